@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exit codes of parallaxd and parallax: sysexits(3) where it has a fitting one. docs/exit-codes.md is the table for users. */
+#ifndef PLX_APP_EXIT_H
+#define PLX_APP_EXIT_H
+
+#include <sysexits.h>
+
+enum plx_exit {
+    PLX_EXIT_OK = 0,
+    PLX_EXIT_FAILURE = 1,                  /* an internal error */
+    PLX_EXIT_USAGE = EX_USAGE,             /* 64: wrong arguments */
+    PLX_EXIT_DATA = EX_DATAERR,            /* 65: a file is damaged or does not fit (size, format) */
+    PLX_EXIT_NO_INPUT = EX_NOINPUT,        /* 66: a file or directory is missing */
+    PLX_EXIT_UNAVAILABLE = EX_UNAVAILABLE, /* 69: no service to talk to, or it went away */
+    PLX_EXIT_OS = EX_OSERR,                /* 71: out of memory, processes, descriptors */
+    PLX_EXIT_CANNOT_WRITE = EX_CANTCREAT,  /* 73: an output file cannot be made */
+    PLX_EXIT_IO = EX_IOERR,                /* 74 */
+    PLX_EXIT_BUSY = EX_TEMPFAIL,           /* 75: another daemon runs here */
+    PLX_EXIT_PERMISSION = EX_NOPERM,       /* 77 */
+    PLX_EXIT_CONFIG = EX_CONFIG            /* 78: configuration or calibration; systemd does not restart */
+};
+
+/* The exit code for a plx_error that ends the program. */
+int plx_exit_code(int error);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared-memory region, seen from the service: the supervisor creates it, the forked engine writes frames into its ring.
+ * The layout that clients map is include/parallax/region.h. One writer at a time; the writer never waits for a reader.
+ */
+#ifndef PLX_APP_REGION_REGION_H
+#define PLX_APP_REGION_REGION_H
+
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+#include "core/why.h"
+
+struct plx_region;
+
+struct plx_region_options {
+    uint64_t epoch;
+    int slots;            /* 4..64 */
+    uint32_t frame_bytes; /* of one frame with its planes */
+};
+
+/* Creates the memfd, mode 0600, fully allocated, mapped writable here (and in every process forked from here), then sealed
+ * SHRINK | GROW | FUTURE_WRITE | SEAL. Errors: NOMEM, IO, RANGE. */
+int plx_region_create(const struct plx_region_options *options, struct plx_region **ret_region, struct plx_why *why);
+void plx_region_destroy(struct plx_region *region);
+
+/* The read-only descriptor that clients get; the region's own. */
+int plx_region_client_fd(const struct plx_region *region);
+
+/* A slot to fill: frame_bytes of memory, marked as being written. Never NULL, never blocks. An unfinished slot of a writer that
+ * died is taken over. */
+struct plx_frame *plx_ring_begin(struct plx_region *region);
+
+/* Publishes the slot: sets sequence, epoch and published_ns in the frame, makes it the newest, wakes waiting readers. */
+void plx_ring_commit(struct plx_region *region);
+
+/* Gives the slot up: nothing is published. */
+void plx_ring_abandon(struct plx_region *region);
+
+/* Sequence of the newest frame, 0 before the first. Any process that has the mapping. */
+uint64_t plx_ring_newest(const struct plx_region *region);
+
+/* State and health flags that clients read between frames; wakes waiting readers when the state changes. */
+void plx_region_set_state(struct plx_region *region, enum plx_state state, uint32_t health);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The socket that clients connect to (SOCK_SEQPACKET): version handshake, then the region's read-only descriptor by SCM_RIGHTS.
+ * Clients are untrusted: bounded in number, never waited for, dropped when they talk nonsense. Single-threaded; everything
+ * happens in plx_clients_handle, called when plx_clients_fd polls readable.
+ */
+#ifndef PLX_APP_SUPERVISOR_CLIENTS_H
+#define PLX_APP_SUPERVISOR_CLIENTS_H
+
+#include "app/region/region.h"
+
+struct plx_clients;
+
+struct plx_clients_options {
+    const char *socket_path;
+    const char *group; /* "" = leave as it is */
+    int max_clients;
+};
+
+/* Binds and listens; mode 0660. BUSY if another daemon serves this path (a stale socket is replaced), PERMISSION, IO. */
+int plx_clients_create(const struct plx_clients_options *options, struct plx_region *region, struct plx_clients **ret_clients,
+                       struct plx_why *why);
+/* Closes every client and removes the socket; NULL is fine. */
+void plx_clients_destroy(struct plx_clients *clients);
+
+int plx_clients_fd(const struct plx_clients *clients);                   /* an epoll descriptor: poll it for reading */
+void plx_clients_handle(struct plx_clients *clients);                    /* accepts, answers, drops; never blocks */
+void plx_clients_notify(struct plx_clients *clients, uint64_t sequence); /* a new frame: tells those who asked by plx_fd */
+int plx_clients_count(const struct plx_clients *clients);
+
+#endif

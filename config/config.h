@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The configuration: one struct, filled from one table of keys (config/schema.c), YAML files and `--set key=value`. */
+#ifndef PLX_CONFIG_CONFIG_H
+#define PLX_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/calibration.h"
+#include "core/exposure.h"
+#include "core/pipeline.h"
+
+enum plx_source_kind { PLX_SOURCE_SYNTHETIC, PLX_SOURCE_REPLAY, PLX_SOURCE_V4L2 };
+enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
+enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };
+
+struct plx_config {
+    struct {
+        enum plx_source_kind kind;
+        int width, height; /* synthetic */
+        double rate_hz;    /* synthetic, and replay at a fixed rate */
+        char path[4096];   /* replay: a KITTI-style directory or one with left/ and right/ */
+        enum plx_replay_rate replay_rate;
+        bool loop;
+        int seed;                 /* synthetic */
+        double noise;             /* synthetic: standard deviation of the camera noise, grey levels */
+        double pair_tolerance_ms; /* 0: a quarter of the period */
+    } source;
+    char calibration[4096]; /* file, or two separated by a comma (ROS left,right); "" = the source's own */
+    double rectify_alpha;   /* 0..1 */
+    enum plx_backend_kind backend;
+    int threads; /* 0 = all */
+    struct plx_pipeline_params pipeline;
+    struct plx_exposure_params exposure;
+    struct {
+        char socket[108];
+        char group[64]; /* of the socket; "" = leave as it is */
+        int slots;      /* ring, 4..64 */
+        int max_clients;
+    } publish;
+};
+
+/* Every key at its default. */
+void plx_config_default(struct plx_config *ret_config);
+
+/* Reads PATH over the defaults into *ret_config, which is untouched on failure. Unknown key, wrong type, out of range,
+ * duplicate key, bad YAML: FORMAT or RANGE, with `file:line:column: what, expected what; nearest key` in WHY. NOT_FOUND, IO. */
+int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_why *why);
+
+/* Sets one key ("match.paths=4"), as on the command line; unchanged on failure. */
+int plx_config_set(struct plx_config *config, const char *assignment, struct plx_why *why);
+
+/* Checks what single keys cannot (combinations). Called by plx_config_load. */
+int plx_config_check(const struct plx_config *config, struct plx_why *why);
+
+/* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. */
+int plx_config_dump(const struct plx_config *config, FILE *out);
+
+/* True if going from A to B needs no restart of the engine; otherwise *ret_key names the first key that does. */
+bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *b, const char **ret_key);
+
+/* Reads a calibration: OpenCV FileStorage YAML, a Kalibr camchain, or two ROS camera_info files "left.yaml,right.yaml" (the
+ * kind is recognised from the content), then computes the rectification if the file has none. Every number is checked. */
+int plx_calibration_load(const char *path, double alpha, struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Camera models, rectification (computed where the file has none) and the maps made from them. All in double. */
+#ifndef PLX_CORE_CALIBRATION_H
+#define PLX_CORE_CALIBRATION_H
+
+#include <stdbool.h>
+
+#include <parallax/frame.h>
+
+#include "core/remap.h"
+#include "core/why.h"
+
+enum plx_distortion {
+    PLX_DISTORTION_NONE,
+    PLX_DISTORTION_PLUMB_BOB,  /* k1 k2 p1 p2 k3 */
+    PLX_DISTORTION_RATIONAL,   /* k1 k2 p1 p2 k3 k4 k5 k6 */
+    PLX_DISTORTION_EQUIDISTANT /* k1 k2 k3 k4, Kannala-Brandt */
+};
+
+struct plx_camera {
+    int width, height; /* raw image, pixels */
+    double fx, fy, cx, cy;
+    enum plx_distortion model;
+    double k[8]; /* in the order above, unused ones 0 */
+};
+
+struct plx_stereo_calibration {
+    struct plx_camera camera[PLX_EYES];
+    double rotation[9];                /* of the right camera against the left: x_right = R x_left + t; row-major */
+    double translation[3];             /* metres */
+    bool rectified;                    /* rectification and projection below came from the file */
+    double rectification[PLX_EYES][9]; /* R1, R2 */
+    double projection[PLX_EYES][12];   /* P1, P2; row-major 3x4 */
+    int rectified_width, rectified_height;
+};
+
+/* Checks every number (finite, focal length > 0, rotation orthonormal, baseline not zero and along x after rectification). */
+int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why);
+
+/* Fills rectification, projection and rectified size when the file holds only intrinsics and extrinsics: both views turned by
+ * half the rotation, rows aligned with the baseline (Bouguet's method, as OpenCV stereoRectify with CALIB_ZERO_DISPARITY).
+ * ALPHA 0: only valid pixels; 1: all source pixels kept. */
+int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_why *why);
+
+/* A calibration of already rectified images. */
+void plx_calibration_pinhole(int width, int height, const struct plx_calibration_info *info,
+                             struct plx_stereo_calibration *ret_calibration);
+
+/* The published numbers of a rectified calibration. */
+void plx_calibration_info(const struct plx_stereo_calibration *calibration, struct plx_calibration_info *ret_info);
+
+/* True if rectifying EYE changes nothing: no distortion, identity rotation, same matrix. */
+bool plx_calibration_is_identity(const struct plx_stereo_calibration *calibration, enum plx_eye eye);
+
+/* Fills MAP (its entries owned by the caller, rectified_width x rectified_height) for EYE; the numbers of OpenCV's
+ * initUndistortRectifyMap with CV_16SC2. */
+int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_eye eye, struct plx_remap *map);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled into libparallax as well, so that robot programs need nothing else. */
+#include <parallax/error.h>
+
+#include <stddef.h>
+
+const char *plx_strerror(int error)
+{
+    static const char *const text[] = {
+        [-PLX_OK] = "success",
+        [-PLX_ERR_ARG] = "wrong argument (a bug in the caller)",
+        [-PLX_ERR_NOMEM] = "out of memory or descriptors",
+        [-PLX_ERR_IO] = "the operating system refused the operation",
+        [-PLX_ERR_NOT_FOUND] = "not found",
+        [-PLX_ERR_FORMAT] = "the data is damaged or of another kind",
+        [-PLX_ERR_RANGE] = "a number is out of range",
+        [-PLX_ERR_UNSUPPORTED] = "not supported here",
+        [-PLX_ERR_PERMISSION] = "permission denied",
+        [-PLX_ERR_BUSY] = "in use by another process",
+        [-PLX_ERR_TIMEOUT] = "nothing came in time",
+        [-PLX_ERR_END] = "no more data",
+        [-PLX_ERR_LOST] = "the other side went away",
+        [-PLX_ERR_VERSION] = "client library and service have different versions",
+        [-PLX_ERR_OVERWRITTEN] = "overwritten while it was read",
+    };
+    if (error > 0 || error < PLX_ERR_OVERWRITTEN)
+        return "unknown error";
+    return text[-error];
+}

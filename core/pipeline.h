@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The data's whole way through the stages: raw pair in, published frame out. Used by the engine and by `parallax run`. */
+#ifndef PLX_CORE_PIPELINE_H
+#define PLX_CORE_PIPELINE_H
+
+#include <stdbool.h>
+
+#include <parallax/frame.h>
+
+#include "core/calibration.h"
+#include "core/stages.h"
+#include "core/tracks.h"
+
+struct plx_obstacle_params {
+    double range_min_m, range_max_m;
+    double min_height_m, max_height_m; /* above ground */
+    int open_size, close_size;         /* morphology, odd, 1 = off */
+    int max_step;                      /* 1/16 px between neighbours of one obstacle */
+    int min_area;                      /* pixels */
+};
+
+struct plx_pipeline_params {
+    struct plx_match match;
+    int prefilter_x, prefilter_y; /* odd sizes; 1, 1 = off */
+    bool prefilter_gaussian;      /* else box */
+    bool refine;                  /* false: speckle, dense, confidence and temporal are off together */
+    bool dense, confidence;
+    struct plx_speckle speckle;
+    struct plx_temporal temporal;
+    bool ground, obstacles;
+    int ground_tolerance; /* 1/16 px */
+    struct plx_obstacle_params obstacle;
+    struct plx_track_params track;
+};
+
+struct plx_pipeline;
+
+void plx_pipeline_params_default(struct plx_pipeline_params *ret_params);
+
+/* RANGE, UNSUPPORTED with a reason. WIDTH, HEIGHT: the rectified size. */
+int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height, struct plx_why *why);
+
+/* Bytes of one frame (header and planes, page-aligned planes) for these parameters, and its plane table. */
+uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
+                             struct plx_plane ret_plane[PLX_PLANE_COUNT]);
+
+/* STAGES and CALIBRATION (checked and rectified) stay the caller's; stages must outlive the pipeline. */
+int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
+                        const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
+                        struct plx_why *why);
+void plx_pipeline_destroy(struct plx_pipeline *pipeline);
+
+/* Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
+ * plx_pipeline_layout bytes, memory that the backend reaches. CAPTURE_NS, the left capture time, drives the tracks; the
+ * engine fills what it knows of capture, state and sequence. */
+int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
+                         struct plx_frame *frame);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connected regions of the obstacle mask: integer sums that a backend makes, geometry is core/obstacles.h. */
+#ifndef PLX_CORE_REGION_H
+#define PLX_CORE_REGION_H
+
+#include <stdint.h>
+
+struct plx_label_params {
+    int max_step; /* 1/16 px: neighbours belong together if their disparities differ by no more */
+    int min_area; /* pixels; smaller components are dropped before numbering */
+};
+
+/* Sums over one region; disparities in 1/16 px relative to min_disparity. */
+struct plx_region {
+    uint32_t label, area;
+    uint32_t first;         /* raster index y * width + x of its first pixel */
+    int32_t x0, y0, x1, y1; /* inclusive box */
+    uint64_t sum_x, sum_y;
+    uint32_t median, p95, p05; /* percentiles of disparity */
+    uint32_t reserved;
+};
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where pictures come from: one ops struct for cameras, replayed files and the synthetic scene. */
+#ifndef PLX_CORE_SOURCE_H
+#define PLX_CORE_SOURCE_H
+
+#include <parallax/frame.h>
+
+#include "core/image.h"
+#include "core/why.h"
+
+struct plx_stages;
+
+/* One picture of one eye (or of both: side by side). BUFFER is the source's own; hand it back with ops->release. */
+struct plx_capture {
+    struct plx_raw raw[PLX_EYES]; /* raw[eye] for each eye that this capture holds; data NULL for the other */
+    int64_t capture_ns;           /* CLOCK_MONOTONIC */
+    int64_t clock_offset_ns;
+    enum plx_clock clock;
+    uint32_t sequence;    /* the camera's frame number */
+    uint32_t exposure_us; /* in force in this picture; 0 = unknown */
+    float gain;
+    uint32_t health; /* plx_health bits that the source itself saw (buffer error, ...) */
+    void *buffer;
+};
+
+struct plx_control_range {
+    uint32_t exposure_min_us, exposure_max_us; /* 0, 0: the source has no exposure control */
+    float gain_min, gain_max;
+    int exposure_delay, gain_delay; /* frames from setting to effect */
+};
+
+struct plx_source {
+    const struct plx_source_ops *ops;
+    int width, height; /* of one eye, raw */
+    double rate_hz;    /* nominal; 0 = as fast as the reader */
+};
+
+struct plx_source_ops {
+    const char *name;                         /* "synthetic", "replay", "v4l2" */
+    void (*destroy)(struct plx_source *self); /* NULL is fine */
+    int (*start)(struct plx_source *self, struct plx_why *why);
+    void (*stop)(struct plx_source *self);
+    /* Waits until DEADLINE_NS (CLOCK_MONOTONIC) for the next picture of either eye, in capture order.
+     * END after the last one; TIMEOUT; LOST when a camera went away. The buffer stays with the caller until release. */
+    int (*next)(struct plx_source *self, int64_t deadline_ns, struct plx_capture *ret_capture);
+    void (*release)(struct plx_source *self, struct plx_capture *capture);
+    /* Sets both eyes alike, in the same frame gap. UNSUPPORTED where there are no controls. Never blocks. */
+    int (*control)(struct plx_source *self, uint32_t exposure_us, float gain);
+    void (*range)(struct plx_source *self, struct plx_control_range *ret_range);
+};
+
+#endif

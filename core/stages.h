@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stage contract, on one page. A frame passes these stages from top to bottom; each is a pure function of its const
+ * arguments, all integer, so that every backend (cpu/, gpu/) gives the same bits. The arithmetic of each is in docs/stages.md.
+ *
+ * Rules for all stages: SELF is the backend. Images are views (core/image.h); pitch may exceed the width; source and
+ * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc or is registered with the
+ * backend, because a GPU writes it. A backend may work asynchronously: outputs may be read after ops->finish only.
+ * Return 0 or a negative plx_error, ARG if sizes or types do not fit, RANGE if larger than the limits given at creation.
+ * Nothing is allocated after creation. One thread at a time per backend. W, H: size of the rectified image; D: disparities.
+ */
+#ifndef PLX_CORE_STAGES_H
+#define PLX_CORE_STAGES_H
+
+#include <parallax/frame.h>
+
+#include "core/ground.h"
+#include "core/image.h"
+#include "core/imageops.h"
+#include "core/match.h"
+#include "core/region.h"
+#include "core/remap.h"
+
+struct plx_stages {
+    const struct plx_stages_ops *ops;
+};
+
+/* What a backend must be able to hold; its scratch memory is sized by this at creation. */
+struct plx_limits {
+    int width, height; /* largest image, raw or rectified */
+    int disparities;   /* largest D */
+    int threads;       /* CPU threads; 0 = as many as the process may use */
+};
+
+/* A separable filter: odd sizes 1..31, Q16 weights, each axis summing to 65,536. Edge clamped. */
+struct plx_filter {
+    int size_x, size_y;
+    uint32_t weight_x[31], weight_y[31];
+};
+
+struct plx_features {
+    struct plx_image census;   /* U32, U64 for FULL_9X7 */
+    struct plx_image gradient; /* U8; data NULL when gradient_cap is 0 */
+};
+
+/* Winner of each pixel before any check. */
+struct plx_winners {
+    struct plx_image left;  /* U16 disparity x 16, 0xFFFF = not unique */
+    struct plx_image right; /* U16 whole disparities of the right view, always valid */
+    struct plx_image raw;   /* U16 whole disparity of the smallest S, unique or not */
+    struct plx_image s1;    /* U16 smallest S */
+    struct plx_image s2;    /* U16 smallest S over |d' - d| > 1; 0xFFFF if there is none */
+};
+
+struct plx_speckle {
+    int max_size; /* pixels; smaller regions are removed; 0 = off */
+    int max_step; /* 1/16 px between neighbours of one region */
+};
+
+struct plx_temporal {
+    int max_step; /* 1/16 px; a pixel that moved more keeps its new value; 0 = off */
+    int weight;   /* of the new value, 1..256 */
+};
+
+struct plx_stages_ops {
+    const char *name;                         /* "cpu", "gpu" */
+    void (*destroy)(struct plx_stages *self); /* NULL is fine */
+
+    /* Memory that both the CPU and the backend reach, zeroed, aligned to 256 bytes. Not on the per-frame path. */
+    int (*alloc)(struct plx_stages *self, size_t bytes, void **ret_data);
+    void (*free)(struct plx_stages *self, void *data);
+    int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
+    int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */
+
+    /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
+    int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
+    /* grey U8 -> ret_bins U32 [1 + 64][bins], row 0 the whole image, then the 8x8 zones; bins divides 256 */
+    int (*histogram)(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
+    /* src -> dst, both U8 or both U16, by MAP (of dst's size); *ret_masked counts pixels that lie outside src */
+    int (*rectify)(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
+                   const struct plx_image *dst, uint32_t *ret_masked);
+    int (*filter)(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
+                  const struct plx_image *dst); /* U8 */
+
+    /* grey U8 -> census and gradient words */
+    int (*census)(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
+                  const struct plx_features *ret_features);
+    /* cost, aggregation over 4 or 8 paths and winner-takes-all, fused; LEFT_GREY steers P2 */
+    int (*sgm)(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
+               const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners);
+    int (*median)(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
+                  const struct plx_image *dst); /* U16; 0xFFFF counts as large or is left out, as KIND says */
+    /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
+    int (*check)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                 const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
+
+    /* each invalid run of a row takes the smaller of its valid ends; filled U8 = 1 there */
+    int (*fill)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                const struct plx_image *ret_filled);
+    int (*speckle)(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
+                   const struct plx_image *dst);
+    /* CHECKED: the strict disparity after the left-right check (valid = the check holds) */
+    int (*confidence)(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+                      const struct plx_match *match, const struct plx_image *ret_confidence);
+    /* blends SRC with HISTORY (U16, the stage's own output of the frame before) into both DST and HISTORY */
+    int (*temporal)(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
+                    const struct plx_image *history, const struct plx_image *dst);
+
+    /* strict disparity -> ground plane in disparity space */
+    int (*ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
+                  struct plx_ground *ret_ground);
+    /* in range, valid and above ground -> 255, else 0 */
+    int (*mask)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                const struct plx_mask_params *params, const struct plx_image *ret_mask);
+    /* mask U8 and disparity -> canonical labels U32 (0 = none, 1 = largest); *ret_count components, any number */
+    int (*label)(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
+                 const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
+    /* labels -> sums of the first PLX_MAX_OBSTACLES regions; published labels U16 (0xFFFF beyond those) */
+    int (*regions)(struct plx_stages *self, const struct plx_image *labels, const struct plx_image *disparity,
+                   const uint32_t *count, struct plx_region *ret_regions, const struct plx_image *ret_published);
+
+    /* image operations, used by the mask (open, close) and by the health checks */
+    struct plx_image_ops image;
+};
+
+#endif

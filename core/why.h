@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentence that explains a failure to a person: what, where, what was expected, what to do. */
+#ifndef PLX_CORE_WHY_H
+#define PLX_CORE_WHY_H
+
+struct plx_why {
+    char text[512]; /* one line, no newline at its end; "" while nothing failed */
+};
+
+/* Writes the sentence, cut to fit, and returns ERROR, so that a failing function can say
+ * `return plx_fail(why, PLX_ERR_RANGE, "...", ...)`. WHY may be NULL. */
+int plx_fail(struct plx_why *why, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

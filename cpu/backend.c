@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "cpu/internal.h"
+
+#define ALIGNMENT 256
+
+static void destroy(struct plx_stages *self)
+{
+    if (!self)
+        return;
+    struct plx_cpu *cpu = plx_cpu(self);
+    plx_pool_destroy(cpu->pool);
+    free(cpu);
+}
+
+static int alloc(struct plx_stages *self, size_t bytes, void **ret_data)
+{
+    (void)self;
+    size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *data = aligned_alloc(ALIGNMENT, rounded > 0 ? rounded : ALIGNMENT);
+    if (!data)
+        return PLX_ERR_NOMEM;
+    memset(data, 0, rounded);
+    *ret_data = data;
+    return 0;
+}
+
+static void release(struct plx_stages *self, void *data)
+{
+    (void)self;
+    free(data);
+}
+
+/* Every stage of this backend is complete when it returns. */
+static int nothing(struct plx_stages *self)
+{
+    (void)self;
+    return 0;
+}
+
+static const struct plx_stages_ops cpu_ops = {
+    .name = "cpu",
+    .destroy = destroy,
+    .alloc = alloc,
+    .free = release,
+    .begin = nothing,
+    .finish = nothing,
+};
+
+int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)
+{
+    int result = PLX_ERR_NOMEM;
+    struct plx_cpu *cpu = calloc(1, sizeof *cpu);
+    if (!cpu)
+        return PLX_ERR_NOMEM;
+
+    cpu->base.ops = &cpu_ops;
+    cpu->limits = *limits;
+    result = plx_pool_create(limits->threads, &cpu->pool);
+    if (result < 0)
+        goto fail;
+    *ret_stages = &cpu->base;
+    return 0;
+
+fail:
+    destroy(&cpu->base);
+    return result;
+}

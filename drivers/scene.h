@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A textured 3-D scene with known answers: tilted ground, boxes and poles that move, seen by a noisy stereo pair. */
+#ifndef PLX_DRIVERS_SCENE_H
+#define PLX_DRIVERS_SCENE_H
+
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+#include "core/image.h"
+
+#define PLX_SCENE_MAX_OBJECTS 16
+
+/* An upright box (a pole is a thin one) standing on the ground. Ground frame: X right, Y down, Z forward from the point
+ * below the camera, metres; it moves with a constant velocity and comes back after PERIOD_S (0 = never). */
+struct plx_scene_object {
+    double x, z; /* centre of the face turned to the camera, at time 0 */
+    double width, height, depth;
+    double vx, vz; /* m/s */
+    double period_s;
+};
+
+struct plx_scene {
+    int width, height; /* image, pixels */
+    struct plx_calibration_info calibration;
+    double camera_height_m, pitch_rad, roll_rad;
+    double noise; /* standard deviation, grey levels */
+    double light; /* scene brightness; 1: exposure 10 ms at gain 1 gives a well exposed picture */
+    uint64_t seed;
+    int object_count;
+    struct plx_scene_object object[PLX_SCENE_MAX_OBJECTS];
+};
+
+/* What is truly there at one time. */
+struct plx_scene_truth {
+    int object_count;
+    struct plx_scene_truth_object {
+        int index;                               /* into scene.object */
+        double x, y, z;                          /* centre of the front face, camera axes, metres */
+        double width, height;                    /* metres */
+        double velocity[3];                      /* camera axes, m/s */
+        double visible_ratio;                    /* of its front face: inside the image and not hidden */
+        int box_x, box_y, box_width, box_height; /* in the left image */
+    } object[PLX_SCENE_MAX_OBJECTS];
+};
+
+/* The embedded demonstration scene at any size. */
+void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
+
+/* Renders EYE at TIME_S with EXPOSURE_US and GAIN into image U8 [height][width]. FRAME_INDEX seeds the noise. Deterministic. */
+int plx_scene_render(const struct plx_scene *scene, double time_s, uint32_t frame_index, enum plx_eye eye, uint32_t exposure_us,
+                     double gain, const struct plx_image *ret_image);
+
+/* True disparity of the left image in 1/16 px (U16, 0xFFFF = sky), and the list of objects. Either may be NULL. */
+int plx_scene_truth(const struct plx_scene *scene, double time_s, const struct plx_image *ret_disparity,
+                    struct plx_scene_truth *ret_truth);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libparallax: read what the Parallax service publishes. The library maps the service's memory read-only; it never
+ * blocks the service, and it believes no number that it reads there before checking it.
+ *
+ * A struct plx_client belongs to one thread at a time. Different clients are independent.
+ */
+#ifndef PARALLAX_CLIENT_H
+#define PARALLAX_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <parallax/error.h>
+#include <parallax/frame.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PLX_DEFAULT_SOCKET "/run/parallax/parallax.sock"
+
+struct plx_client;
+
+/* A frame seen in place. Valid between plx_next and plx_release; what was read from it counts only when plx_release
+ * returns 0. */
+struct plx_view {
+    const struct plx_frame *frame;      /* in shared memory, read-only; NULL in an empty view */
+    const void *plane[PLX_PLANE_COUNT]; /* each checked to lie inside the mapping; NULL where switched off */
+    uint64_t sequence;                  /* of this frame */
+    uint64_t missed;                    /* frames published between the previous view and this one */
+    uint64_t token[2];                  /* the library's own */
+};
+
+/* Connects to the service at SOCKET_PATH (NULL: $PARALLAX_SOCKET, else PLX_DEFAULT_SOCKET) and maps its memory.
+ * *ret_client belongs to the caller until plx_disconnect.
+ * Errors: NOT_FOUND (no service there), PERMISSION, VERSION, TIMEOUT (no answer in 2 s), FORMAT, NOMEM, IO. */
+int plx_connect(const char *socket_path, struct plx_client **ret_client);
+
+/* Unmaps and closes; NULL is fine. Views of the client end with it. */
+void plx_disconnect(struct plx_client *client);
+
+/* Waits up to TIMEOUT_MS (0: do not wait, -1: for ever) for a frame newer than the last one seen and views it. While
+ * the service is away it reattaches by itself. Errors: TIMEOUT (service alive, no newer frame), LOST (service or its
+ * engine is gone; call again to go on trying), VERSION, FORMAT (the region is damaged). */
+int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_view);
+
+/* Ends the view. 0: everything read through it was whole. OVERWRITTEN: discard it. */
+int plx_release(struct plx_client *client, struct plx_view *view);
+
+/* As plx_next, then copies the frame, header and planes, into BUFFER of CAPACITY bytes, retrying on overwrite, so that the
+ * copy is always whole. RANGE if CAPACITY is too small (*ret_bytes then says what is needed; the frame is not used up). */
+int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t capacity, size_t *ret_bytes);
+
+/* A descriptor that polls readable when plx_next(client, 0, ...) has something to say. It stays the library's, and stays
+ * the same number over a reattach. Negative plx_error on failure. */
+int plx_fd(struct plx_client *client);
+
+/* The service's state now: a plx_state, read from the region; PLX_STATE_STOPPED when the service is gone. */
+int plx_state(struct plx_client *client);
+
+/* Health flags now (enum plx_health). */
+uint32_t plx_health(struct plx_client *client);
+
+/* Age of FRAME: CLOCK_MONOTONIC now minus its left capture time, nanoseconds, never negative. */
+int64_t plx_age_ns(const struct plx_frame *frame);
+
+/* Disparity in pixels at (x, y), min_disparity included; NAN where invalid or outside. */
+float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);
+
+/* The point in metres at (x, y) of the rectified left image; NOT_FOUND where there is no disparity or it lies at infinity. */
+int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

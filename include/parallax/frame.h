@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The published record: what Parallax knows about one stereo pair. Plain data of fixed layout and fixed-width types,
+ * little endian, the same for every language that maps it. A frame is this header followed by its planes, each at
+ * plane[i].offset bytes from the start of the header. Axes are REP-103 optical: x right, y down, z forward, metres.
+ */
+#ifndef PARALLAX_FRAME_H
+#define PARALLAX_FRAME_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PLX_ABI_VERSION 1u
+#define PLX_MAX_OBSTACLES 256
+#define PLX_HISTOGRAM_BINS 256
+#define PLX_ZONES 8          /* histogram zones per axis */
+#define PLX_DISPARITY_ONE 16 /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
+#define PLX_DISPARITY_INVALID 0xFFFFu
+
+enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
+
+/* The planes of a frame; a plane that the configuration switches off has width 0. */
+enum plx_plane_id {
+    PLX_PLANE_LEFT,       /* u8  [height][width] rectified left image */
+    PLX_PLANE_DISPARITY,  /* u16 [height][width] strict disparity, relative to min_disparity, 0xFFFF = invalid */
+    PLX_PLANE_DENSE,      /* u16 [height][width] dense disparity: occlusions filled along the row */
+    PLX_PLANE_FILLED,     /* u8  [height][width] 1 where DENSE holds a filled value, else 0 */
+    PLX_PLANE_CONFIDENCE, /* u8  [height][width] 0 (none) .. 255 */
+    PLX_PLANE_LABELS,    /* u16 [height][width] 0 = none, n = region n, i.e. the obstacle whose label is n; 0xFFFF = unpublished
+                            region */
+    PLX_PLANE_HISTOGRAM, /* u32 [2 * (1 + 64)][256]: left whole, left zones row by row, right whole, right zones; raw luma */
+    PLX_PLANE_COUNT
+};
+
+struct plx_plane {
+    uint32_t offset;        /* bytes from the start of struct plx_frame */
+    uint32_t pitch;         /* bytes from one row to the next */
+    uint32_t width, height; /* elements */
+    uint32_t element;       /* bytes of one element: 1, 2 or 4 */
+    uint32_t reserved;
+};
+
+/* What the service is doing. */
+enum plx_state {
+    PLX_STATE_STARTING = 0,
+    PLX_STATE_RUNNING = 1,
+    PLX_STATE_DEGRADED = 2,   /* running, with at least one health flag set */
+    PLX_STATE_RECOVERING = 3, /* no fresh frames; the engine or a camera is being brought back */
+    PLX_STATE_FAILED = 4,
+    PLX_STATE_STOPPED = 5 /* an orderly end */
+};
+
+/* Health flags: a set bit is a fault. */
+enum plx_health {
+    PLX_HEALTH_CAMERA_LOST_LEFT = 1u << 0,
+    PLX_HEALTH_CAMERA_LOST_RIGHT = 1u << 1,
+    PLX_HEALTH_NO_FRAMES = 1u << 2,
+    PLX_HEALTH_DROPPED = 1u << 3,   /* gaps in a camera's sequence numbers */
+    PLX_HEALTH_DESYNC = 1u << 4,    /* left and right were not taken at the same time */
+    PLX_HEALTH_TIMESTAMP = 1u << 5, /* backward or wild timestamps */
+    PLX_HEALTH_FROZEN = 1u << 6,    /* the picture does not change at all */
+    PLX_HEALTH_DARK = 1u << 7,      /* covered, or too dark to see */
+    PLX_HEALTH_OVEREXPOSED = 1u << 8,
+    PLX_HEALTH_BRIGHTNESS_MISMATCH = 1u << 9,
+    PLX_HEALTH_MISALIGNED = 1u << 10, /* rows no longer match: calibration drift */
+    PLX_HEALTH_LATE = 1u << 11,
+    PLX_HEALTH_OVERLOAD = 1u << 12, /* pairs are skipped because processing takes longer than the period */
+    PLX_HEALTH_GPU_FALLBACK = 1u << 13,
+    PLX_HEALTH_GROUND_LOST = 1u << 14,
+    PLX_HEALTH_BUFFER_ERROR = 1u << 15
+};
+
+enum plx_clock { PLX_CLOCK_MONOTONIC = 0, PLX_CLOCK_REALTIME = 1, PLX_CLOCK_DEVICE = 2, PLX_CLOCK_FILE = 3 };
+
+/* Stages whose time is published, in the order of the data. */
+enum plx_stage {
+    PLX_STAGE_CONVERT,
+    PLX_STAGE_HISTOGRAM,
+    PLX_STAGE_RECTIFY,
+    PLX_STAGE_PREFILTER,
+    PLX_STAGE_CENSUS,
+    PLX_STAGE_SGM,
+    PLX_STAGE_CHECK,
+    PLX_STAGE_REFINE,
+    PLX_STAGE_GROUND,
+    PLX_STAGE_OBSTACLES,
+    PLX_STAGE_TRACKS,
+    PLX_STAGE_COUNT
+};
+
+/* One eye's capture. */
+struct plx_capture_info {
+    int64_t capture_ns;      /* CLOCK_MONOTONIC; middle of exposure where the source knows it */
+    int64_t clock_offset_ns; /* measured: CLOCK_MONOTONIC minus the source's clock */
+    uint32_t clock;          /* enum plx_clock of the source */
+    uint32_t sequence;       /* the camera's own frame number */
+    uint64_t dropped;        /* frames missing from that numbering since start */
+    uint32_t exposure_us;    /* in force in this picture; 0 = unknown */
+    float gain;              /* linear, 1 = none, in force in this picture; 0 = unknown */
+    uint32_t masked;         /* rectified pixels that lie outside the raw image */
+    uint32_t reserved;
+};
+
+/* Pinhole model of the rectified left image, pixels; baseline in metres. */
+struct plx_calibration_info {
+    double fx, fy, cx, cy;
+    double cx_right; /* differs from cx only where the rectification does not share it */
+    double baseline_m;
+};
+
+struct plx_ground_info {
+    uint32_t valid; /* 0: no ground found; the other numbers are 0 */
+    float camera_height_m;
+    float pitch_rad;    /* positive: the camera looks down */
+    float roll_rad;     /* positive: the camera is turned clockwise about its view axis */
+    float normal[3];    /* unit normal of the plane in camera axes, pointing down, into the ground */
+    float inlier_ratio; /* of the pixels that voted */
+};
+
+enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };
+
+struct plx_obstacle {
+    uint32_t label;  /* value in the label plane; 0 for a track that is LOST in this frame */
+    uint32_t track;  /* stays with the obstacle while it is in view; never 0, never reused in an epoch */
+    uint32_t status; /* enum plx_track_status */
+    uint32_t age;    /* frames since the track began */
+    uint32_t area_px;
+    int32_t x, y, width, height;  /* box in the rectified left image, pixels */
+    float centroid_x, centroid_y; /* pixels */
+    float disparity_median;       /* pixels, min_disparity included */
+    float disparity_near;         /* 95th percentile, pixels: the robust nearest part */
+    float nearest_m;              /* distance z of that percentile */
+    float position_m[3];          /* 3-D centroid at the median disparity */
+    float extent_m[3];            /* width, height, depth */
+    float height_m;               /* top of the obstacle above ground; 0 when there is no ground */
+    float valid_ratio;            /* pixels with a disparity over pixels of the box */
+    float velocity_mps[3];        /* camera axes, relative to the camera */
+    float velocity_variance[3];   /* (m/s)^2 */
+    float confidence;             /* 0..1 */
+    float reserved[3];
+};
+
+struct plx_frame {
+    uint64_t sequence;      /* of this epoch, from 1, without gaps */
+    uint64_t epoch;         /* one life of the region; increases with every start of the service */
+    int64_t published_ns;   /* CLOCK_MONOTONIC */
+    int64_t skew_ns;        /* right capture time minus left */
+    uint32_t state;         /* enum plx_state */
+    uint32_t health;        /* enum plx_health bits */
+    uint64_t pairs_skipped; /* whole pairs dropped since start because a newer one was there */
+    struct plx_capture_info capture[PLX_EYES];
+    struct plx_calibration_info calibration;
+    uint32_t width, height; /* of the rectified image */
+    int32_t min_disparity;  /* pixels; true disparity = value / 16 + min_disparity */
+    uint32_t disparities;   /* searched range, pixels */
+    uint32_t stage_us[PLX_STAGE_COUNT];
+    uint32_t bytes; /* of the frame: header and planes */
+    struct plx_ground_info ground;
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    uint32_t region_count;   /* components found, published or not */
+    uint32_t obstacle_count; /* of obstacle[] below, sorted by area, LOST tracks last */
+    struct plx_obstacle obstacle[PLX_MAX_OBSTACLES];
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

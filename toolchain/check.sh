@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Keeps the tree clean; called by ./dev check. Each step is a function; all run in this order unless some are named.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+steps="format gcc clang tidy cppcheck asan tsan"
+jobs=$(nproc)
+logs=build/log
+mkdir -p "$logs"
+
+sources() { git ls-files "$@"; }
+
+# Builds PRESET into build/check-NAME with warnings as errors.
+build() { # NAME PRESET [CMAKE OPTION...]
+    local name=$1 preset=$2; shift 2
+    cmake --preset "$preset" -B "build/check-$name" -DPLX_WERROR=ON "$@" && cmake --build "build/check-$name" -j "$jobs"
+}
+
+unit_tests() { # NAME
+    ctest --test-dir "build/check-$1" -j "$jobs" --output-on-failure -L unit
+}
+
+step_format() { sources '*.[ch]' '*.cu' '*.cuh' | xargs clang-format-14 --dry-run --Werror; }
+step_gcc() { build gcc release; }
+step_clang() { build clang release -DCMAKE_C_COMPILER=clang; }
+step_tidy() {
+    build clang release -DCMAKE_C_COMPILER=clang
+    local tidy=clang-tidy-14
+    command -v "$tidy" >/dev/null || tidy=clang-tidy
+    sources '*.c' | grep -v '^tests/fuzz/' | xargs -P "$jobs" -n 4 "$tidy" -p build/check-clang --quiet --warnings-as-errors='*'
+}
+step_cppcheck() {
+    cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
+        --suppress=missingIncludeSystem -I . -I include -j "$jobs" -D_GNU_SOURCE \
+        $(find core cpu config drivers client app -name '*.c')
+}
+step_asan() { build asan asan && unit_tests asan; }
+step_tsan() { build tsan tsan && unit_tests tsan; }
+
+for step in "${@:-$steps}"; do
+    for name in $step; do
+        [[ " $steps " == *" $name "* ]] || { echo "check: unknown step $name; there are: $steps" >&2; exit 64; }
+        begun=$SECONDS
+        printf '%-10s ' "$name"
+        if "step_$name" >"$logs/check-$name.log" 2>&1; then
+            printf 'ok (%d s)\n' $((SECONDS - begun))
+        else
+            echo FAILED
+            grep -vE '^\[[0-9]+/[0-9]+\] ' "$logs/check-$name.log" | tail -n 40 >&2
+            echo "check: $name failed; the whole log: $logs/check-$name.log" >&2
+            exit 1
+        fi
+    done
+done
+echo "The tree is clean."

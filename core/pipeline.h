@@ -25,6 +25,7 @@ struct plx_pipeline_params {
     bool prefilter_gaussian;      /* else box */
     bool refine;                  /* false: speckle, dense, confidence and temporal are off together */
     bool dense, confidence;
+    bool right; /* publish the rectified right image too (PLX_PLANE_RIGHT), for recording */
     struct plx_speckle speckle;
     struct plx_temporal temporal;
     bool ground, obstacles;

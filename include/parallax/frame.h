@@ -32,6 +32,7 @@ enum plx_plane_id {
     PLX_PLANE_LABELS,    /* u16 [height][width] 0 = none, n = region n, i.e. the obstacle whose label is n; 0xFFFF = unpublished
                             region */
     PLX_PLANE_HISTOGRAM, /* u32 [2 * (1 + 64)][256]: left whole, left zones row by row, right whole, right zones; raw luma */
+    PLX_PLANE_RIGHT,     /* u8  [height][width] rectified right image; off unless publish.right is set (recording needs it) */
     PLX_PLANE_COUNT
 };
 

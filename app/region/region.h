@@ -12,7 +12,8 @@
 
 #include "core/why.h"
 
-struct plx_region;
+/* Not struct plx_region: that is a region of the picture (core/region.h). */
+struct plx_shared_region;
 
 struct plx_region_options {
     uint64_t epoch;
@@ -21,27 +22,28 @@ struct plx_region_options {
 };
 
 /* Creates the memfd, mode 0600, fully allocated, mapped writable here (and in every process forked from here), then sealed
- * SHRINK | GROW | FUTURE_WRITE | SEAL. Errors: NOMEM, IO, RANGE. */
-int plx_region_create(const struct plx_region_options *options, struct plx_region **ret_region, struct plx_why *why);
-void plx_region_destroy(struct plx_region *region);
+ * SHRINK | GROW | FUTURE_WRITE | SEAL. State STARTING. *ret_region is the caller's. Errors: NOMEM, IO, RANGE. */
+int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region, struct plx_why *why);
+/* Unmaps it here; clients and forked processes keep theirs. NULL is fine. */
+void plx_region_destroy(struct plx_shared_region *region);
 
 /* The read-only descriptor that clients get; the region's own. */
-int plx_region_client_fd(const struct plx_region *region);
+int plx_region_client_fd(const struct plx_shared_region *region);
 
-/* A slot to fill: frame_bytes of memory, marked as being written. Never NULL, never blocks. An unfinished slot of a writer that
- * died is taken over. */
-struct plx_frame *plx_ring_begin(struct plx_region *region);
+/* A slot to fill: frame_bytes of page-aligned memory that still holds an old frame, marked as being written. Never NULL, never
+ * blocks; begun twice it is the same slot. An unfinished slot of a writer that died is taken over. */
+struct plx_frame *plx_ring_begin(struct plx_shared_region *region);
 
 /* Publishes the slot: sets sequence, epoch and published_ns in the frame, makes it the newest, wakes waiting readers. */
-void plx_ring_commit(struct plx_region *region);
+void plx_ring_commit(struct plx_shared_region *region);
 
 /* Gives the slot up: nothing is published. */
-void plx_ring_abandon(struct plx_region *region);
+void plx_ring_abandon(struct plx_shared_region *region);
 
 /* Sequence of the newest frame, 0 before the first. Any process that has the mapping. */
-uint64_t plx_ring_newest(const struct plx_region *region);
+uint64_t plx_ring_newest(const struct plx_shared_region *region);
 
 /* State and health flags that clients read between frames; wakes waiting readers when the state changes. */
-void plx_region_set_state(struct plx_region *region, enum plx_state state, uint32_t health);
+void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health);
 
 #endif

@@ -15,13 +15,18 @@ struct plx_clients_options {
     const char *socket_path;
     const char *group; /* "" = leave as it is */
     int max_clients;
+    void (*note)(const char *sentence); /* told of clients that are refused or dropped, at most once a second; NULL = nobody */
 };
 
-/* Binds and listens; mode 0660. BUSY if another daemon serves this path (a stale socket is replaced), PERMISSION, IO. */
-int plx_clients_create(const struct plx_clients_options *options, struct plx_region *region, struct plx_clients **ret_clients,
-                       struct plx_why *why);
+/* Binds and listens; mode 0660. BUSY if another daemon serves this path (a lock on SOCKET_PATH.lock tells; a stale socket is
+ * replaced), PERMISSION, NOT_FOUND (directory, group), RANGE (path too long), NOMEM, IO. REGION must outlive it. */
+int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
+                       struct plx_clients **ret_clients, struct plx_why *why);
 /* Closes every client and removes the socket; NULL is fine. */
 void plx_clients_destroy(struct plx_clients *clients);
+/* For a process forked from the supervisor, first thing: closes its copies of the descriptors and frees, without a word to the
+ * clients, so that they notice at once when the supervisor dies. NULL is fine. */
+void plx_clients_leave(struct plx_clients *clients);
 
 int plx_clients_fd(const struct plx_clients *clients);                   /* an epoll descriptor: poll it for reading */
 void plx_clients_handle(struct plx_clients *clients);                    /* accepts, answers, drops; never blocks */

@@ -23,43 +23,54 @@ extern "C" {
 struct plx_client;
 
 /* A frame seen in place. Valid between plx_next and plx_release; what was read from it counts only when plx_release
- * returns 0. */
+ * returns 0. A client has one view at a time. While it is open the memory may change under it: take sizes, pitches and counts
+ * from the checked copies here, not from FRAME, and no torn or hostile number can lead outside the mapping. */
 struct plx_view {
-    const struct plx_frame *frame;      /* in shared memory, read-only; NULL in an empty view */
-    const void *plane[PLX_PLANE_COUNT]; /* each checked to lie inside the mapping; NULL where switched off */
-    uint64_t sequence;                  /* of this frame */
-    uint64_t missed;                    /* frames published between the previous view and this one */
-    uint64_t token[2];                  /* the library's own */
+    const struct plx_frame *frame;            /* in shared memory, read-only; NULL in an empty view */
+    const void *plane[PLX_PLANE_COUNT];       /* inside the mapping; NULL where switched off */
+    struct plx_plane layout[PLX_PLANE_COUNT]; /* checked copy of frame->plane */
+    uint32_t obstacle_count;                  /* checked copy, <= PLX_MAX_OBSTACLES */
+    int32_t min_disparity;                    /* copy; pixels */
+    uint64_t sequence;                        /* of this frame */
+    uint64_t missed; /* frames published between the previous view and this one; 0 in a client's first view */
+    uint64_t token;  /* the library's own */
 };
 
 /* Connects to the service at SOCKET_PATH (NULL: $PARALLAX_SOCKET, else PLX_DEFAULT_SOCKET) and maps its memory.
  * *ret_client belongs to the caller until plx_disconnect.
- * Errors: NOT_FOUND (no service there), PERMISSION, VERSION, TIMEOUT (no answer in 2 s), FORMAT, NOMEM, IO. */
+ * Errors: NOT_FOUND (no service there), PERMISSION, VERSION, BUSY (the service has as many clients as it may), TIMEOUT (no
+ * answer in 2 s), FORMAT (what answers is not Parallax), RANGE (path too long), ARG, NOMEM, IO. */
 int plx_connect(const char *socket_path, struct plx_client **ret_client);
 
 /* Unmaps and closes; NULL is fine. Views of the client end with it. */
 void plx_disconnect(struct plx_client *client);
 
-/* Waits up to TIMEOUT_MS (0: do not wait, -1: for ever) for a frame newer than the last one seen and views it. While
- * the service is away it reattaches by itself. Errors: TIMEOUT (service alive, no newer frame), LOST (service or its
- * engine is gone; call again to go on trying), VERSION, FORMAT (the region is damaged). */
+/* Waits up to TIMEOUT_MS (0: do not wait, negative: for ever) for a frame newer than the last one seen and views it; always the
+ * newest there is. Errors:
+ *   TIMEOUT  service alive, no newer frame in time, or a signal handler ran meanwhile
+ *   LOST     service or its engine is gone: said once at once when it happens, after that instead of TIMEOUT while it lasts.
+ *            Call again to go on trying: the library reattaches by itself
+ *   VERSION  the service came back in another version;  FORMAT  the region is damaged;  ARG  the last view is not released */
 int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_view);
 
 /* Ends the view. 0: everything read through it was whole. OVERWRITTEN: discard it. */
 int plx_release(struct plx_client *client, struct plx_view *view);
 
-/* As plx_next, then copies the frame, header and planes, into BUFFER of CAPACITY bytes, retrying on overwrite, so that the
- * copy is always whole. RANGE if CAPACITY is too small (*ret_bytes then says what is needed; the frame is not used up). */
+/* As plx_next, then copies the frame, header and planes, into BUFFER (8-byte aligned) of CAPACITY bytes, retrying on overwrite,
+ * so that the copy is always whole and its plane table checked. RANGE if CAPACITY is too small (*ret_bytes then says what is
+ * needed; the frame is not used up); OVERWRITTEN after 64 attempts (frames come faster than they can be copied). */
 int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t capacity, size_t *ret_bytes);
 
-/* A descriptor that polls readable when plx_next(client, 0, ...) has something to say. It stays the library's, and stays
- * the same number over a reattach. Negative plx_error on failure. */
+/* A descriptor that polls readable when plx_next(client, 0, ...) has something to say (now and then it says TIMEOUT). It stays
+ * the library's, and stays the same number over a reattach. Only plx_next and plx_copy make it unreadable again. Negative
+ * plx_error on failure. */
 int plx_fd(struct plx_client *client);
 
-/* The service's state now: a plx_state, read from the region; PLX_STATE_STOPPED when the service is gone. */
+/* The service's state now: a plx_state, read from the region; PLX_STATE_STOPPED when the service is gone. FORMAT if the region
+ * is damaged. */
 int plx_state(struct plx_client *client);
 
-/* Health flags now (enum plx_health). */
+/* Health flags now (enum plx_health); PLX_HEALTH_NO_FRAMES when the service is gone. */
 uint32_t plx_health(struct plx_client *client);
 
 /* Age of FRAME: CLOCK_MONOTONIC now minus its left capture time, nanoseconds, never negative. */

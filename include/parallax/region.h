@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared memory as it lies, and the messages that lead to it. Robot programs use client.h; this header is for those
+ * who write a reader in another language. docs/shared-memory.md explains the protocol and its memory ordering.
+ *
+ *   0              struct plx_region_header
+ *   slots_offset   struct plx_region_slot [slot_count]
+ *   frames_offset  slot_count frames, frame_stride bytes apart, each struct plx_frame and its planes; page-aligned
+ *
+ * Frame SEQUENCE lives in slot SEQUENCE % slot_count. To read it: newest (acquire) gives the sequence; the slot's lock
+ * (acquire) must be 2 * sequence; read the frame; acquire fence; the lock (relaxed) must be the same still.
+ */
+#ifndef PARALLAX_REGION_H
+#define PARALLAX_REGION_H
+
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+/* Lock-free on every machine that Parallax runs on; C++ and others see the plain type of the same layout. */
+#ifdef __cplusplus
+#    define PLX_ATOMIC(type) type
+extern "C" {
+#else
+#    define PLX_ATOMIC(type) _Atomic(type)
+#endif
+
+#define PLX_REGION_MAGIC UINT64_C(0x4E4F49474552584C) /* "LXREGION" */
+#define PLX_REGION_MIN_SLOTS 4u
+#define PLX_REGION_MAX_SLOTS 64u
+
+/* One cache line a slot, so that readers of one do not slow the writer of the next. */
+struct plx_region_slot {
+    PLX_ATOMIC(uint64_t) lock; /* 2 * sequence: that frame, whole; odd: empty, or being written */
+    uint64_t reserved[7];
+};
+
+struct plx_region_header {
+    /* Constant once a client can see it. */
+    uint64_t magic;       /* PLX_REGION_MAGIC */
+    uint32_t abi_version; /* PLX_ABI_VERSION */
+    uint32_t slot_count;  /* PLX_REGION_MIN_SLOTS .. PLX_REGION_MAX_SLOTS */
+    uint64_t region_bytes;
+    uint64_t slots_offset;
+    uint64_t frames_offset;
+    uint64_t frame_stride;
+    uint64_t frame_bytes; /* room of one frame, header and planes; <= frame_stride */
+    uint64_t epoch;       /* this life of the region */
+
+    /* A line of its own: written once a frame. */
+    PLX_ATOMIC(uint64_t) newest; /* sequence of the newest whole frame, 0 before the first */
+    PLX_ATOMIC(uint64_t) status; /* enum plx_state in the low half, enum plx_health bits in the high half */
+    PLX_ATOMIC(uint32_t) wake;   /* futex word: changes after every change of newest or of the state */
+    uint32_t reserved[11];
+};
+
+/* Messages on the SOCK_SEQPACKET socket, one struct each way and the same in every version. */
+#define PLX_MESSAGE_MAGIC 0x584C5031u
+
+enum plx_message_type {
+    PLX_MESSAGE_HELLO = 1,     /* client: the first message */
+    PLX_MESSAGE_WELCOME = 2,   /* service: comes with the region's read-only descriptor (SCM_RIGHTS); value = epoch */
+    PLX_MESSAGE_REFUSED = 3,   /* service: error says why (VERSION, BUSY); the connection ends */
+    PLX_MESSAGE_SUBSCRIBE = 4, /* client: send FRAME messages from now on */
+    PLX_MESSAGE_FRAME = 5      /* service: a new frame or a new state; value = newest sequence */
+};
+
+struct plx_message {
+    uint32_t magic;       /* PLX_MESSAGE_MAGIC */
+    uint32_t abi_version; /* the sender's PLX_ABI_VERSION */
+    uint32_t type;        /* enum plx_message_type */
+    int32_t error;        /* enum plx_error, of REFUSED */
+    uint64_t value;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

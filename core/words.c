@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/words.h"
+
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *plx_state_word(uint32_t state)
+{
+    static const char *const word[] = {
+        [PLX_STATE_STARTING] = "starting",     [PLX_STATE_RUNNING] = "running", [PLX_STATE_DEGRADED] = "degraded",
+        [PLX_STATE_RECOVERING] = "recovering", [PLX_STATE_FAILED] = "failed",   [PLX_STATE_STOPPED] = "stopped",
+    };
+    return state < COUNT(word) ? word[state] : "unknown";
+}
+
+const char *plx_stage_word(int stage)
+{
+    static const char *const word[PLX_STAGE_COUNT] = {
+        [PLX_STAGE_CONVERT] = "convert",     [PLX_STAGE_HISTOGRAM] = "histogram", [PLX_STAGE_RECTIFY] = "rectify",
+        [PLX_STAGE_PREFILTER] = "prefilter", [PLX_STAGE_CENSUS] = "census",       [PLX_STAGE_SGM] = "sgm",
+        [PLX_STAGE_CHECK] = "check",         [PLX_STAGE_REFINE] = "refine",       [PLX_STAGE_GROUND] = "ground",
+        [PLX_STAGE_OBSTACLES] = "obstacles", [PLX_STAGE_TRACKS] = "tracks",
+    };
+    return stage >= 0 && stage < PLX_STAGE_COUNT ? word[stage] : "unknown";
+}
+
+const char *plx_track_word(uint32_t status)
+{
+    static const char *const word[] = {
+        [PLX_TRACK_NEW] = "new",
+        [PLX_TRACK_TRACKED] = "tracked",
+        [PLX_TRACK_LOST] = "lost",
+    };
+    return status < COUNT(word) && word[status] ? word[status] : "unknown";
+}
+
+static const struct {
+    const char *name, *words;
+} health_flag[PLX_HEALTH_FLAGS] = {
+    {"camera_lost_left", "left camera lost"},
+    {"camera_lost_right", "right camera lost"},
+    {"no_frames", "no fresh frames"},
+    {"dropped", "camera frames missing"},
+    {"desync", "left and right not taken at the same time"},
+    {"timestamp", "wild timestamps"},
+    {"frozen", "picture frozen"},
+    {"dark", "too dark or covered"},
+    {"overexposed", "overexposed"},
+    {"brightness_mismatch", "left and right differ in brightness"},
+    {"misaligned", "rows no longer aligned (calibration drift)"},
+    {"late", "frames late"},
+    {"overload", "overloaded, pairs skipped"},
+    {"gpu_fallback", "GPU lost, running on the CPU"},
+    {"ground_lost", "ground not found"},
+    {"buffer_error", "damaged camera buffer"},
+};
+
+const char *plx_health_name(int bit)
+{
+    return bit >= 0 && bit < PLX_HEALTH_FLAGS ? health_flag[bit].name : "unknown";
+}
+
+const char *plx_health_words(int bit)
+{
+    return bit >= 0 && bit < PLX_HEALTH_FLAGS ? health_flag[bit].words : "unknown fault";
+}
+
+void plx_health_sentence(uint32_t health, char *ret_text, size_t size)
+{
+    snprintf(ret_text, size, "%s", health ? "" : "no faults");
+    size_t used = 0;
+    for (int bit = 0; bit < 32 && used < size; bit++)
+        if (health >> bit & 1u)
+            used += (size_t)snprintf(ret_text + used, size - used, "%s%s", used > 0 ? ", " : "", plx_health_words(bit));
+}

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include <parallax/error.h>
 #include <parallax/frame.h>
 
 #include "core/why.h"
@@ -29,6 +30,7 @@ void plx_region_destroy(struct plx_shared_region *region);
 
 /* The read-only descriptor that clients get; the region's own. */
 int plx_region_client_fd(const struct plx_shared_region *region);
+uint64_t plx_region_epoch(const struct plx_shared_region *region);
 
 /* A slot to fill: frame_bytes of page-aligned memory that still holds an old frame, marked as being written. Never NULL, never
  * blocks; begun twice it is the same slot. An unfinished slot of a writer that died is taken over. */

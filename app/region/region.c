@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared memory and the writer's side of its ring. Protocol and ordering: docs/shared-memory.md. */
+#include "app/region/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <parallax/region.h>
+
+#include "core/clock.h"
+
+#define PAGE 4096u /* of the layout: frames begin on it, whatever the machine's page is */
+
+struct plx_shared_region {
+    struct plx_region_header *header; /* the mapping */
+    struct plx_region_slot *slots;
+    unsigned char *frames;
+    int client_fd; /* read-only */
+};
+
+/* --- creation ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static struct plx_region_header layout(const struct plx_region_options *options)
+{
+    struct plx_region_header header = {
+        .magic = PLX_REGION_MAGIC,
+        .abi_version = PLX_ABI_VERSION,
+        .slot_count = (uint32_t)options->slots,
+        .slots_offset = sizeof header,
+        .frames_offset = round_up(sizeof header + (uint64_t)options->slots * sizeof(struct plx_region_slot)),
+        .frame_stride = round_up(options->frame_bytes),
+        .frame_bytes = options->frame_bytes,
+        .epoch = options->epoch,
+    };
+    header.region_bytes = header.frames_offset + header.slot_count * header.frame_stride;
+    return header;
+}
+
+static int refuse(struct plx_why *why, const char *what, uint64_t bytes)
+{
+    int error = errno;
+    int code = error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE ? PLX_ERR_NOMEM : PLX_ERR_IO;
+    return plx_fail(why, code, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what, strerror(error),
+                    code == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
+}
+
+/* Every page exists before the first frame: a full machine is an error now, not a SIGBUS later. */
+static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct plx_why *why)
+{
+    int code;
+    void *memory = MAP_FAILED;
+    int fd = memfd_create("parallax", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return refuse(why, "create a memfd", bytes);
+
+    /* 0600: a memfd is born 0777, and then a client could reopen its read-only descriptor for writing through /proc. */
+    if (fchmod(fd, 0600) || ftruncate(fd, (off_t)bytes)) {
+        code = refuse(why, "set mode and size", bytes);
+        goto fail;
+    }
+    if (fallocate(fd, 0, 0, (off_t)bytes)) {
+        code = refuse(why, "allocate it", bytes);
+        goto fail;
+    }
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (memory == MAP_FAILED) {
+        code = refuse(why, "map it", bytes);
+        goto fail;
+    }
+    /* After the mapping, for FUTURE_WRITE forbids every later writable one, ours as well. */
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)) {
+        code = refuse(why, "seal it", bytes);
+        goto fail;
+    }
+    *ret_fd = fd;
+    *ret_memory = memory;
+    return 0;
+
+fail:
+    if (memory != MAP_FAILED)
+        munmap(memory, bytes);
+    close(fd);
+    return code;
+}
+
+int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region, struct plx_why *why)
+{
+    if (options->slots < (int)PLX_REGION_MIN_SLOTS || options->slots > (int)PLX_REGION_MAX_SLOTS)
+        return plx_fail(why, PLX_ERR_RANGE, "shared memory: %d slots; expected %u to %u", options->slots, PLX_REGION_MIN_SLOTS,
+                        PLX_REGION_MAX_SLOTS);
+    if (options->frame_bytes < sizeof(struct plx_frame))
+        return plx_fail(why, PLX_ERR_RANGE, "shared memory: frames of %u bytes; expected at least %zu", options->frame_bytes,
+                        sizeof(struct plx_frame));
+    struct plx_region_header header = layout(options);
+    if (header.region_bytes > PTRDIFF_MAX)
+        return plx_fail(why, PLX_ERR_NOMEM, "shared memory: %llu bytes are more than this machine can map",
+                        (unsigned long long)header.region_bytes);
+
+    struct plx_shared_region *region = calloc(1, sizeof *region);
+    if (!region)
+        return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
+    int fd = -1;
+    void *memory = NULL;
+    int code = make_memory(header.region_bytes, &fd, &memory, why);
+    if (code)
+        goto fail_alloc;
+
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    region->client_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (region->client_fd < 0) {
+        code = refuse(why, "reopen it read-only (is /proc mounted?)", header.region_bytes);
+        goto fail_memory;
+    }
+    close(fd); /* the mapping stays */
+
+    region->header = memory;
+    region->slots = (struct plx_region_slot *)((char *)memory + header.slots_offset);
+    region->frames = (unsigned char *)memory + header.frames_offset;
+    memcpy(region->header, &header, sizeof header); /* state STARTING, no frame; nobody else sees it yet */
+    for (uint32_t i = 0; i < header.slot_count; i++)
+        atomic_init(&region->slots[i].lock, 1); /* odd: empty */
+    *ret_region = region;
+    return 0;
+
+fail_memory:
+    munmap(memory, header.region_bytes);
+    close(fd);
+fail_alloc:
+    free(region);
+    return code;
+}
+
+void plx_region_destroy(struct plx_shared_region *region)
+{
+    if (!region)
+        return;
+    munmap(region->header, region->header->region_bytes);
+    close(region->client_fd);
+    free(region);
+}
+
+int plx_region_client_fd(const struct plx_shared_region *region)
+{
+    return region->client_fd;
+}
+
+uint64_t plx_region_epoch(const struct plx_shared_region *region)
+{
+    return region->header->epoch;
+}
+
+/* --- the ring ---------------------------------------------------------------------------------------------------- */
+
+static void wake_readers(struct plx_region_header *header)
+{
+    /* Release: who sees the new word sees what was stored before. Both supervisor and engine add to it. */
+    atomic_fetch_add_explicit(&header->wake, 1, memory_order_release);
+    /* Waiters cannot announce themselves in memory that they cannot write, so the call is always made. */
+    syscall(SYS_futex, &header->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* The slot of the frame to come. All state is in the memory, so that an engine goes on where the last one died. */
+static uint64_t next_sequence(const struct plx_shared_region *region)
+{
+    /* Relaxed: only the one writer stores it, and a new writer is forked after the old one is reaped. */
+    return atomic_load_explicit(&region->header->newest, memory_order_relaxed) + 1;
+}
+
+struct plx_frame *plx_ring_begin(struct plx_shared_region *region)
+{
+    uint64_t sequence = next_sequence(region);
+    uint64_t slot = sequence % region->header->slot_count;
+
+    atomic_store_explicit(&region->slots[slot].lock, 2 * sequence - 1, memory_order_relaxed);
+    /* Release fence: no store into the frame becomes visible before the odd lock. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#    pragma GCC diagnostic ignored "-Wtsan" /* it does not model fences; every access here is atomic without them */
+#endif
+    atomic_thread_fence(memory_order_release);
+    return (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
+}
+
+void plx_ring_commit(struct plx_shared_region *region)
+{
+    uint64_t sequence = next_sequence(region);
+    uint64_t slot = sequence % region->header->slot_count;
+    struct plx_frame *frame = (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
+
+    frame->sequence = sequence;
+    frame->epoch = region->header->epoch;
+    frame->published_ns = plx_now_ns();
+    /* Release, both: who sees the even lock sees the whole frame; who sees newest sees the even lock. */
+    atomic_store_explicit(&region->slots[slot].lock, 2 * sequence, memory_order_release);
+    atomic_store_explicit(&region->header->newest, sequence, memory_order_release);
+    wake_readers(region->header);
+}
+
+void plx_ring_abandon(struct plx_shared_region *region)
+{
+    (void)region; /* the slot stays odd, and newest stays: the next begin takes the same slot */
+}
+
+uint64_t plx_ring_newest(const struct plx_shared_region *region)
+{
+    return atomic_load_explicit(&region->header->newest, memory_order_acquire);
+}
+
+void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health)
+{
+    uint64_t status = (uint64_t)health << 32 | (uint32_t)state;
+    /* Release: whoever sees the state sees what led to it. */
+    uint64_t before = atomic_exchange_explicit(&region->header->status, status, memory_order_release);
+    if ((uint32_t)before != (uint32_t)state)
+        wake_readers(region->header);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clients' socket. A client may say two things in its life, HELLO and SUBSCRIBE; whatever else it says ends it. */
+#include "app/supervisor/clients.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <parallax/region.h>
+
+#include "core/clock.h"
+
+#define HELLO_TIME_NS (2 * PLX_NS_PER_S)
+#define TICK_NS (PLX_NS_PER_S / 2) /* of the timer that ends silent clients */
+#define EVENTS 64
+
+/* What an epoll event is about: one of these, else an index into client[]. */
+#define LISTENER UINT64_MAX
+#define TIMER (UINT64_MAX - 1)
+
+struct client {
+    int fd; /* -1: the place is free */
+    bool welcomed, subscribed;
+    int64_t deadline_ns; /* to say HELLO */
+    struct ucred peer;
+};
+
+struct plx_clients {
+    struct plx_shared_region *region;
+    struct sockaddr_un address;
+    int lock, listener, epoll, timer;
+    int spare; /* given up to accept and refuse when the process has no descriptor left */
+    bool ticking;
+    int capacity, count;
+    void (*note)(const char *sentence);
+    int64_t noted_ns;
+    int not_noted;
+    struct client client[];
+};
+
+__attribute__((format(printf, 2, 3))) static void note(struct plx_clients *clients, const char *format, ...)
+{
+    int64_t now = plx_now_ns();
+    if (!clients->note)
+        return;
+    if (clients->noted_ns && now - clients->noted_ns < PLX_NS_PER_S) {
+        clients->not_noted++;
+        return;
+    }
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (clients->not_noted && length > 0 && (size_t)length < sizeof text)
+        snprintf(text + length, sizeof text - (size_t)length, " (and %d more such events)", clients->not_noted);
+    clients->noted_ns = now;
+    clients->not_noted = 0;
+    clients->note(text);
+}
+
+/* --- creation ---------------------------------------------------------------------------------------------------- */
+
+static int fail_errno(struct plx_why *why, const char *what, const char *path)
+{
+    int error = errno, code = PLX_ERR_IO;
+    if (error == EACCES || error == EPERM || error == EROFS)
+        code = PLX_ERR_PERMISSION;
+    else if (error == ENOENT || error == ENOTDIR)
+        code = PLX_ERR_NOT_FOUND;
+    else if (error == ENOMEM || error == EMFILE || error == ENFILE)
+        code = PLX_ERR_NOMEM;
+    return plx_fail(why, code, "%s: cannot %s: %s", path, what, strerror(error));
+}
+
+/* A POSIX lock: it belongs to this process alone, not to the engines forked from it, and ends with the process. */
+static int take_lock(struct plx_clients *clients, struct plx_why *why)
+{
+    const char *socket_path = clients->address.sun_path;
+    char path[sizeof clients->address.sun_path + 8];
+    snprintf(path, sizeof path, "%s.lock", socket_path);
+    clients->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (clients->lock < 0)
+        return fail_errno(why, "open the lock file (does its directory exist, may this user write there?)", path);
+
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (!fcntl(clients->lock, F_SETLK, &lock))
+        return 0;
+    if (errno != EACCES && errno != EAGAIN)
+        return fail_errno(why, "lock it", path);
+    if (fcntl(clients->lock, F_GETLK, &lock) || lock.l_type == F_UNLCK)
+        lock.l_pid = 0;
+    return plx_fail(why, PLX_ERR_BUSY, "%s: another daemon (pid %d) serves this socket; stop it, or choose another path",
+                    socket_path, (int)lock.l_pid);
+}
+
+static int set_group(const char *path, const char *name, struct plx_why *why)
+{
+    if (!name || !name[0])
+        return 0;
+    errno = 0;
+    const struct group *group = getgrnam(name);
+    if (!group)
+        return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: there is no group \"%s\"; create it, or name another one", path, name);
+    if (chown(path, (uid_t)-1, group->gr_gid))
+        return fail_errno(why, "give it to its group", path);
+    return 0;
+}
+
+static int start_listening(struct plx_clients *clients, const char *group, struct plx_why *why)
+{
+    const char *path = clients->address.sun_path;
+    struct stat status;
+    if (!lstat(path, &status)) {
+        if (!S_ISSOCK(status.st_mode))
+            return plx_fail(why, PLX_ERR_IO, "%s: exists and is not a socket; remove it, or choose another path", path);
+        if (unlink(path)) /* stale: we hold the lock */
+            return fail_errno(why, "remove the stale socket", path);
+    }
+    clients->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (clients->listener < 0)
+        return fail_errno(why, "make a socket", path);
+    /* Born 0600, so that nobody slips in before group and mode are as they should be. */
+    if (fchmod(clients->listener, 0600) ||
+        bind(clients->listener, (const struct sockaddr *)&clients->address, sizeof clients->address))
+        return fail_errno(why, "bind the socket", path);
+    int code = set_group(path, group, why);
+    if (code)
+        return code;
+    if (chmod(path, 0660) || listen(clients->listener, SOMAXCONN))
+        return fail_errno(why, "listen on the socket", path);
+    return 0;
+}
+
+static int watch(struct plx_clients *clients, int fd, uint64_t about)
+{
+    return epoll_ctl(clients->epoll, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN, .data.u64 = about});
+}
+
+static int start_events(struct plx_clients *clients, struct plx_why *why)
+{
+    clients->epoll = epoll_create1(EPOLL_CLOEXEC);
+    clients->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    clients->spare = fcntl(clients->listener, F_DUPFD_CLOEXEC, 0);
+    if (clients->epoll < 0 || clients->timer < 0 || clients->spare < 0 || watch(clients, clients->listener, LISTENER) ||
+        watch(clients, clients->timer, TIMER))
+        return fail_errno(why, "wait for clients", clients->address.sun_path);
+    return 0;
+}
+
+int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
+                       struct plx_clients **ret_clients, struct plx_why *why)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(options->socket_path);
+    if (length == 0 || length >= sizeof address.sun_path)
+        return plx_fail(why, PLX_ERR_RANGE, "socket path \"%s\": %zu characters; expected 1 to %zu", options->socket_path,
+                        length, sizeof address.sun_path - 1);
+    memcpy(address.sun_path, options->socket_path, length);
+    if (options->max_clients < 1)
+        return plx_fail(why, PLX_ERR_RANGE, "%d clients at most; expected at least 1", options->max_clients);
+
+    struct plx_clients *clients = calloc(1, sizeof *clients + (size_t)options->max_clients * sizeof clients->client[0]);
+    if (!clients)
+        return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
+    clients->region = region;
+    clients->address = address;
+    clients->capacity = options->max_clients;
+    clients->note = options->note;
+    clients->lock = clients->listener = clients->epoll = clients->timer = clients->spare = -1;
+    for (int i = 0; i < clients->capacity; i++)
+        clients->client[i].fd = -1;
+
+    int code = take_lock(clients, why);
+    if (!code)
+        code = start_listening(clients, options->group, why);
+    if (!code)
+        code = start_events(clients, why);
+    if (code) {
+        plx_clients_leave(clients);
+        return code;
+    }
+    *ret_clients = clients;
+    return 0;
+}
+
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void plx_clients_leave(struct plx_clients *clients)
+{
+    if (!clients)
+        return;
+    for (int i = 0; i < clients->capacity; i++)
+        close_if_open(clients->client[i].fd);
+    close_if_open(clients->spare);
+    close_if_open(clients->timer);
+    close_if_open(clients->epoll);
+    close_if_open(clients->listener);
+    close_if_open(clients->lock);
+    free(clients);
+}
+
+/* --- one client -------------------------------------------------------------------------------------------------- */
+
+static void drop(struct plx_clients *clients, struct client *client)
+{
+    /* By hand, for a forked engine may hold a copy of the descriptor, and then close alone ends neither. */
+    epoll_ctl(clients->epoll, EPOLL_CTL_DEL, client->fd, NULL);
+    shutdown(client->fd, SHUT_RDWR);
+    close(client->fd);
+    client->fd = -1;
+    clients->count--;
+}
+
+static struct plx_message message(enum plx_message_type type)
+{
+    return (struct plx_message){.magic = PLX_MESSAGE_MAGIC, .abi_version = PLX_ABI_VERSION, .type = type};
+}
+
+static void send_refusal(int fd, int error)
+{
+    struct plx_message refusal = message(PLX_MESSAGE_REFUSED);
+    refusal.error = error;
+    send(fd, &refusal, sizeof refusal, MSG_DONTWAIT | MSG_NOSIGNAL); /* if it does not arrive, the end of the line does */
+}
+
+/* False: the client is gone. A full queue is no fault: its descriptor polls readable anyway. */
+static bool send_frame(int fd, uint64_t sequence)
+{
+    struct plx_message frame = message(PLX_MESSAGE_FRAME);
+    frame.value = sequence;
+    return send(fd, &frame, sizeof frame, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN || errno == ENOBUFS;
+}
+
+static bool send_welcome(const struct plx_clients *clients, const struct client *client)
+{
+    struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
+    welcome.value = plx_region_epoch(clients->region);
+    int fd = plx_region_client_fd(clients->region);
+    union {
+        char bytes[CMSG_SPACE(sizeof fd)];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct iovec part = {&welcome, sizeof welcome};
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    return sendmsg(client->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof welcome;
+}
+
+/* What is wrong with what the client said; NULL if all is well. */
+static const char *answer(struct client *client, const struct plx_clients *clients, const struct plx_message *said)
+{
+    if (said->magic != PLX_MESSAGE_MAGIC)
+        return "it does not speak our protocol";
+    if (said->type == PLX_MESSAGE_HELLO && !client->welcomed) {
+        if (said->abi_version != PLX_ABI_VERSION) {
+            send_refusal(client->fd, PLX_ERR_VERSION);
+            return "its libparallax has another version";
+        }
+        client->welcomed = send_welcome(clients, client);
+        return client->welcomed ? NULL : "the region could not be handed over";
+    }
+    if (said->type == PLX_MESSAGE_SUBSCRIBE && client->welcomed && !client->subscribed) {
+        client->subscribed = true;
+        send_frame(client->fd, plx_ring_newest(clients->region)); /* what it may have missed until now */
+        return NULL;
+    }
+    return "it said something out of turn";
+}
+
+static void hear(struct plx_clients *clients, struct client *client)
+{
+    struct plx_message said;
+    ssize_t bytes = recv(client->fd, &said, sizeof said, MSG_DONTWAIT | MSG_TRUNC); /* TRUNC: the true length */
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (bytes <= 0) { /* gone, as clients go */
+        drop(clients, client);
+        return;
+    }
+    const char *wrong =
+        bytes == (ssize_t)sizeof said ? answer(client, clients, &said) : "it does not speak our protocol (wrong length)";
+    if (wrong) {
+        note(clients, "client of pid %d, uid %u dropped: %s", (int)client->peer.pid, client->peer.uid, wrong);
+        drop(clients, client);
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+/* The timer runs only while somebody has yet to say HELLO. */
+static void tick(struct plx_clients *clients, bool on)
+{
+    if (on == clients->ticking)
+        return;
+    struct timespec every = {.tv_nsec = on ? TICK_NS : 0};
+    timerfd_settime(clients->timer, 0, &(struct itimerspec){every, every}, NULL);
+    clients->ticking = on;
+}
+
+static void end_silent(struct plx_clients *clients)
+{
+    uint64_t ticks;
+    if (read(clients->timer, &ticks, sizeof ticks) < 0)
+        return;
+    int64_t now = plx_now_ns();
+    bool waiting = false;
+    for (int i = 0; i < clients->capacity; i++) {
+        struct client *client = &clients->client[i];
+        if (client->fd < 0 || client->welcomed)
+            continue;
+        waiting = true;
+        if (now >= client->deadline_ns) {
+            note(clients, "client of pid %d, uid %u dropped: it says nothing", (int)client->peer.pid, client->peer.uid);
+            drop(clients, client);
+        }
+    }
+    tick(clients, waiting);
+}
+
+static void admit(struct plx_clients *clients, int fd)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    int free_place = 0;
+    while (free_place < clients->capacity && clients->client[free_place].fd >= 0)
+        free_place++;
+    if (free_place == clients->capacity || watch(clients, fd, (uint64_t)free_place)) {
+        note(clients, "client of pid %d, uid %u refused: %d clients are here already (publish.max_clients)", (int)peer.pid,
+             peer.uid, clients->count);
+        send_refusal(fd, PLX_ERR_BUSY);
+        close(fd);
+        return;
+    }
+    clients->client[free_place] = (struct client){.fd = fd, .deadline_ns = plx_now_ns() + HELLO_TIME_NS, .peer = peer};
+    clients->count++;
+    tick(clients, true);
+}
+
+static void accept_some(struct plx_clients *clients)
+{
+    for (int i = 0; i < EVENTS; i++) { /* not for ever: others wait too */
+        int fd = accept4(clients->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            admit(clients, fd);
+        } else if (errno == EMFILE || errno == ENFILE) {
+            /* Refuse with the spare descriptor; left in the queue, the caller would poll readable for ever. */
+            close_if_open(clients->spare);
+            fd = accept4(clients->listener, NULL, NULL, SOCK_CLOEXEC);
+            if (fd >= 0) {
+                send_refusal(fd, PLX_ERR_BUSY);
+                close(fd);
+            }
+            clients->spare = fcntl(clients->listener, F_DUPFD_CLOEXEC, 0);
+            note(clients, "a client refused: the service has no file descriptor left");
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            return;
+        }
+    }
+}
+
+void plx_clients_destroy(struct plx_clients *clients)
+{
+    if (!clients)
+        return;
+    unlink(clients->address.sun_path); /* ours: the lock is held. The lock file stays, or two daemons could hold two */
+    for (int i = 0; i < clients->capacity; i++)
+        if (clients->client[i].fd >= 0)
+            drop(clients, &clients->client[i]);
+    plx_clients_leave(clients);
+}
+
+int plx_clients_fd(const struct plx_clients *clients)
+{
+    return clients->epoll;
+}
+
+void plx_clients_handle(struct plx_clients *clients)
+{
+    struct epoll_event event[EVENTS];
+    int count = epoll_wait(clients->epoll, event, EVENTS, 0);
+    for (int i = 0; i < count; i++) {
+        uint64_t about = event[i].data.u64;
+        if (about == LISTENER)
+            accept_some(clients);
+        else if (about == TIMER)
+            end_silent(clients);
+        else if (clients->client[about].fd >= 0) /* else dropped a moment ago */
+            hear(clients, &clients->client[about]);
+    }
+}
+
+void plx_clients_notify(struct plx_clients *clients, uint64_t sequence)
+{
+    for (int i = 0; i < clients->capacity; i++) {
+        struct client *client = &clients->client[i];
+        if (client->fd >= 0 && client->subscribed && !send_frame(client->fd, sequence))
+            drop(clients, client);
+    }
+}
+
+int plx_clients_count(const struct plx_clients *clients)
+{
+    return clients->count;
+}

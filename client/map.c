@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md. */
+#include "client/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "client/fetch.h"
+
+/* A look fails when the writer goes once around the ring between two adjacent loads: rare, and never so often in a row. */
+#define ATTEMPTS 16
+
+/* --- the mapping ------------------------------------------------------------------------------------------------- */
+
+int plx_map_open(int fd, struct plx_map *ret_map)
+{
+    /* Without this seal the service could cut the memory off under us, and the next read would be a SIGBUS. */
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct stat status;
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return PLX_ERR_FORMAT;
+    if (fstat(fd, &status))
+        return PLX_ERR_IO;
+    if (status.st_size < (off_t)sizeof(struct plx_region_header) || (uint64_t)status.st_size > PTRDIFF_MAX)
+        return PLX_ERR_FORMAT;
+    uint64_t bytes = (uint64_t)status.st_size;
+    void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (memory == MAP_FAILED)
+        return errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
+    int code = plx_map_check(memory, bytes, ret_map);
+    if (code)
+        munmap(memory, bytes);
+    return code;
+}
+
+void plx_map_close(struct plx_map *map)
+{
+    if (map->header)
+        munmap((void *)(uintptr_t)map->header, map->bytes);
+    *map = (struct plx_map){0};
+}
+
+int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
+{
+    const struct plx_region_header *header = memory;
+    if (bytes < sizeof *header || plx_fetch64(&header->magic) != PLX_REGION_MAGIC)
+        return PLX_ERR_FORMAT;
+    if (plx_fetch32(&header->abi_version) != PLX_ABI_VERSION)
+        return PLX_ERR_VERSION;
+
+    uint64_t slot_count = plx_fetch32(&header->slot_count);
+    uint64_t slots = plx_fetch64(&header->slots_offset), frames = plx_fetch64(&header->frames_offset);
+    uint64_t stride = plx_fetch64(&header->frame_stride), frame_bytes = plx_fetch64(&header->frame_bytes);
+    if (plx_fetch64(&header->region_bytes) != bytes || slot_count < PLX_REGION_MIN_SLOTS || slot_count > PLX_REGION_MAX_SLOTS)
+        return PLX_ERR_FORMAT;
+    if (slots % 8 || slots < sizeof *header || slots > bytes || slot_count * sizeof(struct plx_region_slot) > bytes - slots)
+        return PLX_ERR_FORMAT;
+    if (frame_bytes < sizeof(struct plx_frame) || frame_bytes > UINT32_MAX || stride % 8 || stride < frame_bytes)
+        return PLX_ERR_FORMAT;
+    if (frames % 8 || frames < sizeof *header || frames > bytes || stride > (bytes - frames) / slot_count)
+        return PLX_ERR_FORMAT;
+
+    *ret_map = (struct plx_map){
+        .header = header,
+        .slots = (const struct plx_region_slot *)((const unsigned char *)memory + slots),
+        .frames = (const unsigned char *)memory + frames,
+        .bytes = bytes,
+        .slot_count = slot_count,
+        .frame_bytes = frame_bytes,
+        .frame_stride = stride,
+    };
+    return 0;
+}
+
+/* --- frames ------------------------------------------------------------------------------------------------------ */
+
+static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, struct plx_plane *ret_plane)
+{
+    static const uint32_t element[PLX_PLANE_COUNT] = {
+        [PLX_PLANE_LEFT] = 1,       [PLX_PLANE_DISPARITY] = 2, [PLX_PLANE_DENSE] = 2,     [PLX_PLANE_FILLED] = 1,
+        [PLX_PLANE_CONFIDENCE] = 1, [PLX_PLANE_LABELS] = 2,    [PLX_PLANE_HISTOGRAM] = 4, [PLX_PLANE_RIGHT] = 1,
+    };
+    struct plx_plane seen = {
+        .offset = plx_fetch32(&plane->offset),
+        .pitch = plx_fetch32(&plane->pitch),
+        .width = plx_fetch32(&plane->width),
+        .height = plx_fetch32(&plane->height),
+        .element = plx_fetch32(&plane->element),
+    };
+    if (seen.width == 0) {
+        *ret_plane = (struct plx_plane){0};
+        return true;
+    }
+    /* 64-bit sums of 32-bit numbers; the product is below 2^64 too. */
+    uint64_t row = (uint64_t)seen.width * element[id];
+    if (seen.element != element[id] || seen.height == 0 || seen.pitch < row || seen.pitch % element[id] ||
+        seen.offset % element[id] || seen.offset < sizeof(struct plx_frame))
+        return false;
+    if (seen.offset > bytes || row > bytes - seen.offset ||
+        (uint64_t)seen.pitch * (seen.height - 1) > bytes - seen.offset - row)
+        return false;
+    *ret_plane = seen;
+    return true;
+}
+
+bool plx_map_check_frame(const struct plx_frame *frame, uint64_t bytes, struct plx_view *ret_view)
+{
+    struct plx_view view = {
+        .frame = frame,
+        .obstacle_count = plx_fetch32(&frame->obstacle_count),
+        .min_disparity = (int32_t)plx_fetch32(&frame->min_disparity),
+        .sequence = plx_fetch64(&frame->sequence),
+    };
+    if (view.obstacle_count > PLX_MAX_OBSTACLES)
+        return false;
+    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
+        if (!check_plane(&frame->plane[id], id, bytes, &view.layout[id]))
+            return false;
+        if (view.layout[id].width)
+            view.plane[id] = (const unsigned char *)frame + view.layout[id].offset;
+    }
+    *ret_view = view;
+    return true;
+}
+
+static const struct plx_region_slot *slot_of(const struct plx_map *map, uint64_t sequence)
+{
+    return &map->slots[sequence % map->slot_count];
+}
+
+int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view)
+{
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        /* Acquire: the slot's lock is at least as new as newest says. */
+        uint64_t sequence = atomic_load_explicit(&map->header->newest, memory_order_acquire);
+        if (sequence == last)
+            return 0;
+        if (sequence < last)
+            return PLX_ERR_FORMAT;
+        /* Acquire: the frame is at least as new as the lock says. */
+        if (atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_acquire) != 2 * sequence)
+            continue; /* overwritten between the two loads */
+        const unsigned char *frame = map->frames + sequence % map->slot_count * map->frame_stride;
+        struct plx_view view;
+        if (plx_map_check_frame((const struct plx_frame *)frame, map->frame_bytes, &view) && view.sequence == sequence) {
+            *ret_view = view;
+            return 1;
+        }
+        if (plx_map_whole(map, sequence))
+            return PLX_ERR_FORMAT; /* it is nonsense, not torn */
+    }
+    return PLX_ERR_FORMAT;
+}
+
+bool plx_map_whole(const struct plx_map *map, uint64_t sequence)
+{
+#ifdef PLX_MUTANT_NO_RECHECK /* only in a test that must catch it */
+    (void)map, (void)sequence;
+    return true;
+#else
+#    if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#        pragma GCC diagnostic ignored "-Wtsan" /* it does not model fences; every access here is atomic without them */
+#    endif
+    /* Acquire fence: the lock is loaded after everything that was read from the frame. */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_relaxed) == 2 * sequence;
+#endif
+}
+
+int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *view)
+{
+    uint64_t bytes = plx_fetch32(&view->frame->bytes);
+    return bytes < sizeof(struct plx_frame) || bytes > map->frame_bytes ? PLX_ERR_FORMAT : (int64_t)bytes;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The region as a reader sees it. Nothing in it is believed: sizes and offsets are read once, checked, and only the checked
+ * copies are used, so that a damaged or hostile region gives PLX_ERR_FORMAT and never an access outside the mapping.
+ */
+#ifndef PLX_CLIENT_MAP_H
+#define PLX_CLIENT_MAP_H
+
+#include <stdbool.h>
+
+#include <parallax/client.h>
+#include <parallax/region.h>
+
+struct plx_map {
+    const struct plx_region_header *header; /* the mapping; NULL = none */
+    const struct plx_region_slot *slots;
+    const unsigned char *frames;
+    uint64_t bytes;
+    /* Checked copies. */
+    uint64_t slot_count, frame_bytes, frame_stride;
+};
+
+/* Maps the region behind FD, which may be closed afterwards. FORMAT, VERSION, NOMEM, IO. */
+int plx_map_open(int fd, struct plx_map *ret_map);
+void plx_map_close(struct plx_map *map);
+
+/* Checks the region at MEMORY, which stays the caller's. FORMAT, VERSION. */
+int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);
+
+/* Looks for a frame newer than LAST. 1: *ret_view shows the newest (missed and token are the caller's to fill), 0: there is
+ * none, FORMAT. */
+int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view);
+
+/* True if frame SEQUENCE has been in its slot, whole, since plx_map_look found it there. */
+bool plx_map_whole(const struct plx_map *map, uint64_t sequence);
+
+/* Bytes of the viewed frame; FORMAT (negative) if that number cannot be. */
+int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *view);
+
+/* Fills planes, layout, obstacle count and min_disparity of *ret_view from FRAME, whose planes must lie inside BYTES. False if
+ * they do not. */
+bool plx_map_check_frame(const struct plx_frame *frame, uint64_t bytes, struct plx_view *ret_view);
+
+#endif

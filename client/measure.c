@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pixel of a view means in metres and seconds. */
+#include <parallax/client.h>
+
+#include <math.h>
+
+#include "client/fetch.h"
+#include "core/clock.h"
+
+int64_t plx_age_ns(const struct plx_frame *frame)
+{
+    if (!frame)
+        return 0;
+    int64_t now = plx_now_ns();
+    int64_t captured = (int64_t)plx_fetch64(&frame->capture[PLX_LEFT].capture_ns);
+    return captured > 0 && captured < now ? now - captured : 0;
+}
+
+float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)
+{
+    const struct plx_plane *layout = view ? &view->layout[PLX_PLANE_DISPARITY] : NULL;
+    if (!layout || !view->plane[PLX_PLANE_DISPARITY] || x >= layout->width || y >= layout->height)
+        return NAN;
+    const unsigned char *row = (const unsigned char *)view->plane[PLX_PLANE_DISPARITY] + (uint64_t)y * layout->pitch;
+    uint16_t value = plx_fetch16(row + (uint64_t)x * sizeof value);
+    if (value == PLX_DISPARITY_INVALID)
+        return NAN;
+    return (float)value / PLX_DISPARITY_ONE + (float)view->min_disparity;
+}
+
+/* Triangulation of a rectified pair: Z = f b / d, where d counts from the pixel at infinity, which lies cx - cx_right off zero
+ * when the two principal points differ. (Hartley, Zisserman: Multiple View Geometry, 2004, chapter 12.) */
+int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz[3])
+{
+    float disparity = plx_disparity_px(view, x, y);
+    if (!ret_xyz)
+        return PLX_ERR_ARG;
+    if (isnan(disparity))
+        return PLX_ERR_NOT_FOUND;
+    const struct plx_calibration_info *calibration = &view->frame->calibration;
+    double fx = plx_fetch_double(&calibration->fx), fy = plx_fetch_double(&calibration->fy);
+    double cx = plx_fetch_double(&calibration->cx), cy = plx_fetch_double(&calibration->cy);
+    double shift = cx - plx_fetch_double(&calibration->cx_right);
+    double z = fx * plx_fetch_double(&calibration->baseline_m) / (disparity - shift);
+    double point[3] = {(x - cx) * z / fx, (y - cy) * z / fy, z};
+    if (!(z > 0) || !isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
+        return PLX_ERR_NOT_FOUND;
+    for (int i = 0; i < 3; i++)
+        ret_xyz[i] = (float)point[i];
+    return 0;
+}

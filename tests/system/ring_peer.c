@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes that test_ring starts: a service (supervisor and forked writer, on the real region and socket) and a reader (on
+ * the real libparallax). Built a second time with the client's re-check removed, to show that the test would notice.
+ *
+ *   ring_peer service SOCKET EPOCH SLOTS MAX_CLIENTS   takes commands on stdin, a line each, and answers each with a line:
+ *       go FRAMES PERIOD_US   forks a writer (period 0: full speed)
+ *       kill                  kills the writer with SIGKILL, wherever it is, and says the newest sequence
+ *       wait                  waits for the writer's end and says the newest sequence
+ *       count                 says the number of clients
+ *   ring_peer reader SOCKET LAST [hold]   reads until frame LAST, then prints what it saw, see print_tally; with hold, every
+ * 16th view is kept open until it is overwritten
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <parallax/client.h>
+
+#include "app/supervisor/clients.h"
+#include "core/clock.h"
+
+#define PLANE_WIDTH 256
+#define PLANE_HEIGHT 96
+#define PLANE_WORDS (PLANE_WIDTH * PLANE_HEIGHT / 8)
+#define PLANE_OFFSET ((sizeof(struct plx_frame) + 4095) / 4096 * 4096)
+#define FRAME_BYTES (PLANE_OFFSET + PLANE_WIDTH * PLANE_HEIGHT)
+
+static void die(const char *what, int code)
+{
+    fprintf(stderr, "ring_peer: %s: %s\n", what, plx_strerror(code));
+    exit(2);
+}
+
+/* --- what a frame holds: every word of plane and obstacles follows from its sequence ------------------------------- */
+
+static uint64_t word_of(uint64_t sequence, size_t i)
+{
+    return sequence * UINT64_C(0x9E3779B97F4A7C15) + i;
+}
+
+static void fill_words(uint64_t *words, size_t count, uint64_t sequence)
+{
+    for (size_t i = 0; i < count; i++)
+        words[i] = word_of(sequence, i);
+}
+
+static bool check_words(const uint64_t *words, size_t count, uint64_t sequence)
+{
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < count; i++)
+        wrong |= words[i] ^ word_of(sequence, i);
+    return !wrong;
+}
+
+static void fill_frame(struct plx_frame *frame, uint64_t sequence)
+{
+    frame->bytes = FRAME_BYTES;
+    frame->obstacle_count = PLX_MAX_OBSTACLES;
+    frame->plane[PLX_PLANE_LEFT] = (struct plx_plane){
+        .offset = PLANE_OFFSET, .pitch = PLANE_WIDTH, .width = PLANE_WIDTH, .height = PLANE_HEIGHT, .element = 1};
+    fill_words((uint64_t *)(void *)frame->obstacle, sizeof frame->obstacle / 8, sequence);
+    fill_words((uint64_t *)(void *)((char *)frame + PLANE_OFFSET), PLANE_WORDS, sequence);
+}
+
+static bool check_obstacles(const struct plx_view *view)
+{
+    const void *obstacles = view->frame->obstacle;
+    return check_words(obstacles, sizeof view->frame->obstacle / 8, view->sequence);
+}
+
+static bool check_plane(const struct plx_view *view)
+{
+    return view->plane[PLX_PLANE_LEFT] && check_words(view->plane[PLX_PLANE_LEFT], PLANE_WORDS, view->sequence);
+}
+
+/* --- service ----------------------------------------------------------------------------------------------------- */
+
+struct service {
+    struct plx_shared_region *region;
+    struct plx_clients *clients;
+    int ticks; /* eventfd: the writer published */
+    pid_t writer;
+};
+
+static void write_frames(struct service *service, uint64_t frames, unsigned period_us)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* as the engine: never alive without its supervisor */
+    plx_clients_leave(service->clients);
+    for (uint64_t i = 0; i < frames; i++) {
+        fill_frame(plx_ring_begin(service->region), plx_ring_newest(service->region) + 1);
+        plx_ring_commit(service->region);
+        eventfd_write(service->ticks, 1);
+        if (period_us)
+            usleep(period_us);
+    }
+    _exit(0);
+}
+
+static void obey(struct service *service, const char *line)
+{
+    uint64_t frames;
+    unsigned period_us;
+    if (sscanf(line, "go %" SCNu64 " %u", &frames, &period_us) == 2) {
+        plx_region_set_state(service->region, PLX_STATE_RUNNING, 0);
+        service->writer = fork();
+        if (service->writer == 0)
+            write_frames(service, frames, period_us);
+        printf("%d\n", (int)service->writer);
+    } else if (!strncmp(line, "kill", 4) || !strncmp(line, "wait", 4)) {
+        bool killing = line[0] == 'k';
+        if (killing)
+            kill(service->writer, SIGKILL);
+        waitpid(service->writer, NULL, 0);
+        if (killing)
+            plx_region_set_state(service->region, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
+        printf("%" PRIu64 "\n", plx_ring_newest(service->region));
+    } else if (!strncmp(line, "count", 5)) {
+        printf("%d\n", plx_clients_count(service->clients));
+    }
+    fflush(stdout);
+}
+
+static void run_service(struct service *service)
+{
+    struct pollfd events[] = {
+        {STDIN_FILENO, POLLIN, 0}, {plx_clients_fd(service->clients), POLLIN, 0}, {service->ticks, POLLIN, 0}};
+    char line[128];
+    for (;;) {
+        if (poll(events, 3, -1) < 0 && errno != EINTR)
+            return;
+        if (events[1].revents)
+            plx_clients_handle(service->clients);
+        eventfd_t ticks;
+        if (events[2].revents && !eventfd_read(service->ticks, &ticks))
+            plx_clients_notify(service->clients, plx_ring_newest(service->region));
+        if (events[0].revents) {
+            ssize_t bytes = read(STDIN_FILENO, line, sizeof line - 1); /* one command at a time: each is answered */
+            if (bytes <= 0)
+                return;
+            line[bytes] = 0;
+            obey(service, line);
+        }
+    }
+}
+
+static void note(const char *sentence)
+{
+    fprintf(stderr, "ring_peer: %s\n", sentence);
+}
+
+static int serve(char **argument)
+{
+    struct plx_why why = {{0}};
+    struct service service = {.ticks = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    const struct plx_region_options region = {
+        .epoch = strtoull(argument[1], NULL, 10), .slots = atoi(argument[2]), .frame_bytes = FRAME_BYTES};
+    const struct plx_clients_options clients = {.socket_path = argument[0],
+                                                .group = "",
+                                                .max_clients = atoi(argument[3]),
+                                                .note = getenv("PLX_TEST_NOTES") ? note : NULL};
+    int code = plx_region_create(&region, &service.region, &why);
+    if (!code)
+        code = plx_clients_create(&clients, service.region, &service.clients, &why);
+    if (code) {
+        printf("%d %s\n", code, why.text);
+        return 3;
+    }
+    printf("ready\n");
+    fflush(stdout);
+    run_service(&service);
+    plx_region_set_state(service.region, PLX_STATE_STOPPED, 0);
+    plx_clients_destroy(service.clients);
+    plx_region_destroy(service.region);
+    return 0;
+}
+
+/* --- reader ------------------------------------------------------------------------------------------------------ */
+
+struct tally {
+    uint64_t first, last, seen, missed, overwritten, torn, lost, epochs;
+    int64_t lost_ns; /* CLOCK_MONOTONIC when it was first told that writer or service is gone */
+};
+
+static void print_tally(const struct tally *tally)
+{
+    printf("first %" PRIu64 " last %" PRIu64 " seen %" PRIu64 " missed %" PRIu64 " overwritten %" PRIu64 " torn %" PRIu64
+           " lost %" PRIu64 " epochs %" PRIu64 " lost_ns %" PRId64 "\n",
+           tally->first, tally->last, tally->seen, tally->missed, tally->overwritten, tally->torn, tally->lost, tally->epochs,
+           tally->lost_ns);
+}
+
+/* SLOWLY: gives the writer time to go over the frame between the first half and the second. */
+static void read_view(struct plx_client *client, struct plx_view *view, bool slowly, struct tally *tally)
+{
+    static uint64_t epoch;
+    uint64_t sequence = view->sequence, missed = view->missed, view_epoch = view->frame->epoch;
+    bool right = check_obstacles(view);
+    if (slowly)
+        usleep(2000);
+    right = check_plane(view) && right;
+    int code = plx_release(client, view);
+    if (code && code != PLX_ERR_OVERWRITTEN)
+        die("plx_release", code);
+    if (!tally->first)
+        tally->first = sequence;
+    if (!code && view_epoch != epoch) {
+        epoch = view_epoch;
+        tally->epochs++;
+    }
+    tally->last = sequence;
+    tally->seen++;
+    tally->missed += missed;
+    tally->overwritten += code == PLX_ERR_OVERWRITTEN;
+    tally->torn += !code && !right;
+}
+
+static int read_frames(const char *path, uint64_t last, bool hold)
+{
+    struct plx_client *client;
+    int code = plx_connect(path, &client);
+    if (code)
+        die("plx_connect", code);
+    printf("connected\n");
+    fflush(stdout);
+    if (nice(5) == -1) /* the writer is to be fast */
+        fprintf(stderr, "ring_peer: nice: %s\n", strerror(errno));
+    struct tally tally = {0};
+    while (tally.last != last) {
+        struct plx_view view;
+        code = plx_next(client, 1000, &view);
+        if (!code) {
+            read_view(client, &view, hold && tally.seen % 16 == 15, &tally);
+        } else if (code == PLX_ERR_LOST) {
+            tally.lost++;
+            if (!tally.lost_ns)
+                tally.lost_ns = plx_now_ns();
+        } else if (code != PLX_ERR_TIMEOUT) {
+            die("plx_next", code);
+        }
+    }
+    plx_disconnect(client);
+    print_tally(&tally);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 6 && !strcmp(argv[1], "service"))
+        return serve(argv + 2);
+    if ((argc == 4 || argc == 5) && !strcmp(argv[1], "reader"))
+        return read_frames(argv[2], strtoull(argv[3], NULL, 10), argc == 5);
+    fprintf(stderr, "usage: see the top of ring_peer.c\n");
+    return 64;
+}

@@ -26,8 +26,9 @@ struct plx_config {
         double noise;             /* synthetic: standard deviation of the camera noise, grey levels */
         double pair_tolerance_ms; /* 0: a quarter of the period */
     } source;
-    char calibration[4096]; /* file, or two separated by a comma (ROS left,right); "" = the source's own */
-    double rectify_alpha;   /* 0..1 */
+    char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own */
+    double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */
+    double rectify_alpha;     /* 0..1 */
     enum plx_backend_kind backend;
     int threads; /* 0 = all */
     struct plx_pipeline_params pipeline;
@@ -40,27 +41,46 @@ struct plx_config {
     } publish;
 };
 
-/* Every key at its default. */
+/* Every key at its default. The numbers of the pipeline come from core (plx_pipeline_params_default), the others are here. */
 void plx_config_default(struct plx_config *ret_config);
 
 /* Reads PATH over the defaults into *ret_config, which is untouched on failure. Unknown key, wrong type, out of range,
- * duplicate key, bad YAML: FORMAT or RANGE, with `file:line:column: what, expected what; nearest key` in WHY. NOT_FOUND, IO. */
+ * duplicate key, bad YAML: FORMAT or RANGE, with `file:line:column: what, expected what; nearest key` in WHY. NOT_FOUND,
+ * PERMISSION, IO. An empty file is all defaults. */
 int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_why *why);
 
-/* Sets one key ("match.paths=4"), as on the command line; unchanged on failure. */
+/* Sets one key ("match.paths=4"), as on the command line; unchanged on failure. "match=classic" chooses a whole set. */
 int plx_config_set(struct plx_config *config, const char *assignment, struct plx_why *why);
 
-/* Checks what single keys cannot (combinations). Called by plx_config_load. */
+/* Checks what single keys cannot (combinations). Called by plx_config_load; to be called after the last plx_config_set. */
 int plx_config_check(const struct plx_config *config, struct plx_why *why);
 
-/* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. */
+/* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
+
+/* Writes the table of all keys of docs/configuration.md, in Markdown. IO. */
+int plx_config_document(FILE *out);
 
 /* True if going from A to B needs no restart of the engine; otherwise *ret_key names the first key that does. */
 bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *b, const char **ret_key);
 
+/* How to read a calibration. */
+struct plx_calibration_options {
+    double alpha;      /* of a computed rectification, see plx_calibration_rectify */
+    double scale;      /* metres per unit of the file's translation; 1 where it is in metres */
+    int width, height; /* of the source's raw pictures, for files that do not say their size; 0, 0 = unknown */
+};
+
 /* Reads a calibration: OpenCV FileStorage YAML, a Kalibr camchain, or two ROS camera_info files "left.yaml,right.yaml" (the
- * kind is recognised from the content), then computes the rectification if the file has none. Every number is checked. */
+ * kind is recognised from the content), then computes the rectification if the file has none. Every number is checked.
+ * FORMAT, RANGE, UNSUPPORTED with file:line:column in WHY; NOT_FOUND, PERMISSION, IO. */
+int plx_calibration_read(const char *path, const struct plx_calibration_options *options,
+                         struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
+
+/* The same for a file that says its size, in metres. */
 int plx_calibration_load(const char *path, double alpha, struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
+
+/* Writes CALIBRATION as OpenCV FileStorage YAML that plx_calibration_load reads back bit by bit. IO, PERMISSION, NOT_FOUND. */
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_why *why);
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What no single key can tell: combinations. */
+#include <parallax/error.h>
+
+#include "config/config.h"
+
+static int check_source(const struct plx_config *config, struct plx_why *why)
+{
+    if (config->source.kind == PLX_SOURCE_REPLAY && config->source.path[0] == '\0')
+        return plx_fail(why, PLX_ERR_RANGE, "source.kind is replay and source.path is empty; expected a directory of pairs");
+    if (config->source.kind == PLX_SOURCE_REPLAY && config->source.replay_rate == PLX_REPLAY_FIXED &&
+        !(config->source.rate_hz > 0))
+        return plx_fail(why, PLX_ERR_RANGE,
+                        "source.replay_rate is fixed and source.rate_hz is 0; expected a rate, or replay_rate: maximum");
+    return 0;
+}
+
+int plx_config_check(const struct plx_config *config, struct plx_why *why)
+{
+    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. */
+    const bool synthetic = config->source.kind == PLX_SOURCE_SYNTHETIC;
+    int result = check_source(config, why);
+    if (result < 0)
+        return result;
+    if (config->publish.socket[0] == '\0')
+        return plx_fail(why, PLX_ERR_RANGE, "publish.socket is empty; expected the path of a socket");
+    return plx_pipeline_params_check(&config->pipeline, synthetic ? config->source.width : PLX_MAX_SIDE,
+                                     synthetic ? config->source.height : PLX_MAX_SIDE, why);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A YAML file into the configuration: each key found in the table, each error with its place. */
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "config/value.h"
+#include "config/yaml.h"
+
+#define MAX_KEYS 256 /* of the table */
+
+/* Which node gives each key of the table; found first, applied then. */
+struct load {
+    const struct plx_yaml *yaml;
+    struct plx_why *why;
+    const struct plx_yaml_node *node[MAX_KEYS];
+};
+
+static int fail_unknown(const struct load *load, const struct plx_yaml_node *node, const char *name)
+{
+    char quoted[PLX_QUOTED_TEXT], nearest[PLX_KEY_NAME];
+    plx_key_nearest(name, nearest);
+    return plx_yaml_fail(load->yaml, node->key, load->why, PLX_ERR_FORMAT, "unknown key \"%s\"; did you mean \"%s\"?",
+                         plx_quote(name, quoted), nearest);
+}
+
+static int find_key(struct load *load, const struct plx_yaml_node *node, const char *name)
+{
+    const struct plx_key *key = plx_key_find(name);
+    if (!key)
+        return fail_unknown(load, node, name);
+    const struct plx_yaml_node **slot = &load->node[key - plx_keys];
+    if (*slot)
+        return plx_yaml_fail(load->yaml, node->key, load->why, PLX_ERR_FORMAT,
+                             "key \"%s\" is given twice, first at line %d; expected it once", key->name, (*slot)->key->line);
+    *slot = node;
+    return 0;
+}
+
+static int find_in_section(struct load *load, const struct plx_yaml_node *section, const char *name)
+{
+    char full[2 * PLX_QUOTED_TEXT]; /* longer than any key of the table; what is cut is unknown anyway */
+    for (const struct plx_yaml_node *node = section->child; node; node = node->next) {
+        snprintf(full, sizeof full, "%s.%s", name, node->key->text);
+        int result = find_key(load, node, full);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int find_all(struct load *load, const struct plx_yaml_node *root)
+{
+    if (root->kind != PLX_YAML_MAP)
+        return plx_yaml_fail(load->yaml, root, load->why, PLX_ERR_FORMAT,
+                             "not a configuration; expected keys and values, such as \"threads: 2\"");
+    for (const struct plx_yaml_node *node = root->child; node; node = node->next) {
+        const char *name = node->key->text;
+        bool section = plx_key_is_section(name);
+        int result = 0;
+        if (section && node->kind == PLX_YAML_MAP)
+            result = find_in_section(load, node, name);
+        else if (section && plx_yaml_is_null(node))
+            continue; /* a section with all its keys commented out */
+        else if (section && !plx_key_find(name))
+            result =
+                plx_yaml_fail(load->yaml, node, load->why, PLX_ERR_FORMAT, "%s is a section; expected its keys below it", name);
+        else
+            result = find_key(load, node, name);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int apply(const struct load *load, const struct plx_key *key, const struct plx_yaml_node *node,
+                 struct plx_config *config)
+{
+    const char *item[PLX_ZONES * PLX_ZONES];
+    const bool list = node->kind == PLX_YAML_LIST;
+    struct plx_written written = {.item = item, .quoted = node->quoted, .list = list};
+    struct plx_why why;
+
+    if (node->kind == PLX_YAML_MAP || (plx_yaml_is_null(node))) {
+        char expected[PLX_VALUE_TEXT];
+        plx_value_expected(key, expected);
+        return plx_yaml_fail(load->yaml, node, load->why, PLX_ERR_FORMAT, "%s has %s; expected %s", key->name,
+                             node->kind == PLX_YAML_MAP ? "keys below it" : "no value", expected);
+    }
+    item[0] = node->text;
+    written.count = list ? node->count : 1;
+    int i = 0;
+    for (const struct plx_yaml_node *child = node->child; child && i < PLX_ZONES * PLX_ZONES; child = child->next)
+        item[i++] = child->text; /* "" for a list or map in the list: no number */
+    int result = plx_value_parse(key, &written, config, &why);
+    if (result < 0)
+        return plx_yaml_fail(load->yaml, node, load->why, result, "%s", why.text);
+    return 0;
+}
+
+/* Sets first, then what changes them. */
+static int apply_all(const struct load *load, struct plx_config *config)
+{
+    for (int sets = 1; sets >= 0; sets--) {
+        for (int i = 0; i < plx_key_count; i++) {
+            if (!load->node[i] || (plx_keys[i].type == PLX_KEY_SET) != sets)
+                continue;
+            int result = apply(load, &plx_keys[i], load->node[i], config);
+            if (result < 0)
+                return result;
+        }
+    }
+    return 0;
+}
+
+static int check(const struct plx_yaml *yaml, const struct plx_config *config, struct plx_why *why)
+{
+    struct plx_why reason;
+    int result = plx_config_check(config, &reason);
+    return result < 0 ? plx_yaml_fail(yaml, NULL, why, result, "%s", reason.text) : 0;
+}
+
+int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_why *why)
+{
+    struct plx_config config;
+    struct plx_yaml *yaml = NULL;
+    struct load load = {.why = why};
+
+    plx_config_default(&config);
+    int result = plx_yaml_read(path, &yaml, why);
+    if (result < 0)
+        return result;
+    load.yaml = yaml;
+    if (plx_yaml_root(yaml) && !plx_yaml_is_null(plx_yaml_root(yaml)))
+        result = find_all(&load, plx_yaml_root(yaml));
+    if (result == 0)
+        result = apply_all(&load, &config);
+    if (result == 0)
+        result = check(yaml, &config, why);
+    if (result == 0)
+        *ret_config = config;
+    plx_yaml_destroy(yaml);
+    return result;
+}

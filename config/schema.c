@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every key of the configuration, in the order of the data's way. */
+#include "config/schema.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define FIELD(field) .offset = offsetof(struct plx_config, field), .size = sizeof(((struct plx_config *)0)->field)
+#define LIMITS(least, most) .min = (least), .max = (most)
+#define LIVE .reloadable = true
+
+_Static_assert(sizeof(enum plx_source_kind) == sizeof(int), "words are stored as int");
+
+static const struct plx_word source_words[] = {
+    {"synthetic", PLX_SOURCE_SYNTHETIC}, {"replay", PLX_SOURCE_REPLAY}, {"v4l2", PLX_SOURCE_V4L2}, {NULL, 0}};
+static const struct plx_word replay_words[] = {
+    {"recorded", PLX_REPLAY_RECORDED}, {"fixed", PLX_REPLAY_FIXED}, {"maximum", PLX_REPLAY_MAXIMUM}, {NULL, 0}};
+static const struct plx_word backend_words[] = {
+    {"auto", PLX_BACKEND_AUTO}, {"cpu", PLX_BACKEND_CPU}, {"gpu", PLX_BACKEND_GPU}, {NULL, 0}};
+static const struct plx_word set_words[] = {{"default", PLX_MATCH_SET_DEFAULT}, {"classic", PLX_MATCH_SET_CLASSIC}, {NULL, 0}};
+static const struct plx_word disparity_words[] = {{"64", 64}, {"128", 128}, {"256", 256}, {NULL, 0}};
+static const struct plx_word path_words[] = {{"4", 4}, {"8", 8}, {NULL, 0}};
+static const struct plx_word census_words[] = {{"symmetric_9x7", PLX_CENSUS_SYMMETRIC_9X7},
+                                               {"symmetric_7x5", PLX_CENSUS_SYMMETRIC_7X5},
+                                               {"full_9x7", PLX_CENSUS_FULL_9X7},
+                                               {"checker_9x7", PLX_CENSUS_CHECKER_9X7},
+                                               {NULL, 0}};
+static const struct plx_word subpixel_words[] = {
+    {"none", PLX_SUBPIXEL_NONE}, {"parabola", PLX_SUBPIXEL_PARABOLA}, {"blend", PLX_SUBPIXEL_BLEND}, {NULL, 0}};
+static const struct plx_word median_words[] = {
+    {"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {"valid_5x5", PLX_MEDIAN_VALID_5X5}, {NULL, 0}};
+static const struct plx_word median_right_words[] = {{"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {NULL, 0}};
+static const struct plx_word flicker_words[] = {{"0", 0}, {"50", 50}, {"60", 60}, {NULL, 0}};
+
+const struct plx_key plx_keys[] = {
+    {"source.kind", PLX_KEY_WORD, FIELD(source.kind), .words = source_words,
+     .help = "where pictures come from: the embedded scene, files, or cameras"},
+    {"source.path", PLX_KEY_TEXT, FIELD(source.path),
+     .help = "replay: a KITTI-style directory (image_0, image_1, times.txt), or one with left and right"},
+    {"source.replay_rate", PLX_KEY_WORD, FIELD(source.replay_rate), .words = replay_words,
+     .help = "replay: at the recorded times, at rate_hz, or as fast as pairs are taken"},
+    {"source.loop", PLX_KEY_BOOL, FIELD(source.loop), .help = "replay: start again after the last pair"},
+    {"source.rate_hz", PLX_KEY_REAL, FIELD(source.rate_hz), LIMITS(0, 1000),
+     .help = "pairs per second, synthetic or replay at a fixed rate; 0 = synthetic as fast as pairs are taken"},
+    {"source.width", PLX_KEY_INT, FIELD(source.width), LIMITS(16, PLX_MAX_SIDE), .help = "synthetic: picture width, pixels"},
+    {"source.height", PLX_KEY_INT, FIELD(source.height), LIMITS(16, PLX_MAX_SIDE), .help = "synthetic: picture height, pixels"},
+    {"source.seed", PLX_KEY_INT, FIELD(source.seed), LIMITS(0, 2147483647), .help = "synthetic: seed of texture and noise"},
+    {"source.noise_levels", PLX_KEY_REAL, FIELD(source.noise), LIMITS(0, 64),
+     .help = "synthetic: standard deviation of the camera noise, grey levels"},
+    {"source.pair_tolerance_ms", PLX_KEY_REAL, FIELD(source.pair_tolerance_ms), LIMITS(0, 1000),
+     .help = "largest difference of left and right capture times within a pair; 0 = a quarter of the period"},
+
+    {"calibration", PLX_KEY_TEXT, FIELD(calibration),
+     .help = "calibration file, or two separated by a comma (ROS camera_info, left,right); empty = what the source knows"},
+    {"calibration_scale", PLX_KEY_REAL, FIELD(calibration_scale), LIMITS(1e-6, 1e6),
+     .help = "metres per unit of the calibration's translation: 0.001 for millimetres, the square's side for squares"},
+    {"rectify_alpha", PLX_KEY_REAL, FIELD(rectify_alpha), LIMITS(0, 1),
+     .help = "where the rectification is computed: 0 = only valid pixels, 1 = every source pixel"},
+    {"backend", PLX_KEY_WORD, FIELD(backend), .words = backend_words,
+     .help = "processor of the stages; auto = the GPU where there is one"},
+    {"threads", PLX_KEY_INT, FIELD(threads), LIMITS(0, 256), .help = "CPU threads of the stages; 0 = all that are allowed"},
+
+    {"prefilter.x", PLX_KEY_ODD, FIELD(pipeline.prefilter_x), LIMITS(1, 31),
+     .help = "width of the smoothing window after rectification, pixels; 1 = off"},
+    {"prefilter.y", PLX_KEY_ODD, FIELD(pipeline.prefilter_y), LIMITS(1, 31), .help = "its height, pixels; 1 = off"},
+    {"prefilter.gaussian", PLX_KEY_BOOL, FIELD(pipeline.prefilter_gaussian), .help = "Gaussian weights; false = box"},
+
+    {"match.set", PLX_KEY_SET, .words = set_words,
+     .help = "a whole parameter set: ours, or libSGM's algorithm; single keys of this section change it further. It does not "
+             "touch disparities, min_disparity and paths"},
+    {"match.disparities", PLX_KEY_WORD, FIELD(pipeline.match.disparities), .words = disparity_words,
+     .help = "searched range, pixels"},
+    {"match.min_disparity", PLX_KEY_INT, FIELD(pipeline.match.min_disparity), LIMITS(-256, 256),
+     .help = "smallest disparity searched, pixels"},
+    {"match.paths", PLX_KEY_WORD, FIELD(pipeline.match.paths), .words = path_words, .help = "directions of aggregation"},
+    {"match.smooth", PLX_KEY_BOOL, FIELD(pipeline.match.smooth), .help = "smooth both images before census and gradient"},
+    {"match.census", PLX_KEY_WORD, FIELD(pipeline.match.census), .words = census_words, .help = "form of the census window"},
+    {"match.census_zero_border", PLX_KEY_BOOL, FIELD(pipeline.match.census_zero_border),
+     .help = "census is 0 where its window leaves the image; false = coordinates clamped"},
+    {"match.gradient_cap", PLX_KEY_INT, FIELD(pipeline.match.gradient_cap), LIMITS(0, 32),
+     .help = "largest share of the gradient difference in the cost; 0 = none"},
+    {"match.p1_straight", PLX_KEY_INT, FIELD(pipeline.match.p1_straight), LIMITS(0, 120),
+     .help = "cost of a disparity step of 1 along rows and columns, at most p2_min"},
+    {"match.p1_diagonal", PLX_KEY_INT, FIELD(pipeline.match.p1_diagonal), LIMITS(0, 120),
+     .help = "cost of a disparity step of 1 along diagonals, at most p2_min"},
+    {"match.p2", PLX_KEY_INT, FIELD(pipeline.match.p2), LIMITS(0, 120), .help = "largest cost of a larger step"},
+    {"match.p2_min", PLX_KEY_INT, FIELD(pipeline.match.p2_min), LIMITS(0, 120),
+     .help = "smallest cost of a larger step, across an edge of the picture"},
+    {"match.p2_scale", PLX_KEY_INT, FIELD(pipeline.match.p2_scale), LIMITS(0, 65535),
+     .help = "grey levels of an edge that halve that cost; 0 = the same everywhere"},
+    {"match.uniqueness_permille", PLX_KEY_INT, FIELD(pipeline.match.uniqueness), LIMITS(0, 1000),
+     .help = "a winner needs best * 1000 <= second best * this; 0 = off"},
+    {"match.subpixel", PLX_KEY_WORD, FIELD(pipeline.match.subpixel), .words = subpixel_words,
+     .help = "interpolation between whole disparities"},
+    {"match.median_left", PLX_KEY_WORD, FIELD(pipeline.match.median_left), .words = median_words,
+     .help = "median of the left disparity"},
+    {"match.median_right", PLX_KEY_WORD, FIELD(pipeline.match.median_right), .words = median_right_words,
+     .help = "median of the right disparity, which checks the left"},
+    {"match.lr_max_diff", PLX_KEY_INT, FIELD(pipeline.match.lr_max_diff), LIMITS(-1, 255),
+     .help = "largest difference between left and right disparity, pixels; -1 = no check"},
+    {"match.lr_round", PLX_KEY_BOOL, FIELD(pipeline.match.lr_round),
+     .help = "round the disparity for that check; false = cut it down"},
+    {"match.invalid_frame", PLX_KEY_BOOL, FIELD(pipeline.match.invalid_frame), .help = "mark the outermost pixels invalid"},
+
+    {"refine.enabled", PLX_KEY_BOOL, FIELD(pipeline.refine), .help = "false switches this whole section off"},
+    {"refine.dense", PLX_KEY_BOOL, FIELD(pipeline.dense), .help = "publish a dense disparity beside the strict one"},
+    {"refine.confidence", PLX_KEY_BOOL, FIELD(pipeline.confidence), .help = "publish the confidence of each pixel"},
+    {"refine.speckle_size_px", PLX_KEY_INT, FIELD(pipeline.speckle.max_size), LIMITS(0, 1000000),
+     .help = "regions of disparity up to this area are removed; 0 = off"},
+    {"refine.speckle_step_px16", PLX_KEY_INT, FIELD(pipeline.speckle.max_step), LIMITS(0, 4095),
+     .help = "largest disparity step within such a region, 1/16 pixel"},
+    {"refine.temporal_step_px16", PLX_KEY_INT, FIELD(pipeline.temporal.max_step), LIMITS(0, 4095),
+     .help = "disparities that changed no more than this are blended with the frame before, 1/16 pixel; 0 = off"},
+    {"refine.temporal_weight", PLX_KEY_INT, FIELD(pipeline.temporal.weight), LIMITS(1, 256),
+     .help = "weight of the new value in that blend, of 256"},
+
+    {"ground.enabled", PLX_KEY_BOOL, FIELD(pipeline.ground), .help = "look for the ground"},
+    {"ground.tolerance_px16", PLX_KEY_INT, FIELD(pipeline.ground_tolerance), LIMITS(1, 4095),
+     .help = "disparity within which a pixel belongs to the ground, 1/16 pixel"},
+
+    {"obstacles.enabled", PLX_KEY_BOOL, FIELD(pipeline.obstacles), .help = "look for obstacles"},
+    {"obstacles.range_min_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.range_min_m), LIMITS(0.01, 1000),
+     .help = "nearest distance of an obstacle"},
+    {"obstacles.range_max_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.range_max_m), LIMITS(0.01, 1000),
+     .help = "farthest distance of an obstacle"},
+    {"obstacles.min_height_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.min_height_m), LIMITS(0, 100),
+     .help = "what stands above the ground by less is no obstacle"},
+    {"obstacles.max_height_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.max_height_m), LIMITS(0, 100),
+     .help = "what hangs higher above the ground is no obstacle"},
+    {"obstacles.open", PLX_KEY_ODD, FIELD(pipeline.obstacle.open_size), LIMITS(1, 31),
+     .help = "window of the opening that removes thin spots, pixels; 1 = off"},
+    {"obstacles.close", PLX_KEY_ODD, FIELD(pipeline.obstacle.close_size), LIMITS(1, 31),
+     .help = "window of the closing that fills small holes, pixels; 1 = off"},
+    {"obstacles.max_step_px16", PLX_KEY_INT, FIELD(pipeline.obstacle.max_step), LIMITS(0, 4095),
+     .help = "largest disparity step between neighbours of one obstacle, 1/16 pixel"},
+    {"obstacles.min_area_px", PLX_KEY_INT, FIELD(pipeline.obstacle.min_area), LIMITS(1, 1000000),
+     .help = "smallest area of an obstacle"},
+
+    {"tracks.confirm", PLX_KEY_INT, FIELD(pipeline.track.confirm), LIMITS(1, 1000),
+     .help = "frames until a track counts as tracked"},
+    {"tracks.lose_after", PLX_KEY_INT, FIELD(pipeline.track.lose_after), LIMITS(0, 1000),
+     .help = "frames without a match until a track ends"},
+    {"tracks.gate_m", PLX_KEY_REAL, FIELD(pipeline.track.gate_m), LIMITS(0.01, 100),
+     .help = "largest distance of a match from the prediction"},
+    {"tracks.accel_mps2", PLX_KEY_REAL, FIELD(pipeline.track.accel_mps2), LIMITS(0.001, 1000),
+     .help = "standard deviation of accelerations to expect"},
+
+    {"exposure.enabled", PLX_KEY_BOOL, FIELD(exposure.enabled), LIVE, .help = "steer exposure time and gain of the cameras"},
+    {"exposure.target", PLX_KEY_REAL, FIELD(exposure.target), LIMITS(0.01, 0.99), LIVE,
+     .help = "wanted mean brightness, of full scale"},
+    {"exposure.highlight_limit", PLX_KEY_REAL, FIELD(exposure.highlight_limit), LIMITS(0, 1), LIVE,
+     .help = "largest share of pixels that may be overexposed"},
+    {"exposure.dead_band_stops", PLX_KEY_REAL, FIELD(exposure.dead_band), LIMITS(0, 4), LIVE,
+     .help = "smaller errors of brightness are left alone"},
+    {"exposure.damping", PLX_KEY_REAL, FIELD(exposure.damping), LIMITS(0.01, 1), LIVE,
+     .help = "share of the error that is corrected at a time"},
+    {"exposure.max_exposure_us", PLX_KEY_INT, FIELD(exposure.max_exposure_us), LIMITS(1, 1000000), LIVE,
+     .help = "longest exposure time: limits motion blur"},
+    {"exposure.max_gain", PLX_KEY_REAL, FIELD(exposure.max_gain), LIMITS(1, 1000), LIVE, .help = "largest gain, linear"},
+    {"exposure.flicker_hz", PLX_KEY_WORD, FIELD(exposure.flicker_hz), .words = flicker_words, LIVE,
+     .help = "mains frequency of the lamps: exposure times are whole periods of their light; 0 = ignore"},
+    {"exposure.zone_weights", PLX_KEY_BYTES, FIELD(exposure.zone_weight), LIMITS(0, 255), LIVE,
+     .help = "weights of the 8 x 8 zones of the picture, row by row; all 0 = all alike"},
+
+    {"publish.socket", PLX_KEY_TEXT, FIELD(publish.socket), .help = "path of the socket that clients connect to"},
+    {"publish.group", PLX_KEY_TEXT, FIELD(publish.group), .help = "group that may connect; empty = the service's own"},
+    {"publish.slots", PLX_KEY_INT, FIELD(publish.slots), LIMITS(4, 64), .help = "frames that the ring holds"},
+    {"publish.max_clients", PLX_KEY_INT, FIELD(publish.max_clients), LIMITS(1, 1024), .help = "clients at a time"},
+    {"publish.right", PLX_KEY_BOOL, FIELD(pipeline.right), .help = "publish the rectified right image too, for recording"},
+};
+const int plx_key_count = COUNT(plx_keys);
+
+void plx_config_default(struct plx_config *ret_config)
+{
+    *ret_config = (struct plx_config){
+        .source = {.kind = PLX_SOURCE_SYNTHETIC, .width = 640, .height = 480, .rate_hz = 30, .seed = 1, .noise = 2},
+        .calibration_scale = 1,
+        .exposure = {.enabled = true,
+                     .target = 0.45,
+                     .highlight_limit = 0.02,
+                     .dead_band = 0.1,
+                     .damping = 0.7,
+                     .max_exposure_us = 15000,
+                     .max_gain = 16},
+        .publish = {.socket = "/run/parallax/parallax.sock", .slots = 8, .max_clients = 128},
+    };
+    plx_pipeline_params_default(&ret_config->pipeline);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of keys, from which parsing, errors, the dump, reload decisions and the documentation all come. */
+#ifndef PLX_CONFIG_SCHEMA_H
+#define PLX_CONFIG_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/config.h"
+
+#define PLX_KEY_NAME 64 /* bytes: holds the name of any key */
+
+enum plx_key_type {
+    PLX_KEY_INT,   /* int or uint32_t */
+    PLX_KEY_ODD,   /* int, odd */
+    PLX_KEY_REAL,  /* double */
+    PLX_KEY_BOOL,  /* bool */
+    PLX_KEY_WORD,  /* one of some words, stored as int */
+    PLX_KEY_TEXT,  /* char[] */
+    PLX_KEY_BYTES, /* uint8_t[], a list of whole numbers */
+    PLX_KEY_SET    /* one of some words, which sets the numbers of a whole section; stored nowhere */
+};
+
+struct plx_word {
+    const char *text; /* NULL ends the list */
+    int value;
+};
+
+struct plx_key {
+    const char *name; /* "section.leaf", or "leaf" at the top */
+    enum plx_key_type type;
+    bool reloadable;     /* a running engine takes a new value */
+    size_t offset, size; /* in struct plx_config, bytes */
+    double min, max;     /* INT, ODD, REAL, BYTES */
+    const struct plx_word *words;
+    const char *help; /* one sentence part, no full stop at its end */
+};
+
+extern const struct plx_key plx_keys[];
+extern const int plx_key_count;
+
+/* The key of that full name ("match" is short for "match.set"), or NULL. */
+const struct plx_key *plx_key_find(const char *name);
+
+/* True if some key's name is NAME with a dot and a leaf. */
+bool plx_key_is_section(const char *name);
+
+/* The full name of the key or section that NAME was most likely meant to be. */
+void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME]);
+
+enum plx_match_set { PLX_MATCH_SET_DEFAULT, PLX_MATCH_SET_CLASSIC };
+
+/* Sets the numbers of the named match set; the size of the search (disparities, min_disparity, paths) stays. */
+void plx_match_set_apply(struct plx_match *match, enum plx_match_set set);
+/* The set that MATCH equals but for the size of the search; default where it equals none. */
+enum plx_match_set plx_match_set_of(const struct plx_match *match);
+
+#endif

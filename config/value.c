@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/value.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+bool plx_parse_real(const char *text, double *ret_value)
+{
+    /* strtod alone would take "0x1p3", "inf", "nan" and leading blanks */
+    if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
+        return false;
+    char *end;
+    double value = strtod(text, &end);
+    if (*end != '\0' || !isfinite(value))
+        return false;
+    *ret_value = value;
+    return true;
+}
+
+const char *plx_quote(const char *text, char ret_quoted[PLX_QUOTED_TEXT])
+{
+    static const char more[] = "...";
+    size_t length = strlen(text), kept = length;
+    if (length >= PLX_QUOTED_TEXT) {
+        kept = PLX_QUOTED_TEXT - sizeof more;
+        while (kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80) /* never half a UTF-8 character */
+            kept--;
+    }
+    for (size_t i = 0; i < kept; i++)
+        ret_quoted[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
+    strcpy(ret_quoted + kept, kept < length ? more : "");
+    return ret_quoted;
+}
+
+static const struct plx_word *word_of_text(const struct plx_key *key, const char *text)
+{
+    for (const struct plx_word *word = key->words; word->text; word++)
+        if (strcmp(word->text, text) == 0)
+            return word;
+    return NULL;
+}
+
+static void list_words(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
+{
+    size_t used = 0;
+    for (const struct plx_word *word = key->words; word->text; word++) {
+        const char *before = word == key->words ? "" : word[1].text ? ", " : " or ";
+        used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%s", before, word->text);
+    }
+}
+
+void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
+{
+    switch (key->type) {
+    case PLX_KEY_INT:
+        snprintf(ret_text, PLX_VALUE_TEXT, "a whole number from %.0f to %.0f", key->min, key->max);
+        break;
+    case PLX_KEY_ODD:
+        snprintf(ret_text, PLX_VALUE_TEXT, "an odd number from %.0f to %.0f", key->min, key->max);
+        break;
+    case PLX_KEY_REAL:
+        snprintf(ret_text, PLX_VALUE_TEXT, "a number from %.10g to %.10g", key->min, key->max);
+        break;
+    case PLX_KEY_BOOL:
+        strcpy(ret_text, "true or false");
+        break;
+    case PLX_KEY_WORD:
+    case PLX_KEY_SET:
+        list_words(key, ret_text);
+        break;
+    case PLX_KEY_TEXT:
+        snprintf(ret_text, PLX_VALUE_TEXT, "text of at most %zu bytes", key->size - 1);
+        break;
+    case PLX_KEY_BYTES:
+        snprintf(ret_text, PLX_VALUE_TEXT, "a list of %zu whole numbers from %.0f to %.0f", key->size, key->min, key->max);
+        break;
+    }
+}
+
+static int refuse(const struct plx_key *key, int error, const char *text, struct plx_why *why)
+{
+    char expected[PLX_VALUE_TEXT], quoted[PLX_QUOTED_TEXT];
+    plx_value_expected(key, expected);
+    return plx_fail(why, error, "%s is \"%s\"; expected %s", key->name, plx_quote(text, quoted), expected);
+}
+
+static int parse_real(const struct plx_key *key, const char *text, struct plx_why *why, double *ret_value)
+{
+    double value;
+    if (!plx_parse_real(text, &value))
+        return refuse(key, PLX_ERR_FORMAT, text, why);
+    if (!(value >= key->min && value <= key->max))
+        return refuse(key, PLX_ERR_RANGE, text, why);
+    *ret_value = value;
+    return 0;
+}
+
+static int parse_whole(const struct plx_key *key, const char *text, struct plx_why *why, int *ret_value)
+{
+    double value; /* holds every number within any key's range exactly */
+    size_t sign = text[0] == '-' || text[0] == '+';
+    if (text[sign + strspn(text + sign, "0123456789")] != '\0')
+        return refuse(key, PLX_ERR_FORMAT, text, why);
+    int result = parse_real(key, text, why, &value);
+    if (result < 0)
+        return result;
+    if (key->type == PLX_KEY_ODD && (int)value % 2 == 0)
+        return refuse(key, PLX_ERR_RANGE, text, why);
+    *ret_value = (int)value;
+    return 0;
+}
+
+static int parse_text(const struct plx_key *key, const char *text, struct plx_why *why, char *ret_text)
+{
+    size_t length = strlen(text);
+    if (length >= key->size)
+        return refuse(key, PLX_ERR_RANGE, text, why);
+    for (size_t i = 0; i < length; i++)
+        if (iscntrl((unsigned char)text[i]))
+            return plx_fail(why, PLX_ERR_FORMAT, "%s holds a control character (byte %d); expected printable text", key->name,
+                            (unsigned char)text[i]);
+    memset(ret_text, 0, key->size);
+    memcpy(ret_text, text, length);
+    return 0;
+}
+
+static int parse_bytes(const struct plx_key *key, const struct plx_written *written, struct plx_why *why, uint8_t *ret_bytes)
+{
+    uint8_t byte[256];
+    if ((size_t)written->count != key->size || key->size > sizeof byte) {
+        char expected[PLX_VALUE_TEXT];
+        plx_value_expected(key, expected);
+        return plx_fail(why, PLX_ERR_FORMAT, "%s has %d items; expected %s", key->name, written->count, expected);
+    }
+    for (int i = 0; i < written->count; i++) {
+        int value;
+        int result = parse_whole(key, written->item[i], why, &value);
+        if (result < 0)
+            return result;
+        byte[i] = (uint8_t)value;
+    }
+    memcpy(ret_bytes, byte, key->size);
+    return 0;
+}
+
+static int parse_number(const struct plx_key *key, const char *text, void *ret_field, struct plx_why *why)
+{
+    union {
+        double real;
+        int whole;
+    } value;
+    int result =
+        key->type == PLX_KEY_REAL ? parse_real(key, text, why, &value.real) : parse_whole(key, text, why, &value.whole);
+    if (result == 0)
+        memcpy(ret_field, &value, key->size);
+    return result;
+}
+
+int plx_value_parse(const struct plx_key *key, const struct plx_written *written, struct plx_config *config,
+                    struct plx_why *why)
+{
+    void *field = (char *)config + key->offset;
+    const char *text = written->count > 0 ? written->item[0] : "";
+    if (key->type == PLX_KEY_BYTES)
+        return parse_bytes(key, written, why, field);
+    if (written->list)
+        return refuse(key, PLX_ERR_FORMAT, "[...]", why);
+    if (key->type == PLX_KEY_TEXT)
+        return parse_text(key, text, why, field);
+    if (written->quoted && !key->words)
+        return refuse(key, PLX_ERR_FORMAT, text, why);
+
+    if (key->words) {
+        const struct plx_word *word = word_of_text(key, text);
+        if (!word)
+            return refuse(key, PLX_ERR_RANGE, text, why);
+        if (key->type == PLX_KEY_SET)
+            plx_match_set_apply(&config->pipeline.match, (enum plx_match_set)word->value);
+        else
+            memcpy(field, &word->value, sizeof word->value);
+        return 0;
+    }
+    if (key->type == PLX_KEY_BOOL) {
+        bool yes = strcmp(text, "true") == 0;
+        if (!yes && strcmp(text, "false") != 0)
+            return refuse(key, PLX_ERR_FORMAT, text, why);
+        memcpy(field, &yes, sizeof yes);
+        return 0;
+    }
+    return parse_number(key, text, field, why);
+}
+
+static void print_words(const struct plx_key *key, int value, char ret_text[PLX_VALUE_TEXT])
+{
+    const struct plx_word *word = key->words;
+    while (word->text && word->value != value)
+        word++;
+    snprintf(ret_text, PLX_VALUE_TEXT, "%s", word->text ? word->text : "?");
+}
+
+/* The fewest digits that read back as the same bits. */
+static void print_real(double value, char ret_text[PLX_VALUE_TEXT])
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(ret_text, PLX_VALUE_TEXT, "%.*g", digits, value);
+        if (strtod(ret_text, NULL) == value)
+            return;
+    }
+}
+
+/* Double quotes, where YAML knows escapes; parse_text lets no control character in. */
+static void print_text(const char *text, char ret_text[PLX_VALUE_TEXT])
+{
+    size_t used = 0;
+    ret_text[used++] = '"';
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            ret_text[used++] = '\\';
+        ret_text[used++] = *text;
+    }
+    strcpy(ret_text + used, "\"");
+}
+
+static void print_bytes(const uint8_t *byte, size_t count, char ret_text[PLX_VALUE_TEXT])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%d", i == 0 ? "[" : ", ", byte[i]);
+    snprintf(ret_text + used, PLX_VALUE_TEXT - used, "]");
+}
+
+void plx_value_print(const struct plx_key *key, const struct plx_config *config, char ret_text[PLX_VALUE_TEXT])
+{
+    const void *field = (const char *)config + key->offset;
+    int whole = 0;
+    double real;
+    bool yes;
+    switch (key->type) {
+    case PLX_KEY_INT:
+    case PLX_KEY_ODD:
+        memcpy(&whole, field, sizeof whole);
+        snprintf(ret_text, PLX_VALUE_TEXT, "%d", whole);
+        break;
+    case PLX_KEY_REAL:
+        memcpy(&real, field, sizeof real);
+        print_real(real, ret_text);
+        break;
+    case PLX_KEY_BOOL:
+        memcpy(&yes, field, sizeof yes);
+        strcpy(ret_text, yes ? "true" : "false");
+        break;
+    case PLX_KEY_WORD:
+        memcpy(&whole, field, sizeof whole);
+        print_words(key, whole, ret_text);
+        break;
+    case PLX_KEY_SET:
+        print_words(key, (int)plx_match_set_of(&config->pipeline.match), ret_text);
+        break;
+    case PLX_KEY_TEXT:
+        print_text(field, ret_text);
+        break;
+    case PLX_KEY_BYTES:
+        print_bytes(field, key->size, ret_text);
+        break;
+    }
+}

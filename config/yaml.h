@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A YAML file as a tree that remembers where everything stands. A small, strict part of YAML: one document, no anchors, no
+ * aliases, no duplicate keys, bounded size and depth. OpenCV's `%YAML:1.0` first line is taken as a comment.
+ */
+#ifndef PLX_CONFIG_YAML_H
+#define PLX_CONFIG_YAML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/why.h"
+
+#define PLX_YAML_MAX_BYTES (4 << 20) /* of a file */
+#define PLX_YAML_MAX_NODES (1 << 18)
+#define PLX_YAML_MAX_DEPTH 16
+#define PLX_YAML_MAX_SCALAR 65536 /* bytes */
+#define PLX_YAML_MAX_KEYS 1024    /* of one mapping */
+
+enum plx_yaml_kind { PLX_YAML_SCALAR, PLX_YAML_LIST, PLX_YAML_MAP };
+
+struct plx_yaml_node {
+    enum plx_yaml_kind kind;
+    const char *text;            /* of a scalar, never with a zero byte inside; "" otherwise */
+    bool quoted;                 /* scalar in quotes or a block, or tagged */
+    int line, column;            /* from 1; columns are characters */
+    int count;                   /* children of a list or map */
+    struct plx_yaml_node *key;   /* of a child of a map: its key, a scalar */
+    struct plx_yaml_node *child; /* the first */
+    struct plx_yaml_node *next;  /* after this one, of the same parent */
+};
+
+struct plx_yaml;
+
+/* Reads the regular file at PATH. FORMAT, RANGE, NOT_FOUND, PERMISSION, IO, NOMEM. Destroy with plx_yaml_destroy. */
+int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_why *why);
+void plx_yaml_destroy(struct plx_yaml *yaml); /* NULL is fine; the nodes go with it */
+
+/* NULL if the file holds nothing but blanks and comments. */
+const struct plx_yaml_node *plx_yaml_root(const struct plx_yaml *yaml);
+const char *plx_yaml_path(const struct plx_yaml *yaml);
+
+/* The child of MAP under KEY, or NULL (also when MAP is NULL or no map). */
+const struct plx_yaml_node *plx_yaml_get(const struct plx_yaml_node *map, const char *key);
+
+/* True for a scalar that stands for nothing: empty, ~ or null, without quotes. */
+bool plx_yaml_is_null(const struct plx_yaml_node *node);
+
+/* plx_fail with `path:line:column: ` of NODE before the sentence (the path alone when NODE is NULL). */
+int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node, struct plx_why *why, int error,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

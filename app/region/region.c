@@ -202,9 +202,10 @@ void plx_ring_commit(struct plx_shared_region *region)
     uint64_t slot = sequence % region->header->slot_count;
     struct plx_frame *frame = (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
 
-    frame->sequence = sequence;
-    frame->epoch = region->header->epoch;
-    frame->published_ns = plx_now_ns();
+    /* Relaxed atomics, as a reader that is about to be outdated may still look at them. */
+    __atomic_store_n(&frame->sequence, sequence, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->epoch, region->header->epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->published_ns, plx_now_ns(), __ATOMIC_RELAXED);
     /* Release, both: who sees the even lock sees the whole frame; who sees newest sees the even lock. */
     atomic_store_explicit(&region->slots[slot].lock, 2 * sequence, memory_order_release);
     atomic_store_explicit(&region->header->newest, sequence, memory_order_release);

@@ -136,11 +136,11 @@ static int start_listening(struct plx_clients *clients, const char *group, struc
         bind(clients->listener, (const struct sockaddr *)&clients->address, sizeof clients->address))
         return fail_errno(why, "bind the socket", path);
     int code = set_group(path, group, why);
+    if (!code && (chmod(path, 0660) || listen(clients->listener, SOMAXCONN)))
+        code = fail_errno(why, "listen on the socket", path);
     if (code)
-        return code;
-    if (chmod(path, 0660) || listen(clients->listener, SOMAXCONN))
-        return fail_errno(why, "listen on the socket", path);
-    return 0;
+        unlink(path);
+    return code;
 }
 
 static int watch(struct plx_clients *clients, int fd, uint64_t about)

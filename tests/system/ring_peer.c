@@ -28,6 +28,7 @@
 #include <parallax/client.h>
 
 #include "app/supervisor/clients.h"
+#include "client/map.h"
 #include "core/clock.h"
 
 #define PLANE_WIDTH 256
@@ -107,28 +108,50 @@ static void write_frames(struct service *service, uint64_t frames, unsigned peri
     _exit(0);
 }
 
-static void obey(struct service *service, const char *line)
+static void start_writer(struct service *service, uint64_t frames, unsigned period_us)
+{
+    plx_region_set_state(service->region, PLX_STATE_RUNNING, 0);
+    service->writer = fork();
+    if (service->writer == 0)
+        write_frames(service, frames, period_us);
+}
+
+/* True if the dead writer has left the slot of the next frame begun and not published. */
+static bool died_inside_slot(const struct service *service)
+{
+    struct plx_map map;
+    if (plx_map_open(plx_region_client_fd(service->region), &map))
+        return false;
+    uint64_t next = plx_ring_newest(service->region) + 1;
+    bool inside = map.slots[next % map.slot_count].lock == 2 * next - 1;
+    plx_map_close(&map);
+    return inside;
+}
+
+static bool kill_writer(struct service *service)
+{
+    kill(service->writer, SIGKILL);
+    waitpid(service->writer, NULL, 0);
+    plx_region_set_state(service->region, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
+    return died_inside_slot(service);
+}
+
+static uint64_t obey(struct service *service, const char *line)
 {
     uint64_t frames;
     unsigned period_us;
     if (sscanf(line, "go %" SCNu64 " %u", &frames, &period_us) == 2) {
-        plx_region_set_state(service->region, PLX_STATE_RUNNING, 0);
-        service->writer = fork();
-        if (service->writer == 0)
-            write_frames(service, frames, period_us);
-        printf("%d\n", (int)service->writer);
-    } else if (!strncmp(line, "kill", 4) || !strncmp(line, "wait", 4)) {
-        bool killing = line[0] == 'k';
-        if (killing)
-            kill(service->writer, SIGKILL);
-        waitpid(service->writer, NULL, 0);
-        if (killing)
-            plx_region_set_state(service->region, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
-        printf("%" PRIu64 "\n", plx_ring_newest(service->region));
-    } else if (!strncmp(line, "count", 5)) {
-        printf("%d\n", plx_clients_count(service->clients));
+        start_writer(service, frames, period_us);
+        return (uint64_t)service->writer;
     }
-    fflush(stdout);
+    if (!strcmp(line, "kill\n"))
+        return kill_writer(service);
+    if (!strcmp(line, "newest\n"))
+        return plx_ring_newest(service->region);
+    if (!strcmp(line, "count\n"))
+        return (uint64_t)plx_clients_count(service->clients);
+    waitpid(service->writer, NULL, 0);
+    return 0;
 }
 
 static void run_service(struct service *service)
@@ -149,7 +172,8 @@ static void run_service(struct service *service)
             if (bytes <= 0)
                 return;
             line[bytes] = 0;
-            obey(service, line);
+            printf("%" PRIu64 "\n", obey(service, line));
+            fflush(stdout);
         }
     }
 }
@@ -225,7 +249,27 @@ static void read_view(struct plx_client *client, struct plx_view *view, bool slo
     tally->torn += !code && !right;
 }
 
-static int read_frames(const char *path, uint64_t last, bool hold)
+static volatile sig_atomic_t stopping;
+
+static void stop(int number)
+{
+    (void)number;
+    stopping = 1;
+}
+
+/* plx_fd must stay the same number for ever. */
+static int wait_by_poll(struct plx_client *client)
+{
+    static int first = -1;
+    int fd = plx_fd(client);
+    if (fd < 0 || (first >= 0 && fd != first))
+        die("plx_fd", fd);
+    first = fd;
+    poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 1000);
+    return 0;
+}
+
+static int read_frames(const char *path, uint64_t last, const char *how)
 {
     struct plx_client *client;
     int code = plx_connect(path, &client);
@@ -233,12 +277,14 @@ static int read_frames(const char *path, uint64_t last, bool hold)
         die("plx_connect", code);
     printf("connected\n");
     fflush(stdout);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
     if (nice(5) == -1) /* the writer is to be fast */
         fprintf(stderr, "ring_peer: nice: %s\n", strerror(errno));
+    bool hold = !strcmp(how, "hold"), polling = !strcmp(how, "poll");
     struct tally tally = {0};
-    while (tally.last != last) {
+    while (!stopping && (!last || tally.last != last)) {
         struct plx_view view;
-        code = plx_next(client, 1000, &view);
+        code = plx_next(client, polling ? wait_by_poll(client) : 1000, &view);
         if (!code) {
             read_view(client, &view, hold && tally.seen % 16 == 15, &tally);
         } else if (code == PLX_ERR_LOST) {
@@ -259,7 +305,7 @@ int main(int argc, char **argv)
     if (argc == 6 && !strcmp(argv[1], "service"))
         return serve(argv + 2);
     if ((argc == 4 || argc == 5) && !strcmp(argv[1], "reader"))
-        return read_frames(argv[2], strtoull(argv[3], NULL, 10), argc == 5);
+        return read_frames(argv[2], strtoull(argv[3], NULL, 10), argc == 5 ? argv[4] : "");
     fprintf(stderr, "usage: see the top of ring_peer.c\n");
     return 64;
 }

@@ -158,17 +158,9 @@ int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_
 
 bool plx_map_whole(const struct plx_map *map, uint64_t sequence)
 {
-#ifdef PLX_MUTANT_NO_RECHECK /* only in a test that must catch it */
-    (void)map, (void)sequence;
-    return true;
-#else
-#    if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#        pragma GCC diagnostic ignored "-Wtsan" /* it does not model fences; every access here is atomic without them */
-#    endif
     /* Acquire fence: the lock is loaded after everything that was read from the frame. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_relaxed) == 2 * sequence;
-#endif
 }
 
 int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *view)

@@ -189,9 +189,6 @@ struct plx_frame *plx_ring_begin(struct plx_shared_region *region)
 
     atomic_store_explicit(&region->slots[slot].lock, 2 * sequence - 1, memory_order_relaxed);
     /* Release fence: no store into the frame becomes visible before the odd lock. */
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#    pragma GCC diagnostic ignored "-Wtsan" /* it does not model fences; every access here is atomic without them */
-#endif
     atomic_thread_fence(memory_order_release);
     return (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
 }

@@ -95,6 +95,7 @@ static inline struct peer peer_service(const char *socket, int epoch, int slots,
     return peer;
 }
 
+/* Returns when the reader has got its first frame: there must be one. */
 static inline struct peer peer_reader(const char *program, const char *socket, uint64_t last, const char *how)
 {
     char number[24];
@@ -103,7 +104,7 @@ static inline struct peer peer_reader(const char *program, const char *socket, u
     struct peer peer = peer_start(program, argument);
     free(argument[2]);
     free(argument[4]);
-    peer_check(!strcmp(peer_line(&peer), "connected\n"), "the reader did not connect");
+    peer_check(!strcmp(peer_line(&peer), "reading\n"), "the reader gets no frame");
     return peer;
 }
 

@@ -8,8 +8,10 @@
  *       kill                  kills the writer with SIGKILL, wherever it is, and says the newest sequence
  *       wait                  waits for the writer's end and says the newest sequence
  *       count                 says the number of clients
- *   ring_peer reader SOCKET LAST [hold]   reads until frame LAST, then prints what it saw, see print_tally; with hold, every
- * 16th view is kept open until it is overwritten
+ *   ring_peer reader SOCKET LAST [hold|poll]   reads until frame LAST (0: until SIGTERM); says "reading" after the first frame,
+ *                                              and at the end what it saw (print_tally)
+ *       hold   keeps every 16th view open long enough to be overwritten
+ *       poll   waits by plx_fd, not in plx_next
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -198,6 +200,7 @@ static int serve(char **argument)
         code = plx_clients_create(&clients, service.region, &service.clients, &why);
     if (code) {
         printf("%d %s\n", code, why.text);
+        plx_region_destroy(service.region);
         return 3;
     }
     printf("ready\n");
@@ -275,8 +278,6 @@ static int read_frames(const char *path, uint64_t last, const char *how)
     int code = plx_connect(path, &client);
     if (code)
         die("plx_connect", code);
-    printf("connected\n");
-    fflush(stdout);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
     if (nice(5) == -1) /* the writer is to be fast */
         fprintf(stderr, "ring_peer: nice: %s\n", strerror(errno));
@@ -287,6 +288,10 @@ static int read_frames(const char *path, uint64_t last, const char *how)
         code = plx_next(client, polling ? wait_by_poll(client) : 1000, &view);
         if (!code) {
             read_view(client, &view, hold && tally.seen % 16 == 15, &tally);
+            if (tally.seen == 1) {
+                printf("reading\n");
+                fflush(stdout);
+            }
         } else if (code == PLX_ERR_LOST) {
             tally.lost++;
             if (!tally.lost_ns)

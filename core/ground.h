@@ -8,11 +8,13 @@
 
 #include <parallax/frame.h>
 
-/* Disparity of the ground at pixel (u, v), in 1/16 px relative to min_disparity: (a u + b v + c) >> 16. */
+/* Disparity of the ground at pixel (u, v), in 1/16 px relative to min_disparity: (a u + b v + c) >> 16. All 0 where no ground
+ * was found. */
 struct plx_ground {
     int64_t a, b, c;
+    int32_t camera_height_um; /* of the left camera above the plane, micrometres */
     int32_t valid;
-    int32_t votes;   /* pixels that voted */
+    int32_t votes;   /* pixels below the horizon that have a disparity */
     int32_t inliers; /* of those, within the tolerance of the plane */
 };
 
@@ -24,13 +26,18 @@ struct plx_ground_params {
     struct plx_calibration_info calibration;
 };
 
+/* Disparities in 1/16 px relative to min_disparity. Heights count only where ground was found; without it everything in range
+ * is kept. */
 struct plx_mask_params {
-    int near_disparity, far_disparity; /* 1/16 px relative: from range_min and range_max; near >= far */
-    int min_height_q16;                /* least height above ground, as a fraction of the camera height, Q16 */
-    int max_height_q16;                /* largest, likewise */
+    int near_disparity, far_disparity;    /* from range_min and range_max; near >= far */
+    int infinity;                         /* disparity of a point at infinity, plx_disparity_at_infinity */
+    int32_t min_height_um, max_height_um; /* above ground, micrometres */
 };
 
-/* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. */
+/* Disparity of a point at infinity, 1/16 px relative to MIN_DISPARITY: 0 but for min_disparity and unlike principal points. */
+int plx_disparity_at_infinity(const struct plx_calibration_info *calibration, int min_disparity);
+
+/* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. All 0 if there is none. */
 void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,
                          struct plx_ground_info *ret_info);
 

@@ -8,16 +8,9 @@
 #include <parallax/frame.h>
 
 #include "core/calibration.h"
+#include "core/obstacles.h"
 #include "core/stages.h"
 #include "core/tracks.h"
-
-struct plx_obstacle_params {
-    double range_min_m, range_max_m;
-    double min_height_m, max_height_m; /* above ground */
-    int open_size, close_size;         /* morphology, odd, 1 = off */
-    int max_step;                      /* 1/16 px between neighbours of one obstacle */
-    int min_area;                      /* pixels */
-};
 
 struct plx_pipeline_params {
     struct plx_match match;

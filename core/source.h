@@ -5,10 +5,9 @@
 
 #include <parallax/frame.h>
 
+#include "core/calibration.h"
 #include "core/image.h"
 #include "core/why.h"
-
-struct plx_stages;
 
 /* One picture of one eye (or of both: side by side). BUFFER is the source's own; hand it back with ops->release. */
 struct plx_capture {
@@ -31,22 +30,27 @@ struct plx_control_range {
 
 struct plx_source {
     const struct plx_source_ops *ops;
-    int width, height; /* of one eye, raw */
-    double rate_hz;    /* nominal; 0 = as fast as the reader */
+    int width, height;  /* of one eye, raw */
+    double rate_hz;     /* nominal; 0 = as fast as the reader */
+    struct plx_why why; /* after a failing next: the sentence to log. For the thread that calls next */
 };
 
+/* One thread calls next, release, start and stop; control, range and calibration may be called from any. */
 struct plx_source_ops {
     const char *name;                         /* "synthetic", "replay", "v4l2" */
     void (*destroy)(struct plx_source *self); /* NULL is fine */
     int (*start)(struct plx_source *self, struct plx_why *why);
     void (*stop)(struct plx_source *self);
     /* Waits until DEADLINE_NS (CLOCK_MONOTONIC) for the next picture of either eye, in capture order.
-     * END after the last one; TIMEOUT; LOST when a camera went away. The buffer stays with the caller until release. */
+     * END after the last one; TIMEOUT; LOST when a camera went away, or after stop; FORMAT, IO, ... when a file is bad. The
+     * buffer stays with the caller until release, over stop and start as well. */
     int (*next)(struct plx_source *self, int64_t deadline_ns, struct plx_capture *ret_capture);
     void (*release)(struct plx_source *self, struct plx_capture *capture);
-    /* Sets both eyes alike, in the same frame gap. UNSUPPORTED where there are no controls. Never blocks. */
+    /* Sets both eyes alike, in the same frame gap, cut to the range. UNSUPPORTED where there are no controls. Never blocks. */
     int (*control)(struct plx_source *self, uint32_t exposure_us, float gain);
     void (*range)(struct plx_source *self, struct plx_control_range *ret_range);
+    /* The calibration that the source knows by itself. NOT_FOUND. */
+    int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration);
 };
 
 #endif

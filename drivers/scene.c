@@ -3,9 +3,9 @@
 #include "drivers/scene.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
-#include <threads.h>
 
 #include <parallax/error.h>
 
@@ -16,7 +16,7 @@
 #define NOISE_STEPS 4096         /* quantiles of the normal distribution */
 
 static float normal_quantile[NOISE_STEPS];
-static once_flag normal_once = ONCE_FLAG_INIT;
+static pthread_once_t normal_once = PTHREAD_ONCE_INIT;
 
 void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene)
 {
@@ -126,7 +126,7 @@ int plx_scene_render(const struct plx_scene *scene, double time_s, uint32_t fram
         return PLX_ERR_ARG;
     if (plx_scene_check(scene, NULL) < 0 || !isfinite(time_s) || !between(gain, 0.0, 1e6))
         return PLX_ERR_RANGE;
-    call_once(&normal_once, make_normal);
+    pthread_once(&normal_once, make_normal);
 
     float radiance[PLX_MAX_SIDE], inverse_depth[PLX_MAX_SIDE];
     uint8_t hit[PLX_MAX_SIDE];

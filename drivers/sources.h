@@ -7,6 +7,8 @@
 #include "core/source.h"
 #include "drivers/scene.h"
 
+struct plx_stages;
+
 enum plx_pace { PLX_PACE_RECORDED, PLX_PACE_FIXED, PLX_PACE_MAXIMUM };
 
 struct plx_replay_options {
@@ -16,19 +18,32 @@ struct plx_replay_options {
     bool loop;
 };
 
+#define PLX_SYNTHETIC_RATE_HZ 30.0 /* whose times are used at rate 0 */
+#define PLX_SYNTHETIC_MAX_DELAY 15
+
+/* Picture n, counted by its sequence from 0 at each start, shows the scene at n / rate seconds, both eyes at once. A reader
+ * that is too slow misses pictures, as with a camera. At rate 0 a pair is made when the reader asks for it, and none is missed.
+ */
 struct plx_synthetic_options {
     struct plx_scene scene;
-    double rate_hz;                 /* 0: as fast as the reader, with the times of 30 Hz */
-    int exposure_delay, gain_delay; /* frames */
+    double rate_hz;                 /* 0.1..1000; 0: as fast as the reader, with the times of PLX_SYNTHETIC_RATE_HZ */
+    int exposure_delay, gain_delay; /* frames from setting to effect, 0..PLX_SYNTHETIC_MAX_DELAY */
 };
 
-/* Buffers come from STAGES' alloc, so that a backend reads them in place; STAGES must outlive the source. */
+/* A reader may hold this many pairs of captures without starving any source. */
+#define PLX_SOURCE_MIN_PAIRS 4
+
+/* Buffers come from STAGES' alloc, so that a backend reads them in place; STAGES must outlive the source. Errors, each with a
+ * sentence in WHY: NOMEM, RANGE; for replay also NOT_FOUND, FORMAT, IO, PERMISSION, UNSUPPORTED. */
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
                       struct plx_why *why);
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
                          struct plx_why *why);
 
 /* The calibration that a source knows by itself (synthetic: always; replay: from calib.txt in its directory). NOT_FOUND. */
-int plx_source_calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration);
+static inline int plx_source_calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
+{
+    return source->ops->calibration(source, ret_calibration);
+}
 
 #endif

@@ -2,14 +2,14 @@
 /* Value noise in six octaves (Perlin and Hoffert, SIGGRAPH 1989), on lattices that divide the tile, so that it repeats. */
 #include "drivers/texture.h"
 
-#include <threads.h>
+#include <pthread.h>
 
 #define SIDE PLX_TEXTURE_SIDE
 #define OCTAVES 6
 #define FINEST_SPACING 2 /* texels between lattice points of the finest octave */
 
 static uint8_t tile[(SIDE + 1) * PLX_TEXTURE_STRIDE];
-static once_flag tile_once = ONCE_FLAG_INIT;
+static pthread_once_t tile_once = PTHREAD_ONCE_INIT;
 
 /* Lattice value in -1..1 of OCTAVE at (X, Y), which wrap at CELLS. */
 static float lattice(int octave, int cells, int x, int y)
@@ -49,6 +49,6 @@ static void make_tile(void)
 
 const uint8_t *plx_texture_tile(void)
 {
-    call_once(&tile_once, make_tile);
+    pthread_once(&tile_once, make_tile);
     return tile;
 }

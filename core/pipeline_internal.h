@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pipeline_create.c makes and pipeline.c uses. */
+#ifndef PLX_CORE_PIPELINE_INTERNAL_H
+#define PLX_CORE_PIPELINE_INTERNAL_H
+
+#include "core/filter.h"
+#include "core/pipeline.h"
+
+#define PLX_PIPELINE_BUFFERS 32
+
+struct plx_pipeline {
+    struct plx_stages *stages;
+    struct plx_pipeline_params params;
+    struct plx_calibration_info calibration;
+    int width, height; /* rectified */
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    uint32_t bytes;
+
+    bool identity[PLX_EYES]; /* rectified as captured: convert writes where rectify would */
+    struct plx_remap map[PLX_EYES];
+    struct plx_filter filter;
+    struct plx_ground_params ground_params;
+    struct plx_mask_params mask_params;
+    struct plx_tracks *tracks;
+
+    struct plx_image grey[PLX_EYES];   /* U8 raw size */
+    struct plx_image right;            /* U8 rectified */
+    struct plx_image smooth[PLX_EYES]; /* U8 prefiltered */
+    struct plx_features features[PLX_EYES];
+    struct plx_winners winners;
+    struct plx_image median_left, median_right; /* U16 */
+    struct plx_image checked, despeckled;       /* U16 strict, before what follows */
+    struct plx_image history;                   /* U16 temporal filter's */
+    struct plx_image thin, thin_checked;        /* U16 on the way to dense */
+    struct plx_image mask, opened;              /* U8 */
+    struct plx_image labels;                    /* U32 */
+    struct plx_region *regions;                 /* [PLX_MAX_OBSTACLES] */
+    struct plx_ground *ground;
+    uint32_t *region_count;
+    uint32_t *masked; /* [PLX_EYES] */
+
+    void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
+    int buffers;
+};
+
+static inline bool prefilter_on(const struct plx_pipeline *pipeline)
+{
+    return pipeline->params.prefilter_x > 1 || pipeline->params.prefilter_y > 1;
+}
+
+static inline bool speckle_on(const struct plx_pipeline *pipeline)
+{
+    return pipeline->params.refine && pipeline->params.speckle.max_size > 0;
+}
+
+static inline bool temporal_on(const struct plx_pipeline *pipeline)
+{
+    return pipeline->params.refine && pipeline->params.temporal.max_step > 0;
+}
+
+#endif

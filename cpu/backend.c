@@ -51,6 +51,9 @@ static const struct plx_stages_ops cpu_ops = {
     .free = release,
     .begin = nothing,
     .finish = nothing,
+    .convert = plx_cpu_convert,
+    .histogram = plx_cpu_histogram,
+    .rectify = plx_cpu_rectify,
 };
 
 int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)

@@ -17,4 +17,16 @@ static inline struct plx_cpu *plx_cpu(struct plx_stages *self)
     return (struct plx_cpu *)self;
 }
 
+/* True if IMAGE is within the limits given at creation. */
+static inline bool plx_cpu_holds(const struct plx_cpu *cpu, const struct plx_image *image)
+{
+    return image->width <= cpu->limits.width && image->height <= cpu->limits.height;
+}
+
+/* convert.c, histogram.c, rectify.c */
+int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
+int plx_cpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
+int plx_cpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
+                    const struct plx_image *dst, uint32_t *ret_masked);
+
 #endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two ROS camera_info files (REP-104; sensor_msgs/CameraInfo). They hold the rectification of each camera, not the pose of one
+ * against the other; that is recovered: R1 x_left and R2 x_right differ by the baseline along x, P2[3] / P2[0].
+ */
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "config/calibration_formats.h"
+#include "config/value.h"
+
+bool plx_is_ros(const struct plx_yaml_node *root)
+{
+    return plx_yaml_get(root, "camera_matrix") && plx_yaml_get(root, "projection_matrix");
+}
+
+static int read_camera(const struct plx_reader *reader, struct plx_camera *camera)
+{
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *width, *height, *matrix, *model, *distortion;
+    double value[14];
+    int count;
+    int result = plx_need(reader, root, "image_width", &width);
+    if (result == 0)
+        result = plx_read_side(reader, width, &camera->width);
+    if (result == 0)
+        result = plx_need(reader, root, "image_height", &height);
+    if (result == 0)
+        result = plx_read_side(reader, height, &camera->height);
+    if (result == 0)
+        result = plx_need(reader, root, "camera_matrix", &matrix);
+    if (result == 0)
+        result = plx_read_camera_matrix(reader, matrix, camera);
+    if (result == 0)
+        result = plx_need(reader, root, "distortion_model", &model);
+    if (result == 0)
+        result = plx_need(reader, root, "distortion_coefficients", &distortion);
+    if (result == 0)
+        result = plx_read_vector(reader, distortion, 0, 14, value, &count);
+    if (result == 0)
+        result = plx_set_distortion(reader, model, distortion, value, count, camera);
+    return result;
+}
+
+static int read_eye(const struct plx_reader *reader, enum plx_eye eye, struct plx_stereo_calibration *calibration)
+{
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *rectification, *projection;
+    double *p = calibration->projection[eye];
+    if (!plx_is_ros(root))
+        return plx_yaml_fail(reader->yaml, root, reader->why, PLX_ERR_FORMAT,
+                             "not a ROS camera_info; expected camera_matrix and projection_matrix");
+    int result = read_camera(reader, &calibration->camera[eye]);
+    if (result == 0)
+        result = plx_need(reader, root, "rectification_matrix", &rectification);
+    if (result == 0)
+        result = plx_read_rotation(reader, rectification, calibration->rectification[eye]);
+    if (result == 0)
+        result = plx_need(reader, root, "projection_matrix", &projection);
+    if (result == 0)
+        result = plx_read_matrix(reader, projection, 3, 4, p);
+    if (result < 0)
+        return result;
+    if (!(p[0] > 0))
+        return plx_yaml_fail(reader->yaml, projection, reader->why, PLX_ERR_RANGE,
+                             "the focal length in projection_matrix is %g; expected more than 0", p[0]);
+    if (eye == PLX_LEFT ? p[3] != 0 : !(p[3] < 0))
+        return plx_yaml_fail(reader->yaml, projection, reader->why, PLX_ERR_RANGE,
+                             "the fourth number of projection_matrix is %g; expected %s; are left and right swapped?", p[3],
+                             eye == PLX_LEFT ? "0 for the left camera" : "-fx * baseline, below 0, for the right camera");
+    return 0;
+}
+
+/* x_right = R2' (R1 x_left + (b, 0, 0)). */
+static void recover_pose(struct plx_stereo_calibration *calibration)
+{
+    const double *r1 = calibration->rectification[PLX_LEFT], *r2 = calibration->rectification[PLX_RIGHT];
+    const double b = calibration->projection[PLX_RIGHT][3] / calibration->projection[PLX_RIGHT][0];
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            calibration->rotation[3 * i + j] = r2[i] * r1[j] + r2[3 + i] * r1[3 + j] + r2[6 + i] * r1[6 + j];
+        calibration->translation[i] = r2[i] * b;
+    }
+}
+
+int plx_read_ros(const struct plx_reader reader[PLX_EYES], struct plx_stereo_calibration *calibration)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        int result = read_eye(&reader[eye], eye, calibration);
+        if (result < 0)
+            return result;
+    }
+    recover_pose(calibration);
+    calibration->rectified = true;
+    return 0;
+}

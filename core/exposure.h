@@ -8,20 +8,41 @@
 
 #include <parallax/frame.h>
 
+#include "core/image.h"
 #include "core/source.h"
+#include "core/why.h"
 
 struct plx_exposure_params {
     bool enabled;
     double target;            /* wanted mean luma, 0..1 of full scale */
     double highlight_limit;   /* largest share of pixels at or above 250, 0..1 */
     double dead_band;         /* in stops: no change while the error is smaller */
-    double damping;           /* share of the error corrected at a time, 0..1 */
+    double damping;           /* share of the error corrected at a time, 0..1; errors above one stop go at once */
     uint32_t max_exposure_us; /* motion-blur cap */
     double max_gain;
     int flicker_hz; /* 0, 50 or 60: shutter times are whole flicker periods (1/100 s, 1/120 s) where long enough */
     uint8_t zone_weight[PLX_ZONES * PLX_ZONES]; /* row by row; all 0 = all alike */
 };
 
-struct plx_exposure; /* the controller's state */
+struct plx_exposure; /* the controller's state; one thread at a time */
+
+/* Meant for both eyes alike. */
+struct plx_exposure_setting {
+    uint32_t exposure_us;
+    float gain;
+};
+
+/* RANGE if a parameter is out of its range, NOMEM. */
+int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure, struct plx_why *why);
+void plx_exposure_destroy(struct plx_exposure *exposure); /* NULL is fine */
+
+/* Judges one frame; call it once for every frame, with what was published of it. HISTOGRAM: U32, 256 wide and 130 high, the
+ * rows of PLX_PLANE_HISTOGRAM; CAPTURE: the settings in force in that frame (where a source does not know them, 0: then those
+ * are taken that were set RANGE's delay ago); RANGE: from the source. Returns 1 and *ret_setting if the source's `control` is
+ * to be called with it now, 0 if nothing is to change; ARG for a histogram of another shape, UNSUPPORTED if the source has no
+ * exposure control. Allocates nothing. */
+int plx_exposure_update(struct plx_exposure *exposure, const struct plx_image *histogram,
+                        const struct plx_capture_info capture[PLX_EYES], const struct plx_control_range *range,
+                        struct plx_exposure_setting *ret_setting);
 
 #endif

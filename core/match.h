@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of the matching stages, and the two named sets. Meaning of each number: DESIGN in docs/matching.md. */
+/* Parameters of the matching stages, and the two named sets. The meaning of each number is in docs/matching.md. */
 #ifndef PLX_CORE_MATCH_H
 #define PLX_CORE_MATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/why.h"
 
@@ -46,6 +47,9 @@ void plx_match_classic(struct plx_match *ret_match);
 /* Bits of the census word, and the largest cost C of one pixel and disparity. */
 int plx_census_bits(enum plx_census_kind kind);
 int plx_match_max_cost(const struct plx_match *match);
+
+/* P2 of a path's step from one pixel to the next by the difference of their grey values, 0..255. */
+void plx_match_p2_table(const struct plx_match *match, uint8_t ret_table[256]);
 
 /* RANGE or UNSUPPORTED with a reason if a number or a combination is not allowed: every sum L must fit 8 bits. */
 int plx_match_check(const struct plx_match *match, struct plx_why *why);

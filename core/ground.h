@@ -8,6 +8,24 @@
 
 #include <parallax/frame.h>
 
+#ifdef __CUDACC__
+#    define PLX_BOTH static inline __host__ __device__ /* compiled by every backend */
+#else
+#    define PLX_BOTH static inline
+#endif
+
+PLX_BOTH int64_t plx_ground_round(double value)
+{
+    return (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+}
+
+/* Disparity of a point at infinity, 1/16 px relative to MIN_DISPARITY: not 0 with a min_disparity or unlike principal points.
+ */
+PLX_BOTH int plx_disparity_at_infinity(const struct plx_calibration_info *calibration, int min_disparity)
+{
+    return (int)plx_ground_round((calibration->cx - calibration->cx_right - (double)min_disparity) * PLX_DISPARITY_ONE);
+}
+
 /* Disparity of the ground at pixel (u, v), in 1/16 px relative to min_disparity: (a u + b v + c) >> 16. All 0 where no ground
  * was found. */
 struct plx_ground {
@@ -33,9 +51,6 @@ struct plx_mask_params {
     int infinity;                         /* disparity of a point at infinity, plx_disparity_at_infinity */
     int32_t min_height_um, max_height_um; /* above ground, micrometres */
 };
-
-/* Disparity of a point at infinity, 1/16 px relative to MIN_DISPARITY: 0 but for min_disparity and unlike principal points. */
-int plx_disparity_at_infinity(const struct plx_calibration_info *calibration, int min_disparity);
 
 /* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. All 0 if there is none. */
 void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,

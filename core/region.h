@@ -18,13 +18,14 @@ struct plx_label_params {
 
 struct plx_region {
     uint32_t label, area;
-    uint32_t first;         /* raster index y * width + x of its first pixel */
-    int32_t x0, y0, x1, y1; /* inclusive box */
-    uint64_t sum_x, sum_y;
-    uint32_t median, p95, p05; /* percentiles of disparity */
+    uint32_t first; /* raster index y * width + x of its first pixel */
     uint32_t face_area;
-    uint64_t face_sum; /* of the face's disparities */
+    int32_t x0, y0, x1, y1; /* inclusive box */
     int32_t face_x0, face_y0, face_x1, face_y1;
+    uint64_t sum_x, sum_y;
+    uint64_t face_sum;         /* of the face's disparities */
+    uint32_t median, p95, p05; /* percentiles of disparity */
+    uint32_t reserved;
 };
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "cpu/components.h"
 #include "cpu/internal.h"
 
 #define ALIGNMENT 256
@@ -15,6 +16,9 @@ static void destroy(struct plx_stages *self)
     if (!self)
         return;
     struct plx_cpu *cpu = plx_cpu(self);
+    plx_components_destroy(cpu->components);
+    plx_ground_scratch_destroy(cpu->ground);
+    plx_regions_scratch_destroy(cpu->regions);
     plx_pool_destroy(cpu->pool);
     free(cpu);
 }
@@ -51,6 +55,11 @@ static const struct plx_stages_ops cpu_ops = {
     .free = release,
     .begin = nothing,
     .finish = nothing,
+    .speckle = plx_cpu_speckle,
+    .ground = plx_cpu_ground,
+    .mask = plx_cpu_mask,
+    .label = plx_cpu_label,
+    .regions = plx_cpu_regions,
     .convert = plx_cpu_convert,
     .histogram = plx_cpu_histogram,
     .rectify = plx_cpu_rectify,
@@ -66,6 +75,12 @@ int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
     cpu->base.ops = &cpu_ops;
     cpu->limits = *limits;
     result = plx_pool_create(limits->threads, &cpu->pool);
+    if (result == 0)
+        result = plx_components_create(limits->width, limits->height, &cpu->components);
+    if (result == 0)
+        result = plx_ground_scratch_create(&cpu->ground);
+    if (result == 0)
+        result = plx_regions_scratch_create(limits->width, limits->height, &cpu->regions);
     if (result < 0)
         goto fail;
     *ret_stages = &cpu->base;

@@ -10,6 +10,11 @@ struct plx_cpu {
     struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_cpu * */
     struct plx_limits limits;
     struct plx_pool *pool;
+
+    /* scratch of the stages, sized by the limits */
+    struct plx_components *components; /* speckle and label */
+    struct plx_ground_scratch *ground;
+    struct plx_regions_scratch *regions;
 };
 
 static inline struct plx_cpu *plx_cpu(struct plx_stages *self)
@@ -22,6 +27,23 @@ static inline bool plx_cpu_holds(const struct plx_cpu *cpu, const struct plx_ima
 {
     return image->width <= cpu->limits.width && image->height <= cpu->limits.height;
 }
+
+/* ground.c, mask.c, label.c, speckle.c, regions.c; the scratch of each, where it has some, is its own */
+int plx_ground_scratch_create(struct plx_ground_scratch **ret_scratch);
+void plx_ground_scratch_destroy(struct plx_ground_scratch *scratch);
+int plx_regions_scratch_create(int width, int height, struct plx_regions_scratch **ret_scratch);
+void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch);
+
+int plx_cpu_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
+                    const struct plx_image *dst);
+int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
+                   struct plx_ground *ret_ground);
+int plx_cpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                 const struct plx_mask_params *params, const struct plx_image *ret_mask);
+int plx_cpu_label(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
+                  const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
+int plx_cpu_regions(struct plx_stages *self, const struct plx_image *labels, const struct plx_image *disparity,
+                    const uint32_t *count, struct plx_region *ret_regions, const struct plx_image *ret_published);
 
 /* convert.c, histogram.c, rectify.c */
 int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/ground_fit.h"
+#include "cpu/internal.h"
+
+#define STRIPS 16 /* of rows, and of candidate lines; sums do not depend on it */
+
+struct plx_ground_scratch {
+    struct plx_ground_histogram histogram;
+    int64_t score[PLX_GROUND_LINES];
+    struct plx_ground_sums sums[STRIPS];
+};
+
+struct job {
+    const struct plx_image *disparity;
+    const struct plx_ground_params *params;
+    struct plx_ground_scratch *scratch;
+    struct plx_ground ground; /* so far */
+    int fit;
+};
+
+int plx_ground_scratch_create(struct plx_ground_scratch **ret_scratch)
+{
+    struct plx_ground_scratch *scratch = calloc(1, sizeof *scratch);
+    if (!scratch)
+        return PLX_ERR_NOMEM;
+    *ret_scratch = scratch;
+    return 0;
+}
+
+void plx_ground_scratch_destroy(struct plx_ground_scratch *scratch)
+{
+    free(scratch);
+}
+
+static void count_row(void *argument, int i)
+{
+    const struct job *job = argument;
+    const struct plx_image *disparity = job->disparity;
+    const uint16_t *row = plx_row(disparity, plx_ground_row(i, disparity->height));
+    const unsigned width = (unsigned)plx_ground_bin_width(job->params->disparities);
+    uint32_t *below = job->scratch->histogram.below[i];
+
+    memset(below, 0, sizeof job->scratch->histogram.below[i]);
+    for (int x = 0; x < disparity->width; x++) {
+        const unsigned bin = row[x] / width; /* an invalid pixel's is too large */
+        if (bin < PLX_GROUND_BINS)
+            below[bin + 1]++;
+    }
+    for (int k = 0; k < PLX_GROUND_BINS; k++)
+        below[k + 1] += below[k];
+}
+
+static void score_lines(void *argument, int strip)
+{
+    const struct job *job = argument;
+    const int lines = PLX_GROUND_LINES / STRIPS;
+
+    for (int i = strip * lines; i < (strip + 1) * lines; i++)
+        job->scratch->score[i] = plx_ground_score(&job->scratch->histogram, job->params, job->disparity->width,
+                                                  job->disparity->height, plx_ground_grid_line(job->params, i), 2);
+}
+
+static int best_line(const int64_t *score)
+{
+    int best = 0;
+    for (int i = 1; i < PLX_GROUND_LINES; i++)
+        if (score[i] > score[best])
+            best = i;
+    return best;
+}
+
+static void sum_strip(void *argument, int strip)
+{
+    const struct job *job = argument;
+    const struct plx_image *disparity = job->disparity;
+    const struct plx_ground *ground = &job->ground;
+    const int infinity = plx_disparity_at_infinity(&job->params->calibration, job->params->min_disparity);
+    const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) << 16;
+    const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(job->params, job->fit) << 16;
+    const int step = plx_ground_fit_step(disparity->height);
+    struct plx_ground_sums sums = {0};
+
+    for (int y = strip * step; y < disparity->height; y += STRIPS * step) {
+        const uint16_t *row = plx_row(disparity, y);
+        int64_t plane = ground->b * y + ground->c;
+        for (int x = 0; x < disparity->width; x++, plane += ground->a)
+            plx_ground_vote(&sums, x - disparity->width / 2, y - disparity->height / 2, row[x], plane, least, tolerance);
+    }
+    job->scratch->sums[strip] = sums;
+}
+
+static struct plx_ground_sums total(const struct plx_ground_sums *part)
+{
+    struct plx_ground_sums sum = {0};
+    for (int i = 0; i < STRIPS; i++) {
+        sum.votes += part[i].votes;
+        sum.n += part[i].n;
+        sum.u += part[i].u;
+        sum.v += part[i].v;
+        sum.d += part[i].d;
+        sum.uu += part[i].uu;
+        sum.uv += part[i].uv;
+        sum.vv += part[i].vv;
+        sum.ud += part[i].ud;
+        sum.vd += part[i].vd;
+    }
+    return sum;
+}
+
+int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
+                   struct plx_ground *ret_ground)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    struct job job = {.disparity = disparity, .params = params, .scratch = cpu->ground};
+
+    if (!plx_image_ok(disparity, PLX_U16) || params->disparities < 1 || params->horizon_min > params->horizon_max ||
+        params->tolerance < 0)
+        return PLX_ERR_ARG;
+    if (!plx_cpu_holds(cpu, disparity))
+        return PLX_ERR_RANGE;
+    if (!params->enabled) {
+        *ret_ground = (struct plx_ground){0};
+        return 0;
+    }
+
+    plx_pool_run(cpu->pool, PLX_GROUND_ROWS, count_row, &job);
+    plx_pool_run(cpu->pool, STRIPS, score_lines, &job);
+    job.ground =
+        plx_ground_start(&job.scratch->histogram, params, disparity->width, disparity->height, best_line(job.scratch->score));
+
+    struct plx_ground_sums sums = {0};
+    bool solved = true;
+    for (job.fit = 0; job.fit < PLX_GROUND_FITS && solved; job.fit++) {
+        plx_pool_run(cpu->pool, STRIPS, sum_strip, &job);
+        sums = total(job.scratch->sums);
+        solved = plx_ground_solve(&sums, disparity->width, disparity->height, &job.ground);
+    }
+    plx_ground_accept(&sums, params, disparity->height, solved, &job.ground);
+    *ret_ground = job.ground;
+    return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stages ground and mask on disparity made from a known plane, with boxes on it, noise, outliers and holes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+#include <parallax/frame.h>
+
+#include "core/ground_fit.h"
+#include "cpu/cpu.h"
+#include "tests/oracle/board.h"
+
+static struct plx_stages *stages;
+
+static int set_up(void **state)
+{
+    (void)state;
+    const struct plx_limits limits = {1300, 720, 256, 2};
+    return plx_cpu_create(&limits, &stages);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stages->ops->destroy(stages);
+    return 0;
+}
+
+/* A camera over a plane. */
+struct view {
+    const char *name;
+    int width, height, disparities, min_disparity;
+    double focal, baseline, doffs; /* doffs = cx_right - cx */
+    double camera_height, pitch, roll;
+    int boxes;               /* standing on the ground */
+    double noise;            /* px */
+    double invalid, outlier; /* ratios */
+};
+
+static struct plx_ground_params params_of(const struct view *view)
+{
+    const double cx = (view->width - 1) / 2.0, cy = (view->height - 1) / 2.0;
+    return (struct plx_ground_params){
+        .enabled = true,
+        .disparities = view->disparities,
+        .min_disparity = view->min_disparity,
+        .tolerance = 12,
+        .horizon_min = (int)(cy - 0.7 * view->focal),
+        .horizon_max = (int)(cy + 0.36 * view->focal),
+        .calibration = {view->focal, view->focal, cx, cy, cx + view->doffs, view->baseline},
+    };
+}
+
+/* Disparity of the plane at (u, v), pixels, true; the formula of core/ground.h the other way round. */
+static double plane_at(const struct view *view, double u, double v)
+{
+    const double n[3] = {sin(view->roll) * cos(view->pitch), cos(view->roll) * cos(view->pitch), sin(view->pitch)};
+    const double x = (u - (view->width - 1) / 2.0) / view->focal, y = (v - (view->height - 1) / 2.0) / view->focal;
+    return view->focal * view->baseline / view->camera_height * (n[0] * x + n[1] * y + n[2]);
+}
+
+static void render(const struct view *view, uint64_t seed, const struct plx_image *disparity)
+{
+    uint64_t random = seed;
+    for (int v = 0; v < view->height; v++)
+        for (int u = 0; u < view->width; u++) {
+            double d = plane_at(view, u, v);
+            for (int i = 0; i < view->boxes; i++) { /* it stands where the ground has the box's own disparity */
+                const double left = view->width * (0.03 + 0.96 * i / view->boxes);
+                const double foot = view->height * (0.62 + 0.07 * (i % 5)), top = view->height * (0.30 - 0.02 * i);
+                const double own = plane_at(view, view->width / 2.0, foot);
+                if (u >= left && u < left + 0.7 * view->width / view->boxes && v >= top && own > d)
+                    d = own;
+            }
+            d = d > 0 ? d - view->doffs : -1e9; /* sky has none */
+            d += view->noise * board_normal(&random) - view->min_disparity;
+            double value = floor(d * 16 + 0.5);
+            if (board_below(&random, 1000) < view->outlier * 1000)
+                value = board_below(&random, (uint32_t)view->disparities * 16);
+            const bool invalid = board_below(&random, 1000) < view->invalid * 1000;
+            ((uint16_t *)plx_row(disparity, v))[u] =
+                !invalid && value >= 0 && value < view->disparities * 16 ? (uint16_t)value : PLX_DISPARITY_INVALID;
+        }
+}
+
+static const struct view views[] = {
+    /* name, size, D, min, focal, baseline, doffs, height, pitch, roll, boxes, noise, invalid, outlier */
+    {"clean", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0},
+    {"boxes", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
+    {"crowded", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.05, 0.0, 7, 0.3, 0.3, 0.05},
+    {"rolled", 640, 480, 64, 0, 512, 0.12, 0, 0.8, 0.1, 0.08, 3, 0.25, 0.3, 0.02},
+    {"rolled the other way", 640, 480, 128, 0, 512, 0.12, 0, 0.5, 0.2, -0.06, 3, 0.25, 0.3, 0.02},
+    {"looks down", 640, 480, 64, 0, 512, 0.12, 0, 1.2, 0.5, 0.01, 2, 0.25, 0.3, 0.02},
+    {"looks up", 640, 480, 64, 0, 512, 0.12, 0, 0.6, -0.1, 0.0, 2, 0.25, 0.3, 0.02},
+    {"low camera", 640, 480, 64, 0, 512, 0.12, 0, 0.25, 0.05, 0.0, 2, 0.25, 0.3, 0.02},
+    {"car", 1242, 375, 128, 0, 707, 0.537, 0, 1.65, 0.01, 0.01, 4, 0.3, 0.3, 0.05},
+    {"minimum", 640, 480, 64, 3, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
+    {"negative minimum", 640, 480, 64, -5, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
+    {"unlike centres", 640, 480, 64, -10, 512, 0.12, 7.25, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
+    {"large", 1280, 720, 256, 0, 1000, 0.25, 0, 0.9, 0.15, 0.02, 5, 0.3, 0.3, 0.02},
+    {"small", 160, 120, 64, 0, 128, 0.2, 0, 0.7, 0.1, 0.0, 2, 0.25, 0.3, 0.02},
+};
+
+static void known_planes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        const struct view *view = &views[i];
+        const struct plx_ground_params params = params_of(view);
+        struct plx_image disparity = board_new(view->width, view->height, PLX_U16, 7);
+        struct plx_ground ground;
+        struct plx_ground_info info;
+
+        render(view, board_seed() + i, &disparity);
+        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
+        plx_ground_geometry(&ground, &params.calibration, view->min_disparity, &info);
+        const double height = info.camera_height_m / view->camera_height - 1, pitch = info.pitch_rad - view->pitch;
+        const double roll = info.roll_rad - view->roll;
+        const double length =
+            sqrt((double)info.normal[0] * (double)info.normal[0] + (double)info.normal[1] * (double)info.normal[1] +
+                 (double)info.normal[2] * (double)info.normal[2]);
+        print_message("%-22s height %+5.2f %%, pitch %+.4f, roll %+.4f rad, inliers %.2f\n", view->name, 100 * height, pitch,
+                      roll, (double)info.inlier_ratio);
+        if (!info.valid || fabs(height) > 0.03 || fabs(pitch) > 0.006 || fabs(roll) > 0.006 || fabs(length - 1) > 1e-6 ||
+            fabs(ground.camera_height_um * 1e-6 - (double)info.camera_height_m) > 1e-5) {
+            print_error("ground of view \"%s\" is wrong, PLX_TEST_SEED=%llu\n", view->name, (unsigned long long)board_seed());
+            fail();
+        }
+        board_free(&disparity);
+    }
+}
+
+/* No plane to stand on: a wall, noise, nothing at all, a single pixel. */
+static void no_ground(void **state)
+{
+    (void)state;
+    const struct view view = {"", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0};
+    const struct plx_ground_params params = params_of(&view);
+    struct plx_image disparity = board_new(view.width, view.height, PLX_U16, 0), one = board_new(1, 1, PLX_U16, 0);
+    uint64_t random = board_seed();
+
+    for (int kind = 0; kind < 4; kind++) {
+        struct plx_ground ground = {.valid = 1};
+        struct plx_ground_info info;
+        for (int v = 0; v < view.height; v++)
+            for (int u = 0; u < view.width; u++) {
+                const uint16_t value[] = {(uint16_t)(300 + board_below(&random, 8)), (uint16_t)board_below(&random, 1024),
+                                          PLX_DISPARITY_INVALID, 0};
+                ((uint16_t *)plx_row(&disparity, v))[u] = value[kind];
+            }
+        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
+        if (ground.valid)
+            print_error("found ground in kind %d\n", kind);
+        assert_false(ground.valid);
+        assert_true(ground.a == 0 && ground.b == 0 && ground.c == 0 && ground.camera_height_um == 0);
+        plx_ground_geometry(&ground, &params.calibration, 0, &info);
+        assert_false(info.valid);
+    }
+    *(uint16_t *)one.data = 17;
+    struct plx_ground ground = {.valid = 1};
+    assert_int_equal(stages->ops->ground(stages, &one, &params, &ground), 0);
+    assert_false(ground.valid);
+    board_free(&disparity);
+    board_free(&one);
+}
+
+/* The same bits with one thread and with three. */
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    const struct view *view = &views[1];
+    const struct plx_ground_params params = params_of(view);
+    struct plx_image disparity = board_new(view->width, view->height, PLX_U16, 0);
+    struct plx_ground ground[2];
+
+    render(view, board_seed(), &disparity);
+    for (int i = 0; i < 2; i++) {
+        const struct plx_limits limits = {640, 480, 64, 1 + 2 * i};
+        struct plx_stages *other;
+        assert_int_equal(plx_cpu_create(&limits, &other), 0);
+        memset(&ground[i], 0, sizeof ground[i]);
+        assert_int_equal(other->ops->ground(other, &disparity, &params, &ground[i]), 0);
+        other->ops->destroy(other);
+    }
+    assert_memory_equal(&ground[0], &ground[1], sizeof ground[0]);
+    board_free(&disparity);
+}
+
+/* What the mask says, from the definition in metres. */
+static bool stands_there(const struct plx_ground *ground, const struct plx_mask_params *params, int x, int y, int d)
+{
+    if (d == (int)PLX_DISPARITY_INVALID || d > params->near_disparity || d < params->far_disparity || d <= params->infinity)
+        return false;
+    if (!ground->valid)
+        return true;
+    const long double plane = ((long double)ground->a * x + (long double)ground->b * y + (long double)ground->c) / 65536;
+    const long double height = ground->camera_height_um * (d - plane) / (d - params->infinity);
+    return height >= params->min_height_um && height <= params->max_height_um;
+}
+
+static void mask_is_as_defined(void **state)
+{
+    (void)state;
+    static const struct {
+        int width, height;
+    } size[] = {{1, 1}, {2, 7}, {7, 2}, {513, 33}, {640, 480}};
+    static const struct plx_ground ground[] = {
+        {0},
+        {.a = 20000, .b = 250000, .c = -30000000, .camera_height_um = 1000000, .valid = 1},
+        {.a = -9000, .b = 310000, .c = 1234567, .camera_height_um = 700000, .valid = 1}};
+    static const struct plx_mask_params mask[] = {{900, 60, 0, 200000, 2000000},
+                                                  {65535, 0, 0, 0, 2000000000},
+                                                  {900, 60, -80, 300000, 900000},
+                                                  {900, 0, 77, 50000, 1500000}};
+    uint64_t random = board_seed();
+    for (size_t i = 0; i < 5 * 3 * 4; i++) {
+        const int w = size[i % 5].width, h = size[i % 5].height;
+        const struct plx_ground *g = &ground[i / 5 % 3];
+        const struct plx_mask_params *m = &mask[i / 15];
+        struct plx_image disparity = board_new(w, h, PLX_U16, (int)i % 4), result = board_new(w, h, PLX_U8, (int)i % 3);
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                ((uint16_t *)plx_row(&disparity, y))[x] =
+                    (uint16_t)(board_below(&random, 4) == 0 ? PLX_DISPARITY_INVALID : board_below(&random, 1100));
+        assert_int_equal(stages->ops->mask(stages, &disparity, g, m, &result), 0);
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                assert_int_equal(((uint8_t *)plx_row(&result, y))[x],
+                                 stands_there(g, m, x, y, ((uint16_t *)plx_row(&disparity, y))[x]) ? 255 : 0);
+        assert_true(board_padding_intact(&result));
+        board_free(&disparity);
+        board_free(&result);
+    }
+}
+
+static void bad_arguments(void **state)
+{
+    (void)state;
+    struct plx_ground_params params = params_of(&views[0]);
+    const struct plx_mask_params mask = {900, 60, 0, 200000, 2000000};
+    struct plx_image wide = board_new(1301, 2, PLX_U16, 0), small = board_new(8, 8, PLX_U16, 0);
+    struct plx_image bytes = board_new(8, 9, PLX_U8, 0);
+    struct plx_ground ground = {.votes = 77};
+
+    assert_int_equal(stages->ops->ground(stages, &wide, &params, &ground), PLX_ERR_RANGE);
+    assert_int_equal(stages->ops->ground(stages, &bytes, &params, &ground), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->mask(stages, &small, &ground, &mask, &bytes), PLX_ERR_ARG);
+    assert_int_equal(ground.votes, 77);
+    params.enabled = false;
+    assert_int_equal(stages->ops->ground(stages, &small, &params, &ground), 0);
+    assert_int_equal(ground.valid, 0);
+    board_free(&wide);
+    board_free(&small);
+    board_free(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_planes),       cmocka_unit_test(no_ground),     cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(mask_is_as_defined), cmocka_unit_test(bad_arguments),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

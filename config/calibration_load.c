@@ -88,7 +88,7 @@ static int complete(const char *path, const struct plx_calibration_options *opti
     if (result < 0)
         return result;
     result = plx_calibration_check(calibration, &reason);
-    if (result == 0 && !calibration->rectified)
+    if (result == 0)
         result = plx_calibration_rectify(calibration, options->alpha, &reason);
     return result < 0 ? plx_fail(why, result, "%s: %s", path, reason.text) : 0;
 }

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of keys: complete, bounded, and the same whether written by dump, read by load or given to set. */
+#include "config/schema.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+
+#include "config/value.h"
+#include "tests/scratch.h"
+
+#ifndef __has_builtin
+#    define __has_builtin(x) 0
+#endif
+
+static struct scratch scratch;
+
+static int setup(void **state)
+{
+    (void)state;
+    return scratch_begin(&scratch, "c.yaml");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scratch_end(&scratch);
+    return 0;
+}
+
+static void assert_load(const char *text, struct plx_config *ret_config)
+{
+    struct plx_why why = {""};
+    assert_int_equal(scratch_write(&scratch, text, strlen(text)), 0);
+    if (plx_config_load(scratch.path, ret_config, &why) != 0)
+        fail_msg("%s", why.text);
+}
+
+static void assert_set(struct plx_config *config, const char *assignment)
+{
+    struct plx_why why = {""};
+    if (plx_config_set(config, assignment, &why) != 0)
+        fail_msg("%s: %s", assignment, why.text);
+}
+
+/* The first key whose values differ, or NULL. */
+static const struct plx_key *difference(const struct plx_config *a, const struct plx_config *b)
+{
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++)
+        if (memcmp((const char *)a + key->offset, (const char *)b + key->offset, key->size) != 0)
+            return key;
+    return NULL;
+}
+
+static void assert_same(const struct plx_config *a, const struct plx_config *b)
+{
+    const struct plx_key *key = difference(a, b);
+    if (key)
+        fail_msg("%s differs", key->name);
+}
+
+static void every_field_has_a_key(void **state)
+{
+    (void)state;
+#if __has_builtin(__builtin_clear_padding)
+    static struct plx_config config;
+    unsigned char *byte = (unsigned char *)&config;
+    memset(&config, 0xFF, sizeof config);
+    __builtin_clear_padding(&config);
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        for (size_t i = 0; i < key->size; i++)
+            if (byte[key->offset + i] == 0)
+                fail_msg("%s overlaps another key or padding", key->name);
+        memset(byte + key->offset, 0, key->size);
+    }
+    for (size_t i = 0; i < sizeof config; i++)
+        if (byte[i] != 0)
+            fail_msg("the field at byte %zu of struct plx_config has no key in config/schema.c", i);
+#else
+    skip(); /* this compiler cannot tell padding from fields */
+#endif
+}
+
+static void keys_are_well_formed(void **state)
+{
+    (void)state;
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        assert_ptr_equal(plx_key_find(key->name), key); /* unique, too */
+        assert_true(strlen(key->name) < PLX_KEY_NAME);
+        assert_true(strlen(key->help) > 0 && key->help[strlen(key->help) - 1] != '.');
+        assert_true((key->type == PLX_KEY_WORD || key->type == PLX_KEY_SET) == (key->words != NULL));
+        char nearest[PLX_KEY_NAME];
+        plx_key_nearest(key->name, nearest);
+        assert_string_equal(nearest, key->name);
+    }
+}
+
+static void nothing_written_is_all_defaults(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",  "# nothing but a comment\n",        "{}",     "---\n",        "\xEF\xBB\xBF# byte order mark\n",
+        "~", "match:\n#  paths: 4\nexposure:\n", "\n\n\n", "--- {}\n...\n"};
+    struct plx_config defaults, config;
+    plx_config_default(&defaults);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_load(texts[i], &config);
+        assert_same(&config, &defaults);
+    }
+}
+
+static void dump_to_file(const struct plx_config *config)
+{
+    FILE *out = fopen(scratch.path, "we");
+    assert_non_null(out);
+    assert_int_equal(plx_config_dump(config, out), 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void defaults_survive_dump_and_load(void **state)
+{
+    (void)state;
+    struct plx_config defaults, config;
+    struct plx_why why = {""};
+    plx_config_default(&defaults);
+    dump_to_file(&defaults);
+    if (plx_config_load(scratch.path, &config, &why) != 0)
+        fail_msg("%s", why.text);
+    assert_same(&config, &defaults);
+}
+
+static void random_text(uint64_t *seed, char *ret_text, size_t size)
+{
+    static const char *const piece[] = {"a",  "/",        " ", "\"", "\\", "'", "#",
+                                        ": ", "\xC3\xA4", "{", "%",  "~",  "-", "\xE2\x82\xAC"};
+    const size_t most = scratch_random(seed) % 2 ? 8 : size;
+    ret_text[0] = '\0';
+    for (size_t used = 0;;) {
+        const char *next = piece[scratch_random(seed) % (sizeof piece / sizeof *piece)];
+        used += strlen(next);
+        if (used >= most)
+            return;
+        strcat(ret_text, next);
+    }
+}
+
+/* KEY gets a random value within its limits, by the way of `--set`. */
+static void set_random(struct plx_config *config, const struct plx_key *key, uint64_t *seed)
+{
+    static char assignment[PLX_VALUE_TEXT];
+    size_t used = (size_t)snprintf(assignment, sizeof assignment, "%s=", key->name);
+    const double part = (double)(scratch_random(seed) >> 11) / 9007199254740992.0;
+    const double number = key->min + part * (key->max - key->min);
+    if (key->words) {
+        int count = 0;
+        while (key->words[count].text)
+            count++;
+        strcpy(assignment + used, key->words[scratch_random(seed) % (uint64_t)count].text);
+    } else if (key->type == PLX_KEY_TEXT) {
+        random_text(seed, assignment + used, key->size);
+    } else if (key->type == PLX_KEY_BOOL) {
+        strcpy(assignment + used, part < 0.5 ? "true" : "false");
+    } else if (key->type == PLX_KEY_REAL) {
+        snprintf(assignment + used, sizeof assignment - used, "%.17g", number);
+    } else if (key->type == PLX_KEY_BYTES) {
+        for (size_t i = 0; i < key->size; i++)
+            used += (size_t)snprintf(assignment + used, sizeof assignment - used, "%s%d", i ? "," : "",
+                                     (int)(scratch_random(seed) % 256));
+    } else {
+        snprintf(assignment + used, sizeof assignment - used, "%d", (int)floor(number) | (key->type == PLX_KEY_ODD));
+    }
+    assert_set(config, assignment);
+}
+
+static void random_values_survive_dump_and_load(void **state)
+{
+    (void)state;
+    static struct plx_config written, read;
+    struct plx_why why = {""};
+    const uint64_t first = scratch_seed();
+    int tried = 0;
+    for (uint64_t i = first; i < first + 600; i++) {
+        uint64_t seed = i * 7919;
+        plx_config_default(&written);
+        for (uint64_t n = 1 + scratch_random(&seed) % 6; n > 0; n--)
+            set_random(&written, &plx_keys[scratch_random(&seed) % (uint64_t)plx_key_count], &seed);
+        if (plx_config_check(&written, &why) != 0)
+            continue; /* each value is fine, the combination is not */
+        tried++;
+        dump_to_file(&written);
+        if (plx_config_load(scratch.path, &read, &why) != 0)
+            fail_msg("PLX_TEST_SEED=%llu: %s", (unsigned long long)i, why.text);
+        if (difference(&written, &read))
+            fail_msg("PLX_TEST_SEED=%llu: %s differs", (unsigned long long)i, difference(&written, &read)->name);
+    }
+    assert_true(tried > 200);
+}
+
+static int try_number(const struct plx_key *key, double value, const char *format)
+{
+    static struct plx_config config, before;
+    char assignment[512];
+    struct plx_why why = {""};
+    plx_config_default(&config);
+    before = config;
+    size_t used = (size_t)snprintf(assignment, sizeof assignment, "%s=", key->name);
+    used += (size_t)snprintf(assignment + used, sizeof assignment - used, format, value);
+    for (size_t i = 1; key->type == PLX_KEY_BYTES && i < key->size; i++)
+        used += (size_t)snprintf(assignment + used, sizeof assignment - used, ",1");
+    int result = plx_config_set(&config, assignment, &why);
+    if (result < 0) {
+        assert_same(&config, &before);
+        assert_non_null(strstr(why.text, key->name));
+        assert_non_null(strstr(why.text, "; expected "));
+    }
+    return result;
+}
+
+static void limits_are_the_table_s(void **state)
+{
+    (void)state;
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        if (key->words || key->type == PLX_KEY_TEXT || key->type == PLX_KEY_BOOL)
+            continue;
+        const bool real = key->type == PLX_KEY_REAL;
+        const char *format = real ? "%.17g" : "%.0f";
+        assert_true(key->min < key->max);
+        assert_int_equal(try_number(key, key->min, format), 0);
+        assert_int_equal(try_number(key, key->max, format), 0);
+        assert_int_equal(try_number(key, real ? nextafter(key->min, -DBL_MAX) : key->min - 1, format), PLX_ERR_RANGE);
+        assert_int_equal(try_number(key, real ? nextafter(key->max, DBL_MAX) : key->max + 1, format), PLX_ERR_RANGE);
+        if (!real)
+            assert_int_equal(try_number(key, key->min, "%.1f"), PLX_ERR_FORMAT);
+    }
+}
+
+static void words_and_texts_are_bounded(void **state)
+{
+    (void)state;
+    static struct plx_config config;
+    static char assignment[PLX_VALUE_TEXT];
+    struct plx_why why;
+    plx_config_default(&config);
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        int used = snprintf(assignment, sizeof assignment, "%s=", key->name);
+        for (const struct plx_word *word = key->words; word && word->text; word++) {
+            strcpy(assignment + used, word->text);
+            assert_set(&config, assignment);
+        }
+        if (key->type == PLX_KEY_TEXT) {
+            memset(assignment + used, 'x', key->size);
+            assignment[(size_t)used + key->size] = '\0';
+            assert_int_equal(plx_config_set(&config, assignment, &why), PLX_ERR_RANGE);
+            assignment[(size_t)used + key->size - 1] = '\0';
+            assert_set(&config, assignment);
+        } else {
+            strcpy(assignment + used, "nonsense");
+            assert_true(plx_config_set(&config, assignment, &why) < 0);
+        }
+    }
+}
+
+static void a_set_comes_before_its_numbers(void **state)
+{
+    (void)state;
+    struct plx_config config, other;
+    struct plx_match classic;
+    plx_match_classic(&classic);
+
+    assert_load("match: classic\n", &config);
+    assert_int_equal(config.pipeline.match.p2_min, classic.p2_min);
+    assert_int_equal(config.pipeline.match.census, classic.census);
+    assert_int_equal(plx_match_set_of(&config.pipeline.match), PLX_MATCH_SET_CLASSIC);
+
+    assert_load("match: {set: classic, paths: 4, p1_straight: 8}\n", &config);
+    assert_load("match: {p1_straight: 8, paths: 4, set: classic}\n", &other);
+    assert_same(&config, &other);
+    assert_int_equal(config.pipeline.match.paths, 4);
+    assert_int_equal(config.pipeline.match.p1_straight, 8);
+    assert_int_equal(config.pipeline.match.census, classic.census);
+    assert_int_equal(plx_match_set_of(&config.pipeline.match), PLX_MATCH_SET_DEFAULT);
+
+    plx_config_default(&config);
+    assert_set(&config, "match.paths=4");
+    assert_set(&config, "match=classic");
+    assert_set(&config, "match.p1_straight=8");
+    assert_same(&config, &other);
+    assert_set(&config, "match.set=default");
+    plx_config_default(&other);
+    assert_set(&other, "match.paths=4"); /* the size of the search stays */
+    assert_same(&config, &other);
+}
+
+static void reload_names_what_needs_a_restart(void **state)
+{
+    (void)state;
+    static struct plx_config a, b;
+    const char *name = NULL;
+    plx_config_default(&a);
+    assert_true(plx_config_reloadable(&a, &a, &name));
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        if (key->size == 0)
+            continue;
+        b = a;
+        ((char *)&b)[key->offset] ^= 1;
+        assert_int_equal(plx_config_reloadable(&a, &b, &name), key->reloadable);
+        if (!key->reloadable)
+            assert_string_equal(name, key->name);
+    }
+    b = a;
+    b.source.path[1] = 'x'; /* behind the end of the text */
+    assert_true(plx_config_reloadable(&a, &b, &name));
+}
+
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    struct plx_config config;
+    FILE *full = fopen("/dev/full", "we");
+    if (!full)
+        skip();
+    plx_config_default(&config);
+    assert_int_equal(plx_config_dump(&config, full), PLX_ERR_IO);
+    fclose(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_field_has_a_key),
+        cmocka_unit_test(keys_are_well_formed),
+        cmocka_unit_test(nothing_written_is_all_defaults),
+        cmocka_unit_test(defaults_survive_dump_and_load),
+        cmocka_unit_test(random_values_survive_dump_and_load),
+        cmocka_unit_test(limits_are_the_table_s),
+        cmocka_unit_test(words_and_texts_are_bounded),
+        cmocka_unit_test(a_set_comes_before_its_numbers),
+        cmocka_unit_test(reload_names_what_needs_a_restart),
+        cmocka_unit_test(a_full_disk_is_told),
+    };
+    return cmocka_run_group_tests_name("config", tests, setup, teardown);
+}

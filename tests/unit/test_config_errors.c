@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bad configurations: one sentence with the exact place, the right code, and nothing changed. */
+#include "config/config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+
+#include "config/yaml.h"
+#include "tests/scratch.h"
+
+static struct scratch scratch;
+
+static int setup(void **state)
+{
+    (void)state;
+    return scratch_begin(&scratch, "c.yaml");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scratch_end(&scratch);
+    return 0;
+}
+
+/* Loading what the scratch file holds fails with ERROR and `path` + SENTENCE, and leaves the configuration alone. */
+static void assert_refused(int error, const char *sentence)
+{
+    static struct plx_config config, before;
+    struct plx_why why = {""};
+    char expected[sizeof why.text];
+    memset(&config, 0x5A, sizeof config);
+    memset(&before, 0x5A, sizeof before);
+    int result = plx_config_load(scratch.path, &config, &why);
+    snprintf(expected, sizeof expected, "%s%s", scratch.path, sentence);
+    if (result != error || strncmp(why.text, expected, strlen(expected)) != 0)
+        fail_msg("%d \"%s\", not %d \"%s\"", result, why.text, error, expected);
+    assert_memory_equal(&config, &before, sizeof config);
+    assert_null(strpbrk(why.text, "\n\t"));
+}
+
+static const struct {
+    const char *text;
+    int error;
+    const char *sentence; /* its beginning, behind the path */
+} refused[] = {
+    /* unknown keys, and what was meant */
+    {"match:\n  pahts: 4\n", PLX_ERR_FORMAT, ":2:3: unknown key \"match.pahts\"; did you mean \"match.paths\"?"},
+    {"threads: 2\nmach: classic\n", PLX_ERR_FORMAT, ":2:1: unknown key \"mach\"; did you mean \"match\"?"},
+    {"paths: 4\n", PLX_ERR_FORMAT, ":1:1: unknown key \"paths\"; did you mean \"match.paths\"?"},
+    {"obstacles: {range_max: 9}\n", PLX_ERR_FORMAT,
+     ":1:13: unknown key \"obstacles.range_max\"; did you mean \"obstacles.range_max_m\"?"},
+    {"source: {max_gain: 9}\n", PLX_ERR_FORMAT, ":1:10: unknown key \"source.max_gain\"; did you mean \"exposure.max_gain\"?"},
+    {"\"th\\nreads\": 4\n", PLX_ERR_FORMAT, ":1:1: unknown key \"th?reads\"; did you mean \"threads\"?"},
+    /* wrong types */
+    {"threads: two\n", PLX_ERR_FORMAT, ":1:10: threads is \"two\"; expected a whole number from 0 to 256"},
+    {"threads: \"2\"\n", PLX_ERR_FORMAT, ":1:10: threads is \"2\"; expected a whole number"},
+    {"threads: 2.5\n", PLX_ERR_FORMAT, ":1:10: threads is \"2.5\"; expected a whole number"},
+    {"threads: 0x10\n", PLX_ERR_FORMAT, ":1:10: threads is \"0x10\"; expected a whole number"},
+    {"threads:\n", PLX_ERR_FORMAT, ":1:9: threads has no value; expected a whole number"},
+    {"threads: [2]\n", PLX_ERR_FORMAT, ":1:10: threads is \"[...]\"; expected a whole number"},
+    {"threads: {a: 2}\n", PLX_ERR_FORMAT, ":1:10: threads has keys below it; expected a whole number"},
+    {"source: 2\n", PLX_ERR_FORMAT, ":1:9: source is a section; expected its keys below it"},
+    {"source:\n  loop: yes\n", PLX_ERR_FORMAT, ":2:9: source.loop is \"yes\"; expected true or false"},
+    {"source: {rate_hz: .nan}\n", PLX_ERR_FORMAT, ":1:19: source.rate_hz is \".nan\"; expected a number from 0 to 1000"},
+    {"source: {rate_hz: nan}\n", PLX_ERR_FORMAT, ":1:19: source.rate_hz is \"nan\"; expected a number"},
+    {"source: {rate_hz: 1e999}\n", PLX_ERR_FORMAT, ":1:19: source.rate_hz is \"1e999\"; expected a number"},
+    {"source: {path: \"a\\tb\"}\n", PLX_ERR_FORMAT, ":1:16: source.path holds a control character (byte 9)"},
+    {"exposure:\n  zone_weights: [1, 2]\n", PLX_ERR_FORMAT,
+     ":2:17: exposure.zone_weights has 2 items; expected a list of 64 whole numbers from 0 to 255"},
+    {"- threads\n", PLX_ERR_FORMAT, ":1:1: not a configuration"},
+    {"threads\n", PLX_ERR_FORMAT, ":1:1: not a configuration"},
+    /* out of range */
+    {"threads: 257\n", PLX_ERR_RANGE, ":1:10: threads is \"257\"; expected a whole number from 0 to 256"},
+    {"threads: 99999999999999999999\n", PLX_ERR_RANGE, ":1:10: threads is \"99999999999999999999\"; expected"},
+    {"match:\n  paths: 6\n", PLX_ERR_RANGE, ":2:10: match.paths is \"6\"; expected 4 or 8"},
+    {"match: clasic\n", PLX_ERR_RANGE, ":1:8: match.set is \"clasic\"; expected default or classic"},
+    {"match: {disparities: 100}\n", PLX_ERR_RANGE, ":1:22: match.disparities is \"100\"; expected 64, 128 or 256"},
+    {"obstacles:\n  open: 4\n", PLX_ERR_RANGE, ":2:9: obstacles.open is \"4\"; expected an odd number from 1 to 31"},
+    {"rectify_alpha: -0.1\n", PLX_ERR_RANGE, ":1:16: rectify_alpha is \"-0.1\"; expected a number from 0 to 1"},
+    /* duplicates */
+    {"threads: 2\nbackend: cpu\nthreads: 3\n", PLX_ERR_FORMAT, ":3:1: key \"threads\" is given twice, first at line 1"},
+    {"match: {paths: 4, paths: 8}\n", PLX_ERR_FORMAT, ":1:19: key \"paths\" is given twice, first at line 1"},
+    {"match.paths: 4\nmatch: {paths: 8}\n", PLX_ERR_FORMAT, ":2:9: key \"match.paths\" is given twice, first at line 1"},
+    {"match:\n  paths: 4\nmatch:\n  p2: 100\n", PLX_ERR_FORMAT, ":3:1: key \"match\" is given twice, first at line 1"},
+    /* bad or unwanted YAML */
+    {"match:\n\tpaths: 4\n", PLX_ERR_FORMAT, ":2:1: a tab character; expected spaces"},
+    {"# \xC3\xA4\nbackend: cpu\n\tthreads: 4\n", PLX_ERR_FORMAT, ":3:1: a tab character; expected spaces"},
+    {"match: {paths: 4\n", PLX_ERR_FORMAT, ":2:1: did not find expected ',' or '}'"},
+    {"source: {path: \"abc\n", PLX_ERR_FORMAT, ":2:1: found unexpected end of stream"},
+    {"threads: @2\n", PLX_ERR_FORMAT, ":1:10: found character that cannot start any token"},
+    {"threads: 2\n---\nthreads: 3\n", PLX_ERR_FORMAT, ":2:1: a second document"},
+    {"threads: &n 2\n", PLX_ERR_FORMAT, ":1:10: an anchor or alias"},
+    {"a: &n {b: 1}\nc: *n\n", PLX_ERR_FORMAT, ":1:4: an anchor or alias"},
+    {"threads: *n\n", PLX_ERR_FORMAT, ":1:10: an anchor or alias"},
+    {"? [a]\n: 2\n", PLX_ERR_FORMAT, ":1:3: a key that is a list or a map"},
+    {"threads: \xFF\n", PLX_ERR_FORMAT, ":1:10: invalid leading UTF-8 octet; expected YAML in UTF-8"},
+    {"# \xC3\xA4\xC3\xA4 \xC3(\n", PLX_ERR_FORMAT, ":1:7: invalid trailing UTF-8 octet; expected YAML in UTF-8"},
+    {"threads: \x01\n", PLX_ERR_FORMAT, ":1:10: control characters are not allowed"},
+    {"source: {path: \"a\\0b\"}\n", PLX_ERR_FORMAT, ":1:16: a zero byte in a text"},
+    {"\xFF\xFEt\0h\0", PLX_ERR_FORMAT, ":1:1: invalid leading UTF-8 octet"},
+    /* combinations */
+    {"source: {kind: replay}\n", PLX_ERR_RANGE, ": source.kind is replay and source.path is empty"},
+    {"source: {kind: replay, path: /x, replay_rate: fixed, rate_hz: 0}\n", PLX_ERR_RANGE, ": source.replay_rate is fixed"},
+    {"publish: {socket: \"\"}\n", PLX_ERR_RANGE, ": publish.socket is empty"},
+    {"obstacles: {range_min_m: 5, range_max_m: 5}\n", PLX_ERR_RANGE, ": obstacles.range_min_m (5) must be less"},
+    {"source: {width: 64}\nmatch: {disparities: 128}\n", PLX_ERR_RANGE,
+     ": match.disparities is 128, more than the image's width"},
+};
+
+static void each_mistake_has_its_place_and_sentence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_int_equal(scratch_write(&scratch, refused[i].text, strlen(refused[i].text)), 0);
+        assert_refused(refused[i].error, refused[i].sentence);
+    }
+}
+
+/* TEXT with COUNT times MORE behind it. */
+static void write_many(const char *text, const char *more, size_t count)
+{
+    FILE *out = fopen(scratch.path, "we");
+    assert_non_null(out);
+    fputs(text, out);
+    for (size_t i = 0; i < count; i++)
+        fputs(more, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void size_and_depth_are_bounded(void **state)
+{
+    (void)state;
+    write_many("", "[", 100000);
+    assert_refused(PLX_ERR_RANGE, ":1:17: nested more than 16 deep");
+    write_many("a: ", "x", PLX_YAML_MAX_SCALAR + 1);
+    assert_refused(PLX_ERR_RANGE, ":1:4: a text of more than 65536 bytes");
+    write_many("a: [", "1,", PLX_YAML_MAX_NODES);
+    assert_refused(PLX_ERR_RANGE, ":1:");
+    write_many("#", "x", PLX_YAML_MAX_BYTES);
+    assert_refused(PLX_ERR_RANGE, ": is larger than 4194304 bytes");
+    write_many("", "k: 1\n", 100000);
+    assert_refused(PLX_ERR_FORMAT, ":2:1: key \"k\" is given twice");
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+    (void)state;
+    unlink(scratch.path);
+    assert_refused(PLX_ERR_NOT_FOUND, ": cannot be opened: No such file or directory");
+    assert_int_equal(mkdir(scratch.path, 0700), 0);
+    assert_refused(PLX_ERR_FORMAT, ": is not a regular file");
+    rmdir(scratch.path);
+    assert_int_equal(mkfifo(scratch.path, 0600), 0);
+    assert_refused(PLX_ERR_FORMAT, ": is not a regular file");
+    unlink(scratch.path);
+    if (geteuid() == 0)
+        return; /* root may read everything */
+    assert_int_equal(scratch_write(&scratch, "", 0), 0);
+    assert_int_equal(chmod(scratch.path, 0), 0);
+    assert_refused(PLX_ERR_PERMISSION, ": cannot be opened: Permission denied");
+}
+
+static void assignments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int error;
+        const char *sentence;
+    } wrong[] = {
+        {"match", PLX_ERR_FORMAT, "\"match\" has no =; expected key=value, such as match.paths=4"},
+        {"", PLX_ERR_FORMAT, "\"\" has no ="},
+        {"=4", PLX_ERR_FORMAT, "unknown key \"\"; did you mean"},
+        {"match.pats=4", PLX_ERR_FORMAT, "unknown key \"match.pats\"; did you mean \"match.paths\"?"},
+        {"match.paths=5", PLX_ERR_RANGE, "match.paths is \"5\"; expected 4 or 8"},
+        {"match.paths=", PLX_ERR_RANGE, "match.paths is \"\"; expected 4 or 8"},
+        {"match=best", PLX_ERR_RANGE, "match.set is \"best\"; expected default or classic"},
+        {"threads= 4", PLX_ERR_FORMAT, "threads is \" 4\"; expected a whole number"},
+        {"exposure.zone_weights=[1,2]", PLX_ERR_FORMAT, "exposure.zone_weights has 2 items; expected a list of 64"},
+    };
+    struct plx_config config, before;
+    plx_config_default(&config);
+    before = config;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct plx_why why = {""};
+        assert_int_equal(plx_config_set(&config, wrong[i].text, &why), wrong[i].error);
+        if (strncmp(why.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
+            fail_msg("\"%s\", not \"%s\"", why.text, wrong[i].sentence);
+        assert_memory_equal(&config, &before, sizeof config);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_mistake_has_its_place_and_sentence),
+        cmocka_unit_test(size_and_depth_are_bounded),
+        cmocka_unit_test(files_that_cannot_be_read),
+        cmocka_unit_test(assignments),
+    };
+    return cmocka_run_group_tests_name("config errors", tests, setup, teardown);
+}

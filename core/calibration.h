@@ -34,12 +34,16 @@ struct plx_stereo_calibration {
     int rectified_width, rectified_height;
 };
 
-/* Checks every number (finite, focal length > 0, rotation orthonormal, baseline not zero and along x after rectification). */
+/* Checks every number: finite, focal lengths 1..1e6 px, principal points inside, and then, where the rectification is there,
+ * that it is orthonormal, shares focal length and rows, and has a baseline of 0..10 m with the left camera on the left; else
+ * the same of the pose. The other of the two is not looked at. RANGE, UNSUPPORTED, ARG. */
 int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why);
 
 /* Fills rectification, projection and rectified size when the file holds only intrinsics and extrinsics: both views turned by
- * half the rotation, rows aligned with the baseline (Bouguet's method, as OpenCV stereoRectify with CALIB_ZERO_DISPARITY).
- * ALPHA 0: only valid pixels; 1: all source pixels kept. */
+ * half the rotation, rows aligned with the baseline (Bouguet's method, as OpenCV stereoRectify with CALIB_ZERO_DISPARITY;
+ * equidistant: as fisheye::stereoRectify with that balance). ALPHA 0: only valid pixels; 1: all source pixels kept. Does
+ * nothing where the file had them. The rectified size is the raw one. RANGE, UNSUPPORTED, and what the check says of the
+ * result; unchanged on failure. */
 int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_why *why);
 
 /* A calibration of already rectified images. */
@@ -53,7 +57,8 @@ void plx_calibration_info(const struct plx_stereo_calibration *calibration, stru
 bool plx_calibration_is_identity(const struct plx_stereo_calibration *calibration, enum plx_eye eye);
 
 /* Fills MAP (its entries owned by the caller, rectified_width x rectified_height) for EYE; the numbers of OpenCV's
- * initUndistortRectifyMap with CV_16SC2. */
+ * initUndistortRectifyMap (CV_32FC1) after convertMaps. Nowhere (behind the camera, beyond 16 bits) is x = y = INT16_MIN. ARG
+ * where sizes differ or there is no rectification. */
 int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_eye eye, struct plx_remap *map);
 
 #endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What publishing costs and how fast readers wake.
+ *
+ *   bench_ring [FRAMES]   FRAMES (default 3000), 2 ms apart, for each number of readers
+ *
+ * Publish cost: plx_ring_begin and plx_ring_commit with the payload left alone, against its size, nobody waiting.
+ * Wake latency: from published_ns in the frame to the return of plx_next in a reader process, over all readers.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <parallax/client.h>
+
+#include "app/supervisor/clients.h"
+#include "core/clock.h"
+
+#define PERIOD_US 2000
+#define LOOPS 200000
+#define MAX_READERS 64
+
+static void must(int code, const char *text)
+{
+    if (code) {
+        fprintf(stderr, "bench_ring: %s: %s\n", plx_strerror(code), text);
+        exit(1);
+    }
+}
+
+static struct plx_shared_region *make_region(uint32_t frame_bytes)
+{
+    struct plx_why why = {{0}};
+    struct plx_shared_region *region;
+    const struct plx_region_options options = {.epoch = 1, .slots = 8, .frame_bytes = frame_bytes};
+    must(plx_region_create(&options, &region, &why), why.text);
+    return region;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of sorted values; in microseconds. */
+static double quantile(const int64_t *value, size_t count, double q)
+{
+    return count ? (double)value[(size_t)(q * (double)(count - 1))] / 1e3 : 0;
+}
+
+static void publish_cost(uint32_t bytes)
+{
+    static int64_t cost[LOOPS];
+    struct plx_shared_region *region = make_region(bytes);
+    int64_t begin = plx_now_ns();
+    for (int i = 0; i < LOOPS; i++) {
+        int64_t before = plx_now_ns();
+        plx_ring_begin(region);
+        plx_ring_commit(region);
+        cost[i] = plx_now_ns() - before;
+    }
+    double mean = (double)(plx_now_ns() - begin) / LOOPS / 1e3;
+    qsort(cost, LOOPS, sizeof cost[0], by_size);
+    printf("%12.2f %10.3f %10.3f %10.3f\n", bytes / 1048576.0, mean, quantile(cost, LOOPS, 0.5), quantile(cost, LOOPS, 0.99));
+    plx_region_destroy(region);
+}
+
+/* A reader process: latencies into LATENCY, as many as it saw frames. */
+static void read_frames(const char *path, uint64_t frames, int64_t *latency)
+{
+    struct plx_client *client;
+    struct plx_view view;
+    size_t seen = 0;
+    must(plx_connect(path, &client), path);
+    for (uint64_t sequence = 0; sequence < frames;) {
+        int code = plx_next(client, 5000, &view);
+        int64_t now = plx_now_ns();
+        must(code, "plx_next");
+        latency[seen++] = now - view.frame->published_ns;
+        sequence = view.sequence;
+        must(plx_release(client, &view), "plx_release");
+    }
+    plx_disconnect(client);
+    _exit(0);
+}
+
+static void wake_latency(int readers, uint64_t frames)
+{
+    size_t bytes = (size_t)readers * frames * sizeof(int64_t);
+    int64_t *latency = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int64_t *cost = calloc(frames, sizeof *cost);
+    must(latency == MAP_FAILED || !cost ? PLX_ERR_NOMEM : 0, "results");
+    char directory[] = "/tmp/plx-bench-XXXXXX", path[64], lock[80];
+    must(mkdtemp(directory) ? 0 : PLX_ERR_IO, directory);
+    snprintf(path, sizeof path, "%s/socket", directory);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+
+    struct plx_shared_region *region = make_region(sizeof(struct plx_frame));
+    struct plx_why why = {{0}};
+    struct plx_clients *clients;
+    const struct plx_clients_options options = {.socket_path = path, .group = "", .max_clients = MAX_READERS};
+    must(plx_clients_create(&options, region, &clients, &why), why.text);
+    for (int i = 0; i < readers; i++)
+        if (fork() == 0)
+            read_frames(path, frames, latency + (size_t)i * frames);
+    for (int i = 0; i < 100 || plx_clients_count(clients) < readers; i++) { /* and time for all to fall asleep */
+        plx_clients_handle(clients);
+        usleep(5000);
+    }
+    for (uint64_t i = 0; i < frames; i++) {
+        int64_t before = plx_now_ns();
+        plx_ring_begin(region);
+        plx_ring_commit(region);
+        cost[i] = plx_now_ns() - before;
+        usleep(PERIOD_US);
+    }
+    for (int i = 0; i < readers; i++)
+        wait(NULL);
+
+    size_t total = (size_t)readers * frames, missing = 0;
+    qsort(latency, total, sizeof *latency, by_size);
+    while (missing < total && latency[missing] == 0) /* frames that a reader skipped */
+        missing++;
+    const int64_t *seen = latency + missing;
+    total -= missing;
+    qsort(cost, frames, sizeof *cost, by_size);
+    printf("%12d %10.1f %10.1f %10.1f %12zu %12.2f\n", readers, quantile(seen, total, 0.5), quantile(seen, total, 0.99),
+           quantile(seen, total, 0.999), missing, quantile(cost, frames, 0.5));
+    plx_clients_destroy(clients);
+    plx_region_destroy(region);
+    unlink(lock);
+    rmdir(directory);
+    free(cost);
+    munmap(latency, bytes);
+}
+
+int main(int argc, char **argv)
+{
+    static const uint32_t size[] = {1u << 16, 1u << 18, 1u << 20, 1u << 22, 1u << 24};
+    uint64_t frames = argc > 1 ? strtoull(argv[1], NULL, 10) : 3000;
+    if (frames < 1 || frames > 1000000) {
+        fprintf(stderr, "usage: bench_ring [FRAMES], 1 to 1000000\n");
+        return 64;
+    }
+    printf("publish cost, nobody waiting (goal: < 1 us, whatever the size)\n");
+    printf("%12s %10s %10s %10s\n", "payload MiB", "mean us", "p50 us", "p99 us");
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++)
+        publish_cost(size[i]);
+    printf("\nwake latency (goal: p50 < 20 us)\n");
+    printf("%12s %10s %10s %10s %12s %12s\n", "readers", "p50 us", "p99 us", "p99.9 us", "not seen", "publish us");
+    static const int readers[] = {1, 8, 64};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        fflush(stdout);
+        wake_latency(readers[i], frames);
+    }
+    return 0;
+}

@@ -49,8 +49,15 @@ static bool attached(const struct plx_client *client)
 static void set_poll_timer(struct plx_client *client, bool on)
 {
     struct timespec every = {.tv_nsec = on ? RETRY_NS : 0};
-    if (client->poll_timer >= 0) /* setting it also takes an expiry back that was not read */
+    if (client->poll_timer >= 0) /* which also takes back an expiry that was not read */
         timerfd_settime(client->poll_timer, 0, &(struct itimerspec){every, every}, NULL);
+}
+
+static void drain_poll_timer(const struct plx_client *client)
+{
+    uint64_t expiries;
+    if (client->poll_timer >= 0 && read(client->poll_timer, &expiries, sizeof expiries) < 0)
+        return; /* not due yet */
 }
 
 static bool watch(const struct plx_client *client, int fd)
@@ -218,6 +225,7 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
 {
     for (;;) {
         if (!attached(client)) {
+            drain_poll_timer(client);
             int code = reattach(client, deadline);
             if (code)
                 return code;

@@ -3,6 +3,7 @@
 #include <parallax/client.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "client/fetch.h"
 #include "core/clock.h"
@@ -42,10 +43,9 @@ int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz
     double cx = plx_fetch_double(&calibration->cx), cy = plx_fetch_double(&calibration->cy);
     double shift = cx - plx_fetch_double(&calibration->cx_right);
     double z = fx * plx_fetch_double(&calibration->baseline_m) / (disparity - shift);
-    double point[3] = {(x - cx) * z / fx, (y - cy) * z / fy, z};
-    if (!(z > 0) || !isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
+    const float point[3] = {(float)((x - cx) * z / fx), (float)((y - cy) * z / fy), (float)z};
+    if (!(point[2] > 0) || !isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
         return PLX_ERR_NOT_FOUND;
-    for (int i = 0; i < 3; i++)
-        ret_xyz[i] = (float)point[i];
+    memcpy(ret_xyz, point, sizeof point);
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ static inline struct peer peer_start(const char *program, char **argument)
     struct peer peer = {.pid = fork()};
     peer_check(peer.pid >= 0, "fork");
     if (peer.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
         execv(path, argument);

@@ -51,7 +51,8 @@ int plx_config_document(FILE *out)
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         plx_value_expected(key, expected);
         plx_value_print(key, &defaults, text);
-        fprintf(out, "| `%s` | %s | %s | %s |\n", key->name, key->type == PLX_KEY_BYTES ? "all 0" : text, expected, key->help);
+        fprintf(out, "| `%s`%s | %s | %s | %s |\n", key->name, key->reloadable ? " ↻" : "",
+                key->type == PLX_KEY_BYTES ? "all 0" : text, expected, key->help);
     }
     return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
 }

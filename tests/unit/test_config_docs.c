@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * docs/configuration.md tells the truth: its table of keys is the program's own, and its examples load. After a change of
+ * config/schema.c, PLX_UPDATE_DOCS=1 build/release/bin/test_config_docs writes the table anew.
+ */
+#include "config/config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/file.h"
+#include "tests/scratch.h"
+
+#define PAGE PLX_SOURCE_DIR "/docs/configuration.md"
+#define BEGIN "<!-- keys begin -->\n"
+#define END "<!-- keys end -->\n"
+
+static char *page, *table;
+
+static int setup(void **state)
+{
+    (void)state;
+    size_t size;
+    struct plx_why why;
+    FILE *out = open_memstream(&table, &size);
+    if (!out || plx_config_document(out) < 0)
+        return -1;
+    fclose(out);
+    return plx_file_read(PAGE, 1 << 20, &page, &size, &why);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(table);
+    free(page);
+    return 0;
+}
+
+static void the_table_is_the_program_s(void **state)
+{
+    (void)state;
+    char *begin = strstr(page, BEGIN), *end = strstr(page, END);
+    assert_true(begin && end && begin < end);
+    begin += strlen(BEGIN);
+    if ((size_t)(end - begin) == strlen(table) && memcmp(begin, table, strlen(table)) == 0)
+        return;
+    if (!getenv("PLX_UPDATE_DOCS"))
+        fail_msg("the table in %s is out of date; write it anew with PLX_UPDATE_DOCS=1 %s/bin/test_config_docs", PAGE,
+                 PLX_BINARY_DIR);
+    FILE *out = fopen(PAGE, "we");
+    assert_non_null(out);
+    fprintf(out, "%.*s%s%s", (int)(begin - page), page, table, end);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void its_examples_load(void **state)
+{
+    (void)state;
+    static const char open[] = "```yaml\n", close[] = "```\n";
+    struct plx_config config;
+    struct scratch scratch;
+    int examples = 0;
+    assert_int_equal(scratch_begin(&scratch, "example.yaml"), 0);
+    for (char *at = page; (at = strstr(at, open)); examples++) {
+        struct plx_why why = {""};
+        at += strlen(open);
+        assert_non_null(strstr(at, close));
+        assert_int_equal(scratch_write(&scratch, at, (size_t)(strstr(at, close) - at)), 0);
+        if (plx_config_load(scratch.path, &config, &why) != 0)
+            fail_msg("example %d: %s", examples + 1, why.text);
+    }
+    assert_true(examples > 0);
+    scratch_end(&scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_is_the_program_s),
+        cmocka_unit_test(its_examples_load),
+    };
+    return cmocka_run_group_tests_name("configuration page", tests, setup, teardown);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calib.txt of KITTI's odometry sequences (Geiger, Lenz, Urtasun, CVPR 2012): projections of rectified cameras. */
+#ifndef PLX_DRIVERS_KITTI_H
+#define PLX_DRIVERS_KITTI_H
+
+#include <parallax/frame.h>
+
+#include "core/why.h"
+
+/* Reads the 3x4 matrices FIRST (left) and FIRST + 1 (right) of PATH: lines "P0: ..." or, without names, counted from 0. Other
+ * lines are ignored. NOT_FOUND (no file, or no such matrices in it), FORMAT, RANGE (not a rectified pair), IO, PERMISSION. */
+int plx_kitti_calibration(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_why *why);
+
+#endif

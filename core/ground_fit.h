@@ -19,10 +19,12 @@
 
 #include "core/ground.h"
 
-#define PLX_GROUND_ROWS 64     /* of the histogram, spread evenly over the image */
-#define PLX_GROUND_BINS 128    /* of each, over the searched disparities */
-#define PLX_GROUND_HORIZONS 64 /* of the grid of lines */
-#define PLX_GROUND_SLOPES 128  /* likewise */
+#define PLX_GROUND_ROWS 64      /* of the histogram, spread evenly over the image */
+#define PLX_GROUND_BINS 128     /* of each, over the searched disparities */
+#define PLX_GROUND_HORIZONS 128 /* of the grid of lines */
+#define PLX_GROUND_SLOPES 96    /* likewise: camera heights from 5 m down to 4 cm */
+#define PLX_GROUND_HIGHEST_M 5.0
+#define PLX_GROUND_HEIGHT_RATIO 0.95
 #define PLX_GROUND_LINES (PLX_GROUND_HORIZONS * PLX_GROUND_SLOPES)
 #define PLX_GROUND_REFINES 3
 #define PLX_GROUND_FITS 5
@@ -46,55 +48,46 @@ struct plx_ground_histogram {
     uint32_t below[PLX_GROUND_ROWS][PLX_GROUND_BINS + 1];
 };
 
-/* A ground without roll: disparity 0 (of infinity) at HORIZON, in 1/16 rows, and RISE, in 1/16 px, at the image's lower edge.
- */
+/* A ground without roll: at infinity on row HORIZON, in 1/16 rows, and from there SLOPE, in 2^-16 bins a row. */
 struct plx_ground_line {
-    int32_t horizon, rise;
+    int32_t horizon, slope;
 };
 
-/* Spacing of the grid of lines in both directions. */
-PLX_BOTH struct plx_ground_line plx_ground_grid_step(const struct plx_ground_params *params)
+/* Slope of a level ground HEIGHT metres below the camera: baseline / height pixels a row. */
+PLX_BOTH int32_t plx_ground_slope(const struct plx_ground_params *params, double height)
 {
-    const int span = (params->horizon_max - params->horizon_min) * 16;
-    struct plx_ground_line step;
-    step.horizon = span / (PLX_GROUND_HORIZONS - 1);
-    step.horizon = step.horizon > 1 ? step.horizon : 1;
-    step.rise = 2 * params->disparities * PLX_DISPARITY_ONE / PLX_GROUND_SLOPES;
-    step.rise = step.rise > 1 ? step.rise : 1;
-    return step;
+    const double bins = 65536.0 * PLX_DISPARITY_ONE / plx_ground_bin_width(params->disparities);
+    return (int32_t)plx_ground_round(params->calibration.baseline_m / height * bins);
 }
 
+/* Line INDEX of the grid: horizons evenly over the range, camera heights in steps of a constant ratio. */
 PLX_BOTH struct plx_ground_line plx_ground_grid_line(const struct plx_ground_params *params, int index)
 {
-    const struct plx_ground_line step = plx_ground_grid_step(params);
+    const int span = (params->horizon_max - params->horizon_min) * 16;
+    double height = PLX_GROUND_HIGHEST_M;
     struct plx_ground_line line;
-    line.horizon = params->horizon_min * 16 + index / PLX_GROUND_SLOPES * step.horizon;
-    line.rise = (1 + index % PLX_GROUND_SLOPES) * step.rise;
+    for (int i = index % PLX_GROUND_SLOPES; i > 0; i--)
+        height *= PLX_GROUND_HEIGHT_RATIO;
+    line.horizon = params->horizon_min * 16 + (int)((int64_t)span * (index / PLX_GROUND_SLOPES) / (PLX_GROUND_HORIZONS - 1));
+    line.slope = plx_ground_slope(params, height);
     return line;
 }
 
-/* Score of LINE with a tolerance of REACH bins; INT64_MIN if it is no ground of this image. A quarter of a row is enough to
- * speak for the line in full, so that boxes that hide the rest do not matter. */
+/* Score of LINE with a tolerance of REACH bins. A quarter of a row is enough to speak for the line in full, so that boxes that
+ * hide the rest do not matter. */
 PLX_BOTH int64_t plx_ground_score(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
                                   int width, int height, struct plx_ground_line line, int reach)
 {
-    const int span = height * 16 - line.horizon;
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
-    const int bin_width = plx_ground_bin_width(params->disparities);
+    const int64_t start = ((int64_t)infinity << 16) / plx_ground_bin_width(params->disparities);
     const uint32_t enough = (uint32_t)width / 4 + 1;
     int64_t score = 0;
 
-    if (span < height || line.rise < 1)
-        return INT64_MIN;
-    const int64_t slope = ((int64_t)line.rise << 16) / span;
     for (int i = 0; i < PLX_GROUND_ROWS; i++) {
-        const int below_horizon = plx_ground_row(i, height) * 16 + 8 - line.horizon;
-        if (below_horizon <= 0)
+        const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon; /* below the horizon, 1/16 */
+        const int64_t bin = (start + (line.slope * rows >> 4)) >> 16;
+        if (rows <= 0 || bin < 0)
             continue;
-        const int64_t disparity = infinity + (slope * below_horizon >> 16);
-        if (disparity < 0)
-            continue;
-        const int64_t bin = disparity / bin_width;
         if (bin >= PLX_GROUND_BINS)
             break; /* from here on the ground is nearer than the search */
         const int low = bin > reach ? (int)bin - reach : 0;
@@ -116,7 +109,7 @@ PLX_BOTH struct plx_ground_line plx_ground_refine(const struct plx_ground_histog
     for (int i = 0; i < 9; i++) {
         struct plx_ground_line other;
         other.horizon = line.horizon + (i / 3 - 1) * step.horizon;
-        other.rise = line.rise + (i % 3 - 1) * step.rise;
+        other.slope = line.slope + (i % 3 - 1) * step.slope;
         const int64_t score = plx_ground_score(histogram, params, width, height, other, 1);
         if (score > best_score) {
             best_score = score;
@@ -127,11 +120,11 @@ PLX_BOTH struct plx_ground_line plx_ground_refine(const struct plx_ground_histog
 }
 
 /* The plane without roll that LINE is. */
-PLX_BOTH struct plx_ground plx_ground_from_line(const struct plx_ground_params *params, int height, struct plx_ground_line line)
+PLX_BOTH struct plx_ground plx_ground_from_line(const struct plx_ground_params *params, struct plx_ground_line line)
 {
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
     struct plx_ground ground = {0};
-    ground.b = ((int64_t)line.rise << 20) / (height * 16 - line.horizon);
+    ground.b = (int64_t)line.slope * plx_ground_bin_width(params->disparities);
     ground.c = ((int64_t)infinity << 16) + ground.b * (8 - line.horizon) / 16;
     return ground;
 }
@@ -140,14 +133,15 @@ PLX_BOTH struct plx_ground plx_ground_from_line(const struct plx_ground_params *
 PLX_BOTH struct plx_ground plx_ground_start(const struct plx_ground_histogram *histogram,
                                             const struct plx_ground_params *params, int width, int height, int best)
 {
-    struct plx_ground_line line = plx_ground_grid_line(params, best);
-    struct plx_ground_line step = plx_ground_grid_step(params);
+    struct plx_ground_line line = plx_ground_grid_line(params, best), step;
+    step.horizon = (params->horizon_max - params->horizon_min) * 16 / (PLX_GROUND_HORIZONS - 1);
+    step.slope = (int32_t)plx_ground_round(line.slope * (1.0 - PLX_GROUND_HEIGHT_RATIO));
     for (int i = 0; i < PLX_GROUND_REFINES; i++) {
         step.horizon = (step.horizon + 1) / 2;
-        step.rise = (step.rise + 1) / 2;
+        step.slope = (step.slope + 1) / 2;
         line = plx_ground_refine(histogram, params, width, height, line, step);
     }
-    return plx_ground_from_line(params, height, line);
+    return plx_ground_from_line(params, line);
 }
 
 /* Sums over the pixels within the tolerance of a plane. u from the middle column, v from the middle row; d in 1/16 px. */
@@ -228,7 +222,7 @@ PLX_BOTH void plx_ground_normal(const struct plx_ground *ground, const struct pl
 
 /* Decides whether GROUND, with the SUMS of its last fit, is one: an eighth of the pixels below the horizon agree, over at least
  * a sixteenth of the image's height as standard deviation of their rows (a wall would match in a few rows only), and the
- * camera stands 2 cm to 100 m above it, turned by less than 60 degrees. Otherwise everything becomes 0 but the counts. */
+ * camera stands 2 cm to 6 m above it, turned by less than 60 degrees. Otherwise everything becomes 0 but the counts. */
 PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct plx_ground_params *params, int height,
                                 bool solved, struct plx_ground *ground)
 {
@@ -240,7 +234,7 @@ PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct
     const double n = sums->n > 0 ? (double)sums->n : 1.0;
     const double mean = (double)sums->v / n, spread = (double)sums->vv / n - mean * mean;
     const double least = (double)height / 16.0;
-    const bool good = solved && sums->n >= 32 && sums->n * 8 >= sums->votes && spread >= least * least && length >= 0.01 &&
+    const bool good = solved && sums->n >= 32 && sums->n * 8 >= sums->votes && spread >= least * least && length >= 1.0 / 6.0 &&
                       length <= 50.0 && normal[1] >= 0.5 * length;
 
     ground->valid = good;

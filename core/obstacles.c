@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/obstacles.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/ground.h"
+
+#define LEAST_EXTENT_M 0.03 /* a thing is at least this wide and high */
+
+/* Disparity in 1/16 px, relative to min_disparity, of what lies at infinity, and the way from there to metres. */
+struct rig {
+    const struct plx_calibration_info *calibration;
+    int min_disparity;
+    double infinity;
+};
+
+static double depth_at(const struct rig *rig, double disparity)
+{
+    return rig->calibration->fx * rig->calibration->baseline_m * PLX_DISPARITY_ONE / (disparity - rig->infinity);
+}
+
+static float pixels(const struct rig *rig, uint32_t disparity)
+{
+    return (float)(disparity / (double)PLX_DISPARITY_ONE + rig->min_disparity);
+}
+
+/* Height above ground of the point at pixel (u, v) and depth z. */
+static double height_at(const struct rig *rig, const struct plx_ground_info *ground, double u, double v, double z)
+{
+    const struct plx_calibration_info *c = rig->calibration;
+    const double x = (u - c->cx) / c->fx * z, y = (v - c->cy) / c->fy * z;
+    return (double)ground->camera_height_m -
+           ((double)ground->normal[0] * x + (double)ground->normal[1] * y + (double)ground->normal[2] * z);
+}
+
+/* False if it is no thing. */
+static bool measure(const struct plx_region *r, const struct rig *rig, const struct plx_ground_info *ground,
+                    struct plx_obstacle *ret)
+{
+    const struct plx_calibration_info *c = rig->calibration;
+    if (r->area == 0 || r->face_area == 0 || r->p05 <= rig->infinity)
+        return false;
+    const double face = (double)r->face_sum / r->face_area;
+    if (face <= rig->infinity)
+        return false;
+    const double z = depth_at(rig, face), near = depth_at(rig, r->p95), far = depth_at(rig, r->p05);
+    const double u = (r->face_x0 + r->face_x1) / 2.0, v = (r->face_y0 + r->face_y1) / 2.0;
+    const double width = (r->face_x1 - r->face_x0 + 1) / c->fx * z, height = (r->face_y1 - r->face_y0 + 1) / c->fy * z;
+    const double box = (double)(r->x1 - r->x0 + 1) * (r->y1 - r->y0 + 1);
+    if (width < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
+        return false;
+
+    *ret = (struct plx_obstacle){
+        .label = r->label,
+        .area_px = r->area,
+        .x = r->x0,
+        .y = r->y0,
+        .width = r->x1 - r->x0 + 1,
+        .height = r->y1 - r->y0 + 1,
+        .centroid_x = (float)((double)r->sum_x / r->area),
+        .centroid_y = (float)((double)r->sum_y / r->area),
+        .disparity_median = pixels(rig, r->median),
+        .disparity_near = pixels(rig, r->p95),
+        .nearest_m = (float)near,
+        .position_m = {(float)((u - c->cx) / c->fx * z), (float)((v - c->cy) / c->fy * z), (float)z},
+        .extent_m = {(float)width, (float)height, (float)(far - near)},
+        .height_m = ground->valid ? (float)height_at(rig, ground, u, r->face_y0, z) : 0,
+        .valid_ratio = (float)(r->area / box),
+        .confidence = (float)(r->face_area / box),
+    };
+    return true;
+}
+
+int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
+                          int min_disparity, const struct plx_ground_info *ground, const struct plx_obstacle_params *params,
+                          struct plx_obstacle *ret_obstacle)
+{
+    const struct rig rig = {calibration, min_disparity, plx_disparity_at_infinity(calibration, min_disparity)};
+    int kept = 0;
+    (void)params;
+    for (int i = 0; i < count; i++)
+        kept += measure(&region[i], &rig, ground, &ret_obstacle[kept]);
+    return kept;
+}

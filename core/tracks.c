@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One Kalman filter of constant velocity for each axis of each track (Bar-Shalom, Li, Kirubarajan 2001, 6.3: white acceleration
+ * that is constant between two frames). Obstacles and predictions are matched nearest pair first, within a gate.
+ */
+#include "core/tracks.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+
+#define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
+#define INITIAL_SPEED_MPS 3.0  /* standard deviation before anything is known */
+#define DISPARITY_SIGMA_PX 0.1 /* of an obstacle's disparity from frame to frame */
+#define PLACE_SIGMA_PX 0.7     /* of its place in the image */
+#define FAR_OFF FLT_MAX        /* cost of a pair outside the gate */
+
+/* State and covariance of one axis. */
+struct axis {
+    double position, velocity;
+    double pp, pv, vv;
+};
+
+struct track {
+    uint32_t id, age;
+    int seen;   /* frames in which it was matched */
+    int missed; /* frames since then */
+    struct axis axis[3];
+    struct plx_obstacle last; /* as it was seen last */
+};
+
+struct plx_tracks {
+    struct plx_track_params params;
+    uint32_t next_id;
+    int64_t capture_ns; /* of the frame before; 0 = none */
+    int count;
+    struct track track[MAX_TRACKS];
+    float cost[MAX_TRACKS][PLX_MAX_OBSTACLES];
+    int obstacle_of[MAX_TRACKS]; /* -1 = none */
+    int track_of[PLX_MAX_OBSTACLES];
+};
+
+int plx_tracks_create(const struct plx_track_params *params, struct plx_tracks **ret_tracks)
+{
+    struct plx_tracks *tracks = calloc(1, sizeof *tracks);
+    if (!tracks)
+        return PLX_ERR_NOMEM;
+    tracks->params = *params;
+    tracks->next_id = 1;
+    *ret_tracks = tracks;
+    return 0;
+}
+
+void plx_tracks_destroy(struct plx_tracks *tracks)
+{
+    free(tracks);
+}
+
+/* Variance of a measured position: of z by the disparity, of x and y by that and by the place in the image. */
+static void measurement_variance(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                                 double ret_variance[3])
+{
+    const double z = (double)obstacle->position_m[2];
+    const double along = z * z / (calibration->fx * calibration->baseline_m) * DISPARITY_SIGMA_PX;
+    const double across = z / calibration->fx * PLACE_SIGMA_PX;
+    for (int i = 0; i < 2; i++) {
+        const double ray = (double)obstacle->position_m[i] / z * along;
+        ret_variance[i] = across * across + ray * ray;
+    }
+    ret_variance[2] = along * along;
+}
+
+static void predict(struct axis *a, double dt, double accel)
+{
+    const double q = accel * accel, dt2 = dt * dt;
+    a->position += a->velocity * dt;
+    a->pp += 2 * dt * a->pv + dt2 * a->vv + q * dt2 * dt2 / 4;
+    a->pv += dt * a->vv + q * dt2 * dt / 2;
+    a->vv += q * dt2;
+}
+
+static void correct(struct axis *a, double position, double variance)
+{
+    const double s = a->pp + variance, gain_p = a->pp / s, gain_v = a->pv / s;
+    const double innovation = position - a->position;
+    a->position += gain_p * innovation;
+    a->velocity += gain_v * innovation;
+    a->vv -= gain_v * a->pv;
+    a->pv *= 1 - gain_p;
+    a->pp *= 1 - gain_p;
+}
+
+/* Squared distance in standard deviations, or FAR_OFF if the pair is further apart than the gate. */
+static float pair_cost(const struct track *track, const struct plx_obstacle *obstacle, const double variance[3], double gate)
+{
+    double metres = 0, sigmas = 0;
+    for (int i = 0; i < 3; i++) {
+        const double d = (double)obstacle->position_m[i] - track->axis[i].position;
+        metres += d * d;
+        sigmas += d * d / (track->axis[i].pp + variance[i]);
+    }
+    return metres > gate * gate ? FAR_OFF : (float)sigmas;
+}
+
+static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
+                       const struct plx_obstacle *obstacle, int count)
+{
+    for (int k = 0; k < count; k++) {
+        double variance[3];
+        measurement_variance(calibration, &obstacle[k], variance);
+        for (int t = 0; t < tracks->count; t++)
+            tracks->cost[t][k] = pair_cost(&tracks->track[t], &obstacle[k], variance, tracks->params.gate_m);
+    }
+}
+
+static int nearest_obstacle(const struct plx_tracks *tracks, int t, int count)
+{
+    int best = -1;
+    for (int k = 0; k < count; k++)
+        if (tracks->track_of[k] < 0 && tracks->cost[t][k] < (best < 0 ? FAR_OFF : tracks->cost[t][best]))
+            best = k;
+    return best;
+}
+
+static int nearest_track(const struct plx_tracks *tracks, int k)
+{
+    int best = -1;
+    for (int t = 0; t < tracks->count; t++)
+        if (tracks->obstacle_of[t] < 0 && tracks->cost[t][k] < (best < 0 ? FAR_OFF : tracks->cost[best][k]))
+            best = t;
+    return best;
+}
+
+/* Nearest pair first: pairs that are each other's nearest are what that order takes, so whole rounds of them are. */
+static void match_pairs(struct plx_tracks *tracks, int count)
+{
+    for (int t = 0; t < tracks->count; t++)
+        tracks->obstacle_of[t] = -1;
+    for (int k = 0; k < count; k++)
+        tracks->track_of[k] = -1;
+    for (bool more = true; more;) {
+        more = false;
+        for (int t = 0; t < tracks->count; t++) {
+            const int k = tracks->obstacle_of[t] < 0 ? nearest_obstacle(tracks, t, count) : -1;
+            if (k < 0 || nearest_track(tracks, k) != t)
+                continue;
+            tracks->obstacle_of[t] = k;
+            tracks->track_of[k] = t;
+            more = true;
+        }
+    }
+}
+
+static void publish(const struct track *track, const struct plx_track_params *params, struct plx_obstacle *ret)
+{
+    ret->track = track->id;
+    ret->age = track->age;
+    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < params->confirm ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
+    for (int i = 0; i < 3; i++) {
+        ret->velocity_mps[i] = (float)track->axis[i].velocity;
+        ret->velocity_variance[i] = (float)track->axis[i].vv;
+    }
+}
+
+static void update_matched(struct plx_tracks *tracks, int t, const struct plx_calibration_info *calibration,
+                           struct plx_obstacle *obstacle)
+{
+    struct track *track = &tracks->track[t];
+    double variance[3];
+    measurement_variance(calibration, obstacle, variance);
+    for (int i = 0; i < 3; i++)
+        correct(&track->axis[i], (double)obstacle->position_m[i], variance[i]);
+    track->seen++;
+    track->missed = 0;
+    publish(track, &tracks->params, obstacle);
+    track->last = *obstacle;
+}
+
+/* Ends tracks that are lost for too long, and new ones at once. Matches move along. */
+static void end_tracks(struct plx_tracks *tracks)
+{
+    int kept = 0;
+    for (int t = 0; t < tracks->count; t++) {
+        const struct track *track = &tracks->track[t];
+        const bool was_tracked = track->seen >= tracks->params.confirm;
+        if (track->missed > (was_tracked ? tracks->params.lose_after : 0))
+            continue;
+        if (kept != t)
+            tracks->track[kept] = *track;
+        kept++;
+    }
+    tracks->count = kept;
+}
+
+/* Room for one more: the track that is lost for longest goes. */
+static struct track *new_slot(struct plx_tracks *tracks)
+{
+    if (tracks->count < MAX_TRACKS)
+        return &tracks->track[tracks->count++];
+    int oldest = 0;
+    for (int t = 1; t < MAX_TRACKS; t++)
+        if (tracks->track[t].missed > tracks->track[oldest].missed)
+            oldest = t;
+    return &tracks->track[oldest];
+}
+
+static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
+                        struct plx_obstacle *obstacle)
+{
+    struct track *track = new_slot(tracks);
+    double variance[3];
+    measurement_variance(calibration, obstacle, variance);
+    *track = (struct track){.id = tracks->next_id++, .age = 1, .seen = 1};
+    for (int i = 0; i < 3; i++)
+        track->axis[i] = (struct axis){
+            .position = (double)obstacle->position_m[i], .pp = variance[i], .vv = INITIAL_SPEED_MPS * INITIAL_SPEED_MPS};
+    publish(track, &tracks->params, obstacle);
+    track->last = *obstacle;
+}
+
+/* A track that nothing was found for: where it should be now. */
+static void publish_lost(const struct plx_tracks *tracks, const struct track *track, struct plx_obstacle *ret)
+{
+    *ret = track->last;
+    ret->label = 0;
+    ret->confidence = 0;
+    for (int i = 0; i < 3; i++)
+        ret->position_m[i] = (float)track->axis[i].position;
+    publish(track, &tracks->params, ret);
+}
+
+void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
+                       struct plx_obstacle *obstacle, int *count, int capacity)
+{
+    const int seen = *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES;
+    const double dt = tracks->capture_ns != 0 && capture_ns > tracks->capture_ns
+                          ? (double)(capture_ns - tracks->capture_ns) / (double)PLX_NS_PER_S
+                          : 0;
+    tracks->capture_ns = capture_ns;
+
+    for (int t = 0; t < tracks->count; t++) {
+        tracks->track[t].age++;
+        for (int i = 0; i < 3; i++)
+            predict(&tracks->track[t].axis[i], dt, tracks->params.accel_mps2);
+    }
+    fill_costs(tracks, calibration, obstacle, seen);
+    match_pairs(tracks, seen);
+    for (int t = 0; t < tracks->count; t++) {
+        if (tracks->obstacle_of[t] >= 0)
+            update_matched(tracks, t, calibration, &obstacle[tracks->obstacle_of[t]]);
+        else
+            tracks->track[t].missed++;
+    }
+    end_tracks(tracks);
+    for (int t = 0; t < tracks->count && *count < capacity; t++)
+        if (tracks->track[t].missed > 0)
+            publish_lost(tracks, &tracks->track[t], &obstacle[(*count)++]);
+    for (int k = 0; k < seen; k++)
+        if (tracks->track_of[k] < 0)
+            begin_track(tracks, calibration, &obstacle[k]);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tracks on made-up obstacles: identity, states, velocity, crowds, and hours without a second use of an id. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+#include "core/tracks.h"
+#include "tests/oracle/board.h"
+
+static const struct plx_calibration_info calibration = {512, 512, 320, 240, 320, 0.12};
+static const struct plx_track_params params = {.confirm = 3, .lose_after = 5, .gate_m = 0.8, .accel_mps2 = 1};
+
+static struct plx_tracks *tracks;
+static struct plx_obstacle list[PLX_MAX_OBSTACLES];
+static int count;
+static int64_t now_ns;
+
+static int set_up(void **state)
+{
+    (void)state;
+    now_ns = 1000 * PLX_NS_PER_S;
+    return plx_tracks_create(&params, &tracks);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    plx_tracks_destroy(tracks);
+    plx_tracks_destroy(NULL);
+    return 0;
+}
+
+static void begin(void)
+{
+    memset(list, 0, sizeof list);
+    count = 0;
+}
+
+static void see(double x, double z)
+{
+    list[count] = (struct plx_obstacle){.label = (uint32_t)count + 1, .position_m = {(float)x, 0.3f, (float)z}};
+    count++;
+}
+
+static void update(double seconds)
+{
+    now_ns += (int64_t)(seconds * 1e9);
+    plx_tracks_update(tracks, now_ns, &calibration, list, &count, PLX_MAX_OBSTACLES);
+}
+
+static void new_then_tracked_then_lost(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        begin();
+        see(1, 4);
+        update(0.1);
+        assert_int_equal(count, 1);
+        assert_int_equal(list[0].track, 1);
+        assert_int_equal(list[0].age, i + 1);
+        assert_int_equal(list[0].status, i + 1 < params.confirm ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
+    }
+    for (int i = 0; i < params.lose_after; i++) {
+        begin();
+        update(0.1);
+        assert_int_equal(count, 1);
+        assert_int_equal(list[0].track, 1);
+        assert_int_equal(list[0].label, 0);
+        assert_int_equal(list[0].status, PLX_TRACK_LOST);
+        assert_float_equal(list[0].position_m[2], 4, 0.05);
+    }
+    begin();
+    update(0.1);
+    assert_int_equal(count, 0);
+
+    begin();
+    see(1, 4);
+    update(0.1);
+    assert_int_equal(list[0].track, 2); /* back too late: somebody else */
+}
+
+static void comes_back_in_time(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 30; i++) { /* 1 m/s to the right, hidden in frames 15 to 18 */
+        begin();
+        if (i < 15 || i > 18)
+            see(i * 0.1, 5);
+        update(0.1);
+        assert_int_equal(count, 1);
+        assert_int_equal(list[0].track, 1);
+        assert_int_equal(list[0].status, i < 2 ? PLX_TRACK_NEW : i < 15 || i > 18 ? PLX_TRACK_TRACKED : PLX_TRACK_LOST);
+        assert_float_equal(list[0].position_m[0], i * 0.1, 0.05);
+    }
+}
+
+/* One that is seen once only is noise: it leaves no trace. */
+static void flicker_is_not_lost(void **state)
+{
+    (void)state;
+    begin();
+    see(1, 4);
+    update(0.1);
+    assert_int_equal(list[0].status, PLX_TRACK_NEW);
+    begin();
+    update(0.1);
+    assert_int_equal(count, 0);
+}
+
+static void velocity_of_a_noisy_walk(void **state)
+{
+    (void)state;
+    uint64_t random = board_seed();
+    double worst = 0, mean = 0;
+    const double vx = 0.8, vz = -0.6;
+    for (int i = 0; i < 150; i++) {
+        begin();
+        see(-2 + vx * i / 30 + 0.01 * board_normal(&random), 8 + vz * i / 30 + 0.05 * board_normal(&random));
+        update(1.0 / 30);
+        if (i < 60)
+            continue;
+        const double error = hypot((double)list[0].velocity_mps[0] - vx, (double)list[0].velocity_mps[2] - vz);
+        worst = fmax(worst, error);
+        mean += error / 90;
+        assert_true(list[0].velocity_variance[0] > 0 && list[0].velocity_variance[2] >= list[0].velocity_variance[0]);
+    }
+    print_message("velocity error: mean %.3f, worst %.3f m/s of 1 m/s\n", mean, worst);
+    assert_true(mean < 0.15);
+    assert_true(worst < 0.4);
+}
+
+/* Two pass each other a metre apart, listed in changing order. */
+static void passing_keeps_identity(void **state)
+{
+    (void)state;
+    uint32_t id[2] = {0, 0};
+    for (int i = 0; i < 60; i++) {
+        const bool swapped = i % 3 == 1;
+        const double x = -1.5 + i * 0.05;
+        begin();
+        see(swapped ? -x : x, swapped ? 5 : 4);
+        see(swapped ? x : -x, swapped ? 4 : 5);
+        update(0.05);
+        assert_int_equal(count, 2);
+        for (int k = 0; k < 2; k++) {
+            const uint32_t got = list[swapped ? 1 - k : k].track;
+            if (i == 0)
+                id[k] = got;
+            assert_int_equal(got, id[k]);
+        }
+    }
+    assert_int_not_equal(id[0], id[1]);
+}
+
+/* The nearest pair is taken first, not the first listed. */
+static void nearest_pair_first(void **state)
+{
+    (void)state;
+    begin();
+    see(0, 4);
+    see(0.5, 4);
+    update(0.1);
+    begin();
+    see(0.30, 4); /* between both, nearer to the second, which has a better one */
+    see(0.52, 4);
+    update(0.1);
+    assert_int_equal(list[0].track, 1);
+    assert_int_equal(list[1].track, 2);
+}
+
+static void a_crowd_of_256(void **state)
+{
+    (void)state;
+    static bool used[1 << 16];
+    uint64_t random = board_seed();
+    uint32_t highest = 0;
+    memset(used, 0, sizeof used);
+    for (int i = 0; i < 40; i++) {
+        begin();
+        const bool jump = i % 4 == 3; /* everyone is somewhere else: all lost, all new */
+        for (int k = 0; k < PLX_MAX_OBSTACLES; k++)
+            see((k % 16) * 2.0 + (jump ? 1000.0 * (i + 1) : 0) + 0.01 * board_normal(&random), 3 + k / 16 * 2.0);
+        update(0.1);
+        assert_int_equal(count, PLX_MAX_OBSTACLES);
+        for (int k = 0; k < count; k++) {
+            assert_int_not_equal(list[k].track, 0);
+            for (int other = 0; other < k; other++)
+                assert_int_not_equal(list[k].track, list[other].track);
+            if (list[k].age == 1) { /* an id begins once */
+                assert_false(used[list[k].track]);
+                used[list[k].track] = true;
+            }
+            highest = list[k].track > highest ? list[k].track : highest;
+        }
+    }
+    assert_true(highest > 10 * PLX_MAX_OBSTACLES);
+}
+
+/* A clock that stands still or goes back must not break anything. */
+static void strange_times(void **state)
+{
+    (void)state;
+    static const double step[] = {0.1, 0, -5, 0.1, 100, 0.1, 0, 0.1};
+    for (size_t i = 0; i < sizeof step / sizeof step[0]; i++) {
+        begin();
+        see(1, 4);
+        update(step[i]);
+        assert_int_equal(count, 1);
+        assert_int_equal(list[0].track, 1);
+        for (int k = 0; k < 3; k++)
+            assert_true(isfinite(list[0].velocity_mps[k]) && fabsf(list[0].velocity_mps[k]) < 0.1f &&
+                        list[0].velocity_variance[k] >= 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(new_then_tracked_then_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(comes_back_in_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flicker_is_not_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(velocity_of_a_noisy_walk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(passing_keeps_identity, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nearest_pair_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_crowd_of_256, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(strange_times, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -19,6 +19,7 @@ static void destroy(struct plx_stages *self)
     plx_components_destroy(cpu->components);
     plx_ground_scratch_destroy(cpu->ground);
     plx_regions_scratch_destroy(cpu->regions);
+    free(cpu->between);
     plx_pool_destroy(cpu->pool);
     free(cpu);
 }
@@ -63,6 +64,18 @@ static const struct plx_stages_ops cpu_ops = {
     .convert = plx_cpu_convert,
     .histogram = plx_cpu_histogram,
     .rectify = plx_cpu_rectify,
+    .filter = plx_cpu_filter,
+    .temporal = plx_cpu_temporal,
+    .image =
+        {
+            .binary = plx_cpu_binary,
+            .invert = plx_cpu_invert,
+            .threshold = plx_cpu_threshold,
+            .morphology = plx_cpu_morphology,
+            .affine = plx_cpu_affine,
+            .sum = plx_cpu_sum,
+            .match_template = plx_cpu_match_template,
+        },
 };
 
 int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)
@@ -81,6 +94,10 @@ int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
         result = plx_ground_scratch_create(&cpu->ground);
     if (result == 0)
         result = plx_regions_scratch_create(limits->width, limits->height, &cpu->regions);
+    if (result == 0) {
+        cpu->between = malloc((size_t)limits->width * (size_t)limits->height);
+        result = cpu->between ? 0 : PLX_ERR_NOMEM;
+    }
     if (result < 0)
         goto fail;
     *ret_stages = &cpu->base;

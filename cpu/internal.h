@@ -15,6 +15,7 @@ struct plx_cpu {
     struct plx_components *components; /* speckle and label */
     struct plx_ground_scratch *ground;
     struct plx_regions_scratch *regions;
+    uint8_t *between; /* [height][width] of the limits: the image between the two halves of open and close */
 };
 
 static inline struct plx_cpu *plx_cpu(struct plx_stages *self)
@@ -45,10 +46,26 @@ int plx_cpu_label(struct plx_stages *self, const struct plx_image *mask, const s
 int plx_cpu_regions(struct plx_stages *self, const struct plx_image *labels, const struct plx_image *disparity,
                     const uint32_t *count, struct plx_region *ret_regions, const struct plx_image *ret_published);
 
-/* convert.c, histogram.c, rectify.c */
+/* convert.c, histogram.c, rectify.c, filter.c, temporal.c */
 int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
 int plx_cpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
 int plx_cpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
                     const struct plx_image *dst, uint32_t *ret_masked);
+int plx_cpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
+                   const struct plx_image *dst);
+int plx_cpu_temporal(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
+                     const struct plx_image *history, const struct plx_image *dst);
+
+/* imageops.c, morphology.c, affine.c, match_template.c */
+int plx_cpu_binary(struct plx_stages *self, enum plx_binary_op op, const struct plx_image *a, const struct plx_image *b,
+                   const struct plx_image *dst);
+int plx_cpu_invert(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
+int plx_cpu_threshold(struct plx_stages *self, const struct plx_image *src, int threshold, const struct plx_image *dst);
+int plx_cpu_sum(struct plx_stages *self, const struct plx_image *src, uint64_t *ret_sum);
+int plx_cpu_morphology(struct plx_stages *self, enum plx_morphology op, const struct plx_image *src, int width, int height,
+                       const struct plx_image *dst);
+int plx_cpu_affine(struct plx_stages *self, const struct plx_image *src, const int32_t matrix[6], const struct plx_image *dst);
+int plx_cpu_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
+                           struct plx_template_match *ret_best);
 
 #endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resampling by a fixed-point map: bilinear with 5 fractional bits, a neighbour outside the source counts as 0. With 8-bit
- * pixels the numbers are those of OpenCV's remap (INTER_LINEAR, BORDER_CONSTANT 0): its Q15 weights are products of two
- * fractions of 32, so a Q10 sum of 32-bit integers loses nothing.
+ * Resampling by a fixed-point map. With 8-bit pixels the numbers are those of OpenCV's remap (INTER_LINEAR, BORDER_CONSTANT
+ * 0); 16-bit pixels, which OpenCV interpolates in float, are done by the same integers.
  */
 #include <stdatomic.h>
 
 #include <parallax/error.h>
 
 #include "cpu/band.h"
-
-#define FRACTION_ONE 32
+#include "cpu/bilinear.h"
 
 struct rectify_job {
     const struct plx_image *src, *dst;
@@ -18,28 +16,6 @@ struct rectify_job {
     int bands;
     atomic_uint masked;
 };
-
-static inline unsigned blend(unsigned top_left, unsigned top_right, unsigned bottom_left, unsigned bottom_right, unsigned fx,
-                             unsigned fy)
-{
-    unsigned top = top_left * (FRACTION_ONE - fx) + top_right * fx;
-    unsigned bottom = bottom_left * (FRACTION_ONE - fx) + bottom_right * fx;
-    return (top * (FRACTION_ONE - fy) + bottom * fy + FRACTION_ONE * FRACTION_ONE / 2) / (FRACTION_ONE * FRACTION_ONE);
-}
-
-static unsigned pixel_or_zero(const struct plx_image *src, int x, int y)
-{
-    if (x < 0 || x >= src->width || y < 0 || y >= src->height)
-        return 0;
-    return src->type == PLX_U8 ? ((const uint8_t *)plx_row(src, y))[x] : ((const uint16_t *)plx_row(src, y))[x];
-}
-
-/* The sample at an entry one of whose neighbours lies outside. */
-static unsigned sample_edge(const struct plx_image *src, struct plx_remap_entry at)
-{
-    return blend(pixel_or_zero(src, at.x, at.y), pixel_or_zero(src, at.x + 1, at.y), pixel_or_zero(src, at.x, at.y + 1),
-                 pixel_or_zero(src, at.x + 1, at.y + 1), at.fx, at.fy);
-}
 
 /* True if a neighbour that counts lies outside, that is, the position is not within 0..width-1, 0..height-1. */
 static bool lies_outside(const struct plx_image *src, struct plx_remap_entry at)
@@ -58,9 +34,9 @@ static bool lies_outside(const struct plx_image *src, struct plx_remap_entry at)
             if ((unsigned)at.x < inner_x && (unsigned)at.y < inner_y) {                                                        \
                 const pixel *top = (const pixel *)(const void *)(data + (size_t)at.y * src->pitch) + at.x;                     \
                 const pixel *bottom = (const pixel *)(const void *)((const uint8_t *)top + src->pitch);                        \
-                out[i] = (pixel)blend(top[0], top[1], bottom[0], bottom[1], at.fx, at.fy);                                     \
+                out[i] = (pixel)plx_blend(top[0], top[1], bottom[0], bottom[1], at.fx, at.fy);                                 \
             } else {                                                                                                           \
-                out[i] = (pixel)sample_edge(src, at);                                                                          \
+                out[i] = (pixel)plx_sample(src, at);                                                                           \
                 masked += lies_outside(src, at);                                                                               \
             }                                                                                                                  \
         }                                                                                                                      \

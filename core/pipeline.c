@@ -259,15 +259,8 @@ static void start_frame(struct pass *pass)
     frame->bytes = pipeline->bytes;
     memcpy(frame->plane, pipeline->plane, sizeof frame->plane);
 
-    for (int i = 0; i < PLX_PLANE_COUNT; i++) {
-        const struct plx_plane *plane = &pipeline->plane[i];
-        if (plane->width > 0)
-            pass->plane[i] = (struct plx_image){.data = (uint8_t *)frame + plane->offset,
-                                                .width = (int)plane->width,
-                                                .height = (int)plane->height,
-                                                .pitch = plane->pitch,
-                                                .type = (enum plx_type)plane->element};
-    }
+    for (int i = 0; i < PLX_PLANE_COUNT; i++)
+        pass->plane[i] = plx_pipeline_plane(frame, (enum plx_plane_id)i);
     pass->rectified[PLX_LEFT] = pass->plane[PLX_PLANE_LEFT];
     pass->rectified[PLX_RIGHT] = pipeline->params.right ? pass->plane[PLX_PLANE_RIGHT] : pipeline->right;
     for (int eye = 0; eye < PLX_EYES; eye++)

@@ -38,6 +38,9 @@ int plx_pipeline_params_check(const struct plx_pipeline_params *params, int widt
 uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
                              struct plx_plane ret_plane[PLX_PLANE_COUNT]);
 
+/* A view of one plane of FRAME by its own table, which must be right: a frame of this process. Data NULL where it is off. */
+struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id);
+
 /* STAGES and CALIBRATION (checked and rectified) stay the caller's; stages must outlive the pipeline. */
 int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,

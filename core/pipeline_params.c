@@ -151,3 +151,16 @@ uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width
     }
     return offset;
 }
+
+struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)
+{
+    const struct plx_plane *plane = &frame->plane[id];
+
+    if (plane->width == 0)
+        return (struct plx_image){.data = NULL};
+    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
+                              .width = (int)plane->width,
+                              .height = (int)plane->height,
+                              .pitch = plane->pitch,
+                              .type = (enum plx_type)plane->element};
+}

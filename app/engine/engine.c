@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/engine.h"
+
+#include <signal.h>
+
+#include <parallax/error.h>
+
+#include "app/engine/report.h"
+#include "app/engine/setup.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "core/pairing.h"
+
+#define PATIENCE_NS (100 * PLX_NS_PER_MS) /* wait so long for a picture, then say so and look whether to stop */
+
+struct engine {
+    struct plx_setup setup;
+    struct plx_shared_region *region;
+    int report_fd;
+
+    struct plx_pairing pairing;
+    struct plx_capture pair[PLX_EYES]; /* the newest; a buffer of NULL needs no release */
+    uint32_t health;                   /* seen by source and pairing since the last frame */
+    uint64_t skipped;                  /* whole pairs, since the start */
+};
+
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int signal)
+{
+    (void)signal;
+    stop_requested = 1;
+}
+
+static void release_pair(struct engine *engine)
+{
+    struct plx_source *source = engine->setup.source;
+
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        if (engine->pair[eye].buffer)
+            source->ops->release(source, &engine->pair[eye]);
+        engine->pair[eye] = (struct plx_capture){0};
+    }
+}
+
+/* Gives CAPTURE to the pairing; true if that completed a pair, which takes the place of the one before. */
+static bool take_capture(struct engine *engine, const struct plx_capture *capture)
+{
+    struct plx_source *source = engine->setup.source;
+    struct plx_pairing_result result;
+
+    if (plx_pairing_push(&engine->pairing, capture, &result) < 0) {
+        struct plx_capture useless = *capture;
+        source->ops->release(source, &useless);
+        return false;
+    }
+    engine->health |= result.health;
+    for (int i = 0; i < result.release_count; i++)
+        source->ops->release(source, &result.release[i]);
+    if (!result.paired)
+        return false;
+    release_pair(engine);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        engine->pair[eye] = result.pair[eye];
+    return true;
+}
+
+/* Waits for a pair; when several wait already, the newest is kept and the others are skipped. A source without a rate of its
+ * own is never skipped. TIMEOUT, or why there will be no more. */
+static int newest_pair(struct engine *engine)
+{
+    struct plx_source *source = engine->setup.source;
+    const int64_t deadline = plx_now_ns() + PATIENCE_NS;
+    struct plx_capture capture;
+    int pairs = 0, result;
+
+    do {
+        result = source->ops->next(source, pairs == 0 ? deadline : 0, &capture);
+        if (result == 0 && take_capture(engine, &capture))
+            pairs++;
+    } while (result == 0 && (pairs == 0 || source->rate_hz > 0) && !stop_requested);
+    if (pairs > 1) {
+        engine->skipped += (uint64_t)pairs - 1;
+        engine->health |= PLX_HEALTH_OVERLOAD;
+    }
+    return pairs > 0 ? 0 : result; /* what ended the source is met again at the next call */
+}
+
+/* All that the engine knows of the pair and the pipeline does not. */
+static void describe(struct engine *engine, struct plx_frame *frame)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_capture *capture = &engine->pair[eye];
+        frame->capture[eye] = (struct plx_capture_info){
+            .capture_ns = capture->capture_ns,
+            .clock_offset_ns = capture->clock_offset_ns,
+            .clock = capture->clock,
+            .sequence = capture->sequence,
+            .dropped = engine->pairing.eye[eye].dropped,
+            .exposure_us = capture->exposure_us,
+            .gain = capture->gain,
+            .masked = frame->capture[eye].masked, /* the pipeline's */
+        };
+    }
+    frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
+    frame->pairs_skipped = engine->skipped;
+    frame->health |= engine->health;
+    frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
+    engine->health = 0;
+}
+
+static void tell_progress(struct engine *engine, const struct plx_frame *frame, int64_t taken_ns)
+{
+    const double rate_hz = engine->setup.source->rate_hz;
+    const struct plx_report report = {
+        .kind = PLX_REPORT_FRAME,
+        .health = frame->health,
+        .sequence = frame->sequence,
+        .period_ns = rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / rate_hz) : 0,
+        .busy_ns = plx_now_ns() - taken_ns,
+        .obstacles = frame->obstacle_count,
+    };
+    plx_report_send(engine->report_fd, &report); /* if it does not fit, the next one will do */
+}
+
+/* Judges the picture by its histograms, once it is published. */
+static void steer_exposure(struct engine *engine, struct plx_frame *frame)
+{
+    struct plx_source *source = engine->setup.source;
+    const struct plx_image histogram = plx_pipeline_plane(frame, PLX_PLANE_HISTOGRAM);
+    struct plx_control_range range;
+    struct plx_exposure_setting setting;
+
+    source->ops->range(source, &range);
+    if (plx_exposure_update(engine->setup.exposure, &histogram, frame->capture, &range, &setting) > 0)
+        source->ops->control(source, setting.exposure_us, setting.gain);
+}
+
+static int process_pair(struct engine *engine)
+{
+    const struct plx_raw raw[PLX_EYES] = {engine->pair[PLX_LEFT].raw[PLX_LEFT], engine->pair[PLX_RIGHT].raw[PLX_RIGHT]};
+    const int64_t taken_ns = plx_now_ns();
+    struct plx_frame *frame = plx_ring_begin(engine->region);
+
+    int result = plx_pipeline_process(engine->setup.pipeline, raw, engine->pair[PLX_LEFT].capture_ns, frame);
+    if (result < 0) {
+        plx_ring_abandon(engine->region);
+        return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", plx_strerror(result));
+    }
+    describe(engine, frame);
+    plx_ring_commit(engine->region);
+    tell_progress(engine, frame, taken_ns);
+    steer_exposure(engine, frame);
+    return 0;
+}
+
+static void take_orders(struct engine *engine)
+{
+    struct plx_order order;
+    struct plx_exposure *exposure;
+
+    if (!plx_order_receive(engine->report_fd, &order) || plx_exposure_create(&order.exposure, &exposure, NULL) < 0)
+        return;
+    plx_exposure_destroy(engine->setup.exposure);
+    engine->setup.exposure = exposure;
+}
+
+/* Returns why it ended: 0 if asked to, else a plx_error. */
+static int work(struct engine *engine)
+{
+    const struct plx_report waiting = {.kind = PLX_REPORT_WAITING, .health = PLX_HEALTH_NO_FRAMES};
+    int result = 0;
+
+    while (result == 0 && !stop_requested) {
+        take_orders(engine);
+        result = newest_pair(engine);
+        if (result == 0)
+            result = process_pair(engine);
+        else if (result == PLX_ERR_TIMEOUT)
+            result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
+        release_pair(engine);
+    }
+    return stop_requested ? 0 : result;
+}
+
+static int say_why(int report_fd, int error, const struct plx_why *why)
+{
+    struct plx_report report = {.kind = PLX_REPORT_FAILED, .error = error, .exit_code = plx_exit_code(error), .why = *why};
+
+    if (error == PLX_ERR_END)
+        report.kind = PLX_REPORT_END;
+    plx_report_send_last(report_fd, &report);
+    return report.exit_code;
+}
+
+int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, int report_fd)
+{
+    static struct engine engine; /* large, and there is one */
+    const struct sigaction on_stop = {.sa_handler = request_stop};
+    struct plx_report report;
+    double tolerance_ms = config->source.pair_tolerance_ms;
+    int exit_code = PLX_EXIT_OK;
+
+    sigaction(SIGTERM, &on_stop, NULL);
+    if (plx_setup_open(&engine.setup, config, &report) < 0) {
+        plx_report_send_last(report_fd, &report);
+        return report.exit_code;
+    }
+    engine.region = region;
+    engine.report_fd = report_fd;
+    plx_pairing_init(&engine.pairing, tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)
+                                                       : plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz));
+
+    struct plx_source *source = engine.setup.source;
+    int result = source->ops->start(source, &source->why);
+    if (result == 0)
+        result = work(&engine);
+    if (result < 0)
+        exit_code = say_why(report_fd, result, &source->why);
+    source->ops->stop(source);
+    plx_setup_close(&engine.setup);
+    return exit_code;
+}
+
+int plx_engine_probe(const struct plx_config *config, int report_fd)
+{
+    struct plx_setup setup;
+    struct plx_report report;
+
+    if (plx_setup_open(&setup, config, &report) == 0) {
+        report = (struct plx_report){.kind = PLX_REPORT_PLAN, .frame_bytes = setup.frame_bytes};
+        plx_setup_close(&setup);
+    }
+    plx_report_send_last(report_fd, &report);
+    return report.exit_code;
+}

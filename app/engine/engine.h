@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker: source -> pairing -> pipeline -> exposure -> publish. Runs in a process forked from the supervisor. */
+#ifndef PLX_APP_ENGINE_ENGINE_H
+#define PLX_APP_ENGINE_ENGINE_H
+
+#include "app/region/region.h"
+#include "config/config.h"
+
+/* Tries everything that CONFIG asks for, without starting it: source, calibration, backend, memory. Reports PLAN, or FAILED.
+ * Returns the exit code. */
+int plx_engine_probe(const struct plx_config *config, int report_fd);
+
+/* Fills REGION (inherited, of the size that the probe found) until SIGTERM, the end of the source or a failure. Reports as it
+ * goes. Returns the exit code. */
+int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, int report_fd);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/setup.h"
+
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/exit.h"
+#include "cpu/cpu.h"
+#include "drivers/sources.h"
+
+/* Sensor delays of the synthetic camera, as real ones have them. */
+#define EXPOSURE_DELAY 2
+#define GAIN_DELAY 1
+
+static int open_backend(const struct plx_config *config, const struct plx_limits *limits, struct plx_stages **ret_stages,
+                        struct plx_why *why)
+{
+    if (config->backend == PLX_BACKEND_GPU)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "backend is gpu, but this program was built without one; set backend to cpu or auto");
+    int result = plx_cpu_create(limits, ret_stages);
+    return result < 0 ? plx_fail(why, result, "the CPU backend for %d x %d pixels: %s", limits->width, limits->height,
+                                 plx_strerror(result))
+                      : 0;
+}
+
+static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    struct plx_synthetic_options options = {
+        .rate_hz = config->source.rate_hz, .exposure_delay = EXPOSURE_DELAY, .gain_delay = GAIN_DELAY};
+
+    plx_scene_demo(config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
+    options.scene.noise = config->source.noise;
+    return plx_synthetic_create(setup->memory, &options, &setup->source, why);
+}
+
+static int open_replay(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    static const enum plx_pace pace[] = {
+        [PLX_REPLAY_RECORDED] = PLX_PACE_RECORDED,
+        [PLX_REPLAY_FIXED] = PLX_PACE_FIXED,
+        [PLX_REPLAY_MAXIMUM] = PLX_PACE_MAXIMUM,
+    };
+    const struct plx_replay_options options = {
+        .path = config->source.path,
+        .pace = pace[config->source.replay_rate],
+        .rate_hz = config->source.rate_hz,
+        .loop = config->source.loop,
+    };
+    return plx_replay_create(setup->memory, &options, &setup->source, why);
+}
+
+static int open_source(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    switch (config->source.kind) {
+    case PLX_SOURCE_SYNTHETIC:
+        return open_synthetic(setup, config, why);
+    case PLX_SOURCE_REPLAY:
+        return open_replay(setup, config, why);
+    case PLX_SOURCE_V4L2:
+        break;
+    }
+    return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                    "source.kind is v4l2, but this program was built without cameras; use synthetic or replay");
+}
+
+static int open_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    const struct plx_source *source = setup->source;
+    const struct plx_calibration_options options = {
+        .alpha = config->rectify_alpha,
+        .scale = config->calibration_scale,
+        .width = source->width,
+        .height = source->height,
+    };
+    int result;
+
+    if (config->calibration[0] != '\0') {
+        result = plx_calibration_read(config->calibration, &options, &setup->calibration, why);
+    } else {
+        result = plx_source_calibration(setup->source, &setup->calibration);
+        if (result == PLX_ERR_NOT_FOUND)
+            return plx_fail(why, result, "%s brings no calibration; name a file by the key calibration",
+                            config->source.kind == PLX_SOURCE_REPLAY ? config->source.path : source->ops->name);
+        if (result == 0)
+            result = plx_calibration_check(&setup->calibration, why);
+    }
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        const struct plx_camera *camera = &setup->calibration.camera[eye];
+        if (camera->width != source->width || camera->height != source->height)
+            result = plx_fail(why, PLX_ERR_RANGE, "the calibration is for pictures of %d x %d pixels, the source gives %d x %d",
+                              camera->width, camera->height, source->width, source->height);
+    }
+    return result;
+}
+
+static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    const struct plx_stereo_calibration *calibration = &setup->calibration;
+    const int width = calibration->rectified_width, height = calibration->rectified_height;
+    const struct plx_limits limits = {
+        .width = width > setup->source->width ? width : setup->source->width,
+        .height = height > setup->source->height ? height : setup->source->height,
+        .disparities = config->pipeline.match.disparities,
+        .threads = config->threads,
+    };
+    struct plx_plane plane[PLX_PLANE_COUNT];
+
+    int result = plx_pipeline_params_check(&config->pipeline, width, height, why);
+    if (result == 0)
+        result = open_backend(config, &limits, &setup->stages, why);
+    if (result == 0)
+        result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, why);
+    if (result == 0)
+        setup->frame_bytes = plx_pipeline_layout(&config->pipeline, width, height, plane);
+    return result;
+}
+
+static int open_exposure(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    return plx_exposure_create(&config->exposure, &setup->exposure, why);
+}
+
+static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = 64, .threads = 1};
+    return open_backend(config, &nothing, &setup->memory, why);
+}
+
+/* A calibration is part of the configuration, whatever is wrong with it; only a missing file is a missing file. */
+static int calibration_exit_code(int error)
+{
+    return error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
+}
+
+int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, struct plx_report *ret_report)
+{
+    static const struct {
+        int (*open)(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why);
+        int (*exit_code)(int error);
+    } steps[] = {
+        {open_memory, plx_exit_code},   {open_source, plx_exit_code},   {open_calibration, calibration_exit_code},
+        {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
+    };
+    struct plx_why why = {""};
+
+    memset(setup, 0, sizeof *setup);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        int result = steps[i].open(setup, config, &why);
+        if (result < 0) {
+            *ret_report = (struct plx_report){
+                .kind = PLX_REPORT_FAILED, .error = result, .exit_code = steps[i].exit_code(result), .why = why};
+            plx_setup_close(setup);
+            return result;
+        }
+    }
+    return 0;
+}
+
+void plx_setup_close(struct plx_setup *setup)
+{
+    plx_exposure_destroy(setup->exposure);
+    plx_pipeline_destroy(setup->pipeline);
+    if (setup->stages)
+        setup->stages->ops->destroy(setup->stages);
+    if (setup->source)
+        setup->source->ops->destroy(setup->source);
+    if (setup->memory)
+        setup->memory->ops->destroy(setup->memory);
+    memset(setup, 0, sizeof *setup);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening everything that an engine works with, in the order of the data. */
+#ifndef PLX_APP_ENGINE_SETUP_H
+#define PLX_APP_ENGINE_SETUP_H
+
+#include "app/engine/report.h"
+#include "config/config.h"
+#include "core/source.h"
+
+struct plx_setup {
+    struct plx_stages *memory; /* backend that holds the source's buffers: a source is opened before its size is known */
+    struct plx_source *source;
+    struct plx_stereo_calibration calibration;
+    struct plx_stages *stages; /* backend that works, made for that size */
+    struct plx_pipeline *pipeline;
+    uint32_t frame_bytes;
+    struct plx_exposure *exposure;
+};
+
+/* Opens all of it without starting the source. On failure SETUP is closed again and *ret_report says FAILED: error, exit code,
+ * sentence. Returns 0 or a negative plx_error. */
+int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, struct plx_report *ret_report);
+
+/* Closes what is open; a zeroed SETUP is fine. */
+void plx_setup_close(struct plx_setup *setup);
+
+#endif

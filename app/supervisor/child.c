@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/supervisor/child.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/engine/report.h"
+
+static _Noreturn void become(const char *name, pid_t parent, plx_child_main *run, void *argument, int report_fd)
+{
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before prctl */
+        _exit(1);
+    prctl(PR_SET_NAME, name);
+    signal(SIGPIPE, SIG_IGN); /* a parent that is gone is noticed by the death signal */
+    signal(SIGINT, SIG_IGN);  /* from the terminal, for the parent to act on; likewise SIGHUP */
+    signal(SIGHUP, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    _exit(run(argument, report_fd));
+}
+
+int plx_child_start(struct plx_child *child, const char *name, plx_child_main *run, void *argument)
+{
+    int fd[2];
+    const pid_t parent = getpid();
+
+    if (plx_report_pair(fd) < 0)
+        return PLX_ERR_NOMEM;
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(fd[0]);
+        close(fd[1]);
+        return PLX_ERR_NOMEM;
+    }
+    if (pid == 0) {
+        close(fd[0]);
+        become(name, parent, run, argument, fd[1]);
+    }
+    close(fd[1]);
+    *child = (struct plx_child){.pid = pid, .report_fd = fd[0]};
+    return 0;
+}
+
+void plx_child_signal(const struct plx_child *child, int signal)
+{
+    if (child->pid > 0)
+        kill(child->pid, signal);
+}
+
+bool plx_child_reap(struct plx_child *child, int *ret_status)
+{
+    int status;
+    if (child->pid == 0 || waitpid(child->pid, &status, WNOHANG) != child->pid)
+        return false;
+    child->pid = 0;
+    *ret_status = status;
+    return true;
+}
+
+void plx_child_finish(struct plx_child *child)
+{
+    if (child->report_fd >= 0)
+        close(child->report_fd);
+    *child = PLX_CHILD_NONE;
+}

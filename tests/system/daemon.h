@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real parallaxd as a process of a test: started in a directory of its own, spoken to by signals and its socket, heard by
+ * what it writes on standard error. */
+#ifndef PLX_TESTS_SYSTEM_DAEMON_H
+#define PLX_TESTS_SYSTEM_DAEMON_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/clock.h"
+
+#define DAEMON_ARGS 24
+
+struct daemon {
+    char directory[64]; /* its own; everything in it goes with it */
+    char socket[96];
+    char log[96]; /* its standard error */
+    pid_t pid;    /* 0 = not running */
+    uid_t user;   /* 0 = as the test */
+};
+
+static inline void daemon_make(struct daemon *daemon)
+{
+    memset(daemon, 0, sizeof *daemon);
+    strcpy(daemon->directory, "/tmp/plx-daemon-XXXXXX");
+    assert_non_null(mkdtemp(daemon->directory));
+    snprintf(daemon->socket, sizeof daemon->socket, "%s/s", daemon->directory);
+    snprintf(daemon->log, sizeof daemon->log, "%s/log", daemon->directory);
+}
+
+static inline void daemon_remove(struct daemon *daemon)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", daemon->directory);
+    assert_int_equal(system(command), 0);
+}
+
+/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket. */
+static inline void daemon_start(struct daemon *daemon, const char *const *args)
+{
+    char socket_key[128];
+    char *argv[DAEMON_ARGS] = {(char *)"parallaxd", (char *)"--set", socket_key};
+    int count = 3;
+
+    snprintf(socket_key, sizeof socket_key, "publish.socket=%s", daemon->socket);
+    for (; *args; args++) {
+        assert_true(count < DAEMON_ARGS - 1);
+        argv[count++] = (char *)(uintptr_t)*args;
+    }
+    daemon->pid = fork();
+    assert_true(daemon->pid >= 0);
+    if (daemon->pid > 0)
+        return;
+    int log = open(daemon->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
+        _exit(127);
+    if (daemon->user && (setgid(daemon->user) || setuid(daemon->user)))
+        _exit(127);
+    execv(PLX_BINARY_DIR "/bin/parallaxd", argv);
+    _exit(127);
+}
+
+/* Its exit code, 128 + signal if it was killed, or -1 if it still runs after TIMEOUT_MS. */
+static inline int daemon_wait(struct daemon *daemon, int timeout_ms)
+{
+    const int64_t deadline = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
+    int status;
+
+    while (waitpid(daemon->pid, &status, WNOHANG) == 0) {
+        if (plx_now_ns() > deadline)
+            return -1;
+        usleep(2000);
+    }
+    daemon->pid = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* What it has written so far, in static storage. */
+static inline const char *daemon_said(const struct daemon *daemon)
+{
+    static char text[16384];
+    FILE *file = fopen(daemon->log, "r");
+    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[bytes] = '\0';
+    return text;
+}
+
+/* Its only child, the engine (or the probe that goes before it); 0 while there is none. */
+static inline pid_t daemon_child(const struct daemon *daemon)
+{
+    char path[64];
+    int child = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)daemon->pid, (int)daemon->pid);
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%d", &child) != 1)
+        child = 0;
+    if (file)
+        fclose(file);
+    return child;
+}
+
+static inline void write_text(const char *directory, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+#endif

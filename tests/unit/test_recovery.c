@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor's decisions, with a clock of the test's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/supervisor/recovery.h"
+
+#define MS PLX_NS_PER_MS
+#define S PLX_NS_PER_S
+#define PERIOD (33 * MS)
+
+/* A service whose engine has just published a frame without faults at time NOW. */
+static struct plx_recovery running_at(int64_t now)
+{
+    struct plx_recovery recovery;
+    plx_recovery_init(&recovery, now - 100 * MS);
+    plx_recovery_started(&recovery, now - 100 * MS);
+    plx_recovery_frame(&recovery, now, 0, PERIOD, 10 * MS);
+    return recovery;
+}
+
+static void starts_at_once_and_runs_with_the_first_frame(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery;
+    plx_recovery_init(&recovery, 7 * S);
+    assert_int_equal(recovery.state, PLX_STATE_STARTING);
+    assert_true(plx_recovery_wants_engine(&recovery, 7 * S));
+    plx_recovery_started(&recovery, 7 * S);
+    assert_false(plx_recovery_wants_engine(&recovery, 8 * S));
+    plx_recovery_frame(&recovery, 8 * S, 0, PERIOD, MS);
+    assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+    plx_recovery_frame(&recovery, 8 * S, PLX_HEALTH_DESYNC, PERIOD, MS);
+    assert_int_equal(recovery.state, PLX_STATE_DEGRADED);
+    assert_int_equal(recovery.health, PLX_HEALTH_DESYNC);
+}
+
+static void back_off_grows_to_its_limit_and_shrinks_after_a_stable_run(void **state)
+{
+    (void)state;
+    const int64_t expected_ms[] = {100, 200, 400, 800, 1600, 3200, 5000, 5000};
+    int64_t now = 10 * S;
+    struct plx_recovery recovery = running_at(now);
+    for (size_t i = 0; i < sizeof expected_ms / sizeof expected_ms[0]; i++) {
+        plx_recovery_died(&recovery, now, false);
+        assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
+        assert_true(recovery.health & PLX_HEALTH_NO_FRAMES);
+        assert_false(plx_recovery_wants_engine(&recovery, now + expected_ms[i] * MS - 1));
+        assert_true(plx_recovery_wants_engine(&recovery, now + expected_ms[i] * MS));
+        now += expected_ms[i] * MS;
+        plx_recovery_started(&recovery, now);
+        plx_recovery_frame(&recovery, now + 50 * MS, 0, PERIOD, MS);
+        assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+    }
+    plx_recovery_frame(&recovery, now + PLX_STABLE_NS, 0, PERIOD, MS);
+    plx_recovery_died(&recovery, now + PLX_STABLE_NS, false);
+    assert_true(plx_recovery_wants_engine(&recovery, now + PLX_STABLE_NS + PLX_BACKOFF_MIN_NS));
+    assert_int_equal(recovery.deaths, sizeof expected_ms / sizeof expected_ms[0] + 1);
+}
+
+static void planned_ends_cost_no_back_off(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    plx_recovery_died(&recovery, 10 * S, true);
+    assert_true(plx_recovery_wants_engine(&recovery, 10 * S));
+    assert_int_equal(recovery.deaths, 0);
+    assert_int_equal(recovery.backoff_ns, PLX_BACKOFF_MIN_NS);
+}
+
+static void silence_is_a_hang_after_a_second_or_some_periods(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    assert_false(plx_recovery_tick(&recovery, 11 * S));
+    assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+    assert_true(plx_recovery_tick(&recovery, 11 * S + 1));
+    assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
+
+    recovery = running_at(10 * S);
+    plx_recovery_frame(&recovery, 10 * S, 0, PERIOD, 2 * S); /* a slow machine is no hang */
+    assert_false(plx_recovery_tick(&recovery, 10 * S + PLX_SILENCE_PERIODS * 2 * S));
+    assert_true(plx_recovery_tick(&recovery, 10 * S + PLX_SILENCE_PERIODS * 2 * S + 1));
+}
+
+static void an_engine_may_take_its_time_to_start_but_not_for_ever(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery;
+    plx_recovery_init(&recovery, 0);
+    plx_recovery_started(&recovery, 0);
+    assert_false(plx_recovery_tick(&recovery, PLX_START_BUDGET_NS));
+    assert_int_equal(recovery.state, PLX_STATE_STARTING);
+    assert_true(plx_recovery_tick(&recovery, PLX_START_BUDGET_NS + 1));
+}
+
+static void a_source_without_pairs_is_no_hang_at_first(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    int64_t now = 10 * S;
+    for (; now <= 10 * S + PLX_SOURCE_BUDGET_NS; now += 100 * MS) {
+        plx_recovery_waiting(&recovery, now, PLX_HEALTH_NO_FRAMES);
+        assert_false(plx_recovery_tick(&recovery, now));
+        assert_int_equal(recovery.state, now > 11 * S ? PLX_STATE_RECOVERING : PLX_STATE_RUNNING);
+    }
+    plx_recovery_waiting(&recovery, now, PLX_HEALTH_NO_FRAMES);
+    assert_true(plx_recovery_tick(&recovery, now));
+}
+
+static void failed_when_the_budget_is_spent_and_running_again_with_a_frame(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    plx_recovery_died(&recovery, 10 * S, false);
+    int64_t now = 10 * S + PLX_RECOVERY_BUDGET_NS;
+    plx_recovery_tick(&recovery, now);
+    assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
+    assert_true(plx_recovery_is_well(&recovery, now));
+    plx_recovery_tick(&recovery, now + 1);
+    assert_int_equal(recovery.state, PLX_STATE_FAILED);
+    assert_false(plx_recovery_is_well(&recovery, now + 1));
+
+    plx_recovery_started(&recovery, now + 1);
+    plx_recovery_frame(&recovery, now + 2, 0, PERIOD, MS);
+    plx_recovery_tick(&recovery, now + 3);
+    assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+    assert_true(plx_recovery_is_well(&recovery, now + 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(starts_at_once_and_runs_with_the_first_frame),
+        cmocka_unit_test(back_off_grows_to_its_limit_and_shrinks_after_a_stable_run),
+        cmocka_unit_test(planned_ends_cost_no_back_off),
+        cmocka_unit_test(silence_is_a_hang_after_a_second_or_some_periods),
+        cmocka_unit_test(an_engine_may_take_its_time_to_start_but_not_for_ever),
+        cmocka_unit_test(a_source_without_pairs_is_no_hang_at_first),
+        cmocka_unit_test(failed_when_the_budget_is_spent_and_running_again_with_a_frame),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

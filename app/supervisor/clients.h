@@ -28,9 +28,10 @@ void plx_clients_destroy(struct plx_clients *clients);
  * clients, so that they notice at once when the supervisor dies. NULL is fine. */
 void plx_clients_leave(struct plx_clients *clients);
 
-int plx_clients_fd(const struct plx_clients *clients);                   /* an epoll descriptor: poll it for reading */
-void plx_clients_handle(struct plx_clients *clients);                    /* accepts, answers, drops; never blocks */
-void plx_clients_notify(struct plx_clients *clients, uint64_t sequence); /* a new frame: tells those who asked by plx_fd */
+int plx_clients_fd(const struct plx_clients *clients); /* an epoll descriptor: poll it for reading */
+void plx_clients_handle(struct plx_clients *clients);  /* accepts, answers, drops; never blocks */
+void plx_clients_notify(struct plx_clients *clients,
+                        uint64_t sequence); /* a new frame or state: tells those who asked by plx_fd */
 int plx_clients_count(const struct plx_clients *clients);
 
 #endif

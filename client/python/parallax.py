@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parallax for Python: obstacles and NumPy images of the stereo vision service, through libparallax.
+
+    import parallax
+    with parallax.Client() as eyes:
+        while True:
+            frame = eyes.read(timeout=1.0)          # a private copy, always whole
+            if frame:
+                print(frame.sequence, [o.nearest_m for o in frame.obstacles])
+                depth = frame.disparity_px()        # float32, NaN where unknown
+
+The structures are those of <parallax/frame.h>, with the same names.
+"""
+import ctypes
+import os
+from ctypes import c_double, c_float, c_int32, c_int64, c_uint32, c_uint64
+
+import numpy
+
+PLANES = ("left", "disparity", "dense", "filled", "confidence", "labels", "histogram", "right")
+STATES = ("starting", "running", "degraded", "recovering", "failed", "stopped")
+STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "obstacles", "tracks")
+MAX_OBSTACLES = 256
+DISPARITY_INVALID = 0xFFFF
+TRACK_LOST = 3
+ERR_RANGE, ERR_TIMEOUT, ERR_LOST = -6, -10, -12
+
+
+class Plane(ctypes.Structure):
+    _fields_ = [(name, c_uint32) for name in ("offset", "pitch", "width", "height", "element", "reserved")]
+
+
+class CaptureInfo(ctypes.Structure):
+    _fields_ = [("capture_ns", c_int64), ("clock_offset_ns", c_int64), ("clock", c_uint32), ("sequence", c_uint32),
+                ("dropped", c_uint64), ("exposure_us", c_uint32), ("gain", c_float), ("masked", c_uint32),
+                ("reserved", c_uint32)]
+
+
+class CalibrationInfo(ctypes.Structure):
+    _fields_ = [(name, c_double) for name in ("fx", "fy", "cx", "cy", "cx_right", "baseline_m")]
+
+
+class GroundInfo(ctypes.Structure):
+    _fields_ = [("valid", c_uint32), ("camera_height_m", c_float), ("pitch_rad", c_float), ("roll_rad", c_float),
+                ("normal", c_float * 3), ("inlier_ratio", c_float)]
+
+
+class Obstacle(ctypes.Structure):
+    _fields_ = [("label", c_uint32), ("track", c_uint32), ("status", c_uint32), ("age", c_uint32), ("area_px", c_uint32),
+                ("x", c_int32), ("y", c_int32), ("width", c_int32), ("height", c_int32), ("centroid_x", c_float),
+                ("centroid_y", c_float), ("disparity_median", c_float), ("disparity_near", c_float), ("nearest_m", c_float),
+                ("position_m", c_float * 3), ("extent_m", c_float * 3), ("height_m", c_float), ("valid_ratio", c_float),
+                ("velocity_mps", c_float * 3), ("velocity_variance", c_float * 3), ("confidence", c_float),
+                ("reserved", c_float * 3)]
+
+
+class Header(ctypes.Structure):
+    _fields_ = [("sequence", c_uint64), ("epoch", c_uint64), ("published_ns", c_int64), ("skew_ns", c_int64),
+                ("state", c_uint32), ("health", c_uint32), ("pairs_skipped", c_uint64), ("capture", CaptureInfo * 2),
+                ("calibration", CalibrationInfo), ("width", c_uint32), ("height", c_uint32), ("min_disparity", c_int32),
+                ("disparities", c_uint32), ("stage_us", c_uint32 * len(STAGES)), ("bytes", c_uint32),
+                ("ground", GroundInfo), ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
+                ("obstacle_count", c_uint32), ("obstacle", Obstacle * MAX_OBSTACLES)]
+
+
+class Error(Exception):
+    """A libparallax error; code is the negative enum plx_error."""
+
+    def __init__(self, code):
+        super().__init__(_library.plx_strerror(code).decode())
+        self.code = code
+
+
+class Frame:
+    """One published frame. Its images are read-only NumPy views of its own memory; None where switched off."""
+
+    def __init__(self, memory):
+        self._memory = memory  # uint8, owned
+        self.header = Header.from_buffer(memory)
+        for index, name in enumerate(PLANES):
+            setattr(self, name, self._plane(self.header.plane[index]))
+
+    def _plane(self, plane):
+        if not plane.width:
+            return None
+        image = numpy.ndarray((plane.height, plane.width), f"u{plane.element}", self._memory, plane.offset,
+                              (plane.pitch, plane.element))
+        image.flags.writeable = False
+        return image
+
+    @property
+    def sequence(self):
+        return self.header.sequence
+
+    @property
+    def obstacles(self):
+        """Obstacles that are in view now, largest first."""
+        return [o for o in self.header.obstacle[:self.header.obstacle_count] if o.status != TRACK_LOST]
+
+    def disparity_px(self, dense=False):
+        """Disparity in pixels as float32 (height, width), NaN where unknown."""
+        raw = self.dense if dense else self.disparity
+        if raw is None:
+            return None
+        pixels = raw / numpy.float32(16) + numpy.float32(self.header.min_disparity)
+        pixels[raw == DISPARITY_INVALID] = numpy.nan
+        return pixels
+
+
+class Client:
+    """A connection to the service; use it from one thread at a time."""
+
+    def __init__(self, socket_path=None):
+        self._client = ctypes.c_void_p()
+        self._capacity = 0
+        _check(_library.plx_connect(os.fsencode(socket_path) if socket_path else None, ctypes.byref(self._client)))
+
+    def close(self):
+        _library.plx_disconnect(self._client)
+        self._client = ctypes.c_void_p()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def fileno(self):
+        """Readable when read(0) has something to say; for select, asyncio and the like."""
+        return _check(_library.plx_fd(self._client))
+
+    def read(self, timeout=None):
+        """The newest frame that was not yet read, waiting TIMEOUT seconds (None: for ever). None if there is none in time, or
+        while the service is away; it is found again by itself. Other failures raise Error."""
+        milliseconds = -1 if timeout is None else int(timeout * 1000)
+        needed = ctypes.c_size_t()
+        while True:
+            memory = numpy.empty(self._capacity + 7 & ~7, numpy.uint8)
+            code = _library.plx_copy(self._client, milliseconds, memory.ctypes.data_as(ctypes.c_void_p), self._capacity,
+                                     ctypes.byref(needed))
+            if code != ERR_RANGE:
+                break
+            self._capacity = needed.value
+        if code in (ERR_TIMEOUT, ERR_LOST):
+            return None
+        _check(code)
+        return Frame(memory)
+
+    @property
+    def state(self):
+        return STATES[_check(_library.plx_state(self._client))]
+
+    @property
+    def health(self):
+        """Flags of enum plx_health; 0 is fine."""
+        return _library.plx_health(self._client)
+
+
+def _load():
+    library = ctypes.CDLL(os.environ.get("PARALLAX_LIBRARY", "libparallax.so.0"))
+    client, pointer = ctypes.c_void_p, ctypes.POINTER
+    for name, result, *arguments in (
+            ("plx_connect", ctypes.c_int, ctypes.c_char_p, pointer(client)),
+            ("plx_disconnect", None, client),
+            ("plx_copy", ctypes.c_int, client, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
+            ("plx_fd", ctypes.c_int, client),
+            ("plx_state", ctypes.c_int, client),
+            ("plx_health", c_uint32, client),
+            ("plx_strerror", ctypes.c_char_p, ctypes.c_int)):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _check(code):
+    if code < 0:
+        raise Error(code)
+    return code
+
+
+_library = _load()

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs libparallax alone into an empty directory and uses it from there, as a robot's build would: pkg-config, the CMake
+# package, C++, Python. Arguments: source and build directory.
+set -eu
+source=$1
+build=$2
+work=$(mktemp -d)
+service=
+trap 'test -z "$service" || kill "$service"; rm -rf "$work"' EXIT
+fail() { echo "install.sh: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/usr" --component client >"$work/log" || { cat "$work/log"; fail "cannot install"; }
+lib=$(dirname "$(find "$work/usr" -name libparallax.so)")
+export PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib"
+test -f "$(find "$work/usr" -name libparallax.3)" || fail "no man page"
+
+# What is exported is what the headers name as calls, no more and no less.
+grep -oh 'plx_[a-z_]*(' "$source/include/parallax/client.h" "$source/include/parallax/error.h" | tr -d '(' | sort -u >"$work/declared"
+nm -D --defined-only "$lib/libparallax.so" | sed -n 's/.* T \([a-z_]*\).*/\1/p' | sort >"$work/exported"
+nm -D --defined-only "$lib/libparallax.so" | grep -v ' T plx_\| A PARALLAX_0' && fail "this should not be exported"
+cmp "$work/declared" "$work/exported" || { diff "$work/declared" "$work/exported"; fail "exports differ from the headers"; }
+
+# pkg-config, shared and then static.
+flags=${PLX_SANITIZE:+-fsanitize=$PLX_SANITIZE}
+${CC:-cc} $flags -Wall -Wextra -Werror -o "$work/shared" "$source/docs/examples/minimal.c" $(pkg-config --cflags --libs parallax)
+${CC:-cc} $flags -Wall -Wextra -Werror $(pkg-config --cflags parallax) -o "$work/static" "$source/docs/examples/minimal.c" "$lib/libparallax.a"
+for program in shared static; do
+    said=$(PARALLAX_SOCKET=$work/none "$work/$program" 2>&1) && fail "$program: no service, and no error"
+    test "$said" = "parallax: not found" || fail "$program said: $said"
+done
+if test -z "$flags" && command -v c++ >/dev/null; then
+    printf '#include <parallax/client.h>\n#include <parallax/region.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
+    c++ -Wall -Wextra -Werror -o "$work/cxx" "$work/a.cc" $(pkg-config --cflags --libs parallax)
+    "$work/cxx"
+fi
+
+# The CMake package.
+mkdir "$work/robot"
+cp "$source/docs/examples/minimal.c" "$work/robot/"
+cat >"$work/robot/CMakeLists.txt" <<'ROBOT'
+cmake_minimum_required(VERSION 3.22)
+project(robot C)
+find_package(parallax 0.1 REQUIRED)
+add_executable(robot minimal.c)
+target_link_libraries(robot parallax::parallax)
+add_executable(robot_static minimal.c)
+target_link_libraries(robot_static parallax::parallax_static)
+ROBOT
+cmake -S "$work/robot" -B "$work/robot/build" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_C_FLAGS="$flags" >"$work/log" &&
+    cmake --build "$work/robot/build" >>"$work/log" || { cat "$work/log"; fail "find_package(parallax) does not serve"; }
+
+# The program in the documentation is the one that was just built.
+sed -n '/^#include/,$p' "$source/docs/examples/minimal.c" >"$work/example"
+sed -n '/^```c$/,/^```$/p' "$source/docs/client.md" | sed '1d;$d' >"$work/documented"
+cmp "$work/example" "$work/documented" || fail "docs/client.md does not show docs/examples/minimal.c"
+
+# A running service: the example, and Python where it has NumPy.
+mkfifo "$work/commands"
+"$build/bin/ring_peer" service "$work/socket" 1 8 8 <"$work/commands" >"$work/answers" &
+service=$!
+exec 3>"$work/commands"
+until grep -q ready "$work/answers"; do sleep 0.05; done
+echo "go 100000 10000" >&3
+export PARALLAX_SOCKET="$work/socket"
+# The peer's obstacles are a test pattern: the number does not matter, the line does.
+timeout 10 "$work/shared" | head -n 3 | grep -c "nearest obstacle:" >"$work/lines" || true
+test "$(cat "$work/lines")" = 3 || fail "the example prints no obstacles"
+python=
+for candidate in /usr/bin/python3 python3; do
+    "$candidate" -c 'import numpy' 2>/dev/null && { python=$candidate; break; }
+done
+if test -z "$python" || test "$flags"; then
+    echo "install.sh: Python not tried (no NumPy, or a sanitizer)"
+    exit 0
+fi
+PARALLAX_LIBRARY="$lib/libparallax.so" PYTHONPATH="$source/client/python" "$python" "$source/tests/system/try_python.py"

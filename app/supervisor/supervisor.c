@@ -15,9 +15,9 @@
 #include "app/engine/report.h"
 #include "app/exit.h"
 #include "app/supervisor/child.h"
-#include "app/supervisor/clients.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/notify.h"
+#include "app/supervisor/publisher.h"
 #include "app/supervisor/recovery.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -35,17 +35,13 @@ struct supervisor {
     struct plx_config candidate; /* being probed */
     uint32_t frame_bytes;        /* that config needs */
 
-    struct plx_shared_region *region; /* NULL until the first probe has told the size */
-    uint32_t region_frame_bytes;
-    struct plx_clients *clients;
+    struct plx_publisher publisher; /* closed until the first probe has told the size */
     struct plx_child engine, probe;
     int64_t probe_kill_ns, engine_kill_ns; /* deadline of a probe, of an engine that was asked to stop; 0 = none */
     struct plx_report last_words;          /* END or FAILED of the engine that is about to exit; kind 0 = none */
     bool probe_answered, engine_killed;
 
     struct plx_recovery recovery;
-    enum plx_state told_state; /* what clients were told last */
-    uint32_t told_health;
     struct plx_notify notify;
     int64_t status_ns;  /* when STATUS= was last told in full */
     uint32_t frames;    /* published since then */
@@ -86,30 +82,25 @@ static void fail(struct supervisor *supervisor, int exit_code, const char *sente
 {
     if (!supervisor->stopping)
         plx_log(LOG_ERR, "%s", sentence);
-    if (supervisor->region)
-        plx_region_set_state(supervisor->region, PLX_STATE_FAILED, supervisor->recovery.health);
+    plx_publisher_tell(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);
     stop(supervisor, exit_code);
 }
 
-/* Tells the clients of a state that they do not know yet. */
+/* Tells the clients how things stand, if they do not know yet. */
 static void tell_state(struct supervisor *supervisor)
 {
     const struct plx_recovery *recovery = &supervisor->recovery;
+    const enum plx_state before = supervisor->publisher.state;
 
-    if (!supervisor->region || (recovery->state == supervisor->told_state && recovery->health == supervisor->told_health))
-        return;
-    if (recovery->state == PLX_STATE_FAILED && supervisor->told_state != PLX_STATE_FAILED)
+    if (plx_publisher_tell(&supervisor->publisher, recovery->state, recovery->health) && recovery->state == PLX_STATE_FAILED &&
+        before != PLX_STATE_FAILED)
         plx_log(LOG_ERR, "no fresh frame for %d s; still trying", (int)(PLX_RECOVERY_BUDGET_NS / PLX_NS_PER_S));
-    plx_region_set_state(supervisor->region, recovery->state, recovery->health);
-    plx_clients_notify(supervisor->clients, plx_ring_newest(supervisor->region));
-    supervisor->told_state = recovery->state;
-    supervisor->told_health = recovery->health;
 }
 
 /* What a child inherited and must not keep: with it the socket and the pipes would outlive their owner. */
 static void leave(struct supervisor *supervisor)
 {
-    plx_clients_leave(supervisor->clients);
+    plx_publisher_leave(&supervisor->publisher);
     plx_child_finish(&supervisor->engine);
     plx_child_finish(&supervisor->probe);
     close(supervisor->epoll_fd);
@@ -127,7 +118,7 @@ static int engine_main(void *argument, int report_fd)
 {
     struct supervisor *supervisor = argument;
     leave(supervisor);
-    return plx_engine_run(&supervisor->config, supervisor->region, report_fd);
+    return plx_engine_run(&supervisor->config, supervisor->publisher.region, report_fd);
 }
 
 static void start_probe(struct supervisor *supervisor)
@@ -141,48 +132,14 @@ static void start_probe(struct supervisor *supervisor)
     supervisor->probe_kill_ns = plx_now_ns() + PROBE_BUDGET_NS;
 }
 
-static void note_client(const char *sentence)
-{
-    plx_log(LOG_WARNING, "%s", sentence);
-}
-
-/* Makes the region, in a new epoch, and the socket that hands it out. */
-static int open_service(struct supervisor *supervisor, struct plx_why *why)
-{
-    const struct plx_config *config = &supervisor->config;
-    const struct plx_region_options region_options = {
-        .epoch = (uint64_t)plx_now_ns(), /* increases with every start; no client outlives a reboot */
-        .slots = config->publish.slots,
-        .frame_bytes = supervisor->frame_bytes,
-    };
-    const struct plx_clients_options clients_options = {
-        .socket_path = config->publish.socket,
-        .group = config->publish.group,
-        .max_clients = config->publish.max_clients,
-        .note = note_client,
-    };
-
-    plx_clients_destroy(supervisor->clients);
-    plx_region_destroy(supervisor->region);
-    supervisor->clients = NULL;
-    supervisor->region = NULL;
-    int result = plx_region_create(&region_options, &supervisor->region, why);
-    if (result == 0)
-        result = plx_clients_create(&clients_options, supervisor->region, &supervisor->clients, why);
-    if (result == 0 && watch(supervisor, plx_clients_fd(supervisor->clients), EVENT_CLIENTS) < 0)
-        result = plx_fail(why, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
-    supervisor->region_frame_bytes = supervisor->frame_bytes;
-    supervisor->told_state = PLX_STATE_STARTING;
-    supervisor->told_health = 0;
-    return result;
-}
-
 static void start_engine(struct supervisor *supervisor)
 {
     struct plx_why why;
 
-    if (supervisor->region_frame_bytes != supervisor->frame_bytes) {
-        int result = open_service(supervisor, &why);
+    if (supervisor->publisher.frame_bytes != supervisor->frame_bytes) {
+        int result = plx_publisher_open(&supervisor->publisher, &supervisor->config, supervisor->frame_bytes, &why);
+        if (result == 0 && watch(supervisor, plx_clients_fd(supervisor->publisher.clients), EVENT_CLIENTS) < 0)
+            result = plx_fail(&why, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
         if (result < 0) {
             fail(supervisor, plx_exit_code(result), why.text);
             return;
@@ -223,7 +180,7 @@ static void receive_from_engine(struct supervisor *supervisor)
             supervisor->frames++;
             supervisor->obstacles = report.obstacles;
             tell_state(supervisor);
-            plx_clients_notify(supervisor->clients, report.sequence);
+            plx_clients_notify(supervisor->publisher.clients, report.sequence);
             plx_notify_ready(&supervisor->notify);
             plx_notify_alive(&supervisor->notify, now);
             break;
@@ -279,14 +236,14 @@ static void engine_gone(struct supervisor *supervisor, int status)
 /* The probe has answered: CANDIDATE works and needs frames of FRAME_BYTES. */
 static void adopt(struct supervisor *supervisor, uint32_t frame_bytes)
 {
-    const bool reload = supervisor->region != NULL;
+    const bool reload = supervisor->publisher.region != NULL;
 
     supervisor->config = supervisor->candidate;
     supervisor->frame_bytes = frame_bytes;
     if (!reload)
         return; /* the next tick starts the first engine */
     plx_log(LOG_NOTICE, "configuration reloaded; the engine starts anew%s",
-            frame_bytes == supervisor->region_frame_bytes ? "" : ", and clients reattach because frames changed their size");
+            frame_bytes == supervisor->publisher.frame_bytes ? "" : ", and clients reattach because frames changed their size");
     plx_notify_reloaded(&supervisor->notify);
     replace_engine(supervisor);
 }
@@ -294,7 +251,7 @@ static void adopt(struct supervisor *supervisor, uint32_t frame_bytes)
 /* CANDIDATE does not work: that ends a service that is starting; a running one keeps what it has. */
 static void reject(struct supervisor *supervisor, const char *reason, int exit_code)
 {
-    if (!supervisor->region) {
+    if (!supervisor->publisher.region) {
         fail(supervisor, exit_code, reason);
         return;
     }
@@ -345,7 +302,7 @@ static void reload(struct supervisor *supervisor)
 
     if (supervisor->stopping)
         return;
-    if (!supervisor->region || supervisor->probe.pid > 0) {
+    if (!supervisor->publisher.region || supervisor->probe.pid > 0) {
         plx_log(LOG_WARNING, "a configuration is being tried already; send SIGHUP again when that is over");
         return;
     }
@@ -388,7 +345,7 @@ static void tell_status(struct supervisor *supervisor, int64_t now)
     plx_health_sentence(supervisor->recovery.health, faults, sizeof faults);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s",
              plx_state_word(supervisor->recovery.state), supervisor->frames / seconds, supervisor->obstacles,
-             supervisor->clients ? plx_clients_count(supervisor->clients) : 0, faults);
+             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults);
     plx_notify_status(&supervisor->notify, sentence);
     supervisor->status_ns = now;
     supervisor->frames = 0;
@@ -450,7 +407,7 @@ static void loop(struct supervisor *supervisor)
                 handle_signals(supervisor);
                 break;
             case EVENT_CLIENTS:
-                plx_clients_handle(supervisor->clients);
+                plx_clients_handle(supervisor->publisher.clients);
                 break;
             case EVENT_ENGINE:
                 receive_from_engine(supervisor);
@@ -462,24 +419,6 @@ static void loop(struct supervisor *supervisor)
         }
         tick(supervisor);
     }
-}
-
-int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_why *why)
-{
-    static struct plx_config config; /* large */
-    int result = 0;
-
-    if (origin->path)
-        result = plx_config_load(origin->path, &config, why);
-    else
-        plx_config_default(&config);
-    for (int i = 0; i < origin->assignments && result == 0; i++)
-        result = plx_config_set(&config, origin->assignment[i], why);
-    if (result == 0)
-        result = plx_config_check(&config, why);
-    if (result == 0)
-        *ret_config = config;
-    return result;
 }
 
 int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config)
@@ -503,10 +442,9 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     start_probe(&supervisor);
     loop(&supervisor);
 
-    if (supervisor.region && supervisor.exit_code == PLX_EXIT_OK)
-        plx_region_set_state(supervisor.region, PLX_STATE_STOPPED, 0);
-    plx_clients_destroy(supervisor.clients);
-    plx_region_destroy(supervisor.region);
+    if (supervisor.exit_code == PLX_EXIT_OK)
+        plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);
+    plx_publisher_close(&supervisor.publisher);
     close(supervisor.epoll_fd);
     close(supervisor.signal_fd);
     return supervisor.exit_code;

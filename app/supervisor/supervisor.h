@@ -6,17 +6,7 @@
 #ifndef PLX_APP_SUPERVISOR_SUPERVISOR_H
 #define PLX_APP_SUPERVISOR_SUPERVISOR_H
 
-#include "config/config.h"
-
-/* Where the configuration comes from, at start and on SIGHUP. */
-struct plx_config_origin {
-    const char *path;        /* NULL = the built-in defaults */
-    char *const *assignment; /* `key=value`s of the command line, applied after the file */
-    int assignments;
-};
-
-/* Reads it. *ret_config is untouched on failure. Errors as plx_config_load. */
-int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_why *why);
+#include "app/supervisor/origin.h"
 
 /* Serves until SIGTERM, SIGINT, the end of the source, or a failure that a restart would not mend, which is logged.
  * Returns the exit code (enum plx_exit). */

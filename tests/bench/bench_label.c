@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Label with regions, speckle and ground, one core: typical masks, noise of every density, and what is worst for runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "cpu/cpu.h"
+#include "tests/oracle/board.h"
+
+#define ROUNDS 40
+
+struct bench {
+    struct plx_stages *stages;
+    struct plx_image mask, disparity, labels, published, clean;
+    struct plx_region region[PLX_MAX_OBSTACLES];
+};
+
+static uint64_t random_state = 1;
+
+/* Boxes at their own depths over slanted ground, one pixel of disparity in thirty invalid. */
+static void boxes(int x, int y, int width, int height, int *mask, int *disparity)
+{
+    const int column = x * 8 / width, left = width * column / 8;
+    const bool box = column % 2 == 1 && x - left < width / 12 && y > height / 4 && y < height * (5 + column / 2 % 3) / 8;
+    *mask = box;
+    *disparity = (int)board_below(&random_state, 30) == 0 ? (int)PLX_DISPARITY_INVALID
+                 : box                                    ? 200 + 64 * column + (int)board_below(&random_state, 5)
+                                                          : y + (int)board_below(&random_state, 5);
+}
+
+static void noise(int percent, int *mask, int *disparity)
+{
+    *mask = (int)board_below(&random_state, 100) < percent;
+    *disparity = 300 + (int)board_below(&random_state, 8);
+}
+
+/* Every pixel its own run: masks are full and no neighbours agree but by chance. */
+static void wild(int *mask, int *disparity)
+{
+    *mask = 1;
+    *disparity = (int)board_below(&random_state, 1024);
+}
+
+static void paint(struct bench *b, int kind)
+{
+    for (int y = 0; y < b->mask.height; y++)
+        for (int x = 0; x < b->mask.width; x++) {
+            int mask, disparity;
+            if (kind < 0)
+                boxes(x, y, b->mask.width, b->mask.height, &mask, &disparity);
+            else if (kind > 100)
+                wild(&mask, &disparity);
+            else
+                noise(kind, &mask, &disparity);
+            ((uint8_t *)plx_row(&b->mask, y))[x] = mask ? 255 : 0;
+            ((uint16_t *)plx_row(&b->disparity, y))[x] = (uint16_t)disparity;
+        }
+}
+
+static double milliseconds(int64_t ns)
+{
+    return (double)ns / PLX_NS_PER_MS;
+}
+
+static void measure(struct bench *b, const char *name)
+{
+    const struct plx_label_params label = {.max_step = 8, .min_area = 100};
+    const struct plx_speckle speckle = {.max_size = 100, .max_step = 16};
+    const struct plx_ground_params ground = {.enabled = true,
+                                             .disparities = 64,
+                                             .tolerance = 12,
+                                             .horizon_min = -b->mask.height / 2,
+                                             .horizon_max = b->mask.height * 3 / 4,
+                                             .calibration = {512, 512, 319.5, 239.5, 319.5, 0.12}};
+    const struct plx_stages_ops *ops = b->stages->ops;
+    int64_t best[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    struct plx_ground plane;
+    uint32_t count = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t time[5];
+        time[0] = plx_now_ns();
+        ops->label(b->stages, &b->mask, &b->disparity, &label, &b->labels, &count);
+        time[1] = plx_now_ns();
+        ops->regions(b->stages, &b->labels, &b->disparity, &count, b->region, &b->published);
+        time[2] = plx_now_ns();
+        ops->speckle(b->stages, &b->disparity, &speckle, &b->clean);
+        time[3] = plx_now_ns();
+        ops->ground(b->stages, &b->disparity, &ground, &plane);
+        time[4] = plx_now_ns();
+        for (int k = 0; k < 4; k++)
+            best[k] = time[k + 1] - time[k] < best[k] ? time[k + 1] - time[k] : best[k];
+    }
+    printf("%4dx%-4d %-10s %6u regions   label %6.2f  regions %6.2f  speckle %6.2f  ground %6.2f ms\n", b->mask.width,
+           b->mask.height, name, count, milliseconds(best[0]), milliseconds(best[1]), milliseconds(best[2]),
+           milliseconds(best[3]));
+}
+
+int main(void)
+{
+    static const int size[][2] = {{640, 480}, {1240, 374}, {1920, 1080}};
+    static const struct {
+        const char *name;
+        int kind;
+    } kind[] = {{"boxes", -1},     {"noise 10%", 10}, {"noise 41%", 41}, {"noise 50%", 50},
+                {"noise 59%", 59}, {"noise 90%", 90}, {"wild", 101}};
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        const int w = size[i][0], h = size[i][1];
+        const struct plx_limits limits = {w, h, 64, 1};
+        struct bench b = {.mask = board_new(w, h, PLX_U8, 0),
+                          .disparity = board_new(w, h, PLX_U16, 0),
+                          .labels = board_new(w, h, PLX_U32, 0),
+                          .published = board_new(w, h, PLX_U16, 0),
+                          .clean = board_new(w, h, PLX_U16, 0)};
+        if (plx_cpu_create(&limits, &b.stages) < 0)
+            return 1;
+        for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++) {
+            paint(&b, kind[k].kind);
+            measure(&b, kind[k].name);
+        }
+        b.stages->ops->destroy(b.stages);
+        board_free(&b.mask);
+        board_free(&b.disparity);
+        board_free(&b.labels);
+        board_free(&b.published);
+        board_free(&b.clean);
+    }
+    return 0;
+}

@@ -176,7 +176,7 @@ void plx_config_default(struct plx_config *ret_config)
         .exposure = {.enabled = true,
                      .target = 0.45,
                      .highlight_limit = 0.02,
-                     .dead_band = 0.1,
+                     .dead_band = 0.05,
                      .damping = 0.7,
                      .max_exposure_us = 15000,
                      .max_gain = 16},

@@ -21,7 +21,7 @@
 #define BLOWN_STOPS 6.0          /* a picture that is all white is taken to be so much over white */
 #define HIGHLIGHT_STRENGTH 0.25  /* stops per doubling of the blown out share above its limit */
 #define SMALLEST_LIMIT 1e-4      /* of that share */
-#define AT_ONCE_STOPS 1.0        /* errors above this are not damped: the picture is useless anyway */
+#define AT_ONCE_STOPS 0.5        /* errors above this are not damped: that would only prolong a bad picture */
 #define HISTORY 16               /* frames; longer than any actuation delay */
 #define FIRST_EXPOSURE_US 10000u /* where a source does not say what is in force */
 
@@ -81,10 +81,11 @@ static uint64_t merge(const struct plx_exposure_params *params, const struct plx
     return total;
 }
 
-/* How far the mean is from its target. Blown out pixels were brighter than they look, the more so the more there are. */
+/* How far the mean is from its target. Blown out pixels were brighter than they look, the more so the fewer others there are
+ * (the power is a guess that fits scenes whose radiance spreads over a few stops). */
 static double mean_error(const uint64_t merged[PLX_HISTOGRAM_BINS], uint64_t total, double blown, double target)
 {
-    double sum = 0.0, blown_level = WHITE * exp2(BLOWN_STOPS * blown * blown * blown);
+    double sum = 0.0, cube = blown * blown * blown, blown_level = WHITE * exp2(BLOWN_STOPS * cube * cube * cube * cube);
     for (int level = 0; level < PLX_HISTOGRAM_BINS; level++)
         sum += (double)merged[level] * (level < HIGHLIGHT ? level : blown_level);
     return log2(target * WHITE / fmax(sum / (double)total, DARKEST_MEAN));

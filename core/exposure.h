@@ -17,7 +17,7 @@ struct plx_exposure_params {
     double target;            /* wanted mean luma, 0..1 of full scale */
     double highlight_limit;   /* largest share of pixels at or above 250, 0..1 */
     double dead_band;         /* in stops: no change while the error is smaller */
-    double damping;           /* share of the error corrected at a time, 0..1; errors above one stop go at once */
+    double damping;           /* share of the error corrected at a time, 0..1; errors above half a stop go at once */
     uint32_t max_exposure_us; /* motion-blur cap */
     double max_gain;
     int flicker_hz; /* 0, 50 or 60: shutter times are whole flicker periods (1/100 s, 1/120 s) where long enough */

@@ -176,7 +176,6 @@ int plx_feed_begin(struct plx_feed *feed, void *ret_data[PLX_EYES])
         struct pair *pair = &feed->pair[number];
         pair->use[PLX_LEFT] = pair->use[PLX_RIGHT] = FILLING;
         pair->order = feed->order++;
-        feed->asked = false;
         memcpy(ret_data, pair->data, sizeof pair->data);
     }
     pthread_mutex_unlock(&feed->lock);
@@ -190,6 +189,7 @@ void plx_feed_publish(struct plx_feed *feed, int number, enum plx_eye eye, const
     pair->capture[eye] = *capture;
     pair->capture[eye].buffer = &pair->use[eye];
     pair->use[eye] = READY;
+    feed->asked = false; /* that was what the reader waited for; the next pair is begun when it asks again */
     pthread_cond_signal(&feed->reader);
     pthread_mutex_unlock(&feed->lock);
 }

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the service on the embedded scene, or on a directory of stereo pairs, and shows what a robot program sees; called by
+# ./dev demo. Everything goes through the shared memory, as on a robot.
+set -euo pipefail
+
+bin=$(cd "$(dirname "$0")/.." && pwd)/build/release/bin
+out=demo
+runtime=$(mktemp -d) # for the socket: its path must be short
+socket=$runtime/parallax.sock
+service=
+
+stop() {
+    [[ -z $service ]] || kill -TERM "$service" 2>/dev/null || true
+    [[ -z $service ]] || wait "$service" 2>/dev/null || true
+    service=
+    rm -rf "$runtime"
+}
+trap stop EXIT
+
+source_keys=(--set source.kind=synthetic)
+what="the embedded scene"
+if [[ ${1-} ]]; then
+    [[ -d $1 ]] || { echo "demo: $1 is not a directory" >&2; exit 66; }
+    source_keys=(--set source.kind=replay --set "source.path=$1" --set source.loop=true)
+    what=$1
+fi
+
+mkdir -p "$out"
+printf '\033[1m==> Starting parallaxd on %s\033[0m\n' "$what"
+"$bin/parallaxd" "${source_keys[@]}" --set "publish.socket=$socket" >"$out/parallaxd.log" 2>&1 &
+service=$!
+for _ in {1..100}; do
+    [[ -S $socket ]] && break
+    if ! kill -0 "$service" 2>/dev/null; then
+        code=0
+        wait "$service" || code=$?
+        service=
+        cat "$out/parallaxd.log" >&2
+        exit "$code"
+    fi
+    sleep 0.05
+done
+
+printf '\033[1m==> What a robot program sees, for ten seconds\033[0m\n'
+"$bin/parallax" watch --socket "$socket" --seconds 10 --changes
+"$bin/parallax" snapshot --socket "$socket" --output "$out"
+
+printf '\033[1m==> Stopping the service\033[0m\n'
+kill -TERM "$service"
+code=0
+wait "$service" || code=$?
+service=
+[[ $code == 0 ]] || { echo "demo: parallaxd ended with code $code; its log: $out/parallaxd.log" >&2; exit 1; }
+
+cat <<END
+
+Look at  $out/left.png  $out/disparity.png  $out/obstacles.png
+Next:    ./dev demo PATH                     your own pairs (KITTI-style, or left/ and right/)
+         build/release/bin/parallax --help   the command: status, watch, snapshot, record, run
+         README.md                           a client in 15 lines
+         ./dev test                          every promise, tested
+END

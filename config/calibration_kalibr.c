@@ -68,7 +68,7 @@ static int read_camera(const struct plx_reader *reader, const struct plx_yaml_no
 static int read_pose(const struct plx_reader *reader, const struct plx_yaml_node *node,
                      struct plx_stereo_calibration *calibration)
 {
-    double row[4][4];
+    double row[4][4] = {{0}};
     int i = 0, count;
     if (node->kind != PLX_YAML_LIST || node->count != 4)
         return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT,

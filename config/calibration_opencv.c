@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCV FileStorage YAML, as stereo_calib.cpp and its many descendants write it. */
+#include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -22,7 +23,7 @@ static const struct plx_yaml_node *find(const struct plx_yaml_node *root, const 
 {
     for (int i = 0; i < NAMES && names[i]; i++) {
         char name[32];
-        strcpy(name, names[i]);
+        snprintf(name, sizeof name, "%s", names[i]);
         char *digit = strchr(name, '%');
         if (digit)
             *digit = eye == PLX_LEFT ? '1' : '2';

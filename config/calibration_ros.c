@@ -44,7 +44,7 @@ static int read_camera(const struct plx_reader *reader, struct plx_camera *camer
 
 static int read_eye(const struct plx_reader *reader, enum plx_eye eye, struct plx_stereo_calibration *calibration)
 {
-    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *rectification, *projection;
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *rectification = NULL, *projection = NULL;
     double *p = calibration->projection[eye];
     if (!plx_is_ros(root))
         return plx_yaml_fail(reader->yaml, root, reader->why, PLX_ERR_FORMAT,

@@ -70,7 +70,7 @@ int plx_read_list(const struct plx_reader *reader, const struct plx_yaml_node *n
 
 static int read_whole(const struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most, int *ret_value)
 {
-    double value;
+    double value = 0;
     int result = read_number(reader, node, &value);
     if (result < 0)
         return result;
@@ -108,8 +108,8 @@ static int read_shape(const struct plx_reader *reader, const struct plx_yaml_nod
 
 int plx_read_matrix(const struct plx_reader *reader, const struct plx_yaml_node *node, int rows, int cols, double *ret_value)
 {
-    const struct plx_yaml_node *data;
-    int has_rows, has_cols, count;
+    const struct plx_yaml_node *data = NULL;
+    int has_rows = 0, has_cols = 0, count;
     int result = read_shape(reader, node, &has_rows, &has_cols, &data);
     if (result < 0)
         return result;
@@ -122,9 +122,9 @@ int plx_read_matrix(const struct plx_reader *reader, const struct plx_yaml_node 
 int plx_read_vector(const struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most, double *ret_value,
                     int *ret_count)
 {
-    const struct plx_yaml_node *data;
+    const struct plx_yaml_node *data = NULL;
     char wanted[32];
-    int rows, cols;
+    int rows = 0, cols = 0;
     int result = read_shape(reader, node, &rows, &cols, &data);
     if (result < 0)
         return result;
@@ -152,7 +152,7 @@ int plx_check_pinhole(const struct plx_reader *reader, const struct plx_yaml_nod
 
 int plx_read_camera_matrix(const struct plx_reader *reader, const struct plx_yaml_node *node, struct plx_camera *camera)
 {
-    double m[9];
+    double m[9] = {0};
     int result = plx_read_matrix(reader, node, 3, 3, m);
     if (result < 0)
         return result;

@@ -34,7 +34,10 @@ const char *plx_quote(const char *text, char ret_quoted[PLX_QUOTED_TEXT])
     }
     for (size_t i = 0; i < kept; i++)
         ret_quoted[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
-    strcpy(ret_quoted + kept, kept < length ? more : "");
+    if (kept < length)
+        memcpy(ret_quoted + kept, more, sizeof more);
+    else
+        ret_quoted[kept] = '\0';
     return ret_quoted;
 }
 
@@ -49,7 +52,7 @@ static const struct plx_word *word_of_text(const struct plx_key *key, const char
 static void list_words(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
 {
     size_t used = 0;
-    for (const struct plx_word *word = key->words; word->text; word++) {
+    for (const struct plx_word *word = key->words; word && word->text; word++) {
         const char *before = word == key->words ? "" : word[1].text ? ", " : " or ";
         used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%s", before, word->text);
     }
@@ -68,7 +71,7 @@ void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]
         snprintf(ret_text, PLX_VALUE_TEXT, "a number from %.10g to %.10g", key->min, key->max);
         break;
     case PLX_KEY_BOOL:
-        strcpy(ret_text, "true or false");
+        snprintf(ret_text, PLX_VALUE_TEXT, "true or false");
         break;
     case PLX_KEY_WORD:
     case PLX_KEY_SET:
@@ -92,7 +95,7 @@ static int refuse(const struct plx_key *key, int error, const char *text, struct
 
 static int parse_real(const struct plx_key *key, const char *text, struct plx_why *why, double *ret_value)
 {
-    double value;
+    double value = 0;
     if (!plx_parse_real(text, &value))
         return refuse(key, PLX_ERR_FORMAT, text, why);
     if (!(value >= key->min && value <= key->max))
@@ -103,7 +106,7 @@ static int parse_real(const struct plx_key *key, const char *text, struct plx_wh
 
 static int parse_whole(const struct plx_key *key, const char *text, struct plx_why *why, int *ret_value)
 {
-    double value; /* holds every number within any key's range exactly */
+    double value = 0; /* holds every number within any key's range exactly */
     size_t sign = text[0] == '-' || text[0] == '+';
     if (text[sign + strspn(text + sign, "0123456789")] != '\0')
         return refuse(key, PLX_ERR_FORMAT, text, why);
@@ -126,7 +129,7 @@ static int parse_text(const struct plx_key *key, const char *text, struct plx_wh
             return plx_fail(why, PLX_ERR_FORMAT, "%s holds a control character (byte %d); expected printable text", key->name,
                             (unsigned char)text[i]);
     memset(ret_text, 0, key->size);
-    memcpy(ret_text, text, length);
+    memcpy(ret_text, text, length + 1);
     return 0;
 }
 
@@ -139,7 +142,7 @@ static int parse_bytes(const struct plx_key *key, const struct plx_written *writ
         return plx_fail(why, PLX_ERR_FORMAT, "%s has %d items; expected %s", key->name, written->count, expected);
     }
     for (int i = 0; i < written->count; i++) {
-        int value;
+        int value = 0;
         int result = parse_whole(key, written->item[i], why, &value);
         if (result < 0)
             return result;
@@ -224,7 +227,8 @@ static void print_text(const char *text, char ret_text[PLX_VALUE_TEXT])
             ret_text[used++] = '\\';
         ret_text[used++] = *text;
     }
-    strcpy(ret_text + used, "\"");
+    ret_text[used++] = '"';
+    ret_text[used] = '\0';
 }
 
 static void print_bytes(const uint8_t *byte, size_t count, char ret_text[PLX_VALUE_TEXT])
@@ -253,7 +257,7 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
         break;
     case PLX_KEY_BOOL:
         memcpy(&yes, field, sizeof yes);
-        strcpy(ret_text, yes ? "true" : "false");
+        snprintf(ret_text, PLX_VALUE_TEXT, "%s", yes ? "true" : "false");
         break;
     case PLX_KEY_WORD:
         memcpy(&whole, field, sizeof whole);

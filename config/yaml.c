@@ -107,19 +107,31 @@ static int next_event(struct builder *build, yaml_event_t *ret_event)
     return 0;
 }
 
-static int add_node(struct builder *build, const yaml_event_t *event, enum plx_yaml_kind kind, struct plx_yaml_node **ret_node)
+/* 0, or why the scalar of EVENT, or one more node, is too much. */
+static int check_node(struct builder *build, const yaml_event_t *event, size_t length)
 {
-    struct plx_yaml *yaml = build->yaml;
-    size_t length = kind == PLX_YAML_SCALAR ? event->data.scalar.length : 0;
     if (length > PLX_YAML_MAX_SCALAR)
         return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "a text of more than 65536 bytes; is this the right file?");
-    if (++yaml->nodes > PLX_YAML_MAX_NODES)
+    if (++build->yaml->nodes > PLX_YAML_MAX_NODES)
         return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "more than 262144 values; is this the right file?");
     if (length > 0 && memchr(event->data.scalar.value, 0, length))
         return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, "a zero byte in a text; expected printable text");
+    return 0;
+}
+
+/* A node without children; NULL with *ret_error. */
+static struct plx_yaml_node *add_node(struct builder *build, const yaml_event_t *event, enum plx_yaml_kind kind, int *ret_error)
+{
+    struct plx_yaml *yaml = build->yaml;
+    const size_t length = kind == PLX_YAML_SCALAR ? event->data.scalar.length : 0;
+    *ret_error = check_node(build, event, length);
+    if (*ret_error < 0)
+        return NULL;
     struct block *block = calloc(1, sizeof *block + length + 1);
-    if (!block)
-        return plx_fail(build->why, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
+    if (!block) {
+        *ret_error = plx_fail(build->why, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
+        return NULL;
+    }
     block->before = yaml->last;
     yaml->last = block;
     if (length > 0)
@@ -130,8 +142,7 @@ static int add_node(struct builder *build, const yaml_event_t *event, enum plx_y
                                          .column = (int)event->start_mark.column + 1};
     if (kind == PLX_YAML_SCALAR)
         block->node.quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || event->data.scalar.tag;
-    *ret_node = &block->node;
-    return 0;
+    return &block->node;
 }
 
 static int build_node(struct builder *build, const yaml_event_t *event, int depth, struct plx_yaml_node **ret_node);
@@ -216,9 +227,9 @@ static int build_node(struct builder *build, const yaml_event_t *event, int dept
         return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, anchors);
     if (depth >= PLX_YAML_MAX_DEPTH)
         return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "nested more than 16 deep; is this the right file?");
-    struct plx_yaml_node *node = NULL;
-    int result = add_node(build, event, kind, &node);
-    if (result == 0 && kind != PLX_YAML_SCALAR)
+    int result;
+    struct plx_yaml_node *node = add_node(build, event, kind, &result);
+    if (node && kind != PLX_YAML_SCALAR)
         result = build_children(build, node, depth + 1);
     if (result == 0)
         *ret_node = node;

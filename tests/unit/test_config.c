@@ -143,10 +143,11 @@ static void random_text(uint64_t *seed, char *ret_text, size_t size)
     ret_text[0] = '\0';
     for (size_t used = 0;;) {
         const char *next = piece[scratch_random(seed) % (sizeof piece / sizeof *piece)];
-        used += strlen(next);
-        if (used >= most)
+        const size_t length = strlen(next);
+        if (used + length >= most)
             return;
-        strcat(ret_text, next);
+        memcpy(ret_text + used, next, length + 1);
+        used += length;
     }
 }
 
@@ -155,25 +156,26 @@ static void set_random(struct plx_config *config, const struct plx_key *key, uin
 {
     static char assignment[PLX_VALUE_TEXT];
     size_t used = (size_t)snprintf(assignment, sizeof assignment, "%s=", key->name);
+    const size_t room = sizeof assignment - used;
     const double part = (double)(scratch_random(seed) >> 11) / 9007199254740992.0;
     const double number = key->min + part * (key->max - key->min);
     if (key->words) {
-        int count = 0;
+        uint64_t count = 1;
         while (key->words[count].text)
             count++;
-        strcpy(assignment + used, key->words[scratch_random(seed) % (uint64_t)count].text);
+        snprintf(assignment + used, room, "%s", key->words[scratch_random(seed) % count].text);
     } else if (key->type == PLX_KEY_TEXT) {
         random_text(seed, assignment + used, key->size);
     } else if (key->type == PLX_KEY_BOOL) {
-        strcpy(assignment + used, part < 0.5 ? "true" : "false");
+        snprintf(assignment + used, room, "%s", part < 0.5 ? "true" : "false");
     } else if (key->type == PLX_KEY_REAL) {
-        snprintf(assignment + used, sizeof assignment - used, "%.17g", number);
+        snprintf(assignment + used, room, "%.17g", number);
     } else if (key->type == PLX_KEY_BYTES) {
         for (size_t i = 0; i < key->size; i++)
             used += (size_t)snprintf(assignment + used, sizeof assignment - used, "%s%d", i ? "," : "",
                                      (int)(scratch_random(seed) % 256));
     } else {
-        snprintf(assignment + used, sizeof assignment - used, "%d", (int)floor(number) | (key->type == PLX_KEY_ODD));
+        snprintf(assignment + used, room, "%d", (int)floor(number) | (key->type == PLX_KEY_ODD));
     }
     assert_set(config, assignment);
 }
@@ -250,7 +252,7 @@ static void words_and_texts_are_bounded(void **state)
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         int used = snprintf(assignment, sizeof assignment, "%s=", key->name);
         for (const struct plx_word *word = key->words; word && word->text; word++) {
-            strcpy(assignment + used, word->text);
+            snprintf(assignment + used, sizeof assignment - (size_t)used, "%s", word->text);
             assert_set(&config, assignment);
         }
         if (key->type == PLX_KEY_TEXT) {
@@ -260,7 +262,7 @@ static void words_and_texts_are_bounded(void **state)
             assignment[(size_t)used + key->size - 1] = '\0';
             assert_set(&config, assignment);
         } else {
-            strcpy(assignment + used, "nonsense");
+            snprintf(assignment + used, sizeof assignment - (size_t)used, "nonsense");
             assert_true(plx_config_set(&config, assignment, &why) < 0);
         }
     }

@@ -44,7 +44,10 @@ static void the_table_is_the_program_s(void **state)
 {
     (void)state;
     char *begin = strstr(page, BEGIN), *end = strstr(page, END);
-    assert_true(begin && end && begin < end);
+    if (!begin || !end || begin > end) {
+        fail_msg("%s has no place for the table", PAGE);
+        return;
+    }
     begin += strlen(BEGIN);
     if ((size_t)(end - begin) == strlen(table) && memcmp(begin, table, strlen(table)) == 0)
         return;

@@ -89,8 +89,9 @@ static size_t damage(char *text, size_t size, uint64_t *seed)
 static void write_damaged(const struct scratch *to, const char *text, uint64_t *seed)
 {
     static char damaged[LARGEST];
-    strcpy(damaged, text);
-    size_t size = damage(damaged, strlen(text), seed);
+    const size_t whole = strlen(text);
+    memcpy(damaged, text, whole + 1);
+    size_t size = damage(damaged, whole, seed);
     assert_int_equal(scratch_write(to, damaged, size), 0);
 }
 

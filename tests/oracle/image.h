@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The image stages once more, pixel by pixel as docs/stages.md words them, without speed and without code of cpu/. Arguments
+ * are as in core/stages.h and core/imageops.h and are not checked.
+ */
+#ifndef PLX_TESTS_ORACLE_IMAGE_H
+#define PLX_TESTS_ORACLE_IMAGE_H
+
+#include "core/stages.h"
+
+void oracle_convert(const struct plx_raw *raw, const struct plx_image *grey);
+void oracle_histogram(const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
+void oracle_rectify(const struct plx_image *src, const struct plx_remap *map, const struct plx_image *dst,
+                    uint32_t *ret_masked);
+void oracle_filter(const struct plx_image *src, const struct plx_filter *filter, const struct plx_image *dst);
+void oracle_temporal(const struct plx_image *src, const struct plx_temporal *temporal, const struct plx_image *history,
+                     const struct plx_image *dst);
+
+void oracle_binary(enum plx_binary_op op, const struct plx_image *a, const struct plx_image *b, const struct plx_image *dst);
+void oracle_morphology(enum plx_morphology op, const struct plx_image *src, int width, int height, const struct plx_image *dst);
+void oracle_affine(const struct plx_image *src, const int32_t matrix[6], const struct plx_image *dst);
+void oracle_match_template(const struct plx_image *image, const struct plx_image *patch, struct plx_template_match *ret_best);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage convert against the oracle: every format, alignment, Bayer order and eye window; and every wrong descriptor. */
+#include "core/raw.h"
+#include "tests/unit/image_cases.h"
+
+/* A raw buffer of exactly the bytes that it needs, with padded rows. */
+static struct plx_raw raw_new(enum plx_format format, int width, int height, enum picture picture)
+{
+    const struct plx_format_layout *layout = plx_format_layout(format);
+    size_t row = plx_raw_row_bytes(format, width);
+    size_t rows = (size_t)height + (layout->chroma_plane ? ((size_t)height + 1) / 2 : 0);
+    struct plx_raw raw = {.width = width, .height = height, .pitch = row + 6, .format = format, .eye_width = width};
+    raw.bytes = (rows - 1) * raw.pitch + row;
+    uint8_t *data = malloc(raw.bytes);
+    assert_non_null(data);
+    for (size_t i = 0; i < raw.bytes; i++)
+        data[i] = (uint8_t)(picture == BLACK ? 0 : picture == WHITE ? 0xFF : board_random(&random_state));
+    raw.data = data;
+    return raw;
+}
+
+static void raw_free(struct plx_raw *raw)
+{
+    free((void *)(uintptr_t)raw->data);
+}
+
+static void compare(const struct plx_raw *raw, enum picture picture)
+{
+    for (int type = PLX_U8; type <= PLX_U16; type++) {
+        struct plx_image got = board_new(raw->eye_width, raw->height, (enum plx_type)type, PADDING);
+        struct plx_image expected = board_new(raw->eye_width, raw->height, (enum plx_type)type, 0);
+        char what[128];
+        snprintf(what, sizeof what, "%s %s, order %d, %s, eye at %d, to U%d", picture_name[picture],
+                 plx_format_layout(raw->format)->name, (int)raw->bayer, raw->msb_aligned ? "MSB" : "LSB", raw->eye_x, type * 8);
+        assert_int_equal(stages->ops->convert(stages, raw, &got), 0);
+        oracle_convert(raw, &expected);
+        expect_equal(&got, &expected, what);
+    }
+}
+
+/* Whole picture, left and right half, and an odd window. */
+static void compare_windows(struct plx_raw *raw, enum picture picture)
+{
+    int least = plx_format_layout(raw->format)->bayer ? 2 : 1, half = raw->width / 2;
+    const int window[][2] = {{0, raw->width}, {0, half}, {half, raw->width - half}, {1, raw->width - 2}};
+    for (int i = 0; i < COUNT(window); i++) {
+        raw->eye_x = window[i][0];
+        raw->eye_width = window[i][1];
+        if (raw->eye_width >= least)
+            compare(raw, picture);
+    }
+}
+
+static void every_format_equals_the_oracle(void **state)
+{
+    (void)state;
+    for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
+        const struct plx_format_layout *layout = plx_format_layout((enum plx_format)format);
+        for (int variant = 0; variant < COUNT(sizes) * PICTURES; variant++) {
+            const int *size = sizes[variant / PICTURES];
+            enum picture picture = (enum picture)(variant % PICTURES);
+            if (layout->bayer && (size[0] < 2 || size[1] < 2))
+                continue;
+            struct plx_raw raw = raw_new((enum plx_format)format, size[0], size[1], picture);
+            for (int bayer = 0; bayer <= (layout->bayer ? PLX_BAYER_GBRG : 0); bayer++)
+                for (int msb = 0; msb <= layout->words; msb++) {
+                    raw.bayer = (enum plx_bayer)bayer;
+                    raw.msb_aligned = msb;
+                    compare_windows(&raw, picture);
+                }
+            raw_free(&raw);
+        }
+    }
+}
+
+/* Numbers worked out by hand, so that stage and oracle cannot be wrong together. */
+static void known_pixels(void **state)
+{
+    (void)state;
+    const uint8_t rgb[6] = {255, 0, 0, 10, 20, 30};
+    struct plx_raw raw = {rgb, 6, 2, 1, 6, PLX_FORMAT_RGB24, PLX_BAYER_RGGB, false, 0, 2};
+    struct plx_image grey = board_new(2, 1, PLX_U8, 0);
+    assert_int_equal(stages->ops->convert(stages, &raw, &grey), 0);
+    assert_int_equal(((uint8_t *)grey.data)[0], 77);                                         /* 77 * 255 / 256 = 76.7 */
+    assert_int_equal(((uint8_t *)grey.data)[1], (77 * 10 + 150 * 20 + 29 * 30 + 128) / 256); /* 18 */
+    board_free(&grey);
+
+    const uint16_t words[2] = {0x03FF, 0x0155};
+    struct plx_raw y10 = {words, 4, 2, 1, 4, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 2};
+    grey = board_new(2, 1, PLX_U16, 0);
+    assert_int_equal(stages->ops->convert(stages, &y10, &grey), 0);
+    assert_int_equal(((uint16_t *)grey.data)[0], 0xFFC0);
+    assert_int_equal(((uint16_t *)grey.data)[1], 0x5540);
+    board_free(&grey);
+
+    /* a red wall: red samples 200, all others 0; every pixel of every order is luma(200, 0, 0) */
+    const uint8_t mosaic[16] = {200, 0, 200, 0, 0, 0, 0, 0, 200, 0, 200, 0, 0, 0, 0, 0};
+    struct plx_raw bayer = {mosaic, 16, 4, 4, 4, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 4};
+    grey = board_new(4, 4, PLX_U8, 0);
+    assert_int_equal(stages->ops->convert(stages, &bayer, &grey), 0);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(((uint8_t *)grey.data)[i], (77 * 200 + 128) / 256);
+    board_free(&grey);
+}
+
+struct wrong {
+    const char *what;
+    int error;
+    struct plx_raw raw;
+};
+
+static void wrong_descriptors_are_refused(void **state)
+{
+    (void)state;
+    static uint8_t data[4096] __attribute__((aligned(8)));
+    const struct wrong cases[] = {
+        {"no data", PLX_ERR_ARG, {NULL, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"unknown format", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_COUNT, PLX_BAYER_RGGB, false, 0, 8}},
+        {"unknown order", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, (enum plx_bayer)4, false, 0, 8}},
+        {"no width", PLX_ERR_RANGE, {data, 64, 0, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"negative height", PLX_ERR_RANGE, {data, 64, 8, -8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"too wide", PLX_ERR_RANGE, {data, 4096, 8193, 1, 8193, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"pitch below a row", PLX_ERR_RANGE, {data, 64, 8, 8, 7, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"pitch below a row of pairs", PLX_ERR_RANGE, {data, 64, 7, 2, 14, PLX_FORMAT_YUYV, PLX_BAYER_RGGB, false, 0, 7}},
+        {"odd pitch of words", PLX_ERR_RANGE, {data, 400, 8, 8, 17, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 8}},
+        {"odd address of words", PLX_ERR_RANGE, {data + 1, 400, 8, 8, 16, PLX_FORMAT_Y16, PLX_BAYER_RGGB, false, 0, 8}},
+        {"one byte short", PLX_ERR_FORMAT, {data, 63, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"no chroma plane", PLX_ERR_FORMAT, {data, 64, 8, 8, 8, PLX_FORMAT_NV12, PLX_BAYER_RGGB, false, 0, 8}},
+        {"pitch that overflows", PLX_ERR_FORMAT, {data, 64, 8, 8, SIZE_MAX / 4, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"eye before the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4}},
+        {"eye beyond the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4}},
+        {"eye that overflows", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 2147483647, 4}},
+        {"no eye", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 0}},
+        {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1}},
+        {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8}},
+    };
+    struct plx_image grey = board_new(8, 8, PLX_U8, 0), untouched = board_new(8, 8, PLX_U8, 0);
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct plx_why why = {""};
+        if (plx_raw_check(&cases[i].raw, &why) != cases[i].error || why.text[0] == '\0' ||
+            stages->ops->convert(stages, &cases[i].raw, &grey) != cases[i].error)
+            fail_msg("%s: not refused as it should be: \"%s\"", cases[i].what, why.text);
+    }
+    assert_true(board_equal(&grey, &untouched));
+
+    struct plx_raw good = {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
+    assert_int_equal(plx_raw_check(&good, NULL), 0);
+    struct plx_image narrow = board_new(7, 8, PLX_U8, 0), deep = board_new(8, 8, PLX_U32, 0);
+    assert_int_equal(stages->ops->convert(stages, &good, &narrow), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->convert(stages, &good, &deep), PLX_ERR_ARG);
+    board_free(&grey);
+    board_free(&untouched);
+    board_free(&narrow);
+    board_free(&deep);
+}
+
+static void larger_than_the_limits_is_refused(void **state)
+{
+    (void)state;
+    struct plx_raw raw = raw_new(PLX_FORMAT_GREY, SIDE + 1, 2, NOISE);
+    struct plx_image grey = board_new(SIDE + 1, 2, PLX_U8, 0);
+    assert_int_equal(stages->ops->convert(stages, &raw, &grey), PLX_ERR_RANGE);
+    raw_free(&raw);
+    board_free(&grey);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_format_equals_the_oracle),
+        cmocka_unit_test(known_pixels),
+        cmocka_unit_test(wrong_descriptors_are_refused),
+        cmocka_unit_test(larger_than_the_limits_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The image operations against their oracles. */
+#include "tests/unit/image_cases.h"
+
+static void binary_operations(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(sizes) * PICTURES * PICTURES; i++) {
+        const int *size = sizes[i / (PICTURES * PICTURES)];
+        struct plx_image a = picture_new(size[0], size[1], PLX_U8, (enum picture)(i / PICTURES % PICTURES));
+        struct plx_image b = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+        for (int op = PLX_OP_ABSDIFF; op <= PLX_OP_XOR; op++) {
+            struct plx_image got = board_new(size[0], size[1], PLX_U8, PADDING),
+                             expected = board_new(size[0], size[1], PLX_U8, 0);
+            char what[32];
+            snprintf(what, sizeof what, "binary operation %d", op);
+            assert_int_equal(stages->ops->image.binary(stages, (enum plx_binary_op)op, &a, &b, &got), 0);
+            oracle_binary((enum plx_binary_op)op, &a, &b, &expected);
+            expect_equal(&got, &expected, what);
+        }
+        board_free(&a);
+        board_free(&b);
+    }
+}
+
+/* All 256 levels at once, against the definition. */
+static void invert_threshold_and_sum(void **state)
+{
+    (void)state;
+    uint8_t level[256], out[256];
+    struct plx_image src = {level, 256, 1, 256, PLX_U8}, dst = {out, 256, 1, 256, PLX_U8};
+    for (int i = 0; i < 256; i++)
+        level[i] = (uint8_t)i;
+    assert_int_equal(stages->ops->image.invert(stages, &src, &dst), 0);
+    for (int i = 0; i < 256; i++)
+        assert_int_equal(out[i], 255 - i);
+    for (int threshold = -1; threshold <= 255; threshold += 16) {
+        assert_int_equal(stages->ops->image.threshold(stages, &src, threshold, &dst), 0);
+        for (int i = 0; i < 256; i++)
+            assert_int_equal(out[i], i > threshold ? 255 : 0);
+    }
+    uint64_t sum;
+    assert_int_equal(stages->ops->image.sum(stages, &src, &sum), 0);
+    assert_int_equal(sum, 255 * 256 / 2);
+
+    struct plx_image white = picture_new(513, 7, PLX_U8, WHITE), black = picture_new(513, 7, PLX_U8, BLACK);
+    assert_int_equal(stages->ops->image.sum(stages, &white, &sum), 0);
+    assert_int_equal(sum, 255 * 513 * 7);
+    assert_int_equal(stages->ops->image.sum(stages, &black, &sum), 0);
+    assert_int_equal(sum, 0);
+    board_free(&white);
+    board_free(&black);
+}
+
+static void morphology(void **state)
+{
+    (void)state;
+    static const int windows[][2] = {{1, 1}, {3, 3}, {5, 1}, {1, 7}, {31, 3}, {3, 31}};
+    for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
+        for (int w = 0; w < COUNT(windows) * 4; w++) {
+            const int *size = sizes[i / PICTURES], *window = windows[w / 4];
+            struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+            struct plx_image got = board_new(size[0], size[1], PLX_U8, PADDING),
+                             expected = board_new(size[0], size[1], PLX_U8, 0);
+            char what[64];
+            snprintf(what, sizeof what, "%s, morphology %d, %d x %d", picture_name[i % PICTURES], w % 4, window[0], window[1]);
+            assert_int_equal(
+                stages->ops->image.morphology(stages, (enum plx_morphology)(w % 4), &src, window[0], window[1], &got), 0);
+            oracle_morphology((enum plx_morphology)(w % 4), &src, window[0], window[1], &expected);
+            expect_equal(&got, &expected, what);
+            board_free(&src);
+        }
+}
+
+static void affine(void **state)
+{
+    (void)state;
+    static const int32_t matrices[][6] = {
+        {65536, 0, 0, 0, 65536, 0},                                 /* identity */
+        {65536, 0, 32768, 0, 65536, -32768},                        /* half a pixel */
+        {46341, -46341, 3 << 16, 46341, 46341, -(2 << 16)},         /* 45 degrees */
+        {-65536, 0, 6 << 16, 0, 30000, 12345},                      /* mirrored and stretched */
+        {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX, 0}, /* far outside */
+    };
+    for (int i = 0; i < COUNT(sizes); i++)
+        for (int m = 0; m < COUNT(matrices); m++) {
+            const int *size = sizes[i], *target = sizes[COUNT(sizes) - 1 - i];
+            struct plx_image src = picture_new(size[0], size[1], PLX_U8, NOISE);
+            struct plx_image got = board_new(target[0], target[1], PLX_U8, PADDING);
+            struct plx_image expected = board_new(target[0], target[1], PLX_U8, 0);
+            assert_int_equal(stages->ops->image.affine(stages, &src, matrices[m], &got), 0);
+            oracle_affine(&src, matrices[m], &expected);
+            expect_equal(&got, &expected, "affine");
+            board_free(&src);
+        }
+}
+
+static void template_matching(void **state)
+{
+    (void)state;
+    static const int cases[][4] = {{1, 1, 1, 1},  {7, 7, 1, 1},   {7, 7, 7, 7},   {7, 7, 3, 2},
+                                   {64, 9, 9, 9}, {513, 7, 8, 5}, {37, 41, 11, 1}};
+    for (int i = 0; i < COUNT(cases) * PICTURES; i++) {
+        const int *size = cases[i / PICTURES];
+        struct plx_image image = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+        struct plx_image patch = picture_new(size[2], size[3], PLX_U8, NOISE);
+        struct plx_template_match got, expected;
+        assert_int_equal(stages->ops->image.match_template(stages, &image, &patch, &got), 0);
+        oracle_match_template(&image, &patch, &expected);
+        if (got.x != expected.x || got.y != expected.y || got.score != expected.score)
+            fail_msg("%s %d x %d in %d x %d: (%d, %d) %d instead of (%d, %d) %d; PLX_TEST_SEED=%llu",
+                     picture_name[i % PICTURES], size[2], size[3], size[0], size[1], got.x, got.y, got.score, expected.x,
+                     expected.y, expected.score, (unsigned long long)board_seed());
+        board_free(&image);
+        board_free(&patch);
+    }
+}
+
+/* A patch cut out of the picture is found where it was, also when contrast and brightness changed. */
+static void template_is_found(void **state)
+{
+    (void)state;
+    struct plx_image image = picture_new(200, 100, PLX_U8, NOISE), patch = board_new(16, 12, PLX_U8, 0);
+    struct plx_template_match best;
+    for (int y = 0; y < 12; y++)
+        for (int x = 0; x < 16; x++)
+            ((uint8_t *)plx_row(&patch, y))[x] = (uint8_t)(((uint8_t *)plx_row(&image, 61 + y))[143 + x] / 2 + 90);
+    assert_int_equal(stages->ops->image.match_template(stages, &image, &patch, &best), 0);
+    assert_int_equal(best.x, 143);
+    assert_int_equal(best.y, 61);
+    assert_true(best.score > 32700);
+    board_free(&image);
+    board_free(&patch);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+    const struct plx_image_ops *ops = &stages->ops->image;
+    struct plx_image a = picture_new(300, 300, PLX_U8, NOISE), b = picture_new(299, 300, PLX_U8, NOISE);
+    struct plx_image deep = picture_new(300, 300, PLX_U16, NOISE), dst = board_new(300, 300, PLX_U8, 0);
+    struct plx_template_match best;
+    uint64_t sum;
+    assert_int_equal(ops->binary(stages, PLX_OP_ADD, &a, &b, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->binary(stages, (enum plx_binary_op)8, &a, &a, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->invert(stages, &deep, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->threshold(stages, &b, 3, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->morphology(stages, PLX_OPEN, &a, 2, 3, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->morphology(stages, PLX_OPEN, &a, 3, 33, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->morphology(stages, (enum plx_morphology)4, &a, 3, 3, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->affine(stages, &a, NULL, &dst), PLX_ERR_ARG);
+    assert_int_equal(ops->sum(stages, &deep, &sum), PLX_ERR_ARG);
+    assert_int_equal(ops->match_template(stages, &b, &a, &best), PLX_ERR_ARG);
+    assert_int_equal(ops->match_template(stages, &a, &a, &best), PLX_ERR_RANGE);
+    board_free(&a);
+    board_free(&b);
+    board_free(&deep);
+    board_free(&dst);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(binary_operations),
+        cmocka_unit_test(invert_threshold_and_sum),
+        cmocka_unit_test(morphology),
+        cmocka_unit_test(affine),
+        cmocka_unit_test(template_matching),
+        cmocka_unit_test(template_is_found),
+        cmocka_unit_test(wrong_arguments_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

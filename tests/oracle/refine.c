@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Median, left-right check, fill and confidence, one pixel at a time. */
+#include <stdlib.h>
+
+#include "tests/oracle/oracle.h"
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static uint16_t at(const struct plx_image *image, int x, int y)
+{
+    const uint16_t *row = plx_row(image, clamp(y, 0, image->height - 1));
+    return row[clamp(x, 0, image->width - 1)];
+}
+
+static void put(const struct plx_image *image, int x, int y, int value)
+{
+    ((uint16_t *)plx_row(image, y))[x] = (uint16_t)value;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
+}
+
+/* Sorted values of the window of RADIUS around (x, y); how many of them are valid. */
+static int window(const struct plx_image *src, int x, int y, int radius, uint16_t *ret_sorted)
+{
+    int count = 0, valid = 0;
+    for (int dy = -radius; dy <= radius; dy++) {
+        for (int dx = -radius; dx <= radius; dx++) {
+            ret_sorted[count] = at(src, x + dx, y + dy);
+            valid += ret_sorted[count++] != PLX_DISPARITY_INVALID;
+        }
+    }
+    qsort(ret_sorted, (size_t)count, sizeof *ret_sorted, ascending);
+    return valid;
+}
+
+void oracle_median(const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
+{
+    uint16_t sorted[25];
+    for (int y = 0; y < src->height; y++) {
+        for (int x = 0; x < src->width; x++) {
+            int value = at(src, x, y);
+            if (kind == PLX_MEDIAN_3X3) {
+                window(src, x, y, 1, sorted);
+                value = sorted[4];
+            } else if (kind == PLX_MEDIAN_VALID_5X5) {
+                int valid = window(src, x, y, 2, sorted);
+                value = value != PLX_DISPARITY_INVALID || valid >= 13 ? sorted[valid / 2] : (int)PLX_DISPARITY_INVALID;
+            }
+            put(dst, x, y, value);
+        }
+    }
+}
+
+void oracle_check(const struct plx_image *left, const struct plx_image *right, const struct plx_image *grey,
+                  const struct plx_match *match, const struct plx_image *ret_disparity)
+{
+    for (int y = 0; y < left->height; y++) {
+        const uint8_t *brightness = plx_row(grey, y);
+        for (int x = 0; x < left->width; x++) {
+            int value = at(left, x, y), d = (match->lr_round ? value + 8 : value) >> 4;
+            bool keep = value != PLX_DISPARITY_INVALID && brightness[x] != 0;
+            if (match->lr_max_diff >= 0 && x - d >= 0) {
+                int other = match->invalid_frame && x - d == 0 ? 0 : at(right, x - d, y); /* libSGM's right frame is 0, too */
+                if (abs(other - d) > match->lr_max_diff)
+                    keep = false;
+            }
+            if (match->invalid_frame && (x == 0 || y == 0 || x == left->width - 1 || y == left->height - 1))
+                keep = false;
+            put(ret_disparity, x, y, keep ? value : (int)PLX_DISPARITY_INVALID);
+        }
+    }
+}
+
+void oracle_fill(const struct plx_image *src, const struct plx_image *dst, const struct plx_image *ret_filled)
+{
+    for (int y = 0; y < src->height; y++) {
+        for (int x = 0; x < src->width; x++) {
+            int left = x, right = x;
+            while (left > 0 && at(src, left, y) == PLX_DISPARITY_INVALID)
+                left--;
+            while (right < src->width - 1 && at(src, right, y) == PLX_DISPARITY_INVALID)
+                right++;
+            int a = at(src, left, y), b = at(src, right, y), value = a < b ? a : b; /* invalid is the largest */
+            put(dst, x, y, value);
+            ((uint8_t *)plx_row(ret_filled, y))[x] = at(src, x, y) != value;
+        }
+    }
+}
+
+void oracle_confidence(const struct plx_winners *winners, const struct plx_image *checked, const struct plx_match *match,
+                       const struct plx_image *ret_confidence)
+{
+    for (int y = 0; y < checked->height; y++) {
+        for (int x = 0; x < checked->width; x++) {
+            const int d = at(&winners->raw, x, y), s1 = at(&winners->s1, x, y), s2 = at(&winners->s2, x, y);
+            int agree = 0;
+            for (int dy = -4; dy <= 4; dy += 2)
+                for (int dx = -4; dx <= 4; dx += 2)
+                    agree += abs(at(&winners->raw, x + dx, y + dy) - d) <= 1;
+            int peak = s2 > 0 ? (s2 - s1) * 256 / s2 : 0, holds = at(checked, x, y) != PLX_DISPARITY_INVALID;
+            int value = (4 * agree + peak / 4 + 16 * holds) * 256 / (s1 * (match->paths == 4 ? 2 : 1) + 128);
+            ((uint8_t *)plx_row(ret_confidence, y))[x] = (uint8_t)(value < 255 ? value : 255);
+        }
+    }
+}

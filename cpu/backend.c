@@ -20,6 +20,8 @@ static void destroy(struct plx_stages *self)
     plx_ground_scratch_destroy(cpu->ground);
     plx_regions_scratch_destroy(cpu->regions);
     free(cpu->between);
+    plx_census_scratch_destroy(cpu->census);
+    plx_sgm_scratch_destroy(cpu->sgm);
     plx_pool_destroy(cpu->pool);
     free(cpu);
 }
@@ -56,6 +58,12 @@ static const struct plx_stages_ops cpu_ops = {
     .free = release,
     .begin = nothing,
     .finish = nothing,
+    .census = plx_cpu_census,
+    .sgm = plx_cpu_sgm,
+    .median = plx_cpu_median,
+    .check = plx_cpu_check,
+    .fill = plx_cpu_fill,
+    .confidence = plx_cpu_confidence,
     .speckle = plx_cpu_speckle,
     .ground = plx_cpu_ground,
     .mask = plx_cpu_mask,
@@ -78,15 +86,19 @@ static const struct plx_stages_ops cpu_ops = {
         },
 };
 
-int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)
+int plx_cpu_create_isa(const struct plx_limits *limits, enum plx_isa isa, struct plx_stages **ret_stages)
 {
     int result = PLX_ERR_NOMEM;
+    const struct plx_kernels *kernels = plx_isa_kernels(isa);
+    if (!kernels)
+        return PLX_ERR_UNSUPPORTED;
     struct plx_cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return PLX_ERR_NOMEM;
 
     cpu->base.ops = &cpu_ops;
     cpu->limits = *limits;
+    cpu->kernels = kernels;
     result = plx_pool_create(limits->threads, &cpu->pool);
     if (result == 0)
         result = plx_components_create(limits->width, limits->height, &cpu->components);
@@ -98,6 +110,10 @@ int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
         cpu->between = malloc((size_t)limits->width * (size_t)limits->height);
         result = cpu->between ? 0 : PLX_ERR_NOMEM;
     }
+    if (result == 0)
+        result = plx_census_scratch_create(limits->width, limits->height, &cpu->census);
+    if (result == 0)
+        result = plx_sgm_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->sgm);
     if (result < 0)
         goto fail;
     *ret_stages = &cpu->base;
@@ -106,4 +122,12 @@ int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
 fail:
     destroy(&cpu->base);
     return result;
+}
+
+int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)
+{
+    int isa = PLX_ISA_COUNT - 1;
+    while (isa > PLX_ISA_GENERIC && !plx_isa_kernels((enum plx_isa)isa))
+        isa--;
+    return plx_cpu_create_isa(limits, (enum plx_isa)isa, ret_stages);
 }

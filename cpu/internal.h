@@ -5,17 +5,23 @@
 
 #include "core/stages.h"
 #include "cpu/pool.h"
+#include "cpu/simd/kernels.h"
+
+enum plx_isa { PLX_ISA_GENERIC, PLX_ISA_AVX2, PLX_ISA_AVX512, PLX_ISA_COUNT };
 
 struct plx_cpu {
     struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_cpu * */
     struct plx_limits limits;
     struct plx_pool *pool;
+    const struct plx_kernels *kernels;
 
     /* scratch of the stages, sized by the limits */
     struct plx_components *components; /* speckle and label */
     struct plx_ground_scratch *ground;
     struct plx_regions_scratch *regions;
     uint8_t *between; /* [height][width] of the limits: the image between the two halves of open and close */
+    struct plx_census_scratch *census;
+    struct plx_sgm_scratch *sgm;
 };
 
 static inline struct plx_cpu *plx_cpu(struct plx_stages *self)
@@ -28,6 +34,30 @@ static inline bool plx_cpu_holds(const struct plx_cpu *cpu, const struct plx_ima
 {
     return image->width <= cpu->limits.width && image->height <= cpu->limits.height;
 }
+
+/* plx_cpu_create with the kernels of ISA instead of the best. UNSUPPORTED if this machine or build has them not. */
+int plx_cpu_create_isa(const struct plx_limits *limits, enum plx_isa isa, struct plx_stages **ret_stages);
+
+/* isa.c: the kernels of ISA if this machine can run them, else NULL */
+const struct plx_kernels *plx_isa_kernels(enum plx_isa isa);
+
+/* census.c, sgm.c, median.c, check.c, fill.c, confidence.c */
+int plx_census_scratch_create(int width, int height, struct plx_census_scratch **ret_scratch);
+void plx_census_scratch_destroy(struct plx_census_scratch *scratch);
+int plx_sgm_scratch_create(const struct plx_limits *limits, int threads, struct plx_sgm_scratch **ret_scratch);
+void plx_sgm_scratch_destroy(struct plx_sgm_scratch *scratch);
+
+int plx_cpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
+                   const struct plx_features *ret_features);
+int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners);
+int plx_cpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
+int plx_cpu_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
+int plx_cpu_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                 const struct plx_image *ret_filled);
+int plx_cpu_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+                       const struct plx_match *match, const struct plx_image *ret_confidence);
 
 /* ground.c, mask.c, label.c, speckle.c, regions.c; the scratch of each, where it has some, is its own */
 int plx_ground_scratch_create(struct plx_ground_scratch **ret_scratch);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vectors of bytes and of 16-bit words as wide as the instruction set that this file is compiled for. What GCC's vector
+ * extensions say well (+ - ^ & |, comparisons) is written with them; here is the rest.
+ */
+#ifndef PLX_CPU_SIMD_SIMD_H
+#define PLX_CPU_SIMD_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512VBMI__) && defined(__AVX512BITALG__) && defined(__AVX512VL__)
+#    define VECTOR 64 /* bytes */
+#elif defined(__AVX2__)
+#    define VECTOR 32
+#else
+#    define VECTOR 16
+#endif
+#if VECTOR > 16
+#    include <immintrin.h>
+#elif defined(__ARM_NEON)
+#    include <arm_neon.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef uint8_t u8v __attribute__((vector_size(VECTOR)));
+typedef uint16_t u16v __attribute__((vector_size(VECTOR)));
+typedef uint8_t u8v_half __attribute__((vector_size(VECTOR / 2)));
+
+#define LANES8 VECTOR
+#define LANES16 (VECTOR / 2)
+
+INLINE u8v load8(const void *from)
+{
+    u8v v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+INLINE void store8(void *to, u8v v)
+{
+    memcpy(to, &v, sizeof v);
+}
+
+INLINE u16v load16(const void *from)
+{
+    u16v v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+INLINE void store16(void *to, u16v v)
+{
+    memcpy(to, &v, sizeof v);
+}
+
+INLINE u8v all8(uint8_t value)
+{
+    return value - (u8v){0};
+}
+
+INLINE u16v all16(uint16_t value)
+{
+    return value - (u16v){0};
+}
+
+/*
+ * min8, max8, adds8 (saturating), min16, max16
+ * popcount8          bits of each byte
+ * shift_up(v, w)     lane i gets lane i - 1 of v, lane 0 the last of w
+ * shift_down(v, w)   lane i gets lane i + 1 of v, the last lane the first of w
+ * least8(v)          the smallest byte in all lanes
+ * least16(v)         the smallest word
+ * widen(p)           LANES16 bytes at P as words
+ */
+#if VECTOR == 64
+
+INLINE u8v min8(u8v a, u8v b)
+{
+    return (u8v)_mm512_min_epu8((__m512i)a, (__m512i)b);
+}
+
+INLINE u8v max8(u8v a, u8v b)
+{
+    return (u8v)_mm512_max_epu8((__m512i)a, (__m512i)b);
+}
+
+INLINE u8v adds8(u8v a, u8v b)
+{
+    return (u8v)_mm512_adds_epu8((__m512i)a, (__m512i)b);
+}
+
+INLINE u16v min16(u16v a, u16v b)
+{
+    return (u16v)_mm512_min_epu16((__m512i)a, (__m512i)b);
+}
+
+INLINE u16v max16(u16v a, u16v b)
+{
+    return (u16v)_mm512_max_epu16((__m512i)a, (__m512i)b);
+}
+
+INLINE u8v popcount8(u8v v)
+{
+    return (u8v)_mm512_popcnt_epi8((__m512i)v);
+}
+
+INLINE u8v shift_up(u8v v, u8v w)
+{
+    const __m512i high = _mm512_alignr_epi64((__m512i)v, (__m512i)w, 6); /* the 16-byte lane before each */
+    return (u8v)_mm512_alignr_epi8((__m512i)v, high, 15);
+}
+
+INLINE u8v shift_down(u8v v, u8v w)
+{
+    const __m512i low = _mm512_alignr_epi64((__m512i)w, (__m512i)v, 2); /* the 16-byte lane after each */
+    return (u8v)_mm512_alignr_epi8(low, (__m512i)v, 1);
+}
+
+INLINE __m256i halves_least8(u8v v)
+{
+    return _mm256_min_epu8(_mm512_castsi512_si256((__m512i)v), _mm512_extracti64x4_epi64((__m512i)v, 1));
+}
+
+INLINE unsigned least16(u16v v)
+{
+    __m256i a = _mm256_min_epu16(_mm512_castsi512_si256((__m512i)v), _mm512_extracti64x4_epi64((__m512i)v, 1));
+    __m128i b = _mm_min_epu16(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    return (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(b)) & 0xFFFF;
+}
+
+INLINE u16v widen(const uint8_t *from)
+{
+    return (u16v)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i_u *)(const void *)from));
+}
+
+#elif VECTOR == 32
+
+INLINE u8v min8(u8v a, u8v b)
+{
+    return (u8v)_mm256_min_epu8((__m256i)a, (__m256i)b);
+}
+
+INLINE u8v max8(u8v a, u8v b)
+{
+    return (u8v)_mm256_max_epu8((__m256i)a, (__m256i)b);
+}
+
+INLINE u8v adds8(u8v a, u8v b)
+{
+    return (u8v)_mm256_adds_epu8((__m256i)a, (__m256i)b);
+}
+
+INLINE u16v min16(u16v a, u16v b)
+{
+    return (u16v)_mm256_min_epu16((__m256i)a, (__m256i)b);
+}
+
+INLINE u16v max16(u16v a, u16v b)
+{
+    return (u16v)_mm256_max_epu16((__m256i)a, (__m256i)b);
+}
+
+INLINE u8v popcount8(u8v v)
+{
+    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m256i nibble = _mm256_set1_epi8(15);
+    __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256((__m256i)v, nibble));
+    __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16((__m256i)v, 4), nibble));
+    return (u8v)_mm256_add_epi8(low, high);
+}
+
+INLINE u8v shift_up(u8v v, u8v w)
+{
+    return (u8v)_mm256_alignr_epi8((__m256i)v, _mm256_permute2x128_si256((__m256i)w, (__m256i)v, 0x21), 15);
+}
+
+INLINE u8v shift_down(u8v v, u8v w)
+{
+    return (u8v)_mm256_alignr_epi8(_mm256_permute2x128_si256((__m256i)v, (__m256i)w, 0x21), (__m256i)v, 1);
+}
+
+INLINE __m256i halves_least8(u8v v)
+{
+    return (__m256i)v;
+}
+
+INLINE unsigned least16(u16v v)
+{
+    __m128i a = _mm_min_epu16(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
+    return (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(a)) & 0xFFFF;
+}
+
+INLINE u16v widen(const uint8_t *from)
+{
+    return (u16v)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i_u *)(const void *)from));
+}
+
+#elif defined(__ARM_NEON)
+
+INLINE u8v min8(u8v a, u8v b)
+{
+    return (u8v)vminq_u8((uint8x16_t)a, (uint8x16_t)b);
+}
+
+INLINE u8v max8(u8v a, u8v b)
+{
+    return (u8v)vmaxq_u8((uint8x16_t)a, (uint8x16_t)b);
+}
+
+INLINE u8v adds8(u8v a, u8v b)
+{
+    return (u8v)vqaddq_u8((uint8x16_t)a, (uint8x16_t)b);
+}
+
+INLINE u16v min16(u16v a, u16v b)
+{
+    return (u16v)vminq_u16((uint16x8_t)a, (uint16x8_t)b);
+}
+
+INLINE u16v max16(u16v a, u16v b)
+{
+    return (u16v)vmaxq_u16((uint16x8_t)a, (uint16x8_t)b);
+}
+
+INLINE u8v popcount8(u8v v)
+{
+    return (u8v)vcntq_u8((uint8x16_t)v);
+}
+
+INLINE u8v shift_up(u8v v, u8v w)
+{
+    return (u8v)vextq_u8((uint8x16_t)w, (uint8x16_t)v, 15);
+}
+
+INLINE u8v shift_down(u8v v, u8v w)
+{
+    return (u8v)vextq_u8((uint8x16_t)v, (uint8x16_t)w, 1);
+}
+
+INLINE u8v least8(u8v v)
+{
+    return all8(vminvq_u8((uint8x16_t)v));
+}
+
+INLINE unsigned least16(u16v v)
+{
+    return vminvq_u16((uint16x8_t)v);
+}
+
+INLINE u16v widen(const uint8_t *from)
+{
+    return (u16v)vmovl_u8(vld1_u8(from));
+}
+
+#else /* any machine; compilers find the instructions where there are some */
+
+#    define EACH(lanes) for (int i = 0; i < (lanes); i++)
+
+INLINE u8v min8(u8v a, u8v b)
+{
+    u8v v;
+    EACH(LANES8) v[i] = a[i] < b[i] ? a[i] : b[i];
+    return v;
+}
+
+INLINE u8v max8(u8v a, u8v b)
+{
+    u8v v;
+    EACH(LANES8) v[i] = a[i] > b[i] ? a[i] : b[i];
+    return v;
+}
+
+INLINE u8v adds8(u8v a, u8v b)
+{
+    u8v sum = a + b;
+    return sum | (u8v)(sum < a);
+}
+
+INLINE u16v min16(u16v a, u16v b)
+{
+    u16v less = (u16v)(a < b);
+    return (a & less) | (b & ~less);
+}
+
+INLINE u16v max16(u16v a, u16v b)
+{
+    u16v less = (u16v)(a < b);
+    return (b & less) | (a & ~less);
+}
+
+INLINE u8v popcount8(u8v v)
+{
+    v = v - (v >> 1 & 0x55);
+    v = (v & 0x33) + (v >> 2 & 0x33);
+    return (v + (v >> 4)) & 0x0F;
+}
+
+INLINE u8v shift_up(u8v v, u8v w)
+{
+    uint8_t both[2 * LANES8];
+    store8(both, w);
+    store8(both + LANES8, v);
+    return load8(both + LANES8 - 1);
+}
+
+INLINE u8v shift_down(u8v v, u8v w)
+{
+    uint8_t both[2 * LANES8];
+    store8(both, v);
+    store8(both + LANES8, w);
+    return load8(both + 1);
+}
+
+INLINE u8v least8(u8v v)
+{
+    uint8_t least = v[0];
+    EACH(LANES8) least = v[i] < least ? v[i] : least;
+    return all8(least);
+}
+
+INLINE unsigned least16(u16v v)
+{
+    unsigned least = v[0];
+    EACH(LANES16) least = v[i] < least ? v[i] : least;
+    return least;
+}
+
+INLINE u16v widen(const uint8_t *from)
+{
+    u8v_half half;
+    memcpy(&half, from, sizeof half);
+    return __builtin_convertvector(half, u16v);
+}
+
+#    undef EACH
+#endif
+
+#if VECTOR > 16
+INLINE u8v least8(u8v v)
+{
+    __m256i a = halves_least8(v);
+    __m128i b = _mm_min_epu8(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    b = _mm_minpos_epu16(_mm_min_epu8(b, _mm_srli_epi16(b, 8)));
+#    if VECTOR == 64
+    return (u8v)_mm512_broadcastb_epi8(b);
+#    else
+    return (u8v)_mm256_broadcastb_epi8(b);
+#    endif
+}
+#endif
+
+#endif

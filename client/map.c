@@ -34,15 +34,13 @@ int plx_map_open(int fd, struct plx_map *ret_map)
     int code = plx_map_check(memory, bytes, ret_map);
     if (code)
         munmap(memory, bytes);
-    else
-        ret_map->memory = memory;
     return code;
 }
 
 void plx_map_close(struct plx_map *map)
 {
-    if (map->memory)
-        munmap(map->memory, map->bytes);
+    if (map->header)
+        munmap((void *)(uintptr_t)map->header, map->bytes);
     *map = (struct plx_map){0};
 }
 

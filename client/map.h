@@ -16,7 +16,6 @@ struct plx_map {
     const struct plx_region_slot *slots;
     const unsigned char *frames;
     uint64_t bytes;
-    void *memory; /* what plx_map_open mapped, for plx_map_close; not for writing */
     /* Checked copies. */
     uint64_t slot_count, frame_bytes, frame_stride;
 };

@@ -79,7 +79,7 @@ PLX_BOTH int64_t plx_ground_score(const struct plx_ground_histogram *histogram, 
                                   int width, int height, struct plx_ground_line line, int reach)
 {
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
-    const int64_t start = ((int64_t)infinity << 16) / plx_ground_bin_width(params->disparities);
+    const int64_t start = (int64_t)infinity * 65536 / plx_ground_bin_width(params->disparities);
     const uint32_t enough = (uint32_t)width / 4 + 1;
     int64_t score = 0;
 
@@ -125,7 +125,7 @@ PLX_BOTH struct plx_ground plx_ground_from_line(const struct plx_ground_params *
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
     struct plx_ground ground = {0};
     ground.b = (int64_t)line.slope * plx_ground_bin_width(params->disparities);
-    ground.c = ((int64_t)infinity << 16) + ground.b * (8 - line.horizon) / 16;
+    ground.c = (int64_t)infinity * 65536 + ground.b * (8 - line.horizon) / 16;
     return ground;
 }
 

@@ -81,7 +81,7 @@ static void sum_strip(void *argument, int strip)
     const struct plx_image *disparity = job->disparity;
     const struct plx_ground *ground = &job->ground;
     const int infinity = plx_disparity_at_infinity(&job->params->calibration, job->params->min_disparity);
-    const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) << 16;
+    const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
     const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(job->params, job->fit) << 16;
     const int step = plx_ground_fit_step(disparity->height);
     struct plx_ground_sums sums = {0};

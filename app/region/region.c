@@ -55,9 +55,8 @@ static int refuse(struct plx_why *why, const char *what, uint64_t bytes)
 {
     int error = errno;
     int code = error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    plx_fail(why, code, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what, strerror(error),
-             code == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
-    return code;
+    return plx_fail(why, code, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what, strerror(error),
+                    code == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
 }
 
 /* Every page exists before the first frame: a full machine is an error now, not a SIGBUS later. */

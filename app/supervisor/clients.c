@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +49,7 @@ struct plx_clients {
     struct client client[];
 };
 
-/* At most once a second, so that a flood of bad clients is no flood of sentences. */
-static void note(struct plx_clients *clients, const struct ucred *peer, const char *what)
+__attribute__((format(printf, 2, 3))) static void note(struct plx_clients *clients, const char *format, ...)
 {
     int64_t now = plx_now_ns();
     if (!clients->note)
@@ -58,21 +58,16 @@ static void note(struct plx_clients *clients, const struct ucred *peer, const ch
         clients->not_noted++;
         return;
     }
-    char text[256], more[64] = "";
-    if (clients->not_noted)
-        snprintf(more, sizeof more, " (and %d more such events)", clients->not_noted);
-    snprintf(text, sizeof text, "client of pid %d, uid %d %s%s", (int)peer->pid, (int)peer->uid, what, more);
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (clients->not_noted && length > 0 && (size_t)length < sizeof text)
+        snprintf(text + length, sizeof text - (size_t)length, " (and %d more such events)", clients->not_noted);
     clients->noted_ns = now;
     clients->not_noted = 0;
     clients->note(text);
-}
-
-static struct ucred peer_of(int fd)
-{
-    struct ucred peer = {.uid = (uid_t)-1};
-    socklen_t size = sizeof peer;
-    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    return peer;
 }
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
@@ -276,21 +271,21 @@ static bool send_welcome(const struct plx_clients *clients, const struct client 
 static const char *answer(struct client *client, const struct plx_clients *clients, const struct plx_message *said)
 {
     if (said->magic != PLX_MESSAGE_MAGIC)
-        return "dropped: it does not speak our protocol";
+        return "it does not speak our protocol";
     if (said->type == PLX_MESSAGE_HELLO && !client->welcomed) {
         if (said->abi_version != PLX_ABI_VERSION) {
             send_refusal(client->fd, PLX_ERR_VERSION);
-            return "dropped: its libparallax has another version";
+            return "its libparallax has another version";
         }
         client->welcomed = send_welcome(clients, client);
-        return client->welcomed ? NULL : "dropped: the region could not be handed over";
+        return client->welcomed ? NULL : "the region could not be handed over";
     }
     if (said->type == PLX_MESSAGE_SUBSCRIBE && client->welcomed && !client->subscribed) {
         client->subscribed = true;
         send_frame(client->fd, plx_ring_newest(clients->region)); /* what it may have missed until now */
         return NULL;
     }
-    return "dropped: it said something out of turn";
+    return "it said something out of turn";
 }
 
 static void hear(struct plx_clients *clients, struct client *client)
@@ -303,10 +298,10 @@ static void hear(struct plx_clients *clients, struct client *client)
         drop(clients, client);
         return;
     }
-    const char *wrong = bytes == (ssize_t)sizeof said ? answer(client, clients, &said)
-                                                      : "dropped: it does not speak our protocol (wrong length)";
+    const char *wrong =
+        bytes == (ssize_t)sizeof said ? answer(client, clients, &said) : "it does not speak our protocol (wrong length)";
     if (wrong) {
-        note(clients, &client->peer, wrong);
+        note(clients, "client of pid %d, uid %u dropped: %s", (int)client->peer.pid, client->peer.uid, wrong);
         drop(clients, client);
     }
 }
@@ -336,7 +331,7 @@ static void end_silent(struct plx_clients *clients)
             continue;
         waiting = true;
         if (now >= client->deadline_ns) {
-            note(clients, &client->peer, "dropped: it says nothing");
+            note(clients, "client of pid %d, uid %u dropped: it says nothing", (int)client->peer.pid, client->peer.uid);
             drop(clients, client);
         }
     }
@@ -345,12 +340,15 @@ static void end_silent(struct plx_clients *clients)
 
 static void admit(struct plx_clients *clients, int fd)
 {
-    const struct ucred peer = peer_of(fd);
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
     int free_place = 0;
     while (free_place < clients->capacity && clients->client[free_place].fd >= 0)
         free_place++;
     if (free_place == clients->capacity || watch(clients, fd, (uint64_t)free_place)) {
-        note(clients, &peer, "refused: there are as many clients as publish.max_clients allows");
+        note(clients, "client of pid %d, uid %u refused: %d clients are here already (publish.max_clients)", (int)peer.pid,
+             peer.uid, clients->count);
         send_refusal(fd, PLX_ERR_BUSY);
         close(fd);
         return;
@@ -371,12 +369,11 @@ static void accept_some(struct plx_clients *clients)
             close_if_open(clients->spare);
             fd = accept4(clients->listener, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
-                const struct ucred peer = peer_of(fd);
-                note(clients, &peer, "refused: the service has no file descriptor left");
                 send_refusal(fd, PLX_ERR_BUSY);
                 close(fd);
             }
             clients->spare = fcntl(clients->listener, F_DUPFD_CLOEXEC, 0);
+            note(clients, "a client refused: the service has no file descriptor left");
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }

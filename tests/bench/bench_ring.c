@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <parallax/client.h>
 
 #include "app/supervisor/clients.h"
 #include "core/clock.h"
-#include "tests/system/peer.h"
 
 #define PERIOD_US 2000
 #define LOOPS 200000
@@ -94,8 +95,10 @@ static void wake_latency(int readers, uint64_t frames)
     int64_t *latency = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int64_t *cost = calloc(frames, sizeof *cost);
     must(latency == MAP_FAILED || !cost ? PLX_ERR_NOMEM : 0, "results");
-    char path[64];
-    must(peer_make_path(path) ? PLX_ERR_IO : 0, "a directory in /tmp");
+    char directory[] = "/tmp/plx-bench-XXXXXX", path[64], lock[80];
+    must(mkdtemp(directory) ? 0 : PLX_ERR_IO, directory);
+    snprintf(path, sizeof path, "%s/socket", directory);
+    snprintf(lock, sizeof lock, "%s.lock", path);
 
     struct plx_shared_region *region = make_region(sizeof(struct plx_frame));
     struct plx_why why = {{0}};
@@ -130,7 +133,8 @@ static void wake_latency(int readers, uint64_t frames)
            quantile(seen, total, 0.999), missing, quantile(cost, frames, 0.5));
     plx_clients_destroy(clients);
     plx_region_destroy(region);
-    peer_remove_path(path);
+    unlink(lock);
+    rmdir(directory);
     free(cost);
     munmap(latency, bytes);
 }

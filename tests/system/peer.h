@@ -36,25 +36,6 @@ static inline void peer_check(bool fine, const char *what)
     }
 }
 
-/* A path for a socket in a directory of its own, and its removal, which fails if a service has left something behind. */
-static inline int peer_make_path(char path[64])
-{
-    char directory[] = "/tmp/plx-test-XXXXXX";
-    if (!mkdtemp(directory))
-        return -1;
-    snprintf(path, 64, "%s/socket", directory);
-    return 0;
-}
-
-static inline int peer_remove_path(const char *path)
-{
-    char lock[80], directory[64];
-    snprintf(lock, sizeof lock, "%s.lock", path);
-    unlink(lock);
-    snprintf(directory, sizeof directory, "%s", path);
-    return rmdir(dirname(directory));
-}
-
 /* PROGRAM lies beside the running one. ARGUMENT[0] is filled in. */
 static inline struct peer peer_start(const char *program, char **argument)
 {
@@ -78,7 +59,6 @@ static inline struct peer peer_start(const char *program, char **argument)
     peer.in = in[1];
     peer.out = fdopen(out[0], "r");
     peer_check(peer.out, "fdopen");
-    argument[0] = NULL;
     return peer;
 }
 

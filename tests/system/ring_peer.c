@@ -135,7 +135,6 @@ static bool kill_writer(struct service *service)
     kill(service->writer, SIGKILL);
     waitpid(service->writer, NULL, 0);
     plx_region_set_state(service->region, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
-    plx_clients_notify(service->clients, plx_ring_newest(service->region));
     return died_inside_slot(service);
 }
 
@@ -280,7 +279,7 @@ static int read_frames(const char *path, uint64_t last, const char *how)
     if (code)
         die("plx_connect", code);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
-    if (last && nice(5) == -1) /* the writer is to be fast */
+    if (nice(5) == -1) /* the writer is to be fast */
         fprintf(stderr, "ring_peer: nice: %s\n", strerror(errno));
     bool hold = !strcmp(how, "hold"), polling = !strcmp(how, "poll");
     struct tally tally = {0};

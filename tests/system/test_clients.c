@@ -24,6 +24,7 @@
 
 #define MAX_CLIENTS 16
 
+static char directory[] = "/tmp/plx-clients-XXXXXX";
 static char path[64];
 static struct peer service;
 
@@ -274,8 +275,8 @@ static void bad_paths_are_explained(void **state)
     (void)state;
     struct plx_why why;
     char file[96], missing[96], lock[128], long_path[200] = "/tmp/";
-    snprintf(file, sizeof file, "%s-file", path);
-    snprintf(missing, sizeof missing, "%s-no/socket", path);
+    snprintf(file, sizeof file, "%s/file", directory);
+    snprintf(missing, sizeof missing, "%s/no/socket", directory);
     close(open(file, O_CREAT | O_WRONLY, 0600));
     assert_int_equal(try_path(file, "", &why), PLX_ERR_IO);
     assert_non_null(strstr(why.text, "is not a socket"));
@@ -299,8 +300,9 @@ static int set_up(void **state)
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max; /* for a thousand at the same time */
     setrlimit(RLIMIT_NOFILE, &files);
-    if (peer_make_path(path))
+    if (!mkdtemp(directory))
         return -1;
+    snprintf(path, sizeof path, "%s/socket", directory);
     service = peer_service(path, 1, 8, MAX_CLIENTS);
     return 0;
 }
@@ -308,7 +310,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return peer_end(&service) || peer_remove_path(path);
+    char lock[80];
+    int status = peer_end(&service);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    unlink(lock);
+    return status || rmdir(directory);
 }
 
 int main(void)

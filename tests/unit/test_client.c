@@ -28,6 +28,7 @@
 #define NOBODY 65534
 #define SLOTS 4
 
+static char directory[] = "/tmp/plx-client-XXXXXX";
 static char path[64];
 
 /* --- connecting -------------------------------------------------------------------------------------------------- */
@@ -80,10 +81,8 @@ static void forbidden_socket_is_permission(void **state)
     (void)state;
     int fd = listen_here(SOCK_SEQPACKET);
     assert_int_equal(chmod(path, 0600), 0);
-    char directory[64];
-    snprintf(directory, sizeof directory, "%s", path);
-    assert_int_equal(chmod(dirname(directory), 0755), 0); /* so that it is the socket that says no */
-    pid_t child = fork();                                 /* as somebody who may not: root may everything */
+    assert_int_equal(chmod(directory, 0755), 0);
+    pid_t child = fork(); /* as somebody who may not: root may everything */
     if (child == 0) {
         struct plx_client *client;
         if (geteuid() ? chmod(path, 0) : setuid(NOBODY))
@@ -329,7 +328,7 @@ static void hostile_memory_never_crashes(void **state)
         memcpy(memory, good, bytes);
         spoil(memory, good, &state_of_seed);
         struct plx_map map;
-        struct plx_view view = {0};
+        struct plx_view view;
         int found = plx_map_check(memory, bytes, &map);
         if (!found)
             found = plx_map_look(&map, 0, &view);
@@ -546,14 +545,14 @@ static void points_are_triangulated(void **state)
     assert_true(isnan(plx_disparity_px(&view, 4, 0)));
     assert_true(isnan(plx_disparity_px(&view, 0, 2)));
     assert_int_equal(plx_point(&view, 0, 0, point), 0);
-    assert_true(fabs((double)point[2] - (500 * 0.12 / 12)) < 1e-6); /* z = f b / d */
-    assert_true(fabs((double)point[0] - ((0 - 1) * (double)point[2] / 500)) < 1e-6);
-    assert_true(fabs((double)point[1] - ((0 - 0.5) * (double)point[2] / 400)) < 1e-6);
+    assert_true(fabs(point[2] - (500 * 0.12 / 12)) < 1e-6); /* z = f b / d */
+    assert_true(fabs(point[0] - ((0 - 1) * point[2] / 500)) < 1e-6);
+    assert_true(fabs(point[1] - ((0 - 0.5) * point[2] / 400)) < 1e-6);
     assert_int_equal(plx_point(&view, 2, 0, point), PLX_ERR_NOT_FOUND);
 
     frame.calibration.cx_right = -9; /* infinity lies at disparity cx - cx_right = 10 */
     assert_int_equal(plx_point(&view, 0, 0, point), 0);
-    assert_true(fabs((double)point[2] - (500 * 0.12 / 2)) < 1e-5);
+    assert_true(fabs(point[2] - (500 * 0.12 / 2)) < 1e-5);
     assert_int_equal(plx_point(&view, 1, 0, point), PLX_ERR_NOT_FOUND); /* beyond it */
     view.min_disparity = 0;
     assert_int_equal(plx_point(&view, 0, 0, point), PLX_ERR_NOT_FOUND); /* at it */
@@ -573,13 +572,19 @@ static void age_is_never_negative(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    return peer_make_path(path);
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof path, "%s/socket", directory);
+    return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    return peer_remove_path(path);
+    char lock[80];
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    unlink(lock);
+    return rmdir(directory);
 }
 
 int main(void)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/oracle/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <parallax/error.h>
+
+static void give_up(const char *what, int error, const struct plx_why *why)
+{
+    fprintf(stderr, "%s: %s. %s\n", what, plx_strerror(error), why->text);
+    exit(1);
+}
+
+void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *params, int width, int height,
+                   const struct plx_calibration_info *calibration, struct runner *ret_runner)
+{
+    struct plx_stereo_calibration rectified;
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct plx_why why = {""};
+    void *data;
+
+    *ret_runner = (struct runner){.stages = stages};
+    plx_calibration_pinhole(width, height, calibration, &rectified);
+    int result = plx_pipeline_create(stages, params, &rectified, &ret_runner->pipeline, &why);
+    if (result < 0)
+        give_up("pipeline", result, &why);
+    result = stages->ops->alloc(stages, plx_pipeline_layout(params, width, height, plane), &data);
+    if (result < 0)
+        give_up("frame", result, &why);
+    ret_runner->frame = data;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        result = stages->ops->alloc(stages, (size_t)width * (size_t)height, &data);
+        if (result < 0)
+            give_up("raw image", result, &why);
+        ret_runner->raw[eye] = (struct plx_image){data, width, height, (size_t)width, PLX_U8};
+    }
+}
+
+void runner_destroy(struct runner *runner)
+{
+    plx_pipeline_destroy(runner->pipeline);
+    runner->stages->ops->free(runner->stages, runner->frame);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        runner->stages->ops->free(runner->stages, runner->raw[eye].data);
+}
+
+int runner_run(struct runner *runner, int64_t capture_ns)
+{
+    struct plx_raw raw[PLX_EYES];
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_image *image = &runner->raw[eye];
+        raw[eye] = (struct plx_raw){.data = image->data,
+                                    .bytes = image->pitch * (size_t)image->height,
+                                    .width = image->width,
+                                    .height = image->height,
+                                    .pitch = image->pitch,
+                                    .format = PLX_FORMAT_GREY,
+                                    .eye_width = image->width};
+    }
+    return plx_pipeline_process(runner->pipeline, raw, capture_ns, runner->frame);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole pipeline on pairs of 8-bit images, for tests that judge its results. */
+#ifndef PLX_TESTS_ORACLE_RUNNER_H
+#define PLX_TESTS_ORACLE_RUNNER_H
+
+#include "core/pipeline.h"
+
+struct runner {
+    struct plx_stages *stages; /* the caller's */
+    struct plx_pipeline *pipeline;
+    struct plx_frame *frame;        /* of the last pair, with its planes */
+    struct plx_image raw[PLX_EYES]; /* U8, to be filled before each run */
+};
+
+/* Exits with a reason if something is wrong. */
+void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *params, int width, int height,
+                   const struct plx_calibration_info *calibration, struct runner *ret_runner);
+void runner_destroy(struct runner *runner);
+
+/* Processes runner->raw into runner->frame; a negative plx_error on failure. */
+int runner_run(struct runner *runner, int64_t capture_ns);
+
+#endif

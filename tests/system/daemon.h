@@ -102,18 +102,26 @@ static inline const char *daemon_said(const struct daemon *daemon)
     return text;
 }
 
-/* Its only child, the engine (or the probe that goes before it); 0 while there is none. */
-static inline pid_t daemon_child(const struct daemon *daemon)
+/* Its first child of that name ("parallax-engine"; NULL = any), 0 while there is none. */
+static inline pid_t daemon_child(const struct daemon *daemon, const char *name)
 {
-    char path[64];
+    char path[64], comm[32];
     int child = 0;
 
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)daemon->pid, (int)daemon->pid);
-    FILE *file = fopen(path, "r");
-    if (!file || fscanf(file, "%d", &child) != 1)
+    FILE *children = fopen(path, "r");
+    while (children && fscanf(children, "%d", &child) == 1) {
+        snprintf(path, sizeof path, "/proc/%d/comm", child);
+        FILE *file = fopen(path, "r");
+        const bool is = file && fscanf(file, "%31s", comm) == 1 && (!name || strcmp(comm, name) == 0);
+        if (file)
+            fclose(file);
+        if (is)
+            break;
         child = 0;
-    if (file)
-        fclose(file);
+    }
+    if (children)
+        fclose(children);
     return child;
 }
 

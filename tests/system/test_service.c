@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The service as robots meet it: the real parallaxd, its engine killed, stopped and replaced under real clients. */
+#include "tests/system/daemon.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <parallax/client.h>
+
+#include "drivers/scene.h"
+
+#define WIDTH 320
+#define HEIGHT 240
+#define START_MS 10000 /* generous: sanitizers */
+#define RECOVER_MS 2000
+#define SLACK_MS 150 /* for a machine that does other things as well */
+
+/* A small scene, so that a slow machine keeps its rate. */
+#define SMALL                                                                                                                  \
+    "--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=20", "--set", "match.disparities=64",  \
+        "--set", "match.paths=4"
+
+static const char *const small_args[] = {SMALL, NULL};
+
+static struct daemon daemon_;
+
+static int make(void **state)
+{
+    (void)state;
+    daemon_make(&daemon_);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    if (daemon_.pid > 0) {
+        kill(daemon_.pid, SIGKILL);
+        waitpid(daemon_.pid, NULL, 0);
+    }
+    daemon_remove(&daemon_);
+    return 0;
+}
+
+/* --- helpers ----------------------------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+    return plx_now_ns() / PLX_NS_PER_MS;
+}
+
+static struct plx_client *connect_client(void)
+{
+    struct plx_client *client;
+    const int64_t deadline = now_ms() + START_MS;
+
+    while (plx_connect(daemon_.socket, &client) < 0) {
+        if (now_ms() > deadline)
+            fail_msg("no service after %d ms; it said: %s", START_MS, daemon_said(&daemon_));
+        usleep(5000);
+    }
+    return client;
+}
+
+/* Copies the header of the next whole frame; fails after TIMEOUT_MS. */
+static struct plx_frame next_frame(struct plx_client *client, int timeout_ms)
+{
+    static struct plx_frame frame;
+    const int64_t deadline = now_ms() + timeout_ms;
+    struct plx_view view;
+
+    while (now_ms() <= deadline) {
+        if (plx_next(client, 50, &view) < 0)
+            continue;
+        frame = *view.frame;
+        if (plx_release(client, &view) == 0)
+            return frame;
+    }
+    fail_msg("no frame in %d ms; the service said: %s", timeout_ms, daemon_said(&daemon_));
+    return frame;
+}
+
+/* The next whole frame of an engine that the supervisor knows to run: clients may see a frame before it does. */
+static struct plx_frame running_frame(struct plx_client *client, int timeout_ms)
+{
+    const int64_t deadline = now_ms() + timeout_ms;
+    struct plx_frame frame;
+
+    do {
+        assert_true(now_ms() <= deadline);
+        frame = next_frame(client, timeout_ms);
+    } while (plx_state(client) != PLX_STATE_RUNNING && plx_state(client) != PLX_STATE_DEGRADED);
+    return frame;
+}
+
+static pid_t engine_of(const struct daemon *daemon)
+{
+    pid_t engine;
+    const int64_t deadline = now_ms() + START_MS;
+
+    while ((engine = daemon_child(daemon, "parallax-engine")) == 0 && now_ms() < deadline)
+        usleep(1000);
+    assert_true(engine > 0);
+    return engine;
+}
+
+static void wait_until_said(const char *words, int timeout_ms)
+{
+    const int64_t deadline = now_ms() + timeout_ms;
+
+    while (!strstr(daemon_said(&daemon_), words)) {
+        if (now_ms() > deadline)
+            fail_msg("expected \"%s\" within %d ms; the service said: %s", words, timeout_ms, daemon_said(&daemon_));
+        usleep(5000);
+    }
+}
+
+static bool is_gone(pid_t pid)
+{
+    for (int i = 0; i < 500; i++) {
+        char path[64], line[256] = "";
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            return true;
+        const bool zombie = fgets(line, sizeof line, file) && strstr(line, ") Z ");
+        fclose(file);
+        if (zombie)
+            return true;
+        usleep(2000);
+    }
+    return false;
+}
+
+static void stop_daemon(void)
+{
+    const pid_t engine = daemon_child(&daemon_, NULL);
+
+    kill(daemon_.pid, SIGTERM);
+    assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+    assert_true(access(daemon_.socket, F_OK) != 0);
+    assert_true(engine == 0 || is_gone(engine));
+}
+
+/* --- tests ------------------------------------------------------------------------------------------------------- */
+
+static void frames_are_whole_and_hold_obstacles(void **state)
+{
+    (void)state;
+    static const char *const args[] = {"--set", "source.rate_hz=20", "--set", "match.disparities=64", NULL};
+    bool found = false;
+
+    daemon_start(&daemon_, args);
+    struct plx_client *client = connect_client();
+    struct plx_frame before = next_frame(client, START_MS);
+    for (int i = 0; i < 40 && !found; i++) {
+        const struct plx_frame frame = next_frame(client, START_MS);
+        assert_true(frame.sequence > before.sequence);
+        assert_true(frame.epoch == before.epoch && frame.epoch != 0);
+        assert_true(frame.published_ns >= before.published_ns);
+        assert_true(frame.capture[PLX_LEFT].capture_ns > before.capture[PLX_LEFT].capture_ns);
+        assert_true(frame.published_ns > frame.capture[PLX_LEFT].capture_ns);
+        assert_true(frame.skew_ns == frame.capture[PLX_RIGHT].capture_ns - frame.capture[PLX_LEFT].capture_ns);
+        assert_true(frame.capture[PLX_LEFT].exposure_us > 0 && frame.capture[PLX_LEFT].gain >= 1);
+        assert_int_equal(frame.width, 640);
+        assert_int_equal(frame.height, 480);
+        assert_int_equal(frame.disparities, 64);
+        assert_true(frame.stage_us[PLX_STAGE_SGM] > 0);
+        assert_int_equal(frame.state, frame.health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING);
+        found = frame.ground.valid && frame.obstacle_count > 0 && frame.obstacle[0].track != 0 &&
+                frame.obstacle[0].nearest_m > 0.3 && frame.obstacle[0].nearest_m < 25;
+        before = frame;
+    }
+    assert_true(found);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+static void a_killed_engine_is_replaced_and_clients_keep_their_mapping(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame before = running_frame(client, START_MS);
+
+    for (int round = 0; round < 3; round++) {
+        const pid_t engine = engine_of(&daemon_);
+        const int64_t killed_ms = now_ms();
+        kill(engine, SIGKILL);
+        while (plx_state(client) != PLX_STATE_RECOVERING) {
+            assert_true(now_ms() - killed_ms < 50 + SLACK_MS); /* one period */
+            usleep(500);
+        }
+        assert_true(plx_health(client) & PLX_HEALTH_NO_FRAMES);
+        const struct plx_frame after = running_frame(client, RECOVER_MS);
+        assert_true(now_ms() - killed_ms < RECOVER_MS);
+        assert_true(after.epoch == before.epoch);
+        assert_true(after.sequence > before.sequence);
+        assert_true(engine_of(&daemon_) != engine);
+        assert_true(is_gone(engine));
+    }
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+static void a_stopped_engine_is_noticed_and_replaced(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame before = running_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+
+    kill(engine, SIGSTOP);
+    wait_until_said("gives no frames", START_MS);
+    assert_true(is_gone(engine));
+    const struct plx_frame after = running_frame(client, RECOVER_MS);
+    assert_true(after.epoch == before.epoch && after.sequence > before.sequence);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+static void clients_reattach_when_the_supervisor_was_killed(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame before = next_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+    struct plx_view view;
+    int result;
+
+    kill(daemon_.pid, SIGKILL);
+    const int64_t killed_ms = now_ms();
+    while ((result = plx_next(client, 100, &view)) == 0)
+        plx_release(client, &view);
+    assert_int_equal(result, PLX_ERR_LOST);
+    assert_true(now_ms() - killed_ms < 50 + SLACK_MS);
+    assert_int_equal(plx_state(client), PLX_STATE_STOPPED);
+    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    assert_true(is_gone(engine)); /* no engine outlives its supervisor */
+
+    daemon_start(&daemon_, small_args);
+    const struct plx_frame after = next_frame(client, START_MS);
+    assert_true(after.epoch > before.epoch);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+static void an_orderly_stop_at_any_moment_leaves_nothing(void **state)
+{
+    (void)state;
+    static const int moment_ms[] = {20, 30, 50, 80, 120, 200, 400, 800};
+    static const int signals[] = {SIGTERM, SIGINT};
+
+    for (size_t i = 0; i < sizeof moment_ms / sizeof moment_ms[0]; i++) {
+        daemon_start(&daemon_, small_args);
+        while (daemon_child(&daemon_, NULL) == 0) /* it handles signals now */
+            usleep(500);
+        usleep((useconds_t)moment_ms[i] * 1000);
+        const pid_t child = daemon_child(&daemon_, NULL);
+        kill(daemon_.pid, signals[i % 2]);
+        assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+        assert_true(access(daemon_.socket, F_OK) != 0);
+        assert_true(child == 0 || is_gone(child));
+    }
+
+    daemon_start(&daemon_, small_args); /* and while an engine is being brought back, or does not answer */
+    struct plx_client *client = connect_client();
+    next_frame(client, START_MS);
+    kill(engine_of(&daemon_), SIGKILL);
+    stop_daemon();
+    daemon_start(&daemon_, small_args);
+    next_frame(client, START_MS);
+    kill(engine_of(&daemon_), SIGSTOP);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+static void write_config(const char *text)
+{
+    write_text(daemon_.directory, "new.yaml", text);
+    char from[128], to[128];
+    snprintf(from, sizeof from, "%s/new.yaml", daemon_.directory);
+    snprintf(to, sizeof to, "%s/parallax.yaml", daemon_.directory);
+    assert_int_equal(rename(from, to), 0);
+}
+
+static double exposure_of(struct plx_frame frame)
+{
+    return (double)frame.capture[PLX_LEFT].exposure_us * (double)frame.capture[PLX_LEFT].gain;
+}
+
+#define SMALL_SOURCE "source:\n  width: 320\n  height: 240\n  rate_hz: 20\n"
+
+static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
+{
+    (void)state;
+    char path[128];
+    const char *const args[] = {"--config", path, NULL};
+    snprintf(path, sizeof path, "%s/parallax.yaml", daemon_.directory);
+
+    write_config(SMALL_SOURCE "match:\n  disparities: 64\n");
+    daemon_start(&daemon_, args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame before = next_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+
+    write_config(SMALL_SOURCE "match:\n  disparitys: 128\n"); /* bad text */
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("kept as it was: ", RECOVER_MS);
+    wait_until_said("parallax.yaml:6:3", 0);
+    write_config(SMALL_SOURCE "calibration: /nowhere.yaml\n"); /* good text that does not work */
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("nowhere.yaml", START_MS);
+    usleep(50000); /* until its probe is reaped */
+    assert_int_equal(engine_of(&daemon_), engine);
+    assert_int_equal(next_frame(client, START_MS).disparities, 64);
+
+    write_config(SMALL_SOURCE "match:\n  disparities: 64\nexposure:\n  target: 0.1\n"); /* the running engine takes it */
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("configuration reloaded\n", RECOVER_MS);
+    const double light = exposure_of(next_frame(client, START_MS));
+    int64_t deadline = now_ms() + START_MS;
+    while (exposure_of(next_frame(client, START_MS)) > 0.5 * light)
+        assert_true(now_ms() < deadline);
+    assert_int_equal(engine_of(&daemon_), engine);
+
+    write_config(SMALL_SOURCE "match:\n  disparities: 128\n"); /* a new engine, the same memory */
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("the engine starts anew\n", START_MS);
+    deadline = now_ms() + START_MS;
+    struct plx_frame after;
+    do {
+        after = next_frame(client, START_MS);
+    } while (after.disparities != 128 && now_ms() < deadline);
+    assert_int_equal(after.disparities, 128);
+    assert_true(after.epoch == before.epoch);
+    assert_true(engine_of(&daemon_) != engine);
+
+    write_config(SMALL_SOURCE "match:\n  disparities: 64\npublish:\n  right: true\n"); /* larger frames: a new epoch */
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("clients reattach", START_MS);
+    do {
+        after = next_frame(client, START_MS);
+    } while (after.epoch == before.epoch && now_ms() < deadline);
+    assert_int_equal(after.plane[PLX_PLANE_RIGHT].width, WIDTH);
+    assert_true(after.epoch > before.epoch);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+/* Waits for a datagram that begins with WORDS. */
+static void expect_datagram(int fd, const char *words, int timeout_ms)
+{
+    const int64_t deadline = now_ms() + timeout_ms;
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    char text[1024];
+
+    while (now_ms() < deadline) {
+        if (poll(&readable, 1, 50) <= 0)
+            continue;
+        ssize_t bytes = recv(fd, text, sizeof text - 1, 0);
+        assert_true(bytes > 0);
+        text[bytes] = '\0';
+        if (strncmp(text, words, strlen(words)) == 0)
+            return;
+    }
+    fail_msg("systemd would not have been told \"%s\" within %d ms", words, timeout_ms);
+}
+
+static void drain(int fd)
+{
+    char text[1024];
+    while (recv(fd, text, sizeof text, MSG_DONTWAIT) > 0)
+        ;
+}
+
+static void systemd_is_told_the_truth(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+
+    setenv("NOTIFY_SOCKET", address.sun_path, 1);
+    setenv("WATCHDOG_USEC", "400000", 1);
+    daemon_start(&daemon_, small_args);
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    expect_datagram(fd, "READY=1", START_MS);
+    struct plx_client *client = connect_client();
+    next_frame(client, RECOVER_MS); /* ready means published */
+    for (int i = 0; i < 5; i++)
+        expect_datagram(fd, "WATCHDOG=1", 400);
+    expect_datagram(fd, "STATUS=", 3000);
+    kill(daemon_.pid, SIGHUP);
+    expect_datagram(fd, "RELOADING=1", RECOVER_MS);
+    expect_datagram(fd, "READY=1", START_MS);
+    kill(daemon_.pid, SIGTERM);
+    expect_datagram(fd, "STOPPING=1", RECOVER_MS);
+    assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+    drain(fd);
+    close(fd);
+    plx_disconnect(client);
+}
+
+#define PAIRS 12
+
+/* Renders the demonstration scene into a KITTI-style directory. */
+static void write_replay(void)
+{
+    static uint8_t pixels[HEIGHT][WIDTH];
+    const struct plx_image image = {.data = pixels, .width = WIDTH, .height = HEIGHT, .pitch = WIDTH, .type = PLX_U8};
+    struct plx_scene scene;
+    char path[160], times[PAIRS * 16] = "", calib[512];
+
+    plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(path, sizeof path, "%s/image_%d", daemon_.directory, eye);
+        assert_int_equal(mkdir(path, 0755), 0);
+        for (int i = 0; i < PAIRS; i++) {
+            assert_int_equal(plx_scene_render(&scene, i * 0.1, (uint32_t)i, (enum plx_eye)eye, 10000, 1, &image), 0);
+            snprintf(path, sizeof path, "%s/image_%d/%06d.pgm", daemon_.directory, eye, i);
+            FILE *file = fopen(path, "wb");
+            assert_non_null(file);
+            fprintf(file, "P5\n%d %d\n255\n", WIDTH, HEIGHT);
+            assert_int_equal(fwrite(pixels, WIDTH, HEIGHT, file), HEIGHT);
+            assert_int_equal(fclose(file), 0);
+        }
+    }
+    for (int i = 0; i < PAIRS; i++)
+        sprintf(times + strlen(times), "%.6f\n", i * 0.1);
+    write_text(daemon_.directory, "times.txt", times);
+    const struct plx_calibration_info *c = &scene.calibration;
+    snprintf(calib, sizeof calib, "P0: %.9g 0 %.9g 0 0 %.9g %.9g 0 0 0 1 0\nP1: %.9g 0 %.9g %.9g 0 %.9g %.9g 0 0 0 1 0\n",
+             c->fx, c->cx, c->fy, c->cy, c->fx, c->cx, -c->fx * c->baseline_m, c->fy, c->cy);
+    write_text(daemon_.directory, "calib.txt", calib);
+}
+
+static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **state)
+{
+    (void)state;
+    char key[160];
+    const char *const args[] = {"--set", "source.kind=replay", "--set", key, "--set", "match.disparities=64", NULL};
+    uint64_t accounted = 0; /* published, skipped or dropped: a slow machine is honest about it */
+    struct plx_view view;
+    int result;
+
+    write_replay();
+    snprintf(key, sizeof key, "source.path=%s", daemon_.directory);
+    daemon_start(&daemon_, args);
+    struct plx_client *client = connect_client();
+    while ((result = plx_next(client, START_MS, &view)) == 0) {
+        assert_int_equal(view.layout[PLX_PLANE_LEFT].width, WIDTH);
+        const uint64_t sum = view.sequence + view.frame->pairs_skipped + view.frame->capture[PLX_LEFT].dropped;
+        if (plx_release(client, &view) == 0)
+            accounted = sum;
+    }
+    assert_int_equal(result, PLX_ERR_LOST);
+    assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+    assert_int_equal(accounted, PAIRS);
+    assert_string_equal(daemon_said(&daemon_), ""); /* an end is no news */
+    plx_disconnect(client);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
+    const struct CMUnitTest tests[] = {
+        TEST(frames_are_whole_and_hold_obstacles),
+        TEST(a_killed_engine_is_replaced_and_clients_keep_their_mapping),
+        TEST(a_stopped_engine_is_noticed_and_replaced),
+        TEST(clients_reattach_when_the_supervisor_was_killed),
+        TEST(an_orderly_stop_at_any_moment_leaves_nothing),
+        TEST(reload_takes_good_files_and_keeps_the_old_for_bad_ones),
+        TEST(systemd_is_told_the_truth),
+        TEST(a_replay_is_published_to_its_last_pair_and_ends_the_service),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

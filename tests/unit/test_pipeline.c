@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pipeline around its stages: layout of frames, refusals, and the same bytes however many threads and frames there are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+
+#include "core/pipeline.h"
+#include "cpu/cpu.h"
+#include "drivers/scene.h"
+
+#define GUARD 4096
+#define GUARD_BYTE 0xA5
+
+/* --- layout ------------------------------------------------------------------------------------------------------ */
+
+static void check_layout(const struct plx_pipeline_params *params, int width, int height)
+{
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    uint32_t bytes = plx_pipeline_layout(params, width, height, plane);
+    uint32_t end = sizeof(struct plx_frame); /* planes follow each other in the order of their ids */
+
+    for (int i = 0; i < PLX_PLANE_COUNT; i++) {
+        if (plane[i].width == 0) {
+            assert_memory_equal(&plane[i], &(struct plx_plane){0}, sizeof plane[i]);
+            continue;
+        }
+        assert_int_equal(plane[i].offset % 4096, 0);
+        assert_true(plane[i].offset >= end);
+        assert_true(plane[i].pitch >= plane[i].width * plane[i].element && plane[i].pitch % 64 == 0);
+        end = plane[i].offset + plane[i].pitch * plane[i].height;
+    }
+    assert_true(bytes >= end && bytes < end + 4096 && bytes % 4096 == 0);
+    assert_int_equal(plane[PLX_PLANE_DISPARITY].width, width);
+    assert_int_equal(plane[PLX_PLANE_DISPARITY].height, height);
+    assert_int_equal(plane[PLX_PLANE_DISPARITY].element, 2);
+    assert_int_equal(plane[PLX_PLANE_HISTOGRAM].width, 256);
+    assert_int_equal(plane[PLX_PLANE_HISTOGRAM].height, 130);
+    assert_int_equal(plane[PLX_PLANE_DENSE].width > 0, params->refine && params->dense);
+    assert_int_equal(plane[PLX_PLANE_FILLED].width > 0, params->refine && params->dense);
+    assert_int_equal(plane[PLX_PLANE_CONFIDENCE].width > 0, params->refine && params->confidence);
+    assert_int_equal(plane[PLX_PLANE_LABELS].width > 0, params->obstacles);
+    assert_int_equal(plane[PLX_PLANE_RIGHT].width > 0, params->right);
+}
+
+static void planes_follow_each_other_and_fit(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {2, 7}, {7, 2}, {64, 1}, {513, 61}, {640, 480}, {PLX_MAX_SIDE, PLX_MAX_SIDE}};
+    struct plx_pipeline_params params;
+
+    plx_pipeline_params_default(&params);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (int switches = 0; switches < 32; switches++) {
+            params.refine = switches & 1;
+            params.dense = switches & 2;
+            params.confidence = switches & 4;
+            params.obstacles = switches & 8;
+            params.right = switches & 16;
+            check_layout(&params, sizes[i][0], sizes[i][1]);
+        }
+    }
+}
+
+/* --- refusals ---------------------------------------------------------------------------------------------------- */
+
+static void wide(struct plx_pipeline_params *p)
+{
+    p->match.disparities = 256;
+}
+static void far_off(struct plx_pipeline_params *p)
+{
+    p->match.min_disparity = 200;
+}
+static void odd_paths(struct plx_pipeline_params *p)
+{
+    p->match.paths = 5;
+}
+static void even_window(struct plx_pipeline_params *p)
+{
+    p->prefilter_x = 4;
+}
+static void large_window(struct plx_pipeline_params *p)
+{
+    p->obstacle.open_size = 33;
+}
+static void turned_range(struct plx_pipeline_params *p)
+{
+    p->obstacle.range_min_m = p->obstacle.range_max_m;
+}
+static void turned_heights(struct plx_pipeline_params *p)
+{
+    p->obstacle.min_height_m = p->obstacle.max_height_m + 1;
+}
+static void no_number(struct plx_pipeline_params *p)
+{
+    p->obstacle.range_max_m = strtod("nan", NULL);
+}
+static void no_weight(struct plx_pipeline_params *p)
+{
+    p->temporal.weight = 0;
+}
+
+static void wrong_parameters_are_refused_with_their_key(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*spoil)(struct plx_pipeline_params *params);
+        const char *says;
+    } table[] = {
+        {wide, "match.disparities"},
+        {far_off, "match.min_disparity"},
+        {odd_paths, "paths"},
+        {even_window, "prefilter.x"},
+        {large_window, "obstacles.open"},
+        {turned_range, "obstacles.range_min_m"},
+        {turned_heights, "obstacles.min_height_m"},
+        {no_number, "obstacles.range_max_m"},
+        {no_weight, "refine.temporal_weight"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct plx_pipeline_params params;
+        struct plx_why why = {""};
+        plx_pipeline_params_default(&params);
+        assert_int_equal(plx_pipeline_params_check(&params, 200, 100, &why), 0);
+        table[i].spoil(&params);
+        int result = plx_pipeline_params_check(&params, 200, 100, &why);
+        if ((result != PLX_ERR_RANGE && result != PLX_ERR_UNSUPPORTED) || !strstr(why.text, table[i].says))
+            fail_msg("row %zu: result %d, \"%s\"; expected %s in it", i, result, why.text, table[i].says);
+    }
+    struct plx_pipeline_params params;
+    plx_pipeline_params_default(&params);
+    assert_int_equal(plx_pipeline_params_check(&params, 0, 100, NULL), PLX_ERR_RANGE);
+    assert_int_equal(plx_pipeline_params_check(&params, 200, PLX_MAX_SIDE + 1, NULL), PLX_ERR_RANGE);
+}
+
+/* --- whole frames ------------------------------------------------------------------------------------------------ */
+
+#define FRAMES 3
+
+struct input {
+    int width, height;
+    struct plx_stereo_calibration calibration;
+    uint8_t *grey[FRAMES][PLX_EYES];
+    struct plx_raw raw[FRAMES][PLX_EYES];
+};
+
+/* The demonstration scene where it fits, else a random texture 10 pixels away. DISTORTED: through lenses. */
+static void make_input(struct input *input, int width, int height, bool distorted)
+{
+    struct plx_scene scene;
+    uint32_t random = 12345;
+
+    memset(input, 0, sizeof *input);
+    input->width = width;
+    input->height = height;
+    plx_scene_demo(width < 64 ? 64 : width, height < 64 ? 64 : height, 1, &scene);
+    plx_calibration_pinhole(width, height, &scene.calibration, &input->calibration);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            uint8_t *grey = malloc((size_t)width * (size_t)height);
+            assert_non_null(grey);
+            const struct plx_image image = {grey, width, height, (size_t)width, PLX_U8};
+            if (height >= 64)
+                assert_int_equal(plx_scene_render(&scene, frame * 0.1, (uint32_t)frame, (enum plx_eye)eye, 10000, 1, &image),
+                                 0);
+            for (int i = 0; height < 64 && i < width * height; i++) {
+                random = random * 1664525u + 1013904223u;
+                grey[i] = eye == PLX_RIGHT && i % width + 10 < width ? input->grey[frame][PLX_LEFT][i + 10] : random >> 24;
+            }
+            input->grey[frame][eye] = grey;
+            input->raw[frame][eye] = (struct plx_raw){.data = grey,
+                                                      .bytes = (size_t)width * (size_t)height,
+                                                      .width = width,
+                                                      .height = height,
+                                                      .pitch = (size_t)width,
+                                                      .format = PLX_FORMAT_GREY,
+                                                      .eye_width = width};
+        }
+    }
+    if (!distorted)
+        return;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        input->calibration.camera[eye].model = PLX_DISTORTION_PLUMB_BOB;
+        input->calibration.camera[eye].k[0] = -0.1;
+    }
+    input->calibration.rectified = false;
+    assert_int_equal(plx_calibration_rectify(&input->calibration, 0, NULL), 0);
+}
+
+static void free_input(struct input *input)
+{
+    for (int i = 0; i < FRAMES * PLX_EYES; i++)
+        free(input->grey[i / PLX_EYES][i % PLX_EYES]);
+}
+
+/* Runs all frames of INPUT and returns the last one, its times cleared; *ret_bytes as laid out. The caller frees it. */
+static struct plx_frame *run(const struct input *input, const struct plx_pipeline_params *params, int threads,
+                             uint32_t *ret_bytes)
+{
+    const int width = input->calibration.rectified_width, height = input->calibration.rectified_height;
+    const struct plx_limits limits = {.width = width > input->width ? width : input->width,
+                                      .height = height > input->height ? height : input->height,
+                                      .disparities = params->match.disparities,
+                                      .threads = threads};
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct plx_stages *stages;
+    struct plx_pipeline *pipeline;
+    struct plx_why why = {""};
+
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    if (plx_pipeline_create(stages, params, &input->calibration, &pipeline, &why) < 0)
+        fail_msg("%s", why.text);
+    const uint32_t bytes = plx_pipeline_layout(params, width, height, plane);
+    uint8_t *memory = aligned_alloc(4096, bytes + GUARD);
+    assert_non_null(memory);
+    memset(memory, 0, bytes);
+    memset(memory + bytes, GUARD_BYTE, GUARD);
+    struct plx_frame *frame = (struct plx_frame *)memory;
+    for (int i = 0; i < FRAMES; i++)
+        assert_int_equal(plx_pipeline_process(pipeline, input->raw[i], i * INT64_C(100000000), frame), 0);
+    plx_pipeline_destroy(pipeline);
+    stages->ops->destroy(stages);
+
+    for (int i = 0; i < GUARD; i++)
+        assert_int_equal(memory[bytes + (uint32_t)i], GUARD_BYTE);
+    memset(frame->stage_us, 0, sizeof frame->stage_us);
+    *ret_bytes = bytes;
+    return frame;
+}
+
+static void check_header(const struct plx_frame *frame, const struct input *input, const struct plx_pipeline_params *params,
+                         uint32_t bytes)
+{
+    assert_int_equal(frame->bytes, bytes);
+    assert_int_equal(frame->width, input->calibration.rectified_width);
+    assert_int_equal(frame->height, input->calibration.rectified_height);
+    assert_int_equal(frame->disparities, params->match.disparities);
+    assert_true(frame->calibration.fx > 0 && frame->calibration.baseline_m > 0);
+    assert_true(frame->obstacle_count <= PLX_MAX_OBSTACLES);
+    assert_int_equal(!frame->ground.valid, (frame->health & PLX_HEALTH_GROUND_LOST) != 0);
+}
+
+/* Planes next to each other are not touched beyond their own rows: what lies between rows stays as it was, 0. */
+static void check_padding(struct plx_frame *frame)
+{
+    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
+        const struct plx_image plane = plx_pipeline_plane(frame, (enum plx_plane_id)id);
+        const size_t used = (size_t)plane.width * (size_t)plane.type;
+        for (int y = 0; plane.data && y < plane.height; y++)
+            for (size_t i = used; i < plane.pitch; i++)
+                assert_int_equal(((uint8_t *)plx_row(&plane, y))[i], 0);
+    }
+}
+
+static void check_same_bytes(int width, int height, bool distorted, const struct plx_pipeline_params *params)
+{
+    struct input input;
+    uint32_t bytes;
+
+    make_input(&input, width, height, distorted);
+    struct plx_frame *expected = run(&input, params, 1, &bytes);
+    check_header(expected, &input, params, bytes);
+    check_padding(expected);
+    for (int threads = 1; threads <= 3; threads++) {
+        struct plx_frame *frame = run(&input, params, threads, &bytes);
+        if (memcmp(frame, expected, bytes) != 0)
+            fail_msg("%d x %d, %d threads: another frame than with one", width, height, threads);
+        free(frame);
+    }
+    free(expected);
+    free_input(&input);
+}
+
+static void frames_are_the_same_with_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{64, 1}, {65, 2}, {129, 7}, {513, 61}, {320, 240}};
+    struct plx_pipeline_params params;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        plx_pipeline_params_default(&params);
+        params.match.disparities = 64;
+        check_same_bytes(sizes[i][0], sizes[i][1], false, &params);
+        params.prefilter_x = 5; /* and with every switch the other way */
+        params.prefilter_y = 3;
+        params.speckle.max_size = 50;
+        params.temporal.max_step = 16;
+        params.right = true;
+        check_same_bytes(sizes[i][0], sizes[i][1], false, &params);
+        plx_match_classic(&params.match);
+        params.match.disparities = 64;
+        params.match.paths = 4;
+        params.refine = params.ground = params.obstacles = false;
+        struct input input;
+        uint32_t bytes;
+        make_input(&input, sizes[i][0], sizes[i][1], false);
+        struct plx_frame *frame = run(&input, &params, 2, &bytes);
+        assert_int_equal(frame->obstacle_count, 0);
+        assert_int_equal(frame->health, 0);
+        free(frame);
+        free_input(&input);
+    }
+}
+
+static void lenses_are_undone_with_any_number_of_threads(void **state)
+{
+    (void)state;
+    struct plx_pipeline_params params;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    check_same_bytes(320, 240, true, &params);
+}
+
+/* The way is there: the scene's boxes are found, and all that one may ask for has something in it. */
+static void the_scene_is_seen(void **state)
+{
+    (void)state;
+    struct plx_pipeline_params params;
+    struct input input;
+    uint32_t bytes;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    params.right = true;
+    make_input(&input, 640, 480, false);
+    struct plx_frame *frame = run(&input, &params, 2, &bytes);
+    assert_true(frame->ground.valid);
+    assert_true(frame->obstacle_count > 0 && frame->region_count >= frame->obstacle_count);
+    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
+        const struct plx_image plane = plx_pipeline_plane(frame, (enum plx_plane_id)id);
+        bool something = false;
+        for (int y = 0; y < plane.height && !something; y++)
+            for (size_t i = 0; i < (size_t)plane.width * (size_t)plane.type && !something; i++)
+                something = ((uint8_t *)plx_row(&plane, y))[i] != 0;
+        assert_true(something);
+    }
+    free(frame);
+    free_input(&input);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_follow_each_other_and_fit),
+        cmocka_unit_test(wrong_parameters_are_refused_with_their_key),
+        cmocka_unit_test(frames_are_the_same_with_any_number_of_threads),
+        cmocka_unit_test(lenses_are_undone_with_any_number_of_threads),
+        cmocka_unit_test(the_scene_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

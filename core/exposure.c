@@ -126,7 +126,7 @@ static struct plx_exposure_setting asked_before(const struct plx_exposure *expos
 }
 
 /* Total exposure in force in the frame, in stops, over both eyes; false if nobody knows it. */
-static bool stops_in_force(const struct plx_exposure *exposure, const struct plx_capture_info capture[PLX_EYES],
+static bool stops_in_force(const struct plx_exposure *exposure, const struct plx_capture_info *capture,
                            const struct plx_control_range *range, double *ret_stops)
 {
     const uint32_t exposure_us = asked_before(exposure, range->exposure_delay).exposure_us;
@@ -171,8 +171,7 @@ static struct plx_exposure_setting split(const struct plx_exposure_params *param
 
 /* The next setting; the same as before if all is well. */
 static struct plx_exposure_setting decide(const struct plx_exposure *exposure, const struct plx_image *histogram,
-                                          const struct plx_capture_info capture[PLX_EYES],
-                                          const struct plx_control_range *range)
+                                          const struct plx_capture_info *capture, const struct plx_control_range *range)
 {
     const struct plx_exposure_params *params = &exposure->params;
     uint64_t merged[PLX_HISTOGRAM_BINS];
@@ -191,7 +190,7 @@ static struct plx_exposure_setting decide(const struct plx_exposure *exposure, c
 }
 
 int plx_exposure_update(struct plx_exposure *exposure, const struct plx_image *histogram,
-                        const struct plx_capture_info capture[PLX_EYES], const struct plx_control_range *range,
+                        const struct plx_capture_info *capture, const struct plx_control_range *range,
                         struct plx_exposure_setting *ret_setting)
 {
     if (!plx_image_ok(histogram, PLX_U32) || histogram->width != PLX_HISTOGRAM_BINS || histogram->height != PLX_EYES * EYE_ROWS)

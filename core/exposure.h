@@ -37,12 +37,12 @@ int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exp
 void plx_exposure_destroy(struct plx_exposure *exposure); /* NULL is fine */
 
 /* Judges one frame; call it once for every frame, with what was published of it. HISTOGRAM: U32, 256 wide and 130 high, the
- * rows of PLX_PLANE_HISTOGRAM; CAPTURE: the settings in force in that frame (where a source does not know them, 0: then those
- * are taken that were set RANGE's delay ago); RANGE: from the source. Returns 1 and *ret_setting if the source's `control` is
- * to be called with it now, 0 if nothing is to change; ARG for a histogram of another shape, UNSUPPORTED if the source has no
- * exposure control. Allocates nothing. */
+ * rows of PLX_PLANE_HISTOGRAM; CAPTURE: both eyes', the settings in force in that frame (where a source does not know them, 0:
+ * then those are taken that were set RANGE's delay ago); RANGE: from the source. Returns 1 and *ret_setting if the source's
+ * `control` is to be called with it now, 0 if nothing is to change; ARG for a histogram of another shape, UNSUPPORTED if the
+ * source has no exposure control. Allocates nothing. */
 int plx_exposure_update(struct plx_exposure *exposure, const struct plx_image *histogram,
-                        const struct plx_capture_info capture[PLX_EYES], const struct plx_control_range *range,
+                        const struct plx_capture_info *capture, const struct plx_control_range *range,
                         struct plx_exposure_setting *ret_setting);
 
 #endif

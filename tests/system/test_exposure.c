@@ -21,8 +21,8 @@
 #include "cpu/cpu.h"
 #include "drivers/sources.h"
 
-#define WIDTH 160
-#define HEIGHT 120
+#define WIDTH 80
+#define HEIGHT 60
 #define ROWS (PLX_EYES * (1 + PLX_ZONES * PLX_ZONES))
 #define SOON (plx_now_ns() + 20 * PLX_NS_PER_S)
 #define FRAMES 10          /* to reach the target in */

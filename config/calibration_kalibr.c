@@ -5,7 +5,7 @@
 #include <parallax/error.h>
 
 #include "config/calibration_formats.h"
-#include "config/value.h"
+#include "config/text.h"
 
 bool plx_is_kalibr(const struct plx_yaml_node *root)
 {

@@ -8,7 +8,6 @@
 #include <parallax/error.h>
 
 #include "config/calibration_formats.h"
-#include "config/value.h"
 
 bool plx_is_ros(const struct plx_yaml_node *root)
 {

@@ -5,6 +5,7 @@
 
 #include <parallax/error.h>
 
+#include "config/text.h"
 #include "config/value.h"
 #include "config/yaml.h"
 

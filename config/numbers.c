@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "config/value.h"
+#include "config/text.h"
 
 #define MOST_NUMBERS 16          /* of one matrix that matters here */
 #define LARGEST_FOCAL_LENGTH 1e6 /* pixels */

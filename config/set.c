@@ -5,6 +5,7 @@
 
 #include <parallax/error.h>
 
+#include "config/text.h"
 #include "config/value.h"
 
 /* Splits TEXT, which is changed, at its commas, brackets around it left away; the items found, at most MAX + 1. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/value.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,36 +8,7 @@
 
 #include <parallax/error.h>
 
-bool plx_parse_real(const char *text, double *ret_value)
-{
-    /* strtod alone would take "0x1p3", "inf", "nan" and leading blanks */
-    if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
-        return false;
-    char *end;
-    double value = strtod(text, &end);
-    if (*end != '\0' || !isfinite(value))
-        return false;
-    *ret_value = value;
-    return true;
-}
-
-const char *plx_quote(const char *text, char ret_quoted[PLX_QUOTED_TEXT])
-{
-    static const char more[] = "...";
-    size_t length = strlen(text), kept = length;
-    if (length >= PLX_QUOTED_TEXT) {
-        kept = PLX_QUOTED_TEXT - sizeof more;
-        while (kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80) /* never half a UTF-8 character */
-            kept--;
-    }
-    for (size_t i = 0; i < kept; i++)
-        ret_quoted[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
-    if (kept < length)
-        memcpy(ret_quoted + kept, more, sizeof more);
-    else
-        ret_quoted[kept] = '\0';
-    return ret_quoted;
-}
+#include "config/text.h"
 
 static const struct plx_word *word_of_text(const struct plx_key *key, const char *text)
 {
@@ -124,10 +93,8 @@ static int parse_text(const struct plx_key *key, const char *text, struct plx_wh
     size_t length = strlen(text);
     if (length >= key->size)
         return refuse(key, PLX_ERR_RANGE, text, why);
-    for (size_t i = 0; i < length; i++)
-        if (iscntrl((unsigned char)text[i]))
-            return plx_fail(why, PLX_ERR_FORMAT, "%s holds a control character (byte %d); expected printable text", key->name,
-                            (unsigned char)text[i]);
+    if (!plx_is_printable(text))
+        return plx_fail(why, PLX_ERR_FORMAT, "%s holds a control character or no UTF-8; expected printable UTF-8", key->name);
     memset(ret_text, 0, key->size);
     memcpy(ret_text, text, length + 1);
     return 0;

@@ -26,11 +26,4 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
 /* What KEY accepts, in words: "a whole number from 0 to 256". */
 void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]);
 
-/* A number in decimal, with nothing before or behind it; no hexadecimal, no infinity, no NAN. False if TEXT is none. */
-bool plx_parse_real(const char *text, double *ret_value);
-
-/* TEXT for a message: cut to a few dozen characters, control characters as '?'. */
-#define PLX_QUOTED_TEXT 64
-const char *plx_quote(const char *text, char ret_quoted[PLX_QUOTED_TEXT]);
-
 #endif

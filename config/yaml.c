@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "config/file.h"
-#include "config/value.h"
+#include "config/text.h"
 
 /* A node and its text in one block; all blocks of a file hang on one chain. */
 struct block {

@@ -137,8 +137,8 @@ static void defaults_survive_dump_and_load(void **state)
 
 static void random_text(uint64_t *seed, char *ret_text, size_t size)
 {
-    static const char *const piece[] = {"a",  "/",        " ", "\"", "\\", "'", "#",
-                                        ": ", "\xC3\xA4", "{", "%",  "~",  "-", "\xE2\x82\xAC"};
+    static const char *const piece[] = {
+        "a", "/", " ", "\"", "\\", "'", "#", ": ", "\xC3\xA4", "{", "%", "~", "-", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
     const size_t most = scratch_random(seed) % 2 ? 8 : size;
     ret_text[0] = '\0';
     for (size_t used = 0;;) {

@@ -63,14 +63,6 @@ int plx_match_max_cost(const struct plx_match *match)
     return plx_census_bits(match->census) + match->gradient_cap;
 }
 
-void plx_match_p2_table(const struct plx_match *match, uint8_t ret_table[256])
-{
-    for (int step = 0; step < 256; step++) {
-        int p2 = match->p2_scale == 0 ? match->p2 : match->p2 * match->p2_scale / (match->p2_scale + step);
-        ret_table[step] = (uint8_t)(p2 > match->p2_min ? p2 : match->p2_min);
-    }
-}
-
 /* One number, its key in the configuration and its range. */
 struct bound {
     const char *key;

@@ -4,7 +4,6 @@
 #define PLX_CORE_MATCH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "core/why.h"
 
@@ -47,9 +46,6 @@ void plx_match_classic(struct plx_match *ret_match);
 /* Bits of the census word, and the largest cost C of one pixel and disparity. */
 int plx_census_bits(enum plx_census_kind kind);
 int plx_match_max_cost(const struct plx_match *match);
-
-/* P2 of a path's step from one pixel to the next by the difference of their grey values, 0..255. */
-void plx_match_p2_table(const struct plx_match *match, uint8_t ret_table[256]);
 
 /* RANGE or UNSUPPORTED with a reason if a number or a combination is not allowed: every sum L must fit 8 bits. */
 int plx_match_check(const struct plx_match *match, struct plx_why *why);

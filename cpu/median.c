@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Median of disparities over a window with clamped coordinates. */
-#include <string.h>
-
 #include <parallax/error.h>
 
-#include "cpu/band.h"
+#include "cpu/padded.h"
 
 #define ROWS 5 /* of the larger window */
 
@@ -14,18 +12,6 @@ struct median_job {
     int bands;
 };
 
-static void load_row(const struct plx_image *src, int y, uint16_t *line)
-{
-    const int last = src->height - 1;
-    const uint16_t *row = plx_row(src, y < 0 ? 0 : y > last ? last : y);
-
-    memcpy(line, row, (size_t)src->width * sizeof *line);
-    for (int i = 1; i <= ROWS / 2; i++) {
-        line[-i] = row[0];
-        line[src->width - 1 + i] = row[src->width - 1];
-    }
-}
-
 static void median_band(void *argument, int index)
 {
     const struct median_job *job = argument;
@@ -34,10 +20,10 @@ static void median_band(void *argument, int index)
     const uint16_t *rows[ROWS];
 
     for (int y = band.first - ROWS / 2; y < band.last + ROWS / 2; y++) {
-        uint16_t *line = lines[(y + ROWS) % ROWS] + PLX_PAD;
-        load_row(job->src, y, line);
+        uint16_t *line = lines[(y + ROWS) % ROWS];
+        plx_padded_row(job->src, y, line);
         memmove(rows, rows + 1, sizeof rows - sizeof rows[0]);
-        rows[ROWS - 1] = line;
+        rows[ROWS - 1] = line + PLX_PAD;
         if (y - ROWS / 2 >= band.first)
             job->kernel(rows + ROWS / 2, job->src->width, plx_row(job->dst, y - ROWS / 2));
     }

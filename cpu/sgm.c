@@ -42,7 +42,7 @@ static size_t place_worker(struct plx_sgm_worker *worker, uint8_t *block, size_t
     worker->pairs = take(block, &end, PLX_BLOCK * plx_pairs(8, (int)disparities));
     worker->below = take(block, &end, width * sizeof *worker->below);
     worker->above = take(block, &end, width * sizeof *worker->above);
-    worker->key = take(block, &end, disparities / PLX_CHUNK * (width + disparities) * sizeof *worker->key);
+    worker->key = take(block, &end, plx_ballots((int)width, (int)disparities) * sizeof *worker->key);
     return end;
 }
 
@@ -198,7 +198,6 @@ int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         .width = left_grey->width,
         .height = left_grey->height,
     };
-    plx_match_p2_table(match, job.p2);
     start_sweep(&job, PLX_DOWN);
     start_sweep(&job, PLX_UP);
     plx_pool_run(cpu->pool, cpu->sgm->threads, sweep_rows, &job);

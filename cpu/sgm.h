@@ -36,7 +36,6 @@ struct plx_sgm_job {
     const struct plx_match *match;
     const struct plx_winners *winners;
     int width, height;
-    uint8_t p2[256];
     atomic_int next[PLX_SWEEPS]; /* first row, in the order of the sweep, that nobody has taken */
 };
 

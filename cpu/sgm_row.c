@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One row of one sweep: block by block through cost, aggregation and, on the second visit, the winner. */
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/sgm.h"
@@ -26,54 +25,59 @@ static void wait_for(const atomic_int *done, int pixels)
             sched_yield();
 }
 
-static uint64_t word_at(const struct plx_image *census, int x, int y)
+/* Partners of the pixels of row SRC at all disparities: backwards, so that disparities go up with the address, and from the
+ * column on that is the last pixel's partner at disparity 0. Beside the image they are BEFORE and AFTER. */
+static void partners(const struct plx_sgm_job *job, const uint8_t *src, uint8_t before, uint8_t after, uint8_t *ret_bytes)
 {
-    const void *row = plx_row(census, y);
-    return census->type == PLX_U64 ? ((const uint64_t *)row)[x] : ((const uint32_t *)row)[x];
+    const int width = job->width, count = width + job->match->disparities - 1;
+    const int last = width - 1 - job->match->min_disparity; /* column of the first, maybe outside */
+    const int first_inside = clamp(last - (width - 1), 0, count), first_before = clamp(last + 1, first_inside, count);
+
+    memset(ret_bytes, after, (size_t)first_inside);
+    job->kernels->reverse(src + last - (first_before - 1), first_before - first_inside, ret_bytes + first_inside);
+    memset(ret_bytes + first_before, before, (size_t)(count - first_before));
 }
 
-/* Cuts the census words of both rows into bytes; the right one runs backwards, so that disparities go up with the address. */
 static void prepare_cost(const struct plx_sgm_job *job, struct plx_sgm_worker *worker, int y, struct plx_cost_row *ret_row)
 {
     const struct plx_match *match = job->match;
-    const int planes = match->census == PLX_CENSUS_FULL_9X7 ? 8 : (plx_census_bits(match->census) + 7) / 8;
-    const int last = job->width - 1 - match->min_disparity; /* column that is first in the backward row */
-    const int partners = job->width + match->disparities - 1;
+    const bool wide = match->census == PLX_CENSUS_FULL_9X7;
+    const int planes = wide ? 8 : (plx_census_bits(match->census) + 7) / 8;
 
-    for (int k = 0; k < planes; k++) {
-        for (int x = 0; x < job->width; x++)
-            worker->left[k][x] = (uint8_t)(word_at(&job->left->census, x, y) >> 8 * k);
-        memset(worker->right[k], 0, (size_t)partners);
-        for (int i = clamp(last - (job->width - 1), 0, partners); i < partners && i <= last; i++)
-            worker->right[k][i] = (uint8_t)(word_at(&job->right->census, last - i, y) >> 8 * k);
-    }
     *ret_row = (struct plx_cost_row){
         .width = job->width, .disparities = match->disparities, .planes = planes, .gradient_cap = match->gradient_cap};
+    job->kernels->split(plx_row(&job->right->census, y), job->width, wide, planes, worker->left);
     for (int k = 0; k < planes; k++) {
+        partners(job, worker->left[k], 0, 0, worker->right[k]);
         ret_row->left[k] = worker->left[k];
         ret_row->right[k] = worker->right[k];
     }
+    job->kernels->split(plx_row(&job->left->census, y), job->width, wide, planes, worker->left);
     if (match->gradient_cap > 0) {
         const uint8_t *gradient = plx_row(&job->right->gradient, y);
-        uint8_t *backward = worker->right[PLX_MAX_PLANES];
-        for (int i = 0; i < partners; i++)
-            backward[i] = gradient[clamp(last - i, 0, job->width - 1)];
+        partners(job, gradient, gradient[0], gradient[job->width - 1], worker->right[PLX_MAX_PLANES]);
         ret_row->left_gradient = plx_row(&job->left->gradient, y);
-        ret_row->right_gradient = backward;
+        ret_row->right_gradient = worker->right[PLX_MAX_PLANES];
     }
 }
 
-/* P2 of every path's step to each pixel. Where a path starts it does not matter, and a neighbour inside will do. */
+/* P2 of the steps from the pixels DX columns beside, in row BEFORE, to those of ROW. Where a path starts there is no step. */
+static void penalties(const struct plx_sgm_job *job, const uint8_t *row, const uint8_t *before, int dx, uint8_t *ret_p2)
+{
+    const int first = dx < 0 ? 1 : 0, count = job->width - (dx != 0);
+    ret_p2[0] = ret_p2[job->width - 1] = 0;
+    job->kernels->penalty(job->match, row + first, before + first + dx, count, ret_p2 + first);
+}
+
 static void prepare_p2(const struct plx_sgm_job *job, struct plx_sgm_worker *worker, int y, int y_before, int step)
 {
     const uint8_t *row = plx_row(job->grey, y), *before = plx_row(job->grey, y_before);
 
-    for (int x = 0; x < job->width; x++) {
-        const int back = clamp(x - step, 0, job->width - 1), on = clamp(x + step, 0, job->width - 1), grey = row[x];
-        worker->p2[PLX_ALONG][x] = job->p2[abs(grey - row[back])];
-        worker->p2[PLX_STRAIGHT][x] = job->p2[abs(grey - before[x])];
-        worker->p2[PLX_BEHIND][x] = job->p2[abs(grey - before[back])];
-        worker->p2[PLX_AHEAD][x] = job->p2[abs(grey - before[on])];
+    penalties(job, row, row, -step, worker->p2[PLX_ALONG]);
+    penalties(job, row, before, 0, worker->p2[PLX_STRAIGHT]);
+    if (job->match->paths == 8) {
+        penalties(job, row, before, -step, worker->p2[PLX_BEHIND]);
+        penalties(job, row, before, step, worker->p2[PLX_AHEAD]);
     }
 }
 
@@ -102,7 +106,7 @@ static void prepare_winner(const struct plx_sgm_job *job, const struct plx_sgm_w
                            struct plx_winner_row *ret_row)
 {
     const struct plx_match *match = job->match;
-    const size_t keys = (size_t)(match->disparities / PLX_CHUNK) * (size_t)(job->width + match->disparities);
+    const size_t keys = plx_ballots(job->width, match->disparities);
 
     *ret_row = (struct plx_winner_row){.width = job->width,
                                        .disparities = match->disparities,
@@ -150,5 +154,5 @@ void plx_sgm_row(struct plx_sgm_job *job, struct plx_sgm_worker *worker, int swe
         atomic_store_explicit(&done[row], end, memory_order_release); /* see wait_for */
     }
     if (second_visit)
-        plx_winner_finish(job->match, &winner, plx_row(&job->winners->left, y), plx_row(&job->winners->right, y));
+        kernels->finish(job->match, &winner, plx_row(&job->winners->left, y), plx_row(&job->winners->right, y));
 }

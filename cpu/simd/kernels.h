@@ -14,7 +14,8 @@
 
 #define PLX_BLOCK 32 /* columns that pass through cost, aggregate and winner together, in the first cache */
 #define PLX_MAX_PLANES 8
-#define PLX_CHUNK 32 /* disparities that share 5 bits in a right-view key */
+#define PLX_CHUNK 32  /* disparities that share 5 bits in a right-view key */
+#define PLX_BALLOTS 4 /* neighbouring pixels vote in different ones, so that no load waits for a store just made */
 
 /* One row, ready for the costs: census words cut into bytes. */
 struct plx_cost_row {
@@ -46,8 +47,8 @@ struct plx_winner_row {
     int width, disparities, paths;
     uint16_t *raw, *s1, *s2; /* [width], as in struct plx_winners */
     uint16_t *below, *above; /* [width], S(d - 1) and S(d + 1) of the winner d; 0 where it has no such neighbour */
-    uint16_t *key;           /* [disparities / PLX_CHUNK][width + disparities], least S << 5 | d & 31 of the right view,
-                                backwards: x at width - 1 - x */
+    uint16_t *key;           /* [PLX_BALLOTS][disparities / PLX_CHUNK][width + disparities], least S << 5 | d & 31 of the right
+                                view, backwards: x at width - 1 - x */
 };
 
 /* Bytes of two-path sums of one pixel, [paths / 4][disparities]: first along + straight, then behind + ahead, of L - C. */
@@ -65,8 +66,20 @@ struct plx_census_sample {
 #define PLX_PAD 4
 #define PLX_PADDED(width) ((size_t)(width) + 2 * PLX_PAD + 64)
 
+/* Keys of one row of the right view. */
+static inline size_t plx_ballots(int width, int disparities)
+{
+    return (size_t)PLX_BALLOTS * (size_t)(disparities / PLX_CHUNK) * (size_t)(width + disparities);
+}
+
 struct plx_kernels {
     const char *name;
+    /* bytes of WIDTH words of 4 or (WIDE) 8 bytes: byte k of all goes to ret_planes[k] */
+    void (*split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes);
+    /* COUNT bytes from SRC on, backwards */
+    void (*reverse)(const uint8_t *src, int count, uint8_t *ret_bytes);
+    /* P2 between COUNT pixels of A and their neighbours B */
+    void (*penalty)(const struct plx_match *match, const uint8_t *a, const uint8_t *b, int count, uint8_t *ret_p2);
     /* C of the COUNT pixels from X -> [count][disparities] */
     void (*cost)(const struct plx_cost_row *row, int x, int count, uint8_t *ret_cost);
     /* one sweep's paths over the COUNT pixels from X, entered from the side where the sweep comes from; their costs -> sums */
@@ -74,6 +87,8 @@ struct plx_kernels {
     /* costs and both sweeps' sums of the COUNT pixels from X -> winner and right keys */
     void (*winner)(const struct plx_winner_row *row, int x, int count, const uint8_t *cost, const uint8_t *pairs_a,
                    const uint8_t *pairs_b);
+    /* what the winner left of a row -> disparities of both views */
+    void (*finish)(const struct plx_match *match, const struct plx_winner_row *row, uint16_t *ret_left, uint16_t *ret_right);
 
     /* (4c + n + s + e + w + 4) >> 3 of WIDTH pixels of a padded row and its neighbours */
     void (*smooth)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint8_t *ret_row);
@@ -84,6 +99,9 @@ struct plx_kernels {
     /* medians of WIDTH pixels; ROWS[-1..1] or ROWS[-2..2] are padded */
     void (*median_3x3)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     void (*median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row);
+    /* ROWS[-2..2] are padded rows of raw winners, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of the middle one */
+    void (*confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
+                       const uint16_t *s2, int width, uint8_t *ret_row);
 };
 
 #define PLX_PASTE_(name, isa) plx_##name##_##isa

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the matching stages take: `bench_match [seconds a row]`. A row for each pair, parameter set, path count, instruction
+ * set and number of threads; least milliseconds of each stage, and of all (what else runs only adds). `default` makes strict,
+ * dense and confidence, as the service does; `classic` strict only, as libSGM does. Pairs are real ones where there is test
+ * data, else noise.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+#include "cpu/internal.h"
+#include "drivers/picture.h"
+#include "tests/oracle/board.h"
+
+#define MAX_ROUNDS 400
+
+enum { CENSUS, SGM, MEDIAN, CHECK, FILL, CONFIDENCE, STAGES };
+
+struct bench {
+    struct plx_stages *stages;
+    struct plx_match match;
+    struct plx_image left, right;
+    struct plx_features features[2];
+    struct plx_winners winners;
+    struct plx_image median_left, median_right, strict, thin, checked, filled_disparity, filled, dense, confidence;
+    double ms[STAGES + 1][MAX_ROUNDS];
+};
+
+static double lap(int64_t *since)
+{
+    int64_t now = plx_now_ns();
+    double ms = (double)(now - *since) / 1e6;
+    *since = now;
+    return ms;
+}
+
+static void must(int result)
+{
+    if (result < 0) {
+        fprintf(stderr, "a stage failed: %s\n", plx_strerror(result));
+        exit(1);
+    }
+}
+
+static void run(struct bench *bench, int round)
+{
+    struct plx_stages *stages = bench->stages;
+    const struct plx_stages_ops *ops = stages->ops;
+    const struct plx_match *match = &bench->match;
+    const bool refine = match->smooth;
+    int64_t since = plx_now_ns();
+    double all = 0;
+
+    must(ops->census(stages, &bench->left, match, &bench->features[0]));
+    must(ops->census(stages, &bench->right, match, &bench->features[1]));
+    bench->ms[CENSUS][round] = lap(&since);
+    must(ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
+    bench->ms[SGM][round] = lap(&since);
+    must(ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
+    must(ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
+    if (refine)
+        must(ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
+    bench->ms[MEDIAN][round] = lap(&since);
+    must(ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
+    if (refine)
+        must(ops->check(stages, &bench->thin, &bench->median_right, &bench->left, match, &bench->checked));
+    bench->ms[CHECK][round] = lap(&since);
+    if (refine) {
+        must(ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
+        must(ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+    }
+    bench->ms[FILL][round] = lap(&since);
+    if (refine)
+        must(ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
+    bench->ms[CONFIDENCE][round] = lap(&since);
+    for (int i = 0; i < STAGES; i++)
+        all += bench->ms[i][round];
+    bench->ms[STAGES][round] = all;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Loads or frees every image. */
+static void images(struct bench *bench, bool load)
+{
+    const struct {
+        struct plx_image *image;
+        enum plx_type type;
+    } all[] = {
+        {&bench->features[0].census, PLX_U32},
+        {&bench->features[0].gradient, PLX_U8},
+        {&bench->features[1].census, PLX_U32},
+        {&bench->features[1].gradient, PLX_U8},
+        {&bench->winners.left, PLX_U16},
+        {&bench->winners.right, PLX_U16},
+        {&bench->winners.raw, PLX_U16},
+        {&bench->winners.s1, PLX_U16},
+        {&bench->winners.s2, PLX_U16},
+        {&bench->median_left, PLX_U16},
+        {&bench->median_right, PLX_U16},
+        {&bench->strict, PLX_U16},
+        {&bench->thin, PLX_U16},
+        {&bench->checked, PLX_U16},
+        {&bench->filled_disparity, PLX_U16},
+        {&bench->filled, PLX_U8},
+        {&bench->dense, PLX_U16},
+        {&bench->confidence, PLX_U8},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (load)
+            *all[i].image = board_new(bench->left.width, bench->left.height, all[i].type, 0);
+        else
+            board_free(all[i].image);
+    }
+}
+
+static struct plx_image picture(const char *pair, const char *eye, int width, int height)
+{
+    char path[512];
+    struct plx_image image;
+    uint64_t random = board_seed();
+
+    snprintf(path, sizeof path, "%s/stereo/%s/%s.png", PLX_TEST_DATA, pair, eye);
+    if (plx_picture_read(path, PLX_U8, &image, NULL) == 0)
+        return image;
+    image = board_new(width, height, PLX_U8, 0);
+    for (size_t i = 0; i < (size_t)width * (size_t)height; i++)
+        ((uint8_t *)image.data)[i] = (uint8_t)board_below(&random, 256);
+    return image;
+}
+
+static void measure(struct bench *bench, const char *set, enum plx_isa isa, int threads, double seconds)
+{
+    const struct plx_limits limits = {bench->left.width, bench->left.height, bench->match.disparities, threads};
+    const int64_t end = plx_now_ns() + (int64_t)(seconds * 1e9);
+    int rounds = 0;
+
+    must(plx_cpu_create_isa(&limits, isa, &bench->stages));
+    run(bench, 0); /* touches all memory */
+    while (rounds < MAX_ROUNDS && (rounds < 3 || plx_now_ns() < end))
+        run(bench, rounds++);
+    bench->stages->ops->destroy(bench->stages);
+    printf("%4dx%-4d D %-3d %-7s %d paths %-7s %d threads", bench->left.width, bench->left.height, bench->match.disparities,
+           set, bench->match.paths, plx_isa_kernels(isa)->name, threads);
+    for (int i = 0; i <= STAGES; i++) {
+        qsort(bench->ms[i], (size_t)rounds, sizeof bench->ms[i][0], ascending);
+        printf(" %7.2f", bench->ms[i][0]);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *pair;
+        int width, height, disparities;
+    } pairs[] = {{"fc2_640x480", 640, 480, 64}, {"kitti12_000003", 1242, 375, 128}};
+    const double seconds = argc > 1 ? atof(argv[1]) : 1;
+    struct bench *bench = calloc(1, sizeof *bench);
+
+    if (!bench)
+        return 1;
+    printf("%-54s %7s %7s %7s %7s %7s %7s %7s  ms\n", "", "census", "sgm", "median", "check", "dense", "conf", "all");
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        bench->left = picture(pairs[i].pair, "left", pairs[i].width, pairs[i].height);
+        bench->right = picture(pairs[i].pair, "right", pairs[i].width, pairs[i].height);
+        images(bench, true);
+        for (int set = 0; set < 4; set++) {
+            const bool classic = set >= 2;
+            (classic ? plx_match_classic : plx_match_default)(&bench->match);
+            bench->match.disparities = pairs[i].disparities;
+            bench->match.paths = set % 2 == 0 ? 8 : 4;
+            for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
+                for (int threads = 1; threads <= 2 && plx_isa_kernels((enum plx_isa)isa); threads++)
+                    measure(bench, classic ? "classic" : "default", (enum plx_isa)isa, threads, seconds);
+        }
+        images(bench, false);
+        free(bench->left.data);
+        free(bench->right.data);
+    }
+    free(bench);
+    return 0;
+}

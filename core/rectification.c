@@ -60,8 +60,9 @@ static void corner_mean(const struct plx_stereo_calibration *calibration, int ey
     const struct plx_camera *camera = &calibration->camera[eye];
     double sum_x = 0, sum_y = 0;
     for (int corner = 0; corner < 4; corner++) {
+        int right = corner % 2, bottom = corner / 2;
         double ray[3] = {0, 0, 1}, turned[3];
-        plx_camera_unproject(camera, corner % 2 * (camera->width - 1), corner / 2 * (camera->height - 1), &ray[0], &ray[1]);
+        plx_camera_unproject(camera, right * (camera->width - 1), bottom * (camera->height - 1), &ray[0], &ray[1]);
         ray[0] = (float)ray[0];
         ray[1] = (float)ray[1];
         plx_mat3_apply(calibration->rectification[eye], ray, turned);

@@ -10,24 +10,12 @@
 #include "core/camera.h"
 #include "core/matrix3.h"
 
-#define FRACTION_ONE 32
+/* Beyond what an entry holds, in 1/32 px. */
+#define NOWHERE INT32_MAX
 
-/* Where the map points when nothing is there: outside of every image. */
-static const struct plx_remap_entry nowhere = {INT16_MIN, INT16_MIN, 0, 0};
-
-/* Positions beyond the 16-bit numbers of a map are outside of every image all the same. */
-static struct plx_remap_entry entry_at(double u, double v)
+static int64_t to_parts(double position)
 {
-    if (!(fabs(u) < INT16_MAX && fabs(v) < INT16_MAX))
-        return nowhere;
-    long x = lrintf((float)u * FRACTION_ONE), y = lrintf((float)v * FRACTION_ONE); /* half to even */
-    long fx = x & (FRACTION_ONE - 1), fy = y & (FRACTION_ONE - 1);
-    return (struct plx_remap_entry){
-        .x = (int16_t)((x - fx) / FRACTION_ONE),
-        .y = (int16_t)((y - fy) / FRACTION_ONE),
-        .fx = (uint8_t)fx,
-        .fy = (uint8_t)fy,
-    };
+    return fabs(position) < PLX_MAX_SIDE * 8 ? lrintf((float)position * PLX_REMAP_ONE) : NOWHERE; /* half to even */
 }
 
 int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_eye eye, struct plx_remap *map)
@@ -48,12 +36,12 @@ int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_ey
             double ray[3], u, v;
             plx_mat3_apply(back, pixel, ray);
             struct plx_remap_entry *entry = &map->entry[(size_t)y * (size_t)map->width + (size_t)x];
-            if (!(ray[2] > 0)) { /* behind the camera */
-                *entry = nowhere;
-                continue;
+            if (ray[2] > 0) {
+                plx_camera_project(&calibration->camera[eye], ray[0] / ray[2], ray[1] / ray[2], &u, &v);
+                *entry = plx_remap_at(to_parts(u), to_parts(v));
+            } else { /* behind the camera */
+                *entry = plx_remap_at(NOWHERE, NOWHERE);
             }
-            plx_camera_project(&calibration->camera[eye], ray[0] / ray[2], ray[1] / ray[2], &u, &v);
-            *entry = entry_at(u, v);
         }
     }
     return 0;

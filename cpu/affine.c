@@ -11,14 +11,9 @@ struct affine_job {
     int bands;
 };
 
-/* Positions that no 16-bit entry holds lie outside of every image. */
-static struct plx_remap_entry entry_at(int64_t x_q16, int64_t y_q16)
+static int64_t to_parts(int64_t q16)
 {
-    int64_t x = (x_q16 + (1 << 10)) >> 11, y = (y_q16 + (1 << 10)) >> 11;
-    int64_t limit = (int64_t)INT16_MAX * PLX_FRACTION_ONE;
-    if (x < -limit || x > limit || y < -limit || y > limit)
-        return (struct plx_remap_entry){INT16_MIN, INT16_MIN, 0, 0};
-    return (struct plx_remap_entry){(int16_t)(x >> 5), (int16_t)(y >> 5), (uint8_t)(x & 31), (uint8_t)(y & 31)};
+    return (q16 + (1 << 10)) >> 11;
 }
 
 static void affine_band(void *argument, int index)
@@ -30,7 +25,8 @@ static void affine_band(void *argument, int index)
         uint8_t *out = plx_row(job->dst, y);
         int64_t source_x = (int64_t)m[1] * y + m[2], source_y = (int64_t)m[4] * y + m[5];
         for (int x = 0; x < job->dst->width; x++)
-            out[x] = (uint8_t)plx_sample(job->src, entry_at(source_x + (int64_t)m[0] * x, source_y + (int64_t)m[3] * x));
+            out[x] = (uint8_t)plx_sample(
+                job->src, plx_remap_at(to_parts(source_x + (int64_t)m[0] * x), to_parts(source_y + (int64_t)m[3] * x)));
     }
 }
 

@@ -5,16 +5,13 @@
 
 #include "core/remap.h"
 
-#define PLX_FRACTION_ONE 32
-
 /* Weights are products of two fractions of 32, so the Q10 sum in 32-bit integers loses nothing; it is rounded half up. */
 static inline unsigned plx_blend(unsigned top_left, unsigned top_right, unsigned bottom_left, unsigned bottom_right,
                                  unsigned fx, unsigned fy)
 {
-    unsigned top = top_left * (PLX_FRACTION_ONE - fx) + top_right * fx;
-    unsigned bottom = bottom_left * (PLX_FRACTION_ONE - fx) + bottom_right * fx;
-    return (top * (PLX_FRACTION_ONE - fy) + bottom * fy + PLX_FRACTION_ONE * PLX_FRACTION_ONE / 2) /
-           (PLX_FRACTION_ONE * PLX_FRACTION_ONE);
+    unsigned top = top_left * (PLX_REMAP_ONE - fx) + top_right * fx;
+    unsigned bottom = bottom_left * (PLX_REMAP_ONE - fx) + bottom_right * fx;
+    return (top * (PLX_REMAP_ONE - fy) + bottom * fy + PLX_REMAP_ONE * PLX_REMAP_ONE / 2) / (PLX_REMAP_ONE * PLX_REMAP_ONE);
 }
 
 static inline unsigned plx_pixel_or_zero(const struct plx_image *src, int x, int y)

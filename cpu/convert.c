@@ -77,7 +77,7 @@ static void read_mosaic(const struct plx_raw *raw, int y, uint16_t *line)
 {
     read_line *read = plx_format_layout(raw->format)->words ? read_words : read_grey;
     read(raw, mirror(y, raw->height), line);
-    line[-1] = line[1];
+    line[-1] = line[1]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): a mosaic has two columns or more */
     line[raw->eye_width] = line[raw->eye_width - 2];
 }
 

@@ -17,7 +17,7 @@ struct filter_job {
 static void filter_row(const struct filter_job *job, int x, int y, int count, uint16_t *out)
 {
     const struct plx_filter *filter = job->filter;
-    uint8_t line[PLX_TILE_LINE];
+    uint8_t line[PLX_TILE_LINE] = {0};
     uint32_t sum[PLX_TILE];
     plx_clamped_line(job->src, x - filter->size_x / 2, y, count + filter->size_x - 1, line);
     for (int i = 0; i < count; i++)

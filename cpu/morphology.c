@@ -23,7 +23,7 @@ static void raise_to(uint8_t *out, const uint8_t *in, int count)
 
 static void dilate_row(const struct morphology_job *job, int x, int y, int count, uint8_t *out)
 {
-    uint8_t line[PLX_TILE_LINE];
+    uint8_t line[PLX_TILE_LINE] = {0};
     int length = count + job->width - 1;
     plx_clamped_line(job->src, x - job->width / 2, y, length, line);
     for (int i = 0; i < length; i++)

@@ -23,28 +23,40 @@ static bool lies_outside(const struct plx_image *src, struct plx_remap_entry at)
     return at.x < 0 || at.y < 0 || at.x + (at.fx > 0) >= src->width || at.y + (at.fy > 0) >= src->height;
 }
 
-/* One row of dst by PIXEL type; the same text for both depths. Returns the masked pixels. */
-#define DEFINE_RECTIFY_ROW(name, pixel)                                                                                        \
-    static unsigned name(const struct plx_image *src, const struct plx_remap_entry *entry, int width, pixel *out)              \
-    {                                                                                                                          \
-        const uint8_t *data = src->data;                                                                                       \
-        unsigned inner_x = (unsigned)src->width - 1, inner_y = (unsigned)src->height - 1, masked = 0;                          \
-        for (int i = 0; i < width; i++) {                                                                                      \
-            struct plx_remap_entry at = entry[i];                                                                              \
-            if ((unsigned)at.x < inner_x && (unsigned)at.y < inner_y) {                                                        \
-                const pixel *top = (const pixel *)(const void *)(data + (size_t)at.y * src->pitch) + at.x;                     \
-                const pixel *bottom = (const pixel *)(const void *)((const uint8_t *)top + src->pitch);                        \
-                out[i] = (pixel)plx_blend(top[0], top[1], bottom[0], bottom[1], at.fx, at.fy);                                 \
-            } else {                                                                                                           \
-                out[i] = (pixel)plx_sample(src, at);                                                                           \
-                masked += lies_outside(src, at);                                                                               \
-            }                                                                                                                  \
-        }                                                                                                                      \
-        return masked;                                                                                                         \
-    }
+static inline unsigned load(const uint8_t *row, int x, bool wide)
+{
+    return wide ? ((const uint16_t *)(const void *)row)[x] : row[x];
+}
 
-DEFINE_RECTIFY_ROW(rectify_row_u8, uint8_t)
-DEFINE_RECTIFY_ROW(rectify_row_u16, uint16_t)
+/* Returns the masked pixels of row Y. */
+static unsigned rectify_row(const struct rectify_job *job, int y)
+{
+    const struct plx_image *src = job->src;
+    const struct plx_remap_entry *entry = job->map->entry + (size_t)y * (size_t)job->map->width;
+    const unsigned inner_x = (unsigned)src->width - 1, inner_y = (unsigned)src->height - 1;
+    const bool wide = src->type == PLX_U16;
+    uint8_t *out = plx_row(job->dst, y);
+    uint16_t *wide_out = plx_row(job->dst, y);
+    unsigned masked = 0;
+
+    for (int x = 0; x < job->dst->width; x++) {
+        struct plx_remap_entry at = entry[x];
+        unsigned value;
+        if ((unsigned)at.x < inner_x && (unsigned)at.y < inner_y) { /* all four neighbours inside */
+            const uint8_t *top = plx_row(src, at.y), *bottom = top + src->pitch;
+            value = plx_blend(load(top, at.x, wide), load(top, at.x + 1, wide), load(bottom, at.x, wide),
+                              load(bottom, at.x + 1, wide), at.fx, at.fy);
+        } else {
+            value = plx_sample(src, at);
+            masked += lies_outside(src, at);
+        }
+        if (wide)
+            wide_out[x] = (uint16_t)value;
+        else
+            out[x] = (uint8_t)value;
+    }
+    return masked;
+}
 
 static void rectify_band(void *argument, int index)
 {
@@ -52,11 +64,8 @@ static void rectify_band(void *argument, int index)
     struct plx_band band = plx_band(index, job->bands, job->dst->height);
     unsigned masked = 0;
 
-    for (int y = band.first; y < band.last; y++) {
-        const struct plx_remap_entry *entry = job->map->entry + (size_t)y * (size_t)job->map->width;
-        masked += job->dst->type == PLX_U8 ? rectify_row_u8(job->src, entry, job->dst->width, plx_row(job->dst, y))
-                                           : rectify_row_u16(job->src, entry, job->dst->width, plx_row(job->dst, y));
-    }
+    for (int y = band.first; y < band.last; y++)
+        masked += rectify_row(job, y);
     /* relaxed: a sum, read after the pool's own synchronisation */
     atomic_fetch_add_explicit(&job->masked, masked, memory_order_relaxed);
 }

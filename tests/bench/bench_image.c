@@ -168,9 +168,9 @@ int main(int argc, char **argv)
     memset(bench.a.data, 0, bench.a.pitch * HEIGHT);
     report(&bench, "histogram, black", histogram);
 
-    struct plx_image *images[] = {&bench.a,         &bench.b,    &bench.u16,   &bench.history,
-                                  &bench.disparity, &bench.bins, &bench.patch, &raw};
-    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+    struct plx_image *images[] = {&bench.a,     &bench.b, &bench.u16, &bench.history, &bench.disparity, &bench.bins,
+                                  &bench.patch, &raw,     NULL};
+    for (int i = 0; images[i]; i++)
         stages->ops->free(stages, images[i]->data);
     stages->ops->free(stages, bench.map.entry);
     stages->ops->destroy(stages);

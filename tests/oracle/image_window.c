@@ -57,7 +57,7 @@ void oracle_morphology(enum plx_morphology op, const struct plx_image *src, int 
         return;
     }
     struct plx_image between = *dst;
-    between.data = malloc(dst->pitch * (size_t)dst->height);
+    between.data = calloc(dst->pitch, (size_t)dst->height);
     if (!between.data)
         abort();
     extreme(op == PLX_CLOSE, src, width, height, &between);

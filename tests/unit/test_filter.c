@@ -52,9 +52,10 @@ static void weights_sum_to_one(void **state)
             for (int i = 0; i < size; i++) {
                 sum_x += filter.weight_x[i];
                 assert_int_equal(filter.weight_x[i], filter.weight_x[size - 1 - i]);
-                double sigma = 0.3 * ((size - 1) * 0.5 - 1) + 0.8, far = i - size / 2;
+                const int far = i - size / 2, centre = size / 2;
+                double sigma = 0.3 * ((size - 1) * 0.5 - 1) + 0.8;
                 double ratio = gaussian ? exp(-far * far / (2 * sigma * sigma)) : 1;
-                assert_true(fabs(filter.weight_x[i] - ratio * filter.weight_x[size / 2]) <= 32); /* the centre takes the rest */
+                assert_true(fabs(filter.weight_x[i] - ratio * filter.weight_x[centre]) <= 32); /* the centre takes the rest */
             }
             for (int i = 0; i < 32 - size; i++)
                 sum_y += filter.weight_y[i];

@@ -22,8 +22,6 @@ struct pair {
 struct plx_feed {
     struct plx_stages *stages;
     enum plx_feed_mode mode;
-    int (*make)(void *argument, struct plx_why *why);
-    void *argument;
     pthread_t thread;
     bool running; /* the thread exists; the reader's own */
 
@@ -89,7 +87,6 @@ void plx_feed_destroy(struct plx_feed *feed)
 {
     if (!feed)
         return;
-    plx_feed_stop(feed);
     for (int i = 0; i < feed->pairs * PLX_EYES; i++)
         if (feed->pair[i / PLX_EYES].data[i % PLX_EYES])
             feed->stages->ops->free(feed->stages, feed->pair[i / PLX_EYES].data[i % PLX_EYES]);
@@ -99,11 +96,17 @@ void plx_feed_destroy(struct plx_feed *feed)
     free(feed);
 }
 
+static struct plx_fed_source *fed_of(struct plx_source *source)
+{
+    return (struct plx_fed_source *)source;
+}
+
 static void *run(void *argument)
 {
-    struct plx_feed *feed = argument;
+    struct plx_fed_source *source = argument;
+    struct plx_feed *feed = source->feed;
     struct plx_why why = {""};
-    int result = feed->make(feed->argument, &why);
+    int result = source->make(source, &why);
     pthread_mutex_lock(&feed->lock);
     feed->finished = true;
     feed->result = result;
@@ -113,22 +116,22 @@ static void *run(void *argument)
     return NULL;
 }
 
-int plx_feed_start(struct plx_feed *feed, int (*make)(void *argument, struct plx_why *why), void *argument)
+int plx_fed_start(struct plx_source *source, struct plx_why *why)
 {
+    struct plx_feed *feed = fed_of(source)->feed;
     if (feed->running)
         return 0;
-    feed->make = make;
-    feed->argument = argument;
     feed->stopping = feed->finished = feed->asked = false; /* no thread yet: nobody else looks */
-    if (pthread_create(&feed->thread, NULL, run, feed) != 0)
-        return PLX_ERR_NOMEM;
+    if (pthread_create(&feed->thread, NULL, run, source) != 0)
+        return plx_fail(why, PLX_ERR_NOMEM, "%s source: no thread could be started", source->ops->name);
     feed->running = true;
     return 0;
 }
 
-void plx_feed_stop(struct plx_feed *feed)
+void plx_fed_stop(struct plx_source *source)
 {
-    if (!feed->running)
+    struct plx_feed *feed = fed_of(source)->feed;
+    if (!feed || !feed->running)
         return;
     pthread_mutex_lock(&feed->lock);
     feed->stopping = true;
@@ -182,12 +185,22 @@ int plx_feed_begin(struct plx_feed *feed, void *ret_data[PLX_EYES])
     return number;
 }
 
-void plx_feed_publish(struct plx_feed *feed, int number, enum plx_eye eye, const struct plx_capture *capture)
+void plx_feed_publish(struct plx_feed *feed, int number, enum plx_eye eye, const struct plx_image *image,
+                      const struct plx_capture *capture)
 {
     pthread_mutex_lock(&feed->lock);
     struct pair *pair = &feed->pair[number];
     pair->capture[eye] = *capture;
     pair->capture[eye].buffer = &pair->use[eye];
+    pair->capture[eye].raw[eye] = (struct plx_raw){
+        .data = image->data,
+        .bytes = image->pitch * (size_t)image->height,
+        .width = image->width,
+        .height = image->height,
+        .pitch = image->pitch,
+        .format = image->type == PLX_U16 ? PLX_FORMAT_Y16 : PLX_FORMAT_GREY,
+        .eye_width = image->width,
+    };
     pair->use[eye] = READY;
     feed->asked = false; /* that was what the reader waited for; the next pair is begun when it asks again */
     pthread_cond_signal(&feed->reader);
@@ -226,15 +239,17 @@ static struct plx_capture *find_ready(struct plx_feed *feed)
     return ready;
 }
 
-int plx_feed_next(struct plx_feed *feed, int64_t deadline_ns, struct plx_capture *ret_capture, struct plx_why *why)
+int plx_fed_next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
 {
+    struct plx_feed *feed = fed_of(source)->feed;
+    struct plx_why *why = &source->why;
     const struct timespec deadline = to_timespec(deadline_ns > 0 ? deadline_ns : 0);
     struct plx_capture *ready;
     int result = 0;
     pthread_mutex_lock(&feed->lock);
     while (!(ready = find_ready(feed)) && result == 0) {
         if (!feed->running) {
-            result = plx_fail(why, PLX_ERR_LOST, "the source is stopped");
+            result = plx_fail(why, PLX_ERR_LOST, "the %s source is stopped", source->ops->name);
         } else if (feed->finished) {
             result = feed->result;
             *why = feed->why;
@@ -256,8 +271,9 @@ int plx_feed_next(struct plx_feed *feed, int64_t deadline_ns, struct plx_capture
     return result;
 }
 
-void plx_feed_release(struct plx_feed *feed, struct plx_capture *capture)
+void plx_fed_release(struct plx_source *source, struct plx_capture *capture)
 {
+    struct plx_feed *feed = fed_of(source)->feed;
     if (!capture->buffer)
         return;
     pthread_mutex_lock(&feed->lock);

@@ -18,7 +18,7 @@
 #define UNTIMED_RATE_HZ 10.0 /* KITTI's, where there is no times.txt */
 
 struct replay {
-    struct plx_source base; /* first: a struct plx_source * of this source is a struct replay * */
+    struct plx_fed_source fed; /* first: a struct plx_source * of this source is a struct replay * */
     struct plx_listing listing;
     enum plx_pace pace;
     bool loop;
@@ -27,7 +27,6 @@ struct replay {
     size_t pitch;
     bool calibrated;
     struct plx_calibration_info calibration;
-    struct plx_feed *feed;
     char path[];
 };
 
@@ -47,12 +46,17 @@ static double due_s(const struct replay *self, uint64_t k)
     return (double)(k / count) * (span_s + self->period_s) + listing->pair[k % count].time_s - first_s;
 }
 
+static struct plx_image view(const struct replay *self, void *data)
+{
+    return (struct plx_image){data, self->fed.base.width, self->fed.base.height, self->pitch, self->type};
+}
+
 static int decode(const struct replay *self, const struct plx_listing_pair *pair, void *const data[PLX_EYES],
                   struct plx_why *why)
 {
     int result = 0;
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        const struct plx_image image = {data[eye], self->base.width, self->base.height, self->pitch, self->type};
+        const struct plx_image image = view(self, data[eye]);
         result = plx_picture_read_into(pair->path[eye], &image, why);
     }
     return result;
@@ -62,29 +66,21 @@ static void publish(const struct replay *self, int number, void *const data[PLX_
 {
     const double file_s = self->listing.pair[k % (uint64_t)self->listing.count].time_s;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        struct plx_capture capture = {
+        const struct plx_image image = view(self, data[eye]);
+        const struct plx_capture capture = {
             .capture_ns = capture_ns,
             .clock_offset_ns = capture_ns - (int64_t)(file_s * PLX_NS_PER_S),
             .clock = PLX_CLOCK_FILE,
             .sequence = (uint32_t)k,
         };
-        capture.raw[eye] = (struct plx_raw){
-            .data = data[eye],
-            .bytes = self->pitch * (size_t)self->base.height,
-            .width = self->base.width,
-            .height = self->base.height,
-            .pitch = self->pitch,
-            .format = self->type == PLX_U16 ? PLX_FORMAT_Y16 : PLX_FORMAT_GREY,
-            .eye_width = self->base.width,
-        };
-        plx_feed_publish(self->feed, number, (enum plx_eye)eye, &capture);
+        plx_feed_publish(self->fed.feed, number, (enum plx_eye)eye, &image, &capture);
     }
 }
 
 /* In the feed's thread. */
-static int make(void *argument, struct plx_why *why)
+static int make(struct plx_fed_source *fed, struct plx_why *why)
 {
-    const struct replay *self = argument;
+    const struct replay *self = replay_of(&fed->base);
     const uint64_t count = (uint64_t)self->listing.count;
     const bool paced = self->pace != PLX_PACE_MAXIMUM;
     const int64_t begun = plx_now_ns();
@@ -93,13 +89,13 @@ static int make(void *argument, struct plx_why *why)
             k++; /* its time is over */
         void *data[PLX_EYES];
         int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
-        int number = plx_feed_begin(self->feed, data);
+        int number = plx_feed_begin(self->fed.feed, data);
         if (number >= 0) {
             int result = decode(self, &self->listing.pair[k % count], data, why);
             if (result < 0)
                 return result;
         }
-        if (number == PLX_FEED_STOPPED || (paced && !plx_feed_sleep_until(self->feed, capture_ns)))
+        if (number == PLX_FEED_STOPPED || (paced && !plx_feed_sleep_until(self->fed.feed, capture_ns)))
             return PLX_ERR_LOST;
         if (number >= 0)
             publish(self, number, data, k, capture_ns);
@@ -111,30 +107,10 @@ static void destroy(struct plx_source *source)
 {
     if (!source)
         return;
-    plx_feed_destroy(replay_of(source)->feed);
+    plx_fed_stop(source);
+    plx_feed_destroy(replay_of(source)->fed.feed);
     plx_listing_close(&replay_of(source)->listing);
     free(source);
-}
-
-static int start(struct plx_source *source, struct plx_why *why)
-{
-    int result = plx_feed_start(replay_of(source)->feed, make, replay_of(source));
-    return result < 0 ? plx_fail(why, result, "%s: no thread could be started", replay_of(source)->path) : 0;
-}
-
-static void stop(struct plx_source *source)
-{
-    plx_feed_stop(replay_of(source)->feed);
-}
-
-static int next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
-{
-    return plx_feed_next(replay_of(source)->feed, deadline_ns, ret_capture, &source->why);
-}
-
-static void release(struct plx_source *source, struct plx_capture *capture)
-{
-    plx_feed_release(replay_of(source)->feed, capture);
 }
 
 static int control(struct plx_source *source, uint32_t exposure_us, float gain)
@@ -163,10 +139,10 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
 static const struct plx_source_ops replay_ops = {
     .name = "replay",
     .destroy = destroy,
-    .start = start,
-    .stop = stop,
-    .next = next,
-    .release = release,
+    .start = plx_fed_start,
+    .stop = plx_fed_stop,
+    .next = plx_fed_next,
+    .release = plx_fed_release,
     .control = control,
     .range = range,
     .calibration = calibration,
@@ -186,10 +162,10 @@ static int find_size(struct replay *self, struct plx_why *why)
         return plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
                         info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
                         path[PLX_LEFT]);
-    self->base.width = info[PLX_LEFT].width;
-    self->base.height = info[PLX_LEFT].height;
+    self->fed.base.width = info[PLX_LEFT].width;
+    self->fed.base.height = info[PLX_LEFT].height;
     self->type = info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type;
-    size_t bytes = (size_t)self->base.width * self->type;
+    size_t bytes = (size_t)self->fed.base.width * self->type;
     self->pitch = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     return 0;
 }
@@ -200,7 +176,7 @@ static void find_rate(struct replay *self, double rate_hz)
     self->period_s = 1.0 / (self->pace == PLX_PACE_FIXED ? rate_hz : UNTIMED_RATE_HZ);
     if (self->pace != PLX_PACE_FIXED && listing->timed && listing->count > 1)
         self->period_s = (listing->pair[listing->count - 1].time_s - listing->pair[0].time_s) / (listing->count - 1);
-    self->base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    self->fed.base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
 }
 
 static int find_calibration(struct replay *self, struct plx_why *why)
@@ -224,7 +200,8 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     if (!self)
         return plx_fail(why, PLX_ERR_NOMEM, "replay: out of memory");
     memcpy(self->path, options->path, length);
-    self->base.ops = &replay_ops;
+    self->fed.base.ops = &replay_ops;
+    self->fed.make = make;
     self->pace = options->pace;
     self->loop = options->loop;
 
@@ -237,15 +214,16 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
         goto fail;
     find_rate(self, options->rate_hz);
     result = plx_feed_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_FEED_WAIT : PLX_FEED_LATEST, PLX_SOURCE_MIN_PAIRS + 2,
-                             self->pitch * (size_t)self->base.height, &self->feed);
+                             self->pitch * (size_t)self->fed.base.height, &self->fed.feed);
     if (result < 0) {
-        plx_fail(why, result, "%s: out of memory for pictures of %dx%d", self->path, self->base.width, self->base.height);
+        plx_fail(why, result, "%s: out of memory for pictures of %dx%d", self->path, self->fed.base.width,
+                 self->fed.base.height);
         goto fail;
     }
-    *ret_source = &self->base;
+    *ret_source = &self->fed.base;
     return 0;
 
 fail:
-    destroy(&self->base);
+    destroy(&self->fed.base);
     return result;
 }

@@ -25,9 +25,8 @@ struct setting {
 };
 
 struct synthetic {
-    struct plx_source base; /* first: a struct plx_source * of this source is a struct synthetic * */
+    struct plx_fed_source fed; /* first: a struct plx_source * of this source is a struct synthetic * */
     struct plx_synthetic_options options;
-    struct plx_feed *feed;
     size_t pitch;
     double period_s;
     _Atomic uint64_t request;        /* the newest struct setting, packed */
@@ -74,40 +73,31 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
                                       (double)setting.gain, &image);
         if (result < 0)
             return result;
-        struct plx_capture capture = {
+        const struct plx_capture capture = {
             .capture_ns = capture_ns,
             .clock = PLX_CLOCK_MONOTONIC,
             .sequence = (uint32_t)k,
             .exposure_us = setting.exposure_us,
             .gain = setting.gain,
         };
-        capture.raw[eye] = (struct plx_raw){
-            .data = data[eye],
-            .bytes = self->pitch * (size_t)scene->height,
-            .width = scene->width,
-            .height = scene->height,
-            .pitch = self->pitch,
-            .format = PLX_FORMAT_GREY,
-            .eye_width = scene->width,
-        };
-        plx_feed_publish(self->feed, number, (enum plx_eye)eye, &capture);
+        plx_feed_publish(self->fed.feed, number, (enum plx_eye)eye, &image, &capture);
     }
     return 0;
 }
 
 /* The camera's life, in the feed's thread. */
-static int make(void *argument, struct plx_why *why)
+static int make(struct plx_fed_source *fed, struct plx_why *why)
 {
-    struct synthetic *self = argument;
-    const bool paced = self->base.rate_hz > 0.0;
+    struct synthetic *self = synthetic_of(&fed->base);
+    const bool paced = self->fed.base.rate_hz > 0.0;
     const int64_t begun = plx_now_ns();
     uint64_t k = 0, remembered = 0; /* frames whose request is in the history */
     for (;;) {
         int64_t capture_ns = begun + (int64_t)((double)k * self->period_s * PLX_NS_PER_S);
-        if (paced && !plx_feed_sleep_until(self->feed, capture_ns))
+        if (paced && !plx_feed_sleep_until(self->fed.feed, capture_ns))
             return PLX_ERR_LOST;
         void *data[PLX_EYES];
-        int number = plx_feed_begin(self->feed, data);
+        int number = plx_feed_begin(self->fed.feed, data);
         if (number == PLX_FEED_STOPPED)
             return PLX_ERR_LOST;
         /* Relaxed: the request is one word and nothing else hangs on it. */
@@ -131,29 +121,9 @@ static void destroy(struct plx_source *source)
 {
     if (!source)
         return;
-    plx_feed_destroy(synthetic_of(source)->feed);
+    plx_fed_stop(source);
+    plx_feed_destroy(synthetic_of(source)->fed.feed);
     free(source);
-}
-
-static int start(struct plx_source *source, struct plx_why *why)
-{
-    int result = plx_feed_start(synthetic_of(source)->feed, make, synthetic_of(source));
-    return result < 0 ? plx_fail(why, result, "synthetic source: no thread could be started") : 0;
-}
-
-static void stop(struct plx_source *source)
-{
-    plx_feed_stop(synthetic_of(source)->feed);
-}
-
-static int next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
-{
-    return plx_feed_next(synthetic_of(source)->feed, deadline_ns, ret_capture, &source->why);
-}
-
-static void release(struct plx_source *source, struct plx_capture *capture)
-{
-    plx_feed_release(synthetic_of(source)->feed, capture);
 }
 
 static void range(struct plx_source *source, struct plx_control_range *ret_range)
@@ -194,10 +164,10 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
 static const struct plx_source_ops synthetic_ops = {
     .name = "synthetic",
     .destroy = destroy,
-    .start = start,
-    .stop = stop,
-    .next = next,
-    .release = release,
+    .start = plx_fed_start,
+    .stop = plx_fed_stop,
+    .next = plx_fed_next,
+    .release = plx_fed_release,
     .control = control,
     .range = range,
     .calibration = calibration,
@@ -226,18 +196,19 @@ int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_o
         return plx_fail(why, PLX_ERR_NOMEM, "synthetic source: out of memory");
 
     const struct plx_scene *scene = &options->scene;
-    self->base =
+    self->fed.base =
         (struct plx_source){.ops = &synthetic_ops, .width = scene->width, .height = scene->height, .rate_hz = options->rate_hz};
     self->options = *options;
     self->period_s = 1.0 / (options->rate_hz > 0.0 ? options->rate_hz : PLX_SYNTHETIC_RATE_HZ);
     self->pitch = ((size_t)scene->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    control(&self->base, FIRST_EXPOSURE_US, GAIN_MIN);
+    self->fed.make = make;
+    control(&self->fed.base, FIRST_EXPOSURE_US, GAIN_MIN);
     result = plx_feed_create(stages, options->rate_hz > 0.0 ? PLX_FEED_LATEST : PLX_FEED_ON_DEMAND, PLX_SOURCE_MIN_PAIRS + 1,
-                             self->pitch * (size_t)scene->height, &self->feed);
+                             self->pitch * (size_t)scene->height, &self->fed.feed);
     if (result < 0) {
         free(self);
         return plx_fail(why, result, "synthetic source: out of memory for pictures of %dx%d", scene->width, scene->height);
     }
-    *ret_source = &self->base;
+    *ret_source = &self->fed.base;
     return 0;
 }

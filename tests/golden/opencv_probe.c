@@ -110,7 +110,7 @@ static void remap(char **argument)
     size_t map_bytes = (size_t)map.width * (size_t)map.height * sizeof *map.entry;
     uint32_t masked;
 
-    struct plx_stages *stages;
+    struct plx_stages *stages = NULL;
     struct plx_limits limits = {PLX_MAX_SIDE, PLX_MAX_SIDE, 64, 2};
     src.data = malloc(src.pitch * (size_t)src.height);
     dst.data = malloc(dst.pitch * (size_t)dst.height);

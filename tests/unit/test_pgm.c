@@ -12,21 +12,7 @@
 #include "drivers/pgm.h"
 #include "tests/unit/files.h"
 
-static struct files files;
 static struct plx_why why;
-
-static int begin(void **state)
-{
-    (void)state;
-    return files_begin(&files);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    files_end(&files);
-    return 0;
-}
 
 static void test_round_trip_at_any_size(void **state)
 {
@@ -40,7 +26,7 @@ static void test_round_trip_at_any_size(void **state)
             for (int type = PLX_U8; type <= PLX_U16; type++) {
                 const struct plx_image image = {bytes, side[i], side[j], (size_t)(side[i] + 3) * (size_t)type,
                                                 (enum plx_type)type};
-                const char *path = files_path(&files, "round.pgm");
+                const char *path = files_path("round.pgm");
                 struct plx_image read;
                 struct plx_picture_info info;
                 assert_int_equal(plx_pgm_write(path, &image, &why), 0);
@@ -61,14 +47,14 @@ static void test_headers(void **state)
                                        "P5\t2\r\n1 200\nAB"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct plx_image image;
-        files_text(&files, "good.pgm", good[i]);
-        assert_int_equal(plx_pgm_read(files_path(&files, "good.pgm"), &image, &why), 0);
+        files_text("good.pgm", good[i]);
+        assert_int_equal(plx_pgm_read(files_path("good.pgm"), &image, &why), 0);
         assert_memory_equal(image.data, "AB", 2);
         free(image.data);
     }
     struct plx_image image;
-    files_text(&files, "deep.pgm", "P5 1 1 1023 \x02\x01"); /* the most significant byte first */
-    assert_int_equal(plx_pgm_read(files_path(&files, "deep.pgm"), &image, &why), 0);
+    files_text("deep.pgm", "P5 1 1 1023 \x02\x01"); /* the most significant byte first */
+    assert_int_equal(plx_pgm_read(files_path("deep.pgm"), &image, &why), 0);
     assert_int_equal(*(uint16_t *)image.data, 0x201);
     free(image.data);
 }
@@ -100,16 +86,15 @@ static void test_bad_files(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct plx_image image = {0};
-        files_text(&files, "bad.pgm", bad[i].text);
-        assert_int_equal(plx_picture_read(files_path(&files, "bad.pgm"), PLX_U8, &image, &why), PLX_ERR_FORMAT);
+        files_text("bad.pgm", bad[i].text);
+        assert_int_equal(plx_picture_read(files_path("bad.pgm"), PLX_U8, &image, &why), PLX_ERR_FORMAT);
         assert_non_null(strstr(why.text, "bad.pgm: "));
         if (!strstr(why.text, bad[i].words))
             fail_msg("expected '%s' in '%s'", bad[i].words, why.text);
         assert_null(image.data);
     }
-    assert_int_equal(plx_pgm_info(files_path(&files, "missing.pgm"), &(struct plx_picture_info){0}, &why), PLX_ERR_NOT_FOUND);
-    assert_int_equal(plx_pgm_write(files_path(&files, "a.pgm"), &(struct plx_image){&why, 1, 1, 4, PLX_U32}, &why),
-                     PLX_ERR_ARG);
+    assert_int_equal(plx_pgm_info(files_path("missing.pgm"), &(struct plx_picture_info){0}, &why), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_pgm_write(files_path("a.pgm"), &(struct plx_image){&why, 1, 1, 4, PLX_U32}, &why), PLX_ERR_ARG);
 }
 
 int main(void)
@@ -119,5 +104,5 @@ int main(void)
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_bad_files),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, files_begin, files_end);
 }

@@ -24,7 +24,6 @@
 #define SOON (plx_now_ns() + 20 * PLX_NS_PER_S)
 
 static struct plx_stages *stages;
-static struct files files;
 static struct plx_why why;
 
 static int begin_all(void **state)
@@ -41,19 +40,6 @@ static int end_all(void **state)
     return 0;
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    return files_begin(&files);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    files_end(&files);
-    return 0;
-}
-
 /* Every pixel of picture NUMBER of EYE tells which one it is. */
 static uint8_t pixel(int number, int eye, int x, int y)
 {
@@ -64,7 +50,7 @@ static void put_picture(const char *name, int number, int eye, int width, int he
 {
     static uint8_t grey[64][64];
     static uint16_t deep[64][64];
-    const char *path = files_path(&files, name), *extension = strrchr(name, '.');
+    const char *path = files_path(name), *extension = strrchr(name, '.');
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             grey[y][x] = pixel(number, eye, x, y);
@@ -82,7 +68,7 @@ static void put_sequence(const char *left, const char *right, int count)
 {
     const char *folder[PLX_EYES] = {left, right};
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        files_folder(&files, folder[eye]);
+        files_folder(folder[eye]);
         for (int k = 0; k < count; k++) {
             char name[64];
             snprintf(name, sizeof name, "%s/%06d.png", folder[eye], k);
@@ -93,7 +79,7 @@ static void put_sequence(const char *left, const char *right, int count)
 
 static struct plx_replay_options at(enum plx_pace pace)
 {
-    return (struct plx_replay_options){.path = files.directory, .pace = pace, .rate_hz = 100.0};
+    return (struct plx_replay_options){.path = files_directory, .pace = pace, .rate_hz = 100.0};
 }
 
 static struct plx_source *opened(const struct plx_replay_options *options)
@@ -144,7 +130,7 @@ static void expect_end(struct plx_source *source)
     struct plx_capture capture;
     for (int i = 0; i < 2; i++)
         assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_END);
-    assert_non_null(strstr(source->why.text, files.directory));
+    assert_non_null(strstr(source->why.text, files_directory));
     source->ops->destroy(source);
 }
 
@@ -173,8 +159,8 @@ static void test_flat_files_in_natural_order(void **state)
     for (int k = 3; k >= 0; k--)
         for (int eye = 0; eye < PLX_EYES; eye++)
             put_picture(name[k][eye], k, eye, WIDTH, HEIGHT);
-    files_text(&files, "left.txt", "not a picture");
-    files_text(&files, "gt.png", "not one of an eye");
+    files_text("left.txt", "not a picture");
+    files_text("gt.png", "not one of an eye");
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
     struct plx_source *source = opened(&options);
     bool seen[4] = {false};
@@ -194,8 +180,8 @@ static void test_flat_files_in_natural_order(void **state)
 static void test_sixteen_bits(void **state)
 {
     (void)state;
-    files_folder(&files, "left");
-    files_folder(&files, "right");
+    files_folder("left");
+    files_folder("right");
     put_picture("left/a.PGM", 3, PLX_LEFT, 13, 5);
     put_picture("right/a.PGM", 3, PLX_RIGHT, 13, 5);
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
@@ -208,7 +194,7 @@ static void test_recorded_times_and_loop(void **state)
 {
     (void)state;
     put_sequence("image_0", "image_1", 4);
-    files_text(&files, "times.txt", "1.000000e+02\n1.000200e+02\n1.000300e+02\n1.000600e+02\n");
+    files_text("times.txt", "1.000000e+02\n1.000200e+02\n1.000300e+02\n1.000600e+02\n");
     static const int64_t expected_ms[] = {0, 20, 30, 60, 80, 100, 110, 140, 160};
     for (int paced = 0; paced < 2; paced++) {
         struct plx_replay_options options = at(paced ? PLX_PACE_RECORDED : PLX_PACE_MAXIMUM);
@@ -240,7 +226,7 @@ static void test_fixed_rate(void **state)
 {
     (void)state;
     put_sequence("left", "right", 5);
-    files_text(&files, "times.txt", "0\n1\n2\n3\n4\n"); /* not used */
+    files_text("times.txt", "0\n1\n2\n3\n4\n"); /* not used */
     struct plx_replay_options options = at(PLX_PACE_FIXED);
     options.rate_hz = 20.0;
     struct plx_source *source = opened(&options);
@@ -305,16 +291,16 @@ static void refused(int error, const char *file, const char *words)
 static void test_bad_directories(void **state)
 {
     (void)state;
-    refused(PLX_ERR_NOT_FOUND, files.directory, "no stereo pairs; expected image_0/");
-    files_folder(&files, "left");
-    refused(PLX_ERR_NOT_FOUND, files.directory, "right/ beside it is missing");
-    files_folder(&files, "right");
-    refused(PLX_ERR_NOT_FOUND, files.directory, "no stereo pairs");
+    refused(PLX_ERR_NOT_FOUND, files_directory, "no stereo pairs; expected image_0/");
+    files_folder("left");
+    refused(PLX_ERR_NOT_FOUND, files_directory, "right/ beside it is missing");
+    files_folder("right");
+    refused(PLX_ERR_NOT_FOUND, files_directory, "no stereo pairs");
     put_sequence("left", "right", 3);
-    unlink(files_path(&files, "right/000001.png"));
+    unlink(files_path("right/000001.png"));
     refused(PLX_ERR_NOT_FOUND, "left/000001.png", "no counterpart of the right eye");
-    unlink(files_path(&files, "left/000001.png"));
-    unlink(files_path(&files, "left/000002.png"));
+    unlink(files_path("left/000001.png"));
+    unlink(files_path("left/000002.png"));
     refused(PLX_ERR_NOT_FOUND, "right/000002.png", "no counterpart of the left eye");
 
     struct plx_replay_options options = at(PLX_PACE_FIXED);
@@ -325,7 +311,7 @@ static void test_bad_directories(void **state)
     options.path = "/no/such/directory";
     assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_NOT_FOUND);
     assert_non_null(strstr(why.text, "/no/such/directory"));
-    options.path = files_path(&files, "right/000002.png");
+    options.path = files_path("right/000002.png");
     assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_NOT_FOUND);
     assert_null(source);
 }
@@ -346,10 +332,10 @@ static void test_bad_times(void **state)
     };
     put_sequence("image_0", "image_1", 3);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        files_text(&files, "times.txt", bad[i].text);
+        files_text("times.txt", bad[i].text);
         refused(PLX_ERR_FORMAT, "times.txt", bad[i].words);
     }
-    files_text(&files, "times.txt", "0\r\n0.1\r\n0.2\r\n0.3\r\n"); /* of another system, and one more: fine */
+    files_text("times.txt", "0\r\n0.1\r\n0.2\r\n0.3\r\n"); /* of another system, and one more: fine */
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
     struct plx_source *source = opened(&options);
     source->ops->destroy(source);
@@ -376,19 +362,19 @@ static void test_bad_pictures(void **state)
 {
     (void)state;
     put_sequence("left", "right", 4);
-    files_cut(&files, "right/000002.png", -30);
+    files_cut("right/000002.png", -30);
     ends_with(PLX_ERR_FORMAT, "right/000002.png", "truncated", 2);
-    files_cut(&files, "right/000002.png", 0);
+    files_cut("right/000002.png", 0);
     ends_with(PLX_ERR_FORMAT, "right/000002.png", "empty", 2);
-    unlink(files_path(&files, "right/000002.png"));
-    files_folder(&files, "right/000002.png");
+    unlink(files_path("right/000002.png"));
+    files_folder("right/000002.png");
     ends_with(PLX_ERR_FORMAT, "right/000002.png", "not a regular file", 2);
     put_picture("left/000001.png", 1, PLX_LEFT, WIDTH + 1, HEIGHT);
     ends_with(PLX_ERR_FORMAT, "left/000001.png", "22x7 pixels, expected 21x7", 1);
 
     put_picture("right/000000.png", 0, PLX_RIGHT, WIDTH, HEIGHT - 1); /* the first pair is looked at before the start */
     refused(PLX_ERR_FORMAT, "right/000000.png", "21x6 pixels, expected 21x7 as in");
-    files_text(&files, "left/000000.png", "GIF89a");
+    files_text("left/000000.png", "GIF89a");
     refused(PLX_ERR_FORMAT, "left/000000.png", "neither a PNG nor");
 }
 
@@ -414,8 +400,8 @@ static void test_calibration(void **state)
     };
     struct plx_calibration_info info;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        files_text(&files, "calib.txt", good[i].text);
-        int result = plx_kitti_calibration(files_path(&files, "calib.txt"), good[i].first, &info, &why);
+        files_text("calib.txt", good[i].text);
+        int result = plx_kitti_calibration(files_path("calib.txt"), good[i].first, &info, &why);
         if (result < 0)
             fail_msg("%s", why.text);
         assert_true(info.fx == 700.0 && info.fy == 701.0 && info.cx == 320.0 && info.cy == 240.0 && info.cx_right == 321.0);
@@ -438,8 +424,8 @@ static void test_calibration(void **state)
         {"710 0 320 0 0 701 240 0 0 0 1 0\n" ROW_RIGHT, PLX_ERR_RANGE, "not rectified"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        files_text(&files, "calib.txt", bad[i].text);
-        assert_int_equal(plx_kitti_calibration(files_path(&files, "calib.txt"), 0, &info, &why), bad[i].error);
+        files_text("calib.txt", bad[i].text);
+        assert_int_equal(plx_kitti_calibration(files_path("calib.txt"), 0, &info, &why), bad[i].error);
         if (!strstr(why.text, "calib.txt") || !strstr(why.text, bad[i].words))
             fail_msg("expected '%s' in '%s'", bad[i].words, why.text);
     }
@@ -449,9 +435,9 @@ static void test_calibration(void **state)
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
     struct plx_stereo_calibration calibration;
     for (int given = 0; given < 2; given++) {
-        unlink(files_path(&files, "calib.txt"));
+        unlink(files_path("calib.txt"));
         if (given)
-            files_text(&files, "calib.txt", good[0].text);
+            files_text("calib.txt", good[0].text);
         struct plx_source *source = opened(&options);
         assert_int_equal(plx_source_calibration(source, &calibration), given ? 0 : PLX_ERR_NOT_FOUND);
         source->ops->destroy(source);
@@ -488,16 +474,16 @@ static void test_real_sequence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_layouts, begin, end),
-        cmocka_unit_test_setup_teardown(test_flat_files_in_natural_order, begin, end),
-        cmocka_unit_test_setup_teardown(test_sixteen_bits, begin, end),
-        cmocka_unit_test_setup_teardown(test_recorded_times_and_loop, begin, end),
-        cmocka_unit_test_setup_teardown(test_fixed_rate, begin, end),
-        cmocka_unit_test_setup_teardown(test_slow_reader, begin, end),
-        cmocka_unit_test_setup_teardown(test_bad_directories, begin, end),
-        cmocka_unit_test_setup_teardown(test_bad_times, begin, end),
-        cmocka_unit_test_setup_teardown(test_bad_pictures, begin, end),
-        cmocka_unit_test_setup_teardown(test_calibration, begin, end),
+        cmocka_unit_test_setup_teardown(test_layouts, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_flat_files_in_natural_order, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_sixteen_bits, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_recorded_times_and_loop, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_fixed_rate, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_slow_reader, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_bad_directories, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_bad_times, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_bad_pictures, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_calibration, files_begin, files_end),
         cmocka_unit_test(test_real_sequence),
     };
     return cmocka_run_group_tests(tests, begin_all, end_all);

@@ -23,6 +23,10 @@ static int read_one(const char *path, struct plx_stereo_calibration *calibration
     else if (plx_is_ros(root))
         result = plx_yaml_fail(yaml, NULL, why, PLX_ERR_FORMAT,
                                "is one ROS camera_info; expected two, separated by a comma: left.yaml,right.yaml");
+    else if (plx_yaml_get(root, "P0") || plx_yaml_get(root, "P2"))
+        result = plx_yaml_fail(yaml, NULL, why, PLX_ERR_UNSUPPORTED,
+                               "is KITTI's calib.txt, which replay finds in its directory by itself; leave the key calibration "
+                               "empty, or name another kind of file");
     else
         result = plx_yaml_fail(yaml, root, why, PLX_ERR_FORMAT,
                                "not a calibration; expected an OpenCV stereo calibration (M1, D1, M2, D2, R, T), a Kalibr "

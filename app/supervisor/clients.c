@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,13 +11,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <parallax/region.h>
 
+#include "app/supervisor/listener.h"
 #include "core/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
@@ -38,8 +36,8 @@ struct client {
 
 struct plx_clients {
     struct plx_shared_region *region;
-    struct sockaddr_un address;
-    int lock, listener, epoll, timer;
+    struct plx_listener listener;
+    int epoll, timer;
     int spare; /* given up to accept and refuse when the process has no descriptor left */
     bool ticking;
     int capacity, count;
@@ -72,77 +70,6 @@ __attribute__((format(printf, 2, 3))) static void note(struct plx_clients *clien
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
-static int fail_errno(struct plx_why *why, const char *what, const char *path)
-{
-    int error = errno, code = PLX_ERR_IO;
-    if (error == EACCES || error == EPERM || error == EROFS)
-        code = PLX_ERR_PERMISSION;
-    else if (error == ENOENT || error == ENOTDIR)
-        code = PLX_ERR_NOT_FOUND;
-    else if (error == ENOMEM || error == EMFILE || error == ENFILE)
-        code = PLX_ERR_NOMEM;
-    return plx_fail(why, code, "%s: cannot %s: %s", path, what, strerror(error));
-}
-
-/* A POSIX lock: it belongs to this process alone, not to the engines forked from it, and ends with the process. */
-static int take_lock(struct plx_clients *clients, struct plx_why *why)
-{
-    const char *socket_path = clients->address.sun_path;
-    char path[sizeof clients->address.sun_path + 8];
-    snprintf(path, sizeof path, "%s.lock", socket_path);
-    clients->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (clients->lock < 0)
-        return fail_errno(why, "open the lock file (does its directory exist, may this user write there?)", path);
-
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (!fcntl(clients->lock, F_SETLK, &lock))
-        return 0;
-    if (errno != EACCES && errno != EAGAIN)
-        return fail_errno(why, "lock it", path);
-    if (fcntl(clients->lock, F_GETLK, &lock) || lock.l_type == F_UNLCK)
-        lock.l_pid = 0;
-    return plx_fail(why, PLX_ERR_BUSY, "%s: another daemon (pid %d) serves this socket; stop it, or choose another path",
-                    socket_path, (int)lock.l_pid);
-}
-
-static int set_group(const char *path, const char *name, struct plx_why *why)
-{
-    if (!name || !name[0])
-        return 0;
-    errno = 0;
-    const struct group *group = getgrnam(name);
-    if (!group)
-        return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: there is no group \"%s\"; create it, or name another one", path, name);
-    if (chown(path, (uid_t)-1, group->gr_gid))
-        return fail_errno(why, "give it to its group", path);
-    return 0;
-}
-
-static int start_listening(struct plx_clients *clients, const char *group, struct plx_why *why)
-{
-    const char *path = clients->address.sun_path;
-    struct stat status;
-    if (!lstat(path, &status)) {
-        if (!S_ISSOCK(status.st_mode))
-            return plx_fail(why, PLX_ERR_IO, "%s: exists and is not a socket; remove it, or choose another path", path);
-        if (unlink(path)) /* stale: we hold the lock */
-            return fail_errno(why, "remove the stale socket", path);
-    }
-    clients->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (clients->listener < 0)
-        return fail_errno(why, "make a socket", path);
-    /* Born 0600, so that nobody slips in before group and mode are as they should be. */
-    if (fchmod(clients->listener, 0600) ||
-        bind(clients->listener, (const struct sockaddr *)&clients->address, sizeof clients->address))
-        return fail_errno(why, "bind the socket", path);
-    int code = set_group(path, group, why);
-    if (!code && (chmod(path, 0660) || listen(clients->listener, SOMAXCONN)))
-        code = fail_errno(why, "listen on the socket", path);
-    if (code)
-        unlink(path);
-    return code;
-}
-
 static int watch(struct plx_clients *clients, int fd, uint64_t about)
 {
     return epoll_ctl(clients->epoll, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN, .data.u64 = about});
@@ -152,22 +79,17 @@ static int start_events(struct plx_clients *clients, struct plx_why *why)
 {
     clients->epoll = epoll_create1(EPOLL_CLOEXEC);
     clients->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    clients->spare = fcntl(clients->listener, F_DUPFD_CLOEXEC, 0);
-    if (clients->epoll < 0 || clients->timer < 0 || clients->spare < 0 || watch(clients, clients->listener, LISTENER) ||
+    clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
+    if (clients->epoll < 0 || clients->timer < 0 || clients->spare < 0 || watch(clients, clients->listener.socket, LISTENER) ||
         watch(clients, clients->timer, TIMER))
-        return fail_errno(why, "wait for clients", clients->address.sun_path);
+        return plx_fail(why, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
+                        strerror(errno));
     return 0;
 }
 
 int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
                        struct plx_clients **ret_clients, struct plx_why *why)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = strlen(options->socket_path);
-    if (length == 0 || length >= sizeof address.sun_path)
-        return plx_fail(why, PLX_ERR_RANGE, "socket path \"%s\": %zu characters; expected 1 to %zu", options->socket_path,
-                        length, sizeof address.sun_path - 1);
-    memcpy(address.sun_path, options->socket_path, length);
     if (options->max_clients < 1)
         return plx_fail(why, PLX_ERR_RANGE, "%d clients at most; expected at least 1", options->max_clients);
 
@@ -175,18 +97,15 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     if (!clients)
         return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
     clients->region = region;
-    clients->address = address;
     clients->capacity = options->max_clients;
     clients->note = options->note;
-    clients->lock = clients->listener = clients->epoll = clients->timer = clients->spare = -1;
+    clients->listener.lock = clients->listener.socket = clients->epoll = clients->timer = clients->spare = -1;
     for (int i = 0; i < clients->capacity; i++)
         clients->client[i].fd = -1;
 
-    int code = take_lock(clients, why);
-    if (!code)
-        code = start_listening(clients, options->group, why);
-    if (!code)
-        code = start_events(clients, why);
+    int code = plx_listener_open(options->socket_path, options->group, &clients->listener, why);
+    if (!code && (code = start_events(clients, why)))
+        plx_listener_remove(&clients->listener);
     if (code) {
         plx_clients_leave(clients);
         return code;
@@ -210,8 +129,7 @@ void plx_clients_leave(struct plx_clients *clients)
     close_if_open(clients->spare);
     close_if_open(clients->timer);
     close_if_open(clients->epoll);
-    close_if_open(clients->listener);
-    close_if_open(clients->lock);
+    plx_listener_close(&clients->listener);
     free(clients);
 }
 
@@ -361,18 +279,18 @@ static void admit(struct plx_clients *clients, int fd)
 static void accept_some(struct plx_clients *clients)
 {
     for (int i = 0; i < EVENTS; i++) { /* not for ever: others wait too */
-        int fd = accept4(clients->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(clients->listener.socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             admit(clients, fd);
         } else if (errno == EMFILE || errno == ENFILE) {
             /* Refuse with the spare descriptor; left in the queue, the caller would poll readable for ever. */
             close_if_open(clients->spare);
-            fd = accept4(clients->listener, NULL, NULL, SOCK_CLOEXEC);
+            fd = accept4(clients->listener.socket, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
                 send_refusal(fd, PLX_ERR_BUSY);
                 close(fd);
             }
-            clients->spare = fcntl(clients->listener, F_DUPFD_CLOEXEC, 0);
+            clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
             note(clients, "a client refused: the service has no file descriptor left");
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -384,7 +302,7 @@ void plx_clients_destroy(struct plx_clients *clients)
 {
     if (!clients)
         return;
-    unlink(clients->address.sun_path); /* ours: the lock is held. The lock file stays, or two daemons could hold two */
+    plx_listener_remove(&clients->listener);
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0)
             drop(clients, &clients->client[i]);

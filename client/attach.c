@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attaching, now and again: connect, the pollable descriptor, and finding a service that came back. */
+#include "client/client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/link.h"
+#include "core/clock.h"
+
+#define HELLO_TIME_NS (2 * PLX_NS_PER_S)
+#define RETRY_NS (50 * PLX_NS_PER_MS) /* between two attempts to reattach */
+
+/* --- the pollable descriptor -------------------------------------------------------------------------------------- */
+
+/* Nobody tells us when the service is back; so the descriptor polls readable at every attempt that is due. */
+static void set_poll_timer(struct plx_client *client, bool on)
+{
+    struct timespec every = {.tv_nsec = on ? RETRY_NS : 0};
+    if (client->poll_timer >= 0) /* which also takes back an expiry that was not read */
+        timerfd_settime(client->poll_timer, 0, &(struct itimerspec){every, every}, NULL);
+}
+
+static void drain_poll_timer(const struct plx_client *client)
+{
+    uint64_t expiries;
+    if (client->poll_timer >= 0 && read(client->poll_timer, &expiries, sizeof expiries) < 0)
+        return; /* not due yet */
+}
+
+static bool watch(const struct plx_client *client, int fd)
+{
+    return !epoll_ctl(client->poll_fd, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN});
+}
+
+/* Makes the descriptor follow the socket. False: the service is gone again. */
+static bool poll_socket(struct plx_client *client)
+{
+    set_poll_timer(client, false);
+    return watch(client, client->socket) && plx_link_subscribe(client->socket);
+}
+
+static void unpoll(struct plx_client *client)
+{
+    if (client->poll_fd >= 0)
+        close(client->poll_fd);
+    if (client->poll_timer >= 0)
+        close(client->poll_timer);
+    client->poll_fd = client->poll_timer = -1;
+}
+
+int plx_fd(struct plx_client *client)
+{
+    if (!client)
+        return PLX_ERR_ARG;
+    if (client->poll_fd >= 0)
+        return client->poll_fd;
+    client->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+    client->poll_timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (client->poll_fd < 0 || client->poll_timer < 0 || !watch(client, client->poll_timer)) {
+        unpoll(client);
+        return PLX_ERR_NOMEM;
+    }
+    if (!plx_client_attached(client))
+        set_poll_timer(client, true);
+    else
+        poll_socket(client); /* a service that is gone makes the socket readable, and plx_next says so */
+    return client->poll_fd;
+}
+
+/* --- attaching --------------------------------------------------------------------------------------------------- */
+
+void plx_client_detach(struct plx_client *client)
+{
+    plx_map_close(&client->map);
+    if (client->socket >= 0 && client->poll_fd >= 0) /* by hand, for a process forked from here may hold it open */
+        epoll_ctl(client->poll_fd, EPOLL_CTL_DEL, client->socket, NULL);
+    if (client->socket >= 0)
+        close(client->socket);
+    client->socket = -1;
+    client->retry_at = plx_now_ns() + RETRY_NS;
+    set_poll_timer(client, true);
+}
+
+/* One attempt, as far as it gets until DEADLINE. TIMEOUT: greeting goes on at the next call. */
+static int attach(struct plx_client *client, int64_t deadline)
+{
+    int region = -1;
+    int code = 0;
+    if (client->socket < 0)
+        client->hello_until = plx_now_ns() + HELLO_TIME_NS;
+    if (deadline > client->hello_until)
+        deadline = client->hello_until;
+    if (client->socket < 0)
+        code = plx_link_start(client->path, deadline, &client->socket);
+    if (!code)
+        code = plx_link_finish(client->socket, deadline, &region);
+    if (code == PLX_ERR_TIMEOUT && client->socket >= 0 && plx_now_ns() < client->hello_until)
+        return code;
+    if (!code) {
+        code = plx_map_open(region, &client->map);
+        close(region);
+    }
+    if (!code && client->poll_fd >= 0 && !poll_socket(client))
+        code = PLX_ERR_LOST;
+    if (code) {
+        plx_client_detach(client);
+        return code;
+    }
+    client->last = 0;
+    return 0;
+}
+
+int plx_client_reattach(struct plx_client *client, int64_t deadline)
+{
+    drain_poll_timer(client);
+    for (;;) {
+        int64_t now = plx_now_ns();
+        if (client->socket >= 0 || now >= client->retry_at) {
+            int code = attach(client, deadline);
+            if (!code || code == PLX_ERR_VERSION || code == PLX_ERR_FORMAT)
+                return code;
+            now = plx_now_ns();
+        }
+        int64_t until = client->retry_at < deadline ? client->retry_at : deadline;
+        if (now >= deadline)
+            return PLX_ERR_LOST;
+        struct timespec pause = {.tv_nsec = until > now ? until - now : 0}; /* at most RETRY_NS */
+        if (nanosleep(&pause, NULL) && errno == EINTR)
+            return PLX_ERR_LOST;
+    }
+}
+
+int plx_connect(const char *socket_path, struct plx_client **ret_client)
+{
+    if (!ret_client)
+        return PLX_ERR_ARG;
+    if (!socket_path)
+        socket_path = getenv("PARALLAX_SOCKET");
+    if (!socket_path)
+        socket_path = PLX_DEFAULT_SOCKET;
+
+    struct plx_client *client = calloc(1, sizeof *client);
+    if (!client)
+        return PLX_ERR_NOMEM;
+    client->socket = client->poll_fd = client->poll_timer = -1;
+    client->path = strdup(socket_path);
+    int code = client->path ? attach(client, plx_now_ns() + HELLO_TIME_NS) : PLX_ERR_NOMEM;
+    if (code) {
+        plx_disconnect(client);
+        return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* it closed without an answer: going down */
+    }
+    *ret_client = client;
+    return 0;
+}
+
+void plx_disconnect(struct plx_client *client)
+{
+    if (!client)
+        return;
+    plx_client_detach(client);
+    unpoll(client);
+    free(client->path);
+    free(client);
+}

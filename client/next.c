@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for frames, viewing and copying them. */
+#include "client/client.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/fetch.h"
+#include "client/link.h"
+#include "core/clock.h"
+
+#define SLICE_NS (20 * PLX_NS_PER_MS) /* of a wait; between two, the socket is looked at for the end of the service */
+#define COPY_ATTEMPTS 64
+
+/* --- waiting ----------------------------------------------------------------------------------------------------- */
+
+static int64_t deadline_of(int timeout_ms)
+{
+    return timeout_ms < 0 ? INT64_MAX : plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
+}
+
+static uint64_t status_of(const struct plx_client *client)
+{
+    /* Acquire: what led to the state is visible with it. */
+    return atomic_load_explicit(&client->map.header->status, memory_order_acquire);
+}
+
+static bool engine_gone(const struct plx_client *client)
+{
+    uint32_t state = (uint32_t)status_of(client);
+    return state == PLX_STATE_RECOVERING || state == PLX_STATE_FAILED || state == PLX_STATE_STOPPED;
+}
+
+/* Sleeps until the wake word is no longer WORD, DEADLINE or the slice's end. False if a signal handler ran. */
+static bool sleep_on(const struct plx_client *client, uint32_t word, int64_t left_ns)
+{
+    struct timespec slice = {.tv_nsec = left_ns < SLICE_NS ? left_ns : SLICE_NS};
+    return !syscall(SYS_futex, &client->map.header->wake, FUTEX_WAIT, word, &slice, NULL, 0) || errno != EINTR;
+}
+
+/* Finds a frame newer than the last one. It is not yet counted as seen. */
+static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_view *ret_view)
+{
+    for (;;) {
+        if (!plx_client_attached(client)) {
+            int code = plx_client_reattach(client, deadline);
+            if (code)
+                return code;
+        }
+        /* Before the look, so that whatever comes after it is still there to wake us. Acquire: the look comes after. */
+        uint32_t word = atomic_load_explicit(&client->map.header->wake, memory_order_acquire);
+        if (client->poll_fd >= 0)
+            plx_link_drain(client->socket);
+        int found = plx_map_look(&client->map, client->last, ret_view);
+        if (found < 0)
+            return found;
+        if (found)
+            return 0;
+
+        bool service_gone = !plx_link_alive(client->socket);
+        bool gone = service_gone || engine_gone(client);
+        bool news = gone && !client->told;
+        client->told = gone;
+        if (service_gone)
+            plx_client_detach(client);
+        if (news)
+            return PLX_ERR_LOST;
+        if (service_gone)
+            continue;
+        int64_t left = deadline - plx_now_ns();
+        if (left <= 0 || !sleep_on(client, word, left))
+            return gone ? PLX_ERR_LOST : PLX_ERR_TIMEOUT;
+    }
+}
+
+static void count_as_seen(struct plx_client *client, struct plx_view *view)
+{
+    view->missed = client->seen_any ? view->sequence - client->last - 1 : 0;
+    view->token = view->sequence;
+    client->last = view->sequence;
+    client->seen_any = true;
+    client->told = false;
+}
+
+int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_view)
+{
+    if (!client || !ret_view || client->viewing)
+        return PLX_ERR_ARG;
+    struct plx_view view;
+    int code = wait_frame(client, deadline_of(timeout_ms), &view);
+    if (code)
+        return code;
+    count_as_seen(client, &view);
+    client->viewing = true;
+    *ret_view = view;
+    return 0;
+}
+
+int plx_release(struct plx_client *client, struct plx_view *view)
+{
+    if (!client || !view || !view->frame || !client->viewing)
+        return PLX_ERR_ARG;
+    bool whole = plx_map_whole(&client->map, view->token);
+#ifdef PLX_MUTANT_NO_RECHECK /* only in tests/system/test_ring.c, which must catch it */
+    whole = true;
+#endif
+    client->viewing = false;
+    *view = (struct plx_view){0};
+    return whole ? 0 : PLX_ERR_OVERWRITTEN;
+}
+
+/* Word by word, since the writer may be at work in the same memory; a copy that it disturbed is thrown away. */
+static void copy_words(void *to, const void *from, size_t bytes)
+{
+    size_t words = bytes / 8;
+    for (size_t i = 0; i < words; i++)
+        ((uint64_t *)to)[i] = plx_fetch64((const uint64_t *)from + i);
+    for (size_t i = words * 8; i < bytes; i++)
+        ((uint8_t *)to)[i] = plx_fetch8((const uint8_t *)from + i);
+}
+
+int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t capacity, size_t *ret_bytes)
+{
+    if (!client || !ret_bytes || (!buffer && capacity) || (uintptr_t)buffer % 8 || client->viewing)
+        return PLX_ERR_ARG;
+    int64_t deadline = deadline_of(timeout_ms);
+    for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+        struct plx_view view, copied;
+        int code = wait_frame(client, deadline, &view);
+        if (code)
+            return code;
+        int64_t bytes = plx_map_frame_bytes(&client->map, &view);
+        bool fits = bytes >= 0 && (uint64_t)bytes <= capacity;
+        if (fits)
+            copy_words(buffer, view.frame, (size_t)bytes);
+        if (!plx_map_whole(&client->map, view.sequence))
+            continue;
+        if (bytes < 0 || (fits && !plx_map_check_frame(buffer, (uint64_t)bytes, &copied)))
+            return PLX_ERR_FORMAT;
+        *ret_bytes = (size_t)bytes;
+        if (!fits)
+            return PLX_ERR_RANGE;
+        count_as_seen(client, &view);
+        return 0;
+    }
+    return PLX_ERR_OVERWRITTEN;
+}
+
+/* --- state ------------------------------------------------------------------------------------------------------- */
+
+int plx_state(struct plx_client *client)
+{
+    if (!client)
+        return PLX_ERR_ARG;
+    if (!plx_client_attached(client) || !plx_link_alive(client->socket))
+        return PLX_STATE_STOPPED;
+    uint32_t state = (uint32_t)status_of(client);
+    return state <= PLX_STATE_STOPPED ? (int)state : PLX_ERR_FORMAT;
+}
+
+uint32_t plx_health(struct plx_client *client)
+{
+    if (!client || !plx_client_attached(client) || !plx_link_alive(client->socket))
+        return PLX_HEALTH_NO_FRAMES;
+    return (uint32_t)(status_of(client) >> 32);
+}

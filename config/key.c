@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/schema.h"
+#include "core/edits.h"
 
 const struct plx_key *plx_key_find(const char *name)
 {
@@ -30,31 +31,6 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, swap neighbours) that turn A into the first B_LENGTH characters of B: the optimal string
- * alignment distance (Damerau 1964), three rows of its table at a time. */
-static int edits(const char *a, const char *b, size_t b_length)
-{
-    int row[3][PLX_KEY_NAME + 1];
-    int *before = row[0], *last = row[1], *now = row[2];
-    size_t a_length = strnlen(a, PLX_KEY_NAME);
-    for (size_t j = 0; j <= b_length; j++)
-        last[j] = (int)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        now[0] = (int)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            int change = last[j - 1] + (a[i - 1] != b[j - 1]);
-            now[j] = least(change, 1 + least(last[j], now[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
-        }
-        int *oldest = before;
-        before = last;
-        last = now;
-        now = oldest;
-    }
-    return last[b_length];
-}
-
 static const char *leaf(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -64,7 +40,7 @@ static const char *leaf(const char *name)
 /* How far NAME is from KNOWN; a right leaf in a wrong section is as near as one wrong letter. */
 static int distance(const char *name, const char *known)
 {
-    return least(edits(name, known, strlen(known)), 1 + edits(leaf(name), leaf(known), strlen(leaf(known))));
+    return least(plx_edits(name, known, strlen(known)), 1 + plx_edits(leaf(name), leaf(known), strlen(leaf(known))));
 }
 
 void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
@@ -74,7 +50,7 @@ void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
         const char *known = plx_keys[i].name;
         const size_t length = strlen(known), section = strcspn(known, ".");
         const int as_key = distance(name, known);
-        const int as_section = section < length && !strchr(name, '.') ? edits(name, known, section) : INT_MAX;
+        const int as_section = section < length && !strchr(name, '.') ? plx_edits(name, known, section) : INT_MAX;
         if (least(as_key, as_section) >= fewest)
             continue;
         fewest = least(as_key, as_section);

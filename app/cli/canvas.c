@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/canvas.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/obstacle_text.h"
+
+#define GLYPH_WIDTH 5
+#define GLYPH_HEIGHT 7
+
+/* A row a byte, its five columns from bit 4 (left) to bit 0. */
+static const struct glyph {
+    char character;
+    uint8_t row[GLYPH_HEIGHT];
+} font[] = {
+    {'0', {0x0E, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0E}}, {'1', {0x04, 0x0C, 0x04, 0x04, 0x04, 0x04, 0x0E}},
+    {'2', {0x0E, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1F}}, {'3', {0x1F, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0E}},
+    {'4', {0x02, 0x06, 0x0A, 0x12, 0x1F, 0x02, 0x02}}, {'5', {0x1F, 0x10, 0x1E, 0x01, 0x01, 0x11, 0x0E}},
+    {'6', {0x06, 0x08, 0x10, 0x1E, 0x11, 0x11, 0x0E}}, {'7', {0x1F, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08}},
+    {'8', {0x0E, 0x11, 0x11, 0x0E, 0x11, 0x11, 0x0E}}, {'9', {0x0E, 0x11, 0x11, 0x0F, 0x01, 0x02, 0x0C}},
+    {'.', {0x00, 0x00, 0x00, 0x00, 0x00, 0x0C, 0x0C}}, {'-', {0x00, 0x00, 0x00, 0x1F, 0x00, 0x00, 0x00}},
+    {'#', {0x0A, 0x0A, 0x1F, 0x0A, 0x1F, 0x0A, 0x0A}}, {'m', {0x00, 0x00, 0x1A, 0x15, 0x15, 0x15, 0x15}},
+};
+
+int plx_canvas_create(int width, int height, struct plx_canvas *ret_canvas)
+{
+    if (width < 1 || width > PLX_MAX_SIDE || height < 1 || height > PLX_MAX_SIDE)
+        return PLX_ERR_RANGE;
+    struct plx_colour *pixel = calloc((size_t)width * (size_t)height, sizeof *pixel);
+    if (!pixel)
+        return PLX_ERR_NOMEM;
+    *ret_canvas = (struct plx_canvas){pixel, width, height};
+    return 0;
+}
+
+void plx_canvas_destroy(struct plx_canvas *canvas)
+{
+    free(canvas->pixel);
+    *canvas = (struct plx_canvas){0};
+}
+
+void plx_canvas_grey(struct plx_canvas *canvas, const struct plx_image *grey)
+{
+    for (int y = 0; y < canvas->height; y++) {
+        const uint8_t *row = plx_row(grey, y);
+        struct plx_colour *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
+        for (int x = 0; x < canvas->width; x++)
+            out[x] = (struct plx_colour){row[x], row[x], row[x]};
+    }
+}
+
+/* Numbers come from outside: edges are clipped in 64 bits, so that no sum overflows. */
+static void fill(struct plx_canvas *canvas, int64_t x, int64_t y, int64_t width, int64_t height, struct plx_colour colour)
+{
+    int64_t x1 = x + width < canvas->width ? x + width : canvas->width;
+    int64_t y1 = y + height < canvas->height ? y + height : canvas->height;
+    for (int64_t v = y > 0 ? y : 0; v < y1; v++)
+        for (int64_t u = x > 0 ? x : 0; u < x1; u++)
+            canvas->pixel[v * canvas->width + u] = colour;
+}
+
+void plx_canvas_box(struct plx_canvas *canvas, int x, int y, int width, int height, int thickness, struct plx_colour colour)
+{
+    fill(canvas, x, y, width, thickness, colour);
+    fill(canvas, x, (int64_t)y + height - thickness, width, thickness, colour);
+    fill(canvas, x, y, thickness, height, colour);
+    fill(canvas, (int64_t)x + width - thickness, y, thickness, height, colour);
+}
+
+static const struct glyph *find_glyph(char character)
+{
+    for (size_t i = 0; i < sizeof font / sizeof *font; i++)
+        if (font[i].character == character)
+            return &font[i];
+    return NULL;
+}
+
+static int text_width(int scale, const char *text)
+{
+    return ((int)strlen(text) * (GLYPH_WIDTH + 1) + 1) * scale;
+}
+
+int plx_canvas_text(struct plx_canvas *canvas, int x, int y, int scale, const char *text, struct plx_colour colour)
+{
+    int total = text_width(scale, text);
+    fill(canvas, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_colour){0, 0, 0});
+    for (; *text; text++, x += (GLYPH_WIDTH + 1) * scale) {
+        const struct glyph *glyph = find_glyph(*text);
+        for (int v = 0; glyph && v < GLYPH_HEIGHT; v++)
+            for (int u = 0; u < GLYPH_WIDTH; u++)
+                if (glyph->row[v] >> (GLYPH_WIDTH - 1 - u) & 1)
+                    fill(canvas, x + (int64_t)(u + 1) * scale, y + (int64_t)(v + 1) * scale, scale, scale, colour);
+    }
+    return total;
+}
+
+static void draw_obstacle(struct plx_canvas *canvas, const struct plx_obstacle *obstacle)
+{
+    int scale = 1 + canvas->width / 640;
+    struct plx_colour colour = plx_colour_map(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
+    char text[32];
+    snprintf(text, sizeof text, "#%u %.1fm", obstacle->track, (double)obstacle->nearest_m);
+    plx_canvas_box(canvas, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
+
+    int64_t above = (int64_t)obstacle->y - (GLYPH_HEIGHT + 2) * scale;
+    int right_most = canvas->width - text_width(scale, text);
+    int x = obstacle->x < right_most ? obstacle->x : right_most;
+    plx_canvas_text(canvas, x > 0 ? x : 0, above > 0 ? (int)above : 0, scale, text, colour);
+}
+
+void plx_canvas_obstacles(struct plx_canvas *canvas, const struct plx_frame *frame)
+{
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--)
+        draw_obstacle(canvas, sorted[i]);
+}

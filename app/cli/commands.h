@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands. Each takes its own words, argv[0] being its name, and returns an exit code (app/exit.h). */
+#ifndef PLX_CLI_COMMANDS_H
+#define PLX_CLI_COMMANDS_H
+
+int plx_command_run(int argc, char **argv);
+int plx_command_status(int argc, char **argv);
+int plx_command_watch(int argc, char **argv);
+int plx_command_snapshot(int argc, char **argv);
+int plx_command_record(int argc, char **argv);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/export.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <parallax/error.h>
+
+#include "drivers/file.h"
+#include "drivers/png.h"
+
+static uint16_t kitti_value(uint16_t disparity, int min_disparity)
+{
+    long value = ((long)disparity + (long)min_disparity * PLX_DISPARITY_ONE) * (256 / PLX_DISPARITY_ONE);
+    return disparity == PLX_DISPARITY_INVALID || value < 1 || value > UINT16_MAX ? 0 : (uint16_t)value;
+}
+
+int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why)
+{
+    size_t width = (size_t)disparity->width;
+    uint16_t *values = malloc(width * (size_t)disparity->height * sizeof *values);
+    if (!values)
+        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+    for (int y = 0; y < disparity->height; y++) {
+        const uint16_t *row = plx_row(disparity, y);
+        for (size_t x = 0; x < width; x++)
+            values[(size_t)y * width + x] = kitti_value(row[x], min_disparity);
+    }
+    const struct plx_image image = {values, disparity->width, disparity->height, width * sizeof *values, PLX_U16};
+    int result = plx_png_write(path, &image, why);
+    free(values);
+    return result;
+}
+
+/* P. Debevec's format, with the conventions of the Middlebury stereo benchmark. */
+int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why)
+{
+    FILE *file;
+    int result = plx_file_create(path, &file, why);
+    if (result < 0)
+        return result;
+    fprintf(file, "Pf\n%d %d\n-1.0\n", disparity->width, disparity->height);
+    for (int y = disparity->height - 1; y >= 0; y--) {
+        const uint16_t *row = plx_row(disparity, y);
+        for (int x = 0; x < disparity->width; x++) {
+            float value = row[x] == PLX_DISPARITY_INVALID ? INFINITY : (float)row[x] / PLX_DISPARITY_ONE + (float)min_disparity;
+            fwrite(&value, sizeof value, 1, file);
+        }
+    }
+    return plx_file_commit(path, file, 0, why);
+}
+
+/* Writes each point in raster order and returns how many there are; OUT NULL only counts. */
+static unsigned long write_points(FILE *out, const struct plx_view *view)
+{
+    const struct plx_plane *layout = &view->layout[PLX_PLANE_LEFT];
+    unsigned long count = 0;
+    for (uint32_t y = 0; y < layout->height; y++) {
+        const uint8_t *grey = (const uint8_t *)view->plane[PLX_PLANE_LEFT] + (size_t)y * layout->pitch;
+        for (uint32_t x = 0; x < layout->width; x++) {
+            float point[3];
+            if (plx_point(view, x, y, point) != 0)
+                continue;
+            const struct plx_colour colour = {grey[x], grey[x], grey[x]};
+            if (out) {
+                fwrite(point, sizeof point, 1, out);
+                fwrite(&colour, sizeof colour, 1, out);
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/* G. Turk's format. */
+int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why *why)
+{
+    FILE *file;
+    int result = plx_file_create(path, &file, why);
+    if (result < 0)
+        return result;
+    fprintf(file,
+            "ply\nformat binary_little_endian 1.0\ncomment metres; x right, y down, z forward\nelement vertex %lu\n"
+            "property float x\nproperty float y\nproperty float z\n"
+            "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n",
+            write_points(NULL, view));
+    write_points(file, view);
+    return plx_file_commit(path, file, 0, why);
+}
+
+int plx_export_canvas(const char *path, const struct plx_canvas *canvas, struct plx_why *why)
+{
+    const struct plx_image image = {canvas->pixel, 3 * canvas->width, canvas->height, 3 * (size_t)canvas->width, PLX_U8};
+    return plx_png_write_rgb(path, &image, why);
+}
+
+int plx_make_directories(const char *path, struct plx_why *why)
+{
+    char partial[PATH_MAX];
+    if (strlen(path) >= sizeof partial)
+        return plx_fail(why, PLX_ERR_IO, "%s: the path is too long", path);
+    for (const char *end = path; *end;) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        snprintf(partial, sizeof partial, "%.*s", (int)(end - path), path);
+        if (mkdir(partial, 0777) < 0 && errno != EEXIST)
+            return plx_file_fail(partial, why);
+    }
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return plx_file_fail(path, why);
+    return S_ISDIR(status.st_mode) ? 0 : plx_fail(why, PLX_ERR_IO, "%s: a file is where a directory is to be", path);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files for other programs: 16-bit PNG as KITTI has it, PFM as Middlebury has it, PLY point clouds, colour PNG.
+ * Disparities are U16 in 1/16 px relative to MIN_DISPARITY, 0xFFFF = invalid. A file that cannot be written whole is removed.
+ * Errors, each with a sentence that begins with the path: NOT_FOUND, PERMISSION, IO, NOMEM.
+ */
+#ifndef PLX_CLI_EXPORT_H
+#define PLX_CLI_EXPORT_H
+
+#include <stdbool.h>
+
+#include <parallax/client.h>
+
+#include "app/cli/canvas.h"
+#include "core/image.h"
+#include "core/why.h"
+
+/* 16-bit PNG, pixels x 256, 0 = invalid. What that cannot hold (0 and below, 256 px and above) becomes invalid too. */
+int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why);
+
+/* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */
+int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why);
+
+/* Binary little-endian PLY: x, y, z in metres (right, down, forward) and the grey value as red, green, blue, for each pixel
+ * whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same size. */
+int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why *why);
+
+int plx_export_canvas(const char *path, const struct plx_canvas *canvas, struct plx_why *why);
+
+/* Makes directory PATH and its parents where they are missing. */
+int plx_make_directories(const char *path, struct plx_why *why);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "app/cli/obstacle_text.h"
+#include "core/words.h"
+
+cJSON *plx_json_number(double number, int digits)
+{
+    if (!isfinite(number))
+        return cJSON_CreateNull();
+    double unit = pow(10, digits);
+    return cJSON_CreateNumber(round(number * unit) / unit);
+}
+
+static cJSON *numbers(const float *number, int count)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, plx_json_number((double)number[i], 4));
+    return array;
+}
+
+static cJSON *one_obstacle(const struct plx_obstacle *obstacle, bool metric)
+{
+    const float box[] = {(float)obstacle->x, (float)obstacle->y, (float)obstacle->width, (float)obstacle->height};
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "track", obstacle->track);
+    cJSON_AddStringToObject(item, "status", plx_track_word(obstacle->status));
+    cJSON_AddNumberToObject(item, "age", obstacle->age);
+    cJSON_AddItemToObject(item, "box_px", numbers(box, 4));
+    cJSON_AddNumberToObject(item, "area_px", obstacle->area_px);
+    cJSON_AddItemToObject(item, "disparity_px", plx_json_number((double)obstacle->disparity_median, 4));
+    if (!metric)
+        return item;
+    cJSON_AddItemToObject(item, "nearest_m", plx_json_number((double)obstacle->nearest_m, 4));
+    cJSON_AddItemToObject(item, "position_m", numbers(obstacle->position_m, 3));
+    cJSON_AddItemToObject(item, "extent_m", numbers(obstacle->extent_m, 3));
+    cJSON_AddItemToObject(item, "height_m", plx_json_number((double)obstacle->height_m, 4));
+    cJSON_AddItemToObject(item, "velocity_mps", numbers(obstacle->velocity_mps, 3));
+    cJSON_AddItemToObject(item, "confidence", plx_json_number((double)obstacle->confidence, 4));
+    return item;
+}
+
+cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
+{
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    int count = plx_obstacles_by_distance(frame, sorted);
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, one_obstacle(sorted[i], metric));
+    return array;
+}
+
+cJSON *plx_json_health(uint32_t health)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int bit = 0; bit < 32; bit++)
+        if (health >> bit & 1u)
+            cJSON_AddItemToArray(array, cJSON_CreateString(plx_health_name(bit)));
+    return array;
+}
+
+cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT])
+{
+    cJSON *item = cJSON_CreateObject();
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        cJSON_AddNumberToObject(item, plx_stage_word(i), stage_us[i]);
+    return item;
+}
+
+void plx_json_print(cJSON *item)
+{
+    char *text = cJSON_Print(item);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(item);
+}

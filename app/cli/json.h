@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What several subcommands print with --json. Every function returns a new item that belongs to the caller. */
+#ifndef PLX_CLI_JSON_H
+#define PLX_CLI_JSON_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+#include <parallax/frame.h>
+
+/* Obstacles seen in FRAME, nearest first; METRIC false leaves the metres out. */
+cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric);
+
+/* Names of the flags that are set. */
+cJSON *plx_json_health(uint32_t health);
+
+/* {"convert": 120, ...}, microseconds. */
+cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT]);
+
+/* NUMBER rounded to DIGITS decimals, null where it is not finite. */
+cJSON *plx_json_number(double number, int digits);
+
+/* Prints ITEM on stdout and deletes it. */
+void plx_json_print(cJSON *item);
+
+#endif

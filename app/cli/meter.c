@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/meter.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/clock.h"
+
+void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame)
+{
+    if (frame->epoch != meter->epoch || frame->sequence < meter->last_sequence) {
+        memset(meter, 0, sizeof *meter);
+        meter->epoch = frame->epoch;
+        meter->first_sequence = frame->sequence;
+        meter->first_ns = frame->published_ns;
+    }
+    meter->last_sequence = frame->sequence;
+    meter->last_ns = frame->published_ns;
+    meter->frames++;
+    meter->latency_ns += frame->published_ns - frame->capture[PLX_LEFT].capture_ns;
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        meter->stage_us[i] += frame->stage_us[i];
+}
+
+void plx_meter_restart(struct plx_meter *meter)
+{
+    *meter = (struct plx_meter){
+        .epoch = meter->epoch,
+        .first_sequence = meter->last_sequence,
+        .last_sequence = meter->last_sequence,
+        .first_ns = meter->last_ns,
+        .last_ns = meter->last_ns,
+    };
+}
+
+double plx_meter_rate_hz(const struct plx_meter *meter)
+{
+    int64_t span = meter->last_ns - meter->first_ns;
+    return span > 0 ? (double)(meter->last_sequence - meter->first_sequence) * PLX_NS_PER_S / (double)span : NAN;
+}
+
+double plx_meter_latency_ms(const struct plx_meter *meter)
+{
+    return meter->frames ? (double)meter->latency_ns / PLX_NS_PER_MS / (double)meter->frames : NAN;
+}
+
+double plx_meter_stage_ms(const struct plx_meter *meter, int stage)
+{
+    return meter->frames ? (double)meter->stage_us[stage] / 1e3 / (double)meter->frames : NAN;
+}

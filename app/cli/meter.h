@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rate, latency and stage times of the frames of one stretch of time. */
+#ifndef PLX_CLI_METER_H
+#define PLX_CLI_METER_H
+
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+struct plx_meter {
+    uint64_t epoch, first_sequence, last_sequence;
+    int64_t first_ns, last_ns; /* published */
+    uint64_t frames;           /* that were looked at; 0 = an empty meter */
+    int64_t latency_ns;        /* sums over them, from capture to publication */
+    uint64_t stage_us[PLX_STAGE_COUNT];
+};
+
+/* FRAME follows the last one; one of another epoch begins anew. */
+void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame);
+
+/* Begins a new stretch that starts with the last frame of the old one. */
+void plx_meter_restart(struct plx_meter *meter);
+
+double plx_meter_rate_hz(const struct plx_meter *meter);    /* of publication; NAN before the second frame */
+double plx_meter_latency_ms(const struct plx_meter *meter); /* mean; NAN without a frame, as the next */
+double plx_meter_stage_ms(const struct plx_meter *meter, int stage);
+
+#endif

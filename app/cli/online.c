@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/online.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/exit.h"
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+void plx_stop_on_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: waits are to end */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool plx_stopped(void)
+{
+    return stopped != 0;
+}
+
+int plx_online_open(struct plx_online *ret_online, const char *command, const char *socket)
+{
+    const char *variable = getenv("PARALLAX_SOCKET");
+    struct plx_online online = {.command = command,
+                                .socket = socket                  ? socket
+                                          : variable && *variable ? variable
+                                                                  : PLX_DEFAULT_SOCKET};
+    int result = plx_connect(online.socket, &online.client);
+    if (result < 0)
+        return plx_online_fail(&online, result);
+    *ret_online = online;
+    return PLX_EXIT_OK;
+}
+
+void plx_online_close(struct plx_online *online)
+{
+    plx_disconnect(online->client);
+    free(online->frame);
+    *online = (struct plx_online){.client = NULL};
+}
+
+int plx_online_fail(const struct plx_online *online, int error)
+{
+    static const struct {
+        int error, exit_code;
+        const char *sentence;
+    } known[] = {
+        {PLX_ERR_NOT_FOUND, PLX_EXIT_UNAVAILABLE, "no service there; start parallaxd, or name its socket by --socket"},
+        {PLX_ERR_PERMISSION, PLX_EXIT_PERMISSION, "not allowed; become a member of the socket's group (ls -l shows it)"},
+        {PLX_ERR_BUSY, PLX_EXIT_BUSY, "the service has as many clients as it may (publish.max_clients)"},
+        {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service gave no frame in time; its log says why"},
+        {PLX_ERR_LOST, PLX_EXIT_UNAVAILABLE, "the service went away"},
+        {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},
+        {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error)
+            return plx_cli_fail(online->command, known[i].exit_code, "%s: %s", online->socket, known[i].sentence);
+    return plx_cli_fail(online->command, plx_exit_code(error), "%s: %s", online->socket, plx_strerror(error));
+}
+
+int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame)
+{
+    for (;;) {
+        struct plx_view view;
+        int result = plx_next(online->client, timeout_ms, &view);
+        if (result < 0)
+            return result;
+        memcpy(ret_frame, view.frame, sizeof *ret_frame);
+        ret_frame->obstacle_count = view.obstacle_count;
+        result = plx_release(online->client, &view);
+        if (result != PLX_ERR_OVERWRITTEN)
+            return result;
+    }
+}
+
+int plx_online_copy(struct plx_online *online, int timeout_ms)
+{
+    for (;;) {
+        size_t bytes = 0;
+        int result = plx_copy(online->client, timeout_ms, online->frame, online->capacity, &bytes);
+        if (result != PLX_ERR_RANGE)
+            return result;
+        struct plx_frame *larger = realloc(online->frame, bytes);
+        if (!larger)
+            return PLX_ERR_NOMEM;
+        online->frame = larger;
+        online->capacity = bytes;
+    }
+}
+
+struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plane_id id)
+{
+    const struct plx_plane *plane = &online->frame->plane[id];
+    if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
+        return (struct plx_image){.data = NULL};
+    return (struct plx_image){.data = (uint8_t *)online->frame + plane->offset,
+                              .width = (int)plane->width,
+                              .height = (int)plane->height,
+                              .pitch = plane->pitch,
+                              .type = (enum plx_type)plane->element};
+}
+
+struct plx_view plx_online_view(const struct plx_online *online)
+{
+    const struct plx_frame *frame = online->frame;
+    struct plx_view view = {.frame = frame,
+                            .obstacle_count = frame->obstacle_count,
+                            .min_disparity = frame->min_disparity,
+                            .sequence = frame->sequence};
+    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
+        view.layout[id] = frame->plane[id];
+        if (frame->plane[id].width)
+            view.plane[id] = (const uint8_t *)frame + frame->plane[id].offset;
+    }
+    return view;
+}

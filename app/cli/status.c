@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax status`: what the service is doing, once. */
+#include <stdio.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/json.h"
+#include "app/cli/meter.h"
+#include "app/cli/obstacle_text.h"
+#include "app/cli/online.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "core/words.h"
+
+#define FIRST_FRAME_MS 3000
+#define MEASURE_NS PLX_NS_PER_S
+
+static const double degrees = 57.29577951308232; /* of a radian */
+
+/* Waits for a frame, then looks at those of a second. *ret_frame is the last. The error of the first wait. */
+static int measure(struct plx_online *online, struct plx_frame *ret_frame, struct plx_meter *ret_meter)
+{
+    int result = plx_online_header(online, FIRST_FRAME_MS, ret_frame);
+    if (result == PLX_ERR_LOST) /* said once; the service may be about to come back */
+        result = plx_online_header(online, FIRST_FRAME_MS, ret_frame);
+    if (result < 0)
+        return result;
+    *ret_meter = (struct plx_meter){.frames = 0};
+    const int64_t end = plx_now_ns() + MEASURE_NS;
+    do {
+        plx_meter_add(ret_meter, ret_frame);
+        int64_t left_ms = (end - plx_now_ns()) / PLX_NS_PER_MS;
+        if (left_ms <= 0 || plx_online_header(online, (int)left_ms, ret_frame) < 0)
+            break;
+    } while (true);
+    return 0;
+}
+
+static void print_capture(const struct plx_frame *frame)
+{
+    static const char *const name[PLX_EYES] = {"left camera", "right camera"};
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_capture_info *capture = &frame->capture[eye];
+        printf("%-13s exposure %.2f ms, gain %.2f, %llu dropped\n", name[eye], capture->exposure_us / 1e3,
+               (double)capture->gain, (unsigned long long)capture->dropped);
+    }
+}
+
+static void print_ground(const struct plx_ground_info *ground)
+{
+    if (ground->valid)
+        printf("ground        %.2f m below the camera, pitch %.1f deg, roll %.1f deg\n", (double)ground->camera_height_m,
+               (double)ground->pitch_rad * degrees, (double)ground->roll_rad * degrees);
+    else
+        puts("ground        not found");
+}
+
+static void print_text(const struct plx_frame *frame, const struct plx_meter *meter)
+{
+    const struct plx_calibration_info *calibration = &frame->calibration;
+    char faults[512];
+    plx_health_sentence(frame->health, faults, sizeof faults);
+    printf("state         %s\n", plx_state_word(frame->state));
+    printf("faults        %s\n", faults);
+    printf("rate          %.1f pairs/s, latency %.1f ms\n", plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
+    printf("frame         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
+           (unsigned long long)frame->epoch, (unsigned long long)frame->pairs_skipped);
+    printf("picture       %u x %u, disparities %d to %d px\n", frame->width, frame->height, frame->min_disparity,
+           frame->min_disparity + (int)frame->disparities - 1);
+    printf("calibration   focal length %.2f px, centre %.2f, %.2f, baseline %.4f m\n", calibration->fx, calibration->cx,
+           calibration->cy, calibration->baseline_m);
+    print_capture(frame);
+    printf("skew          %.3f ms\n", (double)frame->skew_ns / PLX_NS_PER_MS);
+    print_ground(&frame->ground);
+    fputs("stages, ms   ", stdout);
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        printf(" %s %.2f%s", plx_stage_word(i), plx_meter_stage_ms(meter, i), i + 1 < PLX_STAGE_COUNT ? "," : "\n");
+
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    int count = plx_obstacles_by_distance(frame, sorted);
+    printf("obstacles     %d\n", count);
+    for (int i = 0; i < count; i++) {
+        char text[PLX_OBSTACLE_TEXT];
+        plx_obstacle_text(sorted[i], true, text, sizeof text);
+        printf("  %s\n", text);
+    }
+}
+
+static cJSON *calibration_json(const struct plx_calibration_info *calibration)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "fx", plx_json_number(calibration->fx, 6));
+    cJSON_AddItemToObject(item, "fy", plx_json_number(calibration->fy, 6));
+    cJSON_AddItemToObject(item, "cx", plx_json_number(calibration->cx, 6));
+    cJSON_AddItemToObject(item, "cy", plx_json_number(calibration->cy, 6));
+    cJSON_AddItemToObject(item, "cx_right", plx_json_number(calibration->cx_right, 6));
+    cJSON_AddItemToObject(item, "baseline_m", plx_json_number(calibration->baseline_m, 6));
+    return item;
+}
+
+static cJSON *capture_json(const struct plx_capture_info *capture)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "exposure_us", capture->exposure_us);
+    cJSON_AddItemToObject(item, "gain", plx_json_number((double)capture->gain, 4));
+    cJSON_AddNumberToObject(item, "dropped", (double)capture->dropped);
+    return item;
+}
+
+static cJSON *ground_json(const struct plx_ground_info *ground)
+{
+    if (!ground->valid)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "camera_height_m", plx_json_number((double)ground->camera_height_m, 4));
+    cJSON_AddItemToObject(item, "pitch_rad", plx_json_number((double)ground->pitch_rad, 5));
+    cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)ground->roll_rad, 5));
+    return item;
+}
+
+static void print_json(const struct plx_frame *frame, const struct plx_meter *meter)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "state", plx_state_word(frame->state));
+    cJSON_AddItemToObject(item, "health", plx_json_health(frame->health));
+    cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_meter_rate_hz(meter), 3));
+    cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_meter_latency_ms(meter), 3));
+    cJSON_AddNumberToObject(item, "epoch", (double)frame->epoch);
+    cJSON_AddNumberToObject(item, "sequence", (double)frame->sequence);
+    cJSON_AddNumberToObject(item, "pairs_skipped", (double)frame->pairs_skipped);
+    cJSON_AddNumberToObject(item, "width", frame->width);
+    cJSON_AddNumberToObject(item, "height", frame->height);
+    cJSON_AddNumberToObject(item, "min_disparity", frame->min_disparity);
+    cJSON_AddNumberToObject(item, "disparities", frame->disparities);
+    cJSON_AddItemToObject(item, "calibration", calibration_json(&frame->calibration));
+    cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
+    cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
+    cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));
+    cJSON_AddItemToObject(item, "ground", ground_json(&frame->ground));
+    cJSON_AddItemToObject(item, "stage_us", plx_json_stages(frame->stage_us));
+    cJSON_AddItemToObject(item, "obstacles", plx_json_obstacles(frame, true));
+    plx_json_print(item);
+}
+
+int plx_command_status(int argc, char **argv)
+{
+    const char *socket = NULL;
+    bool json = false;
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket),
+        {.name = "json", .kind = PLX_OPTION_FLAG, .value = &json, .help = "print JSON"},
+    };
+    const struct plx_usage usage = {
+        .command = "status",
+        .synopsis = "[options]",
+        .about = "Says what the service is doing: state, faults, rate, latency, picture, calibration, ground and obstacles. It "
+                 "looks\n"
+                 "at the frames of one second. Exit code 69 if there is no service, or it gives no frames.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table};
+    int exit_code;
+    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
+        return exit_code;
+
+    struct plx_online online;
+    exit_code = plx_online_open(&online, usage.command, socket);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    static struct plx_frame frame; /* large */
+    struct plx_meter meter;
+    int result = measure(&online, &frame, &meter);
+    if (result < 0)
+        exit_code = plx_online_fail(&online, result);
+    else if (json)
+        print_json(&frame, &meter);
+    else
+        print_text(&frame, &meter);
+    plx_online_close(&online);
+    return exit_code;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two faces of `parallax watch`: a screen that is redrawn, and plain lines. */
+#ifndef PLX_CLI_WATCH_H
+#define PLX_CLI_WATCH_H
+
+#include <stdbool.h>
+
+#include "app/cli/meter.h"
+
+struct plx_seen_track {
+    uint32_t track;
+    float nearest_m; /* when it was last printed */
+};
+
+struct plx_watch {
+    int64_t started_ns;
+    int state;       /* enum plx_state now */
+    uint32_t health; /* enum plx_health bits now */
+    bool any;        /* a frame was seen */
+    struct plx_frame frame;
+    struct plx_meter recent, total; /* since the last report, since the start */
+    struct plx_seen_track seen[PLX_MAX_OBSTACLES];
+    int seen_count;
+};
+
+/* The screen: begin and end switch to it and back. */
+void plx_watch_screen_begin(void);
+void plx_watch_screen(const struct plx_watch *watch);
+void plx_watch_screen_end(void);
+
+/* Lines: the numbers of the last second, what is new among the obstacles of the frame, and at the end the numbers of all. */
+void plx_watch_line(const struct plx_watch *watch);
+void plx_watch_changes(struct plx_watch *watch);
+void plx_watch_summary(const struct plx_watch *watch);
+
+#endif

@@ -11,6 +11,7 @@ static const struct {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } command[] = {
+    {"run", "disparity and obstacles of stereo pairs in files, without the service", plx_command_run},
     {"status", "what the service is doing", plx_command_status},
     {"watch", "rate, latency, health and obstacles, live", plx_command_watch},
     {"snapshot", "write one frame of the service as pictures and point cloud", plx_command_snapshot},

@@ -36,7 +36,14 @@ static void print_help(const struct plx_usage *usage)
     for (int i = 0; i < usage->option_count; i++) {
         const struct plx_option *option = &usage->option[i];
         int width = printf("  --%s%s%s", option->name, option->argument ? " " : "", option->argument ? option->argument : "");
-        printf("%*s%s\n", width < HELP_COLUMN ? HELP_COLUMN - width : 2, "", option->help);
+        const char *text = option->help;
+        for (int indent = width < HELP_COLUMN ? HELP_COLUMN - width : 2;; indent = HELP_COLUMN) {
+            int length = (int)strcspn(text, "\n");
+            printf("%*s%.*s\n", indent, "", length, text);
+            if (!text[length])
+                break;
+            text += length + 1;
+        }
     }
     printf("  --help%*sthis text\n", HELP_COLUMN - 8, "");
 }

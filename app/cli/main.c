@@ -15,6 +15,7 @@ static const struct {
     {"status", "what the service is doing", plx_command_status},
     {"watch", "rate, latency, health and obstacles, live", plx_command_watch},
     {"snapshot", "write one frame of the service as pictures and point cloud", plx_command_snapshot},
+    {"record", "write the service's pairs into a directory that can be replayed", plx_command_record},
 };
 #define COMMANDS (int)(sizeof command / sizeof *command)
 

@@ -72,24 +72,31 @@ int plx_online_fail(const struct plx_online *online, int error)
 
 int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame)
 {
-    for (;;) {
+    for (bool again = true;;) {
         struct plx_view view;
         int result = plx_next(online->client, timeout_ms, &view);
-        if (result < 0)
+        if (result == 0) {
+            memcpy(ret_frame, view.frame, sizeof *ret_frame);
+            ret_frame->obstacle_count = view.obstacle_count;
+            result = plx_release(online->client, &view);
+        }
+        if (result == PLX_ERR_OVERWRITTEN)
+            continue;
+        if (result != PLX_ERR_LOST || !again)
             return result;
-        memcpy(ret_frame, view.frame, sizeof *ret_frame);
-        ret_frame->obstacle_count = view.obstacle_count;
-        result = plx_release(online->client, &view);
-        if (result != PLX_ERR_OVERWRITTEN)
-            return result;
+        again = false; /* it is said at once; the next call waits for the service to come back */
     }
 }
 
 int plx_online_copy(struct plx_online *online, int timeout_ms)
 {
-    for (;;) {
+    for (bool again = true;;) {
         size_t bytes = 0;
         int result = plx_copy(online->client, timeout_ms, online->frame, online->capacity, &bytes);
+        if (result == PLX_ERR_LOST && again) {
+            again = false;
+            continue;
+        }
         if (result != PLX_ERR_RANGE)
             return result;
         struct plx_frame *larger = realloc(online->frame, bytes);

@@ -34,10 +34,11 @@ void plx_online_close(struct plx_online *online);
 /* Prints one line for ERROR of a client call and returns its exit code. */
 int plx_online_fail(const struct plx_online *online, int error);
 
-/* Waits for a newer frame and copies its header alone, sizes checked. The errors of plx_next. */
+/* Waits for a newer frame and copies its header alone, sizes checked. The errors of plx_next; LOST only if the service is still
+ * away after the timeout. */
 int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame);
 
-/* Waits for a newer frame and copies all of it into online->frame. The errors of plx_copy but RANGE. */
+/* Waits for a newer frame and copies all of it into online->frame. The errors of plx_copy but RANGE; LOST as above. */
 int plx_online_copy(struct plx_online *online, int timeout_ms);
 
 /* Plane ID of the last copy; data is NULL where it is switched off, or wider or higher than an image may be. */

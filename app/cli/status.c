@@ -22,8 +22,6 @@ static const double degrees = 57.29577951308232; /* of a radian */
 static int measure(struct plx_online *online, struct plx_frame *ret_frame, struct plx_meter *ret_meter)
 {
     int result = plx_online_header(online, FIRST_FRAME_MS, ret_frame);
-    if (result == PLX_ERR_LOST) /* said once; the service may be about to come back */
-        result = plx_online_header(online, FIRST_FRAME_MS, ret_frame);
     if (result < 0)
         return result;
     *ret_meter = (struct plx_meter){.frames = 0};

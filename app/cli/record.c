@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax record`: the service's rectified pairs as a KITTI-style directory, which replay reads back. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/export.h"
+#include "app/cli/online.h"
+#include "app/cli/progress.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "drivers/file.h"
+#include "drivers/png.h"
+
+#define FRAME_MS 3000
+
+static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
+static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
+
+struct recording {
+    const char *directory;
+    FILE *times;
+    uint64_t pairs, missed;
+    int64_t first_ns;               /* capture time of the first pair */
+    uint64_t epoch, last_sequence;  /* of the last pair */
+    struct plx_image eye[PLX_EYES]; /* of the last copy */
+};
+
+/* Projections of the rectified cameras as KITTI's odometry sequences have them. */
+static int write_calibration(const char *directory, const struct plx_calibration_info *info, struct plx_why *why)
+{
+    FILE *file;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/calib.txt", directory);
+    int result = plx_file_create(path, &file, why);
+    if (result < 0)
+        return result;
+    fprintf(file, "P0: %.17g 0 %.17g 0 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx, info->fy, info->cy);
+    fprintf(file, "P1: %.17g 0 %.17g %.17g 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx_right, -info->fx * info->baseline_m,
+            info->fy, info->cy);
+    return plx_file_commit(path, file, 0, why);
+}
+
+/* Makes the directory with everything in it but pictures and times. */
+static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
+{
+    char path[PATH_MAX];
+    int result = plx_make_directories(recording->directory, why);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        snprintf(path, sizeof path, "%s/%s", recording->directory, folder[eye]);
+        if (mkdir(path, 0777) < 0)
+            result = errno == EEXIST ? plx_fail(why, PLX_ERR_IO, "%s: there already; record into a new directory", path)
+                                     : plx_file_fail(path, why);
+    }
+    if (result == 0)
+        result = write_calibration(recording->directory, &frame->calibration, why);
+    snprintf(path, sizeof path, "%s/times.txt", recording->directory);
+    if (result == 0)
+        result = plx_file_create(path, &recording->times, why);
+    recording->first_ns = frame->capture[PLX_LEFT].capture_ns;
+    recording->epoch = frame->epoch;
+    recording->last_sequence = frame->sequence - 1;
+    return result;
+}
+
+/* Both pictures, or none. */
+static int write_pictures(const struct recording *recording, struct plx_why *why)
+{
+    char path[PLX_EYES][PATH_MAX];
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(path[eye], sizeof path[eye], "%s/%s/%06llu.png", recording->directory, folder[eye],
+                 (unsigned long long)recording->pairs);
+        int result = plx_png_write(path[eye], &recording->eye[eye], why);
+        if (result < 0) {
+            unlink(path[PLX_LEFT]);
+            return result;
+        }
+    }
+    return 0;
+}
+
+static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
+{
+    int result = write_pictures(recording, why);
+    if (result < 0)
+        return result;
+    fprintf(recording->times, "%.9f\n", (double)(frame->capture[PLX_LEFT].capture_ns - recording->first_ns) / PLX_NS_PER_S);
+    if (fflush(recording->times) != 0)
+        return plx_fail(why, PLX_ERR_IO, "%s/times.txt: writing failed", recording->directory);
+    recording->pairs++;
+    if (frame->epoch == recording->epoch)
+        recording->missed += frame->sequence - recording->last_sequence - 1;
+    recording->epoch = frame->epoch;
+    recording->last_sequence = frame->sequence;
+    return 0;
+}
+
+/* Takes the next pair into recording->eye. Returns an exit code. */
+static int take(struct plx_online *online, struct recording *recording)
+{
+    int result = plx_online_copy(online, FRAME_MS);
+    if (result < 0)
+        return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_online_fail(online, result);
+    const struct plx_image before = recording->eye[PLX_LEFT];
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        recording->eye[eye] = plx_online_plane(online, plane_of[eye]);
+    const struct plx_image *left = &recording->eye[PLX_LEFT], *right = &recording->eye[PLX_RIGHT];
+    if (!right->data)
+        return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
+                            "the service does not publish the right picture; set publish.right: true in its configuration "
+                            "and reload it, or start it with --set publish.right=true");
+    if (!left->data || !plx_same_size(left, right))
+        return plx_online_fail(online, PLX_ERR_FORMAT);
+    if (before.data && !plx_same_size(left, &before))
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
+                            "the service changed the size of its pictures; what was recorded until then is whole");
+    return PLX_EXIT_OK;
+}
+
+/* 0: no limit. */
+struct limits {
+    int pairs;
+    double seconds;
+};
+
+static int64_t end_time(const struct limits *limits)
+{
+    return limits->seconds > 0 ? plx_now_ns() + (int64_t)(limits->seconds * PLX_NS_PER_S) : INT64_MAX;
+}
+
+static int record(struct plx_online *online, struct recording *recording, const struct limits *limits)
+{
+    struct plx_why why = {""};
+    struct plx_progress progress;
+    int exit_code = take(online, recording);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    int result = begin(recording, online->frame, &why);
+    const int64_t end_ns = end_time(limits);
+    plx_progress_begin(&progress, "pairs");
+    while (result == 0 && exit_code == PLX_EXIT_OK) {
+        result = write_pair(recording, online->frame, &why);
+        plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);
+        if (plx_stopped() || recording->pairs == (uint64_t)limits->pairs || plx_now_ns() >= end_ns)
+            break;
+        exit_code = take(online, recording);
+    }
+    if (plx_stopped()) /* which may have ended a wait */
+        exit_code = PLX_EXIT_OK;
+    plx_progress_end(&progress);
+    if (result < 0)
+        exit_code = plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    if (recording->pairs)
+        printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
+               (unsigned long long)recording->missed);
+    return exit_code;
+}
+
+int plx_command_record(int argc, char **argv)
+{
+    const char *socket = NULL;
+    struct limits limits = {.pairs = 0};
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket),
+        {.name = "pairs",
+         .argument = "N",
+         .kind = PLX_OPTION_INTEGER,
+         .value = &limits.pairs,
+         .min = 1,
+         .max = 1000000,
+         .help = "end after N pairs (default: at Ctrl-C)"},
+        {.name = "seconds",
+         .argument = "S",
+         .kind = PLX_OPTION_REAL,
+         .value = &limits.seconds,
+         .min = 0.1,
+         .max = 100000,
+         .help = "end after S seconds"},
+    };
+    const struct plx_usage usage = {
+        .command = "record",
+        .synopsis = "DIR [options]",
+        .about =
+            "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and "
+            "calib.txt\n"
+            "as KITTI has them. parallaxd replays it (--set source.kind=replay --set source.path=DIR), parallax run takes it.\n"
+            "The service must publish the right picture (publish.right).",
+        .option = table,
+        .option_count = sizeof table / sizeof *table,
+        .min_words = 1,
+        .max_words = 1};
+    struct plx_words words;
+    int exit_code;
+    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
+        return exit_code;
+    struct plx_online online;
+    exit_code = plx_online_open(&online, usage.command, socket);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    struct recording recording = {.directory = words.item[0]};
+    plx_stop_on_signals();
+    exit_code = record(&online, &recording, &limits);
+    if (recording.times)
+        fclose(recording.times);
+    plx_online_close(&online);
+    return exit_code;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax run` on real pairs: its files against stored results, and its accuracy table. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <glob.h>
+#include <parallax/frame.h>
+
+#include "drivers/picture.h"
+#include "tests/command.h"
+#include "tests/unit/files.h"
+
+#define LIBSGM_INVALID 65520
+#define STEREO PLX_TEST_DATA "/stereo"
+
+static struct plx_image read_values(const char *path)
+{
+    struct plx_image image;
+    struct plx_why why;
+    if (plx_picture_read(path, PLX_U16, &image, &why) < 0)
+        fail_msg("%s", why.text);
+    return image;
+}
+
+/* Pixels that differ, FRAME of them on each side left out; INVALID is how the golden file says so. */
+static int count_different(const char *path, const char *golden_path, int frame, uint16_t invalid)
+{
+    struct plx_image image = read_values(path), golden = read_values(golden_path);
+    int different = 0;
+    assert_true(plx_same_size(&image, &golden));
+    for (int y = frame; y < image.height - frame; y++) {
+        const uint16_t *row = plx_row(&image, y), *golden_row = plx_row(&golden, y);
+        for (int x = frame; x < image.width - frame; x++)
+            different += row[x] != (golden_row[x] == invalid ? PLX_DISPARITY_INVALID : golden_row[x]);
+    }
+    free(image.data);
+    free(golden.data);
+    return different;
+}
+
+/* Every golden file NAME_D64_p8.png, made by a command of its own. */
+static void classic_equals_libsgm(void **state)
+{
+    (void)state;
+    glob_t found;
+    if (glob(PLX_TEST_DATA "/golden/*_p[48].png", 0, NULL, &found) != 0) {
+        print_message("skipped: no data in " PLX_TEST_DATA "\n");
+        skip();
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1, *mark = strstr(name, "_D");
+        char left[512], right[512], disparities[8], paths[8];
+        struct command command;
+        assert_non_null(mark);
+        assert_int_equal(sscanf(mark, "_D%7[0-9]_p%7[0-9]", disparities, paths), 2);
+        snprintf(left, sizeof left, STEREO "/%.*s/left.png", (int)(mark - name), name);
+        snprintf(right, sizeof right, STEREO "/%.*s/right.png", (int)(mark - name), name);
+        const char *output = files_path("classic.png");
+        command_succeed(&command, "run", left, right, "--max-disparity", disparities, "--paths", paths, "--set",
+                        "match=classic", "--raw", "--output", output);
+        command_free(&command);
+        int different = count_different(output, found.gl_pathv[i], 1, LIBSGM_INVALID);
+        if (different > 0)
+            fail_msg("%s: %d pixels differ", name, different);
+    }
+    print_message("    %zu files\n", found.gl_pathc);
+    globfree(&found);
+}
+
+/* The same by directory: one command for all pairs. */
+static void default_equals_its_reference(void **state)
+{
+    (void)state;
+    static const char *const disparities[] = {"64", "128"};
+    for (int i = 0; i < 2; i++) {
+        char pattern[512], output[512];
+        struct command command;
+        glob_t found;
+        snprintf(pattern, sizeof pattern, PLX_TEST_DATA "/golden_default/*_D%s_strict.png", disparities[i]);
+        if (glob(pattern, 0, NULL, &found) != 0) {
+            print_message("skipped: no data in " PLX_TEST_DATA "\n");
+            skip();
+        }
+        snprintf(output, sizeof output, "%s/all_%s", files_directory, disparities[i]);
+        command_succeed(&command, "run", STEREO, "--max-disparity", disparities[i], "--raw", "--output", output);
+        command_free(&command);
+        for (size_t k = 0; k < found.gl_pathc; k++) {
+            char path[1024];
+            const char *name = strrchr(found.gl_pathv[k], '/') + 1;
+            snprintf(path, sizeof path, "%s/%.*s.png", output, (int)(strstr(name, "_D") - name), name);
+            int different = count_different(path, found.gl_pathv[k], 0, PLX_DISPARITY_INVALID);
+            if (different > 0)
+                fail_msg("%s: %d pixels differ", name, different);
+        }
+        print_message("    D = %s: %zu files\n", disparities[i], found.gl_pathc);
+        globfree(&found);
+    }
+}
+
+static double number(const cJSON *item, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, key);
+    assert_true(cJSON_IsNumber(value));
+    return value->valuedouble;
+}
+
+static const char *parameters(const cJSON *item)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "parameters"));
+}
+
+/* On each pair `default` is better than `classic` in every column, and dense leaves nothing out. */
+static void accuracy_table_of_both_sets(void **state)
+{
+    (void)state;
+    struct command command;
+    if (access(STEREO, F_OK) != 0) {
+        print_message("skipped: no data in " PLX_TEST_DATA "\n");
+        skip();
+    }
+    command_succeed(&command, "run", STEREO, "--gt", "gt.png", "--mask", "nonocc.png", "--json");
+    cJSON *list = cJSON_Parse(command.out);
+    command_free(&command);
+    assert_true(cJSON_IsArray(list));
+    int rows = cJSON_GetArraySize(list);
+    assert_true(rows >= 3 && rows % 3 == 0);
+    for (int i = 0; i < rows; i += 3) {
+        const cJSON *classic = cJSON_GetArrayItem(list, i), *strict = cJSON_GetArrayItem(list, i + 1);
+        const cJSON *dense = cJSON_GetArrayItem(list, i + 2);
+        assert_string_equal(parameters(classic), "classic");
+        assert_string_equal(parameters(strict), "default, strict");
+        assert_string_equal(parameters(dense), "default, dense");
+        assert_true(number(strict, "density_percent") > number(classic, "density_percent"));
+        assert_true(number(strict, "bad1_percent") < number(classic, "bad1_percent"));
+        assert_true(number(strict, "bad3_or_invalid_percent") < number(classic, "bad3_or_invalid_percent"));
+        assert_true(number(dense, "density_percent") > 99.99);
+        assert_true(number(dense, "bad3_or_invalid_percent") < number(strict, "bad3_or_invalid_percent"));
+    }
+    cJSON_Delete(list);
+
+    command_succeed(&command, "run", STEREO, "--gt", "gt.png", "--mask", "nonocc.png");
+    assert_non_null(strstr(command.out, "libSGM 3.1"));
+    assert_non_null(strstr(command.out, "mean of 2 KITTI"));
+    command_free(&command);
+}
+
+/* What --output writes without --raw, compared with --gt, has no error but its missing pixels. */
+static void output_is_ground_truth_of_itself(void **state)
+{
+    (void)state;
+    static const char left[] = STEREO "/teddy/left.png", right[] = STEREO "/teddy/right.png";
+    struct command command;
+    if (access(left, F_OK) != 0) {
+        print_message("skipped: no data in " PLX_TEST_DATA "\n");
+        skip();
+    }
+    const char *output = files_path("teddy.png");
+    command_succeed(&command, "run", left, right, "--output", output);
+    command_free(&command);
+    command_succeed(&command, "run", left, right, "--gt", output, "--json");
+    cJSON *list = cJSON_Parse(command.out);
+    const cJSON *accuracy = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(list, 0), "accuracy");
+    assert_true(number(accuracy, "density_percent") == 100);
+    assert_true(number(accuracy, "bad1_percent") == 0);
+    cJSON_Delete(list);
+    command_free(&command);
+    command_succeed(&command, "run", left, right, "--gt", output, "--gt-scale", "128", "--json");
+    list = cJSON_Parse(command.out);
+    accuracy = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(list, 0), "accuracy");
+    assert_true(number(accuracy, "bad1_percent") > 99);
+    cJSON_Delete(list);
+    command_free(&command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classic_equals_libsgm),
+        cmocka_unit_test(default_equals_its_reference),
+        cmocka_unit_test(accuracy_table_of_both_sets),
+        cmocka_unit_test(output_is_ground_truth_of_itself),
+    };
+    return cmocka_run_group_tests(tests, files_begin, files_end);
+}

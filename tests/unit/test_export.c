@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every exported file, read back; pictures, looked at pixel by pixel. */
+#include <limits.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <png.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/export.h"
+#include "drivers/picture.h"
+#include "tests/unit/files.h"
+
+#define WIDTH 5
+#define HEIGHT 3
+#define NONE PLX_DISPARITY_INVALID
+
+/* Rows lie further apart than they are wide. */
+static uint16_t disparity_row[HEIGHT][WIDTH + 2] = {
+    {0, 1, 16, 4094, NONE, 7, 7},
+    {NONE, NONE, NONE, NONE, NONE, 7, 7},
+    {4095, 4096, 65534, 160, 80, 7, 7},
+};
+static uint8_t left_row[HEIGHT][WIDTH + 3] = {{0, 50, 100, 150, 200}, {1, 2, 3, 4, 5}, {255, 254, 253, 252, 251}};
+static const struct plx_image disparity = {disparity_row, WIDTH, HEIGHT, sizeof disparity_row[0], PLX_U16};
+
+static void check_kitti(int min_disparity)
+{
+    const char *path = files_path("kitti.png");
+    struct plx_image read;
+    struct plx_why why;
+    assert_int_equal(plx_export_kitti(path, &disparity, min_disparity, &why), 0);
+    assert_int_equal(plx_picture_read(path, PLX_U16, &read, &why), 0);
+    assert_true(plx_same_size(&read, &disparity));
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            double pixels = disparity_row[y][x] / 16.0 + min_disparity;
+            bool fits = disparity_row[y][x] != NONE && pixels > 0 && pixels < 256;
+            assert_int_equal(((const uint16_t *)plx_row(&read, y))[x], fits ? pixels * 256 : 0);
+        }
+    free(read.data);
+}
+
+static void kitti_png_holds_256_times_the_pixels(void **state)
+{
+    (void)state;
+    check_kitti(0);
+    check_kitti(3);
+    check_kitti(-20);
+}
+
+static void pfm_holds_every_value(void **state)
+{
+    (void)state;
+    const char *path = files_path("map.pfm");
+    struct plx_why why;
+    int width, height;
+    float scale, values[WIDTH * HEIGHT + 1];
+    assert_int_equal(plx_export_pfm(path, &disparity, -2, &why), 0);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "Pf %d %d %f", &width, &height, &scale), 3);
+    assert_int_equal(fgetc(file), '\n');
+    assert_int_equal(width, WIDTH);
+    assert_int_equal(height, HEIGHT);
+    assert_true(scale == -1.0f); /* little endian */
+    assert_int_equal(fread(values, sizeof *values, WIDTH * HEIGHT + 1, file), WIDTH * HEIGHT);
+    fclose(file);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            float value = values[(HEIGHT - 1 - y) * WIDTH + x];
+            uint16_t stored = disparity_row[y][x];
+            assert_true(stored == NONE ? isinf(value) && value > 0 : value == stored / 16.0f - 2);
+        }
+}
+
+static struct plx_view make_view(struct plx_frame *frame)
+{
+    *frame = (struct plx_frame){
+        .calibration = {.fx = 100, .fy = 100, .cx = 2, .cy = 1, .cx_right = 2, .baseline_m = 0.5},
+    };
+    struct plx_view view = {.frame = frame};
+    view.plane[PLX_PLANE_LEFT] = left_row;
+    view.plane[PLX_PLANE_DISPARITY] = disparity_row;
+    view.layout[PLX_PLANE_LEFT] = (struct plx_plane){.pitch = sizeof left_row[0], .width = WIDTH, .height = HEIGHT};
+    view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = sizeof disparity_row[0], .width = WIDTH, .height = HEIGHT};
+    return view;
+}
+
+struct __attribute__((packed)) vertex {
+    float x, y, z;
+    uint8_t grey[3];
+};
+
+static void ply_holds_every_point(void **state)
+{
+    (void)state;
+    static struct plx_frame frame;
+    const struct plx_view view = make_view(&frame);
+    const char *path = files_path("points.ply");
+    struct plx_why why;
+    char line[128];
+    int count = 0, properties = 0;
+    struct vertex vertex[WIDTH * HEIGHT];
+    assert_int_equal(plx_export_ply(path, &view, &why), 0);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && strcmp(line, "end_header\n") != 0) {
+        sscanf(line, "element vertex %d", &count);
+        properties += strncmp(line, "property", 8) == 0;
+    }
+    assert_int_equal(properties, 6);
+    assert_int_equal(count, 8); /* 15 less 6 invalid and one at infinity */
+    assert_int_equal(fread(vertex, sizeof *vertex, WIDTH * HEIGHT, file), count);
+    fclose(file);
+    assert_float_equal(vertex[1].z, 100 * 0.5 / 1, 1e-4); /* (2, 0), disparity 1 px */
+    assert_float_equal(vertex[1].x, 0, 1e-4);
+    assert_float_equal(vertex[1].y, -0.5, 1e-4);
+    assert_int_equal(vertex[1].grey[0], 100);
+    assert_float_equal(vertex[7].z, 100 * 0.5 / 5, 1e-4); /* (4, 2), 5 px */
+    assert_float_equal(vertex[7].x, 0.2, 1e-4);
+    assert_float_equal(vertex[7].y, 0.1, 1e-4);
+    assert_int_equal(vertex[7].grey[2], 251);
+}
+
+static void colours_survive_the_file(void **state)
+{
+    (void)state;
+    const char *path = files_path("colour.png");
+    struct plx_canvas canvas;
+    struct plx_why why;
+    uint8_t read[HEIGHT][WIDTH][3];
+    assert_int_equal(plx_canvas_create(WIDTH, HEIGHT, &canvas), 0);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        canvas.pixel[i] = (struct plx_colour){(uint8_t)(i * 3), (uint8_t)(255 - i), (uint8_t)(i * 17)};
+    assert_int_equal(plx_export_canvas(path, &canvas, &why), 0);
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_file(&image, path));
+    assert_int_equal(image.format, PNG_FORMAT_RGB);
+    assert_int_equal(PNG_IMAGE_SIZE(image), sizeof read);
+    assert_true(png_image_finish_read(&image, NULL, read, 0, NULL));
+    assert_memory_equal(read, canvas.pixel, sizeof read);
+    plx_canvas_destroy(&canvas);
+}
+
+static void near_is_red_far_is_blue_unknown_is_black(void **state)
+{
+    (void)state;
+    static uint16_t row[100];
+    const struct plx_image ramp = {row, 100, 1, sizeof row, PLX_U16};
+    struct plx_canvas canvas;
+    for (int x = 0; x < 100; x++)
+        row[x] = (uint16_t)(x * 16);
+    row[50] = NONE;
+    assert_int_equal(plx_canvas_create(100, 1, &canvas), 0);
+    plx_canvas_disparity(&canvas, &ramp);
+    assert_true(canvas.pixel[2].b > canvas.pixel[2].r && canvas.pixel[2].b > canvas.pixel[2].g);
+    assert_true(canvas.pixel[95].r > canvas.pixel[95].b && canvas.pixel[95].r > canvas.pixel[95].g);
+    assert_int_equal(canvas.pixel[50].r + canvas.pixel[50].g + canvas.pixel[50].b, 0);
+    assert_true(canvas.pixel[0].b > 64); /* the farthest is not black */
+    plx_canvas_destroy(&canvas);
+}
+
+static void boxes_are_outlines_and_nothing_is_drawn_outside(void **state)
+{
+    (void)state;
+    const struct plx_colour red = {255, 0, 0};
+    struct plx_canvas canvas;
+    int drawn = 0;
+    assert_int_equal(plx_canvas_create(40, 30, &canvas), 0);
+    plx_canvas_box(&canvas, 5, 6, 20, 10, 2, red);
+    for (int i = 0; i < 40 * 30; i++)
+        drawn += canvas.pixel[i].r == 255;
+    assert_int_equal(drawn, 20 * 10 - 16 * 6);
+    assert_int_equal(canvas.pixel[6 * 40 + 5].r, 255);
+    assert_int_equal(canvas.pixel[15 * 40 + 24].r, 255);
+    assert_int_equal(canvas.pixel[10 * 40 + 10].r, 0);
+
+    /* Numbers from a hostile region; the sanitizers watch. */
+    const int bad[] = {INT_MIN, -1, 0, 39, INT_MAX};
+    for (size_t i = 0; i < 5 * 5 * 5 * 5; i++)
+        plx_canvas_box(&canvas, bad[i % 5], bad[i / 5 % 5], bad[i / 25 % 5], bad[i / 125], 2, red);
+    plx_canvas_text(&canvas, INT_MAX, INT_MAX, 3, "#1 2.5m", red);
+    plx_canvas_text(&canvas, INT_MIN, 0, 3, "#1 2.5m", red);
+    plx_canvas_destroy(&canvas);
+}
+
+static void obstacles_stand_on_the_picture(void **state)
+{
+    (void)state;
+    static uint8_t grey_row[60][80];
+    static struct plx_frame frame;
+    const struct plx_image grey = {memset(grey_row, 77, sizeof grey_row), 80, 60, 80, PLX_U8};
+    struct plx_canvas canvas;
+    assert_int_equal(plx_canvas_create(80, 60, &canvas), 0);
+    plx_canvas_grey(&canvas, &grey);
+    frame.obstacle_count = 2;
+    frame.obstacle[0] = (struct plx_obstacle){.status = PLX_TRACK_LOST, .width = 80, .height = 60};
+    frame.obstacle[1] = (struct plx_obstacle){
+        .status = PLX_TRACK_TRACKED, .track = 1, .x = 20, .y = 20, .width = 30, .height = 25, .nearest_m = 1};
+    plx_canvas_obstacles(&canvas, &frame);
+    const struct plx_colour *outline = &canvas.pixel[20 * 80 + 20], *inside = &canvas.pixel[30 * 80 + 30];
+    const struct plx_colour *label = &canvas.pixel[11 * 80 + 20], *outside = &canvas.pixel[50 * 80 + 70];
+    assert_true(outline->r > outline->b && outline->r != outline->g); /* near */
+    assert_int_equal(inside->r, 77);
+    assert_int_equal(inside->b, 77);
+    assert_int_equal(outside->g, 77);
+    assert_int_equal(label->r + label->g + label->b, 0); /* black behind the distance, above the box */
+    assert_int_equal(canvas.pixel[0].r, 77);             /* what is lost is not drawn */
+    plx_canvas_destroy(&canvas);
+}
+
+static void text_is_readable(void **state)
+{
+    (void)state;
+    static const char *const one[7] = {"..#..", ".##..", "..#..", "..#..", "..#..", "..#..", ".###."};
+    struct plx_canvas canvas;
+    assert_int_equal(plx_canvas_create(20, 12, &canvas), 0);
+    assert_int_equal(plx_canvas_text(&canvas, 3, 2, 1, "1", (struct plx_colour){9, 9, 9}), 7);
+    for (int y = 0; y < 7; y++)
+        for (int x = 0; x < 5; x++)
+            assert_int_equal(canvas.pixel[(y + 3) * 20 + x + 4].r, one[y][x] == '#' ? 9 : 0);
+    plx_canvas_destroy(&canvas);
+}
+
+static void what_cannot_be_written_is_said(void **state)
+{
+    (void)state;
+    struct plx_why why = {""};
+    const char *path = files_path("none/map.pfm");
+    assert_int_equal(plx_export_pfm(path, &disparity, 0, &why), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(why.text, "none/map.pfm"));
+    files_text("file", "x");
+    assert_true(plx_make_directories(files_path("file/a"), &why) < 0);
+    assert_true(plx_make_directories(files_path("file"), &why) < 0);
+    assert_int_equal(plx_make_directories(files_path("a/b//c/"), &why), 0);
+    assert_int_equal(plx_make_directories(files_path("a/b"), &why), 0);
+    assert_int_equal(access(files_path("a/b/c"), F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kitti_png_holds_256_times_the_pixels),
+        cmocka_unit_test(pfm_holds_every_value),
+        cmocka_unit_test(ply_holds_every_point),
+        cmocka_unit_test(colours_survive_the_file),
+        cmocka_unit_test(near_is_red_far_is_blue_unknown_is_black),
+        cmocka_unit_test(boxes_are_outlines_and_nothing_is_drawn_outside),
+        cmocka_unit_test(obstacles_stand_on_the_picture),
+        cmocka_unit_test(text_is_readable),
+        cmocka_unit_test(what_cannot_be_written_is_said),
+    };
+    return cmocka_run_group_tests(tests, files_begin, files_end);
+}

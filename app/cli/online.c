@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "core/words.h"
 
 static volatile sig_atomic_t stopped;
 
@@ -59,11 +60,17 @@ int plx_online_fail(const struct plx_online *online, int error)
         {PLX_ERR_NOT_FOUND, PLX_EXIT_UNAVAILABLE, "no service there; start parallaxd, or name its socket by --socket"},
         {PLX_ERR_PERMISSION, PLX_EXIT_PERMISSION, "not allowed; become a member of the socket's group (ls -l shows it)"},
         {PLX_ERR_BUSY, PLX_EXIT_BUSY, "the service has as many clients as it may (publish.max_clients)"},
-        {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service gave no frame in time; its log says why"},
+        {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service does not answer"},
         {PLX_ERR_LOST, PLX_EXIT_UNAVAILABLE, "the service went away"},
         {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},
         {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
     };
+    if (error == PLX_ERR_TIMEOUT && online->client) {
+        char faults[256];
+        plx_health_sentence(plx_health(online->client), faults, sizeof faults);
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no frame in time; the service is %s (%s), see its log",
+                            online->socket, plx_state_word((uint32_t)plx_state(online->client)), faults);
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].error == error)
             return plx_cli_fail(online->command, known[i].exit_code, "%s: %s", online->socket, known[i].sentence);

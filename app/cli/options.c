@@ -59,7 +59,8 @@ static const struct plx_option *find(const struct plx_usage *usage, const char *
 const char *plx_nearest_name(const char *word, const char *const *name, int count, size_t stride)
 {
     const char *nearest = NULL;
-    int fewest = 3; /* more edits than that, and it is another word */
+    const int letters = (int)strlen(word);
+    int fewest = letters < 6 ? letters / 2 : 3; /* more edits than that, and it is another word */
     for (int i = 0; i < count; i++) {
         const char *known = *(const char *const *)((const char *)name + (size_t)i * stride);
         int edits = plx_edits(word, known, strlen(known));

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A real parallaxd and the command beside it, for the tests of the command. */
+#ifndef PLX_TESTS_SYSTEM_CLI_H
+#define PLX_TESTS_SYSTEM_CLI_H
+
+#include "tests/system/daemon.h"
+
+#include <cjson/cJSON.h>
+
+#include "app/exit.h"
+#include "drivers/picture.h"
+#include "tests/command.h"
+
+#define WIDTH 320
+#define HEIGHT 240
+
+static struct daemon daemon_;
+
+/* Path of NAME in the daemon's directory; good for the next three calls. */
+static inline const char *path_of(const char *name)
+{
+    static char path[4][256];
+    static unsigned turn;
+    char *here = path[turn++ % 4];
+    snprintf(here, sizeof path[0], "%s/%s", daemon_.directory, name);
+    return here;
+}
+
+#define start_daemon(...)                                                                                                      \
+    do {                                                                                                                       \
+        daemon_start(&daemon_, (const char *const[]){"--set", "match.disparities=64", __VA_ARGS__, NULL});                     \
+        wait_for_socket();                                                                                                     \
+    } while (0)
+
+static inline void wait_for_socket(void)
+{
+    const int64_t deadline = plx_now_ns() + 10 * PLX_NS_PER_S;
+    while (access(daemon_.socket, F_OK) != 0) {
+        if (daemon_wait(&daemon_, 0) >= 0 || plx_now_ns() > deadline)
+            fail_msg("parallaxd does not serve: %s", daemon_said(&daemon_));
+        usleep(5000);
+    }
+}
+
+static inline void stop_daemon(void)
+{
+    kill(daemon_.pid, SIGTERM);
+    assert_int_equal(daemon_wait(&daemon_, 5000), 0);
+}
+
+/* Around all tests of a program. */
+static inline void cli_begin(void)
+{
+    daemon_make(&daemon_);
+    setenv("PARALLAX_SOCKET", daemon_.socket, 1);
+}
+
+static inline void cli_end(void)
+{
+    if (daemon_.pid > 0)
+        kill(daemon_.pid, SIGKILL);
+    daemon_remove(&daemon_);
+}
+
+/* Around tests that need the scene and its right picture. */
+static inline int start_scene(void **state)
+{
+    (void)state;
+    start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=15", "--set",
+                 "publish.right=true");
+    return 0;
+}
+
+static inline int stop_scene(void **state)
+{
+    (void)state;
+    stop_daemon();
+    return 0;
+}
+
+static inline double number(const cJSON *item, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, key);
+    if (!cJSON_IsNumber(value))
+        fail_msg("no number %s in the JSON", key);
+    return value->valuedouble;
+}
+
+static inline struct plx_image read_picture(const char *path, enum plx_type type)
+{
+    struct plx_image image;
+    struct plx_why why;
+    if (plx_picture_read(path, type, &image, &why) < 0)
+        fail_msg("%s", why.text);
+    assert_int_equal(image.width, WIDTH);
+    assert_int_equal(image.height, HEIGHT);
+    return image;
+}
+
+#endif

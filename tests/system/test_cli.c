@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `parallax` beside a real parallaxd: what it prints, what it writes, how it ends. */
+#include "tests/system/cli.h"
+
+#include <math.h>
+
+#include "drivers/png.h"
+
+/* --- the running service ---------------------------------------------------------------------------------------- */
+
+static void status_in_words_and_json(void **state)
+{
+    (void)state;
+    struct command command;
+    command_succeed(&command, "status");
+    assert_non_null(strstr(command.out, "state         "));
+    assert_non_null(strstr(command.out, "320 x 240, disparities 0 to 63 px"));
+    command_free(&command);
+
+    command_succeed(&command, "status", "--json", "--socket", daemon_.socket);
+    cJSON *status = cJSON_Parse(command.out);
+    assert_non_null(status);
+    assert_int_equal(number(status, "width"), WIDTH);
+    assert_int_equal(number(status, "height"), HEIGHT);
+    assert_true(number(status, "rate_hz") > 5 && number(status, "rate_hz") < 20);
+    assert_true(number(status, "latency_ms") > 0 && number(status, "latency_ms") < 1000);
+    assert_true(number(cJSON_GetObjectItemCaseSensitive(status, "stage_us"), "sgm") > 0);
+    assert_true(number(cJSON_GetObjectItemCaseSensitive(status, "calibration"), "baseline_m") == 0.12);
+    const cJSON *obstacles = cJSON_GetObjectItemCaseSensitive(status, "obstacles");
+    assert_true(cJSON_GetArraySize(obstacles) > 0);
+    assert_true(number(cJSON_GetArrayItem(obstacles, 0), "nearest_m") > 1);
+    cJSON_Delete(status);
+    command_free(&command);
+}
+
+static void watch_prints_lines_where_there_is_no_terminal(void **state)
+{
+    (void)state;
+    struct command command;
+    command_succeed(&command, "watch", "--seconds", "2.2");
+    assert_non_null(strstr(command.out, " pairs/s  latency "));
+    assert_non_null(strstr(command.out, " + #")); /* an obstacle came */
+    assert_non_null(strstr(command.out, " m ahead "));
+    assert_non_null(strstr(command.out, "stages, ms: convert "));
+    assert_null(strchr(command.out, '\033'));
+    command_free(&command);
+}
+
+/* The four forms of the disparity of one frame agree. */
+static void snapshot_writes_files_that_agree(void **state)
+{
+    (void)state;
+    struct command command;
+    float pfm[HEIGHT][WIDTH];
+    unsigned long points = 0, near = 0;
+    char line[128];
+    command_succeed(&command, "snapshot", "--output", path_of("new/snap"));
+    command_free(&command);
+    free(read_picture(path_of("new/snap/left.png"), PLX_U8).data);
+    free(read_picture(path_of("new/snap/right.png"), PLX_U8).data);
+    free(read_picture(path_of("new/snap/disparity.png"), PLX_U8).data);
+    free(read_picture(path_of("new/snap/obstacles.png"), PLX_U8).data);
+
+    FILE *file = fopen(path_of("new/snap/disparity.pfm"), "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -(long)sizeof pfm, SEEK_END), 0);
+    assert_int_equal(fread(pfm, sizeof pfm, 1, file), 1);
+    fclose(file);
+    struct plx_image kitti = read_picture(path_of("new/snap/disparity16.png"), PLX_U16);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            uint16_t value = ((const uint16_t *)plx_row(&kitti, y))[x];
+            float pixels = pfm[HEIGHT - 1 - y][x];
+            assert_true(value ? pixels * 256 == value : pixels == 0 || isinf(pixels));
+            near += value > 0;
+        }
+    free(kitti.data);
+    assert_true(near > WIDTH * HEIGHT / 4);
+
+    file = fopen(path_of("new/snap/points.ply"), "rb");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "element vertex %lu", &points) != 1)
+        ;
+    fclose(file);
+    assert_int_equal(points, near);
+}
+
+/* --- bad input ---------------------------------------------------------------------------------------------------- */
+
+/* `@` stands for the test's directory. */
+static const struct bad {
+    const char *args[8];
+    int exit_code;
+    const char *says;
+} table[] = {
+    {{"status"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"watch"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"snapshot", "--output", "@/x"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"record", "@/x"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"status", "--socket", "@/file"}, PLX_EXIT_UNAVAILABLE, "@/file"},
+    {{NULL}, PLX_EXIT_USAGE, "a command is missing"},
+    {{"statsu"}, PLX_EXIT_USAGE, "did you mean status?"},
+    {{"frobnicate"}, PLX_EXIT_USAGE, "expected run, status"},
+    {{"run", "a", "b", "--max-disparty", "64"}, PLX_EXIT_USAGE, "did you mean --max-disparity"},
+    {{"run", "a", "b", "--max-disparity", "100"}, PLX_EXIT_USAGE, "expected 64, 128 or 256"},
+    {{"run", "a", "b", "--max-disparity"}, PLX_EXIT_USAGE, "needs a value"},
+    {{"run", "a", "b", "--raw=1"}, PLX_EXIT_USAGE, "takes no value"},
+    {{"run", "a", "b", "--raw"}, PLX_EXIT_USAGE, "--output"},
+    {{"run", "a", "b", "--mask", "m"}, PLX_EXIT_USAGE, "--gt"},
+    {{"run", "a", "b", "--gt", "g", "--gt-scale", "0"}, PLX_EXIT_USAGE, "0.001 to 65536"},
+    {{"run", "a", "b", "c"}, PLX_EXIT_USAGE, "unexpected argument `c`"},
+    {{"run"}, PLX_EXIT_USAGE, "an argument is missing"},
+    {{"record"}, PLX_EXIT_USAGE, "an argument is missing"},
+    {{"watch", "--seconds", "soon"}, PLX_EXIT_USAGE, "--seconds soon"},
+    {{"run", "@/good.png", "@/good.png", "--set", "match.pahts=4"}, PLX_EXIT_CONFIG, "match.paths"},
+    {{"run", "@/good.png", "@/good.png", "--set", "backend=gpu"}, PLX_EXIT_CONFIG, "backend"},
+    {{"run", "@/good.png", "@/none.png"}, PLX_EXIT_NO_INPUT, "@/none.png"},
+    {{"run", "@/nowhere"}, PLX_EXIT_NO_INPUT, "@/nowhere"},
+    {{"run", "@/empty"}, PLX_EXIT_NO_INPUT, "no stereo pairs"},
+    {{"run", "@/good.png", "@/truncated.png"}, PLX_EXIT_DATA, "@/truncated.png"},
+    {{"run", "@/good.png", "@/file"}, PLX_EXIT_DATA, "@/file"},
+    {{"run", "@/good.png", "@/narrow.png"}, PLX_EXIT_DATA, "expected 96x64"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "128"}, PLX_EXIT_CONFIG, "width of 96"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--gt", "@/good.png"}, PLX_EXIT_DATA, "@/good.png"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--calibration", "@/none.yaml"},
+     PLX_EXIT_NO_INPUT,
+     "@/none.yaml"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--calibration", "@/file"}, PLX_EXIT_CONFIG, "@/file"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--output", "@/nowhere/o.png"},
+     PLX_EXIT_CANNOT_WRITE,
+     "@/nowhere/o.png"},
+};
+
+static const char *replace_at(const char *text, char *buffer, size_t size)
+{
+    if (!text || text[0] != '@')
+        return text;
+    snprintf(buffer, size, "%s%s", daemon_.directory, text + 1);
+    return buffer;
+}
+
+static void write_picture(const char *name, int width, int height, off_t keep_bytes)
+{
+    static uint8_t pixels[64][96];
+    const struct plx_image image = {pixels, width, height, sizeof pixels[0], PLX_U8};
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 96; x++)
+            pixels[y][x] = (uint8_t)(x * 37 ^ y * 61);
+    assert_int_equal(plx_png_write(path_of(name), &image, NULL), 0);
+    if (keep_bytes > 0)
+        assert_int_equal(truncate(path_of(name), keep_bytes), 0);
+}
+
+static void bad_input_ends_with_its_code_and_one_line(void **state)
+{
+    (void)state;
+    write_picture("good.png", 96, 64, 0);
+    write_picture("narrow.png", 95, 64, 0);
+    write_picture("truncated.png", 96, 64, 300);
+    write_text(daemon_.directory, "file", "nothing of use\n");
+    assert_int_equal(mkdir(path_of("empty"), 0755), 0);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char buffer[8][256], says_buffer[256];
+        const char *args[9] = {NULL};
+        for (int k = 0; k < 8; k++)
+            args[k] = replace_at(table[i].args[k], buffer[k], sizeof buffer[k]);
+        const char *says = replace_at(table[i].says, says_buffer, sizeof says_buffer);
+        struct command command;
+        command_run(&command, args);
+        const char *newline = strchr(command.err, '\n');
+        if (command.code != table[i].exit_code || !strstr(command.err, says) || !newline || newline[1])
+            fail_msg("row %zu: exit code %d, expected %d; said:\n%s\nexpected one line with: %s", i, command.code,
+                     table[i].exit_code, command.err, says);
+        command_free(&command);
+    }
+}
+
+static void no_permission_for_the_socket(void **state)
+{
+    (void)state;
+    struct command command;
+    const uid_t nobody = 65534;
+    if (geteuid() != 0)
+        skip(); /* needs a second user */
+    command_begin(&command, (const char *const[]){"--version", NULL}, nobody);
+    command_end(&command);
+    const bool can_run = command.code == 0;
+    command_free(&command);
+    if (!can_run)
+        skip(); /* the program lies where only we may go */
+    assert_int_equal(chmod(daemon_.directory, 0755), 0);
+    start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=5");
+    command_begin(&command, (const char *const[]){"status", NULL}, nobody);
+    command_end(&command);
+    stop_daemon();
+    assert_int_equal(command.code, PLX_EXIT_PERMISSION);
+    assert_non_null(strstr(command.err, "not allowed"));
+    command_free(&command);
+}
+
+static void a_service_that_hangs_is_said(void **state)
+{
+    (void)state;
+    struct command command;
+    start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=5");
+    kill(daemon_.pid, SIGSTOP);
+    command_run(&command, (const char *const[]){"status", NULL});
+    kill(daemon_.pid, SIGCONT);
+    stop_daemon();
+    assert_int_equal(command.code, PLX_EXIT_UNAVAILABLE);
+    assert_non_null(strstr(command.err, "does not answer"));
+    command_free(&command);
+}
+
+static void help_is_there_for_each(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"run", "status", "watch", "snapshot", "record"};
+    struct command command;
+    command_succeed(&command, "--help");
+    for (int i = 0; i < 5; i++)
+        assert_non_null(strstr(command.out, name[i]));
+    command_free(&command);
+    for (int i = 0; i < 5; i++) {
+        command_succeed(&command, name[i], "--help");
+        assert_non_null(strstr(command.out, "Usage: parallax "));
+        assert_non_null(strstr(command.out, "--help"));
+        command_free(&command);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest scene[] = {
+        cmocka_unit_test(status_in_words_and_json),
+        cmocka_unit_test(watch_prints_lines_where_there_is_no_terminal),
+        cmocka_unit_test(snapshot_writes_files_that_agree),
+    };
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(bad_input_ends_with_its_code_and_one_line),
+        cmocka_unit_test(no_permission_for_the_socket),
+        cmocka_unit_test(a_service_that_hangs_is_said),
+        cmocka_unit_test(help_is_there_for_each),
+    };
+    cli_begin();
+    int failed = cmocka_run_group_tests(scene, start_scene, stop_scene);
+    failed += cmocka_run_group_tests(others, NULL, NULL);
+    cli_end();
+    return failed;
+}

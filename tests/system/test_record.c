@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings of a real parallaxd: written whole, replayed bit for bit, taken by `parallax run`. */
+#include "tests/system/cli.h"
+
+#define PAIRS 6
+
+static void record(const char *name, const char *pairs)
+{
+    struct command command;
+    command_succeed(&command, "record", path_of(name), "--pairs", pairs);
+    assert_non_null(strstr(command.out, " pairs, "));
+    command_free(&command);
+}
+
+static struct plx_image recorded(const char *name, int eye, int index)
+{
+    char file[64];
+    snprintf(file, sizeof file, "%s/image_%d/%06d.png", name, eye, index);
+    return read_picture(path_of(file), PLX_U8);
+}
+
+static bool same_pixels(const char *a, int index_a, const char *b, int index_b)
+{
+    bool same = true;
+    for (int eye = 0; eye < 2; eye++) {
+        struct plx_image one = recorded(a, eye, index_a), other = recorded(b, eye, index_b);
+        same &= memcmp(one.data, other.data, (size_t)WIDTH * HEIGHT) == 0;
+        free(one.data);
+        free(other.data);
+    }
+    return same;
+}
+
+static void record_writes_a_directory_once(void **state)
+{
+    (void)state;
+    struct command command;
+    record("first", "6");
+    command_run(&command, (const char *const[]){"record", path_of("first"), NULL});
+    assert_int_equal(command.code, PLX_EXIT_CANNOT_WRITE);
+    assert_non_null(strstr(command.err, "first/image_0: there already"));
+    command_free(&command);
+    assert_false(same_pixels("first", 0, "first", 1)); /* noise: no two pairs are the same */
+    assert_int_not_equal(access(path_of("first/image_0/000006.png"), F_OK), 0);
+}
+
+static void record_ends_at_a_signal_and_leaves_it_whole(void **state)
+{
+    (void)state;
+    struct command command;
+    command_begin(&command, (const char *const[]){"record", path_of("cut"), NULL}, 0);
+    const int64_t deadline = plx_now_ns() + 5 * PLX_NS_PER_S;
+    while (access(path_of("cut/image_1/000001.png"), F_OK) != 0 && plx_now_ns() < deadline)
+        usleep(2000);
+    kill(command.pid, SIGINT);
+    command_end(&command);
+    assert_int_equal(command.code, 0);
+    command_free(&command);
+    command_succeed(&command, "run", path_of("cut"), "--max-disparity", "64"); /* all pairs and times are there */
+    command_free(&command);
+}
+
+/* What is recorded from the replay of a recording is that recording, bit for bit and in its order. */
+static void replay_gives_the_recorded_pictures(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "source.path=%s", path_of("first"));
+    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true", "--set", "publish.right=true");
+    record("second", "12");
+    int seen[PAIRS] = {0};
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        int match = 0;
+        while (match < PAIRS && !same_pixels("second", i, "first", match))
+            match++;
+        if (match == PAIRS)
+            fail_msg("pair %d of the second recording is none of the first", i);
+        seen[match]++;
+    }
+    for (int i = 0; i < PAIRS; i++)
+        assert_true(seen[i] > 0);
+    struct command command;
+    command_succeed(&command, "status", "--json");
+    cJSON *status = cJSON_Parse(command.out);
+    const cJSON *calibration = cJSON_GetObjectItemCaseSensitive(status, "calibration");
+    assert_true(number(calibration, "baseline_m") == 0.12);
+    assert_true(number(calibration, "cx") == 159.5);
+    cJSON_Delete(status);
+    command_free(&command);
+    stop_daemon();
+}
+
+static void record_needs_the_right_picture(void **state)
+{
+    (void)state;
+    struct command command;
+    start_daemon("--set", "source.width=320", "--set", "source.height=240");
+    command_run(&command, (const char *const[]){"record", path_of("none"), NULL});
+    stop_daemon();
+    assert_int_equal(command.code, PLX_EXIT_CONFIG);
+    assert_non_null(strstr(command.err, "publish.right"));
+    command_free(&command);
+    assert_int_not_equal(access(path_of("none"), F_OK), 0);
+}
+
+static void run_takes_a_recording(void **state)
+{
+    (void)state;
+    struct command command;
+    command_succeed(&command, "run", path_of("first"), "--max-disparity", "64", "--obstacles", "--json");
+    cJSON *list = cJSON_Parse(command.out);
+    assert_int_equal(cJSON_GetArraySize(list), PAIRS);
+    const cJSON *last = cJSON_GetArrayItem(list, PAIRS - 1);
+    const cJSON *obstacles = cJSON_GetObjectItemCaseSensitive(last, "obstacles");
+    assert_true(cJSON_GetArraySize(obstacles) > 0);
+    assert_true(number(cJSON_GetArrayItem(obstacles, 0), "nearest_m") > 1); /* calib.txt was found */
+    cJSON_Delete(list);
+    command_free(&command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest scene[] = {
+        cmocka_unit_test(record_writes_a_directory_once),
+        cmocka_unit_test(record_ends_at_a_signal_and_leaves_it_whole),
+    };
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(replay_gives_the_recorded_pictures),
+        cmocka_unit_test(record_needs_the_right_picture),
+        cmocka_unit_test(run_takes_a_recording),
+    };
+    cli_begin();
+    int failed = cmocka_run_group_tests(scene, start_scene, stop_scene);
+    failed += cmocka_run_group_tests(others, NULL, NULL);
+    cli_end();
+    return failed;
+}

@@ -89,12 +89,13 @@ int plx_canvas_text(struct plx_canvas *canvas, int x, int y, int scale, const ch
 {
     int total = text_width(scale, text);
     fill(canvas, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_colour){0, 0, 0});
-    for (; *text; text++, x += (GLYPH_WIDTH + 1) * scale) {
+    int64_t at = x;
+    for (; *text; text++, at += (GLYPH_WIDTH + 1) * scale) {
         const struct glyph *glyph = find_glyph(*text);
         for (int v = 0; glyph && v < GLYPH_HEIGHT; v++)
             for (int u = 0; u < GLYPH_WIDTH; u++)
                 if (glyph->row[v] >> (GLYPH_WIDTH - 1 - u) & 1)
-                    fill(canvas, x + (int64_t)(u + 1) * scale, y + (int64_t)(v + 1) * scale, scale, scale, colour);
+                    fill(canvas, at + (u + 1) * scale, y + (int64_t)(v + 1) * scale, scale, scale, colour);
     }
     return total;
 }

@@ -30,18 +30,21 @@ bool plx_stopped(void)
     return stopped != 0;
 }
 
-int plx_online_open(struct plx_online *ret_online, const char *command, const char *socket)
+bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                      struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
 {
-    const char *variable = getenv("PARALLAX_SOCKET");
-    struct plx_online online = {.command = command,
-                                .socket = socket                  ? socket
-                                          : variable && *variable ? variable
-                                                                  : PLX_DEFAULT_SOCKET};
+    if (!plx_options_parse(usage, argc, argv, ret_words, ret_exit))
+        return false;
+    const char *path = *socket ? *socket : getenv("PARALLAX_SOCKET");
+    struct plx_online online = {.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
     int result = plx_connect(online.socket, &online.client);
-    if (result < 0)
-        return plx_online_fail(&online, result);
+    if (result < 0) {
+        *ret_exit = plx_online_fail(&online, result);
+        return false;
+    }
     *ret_online = online;
-    return PLX_EXIT_OK;
+    *ret_exit = PLX_EXIT_OK;
+    return true;
 }
 
 void plx_online_close(struct plx_online *online)

@@ -27,8 +27,10 @@ struct plx_online {
     size_t capacity;         /* bytes at FRAME */
 };
 
-/* Connects. Returns an exit code; on failure the reason was printed and nothing is held. */
-int plx_online_open(struct plx_online *ret_online, const char *command, const char *socket);
+/* Parses the command line and connects to *SOCKET, which the socket option has set. RET_WORDS as in plx_options_parse. True:
+ * *ret_exit is OK, go on. False: end the program with *ret_exit; the reason was printed and nothing is held. */
+bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                      struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit);
 void plx_online_close(struct plx_online *online);
 
 /* Prints one line for ERROR of a client call and returns its exit code. */

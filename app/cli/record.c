@@ -196,11 +196,8 @@ int plx_command_record(int argc, char **argv)
         .max_words = 1};
     struct plx_words words;
     int exit_code;
-    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
-        return exit_code;
     struct plx_online online;
-    exit_code = plx_online_open(&online, usage.command, socket);
-    if (exit_code != PLX_EXIT_OK)
+    if (!plx_online_begin(&usage, argc, argv, &socket, &words, &online, &exit_code))
         return exit_code;
     struct recording recording = {.directory = words.item[0]};
     plx_stop_on_signals();

@@ -158,12 +158,8 @@ int plx_command_status(int argc, char **argv)
         .option = table,
         .option_count = sizeof table / sizeof *table};
     int exit_code;
-    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
-        return exit_code;
-
     struct plx_online online;
-    exit_code = plx_online_open(&online, usage.command, socket);
-    if (exit_code != PLX_EXIT_OK)
+    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
         return exit_code;
     static struct plx_frame frame; /* large */
     struct plx_meter meter;

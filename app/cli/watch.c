@@ -105,12 +105,8 @@ int plx_command_watch(int argc, char **argv)
                                     .option = table,
                                     .option_count = sizeof table / sizeof *table};
     int exit_code;
-    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
-        return exit_code;
-
     struct plx_online online;
-    exit_code = plx_online_open(&online, usage.command, socket);
-    if (exit_code != PLX_EXIT_OK)
+    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
         return exit_code;
     exit_code = watch_service(&online, seconds, isatty(STDOUT_FILENO) && !changes);
     plx_online_close(&online);

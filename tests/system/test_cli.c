@@ -212,21 +212,45 @@ static void a_service_that_hangs_is_said(void **state)
     command_free(&command);
 }
 
-static void help_is_there_for_each(void **state)
+/* TEXT without backslashes, as man pages write dashes with them; to be freed. */
+static char *read_document(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    char *text = command_text(file), *to = text;
+    for (const char *from = text; *from; from++)
+        if (*from != '\\')
+            *to++ = *from;
+    *to = '\0';
+    return text;
+}
+
+/* Each command explains itself, and the documents know every option that it has. */
+static void help_and_documents_agree(void **state)
 {
     (void)state;
     static const char *const name[] = {"run", "status", "watch", "snapshot", "record"};
-    struct command command;
-    command_succeed(&command, "--help");
-    for (int i = 0; i < 5; i++)
-        assert_non_null(strstr(command.out, name[i]));
-    command_free(&command);
+    char *page = read_document(PLX_SOURCE_DIR "/docs/command.md"),
+         *manual = read_document(PLX_SOURCE_DIR "/docs/man/parallax.1");
+    struct command all, one;
+    command_succeed(&all, "--help");
     for (int i = 0; i < 5; i++) {
-        command_succeed(&command, name[i], "--help");
-        assert_non_null(strstr(command.out, "Usage: parallax "));
-        assert_non_null(strstr(command.out, "--help"));
-        command_free(&command);
+        assert_non_null(strstr(all.out, name[i]));
+        command_succeed(&one, name[i], "--help");
+        assert_non_null(strstr(one.out, "Usage: parallax "));
+        int options = 0;
+        for (const char *line = strstr(one.out, "\n  --"); line; line = strstr(line + 1, "\n  --"), options++) {
+            char option[64];
+            assert_int_equal(sscanf(line, "%63s", option), 1);
+            if (!strstr(page, option) || !strstr(manual, option))
+                fail_msg("%s of parallax %s is not in docs/command.md and docs/man/parallax.1", option, name[i]);
+        }
+        assert_true(options >= 2);
+        command_free(&one);
     }
+    command_free(&all);
+    free(page);
+    free(manual);
 }
 
 int main(void)
@@ -240,7 +264,7 @@ int main(void)
         cmocka_unit_test(bad_input_ends_with_its_code_and_one_line),
         cmocka_unit_test(no_permission_for_the_socket),
         cmocka_unit_test(a_service_that_hangs_is_said),
-        cmocka_unit_test(help_is_there_for_each),
+        cmocka_unit_test(help_and_documents_agree),
     };
     cli_begin();
     int failed = cmocka_run_group_tests(scene, start_scene, stop_scene);

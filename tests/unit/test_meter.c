@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rate, latency and stage times of frames whose numbers are known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/cli/meter.h"
+#include "core/clock.h"
+
+static struct plx_frame frame;
+
+/* A frame published at MS that took LATENCY_MS. */
+static const struct plx_frame *make(uint64_t epoch, uint64_t sequence, int64_t ms, int64_t latency_ms)
+{
+    frame.epoch = epoch;
+    frame.sequence = sequence;
+    frame.published_ns = ms * PLX_NS_PER_MS;
+    frame.capture[PLX_LEFT].capture_ns = (ms - latency_ms) * PLX_NS_PER_MS;
+    frame.stage_us[PLX_STAGE_SGM] = (uint32_t)latency_ms * 500;
+    return &frame;
+}
+
+static void counts_published_frames_and_averages_seen_ones(void **state)
+{
+    (void)state;
+    struct plx_meter meter = {.frames = 0};
+    assert_true(isnan(plx_meter_rate_hz(&meter)) && isnan(plx_meter_latency_ms(&meter)));
+    plx_meter_add(&meter, make(1, 10, 1000, 20));
+    assert_true(isnan(plx_meter_rate_hz(&meter)));
+    plx_meter_add(&meter, make(1, 15, 1500, 40)); /* four in between were not seen */
+    assert_float_equal(plx_meter_rate_hz(&meter), 10, 1e-9);
+    assert_float_equal(plx_meter_latency_ms(&meter), 30, 1e-9);
+    assert_float_equal(plx_meter_stage_ms(&meter, PLX_STAGE_SGM), 15, 1e-9);
+    assert_float_equal(plx_meter_stage_ms(&meter, PLX_STAGE_CENSUS), 0, 1e-9);
+}
+
+static void a_new_stretch_goes_on_from_the_last_frame(void **state)
+{
+    (void)state;
+    struct plx_meter meter = {.frames = 0};
+    plx_meter_add(&meter, make(1, 10, 1000, 20));
+    plx_meter_restart(&meter);
+    assert_true(isnan(plx_meter_latency_ms(&meter)));
+    plx_meter_add(&meter, make(1, 12, 1100, 50));
+    assert_float_equal(plx_meter_rate_hz(&meter), 20, 1e-9);
+    assert_float_equal(plx_meter_latency_ms(&meter), 50, 1e-9);
+}
+
+static void a_new_epoch_begins_anew(void **state)
+{
+    (void)state;
+    struct plx_meter meter = {.frames = 0};
+    plx_meter_add(&meter, make(1, 1000, 1000, 20));
+    plx_meter_add(&meter, make(2, 1, 5000, 60));
+    assert_true(isnan(plx_meter_rate_hz(&meter)));
+    plx_meter_add(&meter, make(2, 2, 5200, 60));
+    assert_float_equal(plx_meter_rate_hz(&meter), 5, 1e-9);
+    assert_float_equal(plx_meter_latency_ms(&meter), 60, 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_published_frames_and_averages_seen_ones),
+        cmocka_unit_test(a_new_stretch_goes_on_from_the_last_frame),
+        cmocka_unit_test(a_new_epoch_begins_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

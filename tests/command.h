@@ -25,9 +25,10 @@ struct command {
 /* ARGS end with NULL; the first is the subcommand. USER 0: as the test. */
 static inline void command_begin(struct command *command, const char *const *args, uid_t user)
 {
-    char *argv[COMMAND_ARGS + 2] = {(char *)(uintptr_t) "parallax"};
+    static char name[] = "parallax";
+    char *argv[COMMAND_ARGS + 2] = {name};
     for (int i = 0; i < COMMAND_ARGS && args[i]; i++)
-        argv[i + 1] = (char *)(uintptr_t)args[i];
+        memcpy(&argv[i + 1], &args[i], sizeof args[i]); /* exec takes them without const, and does not write */
     memset(command, 0, sizeof *command);
     for (int i = 0; i < 2; i++)
         if (!(command->file[i] = tmpfile()))

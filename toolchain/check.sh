@@ -28,7 +28,8 @@ step_tidy() {
     build clang release -DCMAKE_C_COMPILER=clang
     local tidy=clang-tidy-14
     command -v "$tidy" >/dev/null || tidy=clang-tidy
-    sources '*.c' | grep -v '^tests/fuzz/' | xargs -P "$jobs" -n 4 "$tidy" -p build/check-clang --quiet --warnings-as-errors='*'
+    # One file a run: from the second on, clang-tidy 14 takes every va_list for uninitialized.
+    sources '*.c' | grep -v '^tests/fuzz/' | xargs -P "$jobs" -n 1 "$tidy" -p build/check-clang --quiet --warnings-as-errors='*'
 }
 step_cppcheck() {
     cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \

@@ -31,10 +31,11 @@ int plx_canvas_create(int width, int height, struct plx_canvas *ret_canvas)
 {
     if (width < 1 || width > PLX_MAX_SIDE || height < 1 || height > PLX_MAX_SIDE)
         return PLX_ERR_RANGE;
-    struct plx_colour *pixel = calloc((size_t)width * (size_t)height, sizeof *pixel);
-    if (!pixel)
+    const struct plx_canvas canvas = {
+        .pixel = calloc((size_t)width * (size_t)height, sizeof *canvas.pixel), .width = width, .height = height};
+    if (!canvas.pixel)
         return PLX_ERR_NOMEM;
-    *ret_canvas = (struct plx_canvas){pixel, width, height};
+    *ret_canvas = canvas;
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /* The colour map, and disparity seen through it. */
 #include "app/cli/canvas.h"
 
-#include <string.h>
+#include <math.h>
 
 /* Polynomial fit of the Turbo colour map: A. Mikhailov, "Turbo, an improved rainbow colormap", Google AI Blog 2019; fit by
  * R. Du. Coefficients of t^0 to t^5. */
@@ -17,7 +17,7 @@ static uint8_t channel(const double coefficient[6], double t)
     double value = 0;
     for (int i = 5; i >= 0; i--)
         value = value * t + coefficient[i];
-    return value <= 0 ? 0 : value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
+    return value <= 0 ? 0 : value >= 1 ? 255 : (uint8_t)lround(value * 255);
 }
 
 struct plx_colour plx_colour_map(double t)

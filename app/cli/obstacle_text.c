@@ -46,6 +46,6 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
     for (uint32_t i = 0; i < frame->obstacle_count && i < PLX_MAX_OBSTACLES; i++)
         if (frame->obstacle[i].status != PLX_TRACK_LOST)
             ret_sorted[count++] = &frame->obstacle[i];
-    qsort(ret_sorted, count, sizeof *ret_sorted, nearest_first);
+    qsort(ret_sorted, count, sizeof(void *), nearest_first);
     return (int)count;
 }

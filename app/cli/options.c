@@ -166,7 +166,7 @@ static bool take_option(const struct plx_usage *usage, int argc, char **argv, in
         plx_cli_fail(usage->command, 0, "--%s takes no value, got `%s`", option->name, text);
         return false;
     }
-    if (!text && wants_text && *index + 1 < argc)
+    if (!text && wants_text && *index + 1 < argc && strncmp(argv[*index + 1], "--", 2) != 0)
         text = argv[++*index];
     if (!text && wants_text) {
         plx_cli_fail(usage->command, 0, "--%s needs a value: %s", option->name, option->argument);

@@ -45,7 +45,7 @@ static int configure(struct plx_run *run, struct plx_why *why)
     if (options->calibration) {
         if (strlen(options->calibration) >= sizeof config->calibration)
             return plx_fail(why, PLX_ERR_RANGE, "--calibration: the path is too long");
-        strcpy(config->calibration, options->calibration);
+        snprintf(config->calibration, sizeof config->calibration, "%s", options->calibration);
     }
     if (config->backend == PLX_BACKEND_GPU)
         return plx_fail(why, PLX_ERR_UNSUPPORTED, "backend is gpu; parallax run works on the CPU, set it to cpu or auto");
@@ -97,7 +97,7 @@ struct collected {
 static int process(struct plx_run *run, const struct plx_pair *pair, struct plx_progress *progress, struct collected *collected)
 {
     struct plx_pair_images images;
-    struct plx_pair_result done;
+    struct plx_pair_result done = {.evaluated = false};
     struct plx_why why = {""};
     int result = plx_pair_load(run, pair, &images, &why);
     if (result < 0)

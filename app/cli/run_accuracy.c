@@ -55,7 +55,7 @@ static void choose_set(const struct plx_run *run, const struct variant *chosen, 
 static int measure(struct plx_run *run, const struct plx_pair_images *images, struct row *row)
 {
     struct plx_why why = {""};
-    struct plx_pair_result done;
+    struct plx_pair_result done = {.evaluated = false};
     for (int i = 0; i < VARIANTS; i++) {
         if (i == 0 || variant[i].set != variant[i - 1].set) {
             struct plx_pipeline_params params;

@@ -17,7 +17,7 @@
 #include "tests/unit/files.h"
 
 #define LIBSGM_INVALID 65520
-#define STEREO PLX_TEST_DATA "/stereo"
+static const char stereo[] = PLX_TEST_DATA "/stereo";
 
 static struct plx_image read_values(const char *path)
 {
@@ -59,8 +59,8 @@ static void classic_equals_libsgm(void **state)
         struct command command;
         assert_non_null(mark);
         assert_int_equal(sscanf(mark, "_D%7[0-9]_p%7[0-9]", disparities, paths), 2);
-        snprintf(left, sizeof left, STEREO "/%.*s/left.png", (int)(mark - name), name);
-        snprintf(right, sizeof right, STEREO "/%.*s/right.png", (int)(mark - name), name);
+        snprintf(left, sizeof left, "%s/%.*s/left.png", stereo, (int)(mark - name), name);
+        snprintf(right, sizeof right, "%s/%.*s/right.png", stereo, (int)(mark - name), name);
         const char *output = files_path("classic.png");
         command_succeed(&command, "run", left, right, "--max-disparity", disparities, "--paths", paths, "--set",
                         "match=classic", "--raw", "--output", output);
@@ -88,7 +88,7 @@ static void default_equals_its_reference(void **state)
             skip();
         }
         snprintf(output, sizeof output, "%s/all_%s", files_directory, disparities[i]);
-        command_succeed(&command, "run", STEREO, "--max-disparity", disparities[i], "--raw", "--output", output);
+        command_succeed(&command, "run", stereo, "--max-disparity", disparities[i], "--raw", "--output", output);
         command_free(&command);
         for (size_t k = 0; k < found.gl_pathc; k++) {
             char path[1024];
@@ -120,11 +120,11 @@ static void accuracy_table_of_both_sets(void **state)
 {
     (void)state;
     struct command command;
-    if (access(STEREO, F_OK) != 0) {
+    if (access(stereo, F_OK) != 0) {
         print_message("skipped: no data in " PLX_TEST_DATA "\n");
         skip();
     }
-    command_succeed(&command, "run", STEREO, "--gt", "gt.png", "--mask", "nonocc.png", "--json");
+    command_succeed(&command, "run", stereo, "--gt", "gt.png", "--mask", "nonocc.png", "--json");
     cJSON *list = cJSON_Parse(command.out);
     command_free(&command);
     assert_true(cJSON_IsArray(list));
@@ -144,7 +144,7 @@ static void accuracy_table_of_both_sets(void **state)
     }
     cJSON_Delete(list);
 
-    command_succeed(&command, "run", STEREO, "--gt", "gt.png", "--mask", "nonocc.png");
+    command_succeed(&command, "run", stereo, "--gt", "gt.png", "--mask", "nonocc.png");
     assert_non_null(strstr(command.out, "libSGM 3.1"));
     assert_non_null(strstr(command.out, "mean of 2 KITTI"));
     command_free(&command);
@@ -154,7 +154,7 @@ static void accuracy_table_of_both_sets(void **state)
 static void output_is_ground_truth_of_itself(void **state)
 {
     (void)state;
-    static const char left[] = STEREO "/teddy/left.png", right[] = STEREO "/teddy/right.png";
+    static const char left[] = PLX_TEST_DATA "/stereo/teddy/left.png", right[] = PLX_TEST_DATA "/stereo/teddy/right.png";
     struct command command;
     if (access(left, F_OK) != 0) {
         print_message("skipped: no data in " PLX_TEST_DATA "\n");

@@ -105,6 +105,7 @@ static const struct bad {
     {{"run", "a", "b", "--max-disparty", "64"}, PLX_EXIT_USAGE, "did you mean --max-disparity"},
     {{"run", "a", "b", "--max-disparity", "100"}, PLX_EXIT_USAGE, "expected 64, 128 or 256"},
     {{"run", "a", "b", "--max-disparity"}, PLX_EXIT_USAGE, "needs a value"},
+    {{"run", "a", "b", "--output", "--raw"}, PLX_EXIT_USAGE, "--output needs a value"},
     {{"run", "a", "b", "--raw=1"}, PLX_EXIT_USAGE, "takes no value"},
     {{"run", "a", "b", "--raw"}, PLX_EXIT_USAGE, "--output"},
     {{"run", "a", "b", "--mask", "m"}, PLX_EXIT_USAGE, "--gt"},

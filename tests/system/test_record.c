@@ -116,6 +116,19 @@ static void run_takes_a_recording(void **state)
     assert_true(number(cJSON_GetArrayItem(obstacles, 0), "nearest_m") > 1); /* calib.txt was found */
     cJSON_Delete(list);
     command_free(&command);
+
+    /* What it writes is the ground truth of itself, file by file. */
+    command_succeed(&command, "run", path_of("first"), "--max-disparity", "64", "--output", path_of("truth"));
+    command_free(&command);
+    command_succeed(&command, "run", path_of("first"), "--set", "match.disparities=64", "--gt", path_of("truth"), "--json");
+    list = cJSON_Parse(command.out);
+    assert_int_equal(cJSON_GetArraySize(list), PAIRS);
+    for (int i = 0; i < PAIRS; i++) {
+        const cJSON *accuracy = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(list, i), "accuracy");
+        assert_true(number(accuracy, "density_percent") == 100 && number(accuracy, "bad1_percent") == 0);
+    }
+    cJSON_Delete(list);
+    command_free(&command);
 }
 
 int main(void)

@@ -31,6 +31,15 @@ static int print_help(void)
     return PLX_EXIT_OK;
 }
 
+/* What was printed must have arrived too. */
+static int finish(int exit_code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_code;
+    perror("parallax: cannot write the output");
+    return exit_code == PLX_EXIT_OK ? PLX_EXIT_IO : exit_code;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -42,7 +51,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(name, command[i].name) == 0)
-            return command[i].run(argc - 1, argv + 1);
+            return finish(command[i].run(argc - 1, argv + 1));
     const char *nearest = plx_nearest_name(name, &command[0].name, COMMANDS, sizeof command[0]);
     if (nearest)
         fprintf(stderr, "parallax: unknown command %s; did you mean %s? (parallax --help)\n", name, nearest);

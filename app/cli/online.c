@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "core/clock.h"
 #include "core/words.h"
 
 static volatile sig_atomic_t stopped;
@@ -80,11 +81,18 @@ int plx_online_fail(const struct plx_online *online, int error)
     return plx_cli_fail(online->command, plx_exit_code(error), "%s: %s", online->socket, plx_strerror(error));
 }
 
+static int left_ms(int64_t deadline_ns)
+{
+    int64_t left_ns = deadline_ns - plx_now_ns();
+    return left_ns > 0 ? (int)(left_ns / PLX_NS_PER_MS + 1) : 0;
+}
+
 int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame)
 {
+    const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
         struct plx_view view;
-        int result = plx_next(online->client, timeout_ms, &view);
+        int result = plx_next(online->client, left_ms(deadline_ns), &view);
         if (result == 0) {
             memcpy(ret_frame, view.frame, sizeof *ret_frame);
             ret_frame->obstacle_count = view.obstacle_count;
@@ -100,9 +108,10 @@ int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_fram
 
 int plx_online_copy(struct plx_online *online, int timeout_ms)
 {
+    const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
         size_t bytes = 0;
-        int result = plx_copy(online->client, timeout_ms, online->frame, online->capacity, &bytes);
+        int result = plx_copy(online->client, left_ms(deadline_ns), online->frame, online->capacity, &bytes);
         if (result == PLX_ERR_LOST && again) {
             again = false;
             continue;

@@ -37,7 +37,7 @@ void plx_online_close(struct plx_online *online);
 int plx_online_fail(const struct plx_online *online, int error);
 
 /* Waits for a newer frame and copies its header alone, sizes checked. The errors of plx_next; LOST only if the service is still
- * away after the timeout. */
+ * away when the time is over. */
 int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame);
 
 /* Waits for a newer frame and copies all of it into online->frame. The errors of plx_copy but RANGE; LOST as above. */

@@ -28,7 +28,7 @@ static int measure(struct plx_online *online, struct plx_frame *ret_frame, struc
     const int64_t end = plx_now_ns() + MEASURE_NS;
     do {
         plx_meter_add(ret_meter, ret_frame);
-        int64_t left_ms = (end - plx_now_ns()) / PLX_NS_PER_MS;
+        int64_t left_ms = ret_meter->frames < 2 ? FIRST_FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
         if (left_ms <= 0 || plx_online_header(online, (int)left_ms, ret_frame) < 0)
             break;
     } while (true);

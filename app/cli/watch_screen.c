@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax watch` on a terminal. Escape sequences of ECMA-48 (ISO/IEC 6429). */
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "app/cli/obstacle_text.h"
 #include "app/cli/watch.h"
@@ -9,16 +11,17 @@
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OBSTACLES_SHOWN 10
+#define OTHER_LINES (PLX_STAGE_COUNT + 7)
+#define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
 {
-    fputs("\033[?1049h\033[?25l", stdout); /* the alternate screen, no cursor */
+    fputs("\033[?1049h\033[?25l\033[?7l", stdout); /* the alternate screen, no cursor, long lines cut */
 }
 
 void plx_watch_screen_end(void)
 {
-    fputs("\033[?25h\033[?1049l", stdout);
+    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
     fflush(stdout);
 }
 
@@ -35,12 +38,21 @@ static void draw_stages(const struct plx_meter *meter)
     }
 }
 
+/* How many obstacles the terminal has room for. */
+static int room_for_obstacles(void)
+{
+    struct winsize size;
+    int lines = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : LINES_WITHOUT_TERMINAL;
+    return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
+}
+
 static void draw_obstacles(const struct plx_frame *frame)
 {
+    const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     int count = plx_obstacles_by_distance(frame, sorted);
-    printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > OBSTACLES_SHOWN ? ", the nearest:" : "");
-    for (int i = 0; i < count && i < OBSTACLES_SHOWN; i++) {
+    printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
+    for (int i = 0; i < count && i < room; i++) {
         char text[PLX_OBSTACLE_TEXT];
         plx_obstacle_text(sorted[i], true, text, sizeof text);
         printf("  %s" NEXT_LINE, text);
@@ -61,6 +73,6 @@ void plx_watch_screen(const struct plx_watch *watch)
     } else {
         fputs("no frames" NEXT_LINE, stdout);
     }
-    fputs(NEXT_LINE "Ctrl-C ends" NEXT_LINE "\033[J", stdout);
+    fputs(NEXT_LINE "Ctrl-C ends\033[J", stdout);
     fflush(stdout);
 }

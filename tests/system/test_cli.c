@@ -177,6 +177,14 @@ static void bad_input_ends_with_its_code_and_one_line(void **state)
     }
 }
 
+static void output_that_cannot_be_written_is_said(void **state)
+{
+    (void)state;
+    int code = system(PLX_BINARY_DIR "/bin/parallax run --help >/dev/full 2>/dev/null");
+    assert_true(WIFEXITED(code));
+    assert_int_equal(WEXITSTATUS(code), PLX_EXIT_IO);
+}
+
 static void no_permission_for_the_socket(void **state)
 {
     (void)state;
@@ -264,6 +272,7 @@ int main(void)
     };
     const struct CMUnitTest others[] = {
         cmocka_unit_test(bad_input_ends_with_its_code_and_one_line),
+        cmocka_unit_test(output_that_cannot_be_written_is_said),
         cmocka_unit_test(no_permission_for_the_socket),
         cmocka_unit_test(a_service_that_hangs_is_said),
         cmocka_unit_test(help_and_documents_agree),

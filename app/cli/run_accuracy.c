@@ -98,7 +98,7 @@ static void print_line(const char *name, int v, const struct plx_rates *rates)
     putchar('\n');
 }
 
-/* The means of the KITTI pairs, or of the others. */
+/* The means of the KITTI pairs, or of the others, where there are several. */
 static void print_means(const struct row *row, int count, bool kitti, struct plx_rates *rates)
 {
     for (int v = 0; v < VARIANTS; v++) {
@@ -106,7 +106,7 @@ static void print_means(const struct row *row, int count, bool kitti, struct plx
         for (int i = 0; i < count; i++)
             if ((strncasecmp(row[i].pair->name, "kitti", 5) == 0) == kitti)
                 rates[members++] = row[i].rates[v];
-        if (members == 0)
+        if (members < 2)
             return;
         char name[32];
         struct plx_rates mean;

@@ -60,7 +60,7 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
     snprintf(socket_key, sizeof socket_key, "publish.socket=%s", daemon->socket);
     for (; *args; args++) {
         assert_true(count < DAEMON_ARGS - 1);
-        argv[count++] = (char *)(uintptr_t)*args;
+        memcpy(&argv[count++], args, sizeof *args); /* exec takes them without const, and does not write */
     }
     daemon->pid = fork();
     assert_true(daemon->pid >= 0);

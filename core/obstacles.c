@@ -6,8 +6,13 @@
 #include <string.h>
 
 #include "core/ground.h"
+#include "core/region_fit.h"
 
 #define LEAST_EXTENT_M 0.03 /* a thing is at least this wide and high */
+#define LEAST_RISE_M 0.1    /* above min_height; less is the ground's own roughness that came through the mask */
+#define LEAST_TEXTURE 16    /* mean square of left(x + 1) - left(x - 1), for the images to refine a disparity */
+#define LEAST_STRIPS 4      /* widths of a strip that a region must have, for its two sides to be told apart */
+#define FATTENING_PX 2.0    /* by so much matching makes things wider, at each side */
 
 /* Disparity in 1/16 px, relative to min_disparity, of what lies at infinity, and the way from there to metres. */
 struct rig {
@@ -35,6 +40,23 @@ static double height_at(const struct rig *rig, const struct plx_ground_info *gro
            ((double)ground->normal[0] * x + (double)ground->normal[1] * y + (double)ground->normal[2] * z);
 }
 
+/* Disparity of the face: refined where there is texture to go by, else the mean of what matching found. */
+static double face_disparity(const struct plx_region *r)
+{
+    if (r->face.weight >= LEAST_TEXTURE * (int64_t)r->face_area)
+        return (double)r->face.sum / (double)r->face.weight;
+    return (double)r->face_sum / r->face_area;
+}
+
+/* Disparity at one side of the region; the face's where the region is too narrow or the images say nothing. */
+static double side_disparity(const struct plx_region *r, const struct plx_refined *side, double face)
+{
+    if (side->weight == 0 || r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP)
+        return face;
+    const double refined = (double)side->sum / (double)side->weight;
+    return refined > r->p05 - PLX_FACE_DEPTH && refined < r->p95 + PLX_FACE_DEPTH ? refined : face;
+}
+
 /* False if it is no thing. */
 static bool measure(const struct plx_region *r, const struct rig *rig, const struct plx_ground_info *ground,
                     struct plx_obstacle *ret)
@@ -42,14 +64,17 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
     const struct plx_calibration_info *c = rig->calibration;
     if (r->area == 0 || r->face_area == 0 || r->p05 <= rig->infinity)
         return false;
-    const double face = (double)r->face_sum / r->face_area;
-    if (face <= rig->infinity)
+    const double face = face_disparity(r);
+    const double left = side_disparity(r, &r->left, face), right = side_disparity(r, &r->right, face);
+    if (fmin(face, fmin(left, right)) <= rig->infinity)
         return false;
     const double z = depth_at(rig, face), near = depth_at(rig, r->p95), far = depth_at(rig, r->p05);
-    const double u = (r->face_x0 + r->face_x1) / 2.0, v = (r->face_y0 + r->face_y1) / 2.0;
-    const double width = (r->face_x1 - r->face_x0 + 1) / c->fx * z, height = (r->face_y1 - r->face_y0 + 1) / c->fy * z;
+    const double x0 = (r->inner_x0 - 0.5 + FATTENING_PX - c->cx) / c->fx * depth_at(rig, left);
+    const double x1 = (r->inner_x1 + 0.5 - FATTENING_PX - c->cx) / c->fx * depth_at(rig, right);
+    const double u = (double)r->face_x / r->face_area, v = (double)r->face_y / r->face_area;
+    const double height = (r->inner_y1 - r->inner_y0 + 1) / c->fy * z;
     const double box = (double)(r->x1 - r->x0 + 1) * (r->y1 - r->y0 + 1);
-    if (width < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
+    if (x1 - x0 < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
         return false;
 
     *ret = (struct plx_obstacle){
@@ -65,8 +90,8 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
         .disparity_near = pixels(rig, r->p95),
         .nearest_m = (float)near,
         .position_m = {(float)((u - c->cx) / c->fx * z), (float)((v - c->cy) / c->fy * z), (float)z},
-        .extent_m = {(float)width, (float)height, (float)(far - near)},
-        .height_m = ground->valid ? (float)height_at(rig, ground, u, r->face_y0, z) : 0,
+        .extent_m = {(float)(x1 - x0), (float)height, (float)(far - near)},
+        .height_m = ground->valid ? (float)height_at(rig, ground, u, r->inner_y0, z) : 0,
         .valid_ratio = (float)(r->area / box),
         .confidence = (float)(r->face_area / box),
     };
@@ -79,8 +104,9 @@ int plx_obstacles_measure(const struct plx_region *region, int count, const stru
 {
     const struct rig rig = {calibration, min_disparity, plx_disparity_at_infinity(calibration, min_disparity)};
     int kept = 0;
-    (void)params;
     for (int i = 0; i < count; i++)
-        kept += measure(&region[i], &rig, ground, &ret_obstacle[kept]);
+        if (measure(&region[i], &rig, ground, &ret_obstacle[kept]) &&
+            (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + LEAST_RISE_M))
+            kept++;
     return kept;
 }

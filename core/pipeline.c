@@ -205,6 +205,8 @@ static int obstacles(struct pass *pass)
     const struct plx_label_params label = {.max_step = params->max_step, .min_area = params->min_area};
     const struct plx_image *disparity = &pass->plane[PLX_PLANE_DISPARITY];
     const struct plx_image *mask = &pipeline->mask, *opened = &pipeline->opened;
+    const struct plx_region_input input = {&pipeline->labels, disparity, &pass->rectified[PLX_LEFT],
+                                           &pass->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};
 
     if (!pipeline->params.obstacles)
         return ops->finish(stages);
@@ -216,8 +218,7 @@ static int obstacles(struct pass *pass)
     if (result == 0)
         result = ops->label(stages, mask, disparity, &label, &pipeline->labels, pipeline->region_count);
     if (result == 0)
-        result = ops->regions(stages, &pipeline->labels, disparity, pipeline->region_count, pipeline->regions,
-                              &pass->plane[PLX_PLANE_LABELS]);
+        result = ops->regions(stages, &input, pipeline->region_count, pipeline->regions, &pass->plane[PLX_PLANE_LABELS]);
     if (result == 0)
         result = ops->finish(stages);
     return result;

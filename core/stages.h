@@ -116,8 +116,8 @@ struct plx_stages_ops {
     int (*label)(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
                  const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
     /* labels -> sums of the first PLX_MAX_OBSTACLES regions; published labels U16 (0xFFFF beyond those) */
-    int (*regions)(struct plx_stages *self, const struct plx_image *labels, const struct plx_image *disparity,
-                   const uint32_t *count, struct plx_region *ret_regions, const struct plx_image *ret_published);
+    int (*regions)(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
+                   struct plx_region *ret_regions, const struct plx_image *ret_published);
 
     /* image operations, used by the mask (open, close) and by the health checks */
     struct plx_image_ops image;

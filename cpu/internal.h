@@ -73,8 +73,8 @@ int plx_cpu_mask(struct plx_stages *self, const struct plx_image *disparity, con
                  const struct plx_mask_params *params, const struct plx_image *ret_mask);
 int plx_cpu_label(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
                   const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
-int plx_cpu_regions(struct plx_stages *self, const struct plx_image *labels, const struct plx_image *disparity,
-                    const uint32_t *count, struct plx_region *ret_regions, const struct plx_image *ret_published);
+int plx_cpu_regions(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
+                    struct plx_region *ret_regions, const struct plx_image *ret_published);
 
 /* convert.c, histogram.c, rectify.c, filter.c, temporal.c */
 int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);

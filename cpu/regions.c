@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage regions: sums over the largest components. Three passes over the labels, each a scatter into counters of the regions:
+ * Stage regions: sums over the largest components. Five passes over the labels, each a scatter into counters of the regions:
  * area, box and a histogram of the disparities' high bytes; then of the low bytes within the three high bytes that hold the
- * percentiles (a radix selection); then the face, by column and by row.
+ * percentiles (a radix selection); then the inner box, by column and by row, and the face; then two steps of refinement by the
+ * images.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
+#include "core/region_fit.h"
 #include "cpu/internal.h"
 
 #define BYTE 256
@@ -22,13 +24,15 @@ struct tally {
     uint32_t low[PERCENTILES][BYTE]; /* of those with the percentile's high byte, pixels by low byte */
     uint32_t rank[PERCENTILES];      /* of the percentile among those */
     uint32_t value[PERCENTILES];     /* its high byte, and in the end all of it */
+    int shift;                       /* first step of the refinement, 1/16 px */
+    struct plx_refine_sums face, left, right;
 };
 
 struct plx_regions_scratch {
     int width, height;
-    struct tally *tally;   /* [PLX_MAX_OBSTACLES] */
-    uint32_t *column_face; /* [PLX_MAX_OBSTACLES][width] pixels of the face */
-    uint32_t *row_face;    /* [PLX_MAX_OBSTACLES][height] */
+    struct tally *tally; /* [PLX_MAX_OBSTACLES] */
+    uint32_t *column;    /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
+    uint32_t *row;       /* [PLX_MAX_OBSTACLES][height] */
 };
 
 int plx_regions_scratch_create(int width, int height, struct plx_regions_scratch **ret_scratch)
@@ -39,9 +43,9 @@ int plx_regions_scratch_create(int width, int height, struct plx_regions_scratch
     s->width = width;
     s->height = height;
     s->tally = malloc(PLX_MAX_OBSTACLES * sizeof *s->tally);
-    s->column_face = malloc(PLX_MAX_OBSTACLES * (size_t)width * sizeof *s->column_face);
-    s->row_face = malloc(PLX_MAX_OBSTACLES * (size_t)height * sizeof *s->row_face);
-    if (!s->tally || !s->column_face || !s->row_face) {
+    s->column = malloc(PLX_MAX_OBSTACLES * (size_t)width * sizeof *s->column);
+    s->row = malloc(PLX_MAX_OBSTACLES * (size_t)height * sizeof *s->row);
+    if (!s->tally || !s->column || !s->row) {
         plx_regions_scratch_destroy(s);
         return PLX_ERR_NOMEM;
     }
@@ -54,14 +58,14 @@ void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch)
     if (!scratch)
         return;
     free(scratch->tally);
-    free(scratch->column_face);
-    free(scratch->row_face);
+    free(scratch->column);
+    free(scratch->row);
     free(scratch);
 }
 
 /* The images, and what is known of their regions so far. */
 struct job {
-    const struct plx_image *labels, *disparity;
+    const struct plx_region_input *input;
     struct plx_region *region;
     struct plx_regions_scratch *scratch;
     uint32_t count; /* published regions */
@@ -102,7 +106,7 @@ static void add_run(struct plx_region *region, int x0, int x1, int y, int width)
 static void count_high_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
 {
     uint32_t *high = job->scratch->tally[i].high;
-    add_run(&job->region[i], x0, x1, y, job->labels->width);
+    add_run(&job->region[i], x0, x1, y, job->input->labels->width);
     for (int x = x0; x < x1; x++)
         high[disparity[x] >> 8]++;
 }
@@ -116,18 +120,49 @@ static void count_low_run(struct job *job, uint32_t i, const uint16_t *disparity
             tally->low[k][disparity[x] & 255] += (uint32_t)(disparity[x] >> 8) == tally->value[k];
 }
 
-static void count_face_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
+static void add_sums(struct plx_refine_sums *sums, const struct plx_refine_sums *more)
+{
+    sums->gg += more->gg;
+    sums->ge += more->ge;
+    sums->ggd += more->ggd;
+}
+
+static bool in_face(const struct plx_region *region, uint16_t disparity)
+{
+    return abs((int)disparity - (int)region->median) <= PLX_FACE_DEPTH;
+}
+
+static void count_inner_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
 {
     struct plx_region *region = &job->region[i];
-    uint32_t *column = job->scratch->column_face + (size_t)i * (size_t)job->scratch->width;
-    uint32_t *row = job->scratch->row_face + (size_t)i * (size_t)job->scratch->height;
+    uint32_t *column = job->scratch->column + (size_t)i * (size_t)job->scratch->width;
+    job->scratch->row[(size_t)i * (size_t)job->scratch->height + (size_t)y] += (uint32_t)(x1 - x0);
     for (int x = x0; x < x1; x++) {
-        if (abs((int)disparity[x] - (int)region->median) > PLX_FACE_DEPTH)
-            continue;
-        region->face_area++;
-        region->face_sum += disparity[x];
         column[x]++;
-        row[y]++;
+        if (in_face(region, disparity[x])) {
+            region->face_area++;
+            region->face_sum += disparity[x];
+            region->face_x += (uint64_t)x;
+            region->face_y += (uint64_t)y;
+        }
+    }
+}
+
+static void refine_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
+{
+    const struct plx_region *region = &job->region[i];
+    struct tally *tally = &job->scratch->tally[i];
+    const uint8_t *left = plx_row(job->input->left, y), *right = plx_row(job->input->right, y);
+    const int width = job->input->labels->width;
+    for (int x = x0 + PLX_REFINE_MARGIN; x < x1 - PLX_REFINE_MARGIN; x++) {
+        struct plx_refine_sums sums = {0, 0, 0};
+        plx_refine_add(&sums, left, right, width, x, disparity[x], tally->shift, job->input->min_disparity);
+        if (in_face(region, disparity[x]))
+            add_sums(&tally->face, &sums);
+        if (x < region->inner_x0 + PLX_REFINE_STRIP)
+            add_sums(&tally->left, &sums);
+        if (x > region->inner_x1 - PLX_REFINE_STRIP)
+            add_sums(&tally->right, &sums);
     }
 }
 
@@ -135,10 +170,10 @@ static void count_face_run(struct job *job, uint32_t i, const uint16_t *disparit
 static void for_each_run(struct job *job,
                          void (*visit)(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y))
 {
-    const int width = job->labels->width;
-    for (int y = 0; y < job->labels->height; y++) {
-        const uint32_t *label = plx_row(job->labels, y);
-        const uint16_t *disparity = plx_row(job->disparity, y);
+    const int width = job->input->labels->width;
+    for (int y = 0; y < job->input->labels->height; y++) {
+        const uint32_t *label = plx_row(job->input->labels, y);
+        const uint16_t *disparity = plx_row(job->input->disparity, y);
         for (int x = 0; x < width;) {
             const int end = run_end(label, x, width);
             if (label[x] - 1 < job->count)
@@ -182,7 +217,7 @@ static void select_low(struct job *job)
 }
 
 /* First and last of COUNTER[first..last] that hold at least half as much as the fullest. */
-static void face_side(const uint32_t *counter, int first, int last, int32_t *ret_first, int32_t *ret_last)
+static void inner_side(const uint32_t *counter, int first, int last, int32_t *ret_first, int32_t *ret_last)
 {
     uint32_t most = 0;
     for (int i = first; i <= last; i++)
@@ -195,43 +230,77 @@ static void face_side(const uint32_t *counter, int first, int last, int32_t *ret
     *ret_last = last;
 }
 
-static void measure_faces(struct job *job)
+static void find_inner_boxes(struct job *job)
 {
     const struct plx_regions_scratch *s = job->scratch;
     for (uint32_t i = 0; i < job->count; i++) {
         struct plx_region *r = &job->region[i];
-        face_side(s->column_face + (size_t)i * (size_t)s->width, r->x0, r->x1, &r->face_x0, &r->face_x1);
-        face_side(s->row_face + (size_t)i * (size_t)s->height, r->y0, r->y1, &r->face_y0, &r->face_y1);
+        inner_side(s->column + (size_t)i * (size_t)s->width, r->x0, r->x1, &r->inner_x0, &r->inner_x1);
+        inner_side(s->row + (size_t)i * (size_t)s->height, r->y0, r->y1, &r->inner_y0, &r->inner_y1);
     }
 }
 
-int plx_cpu_regions(struct plx_stages *self, const struct plx_image *labels, const struct plx_image *disparity,
-                    const uint32_t *count, struct plx_region *ret_regions, const struct plx_image *ret_published)
+static void take_step(struct job *job)
+{
+    for (uint32_t i = 0; i < job->count; i++) {
+        struct tally *tally = &job->scratch->tally[i];
+        tally->shift = plx_refine_step(&tally->face);
+        tally->face = tally->left = tally->right = (struct plx_refine_sums){0, 0, 0};
+    }
+}
+
+static struct plx_refined refined(const struct plx_refine_sums *sums)
+{
+    return (struct plx_refined){sums->gg, sums->ggd - 2 * sums->ge};
+}
+
+static void refine(struct job *job)
+{
+    for_each_run(job, refine_run);
+    take_step(job);
+    for_each_run(job, refine_run);
+    for (uint32_t i = 0; i < job->count; i++) {
+        const struct tally *tally = &job->scratch->tally[i];
+        job->region[i].face = refined(&tally->face);
+        job->region[i].left = refined(&tally->left);
+        job->region[i].right = refined(&tally->right);
+    }
+}
+
+static bool input_ok(const struct plx_region_input *in, const struct plx_image *published)
+{
+    return plx_image_ok(in->labels, PLX_U32) && plx_image_ok(in->disparity, PLX_U16) && plx_image_ok(in->left, PLX_U8) &&
+           plx_image_ok(in->right, PLX_U8) && plx_image_ok(published, PLX_U16) && plx_same_size(in->labels, in->disparity) &&
+           plx_same_size(in->labels, in->left) && plx_same_size(in->labels, in->right) && plx_same_size(in->labels, published);
+}
+
+int plx_cpu_regions(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
+                    struct plx_region *ret_regions, const struct plx_image *ret_published)
 {
     const struct plx_cpu *cpu = plx_cpu(self);
     struct plx_regions_scratch *s = cpu->regions;
 
-    if (!plx_image_ok(labels, PLX_U32) || !plx_image_ok(disparity, PLX_U16) || !plx_image_ok(ret_published, PLX_U16) ||
-        !plx_same_size(labels, disparity) || !plx_same_size(labels, ret_published))
+    if (!input_ok(input, ret_published))
         return PLX_ERR_ARG;
-    if (!plx_cpu_holds(cpu, labels))
+    if (!plx_cpu_holds(cpu, input->labels))
         return PLX_ERR_RANGE;
 
-    struct job job = {labels, disparity, ret_regions, s, *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES};
+    struct job job = {input, ret_regions, s, *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES};
     memset(s->tally, 0, job.count * sizeof *s->tally);
-    memset(s->column_face, 0, job.count * (size_t)s->width * sizeof *s->column_face);
-    memset(s->row_face, 0, job.count * (size_t)s->height * sizeof *s->row_face);
+    memset(s->column, 0, job.count * (size_t)s->width * sizeof *s->column);
+    memset(s->row, 0, job.count * (size_t)s->height * sizeof *s->row);
     memset(ret_regions, 0, PLX_MAX_OBSTACLES * sizeof *ret_regions);
     for (uint32_t i = 0; i < job.count; i++)
         ret_regions[i].label = i + 1;
 
-    for (int y = 0; y < labels->height; y++)
-        publish_row(plx_row(labels, y), labels->width, plx_row(ret_published, y));
+    for (int y = 0; y < input->labels->height; y++)
+        publish_row(plx_row(input->labels, y), input->labels->width, plx_row(ret_published, y));
     for_each_run(&job, count_high_run);
     select_high(&job);
     for_each_run(&job, count_low_run);
     select_low(&job);
-    for_each_run(&job, count_face_run);
-    measure_faces(&job);
+    for_each_run(&job, count_inner_run);
+    find_inner_boxes(&job);
+    refine(&job);
     return 0;
 }

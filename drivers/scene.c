@@ -25,7 +25,7 @@ void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_
         {-1.2, 3.2, 0.6, 0.8, 0.5, 0.25, 0.0, 20.0},  /* a low box that passes in front */
         {1.5, 7.0, 1.0, 1.3, 0.8, 0.0, -0.30, 16.0},  /* one that comes and goes */
         {-1.9, 4.8, 0.15, 1.8, 0.15, 0.0, 0.0, 0.0},  /* a pole */
-        {0.4, 8.6, 0.2, 2.0, 0.2, 0.0, 0.0, 0.0},     /* a pole further off */
+        {4.5, 8.6, 0.2, 2.0, 0.2, 0.0, 0.0, 0.0},     /* a pole further off */
         {-4.0, 11.0, 1.6, 1.4, 1.0, 0.50, 0.0, 24.0}, /* a large box that crosses far away */
     };
     memset(ret_scene, 0, sizeof *ret_scene);

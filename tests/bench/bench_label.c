@@ -74,6 +74,7 @@ static void measure(struct bench *b, const char *name)
                                              .horizon_max = b->mask.height * 3 / 4,
                                              .calibration = {512, 512, 319.5, 239.5, 319.5, 0.12}};
     const struct plx_stages_ops *ops = b->stages->ops;
+    const struct plx_region_input input = {&b->labels, &b->disparity, &b->mask, &b->mask, 0};
     int64_t best[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     struct plx_ground plane;
     uint32_t count = 0;
@@ -83,7 +84,7 @@ static void measure(struct bench *b, const char *name)
         time[0] = plx_now_ns();
         ops->label(b->stages, &b->mask, &b->disparity, &label, &b->labels, &count);
         time[1] = plx_now_ns();
-        ops->regions(b->stages, &b->labels, &b->disparity, &count, b->region, &b->published);
+        ops->regions(b->stages, &input, &count, b->region, &b->published);
         time[2] = plx_now_ns();
         ops->speckle(b->stages, &b->disparity, &speckle, &b->clean);
         time[3] = plx_now_ns();

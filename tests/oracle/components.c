@@ -140,18 +140,90 @@ static void half_full(const int *counter, int n, int32_t *ret_first, int32_t *re
     }
 }
 
-static void region(const struct plx_image *labels, const struct plx_image *disparity, uint32_t label, struct plx_region *ret)
+static bool is(const struct plx_image *labels, int x, int y, uint32_t label)
+{
+    return x >= 0 && x < labels->width && ((const uint32_t *)plx_row(labels, y))[x] == label;
+}
+
+static uint32_t percentile(const uint16_t *sorted, uint32_t n, uint32_t percent)
+{
+    return sorted[(uint64_t)(n - 1) * percent / 100];
+}
+
+static void inner_box(const struct plx_image *labels, uint32_t label, struct plx_region *ret)
 {
     const int w = labels->width, h = labels->height;
-    uint16_t *sorted = need((size_t)w * (size_t)h * sizeof *sorted);
     int *column = need((size_t)w * sizeof *column), *row = need((size_t)h * sizeof *row);
+    for (int i = 0; i < w * h; i++) {
+        column[i % w] += is(labels, i % w, i / w, label);
+        row[i / w] += is(labels, i % w, i / w, label);
+    }
+    half_full(column, w, &ret->inner_x0, &ret->inner_x1);
+    half_full(row, h, &ret->inner_y0, &ret->inner_y1);
+    free(column);
+    free(row);
+}
+
+/* Which pixels of a region a refined disparity looks at. */
+enum part { FACE, LEFT_STRIP, RIGHT_STRIP };
+
+static bool in_part(const struct plx_region *region, enum part part, int x, uint16_t d)
+{
+    return part == FACE         ? abs((int)d - (int)region->median) <= 8
+           : part == LEFT_STRIP ? x < region->inner_x0 + 7
+                                : x > region->inner_x1 - 7;
+}
+
+/* The sums of one part with every disparity changed by SHIFT; *ret_ge is that of g e alone. */
+static struct plx_refined refined(const struct plx_region_input *in, const struct plx_region *region, enum part part, int shift,
+                                  int64_t *ret_ge)
+{
+    struct plx_refined sums = {0, 0};
+    *ret_ge = 0;
+    for (int y = region->y0; y <= region->y1; y++)
+        for (int x = region->x0; x <= region->x1; x++) {
+            bool inside = x > 0 && x < in->labels->width - 1 && is(in->labels, x, y, region->label);
+            for (int k = 1; k <= 3; k++)
+                inside = inside && is(in->labels, x - k, y, region->label) && is(in->labels, x + k, y, region->label);
+            const uint16_t d = value(in->disparity, x, y);
+            if (!inside || !in_part(region, part, x, d))
+                continue;
+            const int tried = d + shift, sixteenths = 16 * (x - in->min_disparity) - tried;
+            if (sixteenths < 0 || sixteenths / 16 > in->labels->width - 2)
+                continue;
+            const uint8_t *left = plx_row(in->left, y), *right = (uint8_t *)plx_row(in->right, y) + sixteenths / 16;
+            const int64_t g = left[x + 1] - left[x - 1], part_of = sixteenths % 16;
+            const int64_t e = 16 * left[x] - right[0] * (16 - part_of) - right[1] * part_of;
+            if (e > 640 || e < -640)
+                continue;
+            sums.weight += g * g;
+            sums.sum += g * g * tried - 2 * g * e;
+            *ret_ge += g * e;
+        }
+    return sums;
+}
+
+/* -2 ge / weight, rounded half away from zero, within 12. */
+static int first_step(int64_t weight, int64_t ge)
+{
+    if (weight == 0)
+        return 0;
+    const int64_t size = ((ge < 0 ? -ge : ge) * 4 + weight) / (2 * weight), most = size < 12 ? size : 12;
+    return (int)(ge > 0 ? -most : most);
+}
+
+static void region(const struct plx_region_input *in, uint32_t label, struct plx_region *ret)
+{
+    const int w = in->labels->width, h = in->labels->height;
+    uint16_t *sorted = need((size_t)w * (size_t)h * sizeof *sorted);
+    int64_t ge;
 
     *ret = (struct plx_region){.label = label, .x0 = w, .y0 = h, .x1 = -1, .y1 = -1};
     for (int i = w * h - 1; i >= 0; i--) {
         const int x = i % w, y = i / w;
-        if (((const uint32_t *)plx_row(labels, y))[x] != label)
+        if (!is(in->labels, x, y, label))
             continue;
-        sorted[ret->area++] = value(disparity, x, y);
+        sorted[ret->area++] = value(in->disparity, x, y);
         ret->first = (uint32_t)i;
         ret->x0 = x < ret->x0 ? x : ret->x0;
         ret->y0 = y < ret->y0 ? y : ret->y0;
@@ -161,35 +233,36 @@ static void region(const struct plx_image *labels, const struct plx_image *dispa
         ret->sum_y += (uint64_t)y;
     }
     qsort(sorted, ret->area, sizeof *sorted, ascending);
-    ret->p05 = sorted[(uint64_t)(ret->area - 1) * 5 / 100];
-    ret->median = sorted[(ret->area - 1) / 2];
-    ret->p95 = sorted[(uint64_t)(ret->area - 1) * 95 / 100];
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            const uint16_t d = value(disparity, x, y);
-            if (((const uint32_t *)plx_row(labels, y))[x] != label || abs((int)d - (int)ret->median) > PLX_FACE_DEPTH)
-                continue;
-            ret->face_area++;
-            ret->face_sum += d;
-            column[x]++;
-            row[y]++;
-        }
-    half_full(column, w, &ret->face_x0, &ret->face_x1);
-    half_full(row, h, &ret->face_y0, &ret->face_y1);
+    ret->p05 = percentile(sorted, ret->area, 5);
+    ret->median = percentile(sorted, ret->area, 50);
+    ret->p95 = percentile(sorted, ret->area, 95);
     free(sorted);
-    free(column);
-    free(row);
+    for (int i = 0; i < w * h; i++) {
+        const uint16_t d = value(in->disparity, i % w, i / w);
+        if (!is(in->labels, i % w, i / w, label) || !in_part(ret, FACE, 0, d))
+            continue;
+        ret->face_area++;
+        ret->face_sum += d;
+        ret->face_x += (uint64_t)(i % w);
+        ret->face_y += (uint64_t)(i / w);
+    }
+    inner_box(in->labels, label, ret);
+    ret->face = refined(in, ret, FACE, 0, &ge);
+    const int shift = first_step(ret->face.weight, ge);
+    ret->face = refined(in, ret, FACE, shift, &ge);
+    ret->left = refined(in, ret, LEFT_STRIP, shift, &ge);
+    ret->right = refined(in, ret, RIGHT_STRIP, shift, &ge);
 }
 
-void oracle_regions(const struct plx_image *labels, const struct plx_image *disparity, uint32_t count,
-                    struct plx_region *ret_regions, const struct plx_image *ret_published)
+void oracle_regions(const struct plx_region_input *in, uint32_t count, struct plx_region *ret_regions,
+                    const struct plx_image *ret_published)
 {
     memset(ret_regions, 0, PLX_MAX_OBSTACLES * sizeof *ret_regions);
     for (uint32_t i = 0; i < count && i < PLX_MAX_OBSTACLES; i++)
-        region(labels, disparity, i + 1, &ret_regions[i]);
-    for (int y = 0; y < labels->height; y++)
-        for (int x = 0; x < labels->width; x++) {
-            const uint32_t label = ((const uint32_t *)plx_row(labels, y))[x];
+        region(in, i + 1, &ret_regions[i]);
+    for (int y = 0; y < in->labels->height; y++)
+        for (int x = 0; x < in->labels->width; x++) {
+            const uint32_t label = ((const uint32_t *)plx_row(in->labels, y))[x];
             ((uint16_t *)plx_row(ret_published, y))[x] = label <= PLX_MAX_OBSTACLES ? (uint16_t)label : 0xFFFF;
         }
 }

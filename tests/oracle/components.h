@@ -14,7 +14,7 @@ void oracle_label(const struct plx_image *mask, const struct plx_image *disparit
 void oracle_speckle(const struct plx_image *src, int max_size, int max_step, const struct plx_image *dst);
 
 /* As the stage `regions`, one region after the other. */
-void oracle_regions(const struct plx_image *labels, const struct plx_image *disparity, uint32_t count,
-                    struct plx_region *ret_regions, const struct plx_image *ret_published);
+void oracle_regions(const struct plx_region_input *in, uint32_t count, struct plx_region *ret_regions,
+                    const struct plx_image *ret_published);
 
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arithmetic by which the stage regions refines disparities, in a subset of C that every backend compiles: integers only.
+ */
+#ifndef PLX_CORE_REGION_FIT_H
+#define PLX_CORE_REGION_FIT_H
+
+#include <stdint.h>
+
+#include "core/ground.h"
+#include "core/region.h"
+
+#define PLX_REFINE_MARGIN 3    /* pixels at both ends of a run that are left out: matching fattens things by about that */
+#define PLX_REFINE_STRIP 7     /* columns from the inner box's side that a strip ends at */
+#define PLX_REFINE_OUTLIER 640 /* 1/16 grey level: what differs more is no match */
+#define PLX_REFINE_STEP 12     /* 1/16 px: the largest first step */
+
+struct plx_refine_sums {
+    int64_t gg, ge, ggd;
+};
+
+/* Adds the pixel in column X of rows LEFT and RIGHT, WIDTH wide, with disparity D + SHIFT, 1/16 px relative to MIN_DISPARITY.
+ */
+PLX_BOTH void plx_refine_add(struct plx_refine_sums *sums, const uint8_t *left, const uint8_t *right, int width, int x, int d,
+                             int shift, int min_disparity)
+{
+    const int at = 16 * (x - min_disparity) - d - shift; /* column in the right image, 1/16 */
+    const int from = at >> 4, part = at & 15;
+    if (x < 1 || x + 1 >= width || at < 0 || from + 1 >= width)
+        return;
+    const int g = left[x + 1] - left[x - 1];
+    const int e = 16 * left[x] - (right[from] * (16 - part) + right[from + 1] * part);
+    if (e > PLX_REFINE_OUTLIER || e < -PLX_REFINE_OUTLIER)
+        return;
+    sums->gg += g * g;
+    sums->ge += (int64_t)g * e;
+    sums->ggd += (int64_t)(g * g) * (d + shift);
+}
+
+/* The step from the disparity tried to the one where the images agree, rounded, within +-PLX_REFINE_STEP. */
+PLX_BOTH int plx_refine_step(const struct plx_refine_sums *sums)
+{
+    if (sums->gg == 0)
+        return 0;
+    const int64_t twice = -4 * sums->ge; /* of the step times gg; rounded away from zero at halves */
+    const int64_t step = (twice < 0 ? twice - sums->gg : twice + sums->gg) / (2 * sums->gg);
+    return (int)(step > PLX_REFINE_STEP ? PLX_REFINE_STEP : step < -PLX_REFINE_STEP ? -PLX_REFINE_STEP : step);
+}
+
+#endif

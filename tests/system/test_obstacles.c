@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The obstacles of the synthetic scene, 300 noisy frames through the whole pipeline, held against the truth. What counts is in
+ * docs/obstacles.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "core/clock.h"
+#include "cpu/cpu.h"
+#include "tests/oracle/obstacle_score.h"
+#include "tests/oracle/runner.h"
+
+#define WIDTH 640
+#define HEIGHT 480
+#define FRAMES 300
+#define RATE 30.0
+#define SEED 1
+#define LEAST_WIDTH_M 0.3 /* poles are found, placed and followed; matching fattens their 12 pixels by a quarter or more */
+
+static void run(const struct plx_scene *scene, struct obstacle_score *score)
+{
+    const struct plx_limits limits = {WIDTH, HEIGHT, 64, 0};
+    struct plx_pipeline_params params;
+    struct plx_scene_truth truth;
+    struct plx_stages *stages;
+    struct runner runner;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    params.dense = params.confidence = false; /* obstacles use the strict disparity */
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    runner_create(stages, &params, WIDTH, HEIGHT, &scene->calibration, &runner);
+
+    score_begin(score, 1, 15);
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        const double time = i / RATE;
+        for (int eye = 0; eye < PLX_EYES; eye++)
+            assert_int_equal(plx_scene_render(scene, time, i, (enum plx_eye)eye, 10000, 1, &runner.raw[eye]), 0);
+        assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(time * 1e9)), 0);
+        assert_int_equal(plx_scene_truth(scene, time, NULL, &truth), 0);
+        assert_int_equal(runner.frame->ground.valid, 1);
+        score_add(score, scene, &truth, runner.frame->obstacle, (int)runner.frame->obstacle_count);
+    }
+    runner_destroy(&runner);
+    stages->ops->destroy(stages);
+}
+
+static void obstacles_are_right(void **state)
+{
+    (void)state;
+    static struct obstacle_score score;
+    struct plx_scene scene;
+    int objects = 0;
+
+    plx_scene_demo(WIDTH, HEIGHT, SEED, &scene);
+    run(&scene, &score);
+    score_print(&score);
+    for (int i = 0; i < PLX_SCENE_MAX_OBJECTS; i++) {
+        struct object_score *object = &score.object[i];
+        if (object->counted == 0)
+            continue;
+        objects++;
+        assert_true(object->found >= 0.98 * object->counted);
+        assert_true(errors_mean(&object->distance) <= 0.03);
+        if (scene.object[i].width >= LEAST_WIDTH_M)
+            assert_true(errors_mean(&object->width) <= 0.10);
+        assert_int_equal(object->ids, 0);
+        assert_true(errors_mean(&object->velocity_error) <= 0.15);
+    }
+    assert_true(objects >= 5);
+    assert_true(score.false_frames <= 0.02 * score.frames);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(obstacles_are_right)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -125,7 +125,7 @@ static void make_map(struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {NULL};
+    struct bench bench = {.stages = NULL};
     struct plx_limits limits = {WIDTH, HEIGHT, 64, argc > 1 ? atoi(argv[1]) : 0};
     if (plx_cpu_create(&limits, &bench.stages) < 0)
         return 1;

@@ -52,8 +52,10 @@ cmake -S "$work/robot" -B "$work/robot/build" -DCMAKE_PREFIX_PATH="$work/usr" -D
 
 # The program in the documentation is the one that was just built.
 sed -n '/^#include/,$p' "$source/docs/examples/minimal.c" >"$work/example"
-sed -n '/^```c$/,/^```$/p' "$source/docs/client.md" | sed '1d;$d' >"$work/documented"
-cmp "$work/example" "$work/documented" || fail "docs/client.md does not show docs/examples/minimal.c"
+for page in README.md docs/client.md; do
+    sed -n '/^```c$/,/^```$/p' "$source/$page" | sed '1d;$d' >"$work/documented"
+    cmp "$work/example" "$work/documented" || fail "$page does not show docs/examples/minimal.c"
+done
 
 # A running service: the example, and Python where it has NumPy.
 mkfifo "$work/commands"
@@ -63,8 +65,8 @@ exec 3>"$work/commands"
 until grep -q ready "$work/answers"; do sleep 0.05; done
 echo "go 100000 10000" >&3
 export PARALLAX_SOCKET="$work/socket"
-# The peer's obstacles are a test pattern: the number does not matter, the line does.
-timeout 10 "$work/shared" | head -n 3 | grep -c "nearest obstacle:" >"$work/lines" || true
+# The peer's obstacles are a test pattern: the numbers do not matter, the line does.
+timeout 10 "$work/shared" | head -n 3 | grep -c "obstacles; the largest begins at" >"$work/lines" || true
 test "$(cat "$work/lines")" = 3 || fail "the example prints no obstacles"
 python=
 for candidate in /usr/bin/python3 python3; do

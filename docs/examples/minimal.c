@@ -5,16 +5,16 @@
 
 int main(void)
 {
-    struct plx_client *eyes;
+    struct plx_client *eyes = NULL;
     struct plx_view view;
-    if (plx_connect(NULL, &eyes) < 0)
-        return 1;
-    for (int code = 0; code == 0 || code == PLX_ERR_TIMEOUT || code == PLX_ERR_LOST;) { /* LOST: it reattaches by itself */
+    int code = plx_connect(NULL, &eyes);
+    while (eyes && (code == 0 || code == PLX_ERR_TIMEOUT || code == PLX_ERR_LOST)) { /* LOST: it reattaches by itself */
         code = plx_next(eyes, 1000, &view);
         uint32_t count = code == 0 ? view.obstacle_count : 0;
         float distance = count > 0 ? view.frame->obstacle[0].nearest_m : 0;
         if (code == 0 && plx_release(eyes, &view) == 0) /* whole: nobody wrote there meanwhile */
             printf("%u obstacles; the largest begins at %.2f m\n", count, (double)distance);
     }
+    fprintf(stderr, "parallax: %s\n", plx_strerror(code));
     return 1;
 }

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/exec_as.h"
+
 #define COMMAND_ARGS 24
 
 struct command {
@@ -41,9 +43,7 @@ static inline void command_begin(struct command *command, const char *const *arg
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
     dup2(fileno(command->file[0]), STDOUT_FILENO);
     dup2(fileno(command->file[1]), STDERR_FILENO);
-    if (user == 0 || (setgid(user) == 0 && setuid(user) == 0))
-        execv(PLX_BINARY_DIR "/bin/parallax", argv);
-    _exit(127);
+    exec_as(user, PLX_BINARY_DIR "/bin/parallax", argv);
 }
 
 static inline char *command_text(FILE *file)

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "core/clock.h"
+#include "tests/exec_as.h"
 
 #define DAEMON_ARGS 24
 
@@ -69,10 +70,7 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
     int log = open(daemon->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(127);
-    if (daemon->user && (setgid(daemon->user) || setuid(daemon->user)))
-        _exit(127);
-    execv(PLX_BINARY_DIR "/bin/parallaxd", argv);
-    _exit(127);
+    exec_as(daemon->user, PLX_BINARY_DIR "/bin/parallaxd", argv);
 }
 
 /* Its exit code, 128 + signal if it was killed, or -1 if it still runs after TIMEOUT_MS. */

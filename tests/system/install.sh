@@ -47,7 +47,7 @@ target_link_libraries(robot parallax::parallax)
 add_executable(robot_static minimal.c)
 target_link_libraries(robot_static parallax::parallax_static)
 ROBOT
-cmake -S "$work/robot" -B "$work/robot/build" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_C_FLAGS="$flags" >"$work/log" &&
+cmake -G Ninja -S "$work/robot" -B "$work/robot/build" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_C_FLAGS="$flags" >"$work/log" &&
     cmake --build "$work/robot/build" >>"$work/log" || { cat "$work/log"; fail "find_package(parallax) does not serve"; }
 
 # The program in the documentation is the one that was just built.

@@ -192,12 +192,6 @@ static void no_permission_for_the_socket(void **state)
     const uid_t nobody = 65534;
     if (geteuid() != 0)
         skip(); /* needs a second user */
-    command_begin(&command, (const char *const[]){"--version", NULL}, nobody);
-    command_end(&command);
-    const bool can_run = command.code == 0;
-    command_free(&command);
-    if (!can_run)
-        skip(); /* the program lies where only we may go */
     assert_int_equal(chmod(daemon_.directory, 0755), 0);
     start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=5");
     command_begin(&command, (const char *const[]){"status", NULL}, nobody);

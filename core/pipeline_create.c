@@ -12,21 +12,26 @@
 #define MAX_LOOK_DOWN 0.6 /* tangent of the camera's pitch, where the horizon is looked for */
 #define MAX_LOOK_UP 0.3
 
-static int allocate(struct plx_pipeline *pipeline, size_t bytes, void **ret_data)
+/* Memory that only stages reach, or this file or the tracks too. */
+enum reach { LOCAL, SHARED };
+
+static int allocate(struct plx_pipeline *pipeline, enum reach reach, size_t bytes, void **ret_data)
 {
+    const struct plx_stages_ops *ops = pipeline->stages->ops;
     if (pipeline->buffers == PLX_PIPELINE_BUFFERS)
         return PLX_ERR_RANGE;
-    int result = pipeline->stages->ops->alloc(pipeline->stages, bytes, ret_data);
+    int result = (reach == SHARED ? ops->alloc : ops->alloc_local)(pipeline->stages, bytes, ret_data);
     if (result == 0)
         pipeline->buffer[pipeline->buffers++] = *ret_data;
     return result;
 }
 
-static int allocate_image(struct plx_pipeline *pipeline, int width, int height, enum plx_type type, struct plx_image *image)
+static int allocate_image(struct plx_pipeline *pipeline, enum reach reach, int width, int height, enum plx_type type,
+                          struct plx_image *image)
 {
     *image = (struct plx_image){.width = width, .height = height, .type = type};
     image->pitch = ((size_t)width * (size_t)type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    return allocate(pipeline, image->pitch * (size_t)height, &image->data);
+    return allocate(pipeline, reach, image->pitch * (size_t)height, &image->data);
 }
 
 /* All images of the rectified size. */
@@ -65,8 +70,9 @@ static int allocate_images(struct plx_pipeline *pipeline)
     };
     int result = 0;
     for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++) {
+        const enum reach reach = images[i].image == &pipeline->history ? SHARED : LOCAL;
         if (images[i].needed)
-            result = allocate_image(pipeline, pipeline->width, pipeline->height, images[i].type, images[i].image);
+            result = allocate_image(pipeline, reach, pipeline->width, pipeline->height, images[i].type, images[i].image);
     }
     if (result == 0 && pipeline->history.data)
         memset(pipeline->history.data, 0xFF, pipeline->history.pitch * (size_t)pipeline->height); /* nothing known yet */
@@ -77,13 +83,13 @@ static int allocate_results(struct plx_pipeline *pipeline)
 {
     void *regions, *ground_plane, *count, *masked;
 
-    int result = allocate(pipeline, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
+    int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
     if (result == 0)
-        result = allocate(pipeline, sizeof *pipeline->ground, &ground_plane);
+        result = allocate(pipeline, SHARED, sizeof *pipeline->ground, &ground_plane);
     if (result == 0)
-        result = allocate(pipeline, sizeof *pipeline->region_count, &count);
+        result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)
-        result = allocate(pipeline, PLX_EYES * sizeof *pipeline->masked, &masked);
+        result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
     if (result < 0)
         return result;
     pipeline->regions = regions;
@@ -106,11 +112,11 @@ static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_ca
         return 0;
     map->width = pipeline->width;
     map->height = pipeline->height;
-    int result = allocate(pipeline, (size_t)map->width * (size_t)map->height * sizeof *map->entry, &entry);
+    int result = allocate(pipeline, SHARED, (size_t)map->width * (size_t)map->height * sizeof *map->entry, &entry);
     if (result < 0)
         return result;
     map->entry = entry;
-    result = allocate_image(pipeline, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
+    result = allocate_image(pipeline, LOCAL, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
     if (result == 0)
         result = plx_remap_fill(calibration, eye, map);
     return result;

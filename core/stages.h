@@ -23,6 +23,7 @@
 
 struct plx_stages {
     const struct plx_stages_ops *ops;
+    struct plx_why why; /* of the last failure that its error code alone does not explain; else "" */
 };
 
 /* What a backend must be able to hold; its scratch memory is sized by this at creation. */
@@ -68,6 +69,8 @@ struct plx_stages_ops {
 
     /* Memory that both the CPU and the backend reach, zeroed, aligned to 256 bytes. Not on the per-frame path. */
     int (*alloc)(struct plx_stages *self, size_t bytes, void **ret_data);
+    /* The same for what only stages reach: images on their way from one to the next. The CPU may not look. */
+    int (*alloc_local)(struct plx_stages *self, size_t bytes, void **ret_data);
     void (*free)(struct plx_stages *self, void *data);
     int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
     int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */

@@ -55,6 +55,7 @@ static const struct plx_stages_ops cpu_ops = {
     .name = "cpu",
     .destroy = destroy,
     .alloc = alloc,
+    .alloc_local = alloc,
     .free = release,
     .begin = nothing,
     .finish = nothing,

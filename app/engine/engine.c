@@ -8,6 +8,7 @@
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
+#include "app/supervisor/log.h"
 #include "core/clock.h"
 #include "core/pairing.h"
 
@@ -145,7 +146,8 @@ static int process_pair(struct engine *engine)
     int result = plx_pipeline_process(engine->setup.pipeline, raw, engine->pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
         plx_ring_abandon(engine->region);
-        return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", plx_strerror(result));
+        const char *why = engine->setup.stages->why.text;
+        return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
     describe(engine, frame);
     plx_ring_commit(engine->region);
@@ -206,6 +208,8 @@ int plx_engine_run(const struct plx_config *config, struct plx_shared_region *re
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
+    if (engine.setup.backend_note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", engine.setup.backend_note.text);
     engine.region = region;
     engine.report_fd = report_fd;
     plx_pairing_init(&engine.pairing, tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)

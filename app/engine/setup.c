@@ -5,25 +5,13 @@
 
 #include <parallax/error.h>
 
+#include "app/backend.h"
 #include "app/exit.h"
-#include "cpu/cpu.h"
 #include "drivers/sources.h"
 
 /* Sensor delays of the synthetic camera, as real ones have them. */
 #define EXPOSURE_DELAY 2
 #define GAIN_DELAY 1
-
-static int open_backend(const struct plx_config *config, const struct plx_limits *limits, struct plx_stages **ret_stages,
-                        struct plx_why *why)
-{
-    if (config->backend == PLX_BACKEND_GPU)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED,
-                        "backend is gpu, but this program was built without one; set backend to cpu or auto");
-    int result = plx_cpu_create(limits, ret_stages);
-    return result < 0 ? plx_fail(why, result, "the CPU backend for %d x %d pixels: %s", limits->width, limits->height,
-                                 plx_strerror(result))
-                      : 0;
-}
 
 static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
@@ -109,7 +97,7 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
 
     int result = plx_pipeline_params_check(&config->pipeline, width, height, why);
     if (result == 0)
-        result = open_backend(config, &limits, &setup->stages, why);
+        result = plx_backend_open(config->backend, &limits, &setup->stages, &setup->backend_note, why);
     if (result == 0)
         result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, why);
     if (result == 0)
@@ -125,7 +113,7 @@ static int open_exposure(struct plx_setup *setup, const struct plx_config *confi
 static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = 64, .threads = 1};
-    return open_backend(config, &nothing, &setup->memory, why);
+    return plx_backend_open(config->backend, &nothing, &setup->memory, NULL, why);
 }
 
 /* A calibration is part of the configuration, whatever is wrong with it; only a missing file is a missing file. */

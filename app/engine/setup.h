@@ -11,7 +11,8 @@ struct plx_setup {
     struct plx_stages *memory; /* backend that holds the source's buffers: a source is opened before its size is known */
     struct plx_source *source;
     struct plx_stereo_calibration calibration;
-    struct plx_stages *stages; /* backend that works, made for that size */
+    struct plx_stages *stages;   /* backend that works, made for that size */
+    struct plx_why backend_note; /* why that is the CPU where the configuration left the choice */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;
     struct plx_exposure *exposure;

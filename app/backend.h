@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The choice of the processor that works: what the key `backend` asks for, and what this machine has. */
+#ifndef PLX_APP_BACKEND_H
+#define PLX_APP_BACKEND_H
+
+#include "config/config.h"
+#include "core/stages.h"
+
+/*
+ * Creates the backend that KIND names; auto is the GPU, and the CPU where there is none. *NOTE, if not NULL, then says why it
+ * is the CPU;
+ * "" otherwise. Errors: UNSUPPORTED (gpu where there is none), NOMEM, RANGE, LOST, with a sentence in WHY.
+ */
+int plx_backend_open(enum plx_backend_kind kind, const struct plx_limits *limits, struct plx_stages **ret_stages,
+                     struct plx_why *note, struct plx_why *why);
+
+#endif

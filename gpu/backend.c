@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/gpu.h"
+
+#include <stdlib.h>
+
+#include "gpu/internal.h"
+
+static void destroy(struct plx_stages *self)
+{
+    if (!self)
+        return;
+    struct plx_gpu *gpu = plx_gpu(self);
+    if (gpu->stream)
+        cudaStreamDestroy(gpu->stream);
+    free(gpu);
+}
+
+static int begin(struct plx_stages *self)
+{
+    plx_gpu(self)->base.why.text[0] = '\0';
+    return 0;
+}
+
+/* Errors of kernels that failed while they ran come here. */
+static int finish(struct plx_stages *self)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    return PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
+}
+
+static const struct plx_stages_ops gpu_ops = {
+    .name = "gpu",
+    .destroy = destroy,
+    .alloc = plx_gpu_alloc,
+    .alloc_local = plx_gpu_alloc_local,
+    .free = plx_gpu_free,
+    .begin = begin,
+    .finish = finish,
+    .census = plx_gpu_census,
+    .median = plx_gpu_median,
+    .check = plx_gpu_left_right_check,
+    .fill = plx_gpu_fill,
+    .confidence = plx_gpu_confidence,
+};
+
+/* A device, and machine code for it in this program. */
+static int find_device(struct plx_gpu *gpu)
+{
+    struct cudaDeviceProp device;
+    int index = 0, count = 0;
+
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess)
+        return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED, "there is no GPU that CUDA can use: %s",
+                        cudaGetErrorString(error));
+    int result = PLX_CUDA(gpu, cudaGetDevice(&index));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaGetDeviceProperties(&device, index));
+    if (result == 0 && !plx_gpu_runs_here())
+        return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
+                        "%s has compute capability %d.%d, for which this program holds no machine code; build it with "
+                        "-DCMAKE_CUDA_ARCHITECTURES=%d%d",
+                        device.name, device.major, device.minor, device.major, device.minor);
+    return result;
+}
+
+int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
+{
+    struct plx_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return plx_fail(why, PLX_ERR_NOMEM, "no memory for the GPU backend");
+
+    gpu->base.ops = &gpu_ops;
+    gpu->limits = *limits;
+    int result = find_device(gpu);
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
+    if (result < 0)
+        goto fail;
+    *ret_stages = &gpu->base;
+    return 0;
+
+fail:
+    if (why)
+        *why = gpu->base.why;
+    destroy(&gpu->base);
+    return result;
+}

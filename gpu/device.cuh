@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kernels share: images as they see them, and small arithmetic. */
+#ifndef PLX_GPU_DEVICE_CUH
+#define PLX_GPU_DEVICE_CUH
+
+#include "gpu/internal.h"
+
+/* A view of an image of element T; kernels take it by value. */
+template <class T> struct plx_view {
+    T *data;
+    int width, height;
+    size_t pitch; /* bytes */
+
+    __device__ T *row(int y) const
+    {
+        return (T *)((char *)data + (size_t)y * pitch);
+    }
+};
+
+/* All memory of the backend has one address for both processors (unified virtual addressing). */
+template <class T> static inline plx_view<T> plx_view_of(const struct plx_image *image)
+{
+    return {(T *)image->data, image->width, image->height, image->pitch};
+}
+
+static __device__ __forceinline__ int plx_clamp(int value, int low, int high)
+{
+    return min(max(value, low), high);
+}
+
+static inline unsigned plx_blocks(int count, int each)
+{
+    return (unsigned)((count + each - 1) / each);
+}
+
+/* Blocks of BLOCK threads, a thread a pixel, over WIDTH x HEIGHT pixels. */
+static inline dim3 plx_grid(int width, int height, dim3 block)
+{
+    return dim3(plx_blocks(width, (int)block.x), plx_blocks(height, (int)block.y));
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of gpu/, C and CUDA, share: the backend's state, its stages by name, and how CUDA's calls are checked. */
+#ifndef PLX_GPU_INTERNAL_H
+#define PLX_GPU_INTERNAL_H
+
+#include <cuda_runtime_api.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <parallax/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "core/stages.h"
+
+struct plx_gpu {
+    struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
+    struct plx_limits limits;
+    cudaStream_t stream; /* all stages, one after the other */
+};
+
+static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
+{
+    return (struct plx_gpu *)self;
+}
+
+/* True if IMAGE is within the limits given at creation. */
+static inline bool plx_gpu_holds(const struct plx_gpu *gpu, const struct plx_image *image)
+{
+    return image->width <= gpu->limits.width && image->height <= gpu->limits.height;
+}
+
+/* The plx_error for what a CUDA call returned; a failure is described in base.why by the call's text. */
+int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
+#define PLX_CUDA(gpu, call) plx_gpu_check(gpu, call, #call)
+
+/* After a kernel launch: whether it started. How it ended is seen at ops->finish. */
+#define PLX_LAUNCHED(gpu, kernel) plx_gpu_check(gpu, cudaGetLastError(), #kernel)
+
+/* probe.cu: true if this program holds machine code for the current device */
+bool plx_gpu_runs_here(void);
+
+/* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
+int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);
+int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, void **ret_data);
+void plx_gpu_free(struct plx_stages *self, void *data);
+
+/* census.cu */
+int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
+                   const struct plx_features *ret_features);
+
+/* median.cu, check.cu, fill.cu, confidence.cu */
+int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
+int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                             const struct plx_image *left_grey, const struct plx_match *match,
+                             const struct plx_image *ret_disparity);
+int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                 const struct plx_image *ret_filled);
+int plx_gpu_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+                       const struct plx_match *match, const struct plx_image *ret_confidence);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/parity/parity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "cpu/cpu.h"
+#include "gpu/gpu.h"
+
+#define SKIPPED 77
+#define PADDING 3 /* elements after each row */
+#define SHOWN 20  /* failures that are described */
+
+void parity_open(const struct plx_limits *limits, struct parity *ret_parity)
+{
+    struct plx_why why = {""};
+
+    *ret_parity = (struct parity){0};
+    int result = plx_gpu_create(limits, &ret_parity->gpu, &why);
+    if (result == PLX_ERR_UNSUPPORTED) {
+        printf("skipped: %s\n", why.text);
+        exit(SKIPPED);
+    }
+    if (result == 0)
+        result = plx_cpu_create(limits, &ret_parity->cpu);
+    if (result < 0) {
+        printf("no backend: %s: %s\n", plx_strerror(result), why.text);
+        exit(1);
+    }
+}
+
+int parity_close(struct parity *parity)
+{
+    printf("%d of %d comparisons equal\n", parity->comparisons - parity->failures, parity->comparisons);
+    parity->cpu->ops->destroy(parity->cpu);
+    parity->gpu->ops->destroy(parity->gpu);
+    return parity->failures > 0 || parity->comparisons == 0;
+}
+
+static void fail(struct parity *parity, const char *what, const char *how)
+{
+    if (parity->failures++ < SHOWN)
+        printf("FAILED: %s: %s; PLX_TEST_SEED=%llu\n", what, how, (unsigned long long)board_seed());
+}
+
+struct twin twin_new(struct parity *parity, int width, int height, enum plx_type type)
+{
+    struct twin twin = {.cpu = board_new(width, height, type, PADDING)};
+
+    twin.gpu = twin.cpu;
+    if (parity->gpu->ops->alloc(parity->gpu, twin.cpu.pitch * (size_t)height, &twin.gpu.data) < 0) {
+        printf("no memory for a %d x %d image: %s\n", width, height, parity->gpu->why.text);
+        exit(1);
+    }
+    twin_share(&twin);
+    return twin;
+}
+
+void twin_free(struct parity *parity, struct twin *twin)
+{
+    board_free(&twin->cpu);
+    parity->gpu->ops->free(parity->gpu, twin->gpu.data);
+    twin->gpu.data = NULL;
+}
+
+void twin_share(struct twin *twin)
+{
+    memcpy(twin->gpu.data, twin->cpu.data, twin->cpu.pitch * (size_t)twin->cpu.height);
+}
+
+void twin_compare(struct parity *parity, const struct twin *twin, const char *what)
+{
+    const uint8_t *cpu = twin->cpu.data, *gpu = twin->gpu.data;
+    const size_t pitch = twin->cpu.pitch, bytes = pitch * (size_t)twin->cpu.height;
+    size_t different = 0, first = bytes;
+    char how[256];
+
+    parity->comparisons++;
+    if (parity->gpu->ops->finish(parity->gpu) < 0) {
+        fail(parity, what, parity->gpu->why.text);
+        exit(parity_close(parity)); /* after a CUDA error nothing works */
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        if (cpu[i] != gpu[i]) {
+            first = different++ == 0 ? i : first;
+        }
+    }
+    if (different == 0)
+        return;
+    snprintf(how, sizeof how, "%d x %d: %zu bytes differ, the first in row %zu, element %zu: %d, expected %d", twin->cpu.width,
+             twin->cpu.height, different, first / pitch, first % pitch / twin->cpu.type, gpu[first], cpu[first]);
+    fail(parity, what, how);
+}
+
+void parity_done(struct parity *parity, int cpu, int gpu, const char *what)
+{
+    char how[640];
+    if (cpu == 0 && gpu == 0)
+        return;
+    snprintf(how, sizeof how, "cpu: %s; gpu: %s (%s)", plx_strerror(cpu), plx_strerror(gpu), parity->gpu->why.text);
+    fail(parity, what, how);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What parity tests share: both backends, and images that both have, with padded rows. */
+#ifndef PLX_TESTS_PARITY_PARITY_H
+#define PLX_TESTS_PARITY_PARITY_H
+
+#include "core/stages.h"
+#include "tests/oracle/board.h"
+
+#define PARITY_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+struct parity {
+    struct plx_stages *cpu, *gpu;
+    int failures, comparisons;
+};
+
+/* The same image in memory of the CPU and in memory that the GPU reaches. */
+struct twin {
+    struct plx_image cpu, gpu;
+};
+
+/* Opens both backends; exits with 77 where there is no GPU, with 1 on any other failure. */
+void parity_open(const struct plx_limits *limits, struct parity *ret_parity);
+
+/* Says how many comparisons held, closes; returns the exit code. */
+int parity_close(struct parity *parity);
+
+/* A twin of padded rows; all bytes of both are 0xA5. Free with twin_free. */
+struct twin twin_new(struct parity *parity, int width, int height, enum plx_type type);
+void twin_free(struct parity *parity, struct twin *twin);
+
+/* Gives the GPU what the CPU has. */
+void twin_share(struct twin *twin);
+
+/* Waits for the GPU, then compares both, padding included; says WHAT differs where. */
+void twin_compare(struct parity *parity, const struct twin *twin, const char *what);
+
+/* Both backends must have returned 0. */
+void parity_done(struct parity *parity, int cpu, int gpu, const char *what);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The matching stages around aggregation: census, median, check, fill and confidence, on noise and on structure. */
+#include <stdio.h>
+
+#include <parallax/frame.h>
+
+#include "tests/parity/parity.h"
+
+static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},  {2, 2},   {7, 1},   {1, 7},    {7, 7},     {31, 33},
+                               {33, 31}, {64, 64}, {65, 9}, {513, 2}, {2, 513}, {513, 33}, {200, 150}, {1241, 377}};
+
+static uint64_t state;
+
+/* NOISE, or steps with equal values side by side; black pixels among them either way. */
+static void fill_grey(struct twin *twin, bool noise)
+{
+    for (int y = 0; y < twin->cpu.height; y++) {
+        uint8_t *row = plx_row(&twin->cpu, y);
+        for (int x = 0; x < twin->cpu.width; x++)
+            row[x] = noise ? (uint8_t)board_random(&state) : (uint8_t)((x / 5 * 37 + y / 3 * 11) & 0xF8);
+    }
+    twin_share(twin);
+}
+
+/* Values below LIMIT, a share of SIXTEENTHS invalid. Neighbours are alike, as in a disparity image. */
+static void fill_disparity(struct twin *twin, uint32_t limit, uint32_t sixteenths)
+{
+    for (int y = 0; y < twin->cpu.height; y++) {
+        uint16_t *row = plx_row(&twin->cpu, y);
+        const uint32_t base = board_below(&state, limit);
+        for (int x = 0; x < twin->cpu.width; x++) {
+            uint32_t value = board_below(&state, 4) == 0 ? board_below(&state, limit) : base + board_below(&state, 20);
+            row[x] = board_below(&state, 16) < sixteenths ? PLX_DISPARITY_INVALID : (uint16_t)(value < limit ? value : base);
+        }
+    }
+    twin_share(twin);
+}
+
+static void test_census(struct parity *parity, int width, int height)
+{
+    struct plx_match match;
+    char what[128];
+
+    plx_match_default(&match);
+    for (int variant = 0; variant < 4 * 2 * 2 * 2 * 2; variant++) {
+        const bool noise = variant / 16 % 2;
+        match.census = (enum plx_census_kind)(variant % 4);
+        match.smooth = variant / 4 % 2;
+        match.census_zero_border = variant / 8 % 2;
+        match.gradient_cap = variant / 32 % 2 ? 8 : 0;
+        struct twin grey = twin_new(parity, width, height, PLX_U8), gradient = twin_new(parity, width, height, PLX_U8);
+        struct twin words = twin_new(parity, width, height, match.census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32);
+        const struct plx_features cpu = {words.cpu, gradient.cpu}, gpu = {words.gpu, gradient.gpu};
+
+        fill_grey(&grey, noise);
+        snprintf(what, sizeof what, "census %d, smooth %d, zero border %d, gradient %d, noise %d", match.census, match.smooth,
+                 match.census_zero_border, match.gradient_cap, noise);
+        parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey.cpu, &match, &cpu),
+                    parity->gpu->ops->census(parity->gpu, &grey.gpu, &match, &gpu), what);
+        twin_compare(parity, &words, what);
+        twin_compare(parity, &gradient, what);
+        twin_free(parity, &grey);
+        twin_free(parity, &gradient);
+        twin_free(parity, &words);
+    }
+}
+
+static void test_median(struct parity *parity, int width, int height)
+{
+    static const uint32_t invalid[] = {0, 2, 8, 14, 16}; /* sixteenths */
+
+    for (int i = 0; i < PARITY_COUNT(invalid); i++) {
+        for (enum plx_median kind = PLX_MEDIAN_NONE; kind <= PLX_MEDIAN_VALID_5X5; kind++) {
+            struct twin src = twin_new(parity, width, height, PLX_U16), dst = twin_new(parity, width, height, PLX_U16);
+            char what[64];
+
+            fill_disparity(&src, 2048, invalid[i]);
+            snprintf(what, sizeof what, "median %d, %u/16 invalid", kind, invalid[i]);
+            parity_done(parity, parity->cpu->ops->median(parity->cpu, &src.cpu, kind, &dst.cpu),
+                        parity->gpu->ops->median(parity->gpu, &src.gpu, kind, &dst.gpu), what);
+            twin_compare(parity, &dst, what);
+            twin_free(parity, &src);
+            twin_free(parity, &dst);
+        }
+    }
+}
+
+static void test_check(struct parity *parity, int width, int height)
+{
+    struct plx_match match;
+    char what[64];
+
+    plx_match_default(&match);
+    for (int variant = 0; variant < 12; variant++) {
+        struct twin left = twin_new(parity, width, height, PLX_U16), right = twin_new(parity, width, height, PLX_U16);
+        struct twin grey = twin_new(parity, width, height, PLX_U8), dst = twin_new(parity, width, height, PLX_U16);
+
+        match.lr_max_diff = variant % 3 - 1;
+        match.lr_round = variant / 3 % 2;
+        match.invalid_frame = variant / 6;
+        fill_disparity(&left, variant % 2 ? 64 : 1024, 3);
+        fill_disparity(&right, variant % 2 ? 4 : 64, 0);
+        fill_grey(&grey, false);
+        snprintf(what, sizeof what, "check, largest difference %d, round %d, frame %d", match.lr_max_diff, match.lr_round,
+                 match.invalid_frame);
+        parity_done(parity, parity->cpu->ops->check(parity->cpu, &left.cpu, &right.cpu, &grey.cpu, &match, &dst.cpu),
+                    parity->gpu->ops->check(parity->gpu, &left.gpu, &right.gpu, &grey.gpu, &match, &dst.gpu), what);
+        twin_compare(parity, &dst, what);
+        twin_free(parity, &left);
+        twin_free(parity, &right);
+        twin_free(parity, &grey);
+        twin_free(parity, &dst);
+    }
+}
+
+static void test_fill(struct parity *parity, int width, int height)
+{
+    for (uint32_t invalid = 0; invalid <= 16; invalid += 4) { /* sixteenths */
+        struct twin src = twin_new(parity, width, height, PLX_U16), dst = twin_new(parity, width, height, PLX_U16);
+        struct twin filled = twin_new(parity, width, height, PLX_U8);
+        char what[64];
+
+        fill_disparity(&src, 2048, invalid);
+        snprintf(what, sizeof what, "fill, %u/16 invalid", invalid);
+        parity_done(parity, parity->cpu->ops->fill(parity->cpu, &src.cpu, &dst.cpu, &filled.cpu),
+                    parity->gpu->ops->fill(parity->gpu, &src.gpu, &dst.gpu, &filled.gpu), what);
+        twin_compare(parity, &dst, what);
+        twin_compare(parity, &filled, what);
+        twin_free(parity, &src);
+        twin_free(parity, &dst);
+        twin_free(parity, &filled);
+    }
+}
+
+static void test_confidence(struct parity *parity, int width, int height)
+{
+    struct plx_match match;
+
+    plx_match_default(&match);
+    for (match.paths = 4; match.paths <= 8; match.paths += 4) {
+        struct twin raw = twin_new(parity, width, height, PLX_U16), checked = twin_new(parity, width, height, PLX_U16);
+        struct twin s1 = twin_new(parity, width, height, PLX_U16), s2 = twin_new(parity, width, height, PLX_U16);
+        struct twin confidence = twin_new(parity, width, height, PLX_U8);
+
+        fill_disparity(&raw, 128, 0);
+        fill_disparity(&checked, 2048, 8);
+        fill_disparity(&s1, 1700, 0);
+        for (int y = 0; y < height; y++) { /* S2 >= S1 but where it is less: next to the winner only */
+            uint16_t *second = plx_row(&s2.cpu, y);
+            const uint16_t *first = plx_row(&s1.cpu, y);
+            for (int x = 0; x < width; x++)
+                second[x] = (uint16_t)(board_below(&state, 50) == 0 ? 0xFFFF : first[x] + board_below(&state, 300));
+        }
+        twin_share(&s2);
+        const struct plx_winners cpu = {.raw = raw.cpu, .s1 = s1.cpu, .s2 = s2.cpu};
+        const struct plx_winners gpu = {.raw = raw.gpu, .s1 = s1.gpu, .s2 = s2.gpu};
+        parity_done(parity, parity->cpu->ops->confidence(parity->cpu, &cpu, &checked.cpu, &match, &confidence.cpu),
+                    parity->gpu->ops->confidence(parity->gpu, &gpu, &checked.gpu, &match, &confidence.gpu), "confidence");
+        twin_compare(parity, &confidence, "confidence");
+        twin_free(parity, &raw);
+        twin_free(parity, &checked);
+        twin_free(parity, &s1);
+        twin_free(parity, &s2);
+        twin_free(parity, &confidence);
+    }
+}
+
+int main(void)
+{
+    const struct plx_limits limits = {.width = 1300, .height = 600, .disparities = 64};
+    struct parity parity;
+
+    parity_open(&limits, &parity);
+    state = board_seed();
+    for (int i = 0; i < PARITY_COUNT(sizes); i++) {
+        const int width = sizes[i][0], height = sizes[i][1];
+        test_census(&parity, width, height);
+        test_median(&parity, width, height);
+        test_check(&parity, width, height);
+        test_fill(&parity, width, height);
+        test_confidence(&parity, width, height);
+    }
+    return parity_close(&parity);
+}

@@ -51,12 +51,12 @@ static inline void daemon_remove(struct daemon *daemon)
     assert_int_equal(system(command), 0);
 }
 
-/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket. */
+/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket, and on the CPU unless they say otherwise. */
 static inline void daemon_start(struct daemon *daemon, const char *const *args)
 {
     char socket_key[128];
-    char *argv[DAEMON_ARGS] = {(char *)"parallaxd", (char *)"--set", socket_key};
-    int count = 3;
+    char *argv[DAEMON_ARGS] = {(char *)"parallaxd", (char *)"--set", socket_key, (char *)"--set", (char *)"backend=cpu"};
+    int count = 5;
 
     snprintf(socket_key, sizeof socket_key, "publish.socket=%s", daemon->socket);
     for (; *args; args++) {

@@ -31,7 +31,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                      .open_size = 3,
                      .close_size = 3,
                      .max_step = 8,
-                     .min_area = 100},
+                     .min_area = 200},
         .track = {.confirm = 3, .lose_after = 5, .gate_m = 0.8, .accel_mps2 = 1},
     };
     plx_match_default(&ret_params->match);

@@ -89,14 +89,14 @@ void oracle_label(const struct plx_image *mask, const struct plx_image *disparit
                   const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     struct flood f = flood(mask, disparity, params->max_step, true);
-    const struct component **order = need(f.count * sizeof *order);
+    const struct component **order = need(f.count * sizeof *order); /* NOLINT(bugprone-sizeof-expression): of pointers */
     uint32_t *number = need((f.count + 1) * sizeof *number);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < f.count; i++)
         if ((int64_t)f.component[i].area >= params->min_area)
             order[count++] = &f.component[i];
-    qsort(order, count, sizeof *order, larger_first);
+    qsort(order, count, sizeof *order, larger_first); /* NOLINT(bugprone-sizeof-expression): of pointers */
     for (uint32_t i = 0; i < count; i++)
         number[order[i] - f.component + 1] = i + 1;
     for (int y = 0; y < f.height; y++)
@@ -154,10 +154,12 @@ static void inner_box(const struct plx_image *labels, uint32_t label, struct plx
 {
     const int w = labels->width, h = labels->height;
     int *column = need((size_t)w * sizeof *column), *row = need((size_t)h * sizeof *row);
-    for (int i = 0; i < w * h; i++) {
-        column[i % w] += is(labels, i % w, i / w, label);
-        row[i / w] += is(labels, i % w, i / w, label);
-    }
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const bool inside = is(labels, x, y, label);
+            column[x] += inside;
+            row[y] += inside;
+        }
     half_full(column, w, &ret->inner_x0, &ret->inner_x1);
     half_full(row, h, &ret->inner_y0, &ret->inner_y1);
     free(column);

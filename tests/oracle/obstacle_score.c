@@ -71,6 +71,11 @@ static bool in_image(const struct plx_scene *scene, const struct plx_scene_truth
     return object->full_x > 0 && object->full_x + object->full_width < scene->width;
 }
 
+static bool same(const double a[3], const double b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 static void judge_velocity(struct object_score *score, const struct plx_scene_truth_object *object,
                            const struct plx_obstacle *obstacle)
 {
@@ -104,8 +109,7 @@ static void score_object(struct obstacle_score *all, const struct plx_scene *sce
     score->id = seen->track;
     errors_add(&score->distance, fabs((double)seen->position_m[2] / object->z - 1));
 
-    const bool steady =
-        object->visible_ratio >= WHOLE_VISIBLE && memcmp(score->velocity, object->velocity, sizeof score->velocity) == 0;
+    const bool steady = object->visible_ratio >= WHOLE_VISIBLE && same(score->velocity, object->velocity);
     memcpy(score->velocity, object->velocity, sizeof score->velocity);
     score->steady = steady ? score->steady + 1 : 0;
     if (object->visible_ratio >= WHOLE_VISIBLE)

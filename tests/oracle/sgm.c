@@ -76,7 +76,7 @@ static void follow(const uint8_t *cost, const struct plx_image *grey, const stru
                    int dy, uint16_t *sum)
 {
     const int disparities = match->disparities, p1 = dx != 0 && dy != 0 ? match->p1_diagonal : match->p1_straight;
-    int lines[2][256], *last = lines[0], *l = lines[1];
+    int lines[2][256] = {{0}}, *last = lines[0], *l = lines[1];
 
     for (bool first = true; x >= 0 && x < grey->width && y >= 0 && y < grey->height; x += dx, y += dy, first = false) {
         const size_t at = ((size_t)y * (size_t)grey->width + (size_t)x) * (size_t)disparities;
@@ -176,8 +176,8 @@ void oracle_sgm(const struct plx_features *left, const struct plx_features *righ
                 const struct plx_match *match, const struct plx_winners *ret_winners)
 {
     const size_t count = (size_t)grey->width * (size_t)grey->height * (size_t)match->disparities;
-    uint8_t *cost = malloc(count);
-    uint16_t *sum = malloc(count * sizeof *sum);
+    uint8_t *cost = calloc(count, 1);
+    uint16_t *sum = calloc(count, sizeof *sum);
 
     if (!cost || !sum) {
         fprintf(stderr, "no memory for an oracle's volumes\n");

@@ -54,6 +54,7 @@ static inline struct peer peer_start(const char *program, char **argument)
         execv(path, argument);
         _exit(127);
     }
+    argument[0] = NULL; /* PATH ends here */
     close(in[0]);
     close(out[1]);
     peer.in = in[1];

@@ -42,6 +42,7 @@ static void print_sum(const char *who, const struct peer_tally *t)
  * of them. */
 static struct peer_tally run_readers(const char *program, int readers, uint64_t frames)
 {
+    peer_check(readers >= 1 && readers <= MAX_READERS, "too few or too many readers");
     struct peer service = start_service(1, 8), reader[MAX_READERS];
     for (int i = 0; i < readers; i++)
         reader[i] = peer_reader(program, path, frames, i % 2 || readers == 1 ? "hold" : "");

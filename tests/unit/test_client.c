@@ -328,7 +328,7 @@ static void hostile_memory_never_crashes(void **state)
         memcpy(memory, good, bytes);
         spoil(memory, good, &state_of_seed);
         struct plx_map map;
-        struct plx_view view;
+        struct plx_view view = {0};
         int found = plx_map_check(memory, bytes, &map);
         if (!found)
             found = plx_map_look(&map, 0, &view);
@@ -546,7 +546,7 @@ static void points_are_triangulated(void **state)
     assert_true(isnan(plx_disparity_px(&view, 0, 2)));
     assert_int_equal(plx_point(&view, 0, 0, point), 0);
     assert_true(fabs(point[2] - (500 * 0.12 / 12)) < 1e-6); /* z = f b / d */
-    assert_true(fabs(point[0] - ((0 - 1) * point[2] / 500)) < 1e-6);
+    assert_true(fabsf(point[0] - ((0 - 1) * point[2] / 500)) < 1e-6f);
     assert_true(fabs(point[1] - ((0 - 0.5) * point[2] / 400)) < 1e-6);
     assert_int_equal(plx_point(&view, 2, 0, point), PLX_ERR_NOT_FOUND);
 

@@ -90,7 +90,7 @@ static int allocate_results(struct plx_pipeline *pipeline)
         result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)
         result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
-    if (result < 0)
+    if (result != 0)
         return result;
     pipeline->regions = regions;
     pipeline->ground = ground_plane;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int plx_fail(struct plx_why *why, int error, const char *format, ...)
+int(plx_fail)(struct plx_why *why, int error, const char *format, ...)
 {
     if (why) {
         va_list args;

@@ -42,7 +42,8 @@ static bool read_number(FILE *file, int limit, int *ret_number)
 static int read_header(FILE *file, const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
 {
     int width, height, max_value;
-    if (getc(file) != 'P' || getc(file) != '5')
+    const int first = getc(file), second = getc(file);
+    if (first != 'P' || second != '5')
         return plx_fail(why, PLX_ERR_FORMAT, "%s: not a binary PGM (P5)", path);
     if (!read_number(file, PLX_MAX_SIDE, &width) || !read_number(file, PLX_MAX_SIDE, &height) || width < 1 || height < 1)
         return plx_fail(why, PLX_ERR_FORMAT, "%s: the PGM's width or height is missing or not within 1..%d", path,

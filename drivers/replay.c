@@ -205,7 +205,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->pace = options->pace;
     self->loop = options->loop;
 
-    int result = plx_listing_open(self->path, &self->listing, why);
+    int result = plx_listing_open(options->path, &self->listing, why);
     if (result == 0)
         result = find_size(self, why);
     if (result == 0)

@@ -260,14 +260,14 @@ INLINE u16v widen(const uint8_t *from)
 
 INLINE u8v min8(u8v a, u8v b)
 {
-    u8v v;
+    u8v v = a;
     EACH(LANES8) v[i] = a[i] < b[i] ? a[i] : b[i];
     return v;
 }
 
 INLINE u8v max8(u8v a, u8v b)
 {
-    u8v v;
+    u8v v = a;
     EACH(LANES8) v[i] = a[i] > b[i] ? a[i] : b[i];
     return v;
 }

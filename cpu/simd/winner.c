@@ -10,7 +10,7 @@ static const uint16_t hide[MIDDLE + 256 + 64] = {[MIDDLE - 1] = 0xFFFF, [MIDDLE]
 
 INLINE u16v ramp(void)
 {
-    u16v v;
+    u16v v = {0};
     for (int i = 0; i < LANES16; i++)
         v[i] = (uint16_t)i;
     return v;
@@ -29,7 +29,7 @@ INLINE void winner(const struct plx_winner_row *row, int x, int count, const uin
                    const uint8_t *pairs_b, int disparities, int shift)
 {
     const int vectors = disparities / LANES16;
-    const size_t key_pitch = (size_t)(row->width + disparities), ballot = (size_t)(disparities / PLX_CHUNK) * key_pitch;
+    const size_t key_pitch = (size_t)row->width + (size_t)disparities, ballot = (size_t)(disparities / PLX_CHUNK) * key_pitch;
     const u16v lane = ramp();
 
     for (int i = 0; i < count; i++, x++) {

@@ -76,22 +76,30 @@ static struct peer_tally run_readers(const char *program, int readers, uint64_t 
     return sum;
 }
 
+enum { TRIES = 10 }; /* a busy machine may give a reader too few turns to be overtaken in */
+
 static void no_torn_frame_is_accepted(void **state)
 {
     int readers = *(int *)*state;
-    struct peer_tally sum = run_readers("ring_peer", readers, FRAMES);
-    print_sum(readers == 1 ? "1 reader" : "readers together", &sum);
-    assert_int_equal(sum.torn, 0);
+    struct peer_tally sum = {0};
+    for (int i = 0; i < TRIES && sum.overwritten == 0; i++) {
+        sum = run_readers("ring_peer", readers, FRAMES);
+        print_sum(readers == 1 ? "1 reader" : "readers together", &sum);
+        assert_int_equal(sum.torn, 0);
+    }
     assert_true(sum.overwritten > 0); /* the readers that hold their views saw some go */
 }
 
 static void client_without_recheck_is_caught(void **state)
 {
     (void)state;
-    struct peer_tally sum = run_readers("ring_peer_mutant", 2, FRAMES / 2);
-    print_sum("mutant", &sum);
+    struct peer_tally sum = {0};
+    for (int i = 0; i < TRIES && sum.torn == 0; i++) {
+        sum = run_readers("ring_peer_mutant", 2, FRAMES / 2);
+        print_sum("mutant", &sum);
+        assert_int_equal(sum.overwritten, 0);
+    }
     assert_true(sum.torn > 0);
-    assert_int_equal(sum.overwritten, 0);
 }
 
 static void killed_writer_is_followed_by_the_next(void **state)

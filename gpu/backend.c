@@ -10,6 +10,7 @@ static void destroy(struct plx_stages *self)
     if (!self)
         return;
     struct plx_gpu *gpu = plx_gpu(self);
+    plx_gpu_sgm_destroy(gpu);
     if (gpu->stream)
         cudaStreamDestroy(gpu->stream);
     free(gpu);
@@ -37,6 +38,7 @@ static const struct plx_stages_ops gpu_ops = {
     .begin = begin,
     .finish = finish,
     .census = plx_gpu_census,
+    .sgm = plx_gpu_sgm,
     .median = plx_gpu_median,
     .check = plx_gpu_left_right_check,
     .fill = plx_gpu_fill,
@@ -75,6 +77,8 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
     int result = find_device(gpu);
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
+    if (result == 0)
+        result = plx_gpu_sgm_create(gpu);
     if (result < 0)
         goto fail;
     *ret_stages = &gpu->base;

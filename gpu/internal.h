@@ -20,7 +20,8 @@ extern "C" {
 struct plx_gpu {
     struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
     struct plx_limits limits;
-    cudaStream_t stream; /* all stages, one after the other */
+    cudaStream_t stream;     /* all stages, one after the other */
+    struct plx_gpu_sgm *sgm; /* scratch of stage sgm */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -52,6 +53,12 @@ void plx_gpu_free(struct plx_stages *self, void *data);
 /* census.cu */
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features);
+
+/* sgm.cu. Destroy accepts what a create that failed has left. */
+int plx_gpu_sgm_create(struct plx_gpu *gpu);
+void plx_gpu_sgm_destroy(struct plx_gpu *gpu);
+int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners);
 
 /* median.cu, check.cu, fill.cu, confidence.cu */
 int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage sgm: its scratch, and its steps one after the other. */
+#include <stdlib.h>
+
+#include "gpu/sgm.cuh"
+
+#define ALIGNMENT 256
+
+/* Places BYTES at *END of a block. */
+static void *place(char *block, size_t *end, size_t bytes)
+{
+    char *at = block + *end;
+    *end += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+/* Divides BLOCK, which is NULL to find how many bytes there have to be. */
+static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, char *block)
+{
+    const size_t pixels = (size_t)limits->width * (size_t)limits->height, volume = pixels * (size_t)limits->disparities;
+    const size_t beyond = (size_t)limits->width + 1; /* a first step looks up its penalty there, and does not use it */
+    size_t end = 0;
+
+    sgm->cost = (uint4 *)place(block, &end, volume);
+    for (int i = 0; i < PLX_ORIENTATIONS; i++)
+        sgm->pairs[i] = (uint4 *)place(block, &end, volume);
+    sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty);
+    sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
+    return end;
+}
+
+int plx_gpu_sgm_create(struct plx_gpu *gpu)
+{
+    int least, greatest;
+    struct plx_gpu_sgm *sgm = (struct plx_gpu_sgm *)calloc(1, sizeof *sgm);
+    if (!sgm)
+        return PLX_ERR_NOMEM;
+
+    gpu->sgm = sgm;
+    int result = plx_gpu_alloc_local(&gpu->base, place_all(sgm, &gpu->limits, NULL), &sgm->memory);
+    if (result < 0)
+        return result;
+    place_all(sgm, &gpu->limits, (char *)sgm->memory);
+    const size_t votes = (size_t)gpu->limits.width * (size_t)gpu->limits.height * sizeof *sgm->votes;
+    result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->votes, 0xFF, votes, gpu->stream));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->side, cudaStreamNonBlocking, greatest));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->fork, cudaEventDisableTiming));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
+    if (result == 0)
+        result = plx_sgm_lines_prepare(gpu);
+    if (result == 0)
+        result = plx_sgm_winner_prepare(gpu);
+    return result;
+}
+
+void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
+{
+    struct plx_gpu_sgm *sgm = gpu->sgm;
+    if (!sgm)
+        return;
+    if (sgm->join)
+        cudaEventDestroy(sgm->join);
+    if (sgm->fork)
+        cudaEventDestroy(sgm->fork);
+    if (sgm->side)
+        cudaStreamDestroy(sgm->side);
+    plx_gpu_free(&gpu->base, sgm->memory);
+    free(sgm);
+}
+
+static bool fits(const struct plx_image *image, const struct plx_image *grey, enum plx_type type)
+{
+    return plx_image_ok(image, type) && plx_same_size(image, grey);
+}
+
+static bool features_fit(const struct plx_features *features, const struct plx_image *grey, const struct plx_match *match)
+{
+    return fits(&features->census, grey, match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32) &&
+           (match->gradient_cap == 0 || fits(&features->gradient, grey, PLX_U8));
+}
+
+int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    int result = plx_match_check(match, NULL);
+    if (result < 0)
+        return result;
+    if (!plx_image_ok(left_grey, PLX_U8) || !features_fit(left, left_grey, match) || !features_fit(right, left_grey, match) ||
+        !fits(&ret_winners->left, left_grey, PLX_U16) || !fits(&ret_winners->right, left_grey, PLX_U16) ||
+        !fits(&ret_winners->raw, left_grey, PLX_U16) || !fits(&ret_winners->s1, left_grey, PLX_U16) ||
+        !fits(&ret_winners->s2, left_grey, PLX_U16))
+        return PLX_ERR_ARG;
+    if (!plx_gpu_holds(gpu, left_grey) || match->disparities > gpu->limits.disparities)
+        return PLX_ERR_RANGE;
+
+    const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_winners, left_grey->width, left_grey->height};
+    result = plx_sgm_cost(&job);
+    if (result == 0 && plx_p2_varies(match))
+        result = plx_sgm_penalty(&job);
+    if (result == 0)
+        result = plx_sgm_lines(&job);
+    if (result == 0)
+        result = plx_sgm_winner(&job);
+    return result;
+}

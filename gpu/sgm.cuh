@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernels of stage sgm share. The stage is four steps:
+ *
+ *   cost     features -> C, a volume of bytes                                             sgm_cost.cu
+ *   lines    C -> for each of 2 or 4 orientations a volume of bytes: L - C of its two     sgm_lines.cu
+ *            opposite paths, added up; that is at most 2 * 120
+ *   winner   C and those volumes -> S, winners of the left view, votes for the right      sgm_winner.cu
+ *   right    votes -> winners of the right view                                           sgm_winner.cu
+ *
+ * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
+ * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
+ * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
+ * beside; D / 16 threads are a pixel.
+ */
+#ifndef PLX_GPU_SGM_CUH
+#define PLX_GPU_SGM_CUH
+
+#include "gpu/device.cuh"
+
+#define PLX_ORIENTATIONS 4
+enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
+
+struct plx_gpu_sgm {
+    uint4 *cost;
+    uint4 *pairs[PLX_ORIENTATIONS];
+    uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
+    uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
+    cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
+    cudaEvent_t fork, join;
+    void *memory; /* all of it */
+};
+
+struct plx_sgm_job {
+    struct plx_gpu *gpu;
+    const struct plx_features *left, *right;
+    const struct plx_image *grey;
+    const struct plx_match *match;
+    const struct plx_winners *winners;
+    int width, height;
+};
+
+/* True if P2 depends on the picture. */
+static inline bool plx_p2_varies(const struct plx_match *match)
+{
+    return match->p2_scale > 0 && match->p2_min < match->p2;
+}
+
+/* Each starts its kernels on the stream of the backend. */
+int plx_sgm_cost(const struct plx_sgm_job *job);
+int plx_sgm_penalty(const struct plx_sgm_job *job);
+int plx_sgm_lines(const struct plx_sgm_job *job);
+int plx_sgm_winner(const struct plx_sgm_job *job);
+
+/* Once, at creation: lets kernels have as much shared memory as they ask for. */
+int plx_sgm_lines_prepare(struct plx_gpu *gpu);
+int plx_sgm_winner_prepare(struct plx_gpu *gpu);
+
+#endif

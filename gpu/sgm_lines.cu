@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Aggregation along lines: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the pixel before, m the least
+ * L(q, .). Both directions of a line run in one warp, D / 16 threads each, and meet in the middle: on its first half a
+ * direction stores its L - C, on its second it finds there what the other has left and adds to it. So two paths cost one byte a
+ * disparity written and half of that read, and a line needs no second visit.
+ */
+#include "gpu/packed.cuh"
+#include "gpu/sgm.cuh"
+
+#define WARP 32
+#define WARPS 4 /* of a block; they know nothing of each other */
+#define THREADS (WARPS * WARP)
+
+/* Pixels that are fetched ahead: a block of rows has the chip almost for itself, the others share it. */
+#define AHEAD_ROWS 16
+#define AHEAD_OTHERS 4
+
+/* Where sums are not reduced at every step, they grow by at most the largest cost, 62 + 32, and have to fit 16 bits. */
+#define STEPS_BETWEEN_REDUCTIONS 512
+
+struct lines_args {
+    const uint4 *cost;
+    uint4 *pairs[PLX_ORIENTATIONS];
+    const uint32_t *penalty;
+    int width, height;
+    int rows, columns, diagonals;          /* warps of each */
+    uint32_t p1_straight, p1_diagonal, p2; /* in both halves */
+};
+
+/* A line as one direction walks it. */
+struct line_walk {
+    int x, y, dx, dy, pixels;
+    int orientation;
+    bool exists; /* false: it only accompanies the others of its warp, writing nothing */
+};
+
+/*
+ * The lines of a warp are of one length. Diagonals are numbered by falling length: first the longest, of which there may be
+ * many, then of each length one at either end of the long side, each with its mirror image.
+ */
+static __device__ __forceinline__ line_walk diagonal(const lines_args &a, int index)
+{
+    const int shorter = min(a.width, a.height), longest = abs(a.width - a.height) + 1, padded = (2 * longest + 3) & ~3;
+    const bool mirrored = index & 1;
+    line_walk l = {0, 0, 1, 1, shorter, PLX_FALLING, true};
+
+    if (index < padded) {
+        const int start = min(index / 2, longest - 1);
+        l.exists = index < 2 * longest;
+        (a.width >= a.height ? l.x : l.y) = start;
+    } else {
+        index -= padded;
+        l.pixels = shorter - 1 - index / 4;
+        if (index & 2)
+            l.x = a.width - l.pixels;
+        else
+            l.y = a.height - l.pixels;
+    }
+    if (mirrored) {
+        l.x = a.width - 1 - l.x;
+        l.dx = -1;
+        l.orientation = PLX_RISING;
+    }
+    return l;
+}
+
+static __device__ __forceinline__ line_walk straight(int index, int lines, int pixels, bool row)
+{
+    const int at = min(index, lines - 1);
+    return {row ? 0 : at, row ? at : 0, row, !row, pixels, row ? PLX_HORIZONTAL : PLX_VERTICAL, index < lines};
+}
+
+/* Line PLACE of the LINES of a warp; without pixels where WARP is one too many. */
+static __device__ __forceinline__ line_walk line_of(const lines_args &a, int warp, int lines, int place)
+{
+    if (warp < a.rows)
+        return straight(warp * lines + place, a.height, a.width, true);
+    warp -= a.rows;
+    if (warp < a.columns)
+        return straight(warp * lines + place, a.width, a.height, false);
+    warp -= a.columns;
+    if (warp < a.diagonals)
+        return diagonal(a, warp * lines + place);
+    return {};
+}
+
+static __device__ __forceinline__ void copy_16_ahead(uint32_t shared, const void *global)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+}
+
+static __device__ __forceinline__ void copy_4_ahead(uint32_t shared, const void *global)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(global) : "memory");
+}
+
+static __device__ __forceinline__ void close_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits until at most PENDING closed groups of copies are under way. */
+template <int PENDING> static __device__ __forceinline__ void await_copies(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+static __device__ __forceinline__ uint4 load_shared_16(uint32_t shared)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(shared)
+                 : "memory");
+    return v;
+}
+
+static __device__ __forceinline__ uint32_t load_shared_4(uint32_t shared)
+{
+    uint32_t v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(shared) : "memory");
+    return v;
+}
+
+/* Keeps the compiler from computing VALUE anew at each use. */
+static __device__ __forceinline__ void keep(uint32_t &value)
+{
+    asm volatile("" : "+r"(value));
+}
+static __device__ __forceinline__ void keep(int &value)
+{
+    asm volatile("" : "+r"(value));
+}
+
+/* The threads that hold the disparities around those of this one, and how their registers join. */
+template <int CHUNKS> struct neighbours {
+    int before, after;
+    uint32_t pick_before, pick_after; /* the first and last disparity have none on one side: their own value stands in */
+
+    __device__ __forceinline__ explicit neighbours(int lane)
+    {
+        const int g = lane % CHUNKS, first = lane - g;
+        before = first + (g + CHUNKS - 1) % CHUNKS;
+        after = first + (g + 1) % CHUNKS;
+        pick_before = g == 0 ? 0x1054 : 0x3210;
+        pick_after = g == CHUNKS - 1 ? 0x7632 : 0x3210;
+        keep(before), keep(after), keep(pick_before), keep(pick_after);
+    }
+};
+
+/* The least L of the pixel, in both halves. */
+template <int CHUNKS> static __device__ __forceinline__ uint32_t least(const uint32_t l[8])
+{
+    uint32_t m = plx_least_of_8(l);
+#pragma unroll
+    for (int step = CHUNKS / 2; step > 0; step /= 2)
+        m = plx_min2(m, __shfl_xor_sync(PLX_ALL_LANES, m, step));
+    return plx_min2(m, __byte_perm(m, m, 0x1032));
+}
+
+/*
+ * One step: L of the next pixel from L, its least M and the costs C there. Where packed minima are single instructions the
+ * result still contains M, which saves an instruction a register; else it is free of it, to stay small. A line starts with
+ * zeros, which give L = C.
+ */
+template <int CHUNKS>
+static __device__ __forceinline__ void advance(uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1, uint32_t p2,
+                                               const neighbours<CHUNKS> &beside)
+{
+    uint32_t raised[10]; /* min(L + P1, M + P2), and those of the disparities before and after */
+    const uint32_t jump = m + p2;
+
+    const uint32_t before = __shfl_sync(PLX_ALL_LANES, l[7], beside.before);
+    const uint32_t after = __shfl_sync(PLX_ALL_LANES, l[0], beside.after);
+    raised[0] = plx_add_min(__byte_perm(before, l[0], beside.pick_before), p1, jump);
+    raised[9] = plx_add_min(__byte_perm(after, l[7], beside.pick_after), p1, jump);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        raised[i + 1] = plx_add_min(l[i], p1, jump);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const uint32_t best = plx_min3(raised[i], l[i], raised[i + 2]);
+        l[i] = PLX_PACKED_HALF2 ? best + c[i] - m : best + c[i];
+    }
+}
+
+/* L - C as a chunk of bytes. EXCESS, what L contains too much, in each byte, modulo 256. */
+static __device__ __forceinline__ uint4 pack(const uint32_t l[8], uint4 c, uint32_t excess)
+{
+    return make_uint4(plx_mad(l[1], 256, l[0] - c.x - excess), plx_mad(l[3], 256, l[2] - c.y - excess),
+                      plx_mad(l[5], 256, l[4] - c.z - excess), plx_mad(l[7], 256, l[6] - c.w - excess));
+}
+
+static __device__ __forceinline__ uint4 add(uint4 a, uint4 b)
+{
+    return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+/* Bytes of shared memory that a warp needs for each pixel ahead: costs, what the other direction left, and penalties. */
+#define COSTS_BYTES (WARP * 16)
+#define PENALTY_BYTES 32
+#define PIXEL_BYTES (2 * COSTS_BYTES + PENALTY_BYTES)
+
+/* What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. */
+template <int D, int AHEAD, bool VARYING> struct walker {
+    static constexpr int chunks = D / 16;
+
+    const uint4 *cost;
+    uint4 *pairs;
+    const uint32_t *penalty;
+    int fetched, done, step; /* index of the chunk to fetch and of the one to store; distance to the next */
+    int fetched_penalty, penalty_step;
+    int to_fetch;                /* pixels */
+    uint32_t ring, penalty_ring; /* addresses of this thread's part */
+    uint32_t write, read;        /* offsets: multiples of COSTS_BYTES below AHEAD * COSTS_BYTES */
+    bool fetches_penalty;        /* one thread a direction does */
+    uint32_t l[8], excess;
+    uint4 c;
+
+    __device__ __forceinline__ void fetch(bool pairs_too)
+    {
+        if (to_fetch > 0) {
+            copy_16_ahead(ring + write, cost + fetched);
+            if (pairs_too)
+                copy_16_ahead(ring + AHEAD * COSTS_BYTES + write, pairs + fetched);
+            fetched += step;
+            if (VARYING) {
+                if (fetches_penalty)
+                    copy_4_ahead(penalty_ring + write / (COSTS_BYTES / PENALTY_BYTES), penalty + fetched_penalty);
+                fetched_penalty += penalty_step;
+            }
+        }
+        to_fetch--;
+        close_copies();
+    }
+
+    /* Waits for the next pixel and makes its L. */
+    __device__ __forceinline__ void walk(uint32_t p1, uint32_t p2, uint32_t pick_p2, const neighbours<chunks> &beside)
+    {
+        uint32_t costs[8];
+
+        await_copies<AHEAD - 2>();
+        if (VARYING) {
+            __syncwarp(); /* what one thread fetched all may read; and may be overwritten after the step that reads it */
+            p2 = __byte_perm(load_shared_4(penalty_ring + read / (COSTS_BYTES / PENALTY_BYTES)), 0, pick_p2);
+        }
+        c = load_shared_16(ring + read);
+        plx_unpack(c, costs);
+        const uint32_t m = least<chunks>(l);
+        advance<chunks>(l, m, costs, p1, p2, beside);
+        if (!PLX_PACKED_HALF2) {
+            excess = (m & 0xFFFF) * 0x01010101u;
+            keep(excess);
+        }
+    }
+
+    __device__ __forceinline__ uint4 result(void) const
+    {
+        return pack(l, c, excess);
+    }
+
+    __device__ __forceinline__ void pass(void)
+    {
+        write = read;
+        read = (read + COSTS_BYTES) & (AHEAD * COSTS_BYTES - 1);
+        done += step;
+    }
+
+    __device__ __forceinline__ void reduce(void)
+    {
+        if (PLX_PACKED_HALF2)
+            return;
+        const uint32_t m = least<chunks>(l);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            l[i] -= m;
+    }
+};
+
+/*
+ * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
+ * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
+ */
+template <int D, int AHEAD, bool VARYING>
+static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_constant__ lines_args a)
+{
+    constexpr int CHUNKS = D / 16, LINES = WARP / CHUNKS / 2;
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int lane = threadIdx.x % WARP, direction = lane / CHUNKS, g = lane % CHUNKS;
+    const bool backwards = direction & 1;
+    const line_walk line = line_of(a, blockIdx.x * WARPS + threadIdx.x / WARP, LINES, direction / 2);
+
+    if (line.pixels == 0)
+        return;
+    const neighbours<CHUNKS> beside(lane);
+    const int pixels = line.pixels, half = pixels / 2;
+    const int stride = line.dy * a.width + line.dx, first = line.y * a.width + line.x;
+    const int start = backwards ? first + (pixels - 1) * stride : first, step = backwards ? -stride : stride;
+    const uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
+    const uint32_t pick_p2 = 0x4040u | (uint32_t)line.orientation | (uint32_t)line.orientation << 8;
+    const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared) + threadIdx.x / WARP * AHEAD * PIXEL_BYTES;
+    walker<D, AHEAD, VARYING> w;
+
+    w.cost = a.cost;
+    w.pairs = a.pairs[line.orientation];
+    w.penalty = a.penalty;
+    w.fetched = w.done = start * CHUNKS + g;
+    w.step = step * CHUNKS;
+    w.fetched_penalty = backwards ? start - step : start; /* of a step: on its lower or right pixel */
+    w.penalty_step = step;
+    w.to_fetch = pixels;
+    w.ring = base + lane * 16;
+    w.penalty_ring = base + 2 * AHEAD * COSTS_BYTES + direction * 4;
+    w.fetches_penalty = g == 0;
+    w.write = w.read = 0;
+    w.excess = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        w.l[i] = 0;
+
+#pragma unroll
+    for (int i = 0; i < AHEAD - 1; i++) {
+        w.write = i * COSTS_BYTES;
+        w.fetch(false);
+    }
+    w.write = (AHEAD - 1) * COSTS_BYTES;
+
+    for (int t = 0; t < half;) { /* until the middle: leave it for the other direction */
+        const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
+#pragma unroll 4
+        for (; t < pause; t++) {
+            w.walk(p1, a.p2, pick_p2, beside);
+            w.fetch(false);
+            if (line.exists)
+                w.pairs[w.done] = w.result();
+            w.pass();
+        }
+        w.reduce();
+    }
+    if (pixels & 1) { /* both are there at once */
+        w.walk(p1, a.p2, pick_p2, beside);
+        w.fetch(false);
+        uint4 sum = w.result();
+        sum.x += __shfl_xor_sync(PLX_ALL_LANES, sum.x, CHUNKS);
+        sum.y += __shfl_xor_sync(PLX_ALL_LANES, sum.y, CHUNKS);
+        sum.z += __shfl_xor_sync(PLX_ALL_LANES, sum.z, CHUNKS);
+        sum.w += __shfl_xor_sync(PLX_ALL_LANES, sum.w, CHUNKS);
+        if (line.exists && !backwards)
+            w.pairs[w.done] = sum;
+        w.pass();
+    }
+    __threadfence(); /* what was left is seen by the other half of the warp */
+    __syncwarp();
+    for (int i = 0, at = w.done, slot = w.read; i < AHEAD - 1 && i < half; i++, at += w.step) {
+        copy_16_ahead(w.ring + AHEAD * COSTS_BYTES + slot, w.pairs + at); /* their costs are fetched already */
+        slot = (slot + COSTS_BYTES) & (AHEAD * COSTS_BYTES - 1);
+    }
+    close_copies();
+    await_copies<0>();
+    for (int t = 0; t < half;) { /* beyond: add to what it left */
+        const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
+#pragma unroll 4
+        for (; t < pause; t++) {
+            w.walk(p1, a.p2, pick_p2, beside);
+            const uint4 left = load_shared_16(w.ring + AHEAD * COSTS_BYTES + w.read);
+            w.fetch(true);
+            if (line.exists)
+                w.pairs[w.done] = add(left, w.result());
+            w.pass();
+        }
+        w.reduce();
+    }
+}
+
+template <int D, int AHEAD, bool VARYING> static int start(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)
+{
+    const int warps = args.rows + args.columns + args.diagonals, bytes = WARPS * AHEAD * PIXEL_BYTES;
+
+    lines_kernel<D, AHEAD, VARYING><<<plx_blocks(warps, WARPS), THREADS, bytes, stream>>>(args);
+    return PLX_LAUNCHED(gpu, lines_kernel);
+}
+
+template <int D, bool VARYING> static int walk(const struct plx_sgm_job *job, lines_args args)
+{
+    constexpr int LINES = WARP / (D / 16) / 2;
+    struct plx_gpu *gpu = job->gpu;
+    struct plx_gpu_sgm *sgm = gpu->sgm;
+    const int width = job->width, height = job->height, longest = abs(width - height) + 1;
+    const int diagonals = ((2 * longest + 3) & ~3) + 4 * (min(width, height) - 1);
+    lines_args rows = args;
+
+    rows.rows = (int)plx_blocks(height, LINES);
+    args.columns = (int)plx_blocks(width, LINES);
+    args.diagonals = job->match->paths == 8 ? (int)plx_blocks(diagonals, LINES) : 0;
+    int result = PLX_CUDA(gpu, cudaEventRecord(sgm->fork, gpu->stream));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
+    if (result == 0)
+        result = start<D, AHEAD_ROWS, VARYING>(gpu, rows, sgm->side);
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side));
+    if (result == 0)
+        result = start<D, AHEAD_OTHERS, VARYING>(gpu, args, gpu->stream);
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
+    return result;
+}
+
+template <int D> static int choose(const struct plx_sgm_job *job, const lines_args &args)
+{
+    return plx_p2_varies(job->match) ? walk<D, true>(job, args) : walk<D, false>(job, args);
+}
+
+int plx_sgm_lines(const struct plx_sgm_job *job)
+{
+    const struct plx_match *match = job->match;
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    const lines_args args = {sgm->cost,
+                             {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
+                             sgm->penalty,
+                             job->width,
+                             job->height,
+                             0,
+                             0,
+                             0,
+                             (uint32_t)match->p1_straight * 0x10001u,
+                             (uint32_t)match->p1_diagonal * 0x10001u,
+                             (uint32_t)match->p2 * 0x10001u};
+
+    switch (match->disparities) {
+    case 64:
+        return choose<64>(job, args);
+    case 128:
+        return choose<128>(job, args);
+    default:
+        return choose<256>(job, args);
+    }
+}
+
+template <int D, bool VARYING> static int allow_shared(struct plx_gpu *gpu)
+{
+    return PLX_CUDA(gpu, cudaFuncSetAttribute(lines_kernel<D, AHEAD_ROWS, VARYING>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              WARPS * AHEAD_ROWS * PIXEL_BYTES));
+}
+
+int plx_sgm_lines_prepare(struct plx_gpu *gpu)
+{
+    int result = allow_shared<64, false>(gpu);
+    if (result == 0)
+        result = allow_shared<128, false>(gpu);
+    if (result == 0)
+        result = allow_shared<256, false>(gpu);
+    if (result == 0)
+        result = allow_shared<64, true>(gpu);
+    if (result == 0)
+        result = allow_shared<128, true>(gpu);
+    if (result == 0)
+        result = allow_shared<256, true>(gpu);
+    return result;
+}

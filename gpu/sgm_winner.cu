@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Winner-takes-all: S from the volumes, its least and second least, subpixel position, and the right view's winners. */
+#include "gpu/packed.cuh"
+#include "gpu/sgm.cuh"
+
+#define WARP 32
+#define THREADS 256
+#define SPAN 128 /* pixels of a block, side by side */
+
+/*
+ * S and a part of d in 16 bits, so that one minimum finds both: S << KEY_BITS | d modulo 2^KEY_BITS. S is at most
+ * 8 * 94 + 4 * 240 = 1712.
+ */
+#if PLX_PACKED_HALF2
+#    define KEY_BITS 4
+#else
+#    define KEY_BITS 5
+#endif
+#define KEY_PART (1 << KEY_BITS)
+#define KEY_MASK (KEY_PART - 1)
+
+struct winner_args {
+    const uint4 *cost, *pairs[PLX_ORIENTATIONS];
+    plx_view<uint16_t> left, raw, s1, s2;
+    uint32_t *votes;
+    int uniqueness; /* per mille; 0 = off */
+    enum plx_subpixel subpixel;
+};
+
+/* Keys of a segment in shared memory: word i of a pixel has disparities i and i + D / 2. One word more keeps banks apart. */
+template <int D> struct keys {
+    static constexpr int pitch = D / 2 + 1;
+};
+
+/* What the D / 16 threads of a pixel find together. */
+struct finding {
+    uint32_t best;   /* S << 16 | d, the first one among equals */
+    uint32_t second; /* least S of the chunk's octets that d and its neighbours are not in */
+};
+
+template <int D> static __device__ __forceinline__ finding find(const uint32_t key[8], int g)
+{
+    constexpr int CHUNKS = D / 16, SAME_PART = KEY_PART / 8; /* threads whose keys compare as they are */
+    const uint32_t own = plx_least_of_8(key);
+    uint32_t m = own;
+    finding f;
+
+#pragma unroll
+    for (int step = 1; step < SAME_PART && step < CHUNKS; step *= 2)
+        m = plx_min2(m, __shfl_xor_sync(PLX_ALL_LANES, m, step));
+    const uint32_t part = g * 8 & ~KEY_MASK, low = m & 0xFFFF, high = m >> 16;
+    f.best = min(low >> KEY_BITS << 16 | (low & KEY_MASK) | part, high >> KEY_BITS << 16 | (high & KEY_MASK) | (part + D / 2));
+#pragma unroll
+    for (int step = SAME_PART; step < CHUNKS; step *= 2)
+        f.best = min(f.best, __shfl_xor_sync(PLX_ALL_LANES, f.best, step));
+
+    const int d = f.best & 0xFFFF;
+    const bool low_apart = (unsigned)(d + 1 - 8 * g) > 9, high_apart = (unsigned)(d + 1 - 8 * g - D / 2) > 9;
+    f.second = min(low_apart ? (own & 0xFFFF) >> KEY_BITS : 0xFFFF, high_apart ? own >> 16 >> KEY_BITS : 0xFFFF);
+#pragma unroll
+    for (int step = 1; step < CHUNKS; step *= 2)
+        f.second = min(f.second, __shfl_xor_sync(PLX_ALL_LANES, f.second, step));
+    return f;
+}
+
+template <int D> static __device__ __forceinline__ uint32_t sum_at(const uint32_t *row, int d)
+{
+    return ((const uint16_t *)row)[2 * (d & (D / 2 - 1)) + (d >= D / 2)] >> KEY_BITS;
+}
+
+/* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
+static __device__ __forceinline__ int parabola(int below, int least, int above)
+{
+    const int curve = below - 2 * least + above;
+    return ((below - above) * 16 + curve) / (2 * curve);
+}
+
+/* The shift towards the lower neighbour is (lut[64 lo / hi] + 8) >> 4, where lut falls from 128 to 0: it is the number of
+ * limits that 64 lo / hi stays below, so nothing is divided. */
+static __device__ __forceinline__ int blend(int below, int least, int above)
+{
+    const int limit[8] = {60, 49, 40, 31, 23, 16, 9, 3};
+    const int down = below - least, up = above - least, lo = min(down, up), hi = max(down, up);
+    int shift = 0;
+
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        shift += 64 * lo < limit[i] * hi;
+    return below > above ? shift : -shift;
+}
+
+/* One thread a pixel: what is near the winner, then its four numbers. ROW: the pixel's keys. */
+template <int D>
+static __device__ __forceinline__ void finish_left(const winner_args &a, finding f, const uint32_t *row, int x, int y)
+{
+    const int d = f.best & 0xFFFF, s1 = f.best >> 16, first = max(d - 1, 0) & ~7;
+    int second = f.second, value = PLX_DISPARITY_ONE * d;
+
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        const int other = first + i;
+        if (other < D && abs(other - d) > 1)
+            second = min(second, (int)sum_at<D>(row, other));
+    }
+    if (d > 0 && d < D - 1 && a.subpixel != PLX_SUBPIXEL_NONE) {
+        const int below = sum_at<D>(row, d - 1), above = sum_at<D>(row, d + 1);
+        value += a.subpixel == PLX_SUBPIXEL_BLEND ? blend(below, s1, above) : parabola(below, s1, above);
+    }
+    if (a.uniqueness > 0 && second * a.uniqueness < s1 * 1000)
+        value = PLX_DISPARITY_INVALID;
+    a.left.row(y)[x] = (uint16_t)value;
+    a.raw.row(y)[x] = (uint16_t)d;
+    a.s1.row(y)[x] = (uint16_t)s1;
+    a.s2.row(y)[x] = (uint16_t)second;
+}
+
+/*
+ * Votes of the segment [FIRST, END) for right pixel P, and for P - D / 2: on the diagonal of pixels P + i at disparity i lie,
+ * in the other halves, those of P - D / 2. All threads of a warp call it, with consecutive P.
+ */
+template <int D>
+static __device__ __forceinline__ void vote(const uint32_t *segment, int first, int end, int p, uint32_t *votes)
+{
+    constexpr int PITCH = keys<D>::pitch;
+    const uint32_t *diagonal = segment + (p - first) * PITCH;
+    const int begin = first - p, stop = end - p; /* i of the diagonal within the segment */
+    uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
+
+#pragma unroll 1
+    for (int part = 0; part < D / 2; part += KEY_PART) {
+        uint32_t best = PLX_PACKED_MAX;
+#pragma unroll
+        for (int octet = 0; octet < KEY_PART; octet += 8) {
+            const int i = part + octet;
+            const uint32_t *at = diagonal + i * (PITCH + 1);
+            if (__all_sync(PLX_ALL_LANES, i >= begin && i + 8 <= stop)) {
+#pragma unroll
+                for (int k = 0; k < 8; k += 2)
+                    best = plx_min3(best, at[k * (PITCH + 1)], at[(k + 1) * (PITCH + 1)]);
+            } else if (__any_sync(PLX_ALL_LANES, i + 8 > begin && i < stop)) {
+#pragma unroll
+                for (int k = 0; k < 8; k++)
+                    if (i + k >= begin && i + k < stop)
+                        best = plx_min2(best, at[k * (PITCH + 1)]);
+            }
+        }
+        const uint32_t l = best & 0xFFFF, h = best >> 16;
+        low = min(low, l >> KEY_BITS << 16 | (part + (l & KEY_MASK)));
+        high = min(high, h >> KEY_BITS << 16 | (D / 2 + part + (h & KEY_MASK)));
+    }
+    if (begin < D / 2 && stop > 0) {
+        if (p >= 0)
+            atomicMin(votes + p, low);
+        if (p >= D / 2)
+            atomicMin(votes + p - D / 2, high);
+    }
+}
+
+/*
+ * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then a thread a pixel
+ * finishes the left view while others take the diagonals. Reads (1 + ORIENTATIONS) D bytes a pixel, writes 8; votes stay in L2.
+ */
+template <int D, int ORIENTATIONS>
+static __global__ void __launch_bounds__(THREADS) winner_kernel(const __grid_constant__ winner_args a)
+{
+    constexpr int CHUNKS = D / 16, PIXELS = WARP / CHUNKS, PITCH = keys<D>::pitch;
+    extern __shared__ uint32_t segment[]; /* [SPAN][PITCH] */
+    __shared__ finding found[SPAN];
+    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.left.width, end = min(first + SPAN, width);
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, g = lane % CHUNKS;
+
+#pragma unroll 1
+    for (int at = warp * PIXELS; at < SPAN; at += THREADS / WARP * PIXELS) {
+        if (first + at >= end)
+            break;
+        const int pixel = at + lane / CHUNKS;
+        const size_t chunk = ((size_t)y * width + min(first + pixel, width - 1)) * CHUNKS + g;
+        uint4 volume[ORIENTATIONS];
+        uint32_t sum[8], l[8];
+
+        const uint4 cost = __ldg(a.cost + chunk);
+#pragma unroll
+        for (int o = 0; o < ORIENTATIONS; o++)
+            volume[o] = __ldcs(a.pairs[o] + chunk);
+        plx_unpack(cost, sum);
+#pragma unroll
+        for (int o = 0; o < ORIENTATIONS; o++) {
+            plx_unpack(volume[o], l);
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
+        }
+        const uint32_t part = plx_both((uint32_t)(g * 8 & KEY_MASK));
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            sum[i] = plx_mad(sum[i], KEY_PART, part + plx_both(i));
+            segment[pixel * PITCH + g * 8 + i] = sum[i];
+        }
+        const finding f = find<D>(sum, g);
+        if (g == 0)
+            found[pixel] = f;
+    }
+    __syncthreads();
+
+    const int diagonals = end - first + D / 2 - 1;
+    for (int i = threadIdx.x; i < (diagonals + WARP - 1) / WARP * WARP; i += THREADS)
+        vote<D>(segment, first, end, first - (D / 2 - 1) + i, a.votes + (size_t)y * width);
+    const int pixel = THREADS - 1 - threadIdx.x; /* those that had the fewest diagonals */
+    if (pixel < end - first)
+        finish_left<D>(a, found[pixel], segment + pixel * PITCH, first + pixel, y);
+}
+
+/* Grid: a thread a pixel. Reads 4 bytes, writes 2, and 4 to have ones again for the next frame. */
+static __global__ void __launch_bounds__(THREADS) right_kernel(uint32_t *votes, plx_view<uint16_t> right)
+{
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
+    if (x >= right.width)
+        return;
+    uint32_t *vote = votes + (size_t)y * right.width + x;
+    right.row(y)[x] = (uint16_t)*vote;
+    *vote = 0xFFFFFFFF;
+}
+
+template <int D> static constexpr int segment_bytes(void)
+{
+    return SPAN * keys<D>::pitch * (int)sizeof(uint32_t);
+}
+
+template <int D> static void start(const struct plx_sgm_job *job, const winner_args &args)
+{
+    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)job->height);
+    if (job->match->paths == 8)
+        winner_kernel<D, 4><<<grid, THREADS, segment_bytes<D>(), job->gpu->stream>>>(args);
+    else
+        winner_kernel<D, 2><<<grid, THREADS, segment_bytes<D>(), job->gpu->stream>>>(args);
+}
+
+int plx_sgm_winner(const struct plx_sgm_job *job)
+{
+    struct plx_gpu *gpu = job->gpu;
+    const struct plx_gpu_sgm *sgm = gpu->sgm;
+    const struct plx_match *match = job->match;
+    const winner_args args = {sgm->cost,
+                              {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
+                              plx_view_of<uint16_t>(&job->winners->left),
+                              plx_view_of<uint16_t>(&job->winners->raw),
+                              plx_view_of<uint16_t>(&job->winners->s1),
+                              plx_view_of<uint16_t>(&job->winners->s2),
+                              sgm->votes,
+                              match->uniqueness,
+                              match->subpixel};
+
+    if (match->disparities == 64)
+        start<64>(job, args);
+    else if (match->disparities == 128)
+        start<128>(job, args);
+    else
+        start<256>(job, args);
+    int result = PLX_LAUNCHED(gpu, winner_kernel);
+    if (result < 0)
+        return result;
+    right_kernel<<<dim3(plx_blocks(job->width, THREADS), (unsigned)job->height), THREADS, 0, gpu->stream>>>(
+        sgm->votes, plx_view_of<uint16_t>(&job->winners->right));
+    return PLX_LAUNCHED(gpu, right_kernel);
+}
+
+int plx_sgm_winner_prepare(struct plx_gpu *gpu)
+{
+    int result = PLX_CUDA(
+        gpu, cudaFuncSetAttribute(winner_kernel<256, 4>, cudaFuncAttributeMaxDynamicSharedMemorySize, segment_bytes<256>()));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaFuncSetAttribute(winner_kernel<256, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    segment_bytes<256>()));
+    return result;
+}

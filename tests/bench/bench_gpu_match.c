@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the matching stages take on the GPU: `bench_gpu_match [rounds]`. A row for each size and parameter set; median
+ * milliseconds of each stage between events, then of the whole as one graph launch, from the launch until the processor knows
+ * that it is done (median, tenth and ninetieth percentile), everything in memory of the GPU. `classic` makes the strict
+ * disparity, as libSGM does; `default` strict, dense and confidence, as the service does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "gpu/gpu.h"
+#include "gpu/internal.h"
+#include "tests/oracle/board.h"
+
+#define WARM_UP 20
+
+enum { CENSUS, SGM, MEDIAN, CHECK, FILL, CONFIDENCE, STAGES };
+
+struct bench {
+    struct plx_stages *stages;
+    struct plx_match match;
+    int width, height;
+    struct plx_image left, right;
+    struct plx_features features[2];
+    struct plx_winners winners;
+    struct plx_image median_left, median_right, strict, thin, checked, filled_disparity, filled, dense, confidence;
+    cudaEvent_t mark[STAGES + 1];
+};
+
+static void must(struct bench *bench, int result)
+{
+    if (result < 0) {
+        fprintf(stderr, "failed: %s: %s\n", plx_strerror(result), bench->stages->why.text);
+        exit(1);
+    }
+}
+
+#define MUST_CUDA(bench, call) must(bench, PLX_CUDA(plx_gpu((bench)->stages), call))
+
+static struct plx_image image(struct bench *bench, enum plx_type type)
+{
+    struct plx_image image = {.width = bench->width, .height = bench->height, .type = type};
+    image.pitch = ((size_t)bench->width * type + 63) / 64 * 64;
+    must(bench, bench->stages->ops->alloc_local(bench->stages, image.pitch * (size_t)bench->height, &image.data));
+    return image;
+}
+
+/* A textured pair, shifted by a disparity that grows downwards, with a little noise. */
+static void paint(struct bench *bench)
+{
+    uint64_t state = board_seed();
+    struct plx_image host[2] = {board_new(bench->width, bench->height, PLX_U8, 0),
+                                board_new(bench->width, bench->height, PLX_U8, 0)};
+    const struct plx_image *const device[2] = {&bench->left, &bench->right};
+
+    for (int y = 0; y < bench->height; y++) {
+        uint8_t *left = plx_row(&host[0], y), *right = plx_row(&host[1], y);
+        const int shift = 4 + 50 * y / bench->height;
+        for (int x = 0; x < bench->width; x++)
+            right[x] = (uint8_t)(x % 3 ? right[x - 1] + (int)board_below(&state, 9) - 4 : (int)board_below(&state, 256));
+        for (int x = 0; x < bench->width; x++)
+            left[x] = (uint8_t)(right[x >= shift ? x - shift : 0] + board_below(&state, 3));
+    }
+    for (int eye = 0; eye < 2; eye++) {
+        MUST_CUDA(bench, cudaMemcpy2D(device[eye]->data, device[eye]->pitch, host[eye].data, host[eye].pitch,
+                                      (size_t)bench->width, (size_t)bench->height, cudaMemcpyHostToDevice));
+        board_free(&host[eye]);
+    }
+}
+
+static void open_bench(struct bench *bench)
+{
+    const struct plx_limits limits = {.width = bench->width, .height = bench->height, .disparities = bench->match.disparities};
+    const struct {
+        struct plx_image *image;
+        enum plx_type type;
+    } all[] = {
+        {&bench->left, PLX_U8},
+        {&bench->right, PLX_U8},
+        {&bench->features[0].census, PLX_U32},
+        {&bench->features[0].gradient, PLX_U8},
+        {&bench->features[1].census, PLX_U32},
+        {&bench->features[1].gradient, PLX_U8},
+        {&bench->winners.left, PLX_U16},
+        {&bench->winners.right, PLX_U16},
+        {&bench->winners.raw, PLX_U16},
+        {&bench->winners.s1, PLX_U16},
+        {&bench->winners.s2, PLX_U16},
+        {&bench->median_left, PLX_U16},
+        {&bench->median_right, PLX_U16},
+        {&bench->strict, PLX_U16},
+        {&bench->thin, PLX_U16},
+        {&bench->checked, PLX_U16},
+        {&bench->filled_disparity, PLX_U16},
+        {&bench->filled, PLX_U8},
+        {&bench->dense, PLX_U16},
+        {&bench->confidence, PLX_U8},
+    };
+    struct plx_why why;
+
+    if (plx_gpu_create(&limits, &bench->stages, &why) < 0) {
+        printf("skipped: %s\n", why.text);
+        exit(77);
+    }
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        *all[i].image = image(bench, all[i].type);
+    for (int i = 0; i <= STAGES; i++)
+        MUST_CUDA(bench, cudaEventCreate(&bench->mark[i]));
+    paint(bench);
+}
+
+static void mark(struct bench *bench, bool marked, int stage)
+{
+    if (marked)
+        MUST_CUDA(bench, cudaEventRecord(bench->mark[stage], plx_gpu(bench->stages)->stream));
+}
+
+static void run(struct bench *bench, bool marked)
+{
+    struct plx_stages *stages = bench->stages;
+    const struct plx_stages_ops *ops = stages->ops;
+    const struct plx_match *match = &bench->match;
+    const bool refine = match->smooth;
+
+    mark(bench, marked, CENSUS);
+    must(bench, ops->census(stages, &bench->left, match, &bench->features[0]));
+    must(bench, ops->census(stages, &bench->right, match, &bench->features[1]));
+    mark(bench, marked, SGM);
+    must(bench, ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
+    mark(bench, marked, MEDIAN);
+    must(bench, ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
+    must(bench, ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
+    if (refine)
+        must(bench, ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
+    mark(bench, marked, CHECK);
+    must(bench, ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
+    if (refine)
+        must(bench, ops->check(stages, &bench->thin, &bench->median_right, &bench->left, match, &bench->checked));
+    mark(bench, marked, FILL);
+    if (refine) {
+        must(bench, ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
+        must(bench, ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+    }
+    mark(bench, marked, CONFIDENCE);
+    if (refine)
+        must(bench, ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
+    mark(bench, marked, STAGES);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure_stages(struct bench *bench, int rounds, double *ms)
+{
+    for (int stage = 0; stage < STAGES; stage++) {
+        for (int round = -WARM_UP; round < rounds; round++) {
+            float elapsed;
+            if (stage == 0 || round < 0)
+                run(bench, true);
+            run(bench, true);
+            must(bench, bench->stages->ops->finish(bench->stages));
+            MUST_CUDA(bench, cudaEventElapsedTime(&elapsed, bench->mark[stage], bench->mark[stage + 1]));
+            if (round >= 0)
+                ms[round] = elapsed;
+        }
+        qsort(ms, (size_t)rounds, sizeof *ms, ascending);
+        printf(" %7.3f", ms[rounds / 2]);
+    }
+}
+
+static void measure_whole(struct bench *bench, int rounds, double *ms)
+{
+    struct plx_gpu *gpu = plx_gpu(bench->stages);
+    cudaGraph_t graph;
+    cudaGraphExec_t frame;
+
+    MUST_CUDA(bench, cudaStreamBeginCapture(gpu->stream, cudaStreamCaptureModeThreadLocal));
+    run(bench, false);
+    MUST_CUDA(bench, cudaStreamEndCapture(gpu->stream, &graph));
+    MUST_CUDA(bench, cudaGraphInstantiate(&frame, graph, 0));
+    for (int round = -WARM_UP; round < rounds; round++) {
+        const int64_t start = plx_now_ns();
+        MUST_CUDA(bench, cudaGraphLaunch(frame, gpu->stream));
+        must(bench, bench->stages->ops->finish(bench->stages));
+        if (round >= 0)
+            ms[round] = (double)(plx_now_ns() - start) / 1e6;
+    }
+    qsort(ms, (size_t)rounds, sizeof *ms, ascending);
+    printf("  %7.3f %7.3f %7.3f\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10]);
+    MUST_CUDA(bench, cudaGraphExecDestroy(frame));
+    MUST_CUDA(bench, cudaGraphDestroy(graph));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        int width, height, disparities, paths;
+    } rows[] = {{1240, 374, 128, 8}, {1240, 374, 128, 4}, {640, 480, 64, 8},
+                {640, 480, 128, 8},  {1280, 720, 128, 8}, {1920, 1080, 128, 8}};
+    const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+    double *ms = malloc((size_t)rounds * sizeof *ms);
+
+    if (!ms || rounds < 1)
+        return 1;
+    printf("%-36s %7s %7s %7s %7s %7s %7s  %7s %7s %7s ms\n", "", "census", "sgm", "median", "check", "dense", "conf", "whole",
+           "p10", "p90");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int classic = 1; classic >= 0; classic--) {
+            struct bench bench = {.width = rows[i].width, .height = rows[i].height};
+            (classic ? plx_match_classic : plx_match_default)(&bench.match);
+            bench.match.disparities = rows[i].disparities;
+            bench.match.paths = rows[i].paths;
+            open_bench(&bench);
+            printf("%4dx%-4d D %-3d %d paths %-7s     ", bench.width, bench.height, bench.match.disparities, bench.match.paths,
+                   classic ? "classic" : "default");
+            measure_stages(&bench, rounds, ms);
+            measure_whole(&bench, rounds, ms);
+            fflush(stdout);
+            bench.stages->ops->destroy(bench.stages); /* images go with the process */
+        }
+    }
+    free(ms);
+    return 0;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stage sgm, all five of its outputs: every size of image with other parameters drawn at random, over all of their range; then
+ * each number of disparities, paths and each census at its limits, on noise and on structure.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/parity/parity.h"
+
+static const int sizes[][2] = {{1, 1},    {2, 1},    {1, 2},    {2, 2},    {7, 1},   {1, 7},    {7, 7},     {31, 33},
+                               {33, 31},  {3, 90},   {90, 3},   {64, 64},  {129, 8}, {8, 129},  {513, 2},   {2, 513},
+                               {513, 33}, {33, 513}, {128, 20}, {127, 21}, {256, 9}, {257, 40}, {200, 150}, {1241, 377}};
+
+static uint64_t state;
+
+enum scene { NOISE, STEPS, BLACK, WHITE, SHIFTED, SCENES };
+
+/* A pair: of unrelated noise; of coarse steps with many ties; without contrast; or the same texture, shifted. */
+static void fill_pair(enum scene scene, struct plx_image *left, struct plx_image *right)
+{
+    for (int y = 0; y < left->height; y++) {
+        uint8_t *l = plx_row(left, y), *r = plx_row(right, y);
+        const int shift = (int)board_below(&state, 60);
+        for (int x = 0; x < left->width; x++) {
+            switch (scene) {
+            case NOISE:
+                l[x] = (uint8_t)board_random(&state);
+                r[x] = (uint8_t)board_random(&state);
+                break;
+            case STEPS:
+                l[x] = (uint8_t)(x / 9 * 40 + y / 7 * 24);
+                r[x] = (uint8_t)((x + 12) / 9 * 40 + y / 7 * 24);
+                break;
+            case BLACK:
+                l[x] = r[x] = 0;
+                break;
+            case WHITE:
+                l[x] = r[x] = 255;
+                break;
+            default:
+                r[x] = (uint8_t)((x * 7919 + y * 104729) % 251);
+                l[x] = (uint8_t)(((x - shift) * 7919 + y * 104729) % 251 + (int)board_below(&state, 4));
+            }
+        }
+    }
+}
+
+struct outputs {
+    struct twin left, right, raw, s1, s2;
+};
+
+static struct plx_winners winners(const struct outputs *o, bool gpu)
+{
+    if (gpu)
+        return (struct plx_winners){o->left.gpu, o->right.gpu, o->raw.gpu, o->s1.gpu, o->s2.gpu};
+    return (struct plx_winners){o->left.cpu, o->right.cpu, o->raw.cpu, o->s1.cpu, o->s2.cpu};
+}
+
+static void compare(struct parity *parity, const struct plx_match *match, enum scene scene, int width, int height)
+{
+    const enum plx_type word = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
+    struct twin grey[2], census[2], gradient[2];
+    struct outputs out;
+    struct twin *const outputs[] = {&out.left, &out.right, &out.raw, &out.s1, &out.s2};
+    static const char *const names[] = {"left", "right", "raw", "s1", "s2"};
+    struct plx_features cpu[2], gpu[2];
+    char what[320], which[340];
+
+    snprintf(
+        what, sizeof what,
+        "sgm D %d, minimum %d, paths %d, smooth %d, census %d (zero border %d), gradient %d, P1 %d/%d, P2 %d..%d scale %d, "
+        "uniqueness %d, subpixel %d, scene %d",
+        match->disparities, match->min_disparity, match->paths, match->smooth, match->census, match->census_zero_border,
+        match->gradient_cap, match->p1_straight, match->p1_diagonal, match->p2_min, match->p2, match->p2_scale,
+        match->uniqueness, match->subpixel, scene);
+    for (int eye = 0; eye < 2; eye++) {
+        grey[eye] = twin_new(parity, width, height, PLX_U8);
+        census[eye] = twin_new(parity, width, height, word);
+        gradient[eye] = twin_new(parity, width, height, PLX_U8);
+        cpu[eye] = (struct plx_features){census[eye].cpu, gradient[eye].cpu};
+        gpu[eye] = (struct plx_features){census[eye].gpu, gradient[eye].gpu};
+    }
+    for (int i = 0; i < PARITY_COUNT(outputs); i++)
+        *outputs[i] = twin_new(parity, width, height, PLX_U16);
+    fill_pair(scene, &grey[0].cpu, &grey[1].cpu);
+    for (int eye = 0; eye < 2; eye++) {
+        twin_share(&grey[eye]);
+        parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey[eye].cpu, match, &cpu[eye]),
+                    parity->gpu->ops->census(parity->gpu, &grey[eye].gpu, match, &gpu[eye]), what);
+    }
+    const struct plx_winners expected = winners(&out, false), got = winners(&out, true);
+    parity_done(parity, parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected),
+                parity->gpu->ops->sgm(parity->gpu, &gpu[0], &gpu[1], &grey[0].gpu, match, &got), what);
+    for (int i = 0; i < PARITY_COUNT(outputs); i++) {
+        snprintf(which, sizeof which, "%s: %s", names[i], what);
+        twin_compare(parity, outputs[i], which);
+        twin_free(parity, outputs[i]);
+    }
+    for (int eye = 0; eye < 2; eye++) {
+        twin_free(parity, &grey[eye]);
+        twin_free(parity, &census[eye]);
+        twin_free(parity, &gradient[eye]);
+    }
+}
+
+/* LOW .. HIGH, the ends more often than the rest. */
+static int draw(int low, int high)
+{
+    const uint32_t die = board_below(&state, 6);
+    return die == 0 ? low : die == 1 ? high : low + (int)board_below(&state, (uint32_t)(high - low + 1));
+}
+
+static struct plx_match random_match(void)
+{
+    struct plx_match match;
+
+    (board_below(&state, 2) == 0 ? plx_match_default : plx_match_classic)(&match);
+    match.disparities = 64 << board_below(&state, 3);
+    match.min_disparity = board_below(&state, 8) == 0 ? draw(-256, 256) : draw(-16, 64);
+    match.paths = board_below(&state, 2) == 0 ? 4 : 8;
+    match.smooth = board_below(&state, 2);
+    match.census = (enum plx_census_kind)board_below(&state, 4);
+    match.census_zero_border = board_below(&state, 2);
+    match.gradient_cap = board_below(&state, 2) == 0 ? 0 : draw(1, 32);
+    match.p2 = draw(0, 120);
+    match.p2_min = draw(0, match.p2);
+    match.p2_scale = board_below(&state, 2) == 0 ? 0 : draw(0, 300);
+    match.p1_straight = draw(0, match.p2_min);
+    match.p1_diagonal = draw(0, match.p2_min);
+    match.uniqueness = draw(0, 1000);
+    match.subpixel = (enum plx_subpixel)board_below(&state, 3);
+    return match;
+}
+
+static void test_random(struct parity *parity, int rounds)
+{
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < PARITY_COUNT(sizes); i++) {
+            const struct plx_match match = random_match();
+            const bool large = sizes[i][0] > 1000;
+            if (!large || round % 8 == 0)
+                compare(parity, &match, (enum scene)board_below(&state, SCENES), sizes[i][0], sizes[i][1]);
+        }
+    }
+}
+
+/* The largest sums there are, and both named sets, at every D and number of paths. */
+static void test_limits(struct parity *parity)
+{
+    for (int variant = 0; variant < 3 * 2 * 3; variant++) {
+        struct plx_match match;
+        (variant / 6 == 1 ? plx_match_classic : plx_match_default)(&match);
+        match.disparities = 64 << variant % 3;
+        match.paths = variant / 3 % 2 ? 4 : 8;
+        if (variant / 6 == 2) {
+            match.census = PLX_CENSUS_FULL_9X7;
+            match.gradient_cap = 32;
+            match.p1_straight = match.p1_diagonal = match.p2 = match.p2_min = 120;
+            match.p2_scale = 0;
+        }
+        for (enum scene scene = NOISE; scene < SCENES; scene++)
+            compare(parity, &match, scene, 300, 70);
+    }
+}
+
+/* Lines so long that sums have to be reduced on the way. */
+static int test_long_lines(int width, int height)
+{
+    const struct plx_limits limits = {.width = width, .height = height, .disparities = 64};
+    struct plx_match match;
+    struct parity parity;
+
+    parity_open(&limits, &parity);
+    plx_match_default(&match);
+    match.disparities = 64;
+    match.census = PLX_CENSUS_FULL_9X7;
+    match.gradient_cap = 32;
+    for (int variant = 0; variant < 2; variant++, match.p2_scale = 0)
+        compare(&parity, &match, NOISE, width, height);
+    return parity_close(&parity);
+}
+
+/* test_gpu_sgm [rounds of random parameters] */
+int main(int argc, char **argv)
+{
+    const struct plx_limits limits = {.width = 1300, .height = 600, .disparities = 256};
+    const int rounds = argc > 1 ? atoi(argv[1]) : 20;
+    struct parity parity;
+
+    parity_open(&limits, &parity);
+    state = board_seed();
+    test_random(&parity, rounds);
+    test_limits(&parity);
+    int failed = parity_close(&parity);
+    failed |= test_long_lines(8192, 3);
+    failed |= test_long_lines(3, 8192);
+    return failed;
+}

@@ -135,6 +135,8 @@ static bool kill_writer(struct service *service)
     kill(service->writer, SIGKILL);
     waitpid(service->writer, NULL, 0);
     plx_region_set_state(service->region, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
+    plx_clients_notify(service->clients,
+                       plx_ring_newest(service->region)); /* those that wait by descriptor, as the publisher does */
     return died_inside_slot(service);
 }
 

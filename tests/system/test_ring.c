@@ -12,6 +12,7 @@
 
 #define FRAMES 100000
 #define MAX_READERS 64
+#define SETTLE_US 700000 /* for niced readers to catch up, on a busy machine too */
 
 static char directory[] = "/tmp/plx-ring-XXXXXX";
 static char path[64];
@@ -122,11 +123,12 @@ static void killed_writer_is_followed_by_the_next(void **state)
         assert_true(newest > before); /* the new writer got past the old one's slot */
         before = newest;
     }
+    usleep(SETTLE_US); /* the last death lasts long enough for every reader to get a processor and be told */
     peer_ask(&service, "go 20 10000\n");
     peer_ask(&service, "wait\n");
     uint64_t last = peer_ask(&service, "newest\n");
     assert_int_equal(last, before + 20);
-    usleep(200000);
+    usleep(SETTLE_US);
     print_message("    %d writers killed, %" PRIu64 " of them inside a slot\n", rounds, inside);
     assert_true(inside >= INSIDE);
     for (int i = 0; i < READERS; i++) {
@@ -161,7 +163,7 @@ static void killed_service_is_noticed_and_replaced(void **state)
     assert_int_equal(peer_ask(&service, "count\n"), READERS);
     peer_ask(&service, "go 20 5000\n");
     peer_ask(&service, "wait\n");
-    usleep(200000);
+    usleep(SETTLE_US);
     for (int i = 0; i < READERS; i++) {
         kill(reader[i].pid, SIGTERM);
         struct peer_tally t = peer_tally(&reader[i]);

@@ -99,6 +99,14 @@ PLX_BOTH int64_t plx_ground_score(const struct plx_ground_histogram *histogram, 
     return score;
 }
 
+/* Neighbour 0..8 of LINE at distance STEP, row by row; 4 is LINE itself. */
+PLX_BOTH struct plx_ground_line plx_ground_neighbour(struct plx_ground_line line, struct plx_ground_line step, int i)
+{
+    line.horizon += (i / 3 - 1) * step.horizon;
+    line.slope += (i % 3 - 1) * step.slope;
+    return line;
+}
+
 /* The better of LINE and its eight neighbours at distance STEP; the first of equals. */
 PLX_BOTH struct plx_ground_line plx_ground_refine(const struct plx_ground_histogram *histogram,
                                                   const struct plx_ground_params *params, int width, int height,
@@ -107,9 +115,7 @@ PLX_BOTH struct plx_ground_line plx_ground_refine(const struct plx_ground_histog
     struct plx_ground_line best = line;
     int64_t best_score = plx_ground_score(histogram, params, width, height, line, 1);
     for (int i = 0; i < 9; i++) {
-        struct plx_ground_line other;
-        other.horizon = line.horizon + (i / 3 - 1) * step.horizon;
-        other.slope = line.slope + (i % 3 - 1) * step.slope;
+        const struct plx_ground_line other = plx_ground_neighbour(line, step, i);
         const int64_t score = plx_ground_score(histogram, params, width, height, other, 1);
         if (score > best_score) {
             best_score = score;
@@ -129,16 +135,29 @@ PLX_BOTH struct plx_ground plx_ground_from_line(const struct plx_ground_params *
     return ground;
 }
 
+/* Distance of the grid's lines around LINE. */
+PLX_BOTH struct plx_ground_line plx_ground_grid_step(const struct plx_ground_params *params, struct plx_ground_line line)
+{
+    struct plx_ground_line step;
+    step.horizon = (params->horizon_max - params->horizon_min) * 16 / (PLX_GROUND_HORIZONS - 1);
+    step.slope = (int32_t)plx_ground_round(line.slope * (1.0 - PLX_GROUND_HEIGHT_RATIO));
+    return step;
+}
+
+PLX_BOTH struct plx_ground_line plx_ground_half_step(struct plx_ground_line step)
+{
+    step.horizon = (step.horizon + 1) / 2;
+    step.slope = (step.slope + 1) / 2;
+    return step;
+}
+
 /* From the best line of the grid to the plane that the least squares start with. */
 PLX_BOTH struct plx_ground plx_ground_start(const struct plx_ground_histogram *histogram,
                                             const struct plx_ground_params *params, int width, int height, int best)
 {
-    struct plx_ground_line line = plx_ground_grid_line(params, best), step;
-    step.horizon = (params->horizon_max - params->horizon_min) * 16 / (PLX_GROUND_HORIZONS - 1);
-    step.slope = (int32_t)plx_ground_round(line.slope * (1.0 - PLX_GROUND_HEIGHT_RATIO));
+    struct plx_ground_line line = plx_ground_grid_line(params, best), step = plx_ground_grid_step(params, line);
     for (int i = 0; i < PLX_GROUND_REFINES; i++) {
-        step.horizon = (step.horizon + 1) / 2;
-        step.slope = (step.slope + 1) / 2;
+        step = plx_ground_half_step(step);
         line = plx_ground_refine(histogram, params, width, height, line, step);
     }
     return plx_ground_from_line(params, line);

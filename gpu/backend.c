@@ -11,6 +11,9 @@ static void destroy(struct plx_stages *self)
         return;
     struct plx_gpu *gpu = plx_gpu(self);
     plx_gpu_sgm_destroy(gpu);
+    plx_gpu_components_destroy(gpu);
+    plx_gpu_regions_destroy(gpu);
+    plx_gpu_ground_destroy(gpu);
     if (gpu->stream)
         cudaStreamDestroy(gpu->stream);
     free(gpu);
@@ -43,6 +46,11 @@ static const struct plx_stages_ops gpu_ops = {
     .check = plx_gpu_left_right_check,
     .fill = plx_gpu_fill,
     .confidence = plx_gpu_confidence,
+    .speckle = plx_gpu_speckle,
+    .ground = plx_gpu_ground,
+    .mask = plx_gpu_mask,
+    .label = plx_gpu_label,
+    .regions = plx_gpu_regions,
 };
 
 /* A device, and machine code for it in this program. */
@@ -79,6 +87,12 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
         result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
     if (result == 0)
         result = plx_gpu_sgm_create(gpu);
+    if (result == 0)
+        result = plx_gpu_components_create(gpu);
+    if (result == 0)
+        result = plx_gpu_regions_create(gpu);
+    if (result == 0)
+        result = plx_gpu_ground_create(gpu);
     if (result < 0)
         goto fail;
     *ret_stages = &gpu->base;

@@ -20,8 +20,11 @@ extern "C" {
 struct plx_gpu {
     struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
     struct plx_limits limits;
-    cudaStream_t stream;     /* all stages, one after the other */
-    struct plx_gpu_sgm *sgm; /* scratch of stage sgm */
+    cudaStream_t stream;                   /* all stages, one after the other */
+    struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
+    struct plx_gpu_components *components; /* of speckle and label */
+    struct plx_gpu_ground *ground;         /* of stage ground */
+    struct plx_gpu_regions *regions;       /* of stage regions */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -69,6 +72,24 @@ int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const str
                  const struct plx_image *ret_filled);
 int plx_gpu_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
                        const struct plx_match *match, const struct plx_image *ret_confidence);
+
+/* components.cu, speckle.cu, label.cu, regions.cu, ground.cu, mask.cu. Destroy accepts what a create that failed has left. */
+int plx_gpu_components_create(struct plx_gpu *gpu);
+void plx_gpu_components_destroy(struct plx_gpu *gpu);
+int plx_gpu_regions_create(struct plx_gpu *gpu);
+void plx_gpu_regions_destroy(struct plx_gpu *gpu);
+int plx_gpu_ground_create(struct plx_gpu *gpu);
+void plx_gpu_ground_destroy(struct plx_gpu *gpu);
+int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
+                    const struct plx_image *dst);
+int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
+                  const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
+int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
+                    struct plx_region *ret_regions, const struct plx_image *ret_published);
+int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
+                   struct plx_ground *ret_ground);
+int plx_gpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                 const struct plx_mask_params *params, const struct plx_image *ret_mask);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The obstacle stages: ground, mask, label, regions and speckle, on noise of every density and on shapes that hurt. */
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/frame.h>
+
+#include "tests/parity/parity.h"
+
+static const int sizes[][2] = {{1, 1},   {2, 1},  {1, 2},   {2, 2},   {7, 7},    {31, 33},   {33, 31},  {32, 16},
+                               {64, 64}, {65, 9}, {1, 513}, {513, 1}, {513, 33}, {200, 150}, {513, 97}, {1241, 377}};
+
+enum pattern {
+    NOISE_10,
+    NOISE_30,
+    NOISE_50,
+    NOISE_70,
+    NOISE_90,
+    FULL,
+    EMPTY,
+    CHECKERBOARD,
+    COMB,
+    SPIRAL,
+    BOXES,
+    WILD,
+    PATTERNS
+};
+static const char *const names[PATTERNS] = {"noise 10%", "noise 30%",    "noise 50%", "noise 70%", "noise 90%", "full",
+                                            "empty",     "checkerboard", "comb",      "spiral",    "boxes",     "wild"};
+
+static uint64_t state;
+
+/* True on the arm of a spiral one pixel wide, with gaps of one pixel, in a square of SIDE pixels. */
+static bool on_spiral(int x, int y, int side)
+{
+    const int ring = x < side - 1 - y ? (x < y ? x : y) : (side - 1 - x < side - 1 - y ? side - 1 - x : side - 1 - y);
+    return ring % 2 == 0 ? !(x == ring && y == ring + 1) : x == ring && y == ring + 1;
+}
+
+static bool is_set(enum pattern pattern, int x, int y, int width, int height)
+{
+    static const uint32_t percent[] = {10, 30, 50, 70, 90};
+
+    switch (pattern) {
+    case FULL:
+    case WILD:
+        return true;
+    case EMPTY:
+        return false;
+    case CHECKERBOARD:
+        return (x + y) % 2 == 0;
+    case COMB: /* teeth that meet in the last row only */
+        return x % 2 == 0 || y == height - 1;
+    case SPIRAL:
+        return on_spiral(x, y, width < height ? width : height);
+    case BOXES:
+        return x % 40 < 25 && y % 30 < 5 + x / 40 % 20;
+    default:
+        return board_below(&state, 100) < percent[pattern];
+    }
+}
+
+static uint16_t depth(enum pattern pattern, int x, int y)
+{
+    if (pattern == WILD)
+        return (uint16_t)board_random(&state);
+    if (board_below(&state, 40) == 0)
+        return PLX_DISPARITY_INVALID;
+    return (uint16_t)(200 + (pattern == BOXES ? x / 40 * 40 + y / 30 * 300 : y) + (int)board_below(&state, 6));
+}
+
+static void paint(enum pattern pattern, struct twin *mask, struct twin *disparity)
+{
+    const int width = mask->cpu.width, height = mask->cpu.height;
+    for (int y = 0; y < height; y++) {
+        uint8_t *mask_row = plx_row(&mask->cpu, y);
+        uint16_t *row = plx_row(&disparity->cpu, y);
+        for (int x = 0; x < width; x++) {
+            mask_row[x] = (uint8_t)(is_set(pattern, x, y, width, height) ? 1 + board_below(&state, 255) : 0);
+            row[x] = depth(pattern, x, y);
+        }
+    }
+    twin_share(mask);
+    twin_share(disparity);
+}
+
+/* Pictures that differ by less than the refinement takes for outliers, mostly. */
+static void paint_alike(struct twin *left, struct twin *right)
+{
+    for (int y = 0; y < left->cpu.height; y++) {
+        uint8_t *l = plx_row(&left->cpu, y), *r = plx_row(&right->cpu, y);
+        for (int x = 0; x < left->cpu.width; x++) {
+            l[x] = (uint8_t)(board_below(&state, 60) + 4 * ((uint32_t)x % 40));
+            r[x] = (uint8_t)(l[x] ^ board_below(&state, 32));
+        }
+    }
+    twin_share(left);
+    twin_share(right);
+}
+
+/* What one picture goes through. */
+struct scene {
+    struct twin mask, disparity, left, right, labels, published, clean;
+    struct twin count, regions; /* one row each */
+    char what[128];
+};
+
+static struct scene scene_new(struct parity *parity, int width, int height)
+{
+    return (struct scene){.mask = twin_new(parity, width, height, PLX_U8),
+                          .disparity = twin_new(parity, width, height, PLX_U16),
+                          .left = twin_new(parity, width, height, PLX_U8),
+                          .right = twin_new(parity, width, height, PLX_U8),
+                          .labels = twin_new(parity, width, height, PLX_U32),
+                          .published = twin_new(parity, width, height, PLX_U16),
+                          .clean = twin_new(parity, width, height, PLX_U16),
+                          .count = twin_new(parity, 1, 1, PLX_U32),
+                          .regions = twin_new(parity, PLX_MAX_OBSTACLES * (int)sizeof(struct plx_region) / 8, 1, PLX_U64)};
+}
+
+static void scene_free(struct parity *parity, struct scene *s)
+{
+    struct twin *all[] = {&s->mask,      &s->disparity, &s->left,  &s->right,  &s->labels,
+                          &s->published, &s->clean,     &s->count, &s->regions};
+    for (int i = 0; i < PARITY_COUNT(all); i++)
+        twin_free(parity, all[i]);
+}
+
+static void test_label(struct parity *parity, struct scene *s, int max_step, int min_area, int min_disparity)
+{
+    const struct plx_label_params params = {max_step, min_area};
+    const struct plx_region_input cpu = {&s->labels.cpu, &s->disparity.cpu, &s->left.cpu, &s->right.cpu, min_disparity};
+    const struct plx_region_input gpu = {&s->labels.gpu, &s->disparity.gpu, &s->left.gpu, &s->right.gpu, min_disparity};
+
+    parity_done(
+        parity,
+        parity->cpu->ops->label(parity->cpu, &s->mask.cpu, &s->disparity.cpu, &params, &s->labels.cpu, s->count.cpu.data),
+        parity->gpu->ops->label(parity->gpu, &s->mask.gpu, &s->disparity.gpu, &params, &s->labels.gpu, s->count.gpu.data),
+        s->what);
+    parity_done(parity, parity->cpu->ops->regions(parity->cpu, &cpu, s->count.cpu.data, s->regions.cpu.data, &s->published.cpu),
+                parity->gpu->ops->regions(parity->gpu, &gpu, s->count.gpu.data, s->regions.gpu.data, &s->published.gpu),
+                s->what);
+    twin_compare(parity, &s->count, s->what);
+    twin_compare(parity, &s->labels, s->what);
+    twin_compare(parity, &s->published, s->what);
+    twin_compare(parity, &s->regions, s->what);
+}
+
+static void test_speckle(struct parity *parity, struct scene *s, int max_step, int max_size)
+{
+    const struct plx_speckle speckle = {max_size, max_step};
+    parity_done(parity, parity->cpu->ops->speckle(parity->cpu, &s->disparity.cpu, &speckle, &s->clean.cpu),
+                parity->gpu->ops->speckle(parity->gpu, &s->disparity.gpu, &speckle, &s->clean.gpu), s->what);
+    twin_compare(parity, &s->clean, s->what);
+}
+
+static void test_components(struct parity *parity, int width, int height)
+{
+    static const struct {
+        int step, area, min_disparity;
+    } variants[] = {{0, 0, 0}, {1, 2, -7}, {8, 30, 5}, {70000, 1, 0}};
+    struct scene s = scene_new(parity, width, height);
+
+    for (enum pattern pattern = 0; pattern < PATTERNS; pattern++) {
+        paint(pattern, &s.mask, &s.disparity);
+        paint_alike(&s.left, &s.right);
+        for (int i = 0; i < PARITY_COUNT(variants); i++) {
+            snprintf(s.what, sizeof s.what, "components of %s, step %d, area %d", names[pattern], variants[i].step,
+                     variants[i].area);
+            test_label(parity, &s, variants[i].step, variants[i].area, variants[i].min_disparity);
+            test_speckle(parity, &s, variants[i].step, variants[i].area);
+        }
+    }
+    scene_free(parity, &s);
+}
+
+/* A road that rolls by ROLL 1/16 px a column, with boxes on it; of KIND 0. Others: noise, a wall, nothing valid. */
+static void paint_road(struct twin *disparity, int kind)
+{
+    const int width = disparity->cpu.width, height = disparity->cpu.height;
+    for (int y = 0; y < height; y++) {
+        uint16_t *row = plx_row(&disparity->cpu, y);
+        for (int x = 0; x < width; x++) {
+            const int road = (y - height / 3) * 2 + (x - width / 2) / 16 + (int)board_below(&state, 7) - 3;
+            const int box = x % 100 < 20 && y > height / 4 && y < height * 3 / 4 ? 300 + x / 4 : 0;
+            int value = kind == 0   ? (box > road ? box : road)
+                        : kind == 1 ? (int)board_below(&state, 0x10000)
+                        : kind == 2 ? 320
+                                    : (int)PLX_DISPARITY_INVALID;
+            row[x] = (uint16_t)(value < 0 || board_below(&state, 12) == 0 ? (int)PLX_DISPARITY_INVALID : value);
+        }
+    }
+    twin_share(disparity);
+}
+
+static void test_ground(struct parity *parity, int width, int height)
+{
+    struct twin disparity = twin_new(parity, width, height, PLX_U16), mask = twin_new(parity, width, height, PLX_U8);
+    struct twin ground = twin_new(parity, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
+    char what[64];
+
+    for (int variant = 0; variant < 4 * 2 * 3; variant++) {
+        struct plx_ground_params params = {
+            .enabled = variant / 8 < 2,
+            .disparities = variant / 8 ? 128 : 64,
+            .min_disparity = variant / 4 % 2 ? -3 : 0,
+            .tolerance = variant % 3 * 8 + 4,
+            .horizon_min = -height / 2,
+            .horizon_max = height * 3 / 4,
+            .calibration = {width * 0.8, width * 0.8, width * 0.5, height / 3.0, width * 0.5, 0.12}};
+        const struct plx_mask_params range = {900, 20, plx_disparity_at_infinity(&params.calibration, params.min_disparity),
+                                              60000, 2500000};
+        paint_road(&disparity, variant % 4);
+        snprintf(what, sizeof what, "ground of kind %d, variant %d", variant % 4, variant);
+        parity_done(parity, parity->cpu->ops->ground(parity->cpu, &disparity.cpu, &params, ground.cpu.data),
+                    parity->gpu->ops->ground(parity->gpu, &disparity.gpu, &params, ground.gpu.data), what);
+        parity_done(parity, parity->cpu->ops->mask(parity->cpu, &disparity.cpu, ground.cpu.data, &range, &mask.cpu),
+                    parity->gpu->ops->mask(parity->gpu, &disparity.gpu, ground.gpu.data, &range, &mask.gpu), what);
+        twin_compare(parity, &ground, what);
+        twin_compare(parity, &mask, what);
+        if (variant == 0 && width == 1241 && !((const struct plx_ground *)ground.cpu.data)->valid) {
+            printf("FAILED: the road of the test is no ground\n");
+            parity->failures++;
+        }
+    }
+    twin_free(parity, &disparity);
+    twin_free(parity, &mask);
+    twin_free(parity, &ground);
+}
+
+/* With the argument `small` the ten smallest sizes only, for checkers that slow everything down. */
+int main(int argc, char **argv)
+{
+    const struct plx_limits limits = {.width = 1300, .height = 600, .disparities = 128};
+    const int count = argc > 1 && strcmp(argv[1], "small") == 0 ? 10 : PARITY_COUNT(sizes);
+    struct parity parity;
+
+    parity_open(&limits, &parity);
+    state = board_seed();
+    for (int i = 0; i < count; i++) {
+        test_ground(&parity, sizes[i][0], sizes[i][1]);
+        test_components(&parity, sizes[i][0], sizes[i][1]);
+    }
+    return parity_close(&parity);
+}

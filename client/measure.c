@@ -11,10 +11,12 @@
 int64_t plx_age_ns(const struct plx_frame *frame)
 {
     if (!frame)
-        return 0;
+        return INT64_MAX;
     int64_t now = plx_now_ns();
     int64_t captured = (int64_t)plx_fetch64(&frame->capture[PLX_LEFT].capture_ns);
-    return captured > 0 && captured < now ? now - captured : 0;
+    if (captured <= 0)
+        return INT64_MAX; /* unknown: it must not look fresh */
+    return captured < now ? now - captured : 0;
 }
 
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)

@@ -268,6 +268,11 @@ static void start_frame(struct pass *pass)
         pass->grey[eye] = pipeline->identity[eye] ? pass->rectified[eye] : pipeline->grey[eye];
 }
 
+void plx_pipeline_watch(struct plx_pipeline *pipeline, struct plx_heartbeat *heartbeat)
+{
+    pipeline->heartbeat = heartbeat;
+}
+
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame)
 {
@@ -293,6 +298,8 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
     int result = pipeline->stages->ops->begin(pipeline->stages);
     int64_t start = plx_now_ns();
     for (size_t i = 0; i < sizeof way / sizeof way[0] && result == 0; i++) {
+        if (pipeline->heartbeat)
+            plx_heartbeat_mark(pipeline->heartbeat, (int)way[i].stage);
         result = way[i].run(&pass);
         int64_t end = plx_now_ns();
         frame->stage_us[way[i].stage] = (uint32_t)((end - start) / PLX_NS_PER_US);

@@ -5,6 +5,7 @@
 
 #include <parallax/error.h>
 
+#include "app/budget.h"
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
@@ -17,7 +18,10 @@
 struct engine {
     struct plx_setup setup;
     struct plx_shared_region *region;
+    struct plx_heartbeat *heartbeat;
     int report_fd;
+    int64_t period_ns;         /* nominal; 0 = as fast as possible */
+    int64_t seen_ns[PLX_EYES]; /* when each eye gave its last picture */
 
     struct plx_pairing pairing;
     struct plx_capture pair[PLX_EYES]; /* the newest; a buffer of NULL needs no release */
@@ -50,6 +54,9 @@ static bool take_capture(struct engine *engine, const struct plx_capture *captur
     struct plx_source *source = engine->setup.source;
     struct plx_pairing_result result;
 
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (capture->raw[eye].data)
+            engine->seen_ns[eye] = plx_now_ns();
     if (plx_pairing_push(&engine->pairing, capture, &result) < 0) {
         struct plx_capture useless = *capture;
         source->ops->release(source, &useless);
@@ -87,6 +94,29 @@ static int newest_pair(struct engine *engine)
     return pairs > 0 ? 0 : result; /* what ended the source is met again at the next call */
 }
 
+/* Cameras that have given no picture for longer than the health table allows, as flags. */
+static uint32_t silent_cameras(const struct engine *engine)
+{
+    const int64_t now = plx_now_ns();
+    uint32_t health = 0;
+
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (now - engine->seen_ns[eye] > plx_budget_warn_ns(PLX_WATCHED_LEFT + eye, engine->period_ns))
+            health |= plx_budget_health(PLX_WATCHED_LEFT + eye);
+    return health;
+}
+
+/* The stages of FRAME that took longer than the health table allows, as flags. */
+static uint32_t late_stages(const struct engine *engine, const struct plx_frame *frame)
+{
+    uint32_t health = 0;
+
+    for (int stage = 0; stage < PLX_WATCHED_STAGES && engine->period_ns > 0; stage++)
+        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, engine->period_ns))
+            health |= plx_budget_health(stage);
+    return health;
+}
+
 /* All that the engine knows of the pair and the pipeline does not. */
 static void describe(struct engine *engine, struct plx_frame *frame)
 {
@@ -105,19 +135,18 @@ static void describe(struct engine *engine, struct plx_frame *frame)
     }
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->skipped;
-    frame->health |= engine->health;
+    frame->health |= engine->health | late_stages(engine, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
     engine->health = 0;
 }
 
 static void tell_progress(struct engine *engine, const struct plx_frame *frame, int64_t taken_ns)
 {
-    const double rate_hz = engine->setup.source->rate_hz;
     const struct plx_report report = {
         .kind = PLX_REPORT_FRAME,
         .health = frame->health,
         .sequence = frame->sequence,
-        .period_ns = rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / rate_hz) : 0,
+        .period_ns = engine->period_ns,
         .busy_ns = plx_now_ns() - taken_ns,
         .obstacles = frame->obstacle_count,
     };
@@ -149,6 +178,7 @@ static int process_pair(struct engine *engine)
         const char *why = engine->setup.stages->why.text;
         return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
+    plx_heartbeat_mark(engine->heartbeat, PLX_WATCHED_PUBLISH);
     describe(engine, frame);
     plx_ring_commit(engine->region);
     tell_progress(engine, frame, taken_ns);
@@ -170,16 +200,19 @@ static void take_orders(struct engine *engine)
 /* Returns why it ended: 0 if asked to, else a plx_error. */
 static int work(struct engine *engine)
 {
-    const struct plx_report waiting = {.kind = PLX_REPORT_WAITING, .health = PLX_HEALTH_NO_FRAMES};
+    struct plx_report waiting = {.kind = PLX_REPORT_WAITING};
     int result = 0;
 
     while (result == 0 && !stop_requested) {
         take_orders(engine);
+        plx_heartbeat_mark(engine->heartbeat, PLX_WATCHED_SOURCE);
         result = newest_pair(engine);
-        if (result == 0)
+        if (result == 0) {
             result = process_pair(engine);
-        else if (result == PLX_ERR_TIMEOUT)
+        } else if (result == PLX_ERR_TIMEOUT) {
+            waiting.health = silent_cameras(engine);
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
+        }
         release_pair(engine);
     }
     return stop_requested ? 0 : result;
@@ -195,7 +228,8 @@ static int say_why(int report_fd, int error, const struct plx_why *why)
     return report.exit_code;
 }
 
-int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, int report_fd)
+int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, struct plx_heartbeat *heartbeat,
+                   int report_fd)
 {
     static struct engine engine; /* large, and there is one */
     const struct sigaction on_stop = {.sa_handler = request_stop};
@@ -211,12 +245,17 @@ int plx_engine_run(const struct plx_config *config, struct plx_shared_region *re
     if (engine.setup.backend_note.text[0] != '\0')
         plx_log(LOG_NOTICE, "%s", engine.setup.backend_note.text);
     engine.region = region;
+    engine.heartbeat = heartbeat;
     engine.report_fd = report_fd;
+    plx_pipeline_watch(engine.setup.pipeline, heartbeat);
     plx_pairing_init(&engine.pairing, tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)
                                                        : plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz));
 
     struct plx_source *source = engine.setup.source;
+    if (source->rate_hz > 0)
+        engine.period_ns = (int64_t)(PLX_NS_PER_S / source->rate_hz);
     int result = source->ops->start(source, &source->why);
+    engine.seen_ns[PLX_LEFT] = engine.seen_ns[PLX_RIGHT] = plx_now_ns();
     if (result == 0)
         result = work(&engine);
     if (result < 0)

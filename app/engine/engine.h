@@ -5,13 +5,15 @@
 
 #include "app/region/region.h"
 #include "config/config.h"
+#include "core/heartbeat.h"
 
 /* Tries everything that CONFIG asks for, without starting it: source, calibration, backend, memory. Reports PLAN, or FAILED.
  * Returns the exit code. */
 int plx_engine_probe(const struct plx_config *config, int report_fd);
 
 /* Fills REGION (inherited, of the size that the probe found) until SIGTERM, the end of the source or a failure. Reports as it
- * goes. Returns the exit code. */
-int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, int report_fd);
+ * goes, and marks in HEARTBEAT (shared memory) what it is doing. Returns the exit code. */
+int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, struct plx_heartbeat *heartbeat,
+                   int report_fd);
 
 #endif

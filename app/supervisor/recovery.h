@@ -2,7 +2,7 @@
 /*
  * What the supervisor decides, as a function of what it was told and of the time: the service's state, when the engine is
  * to be started, when it counts as hung, and whether systemd may be told that all is well. No clock, no process: plain data.
- * All times are CLOCK_MONOTONIC nanoseconds.
+ * All times are CLOCK_MONOTONIC nanoseconds. Budgets of stages and cameras: app/budget.c.
  */
 #ifndef PLX_APP_SUPERVISOR_RECOVERY_H
 #define PLX_APP_SUPERVISOR_RECOVERY_H
@@ -16,10 +16,6 @@
 
 #define PLX_BACKOFF_MIN_NS (100 * PLX_NS_PER_MS)
 #define PLX_BACKOFF_MAX_NS (5 * PLX_NS_PER_S)
-#define PLX_SILENCE_MIN_NS PLX_NS_PER_S /* a running engine may be silent for so long, or for some periods */
-#define PLX_SILENCE_PERIODS 5
-#define PLX_START_BUDGET_NS (15 * PLX_NS_PER_S)    /* from the engine's start to its first frame */
-#define PLX_SOURCE_BUDGET_NS (10 * PLX_NS_PER_S)   /* a living engine without pairs is restarted after that */
 #define PLX_RECOVERY_BUDGET_NS (30 * PLX_NS_PER_S) /* without a fresh frame for so long the service has FAILED */
 #define PLX_STABLE_NS (5 * PLX_NS_PER_S)           /* an engine that ran for so long earns the shortest back-off again */
 
@@ -30,10 +26,13 @@ struct plx_recovery {
     bool fresh;         /* it has published a frame */
     int64_t born_ns;    /* its start */
     int64_t sign_ns;    /* its last sign of life */
+    int doing;          /* enum plx_watched, */
+    int64_t since_ns;   /* since when */
+    bool late;          /* for longer than the health table allows */
     int64_t frame_ns;   /* last published frame of any engine; before the first: the service's start */
     int64_t start_ns;   /* no engine: when to start one */
     int64_t backoff_ns; /* the next pause before a start */
-    int64_t silence_ns; /* allowed between two signs of life */
+    int64_t pace_ns;    /* from one pair to the next, or what the last one took if that is more */
     uint64_t deaths;
 };
 
@@ -44,6 +43,9 @@ void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns);
 void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, int64_t period_ns, int64_t busy_ns);
 void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health);
 void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool planned); /* planned: start the next at once */
+
+/* What the engine marked (core/heartbeat.h); to be told before each tick. */
+void plx_recovery_progress(struct plx_recovery *recovery, int doing, int64_t since_ns);
 
 /* Lets time pass: updates the state. Returns true while the engine must be killed, because it hangs. */
 bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns);

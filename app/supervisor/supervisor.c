@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
 
+#include "app/budget.h"
 #include "app/engine/engine.h"
 #include "app/engine/report.h"
 #include "app/exit.h"
@@ -37,6 +39,7 @@ struct supervisor {
 
     struct plx_publisher publisher; /* closed until the first probe has told the size */
     struct plx_child engine, probe;
+    struct plx_heartbeat *heartbeat;       /* shared with the engine, which marks in it what it is doing */
     int64_t probe_kill_ns, engine_kill_ns; /* deadline of a probe, of an engine that was asked to stop; 0 = none */
     struct plx_report last_words;          /* END or FAILED of the engine that is about to exit; kind 0 = none */
     bool probe_answered, engine_killed;
@@ -118,7 +121,7 @@ static int engine_main(void *argument, int report_fd)
 {
     struct supervisor *supervisor = argument;
     leave(supervisor);
-    return plx_engine_run(&supervisor->config, supervisor->publisher.region, report_fd);
+    return plx_engine_run(&supervisor->config, supervisor->publisher.region, supervisor->heartbeat, report_fd);
 }
 
 static void start_probe(struct supervisor *supervisor)
@@ -337,18 +340,36 @@ static void handle_signals(struct supervisor *supervisor)
 
 static void tell_status(struct supervisor *supervisor, int64_t now)
 {
+    const struct plx_recovery *recovery = &supervisor->recovery;
     char faults[96], sentence[160];
     const double seconds = (double)(now - supervisor->status_ns) / PLX_NS_PER_S;
 
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS || supervisor->stopping)
         return;
-    plx_health_sentence(supervisor->recovery.health, faults, sizeof faults);
-    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s",
-             plx_state_word(supervisor->recovery.state), supervisor->frames / seconds, supervisor->obstacles,
-             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults);
+    plx_health_sentence(recovery->health, faults, sizeof faults);
+    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s", plx_state_word(recovery->state),
+             supervisor->frames / seconds, supervisor->obstacles,
+             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults,
+             recovery->late ? ": " : "", recovery->late ? plx_budget_name(recovery->doing) : "");
     plx_notify_status(&supervisor->notify, sentence);
     supervisor->status_ns = now;
     supervisor->frames = 0;
+}
+
+/* Looks at what the engine is doing; true if it must be killed. */
+static bool watch_progress(struct supervisor *supervisor, int64_t now)
+{
+    struct plx_recovery *recovery = &supervisor->recovery;
+    const bool was_late = recovery->late;
+    int64_t since_ns;
+    const int doing = plx_heartbeat_read(supervisor->heartbeat, &since_ns);
+
+    plx_recovery_progress(recovery, doing, since_ns);
+    const bool hangs = plx_recovery_tick(recovery, now);
+    if (recovery->late && !was_late)
+        plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(recovery->doing),
+                (double)(now - recovery->since_ns) / PLX_NS_PER_S);
+    return hangs;
 }
 
 /* What happens by the clock alone. */
@@ -363,9 +384,10 @@ static void tick(struct supervisor *supervisor)
         plx_child_signal(&supervisor->engine, SIGKILL);
     if (supervisor->stopping || supervisor->frame_bytes == 0)
         return;
-    if (plx_recovery_tick(recovery, now) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
+    if (watch_progress(supervisor, now) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
         supervisor->engine_killed = true;
-        plx_log(LOG_WARNING, "the engine gives no frames; killing it");
+        plx_log(LOG_WARNING, "the engine gives no frames (%s since %.1f s); killing it", plx_budget_name(recovery->doing),
+                (double)(now - recovery->since_ns) / PLX_NS_PER_S);
         plx_child_signal(&supervisor->engine, SIGKILL);
     }
     tell_state(supervisor);
@@ -378,6 +400,7 @@ static void tick(struct supervisor *supervisor)
 
 static int open_loop(struct supervisor *supervisor)
 {
+    void *page = mmap(NULL, sizeof *supervisor->heartbeat, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     sigset_t signals;
 
     sigemptyset(&signals);
@@ -386,6 +409,9 @@ static int open_loop(struct supervisor *supervisor)
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGCHLD);
     signal(SIGPIPE, SIG_IGN);
+    if (page == MAP_FAILED)
+        return PLX_ERR_NOMEM;
+    supervisor->heartbeat = page;
     if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
         return PLX_ERR_NOMEM;
     supervisor->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -447,5 +473,6 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     plx_publisher_close(&supervisor.publisher);
     close(supervisor.epoll_fd);
     close(supervisor.signal_fd);
+    munmap(supervisor.heartbeat, sizeof *supervisor.heartbeat);
     return supervisor.exit_code;
 }

@@ -213,7 +213,14 @@ static void a_stopped_engine_is_noticed_and_replaced(void **state)
     const pid_t engine = engine_of(&daemon_);
 
     kill(engine, SIGSTOP);
-    wait_until_said("gives no frames", START_MS);
+    const int64_t stopped_ms = now_ms();
+    while (!(plx_health(client) & PLX_HEALTH_LATE)) { /* by the health table: 100 ms of a stage, 250 ms of the source */
+        assert_true(now_ms() - stopped_ms < 300 + SLACK_MS);
+        usleep(500);
+    }
+    assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
+    wait_until_said("and is not done", START_MS); /* after its name: a stage, the source, publishing */
+    wait_until_said("gives no frames (", START_MS);
     assert_true(is_gone(engine));
     const struct plx_frame after = running_frame(client, RECOVER_MS);
     assert_true(after.epoch == before.epoch && after.sequence > before.sequence);

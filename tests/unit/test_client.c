@@ -110,7 +110,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(plx_health(NULL), PLX_HEALTH_NO_FRAMES);
     assert_true(isnan(plx_disparity_px(NULL, 0, 0)));
     assert_true(isnan(plx_disparity_px(&view, 0, 0)));
-    assert_int_equal(plx_age_ns(NULL), 0);
+    assert_true(plx_age_ns(NULL) == INT64_MAX);
     plx_disconnect(NULL);
 }
 
@@ -558,7 +558,7 @@ static void points_are_triangulated(void **state)
     assert_int_equal(plx_point(&view, 0, 0, point), PLX_ERR_NOT_FOUND); /* at it */
 }
 
-static void age_is_never_negative(void **state)
+static void age_is_never_negative_and_never_fresh_by_mistake(void **state)
 {
     (void)state;
     struct plx_frame frame = {.capture[PLX_LEFT].capture_ns = plx_now_ns() - 5000};
@@ -566,7 +566,9 @@ static void age_is_never_negative(void **state)
     frame.capture[PLX_LEFT].capture_ns = plx_now_ns() + 100 * PLX_NS_PER_S;
     assert_int_equal(plx_age_ns(&frame), 0);
     frame.capture[PLX_LEFT].capture_ns = INT64_MIN;
-    assert_int_equal(plx_age_ns(&frame), 0);
+    assert_true(plx_age_ns(&frame) == INT64_MAX);
+    frame.capture[PLX_LEFT].capture_ns = 0; /* never filled in */
+    assert_true(plx_age_ns(&frame) == INT64_MAX);
 }
 
 static int set_up(void **state)
@@ -602,7 +604,7 @@ int main(void)
         cmocka_unit_test(descriptor_polls_and_stays),
         cmocka_unit_test(signal_ends_a_wait),
         cmocka_unit_test(points_are_triangulated),
-        cmocka_unit_test(age_is_never_negative),
+        cmocka_unit_test(age_is_never_negative_and_never_fresh_by_mistake),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "app/budget.h"
 #include "app/supervisor/recovery.h"
 
 #define MS PLX_NS_PER_MS
@@ -77,14 +78,14 @@ static void silence_is_a_hang_after_a_second_or_some_periods(void **state)
     (void)state;
     struct plx_recovery recovery = running_at(10 * S);
     assert_false(plx_recovery_tick(&recovery, 11 * S));
-    assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+    assert_int_equal(recovery.state, PLX_STATE_DEGRADED);
     assert_true(plx_recovery_tick(&recovery, 11 * S + 1));
     assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
 
     recovery = running_at(10 * S);
     plx_recovery_frame(&recovery, 10 * S, 0, PERIOD, 2 * S); /* a slow machine is no hang */
-    assert_false(plx_recovery_tick(&recovery, 10 * S + PLX_SILENCE_PERIODS * 2 * S));
-    assert_true(plx_recovery_tick(&recovery, 10 * S + PLX_SILENCE_PERIODS * 2 * S + 1));
+    assert_false(plx_recovery_tick(&recovery, 10 * S + 5 * 2 * S));
+    assert_true(plx_recovery_tick(&recovery, 10 * S + 5 * 2 * S + 1));
 }
 
 static void an_engine_may_take_its_time_to_start_but_not_for_ever(void **state)
@@ -93,9 +94,9 @@ static void an_engine_may_take_its_time_to_start_but_not_for_ever(void **state)
     struct plx_recovery recovery;
     plx_recovery_init(&recovery, 0);
     plx_recovery_started(&recovery, 0);
-    assert_false(plx_recovery_tick(&recovery, PLX_START_BUDGET_NS));
+    assert_false(plx_recovery_tick(&recovery, 15 * S));
     assert_int_equal(recovery.state, PLX_STATE_STARTING);
-    assert_true(plx_recovery_tick(&recovery, PLX_START_BUDGET_NS + 1));
+    assert_true(plx_recovery_tick(&recovery, 15 * S + 1));
 }
 
 static void a_source_without_pairs_is_no_hang_at_first(void **state)
@@ -103,12 +104,13 @@ static void a_source_without_pairs_is_no_hang_at_first(void **state)
     (void)state;
     struct plx_recovery recovery = running_at(10 * S);
     int64_t now = 10 * S;
-    for (; now <= 10 * S + PLX_SOURCE_BUDGET_NS; now += 100 * MS) {
-        plx_recovery_waiting(&recovery, now, PLX_HEALTH_NO_FRAMES);
+    for (; now <= 10 * S + 10 * S; now += 100 * MS) {
+        plx_recovery_progress(&recovery, PLX_WATCHED_SOURCE, now);
+        plx_recovery_waiting(&recovery, now, 0);
         assert_false(plx_recovery_tick(&recovery, now));
         assert_int_equal(recovery.state, now > 11 * S ? PLX_STATE_RECOVERING : PLX_STATE_RUNNING);
     }
-    plx_recovery_waiting(&recovery, now, PLX_HEALTH_NO_FRAMES);
+    plx_recovery_waiting(&recovery, now, 0);
     assert_true(plx_recovery_tick(&recovery, now));
 }
 
@@ -132,6 +134,58 @@ static void failed_when_the_budget_is_spent_and_running_again_with_a_frame(void 
     assert_true(plx_recovery_is_well(&recovery, now + 3));
 }
 
+/* An engine that is stuck in one thing: flagged within three periods, lost and to be killed by the fatal budget. */
+static void what_hangs_is_late_and_then_lost(void **state)
+{
+    (void)state;
+    for (int what = 0; what <= PLX_WATCHED_PUBLISH; what++) {
+        struct plx_recovery recovery = running_at(10 * S);
+        const int64_t warn = plx_budget_warn_ns(what, PERIOD), fatal = plx_budget_fatal_ns(what, PERIOD);
+        assert_true(what == PLX_WATCHED_SOURCE || warn <= 100 * MS + PERIOD);
+        assert_true(warn < fatal && fatal <= 3 * S);
+        plx_recovery_progress(&recovery, what, 10 * S);
+        assert_false(plx_recovery_tick(&recovery, 10 * S + warn));
+        assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+        assert_false(recovery.late);
+        assert_false(plx_recovery_tick(&recovery, 10 * S + warn + 1));
+        assert_int_equal(recovery.state, PLX_STATE_DEGRADED);
+        assert_int_equal(recovery.health, PLX_HEALTH_LATE);
+        assert_true(recovery.late);
+        assert_int_equal(recovery.doing, what);
+        assert_false(plx_recovery_tick(&recovery, 10 * S + fatal));
+        assert_true(plx_recovery_tick(&recovery, 10 * S + fatal + 1));
+        assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
+
+        plx_recovery_frame(&recovery, 12 * S, 0, PERIOD, MS); /* it was slow after all */
+        assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+        assert_int_equal(recovery.health, 0);
+    }
+}
+
+static void a_silent_camera_is_flagged_by_its_name(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    assert_int_equal(plx_budget_health(PLX_WATCHED_LEFT), PLX_HEALTH_CAMERA_LOST_LEFT);
+    assert_int_equal(plx_budget_health(PLX_WATCHED_RIGHT), PLX_HEALTH_CAMERA_LOST_RIGHT);
+    plx_recovery_waiting(&recovery, 10 * S + 600 * MS, PLX_HEALTH_CAMERA_LOST_RIGHT);
+    assert_int_equal(recovery.state, PLX_STATE_DEGRADED);
+    assert_int_equal(recovery.health, PLX_HEALTH_CAMERA_LOST_RIGHT);
+}
+
+static void every_row_of_the_health_table_is_filled(void **state)
+{
+    (void)state;
+    for (int what = 0; what < PLX_WATCHED_COUNT; what++) {
+        assert_non_null(plx_budget_name(what));
+        assert_true(plx_budget_warn_ns(what, 0) > 0 && plx_budget_warn_ns(what, 0) < plx_budget_fatal_ns(what, 0));
+        assert_true(plx_budget_warn_ns(what, S) <= plx_budget_fatal_ns(what, S));
+        assert_true(plx_budget_health(what) != 0);
+    }
+    assert_string_equal(plx_budget_name(PLX_STAGE_SGM), "stage sgm");
+    assert_string_equal(plx_budget_name(255), plx_budget_name(PLX_WATCHED_START)); /* a damaged mark */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +195,9 @@ int main(void)
         cmocka_unit_test(silence_is_a_hang_after_a_second_or_some_periods),
         cmocka_unit_test(an_engine_may_take_its_time_to_start_but_not_for_ever),
         cmocka_unit_test(a_source_without_pairs_is_no_hang_at_first),
+        cmocka_unit_test(what_hangs_is_late_and_then_lost),
+        cmocka_unit_test(a_silent_camera_is_flagged_by_its_name),
+        cmocka_unit_test(every_row_of_the_health_table_is_filled),
         cmocka_unit_test(failed_when_the_budget_is_spent_and_running_again_with_a_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

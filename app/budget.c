@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/budget.h"
+
+#define MS PLX_NS_PER_MS
+
+/* At least so many milliseconds, and at least so many paces; the longer of both counts. */
+#define STAGE(word)                                                                                                            \
+    {                                                                                                                          \
+        "stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE                                                                    \
+    }
+
+static const struct {
+    const char *name;
+    struct budget {
+        int ms, paces;
+    } warn, fatal;
+    uint32_t health;
+} table[PLX_WATCHED_COUNT] = {
+    [PLX_STAGE_CONVERT] = STAGE("convert"),
+    [PLX_STAGE_HISTOGRAM] = STAGE("histogram"),
+    [PLX_STAGE_RECTIFY] = STAGE("rectify"),
+    [PLX_STAGE_PREFILTER] = STAGE("prefilter"),
+    [PLX_STAGE_CENSUS] = STAGE("census"),
+    [PLX_STAGE_SGM] = STAGE("sgm"),
+    [PLX_STAGE_CHECK] = STAGE("check"),
+    [PLX_STAGE_REFINE] = STAGE("refine"),
+    [PLX_STAGE_GROUND] = STAGE("ground"),
+    [PLX_STAGE_OBSTACLES] = STAGE("obstacles"),
+    [PLX_STAGE_TRACKS] = STAGE("tracks"),
+    [PLX_WATCHED_SOURCE] = {"the source", {250, 0}, {1000, 5}, PLX_HEALTH_LATE}, /* it comes round every 100 ms */
+    [PLX_WATCHED_PUBLISH] = {"publishing", {100, 2}, {1000, 5}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_START] = {"the start", {5000, 0}, {15000, 0}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_LEFT] = {"the left camera", {500, 5}, {10000, 5}, PLX_HEALTH_CAMERA_LOST_LEFT},
+    [PLX_WATCHED_RIGHT] = {"the right camera", {500, 5}, {10000, 5}, PLX_HEALTH_CAMERA_LOST_RIGHT},
+};
+
+static int row(int what)
+{
+    return what >= 0 && what < PLX_WATCHED_COUNT ? what : PLX_WATCHED_START;
+}
+
+static int64_t longer(struct budget budget, int64_t pace_ns)
+{
+    const int64_t least_ns = budget.ms * MS, paces_ns = budget.paces * pace_ns;
+    return least_ns > paces_ns ? least_ns : paces_ns;
+}
+
+int64_t plx_budget_warn_ns(int what, int64_t pace_ns)
+{
+    return longer(table[row(what)].warn, pace_ns);
+}
+
+int64_t plx_budget_fatal_ns(int what, int64_t pace_ns)
+{
+    return longer(table[row(what)].fatal, pace_ns);
+}
+
+uint32_t plx_budget_health(int what)
+{
+    return table[row(what)].health;
+}
+
+const char *plx_budget_name(int what)
+{
+    return table[row(what)].name;
+}

@@ -16,6 +16,7 @@ static const struct {
     {"watch", "rate, latency, health and obstacles, live", plx_command_watch},
     {"snapshot", "write one frame of the service as pictures and point cloud", plx_command_snapshot},
     {"record", "write the service's pairs into a directory that can be replayed", plx_command_record},
+    {"metrics", "state, faults and times as Prometheus text", plx_command_metrics},
 };
 #define COMMANDS (int)(sizeof command / sizeof *command)
 
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
     if (nearest)
         fprintf(stderr, "parallax: unknown command %s; did you mean %s? (parallax --help)\n", name, nearest);
     else
-        fprintf(stderr, "parallax: %s%s; expected run, status, watch, snapshot or record (parallax --help)\n",
+        fprintf(stderr, "parallax: %s%s; expected run, status, watch, snapshot, record or metrics (parallax --help)\n",
                 *name ? "unknown command " : "a command is missing", name);
     return PLX_EXIT_USAGE;
 }

@@ -45,6 +45,14 @@ static bool poll_socket(struct plx_client *client)
     return watch(client, client->socket) && plx_link_subscribe(client->socket);
 }
 
+void plx_client_remind(struct plx_client *client, bool on)
+{
+    if (client->poll_timer < 0 || client->reminded == on)
+        return;
+    client->reminded = on;
+    timerfd_settime(client->poll_timer, 0, &(struct itimerspec){.it_value.tv_nsec = on ? 1 : 0}, NULL);
+}
+
 static void unpoll(struct plx_client *client)
 {
     if (client->poll_fd >= 0)

@@ -20,6 +20,7 @@ struct plx_client {
     bool seen_any;           /* in any epoch: from then on frames can be missed */
     bool told;               /* that service or engine is gone */
     bool viewing;            /* a view is open */
+    bool reminded;           /* the timer keeps the descriptor readable */
     int poll_fd, poll_timer; /* -1 until plx_fd; an epoll descriptor, and what makes it readable while detached */
 };
 
@@ -30,6 +31,9 @@ static inline bool plx_client_attached(const struct plx_client *client)
 
 /* Lets socket and mapping go; the next attempt to attach is due a little later. */
 void plx_client_detach(struct plx_client *client);
+
+/* Keeps the descriptor of plx_fd readable, or no longer; the service's messages make it so as well. While attached. */
+void plx_client_remind(struct plx_client *client, bool on);
 
 /* Attaches again until DEADLINE (CLOCK_MONOTONIC). LOST: no service yet. What does not mend by waiting is said at once:
  * VERSION, FORMAT. */

@@ -58,9 +58,13 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
         int found = plx_map_look(&client->map, client->last, ret_view);
         if (found < 0)
             return found;
-        if (found)
+        if (found) {
+            if (engine_gone(client)) /* and the message of it may just have been drained */
+                plx_client_remind(client, true);
             return 0;
+        }
 
+        plx_client_remind(client, false);
         bool service_gone = !plx_link_alive(client->socket);
         bool gone = service_gone || engine_gone(client);
         bool news = gone && !client->told;

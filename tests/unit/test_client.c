@@ -486,6 +486,19 @@ static void descriptor_polls_and_stays(void **state)
     assert_int_equal(plx_next(client, 0, &view), 0);
     assert_int_equal(plx_release(client, &view), 0);
 
+    uint64_t before = peer_ask(&service, "newest\n");
+    peer_ask(&service, "go 1 1000000\n");
+    while (peer_ask(&service, "newest\n") == before)
+        usleep(1000);
+    peer_ask(&service, "kill\n"); /* the engine: a frame and an end are there to be said */
+    assert_true(readable(fd, 2000));
+    assert_int_equal(plx_next(client, 0, &view), 0);
+    assert_int_equal(plx_release(client, &view), 0);
+    assert_true(readable(fd, 2000));
+    assert_int_equal(plx_next(client, 0, &view), PLX_ERR_LOST);
+    assert_int_equal(plx_next(client, 0, &view), PLX_ERR_LOST);
+    assert_false(readable(fd, 50));
+
     peer_kill(&service);
     assert_true(readable(fd, 2000));
     assert_int_equal(plx_state(client), PLX_STATE_STOPPED);
@@ -521,8 +534,9 @@ static void signal_ends_a_wait(void **state)
     assert_int_equal(plx_next(client, 0, &view), 0);
     assert_int_equal(plx_release(client, &view), 0);
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART}, NULL);
-    alarm(1);
+    ualarm(250000, 13000); /* again and again, for one may run between two slices of the wait */
     assert_int_equal(plx_next(client, -1, &view), PLX_ERR_TIMEOUT);
+    ualarm(0, 0);
     plx_disconnect(client);
     peer_end(&service);
 }

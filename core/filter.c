@@ -35,3 +35,16 @@ int plx_filter_make(bool gaussian, int size_x, int size_y, struct plx_filter *re
     make_axis(gaussian, size_y, ret_filter->weight_y);
     return 0;
 }
+
+static bool axis_ok(const uint32_t *weight, int size)
+{
+    uint64_t sum = 0;
+    for (int i = 0; plx_window_ok(size) && i < size; i++)
+        sum += weight[i];
+    return sum == ONE;
+}
+
+bool plx_filter_ok(const struct plx_filter *filter)
+{
+    return filter && axis_ok(filter->weight_x, filter->size_x) && axis_ok(filter->weight_y, filter->size_y);
+}

@@ -6,7 +6,14 @@
 #include "core/image.h"
 #include "core/remap.h"
 
+#define PLX_MAX_WINDOW 31 /* sides of the filter's and of morphology's window: 1..31, odd */
+
 struct plx_stages;
+
+static inline bool plx_window_ok(int size)
+{
+    return size >= 1 && size <= PLX_MAX_WINDOW && size % 2 == 1;
+}
 
 enum plx_binary_op { /* saturating where a result leaves 0..255 */
                      PLX_OP_ABSDIFF,

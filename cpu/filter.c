@@ -5,6 +5,7 @@
  */
 #include <parallax/error.h>
 
+#include "core/filter.h"
 #include "cpu/band.h"
 #include "cpu/tile.h"
 
@@ -64,20 +65,11 @@ static void filter_band(void *argument, int index)
     }
 }
 
-static bool weights_ok(const uint32_t *weight, int size)
-{
-    uint64_t sum = 0;
-    for (int i = 0; plx_window_ok(size) && i < size; i++)
-        sum += weight[i];
-    return sum == 65536;
-}
-
 int plx_cpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
                    const struct plx_image *dst)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    if (!plx_image_ok(src, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(src, dst) || !filter ||
-        !weights_ok(filter->weight_x, filter->size_x) || !weights_ok(filter->weight_y, filter->size_y))
+    if (!plx_image_ok(src, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(src, dst) || !plx_filter_ok(filter))
         return PLX_ERR_ARG;
     if (!plx_cpu_holds(cpu, src))
         return PLX_ERR_RANGE;

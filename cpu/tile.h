@@ -3,10 +3,9 @@
 #ifndef PLX_CPU_TILE_H
 #define PLX_CPU_TILE_H
 
-#include "core/image.h"
+#include "core/imageops.h"
 
 #define PLX_TILE 256       /* columns */
-#define PLX_MAX_WINDOW 31  /* rows or columns, odd */
 #define PLX_WINDOW_RING 32 /* rows kept: row y lies in ring[y & 31] */
 #define PLX_TILE_LINE (PLX_TILE + PLX_MAX_WINDOW - 1)
 
@@ -17,11 +16,6 @@ static inline void plx_clamped_line(const struct plx_image *src, int x, int y, i
     int last = src->width - 1;
     for (int i = 0; i < count; i++)
         line[i] = row[x + i < 0 ? 0 : x + i > last ? last : x + i];
-}
-
-static inline bool plx_window_ok(int size)
-{
-    return size >= 1 && size <= PLX_MAX_WINDOW && size % 2 == 1;
 }
 
 #endif

@@ -14,6 +14,8 @@ static void destroy(struct plx_stages *self)
     plx_gpu_components_destroy(gpu);
     plx_gpu_regions_destroy(gpu);
     plx_gpu_ground_destroy(gpu);
+    plx_gpu_free(self, gpu->totals);
+    plx_gpu_free(self, gpu->between);
     if (gpu->stream)
         cudaStreamDestroy(gpu->stream);
     free(gpu);
@@ -51,6 +53,21 @@ static const struct plx_stages_ops gpu_ops = {
     .mask = plx_gpu_mask,
     .label = plx_gpu_label,
     .regions = plx_gpu_regions,
+    .convert = plx_gpu_convert,
+    .histogram = plx_gpu_histogram,
+    .rectify = plx_gpu_rectify,
+    .filter = plx_gpu_filter,
+    .temporal = plx_gpu_temporal,
+    .image =
+        {
+            .binary = plx_gpu_binary,
+            .invert = plx_gpu_invert,
+            .threshold = plx_gpu_threshold,
+            .morphology = plx_gpu_morphology,
+            .affine = plx_gpu_affine,
+            .sum = plx_gpu_sum,
+            .match_template = plx_gpu_match_template,
+        },
 };
 
 /* A device, and machine code for it in this program. */
@@ -66,6 +83,8 @@ static int find_device(struct plx_gpu *gpu)
     int result = PLX_CUDA(gpu, cudaGetDevice(&index));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaGetDeviceProperties(&device, index));
+    if (result == 0)
+        gpu->multiprocessors = device.multiProcessorCount;
     if (result == 0 && !plx_gpu_runs_here())
         return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
                         "%s has compute capability %d.%d, for which this program holds no machine code; build it with "
@@ -93,6 +112,10 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
         result = plx_gpu_regions_create(gpu);
     if (result == 0)
         result = plx_gpu_ground_create(gpu);
+    if (result == 0)
+        result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->totals, (void **)&gpu->totals);
+    if (result == 0)
+        result = plx_gpu_alloc_local(&gpu->base, (size_t)limits->width * (size_t)limits->height, (void **)&gpu->between);
     if (result < 0)
         goto fail;
     *ret_stages = &gpu->base;

@@ -17,6 +17,15 @@ extern "C" {
 
 #include "core/stages.h"
 
+#define PLX_GPU_LEVELS 256 /* of brightness */
+
+/* Device memory of the stages that sum up over the whole image; all 0 between them. See total.cuh. */
+struct plx_gpu_totals {
+    unsigned long long value;
+    unsigned blocks; /* that are done */
+    uint32_t bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS];
+};
+
 struct plx_gpu {
     struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
     struct plx_limits limits;
@@ -25,6 +34,9 @@ struct plx_gpu {
     struct plx_gpu_components *components; /* of speckle and label */
     struct plx_gpu_ground *ground;         /* of stage ground */
     struct plx_gpu_regions *regions;       /* of stage regions */
+    int multiprocessors;
+    struct plx_gpu_totals *totals;
+    uint8_t *between; /* [height][width] of the limits: the image between the two halves of open and close */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -90,6 +102,28 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
                    struct plx_ground *ret_ground);
 int plx_gpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                  const struct plx_mask_params *params, const struct plx_image *ret_mask);
+
+/* convert.cu, histogram.cu, rectify.cu, filter.cu, temporal.cu */
+int plx_gpu_convert(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
+int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
+int plx_gpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
+                    const struct plx_image *dst, uint32_t *ret_masked);
+int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
+                   const struct plx_image *dst);
+int plx_gpu_temporal(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
+                     const struct plx_image *history, const struct plx_image *dst);
+
+/* imageops.cu, morphology.cu, affine.cu, match_template.cu */
+int plx_gpu_binary(struct plx_stages *self, enum plx_binary_op op, const struct plx_image *a, const struct plx_image *b,
+                   const struct plx_image *dst);
+int plx_gpu_invert(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
+int plx_gpu_threshold(struct plx_stages *self, const struct plx_image *src, int threshold, const struct plx_image *dst);
+int plx_gpu_sum(struct plx_stages *self, const struct plx_image *src, uint64_t *ret_sum);
+int plx_gpu_morphology(struct plx_stages *self, enum plx_morphology op, const struct plx_image *src, int width, int height,
+                       const struct plx_image *dst);
+int plx_gpu_affine(struct plx_stages *self, const struct plx_image *src, const int32_t matrix[6], const struct plx_image *dst);
+int plx_gpu_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
+                           struct plx_template_match *ret_best);
 
 #ifdef __cplusplus
 }

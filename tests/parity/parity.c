@@ -103,3 +103,14 @@ void parity_done(struct parity *parity, int cpu, int gpu, const char *what)
     snprintf(how, sizeof how, "cpu: %s; gpu: %s (%s)", plx_strerror(cpu), plx_strerror(gpu), parity->gpu->why.text);
     fail(parity, what, how);
 }
+
+void parity_refused(struct parity *parity, int cpu, int gpu, const char *what)
+{
+    char how[128];
+
+    parity->comparisons++;
+    if (cpu < 0 && cpu == gpu)
+        return;
+    snprintf(how, sizeof how, "expected one error, cpu: %d; gpu: %d", cpu, gpu);
+    fail(parity, what, how);
+}

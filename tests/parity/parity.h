@@ -37,4 +37,7 @@ void twin_compare(struct parity *parity, const struct twin *twin, const char *wh
 /* Both backends must have returned 0. */
 void parity_done(struct parity *parity, int cpu, int gpu, const char *what);
 
+/* Both backends must have refused, with the same error. */
+void parity_refused(struct parity *parity, int cpu, int gpu, const char *what);
+
 #endif

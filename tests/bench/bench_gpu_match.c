@@ -203,9 +203,9 @@ int main(int argc, char **argv)
     } rows[] = {{1240, 374, 128, 8}, {1240, 374, 128, 4}, {640, 480, 64, 8},
                 {640, 480, 128, 8},  {1280, 720, 128, 8}, {1920, 1080, 128, 8}};
     const int rounds = argc > 1 ? atoi(argv[1]) : 200;
-    double *ms = malloc((size_t)rounds * sizeof *ms);
+    double *ms = rounds < 1 ? NULL : malloc((size_t)rounds * sizeof *ms);
 
-    if (!ms || rounds < 1)
+    if (!ms)
         return 1;
     printf("%-36s %7s %7s %7s %7s %7s %7s  %7s %7s %7s ms\n", "", "census", "sgm", "median", "check", "dense", "conf", "whole",
            "p10", "p90");

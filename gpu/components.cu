@@ -15,7 +15,7 @@
 struct find_args {
     plx_view<const uint8_t> mask; /* data may be NULL */
     plx_view<const uint16_t> disparity;
-    uint32_t *parent, *area;
+    uint32_t *parent, *area, *roots;
     int max_step;
 };
 
@@ -187,13 +187,17 @@ template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_ker
         join_left<EIGHT>(a, (i / height + 1) * TILE_X, i % height);
 }
 
-/* Grid: a thread a pixel. The roots of tiles, which hold the tiles' areas, give them to the root of all. Reads 4 bytes a
- * pixel. */
-static __global__ void __launch_bounds__(BLOCK) area_kernel(uint32_t *parent, uint32_t *area, uint32_t pixels)
+/* Grid: a thread a pixel. The roots of tiles, which hold the tiles' areas, give them to the root of all. Reads 8 bytes a
+ * pixel, writes a bit. */
+static __global__ void __launch_bounds__(BLOCK) area_kernel(uint32_t *parent, uint32_t *area, uint32_t *roots, uint32_t pixels)
 {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    const bool is_root = i < pixels && parent[i] == i;
+    const uint32_t word = __ballot_sync(~0u, is_root);
 
-    if (i >= pixels || parent[i] == i || area[i] == 0)
+    if (i % 32 == 0 && i < pixels)
+        roots[i / 32] = word;
+    if (i >= pixels || is_root || area[i] == 0)
         return;
     const uint32_t root = find(parent, i);
     atomicAdd(&area[root], area[i]);
@@ -215,15 +219,15 @@ template <bool EIGHT> static int find_all(struct plx_gpu *gpu, const find_args &
     if (result < 0)
         return result;
     const int pixels = width * height;
-    area_kernel<<<plx_blocks(pixels, BLOCK), BLOCK, 0, gpu->stream>>>(args.parent, args.area, (uint32_t)pixels);
+    area_kernel<<<plx_blocks(pixels, BLOCK), BLOCK, 0, gpu->stream>>>(args.parent, args.area, args.roots, (uint32_t)pixels);
     return PLX_LAUNCHED(gpu, area_kernel);
 }
 
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
                             bool eight)
 {
-    find_args args = {
-        {NULL, 0, 0, 0}, plx_view_of<const uint16_t>(disparity), gpu->components->parent, gpu->components->area, max_step};
+    const struct plx_gpu_components *c = gpu->components;
+    find_args args = {{NULL, 0, 0, 0}, plx_view_of<const uint16_t>(disparity), c->parent, c->area, c->roots, max_step};
     if (mask)
         args.mask = plx_view_of<const uint8_t>(mask);
     return eight ? find_all<true>(gpu, args) : find_all<false>(gpu, args);
@@ -248,6 +252,8 @@ int plx_gpu_components_create(struct plx_gpu *gpu)
     if (result == 0)
         result = alloc_array(gpu, pixels, &c->area);
     if (result == 0)
+        result = alloc_array(gpu, (pixels + 31) / 32, &c->roots);
+    if (result == 0)
         result = alloc_array(gpu, pixels, &c->order[0]);
     if (result == 0)
         result = alloc_array(gpu, pixels, &c->order[1]);
@@ -265,6 +271,7 @@ void plx_gpu_components_destroy(struct plx_gpu *gpu)
         return;
     plx_gpu_free(&gpu->base, c->parent);
     plx_gpu_free(&gpu->base, c->area);
+    plx_gpu_free(&gpu->base, c->roots);
     plx_gpu_free(&gpu->base, c->order[0]);
     plx_gpu_free(&gpu->base, c->order[1]);
     plx_gpu_free(&gpu->base, c->digits);

@@ -13,6 +13,7 @@
 struct plx_gpu_components {
     uint32_t *parent;   /* [height * width] an earlier pixel of the component, two steps from the root; PLX_NO_COMPONENT */
     uint32_t *area;     /* [height * width] pixels of the component at its root, else 0 */
+    uint32_t *roots;    /* [height * width / 32, rounded up] a bit a pixel: is a root */
     uint32_t *order[2]; /* [height * width] scratch of sorting roots */
     uint32_t *digits;   /* [PLX_ORDER_DIGITS][PLX_ORDER_BLOCKS] likewise */
     uint32_t *listed;   /* [2][PLX_ORDER_BLOCKS] likewise */

@@ -16,8 +16,8 @@
 #define BLOCK_Y 8
 
 struct order_args {
-    uint32_t *area, *order[2], *digits, *listed;
-    uint32_t pixels, min_area;
+    uint32_t *area, *roots, *order[2], *digits, *listed;
+    uint32_t words, min_area; /* of roots */
     uint32_t *ret_count;
 };
 
@@ -36,20 +36,24 @@ static __device__ __forceinline__ share share_of(uint32_t count)
 static __device__ void count_roots(const order_args &a)
 {
     __shared__ uint32_t total, largest;
-    const share mine = share_of(a.pixels);
+    const share mine = share_of(a.words);
     uint32_t count = 0, most = 0;
 
     if (threadIdx.x == 0)
         total = largest = 0;
     __syncthreads();
     for (uint32_t i = mine.begin + threadIdx.x; i < mine.end; i += ORDER_THREADS) {
-        const uint32_t area = a.area[i];
-        if (area >= a.min_area) {
-            count++;
+        uint32_t large = 0;
+        for (uint32_t open = a.roots[i]; open != 0; open &= open - 1) {
+            const uint32_t bit = __ffs(open) - 1, area = a.area[i * 32 + bit];
+            if (area >= a.min_area)
+                large |= 1u << bit;
+            else
+                a.area[i * 32 + bit] = 0;
             most = max(most, area);
-        } else if (area > 0) {
-            a.area[i] = 0;
         }
+        a.roots[i] = large;
+        count += __popc(large);
     }
     if (count > 0) {
         atomicAdd(&total, count);
@@ -83,24 +87,29 @@ static __device__ totals total_of(const order_args &a)
 static __device__ void list_roots(const order_args &a, uint32_t before, bool few)
 {
     __shared__ uint32_t in_warp[2][WARPS]; /* by turns, so that one barrier is enough */
-    const share mine = share_of(a.pixels);
+    const share mine = share_of(a.words);
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
     for (uint32_t from = mine.begin, turn = 0; from < mine.end; from += ORDER_THREADS, turn ^= 1) {
-        const uint32_t i = from + threadIdx.x, area = i < mine.end ? a.area[i] : 0;
-        const uint32_t roots = __ballot_sync(~0u, area > 0);
-        if (lane == 0)
-            in_warp[turn][warp] = __popc(roots);
+        const uint32_t i = from + threadIdx.x, roots = i < mine.end ? a.roots[i] : 0;
+        uint32_t up_to = __popc(roots); /* roots of this lane and those before */
+        for (uint32_t step = 1; step < 32; step *= 2) {
+            const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
+            up_to += lane >= step ? earlier : 0;
+        }
+        if (lane == 31)
+            in_warp[turn][warp] = up_to;
         __syncthreads();
-        uint32_t place = before + __popc(roots & ((1u << lane) - 1));
+        uint32_t place = before + up_to - __popc(roots);
         for (uint32_t w = 0; w < WARPS; w++) {
             place += w < warp ? in_warp[turn][w] : 0;
             before += in_warp[turn][w];
         }
-        if (area > 0) {
-            a.order[0][place] = i;
+        for (uint32_t open = roots; open != 0; open &= open - 1, place++) {
+            const uint32_t root = i * 32 + __ffs(open) - 1;
+            a.order[0][place] = root;
             if (few)
-                a.order[1][place] = area;
+                a.order[1][place] = a.area[root];
         }
     }
 }
@@ -208,8 +217,8 @@ static __device__ void move(const order_args &a, const uint32_t *from, uint32_t 
     }
 }
 
-/* Grid: up to 32 blocks that run at once (cooperative). Reads the areas twice, 8 bytes a pixel, and writes the number of each
- * root in place of its area. A pass of the radix sort reads and writes 12 bytes a component. */
+/* Grid: up to 32 blocks that run at once (cooperative). Reads a bit a pixel and the areas of roots, and writes the number
+ * of each root in place of its area. A pass of the radix sort reads and writes 12 bytes a component. */
 static __global__ void __launch_bounds__(ORDER_THREADS) order_kernel(order_args a)
 {
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -269,8 +278,14 @@ static int order_blocks(struct plx_gpu *gpu, unsigned *ret_blocks)
 static int order(struct plx_gpu *gpu, uint32_t pixels, int min_area, uint32_t *ret_count)
 {
     const struct plx_gpu_components *c = gpu->components;
-    order_args args = {
-        c->area, {c->order[0], c->order[1]}, c->digits, c->listed, pixels, min_area > 1 ? (uint32_t)min_area : 1, ret_count};
+    order_args args = {c->area,
+                       c->roots,
+                       {c->order[0], c->order[1]},
+                       c->digits,
+                       c->listed,
+                       (pixels + 31) / 32,
+                       min_area > 1 ? (uint32_t)min_area : 1,
+                       ret_count};
     void *arguments[] = {&args};
     unsigned blocks = 0;
 

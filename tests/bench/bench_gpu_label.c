@@ -187,8 +187,13 @@ static void bench_size(int width, int height)
     parity.gpu->ops->destroy(parity.gpu);
 }
 
-int main(void)
+/* bench_gpu_label [width height] */
+int main(int argc, char **argv)
 {
+    if (argc == 3) {
+        bench_size(atoi(argv[1]), atoi(argv[2]));
+        return 0;
+    }
     bench_size(640, 480);
     bench_size(1240, 374);
     bench_size(1920, 1080);

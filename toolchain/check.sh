@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps="format gcc clang tidy cppcheck asan tsan"
+steps="format gcc clang tidy cppcheck asan tsan fuzz"
 jobs=$(nproc)
 logs=build/log
 mkdir -p "$logs"
@@ -38,6 +38,18 @@ step_cppcheck() {
 }
 step_asan() { build asan asan && unit_tests asan; }
 step_tsan() { build tsan tsan && unit_tests tsan; }
+# Each target for PLX_FUZZ_SECONDS, one minute unless said otherwise. What it finds is kept beside its corpus in build/fuzz.
+step_fuzz() {
+    local source name
+    cmake --preset release -B build/check-fuzz -DCMAKE_C_COMPILER=clang -DPLX_GPU=OFF -DPLX_FUZZ=ON \
+        -DPLX_SANITIZE=address,undefined,fuzzer-no-link -DPLX_WERROR=ON && cmake --build build/check-fuzz -j "$jobs" --target fuzz || return 1
+    for source in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        mkdir -p "build/fuzz/$name"
+        "build/check-fuzz/bin/$name" -max_total_time="${PLX_FUZZ_SECONDS:-60}" -timeout=10 -print_final_stats=1 \
+            -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" || return 1
+    done
+}
 
 for step in "${@:-$steps}"; do
     for name in $step; do

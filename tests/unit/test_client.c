@@ -23,10 +23,11 @@
 
 #include "client/map.h"
 #include "core/clock.h"
+#include "tests/region_image.h"
 #include "tests/system/peer.h"
 
 #define NOBODY 65534
-#define SLOTS 4
+#define SLOTS REGION_IMAGE_SLOTS
 
 static char directory[] = "/tmp/plx-client-XXXXXX";
 static char path[64];
@@ -116,40 +117,6 @@ static void wrong_arguments_are_refused(void **state)
 
 /* --- bad services ------------------------------------------------------------------------------------------------ */
 
-/* A small region of one frame, as a service would have made it. */
-static struct plx_region_header *make_image(size_t *ret_bytes)
-{
-    size_t stride = (sizeof(struct plx_frame) + 8192 + 7) / 8 * 8;
-    size_t frames = sizeof(struct plx_region_header) + SLOTS * sizeof(struct plx_region_slot);
-    size_t bytes = frames + SLOTS * stride;
-    unsigned char *memory = calloc(1, bytes);
-    assert_non_null(memory);
-    struct plx_region_header *header = (struct plx_region_header *)(void *)memory;
-    *header = (struct plx_region_header){.magic = PLX_REGION_MAGIC,
-                                         .abi_version = PLX_ABI_VERSION,
-                                         .slot_count = SLOTS,
-                                         .region_bytes = bytes,
-                                         .slots_offset = sizeof *header,
-                                         .frames_offset = frames,
-                                         .frame_stride = stride,
-                                         .frame_bytes = sizeof(struct plx_frame) + 8192,
-                                         .epoch = 1};
-    struct plx_region_slot *slot = (struct plx_region_slot *)(header + 1);
-    slot[1].lock = 2;
-    header->newest = 1;
-    header->status = PLX_STATE_RUNNING;
-    struct plx_frame *frame = (struct plx_frame *)(void *)(memory + frames + stride);
-    frame->sequence = 1;
-    frame->bytes = sizeof *frame + 8192;
-    frame->obstacle_count = 2;
-    frame->calibration = (struct plx_calibration_info){500, 500, 32, 16, 32, 0.1};
-    frame->plane[PLX_PLANE_LEFT] = (struct plx_plane){sizeof *frame, 64, 64, 32, 1, 0};
-    frame->plane[PLX_PLANE_DISPARITY] = (struct plx_plane){sizeof *frame + 2048, 128, 64, 32, 2, 0};
-    frame->plane[PLX_PLANE_HISTOGRAM] = (struct plx_plane){sizeof *frame + 6144, 256, 64, 8, 4, 0};
-    *ret_bytes = bytes;
-    return header;
-}
-
 /* A memfd with these bytes; SEALS as a service would set them. */
 static int make_memfd(const void *bytes, size_t count, int seals)
 {
@@ -204,7 +171,7 @@ static void bad_answers_are_refused(void **state)
 {
     (void)state;
     size_t bytes;
-    struct plx_region_header *image = make_image(&bytes);
+    struct plx_region_header *image = region_image_make(&bytes);
     int seals = F_SEAL_SHRINK | F_SEAL_GROW, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int good = make_memfd(image, bytes, seals), loose = make_memfd(image, bytes, 0), small = make_memfd(image, 16, seals);
     int cut = make_memfd(image, bytes - 8, seals);
@@ -271,28 +238,6 @@ static void silent_service_is_a_timeout(void **state)
 
 /* --- hostile memory ---------------------------------------------------------------------------------------------- */
 
-/* Reads all that a view offers, as a program would; out of bounds is AddressSanitizer's to see (the image is on the heap). */
-static unsigned read_all(const struct plx_view *view)
-{
-    unsigned sum = 0;
-    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
-        const unsigned char *plane = view->plane[id];
-        const struct plx_plane *layout = &view->layout[id];
-        for (uint32_t y = 0; plane && y < layout->height; y++)
-            for (uint64_t x = 0; x < (uint64_t)layout->width * layout->element; x++)
-                sum += plane[(uint64_t)y * layout->pitch + x];
-    }
-    for (uint32_t i = 0; i < view->obstacle_count; i++)
-        sum += view->frame->obstacle[i].label;
-    const uint32_t at[] = {0, 1, 63, 64, UINT32_MAX};
-    for (size_t i = 0; i < 25; i++) {
-        float point[3] = {0};
-        if (!plx_point(view, at[i / 5], at[i % 5], point))
-            assert_true(isfinite(point[0]) && isfinite(point[1]) && point[2] > 0);
-    }
-    return sum + (plx_age_ns(view->frame) < 0);
-}
-
 static uint64_t random_word(unsigned *seed)
 {
     static const uint64_t wicked[] = {0,  1,    2,         7,          8,         63,         64,
@@ -321,7 +266,7 @@ static void hostile_memory_never_crashes(void **state)
     const char *chosen = getenv("PLX_TEST_SEED");
     unsigned first = chosen ? (unsigned)atoi(chosen) : 1, valid = 0, empty = 0, damaged = 0;
     size_t bytes;
-    struct plx_region_header *good = make_image(&bytes);
+    struct plx_region_header *good = region_image_make(&bytes);
     unsigned char *memory = malloc(bytes);
     for (unsigned seed = first; seed < first + SEEDS; seed++) {
         unsigned state_of_seed = seed;
@@ -333,7 +278,7 @@ static void hostile_memory_never_crashes(void **state)
         if (!found)
             found = plx_map_look(&map, 0, &view);
         if (found == 1) {
-            read_all(&view);
+            region_image_read(&view);
             assert_int_equal(view.sequence, plx_map_whole(&map, view.sequence) ? map.header->newest : 0);
         } else if (found != 0 && found != PLX_ERR_FORMAT && found != PLX_ERR_VERSION) {
             fail_msg("unexpected %d; PLX_TEST_SEED=%u", found, seed);
@@ -355,7 +300,7 @@ static void hostile_service_never_crashes(void **state)
     const char *chosen = getenv("PLX_TEST_SEED");
     unsigned seed = chosen ? (unsigned)atoi(chosen) : 1;
     size_t bytes;
-    struct plx_region_header *good = make_image(&bytes);
+    struct plx_region_header *good = region_image_make(&bytes);
     int fd = make_memfd(good, bytes, F_SEAL_SHRINK | F_SEAL_GROW);
     unsigned char *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(shared != MAP_FAILED);
@@ -378,7 +323,7 @@ static void hostile_service_never_crashes(void **state)
         plx_health(client);
         if (!plx_next(client, 0, &view)) {
             spoil(shared, good, &seed);
-            read_all(&view);
+            region_image_read(&view);
             plx_release(client, &view);
         }
         spoil(shared, good, &seed);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libFuzzer: any bytes as a picture of a replay, PNG or PGM. What is read has the size and type that its header told. */
+#include <string.h>
+
+#include "drivers/picture.h"
+#include "tests/fuzz/memory_file.h"
+
+#define MAX_PIXELS (1 << 20) /* a header may promise 268 million: true, but slow */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_sentence(int result, const struct plx_why *why)
+{
+    if (result < 0 && (why->text[0] == '\0' || strchr(why->text, '\n')))
+        abort();
+}
+
+static void read_as(const char *path, enum plx_type type, const struct plx_picture_info *info)
+{
+    struct plx_why why = {""};
+    struct plx_image image;
+    int result = plx_picture_read(path, type, &image, &why);
+    check_sentence(result, &why);
+    if (result < 0)
+        return;
+    if (image.width != info->width || image.height != info->height || image.type != type)
+        abort();
+    unsigned sum = 0;
+    for (int y = 0; y < image.height; y++)
+        for (int x = 0; x < image.width * (int)image.type; x++)
+            sum += ((const uint8_t *)plx_row(&image, y))[x]; /* all of it is there, and was written */
+    free(image.data);
+    __asm__ volatile("" : : "r"(sum));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct memory_file file = memory_file_open(data, size);
+    struct plx_picture_info info;
+    struct plx_why why = {""};
+    int result = plx_picture_info(file.path, &info, &why);
+    check_sentence(result, &why);
+    if (result == 0 && (info.width < 1 || info.width > PLX_MAX_SIDE || info.height < 1 || info.height > PLX_MAX_SIDE))
+        abort();
+    if (result == 0 && (int64_t)info.width * info.height <= MAX_PIXELS) {
+        read_as(file.path, PLX_U8, &info);
+        read_as(file.path, PLX_U16, &info);
+    }
+    memory_file_close(&file);
+    return 0;
+}

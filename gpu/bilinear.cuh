@@ -23,10 +23,6 @@ template <class T> static __device__ __forceinline__ unsigned plx_pixel_or_zero(
 template <class T>
 static __device__ __forceinline__ unsigned plx_sample(const plx_view<const T> &src, int x, int y, unsigned fx, unsigned fy)
 {
-    if ((unsigned)x < (unsigned)src.width - 1 && (unsigned)y < (unsigned)src.height - 1) {
-        const T *top = src.row(y) + x, *bottom = (const T *)((const char *)top + src.pitch);
-        return plx_blend(top[0], top[1], bottom[0], bottom[1], fx, fy);
-    }
     return plx_blend(plx_pixel_or_zero(src, x, y), plx_pixel_or_zero(src, x + 1, y), plx_pixel_or_zero(src, x, y + 1),
                      plx_pixel_or_zero(src, x + 1, y + 1), fx, fy);
 }

@@ -4,6 +4,8 @@
  * weights and the 8.8 numbers between rows and columns are split into two bytes each. What the first product leaves in a
  * thread's registers is what the second wants there, so nothing but the tile itself goes through shared memory.
  */
+#include <cuda_pipeline.h>
+
 extern "C" {
 #include "core/filter.h"
 }
@@ -75,31 +77,45 @@ static __device__ __forceinline__ uint32_t weights(const uint8_t *weight, int si
     return word;
 }
 
-/* The band: weight k - place of its row, at depth k from DEPTH0 on. */
-static __device__ struct matrix band(const uint8_t *weight, int size, int upper, int lower, int depth0)
+/* The bands of KX products of rows, then of KY of columns, each with the low bytes of the weights, then with the high ones: in
+ * a band, at depth k of a row is weight k - the row's place. SKIPPED: columns before the first weight. All warps use the same.
+ */
+template <int KX, int KY>
+static __device__ void make_bands(const struct filter_args &a, int skipped, uint32_t (&words)[8 * (KX + KY)][32])
 {
-    const int k = depth0 + threadIdx.x % 4 * 4;
-    return {weights(weight, size, k - upper), weights(weight, size, k - lower), weights(weight, size, k + 16 - upper),
-            weights(weight, size, k + 16 - lower)};
+    for (int i = threadIdx.y; i < 8 * (KX + KY); i += WARPS) {
+        const bool rows = i < 8 * KX, high = i / 4 % 2;
+        const int row = threadIdx.x / 4 + i % 2 * 8, k = i / 8 - (rows ? 0 : KX);
+        const int depth = k * DEPTH + threadIdx.x % 4 * 4 + i / 2 % 2 * 16;
+        const struct axis &axis = rows ? a.x : a.y;
+        words[i][threadIdx.x] =
+            weights(high ? axis.high : axis.low, axis.size, depth - (rows ? column_of(row) + skipped : row));
+    }
 }
 
-/* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped. */
+static __device__ __forceinline__ struct matrix get_band(const uint32_t (*words)[32])
+{
+    const int lane = threadIdx.x;
+    return {words[0][lane], words[1][lane], words[2][lane], words[3][lane]};
+}
+
+/* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped; there after __pipeline_wait_prior(0). */
 template <int ROWS, int COLUMNS>
 static __device__ void load_tile(const struct filter_args &a, int x0, int y0, uint8_t (&tile)[ROWS][PITCH])
 {
     const int pieces = COLUMNS / PIECE;
 
-#pragma unroll 4
     for (int i = threadIdx.y * 32 + threadIdx.x; i < ROWS * pieces; i += WARPS * 32) {
         const int y = i / pieces, x = i % pieces * PIECE;
         const uint8_t *row = a.src.row(plx_clamp(y0 + y, 0, a.src.height - 1));
         if (a.src_aligned && x0 + x >= 0 && x0 + x + PIECE <= a.src.width) {
-            *(uint4 *)&tile[y][x] = *(const uint4 *)(row + x0 + x);
+            __pipeline_memcpy_async(&tile[y][x], row + x0 + x, PIECE);
         } else {
             for (int j = 0; j < PIECE; j++)
                 tile[y][x + j] = row[plx_clamp(x0 + x + j, 0, a.src.width - 1)];
         }
     }
+    __pipeline_commit();
 }
 
 /* The 8.8 numbers of STEP rows of the tile, from TILE on. */
@@ -177,9 +193,10 @@ static __device__ __forceinline__ void store(const struct filter_args &a, int x,
 
 /* Grid: tiles of 128 x 64 pixels, a warp a strip of 16 columns, which it descends in steps of 16 rows. KX, KY: products by
  * which a window is deep enough, 2 from 19 pixels on. Reads 1 byte a pixel (1.6 with the halo), writes 1. */
-template <int KX, int KY> static __global__ void __launch_bounds__(WARPS * 32) filter_kernel(filter_args a)
+template <int KX, int KY> static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? 2 : 4) filter_kernel(filter_args a)
 {
     __shared__ __align__(PIECE) uint8_t tile[TILE_Y + KY * STEP][PITCH];
+    __shared__ uint32_t bands[8 * (KX + KY)][32];
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y, g = threadIdx.x / 4, t = threadIdx.x % 4;
     const int before = (a.x.size / 2 + 3) / 4 * 4, skipped = before - a.x.size / 2; /* columns before the strip, a whole word */
     const uint8_t *strip = &tile[0][MARGIN - before + threadIdx.y * STRIP];
@@ -187,17 +204,19 @@ template <int KX, int KY> static __global__ void __launch_bounds__(WARPS * 32) f
     struct rows window[KY + 1];
 
     load_tile<TILE_Y + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.y.size / 2, tile);
+    make_bands<KX, KY>(a, skipped, bands);
+    __pipeline_wait_prior(0);
+    __syncthreads();
 #pragma unroll
     for (int k = 0; k < KX; k++) {
-        x_low[k] = band(a.x.low, a.x.size, column_of(g) + skipped, column_of(g + 8) + skipped, k * DEPTH);
-        x_high[k] = band(a.x.high, a.x.size, column_of(g) + skipped, column_of(g + 8) + skipped, k * DEPTH);
+        x_low[k] = get_band(&bands[8 * k]);
+        x_high[k] = get_band(&bands[8 * k + 4]);
     }
 #pragma unroll
     for (int k = 0; k < KY; k++) {
-        y_low[k] = band(a.y.low, a.y.size, g, g + 8, k * DEPTH);
-        y_high[k] = band(a.y.high, a.y.size, g, g + 8, k * DEPTH);
+        y_low[k] = get_band(&bands[8 * (KX + k)]);
+        y_high[k] = get_band(&bands[8 * (KX + k) + 4]);
     }
-    __syncthreads();
 
 #pragma unroll
     for (int i = 0; i < KY; i++)

@@ -3,8 +3,8 @@
 #include "gpu/total.cuh"
 #include "gpu/vector.cuh"
 
-#define THREADS 512
 #define LEVELS PLX_GPU_LEVELS
+#define THREADS (2 * LEVELS)
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define COPIES 32  /* of a block's counters, one a lane: each lane has a bank of its own, so no content is slow */
 #define VECTOR 16  /* bytes that are read at once */
@@ -50,46 +50,54 @@ static __device__ void count_pixels(const plx_view<const uint8_t> &grey, int x0,
     }
 }
 
-/* Adds the block's counters to those of its zone and of the whole. */
+/* Adds the block's counters to those of its zone and of the whole; two threads a level. */
 static __device__ void merge(const uint32_t *counter, int bins, uint32_t *zone, uint32_t *whole)
 {
-    const int level = threadIdx.x, bin = level * bins / LEVELS;
+    const int level = threadIdx.x / 2, bin = level * bins / LEVELS;
     uint32_t sum = 0;
 
-    if (level >= LEVELS)
-        return;
-    for (int i = 0; i < COPIES; i++)
-        sum += counter[level * COPIES + (level + i) % COPIES];
-    if (sum > 0) {
+#pragma unroll
+    for (int i = 0; i < COPIES / 2; i++) /* each thread of a warp in another bank */
+        sum += counter[level * COPIES + (threadIdx.x % 2 * COPIES / 2 + threadIdx.x / 2 + i) % COPIES];
+    sum += __shfl_down_sync(0xFFFFFFFFu, sum, 1);
+    if (threadIdx.x % 2 == 0 && sum > 0) {
         atomicAdd(&zone[bin], sum);
         atomicAdd(&whole[bin], sum);
     }
 }
 
-/* Grid: x zones in raster order, y slices of a zone's rows. Reads 1 byte a pixel, 16 at a time; the last block writes the 65
- * rows of bins. */
+/* Moves a row of counts out and clears it. */
+static __device__ __forceinline__ void write_row(uint32_t *counts, int bins, uint32_t *ret_row)
+{
+    if (threadIdx.x < LEVELS) {
+        const uint32_t count = __ldcg(&counts[threadIdx.x]);
+        counts[threadIdx.x] = 0;
+        if ((int)threadIdx.x < bins)
+            ret_row[threadIdx.x] = count;
+    }
+}
+
+/* Grid: x zones in raster order, y slices of a zone's rows. Reads 1 byte a pixel, 16 at a time; the last slice of a zone writes
+ * the zone's row of bins, the last zone that of the whole. */
 static __global__ void __launch_bounds__(THREADS) histogram_kernel(histogram_args a)
 {
-    __shared__ uint32_t counter[LEVELS * COPIES];
-    const int zone_x = blockIdx.x % PLX_ZONES, zone_y = blockIdx.x / PLX_ZONES, slices = gridDim.y;
+    __shared__ __align__(16) uint32_t counter[LEVELS * COPIES];
+    const int zone = blockIdx.x, zone_x = zone % PLX_ZONES, zone_y = zone / PLX_ZONES, slices = gridDim.y;
     const int x0 = zone_start(zone_x, a.grey.width), x1 = zone_start(zone_x + 1, a.grey.width);
     const int y0 = zone_start(zone_y, a.grey.height), rows = zone_start(zone_y + 1, a.grey.height) - y0;
     const int first = rows * (int)blockIdx.y / slices, last = rows * ((int)blockIdx.y + 1) / slices;
 
-    for (int i = threadIdx.x; i < LEVELS * COPIES; i += THREADS)
-        counter[i] = 0;
+    for (int i = threadIdx.x; i < LEVELS * COPIES / 4; i += THREADS)
+        ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
     count_pixels(a.grey, x0, x1, y0 + first, last - first, counter + threadIdx.x % COPIES);
     __syncthreads();
-    merge(counter, a.bins.width, a.totals->bins[1 + blockIdx.x], a.totals->bins[0]);
-    if (!plx_last_block(&a.totals->blocks))
+    merge(counter, a.bins.width, a.totals->bins[1 + zone], a.totals->bins[0]);
+    if (!plx_last_block(&a.totals->slices[zone], slices))
         return;
-    for (int i = threadIdx.x; i < (1 + ZONES) * LEVELS; i += THREADS) {
-        const int row = i / LEVELS, bin = i % LEVELS;
-        if (bin < a.bins.width)
-            a.bins.row(row)[bin] = __ldcg(&a.totals->bins[row][bin]);
-        a.totals->bins[row][bin] = 0;
-    }
+    write_row(a.totals->bins[1 + zone], a.bins.width, a.bins.row(1 + zone));
+    if (plx_last_block(&a.totals->blocks, ZONES))
+        write_row(a.totals->bins[0], a.bins.width, a.bins.row(0));
 }
 
 int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins)
@@ -101,8 +109,8 @@ int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
-    const int pixels = grey->width * grey->height, most = (gpu->multiprocessors * PER_SM + ZONES - 1) / ZONES;
-    const int wanted = pixels / (ZONES * LEAST), slices = wanted < 1 ? 1 : wanted < most ? wanted : most;
+    const int pixels = grey->width * grey->height, most = gpu->multiprocessors * PER_SM / ZONES;
+    const int wanted = pixels / (ZONES * LEAST), fewer = wanted < most ? wanted : most, slices = fewer < 1 ? 1 : fewer;
     const struct histogram_args args = {plx_view_of<const uint8_t>(grey), plx_view_of<uint32_t>(ret_bins), gpu->totals};
     histogram_kernel<<<dim3(ZONES, (unsigned)slices), THREADS, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, histogram_kernel);

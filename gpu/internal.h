@@ -22,7 +22,8 @@ extern "C" {
 /* Device memory of the stages that sum up over the whole image; all 0 between them. See total.cuh. */
 struct plx_gpu_totals {
     unsigned long long value;
-    unsigned blocks; /* that are done */
+    unsigned blocks;                        /* that are done */
+    unsigned slices[PLX_ZONES * PLX_ZONES]; /* that are done of each zone */
     uint32_t bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS];
 };
 

@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(WARP *WARPS)
     }
     if (threadIdx.x == 0 && best > 0)
         atomicMax(&totals->value, best);
-    if (plx_last_block(&totals->blocks) && threadIdx.x == 0 && threadIdx.y == 0)
+    if (plx_last_block(&totals->blocks, gridDim.x) && threadIdx.x == 0 && threadIdx.y == 0)
         *ret_best = read_key(atomicExch(&totals->value, 0));
 }
 

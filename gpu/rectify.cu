@@ -18,39 +18,71 @@ template <class T> struct rectify_args {
     uint32_t *ret_masked;
 };
 
-/* COUNT entries, as words of 16 bits: x, y, and both fractions. */
-static __device__ __forceinline__ void load_entries(const struct plx_remap_entry *entry, int count, bool aligned,
-                                                    uint16_t (&ret_words)[EACH * 3])
-{
-    const uint16_t *words = (const uint16_t *)entry;
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        const plx_vector<uint16_t, 4> part = plx_load<4>(words + 4 * i, 3 * count - 4 * i, aligned);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            ret_words[4 * i + j] = part.at[j];
+/* Four neighbouring entries: x, y and both fractions of each as 16 bits, two in a word. */
+struct entries {
+    uint32_t word[EACH * 3 / 2];
+
+    __device__ __forceinline__ unsigned half(int i) const
+    {
+        return word[i / 2] >> i % 2 * 16 & 0xFFFF;
     }
+};
+
+static __device__ __forceinline__ struct entries load_entries(const struct plx_remap_entry *entry, int count, bool aligned)
+{
+    struct entries entries;
+
+    if (aligned && count == EACH) {
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            const uint2 pair = ((const uint2 *)entry)[i];
+            entries.word[2 * i] = pair.x;
+            entries.word[2 * i + 1] = pair.y;
+        }
+        return entries;
+    }
+    const uint16_t *half = (const uint16_t *)entry;
+#pragma unroll
+    for (int i = 0; i < EACH * 3 / 2; i++)
+        entries.word[i] = 2 * i < 3 * count ? half[2 * i] | (2 * i + 1 < 3 * count ? (uint32_t)half[2 * i + 1] << 16 : 0) : 0;
+    return entries;
 }
 
-/* Grid: tiles of 128 x 32 pixels, a thread 4 pixels of a row. Reads 6 bytes of map and, with a map that stretches little, 1 or
- * 2 of image a pixel, writes 1 or 2. */
-template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) rectify_kernel(rectify_args<T> a)
+/* The pixel for entry I; *MASKED counts those that lie outside. */
+template <class T>
+static __device__ __forceinline__ T pixel(const plx_view<const T> &src, const struct entries &entries, int i, bool counts,
+                                          unsigned *masked)
+{
+    const int u = (int16_t)entries.half(3 * i), v = (int16_t)entries.half(3 * i + 1);
+    const unsigned fx = entries.half(3 * i + 2) & 0xFF, fy = entries.half(3 * i + 2) >> 8;
+
+    if ((unsigned)u < (unsigned)src.width - 1 && (unsigned)v < (unsigned)src.height - 1) { /* all four neighbours inside */
+        const T *top = src.row(v) + u, *bottom = (const T *)((const char *)top + src.pitch);
+        return (T)plx_blend(top[0], top[1], bottom[0], bottom[1], fx, fy);
+    }
+    *masked += counts && (u < 0 || v < 0 || u + (fx > 0) >= src.width || v + (fy > 0) >= src.height);
+    return (T)plx_sample(src, u, v, fx, fy);
+}
+
+/* Grid: tiles of 128 x 32 pixels, a thread 4 pixels of every eighth row; it reads a row's entries before it makes the row
+ * above. Reads 6 bytes of map and, with a map that stretches little, 1 or 2 of image a pixel, writes 1 or 2. */
+template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6) rectify_kernel(rectify_args<T> a)
 {
     const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y0 = blockIdx.y * TILE_ROWS + threadIdx.y;
-    const int count = min(a.dst.width - x, EACH);
+    const int count = min(a.dst.width - x, EACH), end = count > 0 ? min(y0 + TILE_ROWS, a.dst.height) : 0;
+    struct entries next;
     unsigned masked = 0;
 
-    for (int y = y0; y < min(y0 + TILE_ROWS, a.dst.height) && count > 0; y += BLOCK_Y) {
-        uint16_t words[EACH * 3];
+    if (y0 < end)
+        next = load_entries(a.entry + (size_t)y0 * a.dst.width + x, count, a.entries_aligned);
+    for (int y = y0; y < end; y += BLOCK_Y) {
+        const struct entries entries = next;
         plx_vector<T, EACH> value;
-        load_entries(a.entry + (size_t)y * a.dst.width + x, count, a.entries_aligned, words);
+        if (y + BLOCK_Y < end)
+            next = load_entries(a.entry + (size_t)(y + BLOCK_Y) * a.dst.width + x, count, a.entries_aligned);
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            const int u = (int16_t)words[3 * i], v = (int16_t)words[3 * i + 1];
-            const unsigned fx = words[3 * i + 2] & 0xFF, fy = words[3 * i + 2] >> 8;
-            value.at[i] = (T)plx_sample(a.src, u, v, fx, fy);
-            masked += i < count && (u < 0 || v < 0 || u + (fx > 0) >= a.src.width || v + (fy > 0) >= a.src.height);
-        }
+        for (int i = 0; i < EACH; i++)
+            value.at[i] = pixel(a.src, entries, i, i < count, &masked);
         plx_store(value, a.dst.row(y) + x, count, a.dst_aligned);
     }
     plx_grid_sum(masked, a.totals, a.ret_masked);

@@ -5,18 +5,19 @@
 
 #include "gpu/device.cuh"
 
-/* True in all threads of the block that is the last of the grid to come here; what the others wrote before can then be read.
- * *BLOCKS is 0 before and after the grid. All threads must come. */
-static __device__ __forceinline__ bool plx_last_block(unsigned *blocks)
+/* True in all threads of the block that is the last of COUNT to come here; what the others wrote before can then be read.
+ * *BLOCKS is 0 before and after. All threads must come. */
+static __device__ __forceinline__ bool plx_last_block(unsigned *blocks, unsigned count)
 {
     __shared__ bool last;
 
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0 && threadIdx.y == 0)
-        last = atomicInc(blocks, gridDim.x * gridDim.y - 1) == gridDim.x * gridDim.y - 1;
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        __threadfence(); /* what the block did comes before, and what the others did before what follows */
+        last = atomicInc(blocks, count - 1) == count - 1;
+        __threadfence();
+    }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
@@ -44,7 +45,7 @@ static __device__ __forceinline__ void plx_grid_sum(unsigned long long value, st
     const bool first = threadIdx.x == 0 && threadIdx.y == 0;
     if (first && value > 0)
         atomicAdd(&totals->value, value);
-    if (plx_last_block(&totals->blocks) && first)
+    if (plx_last_block(&totals->blocks, gridDim.x * gridDim.y) && first)
         *ret_sum = (T)atomicExch(&totals->value, 0);
 }
 

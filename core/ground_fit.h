@@ -73,28 +73,40 @@ PLX_BOTH struct plx_ground_line plx_ground_grid_line(const struct plx_ground_par
     return line;
 }
 
-/* Score of LINE with a tolerance of REACH bins. A quarter of a row is enough to speak for the line in full, so that boxes that
- * hide the rest do not matter. */
-PLX_BOTH int64_t plx_ground_score(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
-                                  int width, int height, struct plx_ground_line line, int reach)
+/* What row I of the histogram says about LINE with a tolerance of REACH bins. A quarter of a row is enough to speak for the line
+ * in full, so that boxes that hide the rest do not matter. False, and nothing said, from where the ground is nearer than the
+ * search. */
+PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
+                                   int width, int height, struct plx_ground_line line, int reach, int i, int64_t *ret_score)
 {
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
     const int64_t start = (int64_t)infinity * 65536 / plx_ground_bin_width(params->disparities);
     const uint32_t enough = (uint32_t)width / 4 + 1;
-    int64_t score = 0;
+    const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon; /* below the horizon, 1/16 */
+    const int64_t bin = (start + (line.slope * rows >> 4)) >> 16;
 
+    *ret_score = 0;
+    if (rows <= 0 || bin < 0)
+        return true;
+    if (bin >= PLX_GROUND_BINS)
+        return false;
+    const int low = bin > reach ? (int)bin - reach : 0;
+    const int high = bin + reach + 1 < PLX_GROUND_BINS ? (int)bin + reach + 1 : PLX_GROUND_BINS;
+    const uint32_t under = histogram->below[i][low];
+    const uint32_t on = histogram->below[i][high] - under;
+    *ret_score = 2 * (int64_t)(on < enough ? on : enough) - under;
+    return true;
+}
+
+/* Score of LINE: the sum of what the rows say. */
+PLX_BOTH int64_t plx_ground_score(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
+                                  int width, int height, struct plx_ground_line line, int reach)
+{
+    int64_t score = 0, more;
     for (int i = 0; i < PLX_GROUND_ROWS; i++) {
-        const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon; /* below the horizon, 1/16 */
-        const int64_t bin = (start + (line.slope * rows >> 4)) >> 16;
-        if (rows <= 0 || bin < 0)
-            continue;
-        if (bin >= PLX_GROUND_BINS)
-            break; /* from here on the ground is nearer than the search */
-        const int low = bin > reach ? (int)bin - reach : 0;
-        const int high = bin + reach + 1 < PLX_GROUND_BINS ? (int)bin + reach + 1 : PLX_GROUND_BINS;
-        const uint32_t under = histogram->below[i][low];
-        const uint32_t on = histogram->below[i][high] - under;
-        score += 2 * (int64_t)(on < enough ? on : enough) - under;
+        if (!plx_ground_score_row(histogram, params, width, height, line, reach, i, &more))
+            break;
+        score += more;
     }
     return score;
 }

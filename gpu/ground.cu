@@ -79,18 +79,42 @@ static __global__ void __launch_bounds__(BLOCK) histogram_kernel(ground_args a)
         a.state->sums[bin] = 0;
 }
 
-/* As plx_ground_start, a thread a neighbour. */
+/* As plx_ground_score, by a warp, a lane a row. */
+static __device__ int64_t score_by_warp(const ground_args &a, const struct plx_ground_histogram *histogram,
+                                        struct plx_ground_line line)
+{
+    int64_t score = 0;
+    bool open = true; /* no row so far was nearer than the search */
+
+    for (int from = 0; from < PLX_GROUND_ROWS && open; from += 32) {
+        const int lane = threadIdx.x % 32;
+        int64_t more;
+        const bool said =
+            plx_ground_score_row(histogram, &a.params, a.disparity.width, a.disparity.height, line, 1, from + lane, &more);
+        const uint32_t ends = __ballot_sync(~0u, !said);
+        open = ends == 0;
+        more = open || lane < __ffs(ends) - 1 ? more : 0;
+        for (int step = 16; step > 0; step /= 2)
+            more += __shfl_xor_sync(~0u, more, step);
+        score += more;
+    }
+    return score;
+}
+
+/* As plx_ground_start, a warp a neighbour. */
 static __device__ void start(const ground_args &a, const struct plx_ground_histogram *histogram)
 {
     __shared__ int64_t score[NEIGHBOURS];
-    const int width = a.disparity.width, height = a.disparity.height, i = threadIdx.x;
     const uint32_t index = ~(uint32_t) * (volatile sum64 *)&a.state->best;
     struct plx_ground_line line = plx_ground_grid_line(&a.params, (int)index), step = plx_ground_grid_step(&a.params, line);
 
     for (int round = 0; round < PLX_GROUND_REFINES; round++) {
         step = plx_ground_half_step(step);
-        if (i < NEIGHBOURS)
-            score[i] = plx_ground_score(histogram, &a.params, width, height, plx_ground_neighbour(line, step, i), 1);
+        for (int i = threadIdx.x / 32; i < NEIGHBOURS; i += WARPS) {
+            const int64_t mine = score_by_warp(a, histogram, plx_ground_neighbour(line, step, i));
+            if (threadIdx.x % 32 == 0)
+                score[i] = mine;
+        }
         __syncthreads();
         int best = NEIGHBOURS / 2;
         for (int k = 0; k < NEIGHBOURS; k++)
@@ -98,7 +122,7 @@ static __device__ void start(const ground_args &a, const struct plx_ground_histo
         line = plx_ground_neighbour(line, step, best);
         __syncthreads();
     }
-    if (i == 0) {
+    if (threadIdx.x == 0) {
         a.state->ground = plx_ground_from_line(&a.params, line);
         a.state->solved = true;
     }

@@ -10,7 +10,7 @@
 #define BLOCK_X 32 /* a warp is a part of a row */
 #define BLOCK_Y 8
 #define BLOCK (BLOCK_X * BLOCK_Y)
-#define ROWS 8 /* of a thread, one below the other */
+#define ROWS 4 /* of a thread, one below the other */
 #define BYTE 256
 #define PERCENTILES 3
 #define NO_REGION 0xFFFFFFFFu
@@ -68,7 +68,23 @@ static __device__ __forceinline__ uint32_t label_at(const plx_regions_args &a, i
     return x < 0 || y < 0 || x >= a.labels.width || y >= a.labels.height ? 0 : a.labels.row(y)[x];
 }
 
-/* A grid of blocks of 32 x 8 threads, each 8 pixels of a column: 32 x 64 pixels. */
+/* A thread's pixels, read at once so that the reads overlap. */
+struct plx_column {
+    uint32_t label[ROWS];
+    int disparity[ROWS]; /* 0 outside */
+
+    __device__ plx_column(const plx_regions_args &a, int x, int top)
+    {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const bool inside = x < a.labels.width && top + i < a.labels.height;
+            label[i] = inside ? a.labels.row(top + i)[x] : 0;
+            disparity[i] = inside ? a.disparity.row(top + i)[x] : 0;
+        }
+    }
+};
+
+/* A grid of blocks of 32 x 8 threads, each 4 pixels of a column: 32 x 32 pixels. */
 static inline dim3 plx_regions_grid(const plx_regions_args *args)
 {
     return dim3(plx_blocks(args->labels.width, BLOCK_X), plx_blocks(args->labels.height, BLOCK_Y * ROWS));

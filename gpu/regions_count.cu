@@ -44,23 +44,25 @@ static __device__ __forceinline__ bool first_of_equals(uint32_t key, uint32_t *r
 #define TALLY_WORDS (uint32_t)(sizeof(struct plx_tally) / sizeof(uint32_t))
 #define LOW_WORD (uint32_t)(offsetof(struct plx_tally, low) / sizeof(uint32_t))
 
-/* Grid: a block 32 x 64 pixels, a thread 8 pixels of a column. Reads 6 bytes a pixel, writes 2. */
+/* Grid: a block 32 x 32 pixels, a thread 4 pixels of a column. Reads 6 bytes a pixel, writes 2. */
 static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
 {
     __shared__ cache high;
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
     const int width = a.labels.width, height = a.labels.height;
     const uint32_t count = count_of(a);
+    const plx_column pixel(a, x, top);
     uint32_t above = label_at(a, x, top - 1), in_column = 0, last = 0; /* of the column's last region, so many pixels */
 
     high.clear();
     __syncthreads();
-    for (int y = top; y < top + ROWS; y++) {
-        const uint32_t label = label_at(a, x, y), region = label - 1 < count ? label - 1 : NO_REGION;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const int y = top + i, disparity = pixel.disparity[i];
+        const uint32_t label = pixel.label[i], region = label - 1 < count ? label - 1 : NO_REGION;
         if (x < width && y < height)
             a.published.row(y)[x] = (uint16_t)(label <= PLX_MAX_OBSTACLES ? label : 0xFFFF);
         if (__any_sync(~0u, region != NO_REGION)) {
-            const uint32_t disparity = region != NO_REGION ? a.disparity.row(y)[x] : 0;
             uint32_t n;
             if (first_of_equals(region, &n) && region != NO_REGION)
                 atomicAdd(&a.at.row[region * height + y], n);
@@ -68,8 +70,9 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
                 high.add((uint32_t *)a.at.tally, region * TALLY_WORDS + (disparity >> 8), n);
         }
         if (region != NO_REGION) {
-            if (above != label && label_at(a, x - 1, y) != label)
-                atomicMax(&a.at.tally[region].first, ~((uint32_t)y * width + x));
+            const uint32_t index = ~((uint32_t)y * width + x);
+            if (above != label && index > *(volatile uint32_t *)&a.at.tally[region].first && label_at(a, x - 1, y) != label)
+                atomicMax(&a.at.tally[region].first, index);
             if (region != last && in_column > 0)
                 atomicAdd(&a.at.column[last * width + x], in_column);
             in_column = region == last ? in_column + 1 : 1;
@@ -223,16 +226,18 @@ static __global__ void __launch_bounds__(BLOCK) count_low_kernel(plx_regions_arg
     __shared__ cache low;
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
     const uint32_t count = count_of(a);
+    const plx_column pixel(a, x, top);
 
     low.clear();
     __syncthreads();
-    for (int y = top; y < top + ROWS; y++) {
-        const uint32_t region = label_at(a, x, y) - 1;
-        if (region >= count)
-            continue;
-        const uint32_t disparity = a.disparity.row(y)[x], k = low_counter(&a.at.finding[region], disparity >> 8);
-        if (k < PERCENTILES)
-            low.add((uint32_t *)a.at.tally, region * TALLY_WORDS + LOW_WORD + k * BYTE + (disparity & 255), 1);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const uint32_t region = pixel.label[i] - 1, disparity = pixel.disparity[i];
+        const uint32_t k = region < count ? low_counter(&a.at.finding[region], disparity >> 8) : PERCENTILES;
+        const uint32_t word = region * TALLY_WORDS + LOW_WORD + k * BYTE + (disparity & 255);
+        uint32_t n;
+        if (first_of_equals(k < PERCENTILES ? word : NO_REGION, &n) && k < PERCENTILES)
+            low.add((uint32_t *)a.at.tally, word, n);
     }
     __syncthreads();
     low.flush((uint32_t *)a.at.tally);

@@ -56,23 +56,25 @@ static __device__ __forceinline__ bool in_face(const struct plx_region *region, 
 }
 
 /* Grid: as count_kernel. The face, and the sums of its first step. Reads 8 bytes a pixel of a region. */
-static __global__ void __launch_bounds__(BLOCK) face_kernel(plx_regions_args a)
+static __global__ void __launch_bounds__(BLOCK, 4) face_kernel(plx_regions_args a)
 {
     __shared__ sum64 shared[PLX_MAX_OBSTACLES][FACE_SUMS];
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
+    const plx_column pixel(a, x, top);
     const uint32_t count = count_of(a);
     uint32_t region = NO_REGION;
     int64_t sums[FACE_SUMS] = {0};
 
     clear(shared, count);
     __syncthreads();
-    for (int y = top; y < top + ROWS; y++) {
-        const uint32_t label = label_at(a, x, y);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const int y = top + i, disparity = pixel.disparity[i];
+        const uint32_t label = pixel.label[i];
         const bool in = label - 1 < count, leaves = in && region != NO_REGION && region != label - 1;
         if (__any_sync(~0u, leaves))
             gather(shared, leaves, region, sums);
         region = in ? label - 1 : region;
-        const int disparity = in ? a.disparity.row(y)[x] : 0;
         if (!in || !in_face(&a.at.finding[region].region, disparity))
             continue;
         sums[AREA]++;
@@ -107,6 +109,7 @@ static __global__ void __launch_bounds__(BLOCK, 4) refine_kernel(plx_regions_arg
     __shared__ sum64 shared[PLX_MAX_OBSTACLES][REFINED_SUMS];
     __shared__ int shift[PLX_MAX_OBSTACLES];
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
+    const plx_column pixel(a, x, top);
     const uint32_t count = count_of(a);
     uint32_t region = NO_REGION;
     int64_t sums[REFINED_SUMS] = {0};
@@ -118,8 +121,10 @@ static __global__ void __launch_bounds__(BLOCK, 4) refine_kernel(plx_regions_arg
         shift[i] = plx_refine_step(&first);
     }
     __syncthreads();
-    for (int y = top; y < top + ROWS; y++) {
-        const uint32_t label = label_at(a, x, y);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const int y = top + i, disparity = pixel.disparity[i];
+        const uint32_t label = pixel.label[i];
         const bool in = label - 1 < count, leaves = in && region != NO_REGION && region != label - 1;
         if (__any_sync(~0u, leaves))
             gather(shared, leaves, region, sums);
@@ -127,7 +132,6 @@ static __global__ void __launch_bounds__(BLOCK, 4) refine_kernel(plx_regions_arg
         if (!in || !within_run(a, x, y, label))
             continue;
         const struct plx_region *found = &a.at.finding[region].region;
-        const int disparity = a.disparity.row(y)[x];
         const struct plx_refine_sums more = refine_at(a, x, y, disparity, shift[region]);
         add_if(in_face(found, disparity), sums + FACE, more);
         add_if(x < found->inner_x0 + PLX_REFINE_STRIP, sums + LEFT, more);

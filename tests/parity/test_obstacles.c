@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The obstacle stages: ground, mask, label, regions and speckle, on noise of every density and on shapes that hurt. */
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include <parallax/frame.h>
 
@@ -228,18 +228,23 @@ static void test_ground(struct parity *parity, int width, int height)
     twin_free(parity, &ground);
 }
 
-/* With the argument `small` the six smallest sizes only, for checkers that slow everything down. */
+static void test_size(struct parity *parity, int width, int height)
+{
+    test_ground(parity, width, height);
+    test_components(parity, width, height);
+}
+
+/* test_gpu_obstacles [width height]: that size only, for checkers that slow everything down. */
 int main(int argc, char **argv)
 {
     const struct plx_limits limits = {.width = 1300, .height = 600, .disparities = 128};
-    const int count = argc > 1 && strcmp(argv[1], "small") == 0 ? 6 : PARITY_COUNT(sizes);
     struct parity parity;
 
     parity_open(&limits, &parity);
     state = board_seed();
-    for (int i = 0; i < count; i++) {
-        test_ground(&parity, sizes[i][0], sizes[i][1]);
-        test_components(&parity, sizes[i][0], sizes[i][1]);
-    }
+    if (argc == 3)
+        test_size(&parity, atoi(argv[1]), atoi(argv[2]));
+    for (int i = 0; argc != 3 && i < PARITY_COUNT(sizes); i++)
+        test_size(&parity, sizes[i][0], sizes[i][1]);
     return parity_close(&parity);
 }

@@ -7,7 +7,7 @@
 #include "cpu/pool.h"
 #include "cpu/simd/kernels.h"
 
-enum plx_isa { PLX_ISA_GENERIC, PLX_ISA_AVX2, PLX_ISA_AVX512, PLX_ISA_COUNT };
+enum plx_isa { PLX_ISA_GENERIC, PLX_ISA_NEON, PLX_ISA_AVX2, PLX_ISA_AVX512, PLX_ISA_COUNT };
 
 struct plx_cpu {
     struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_cpu * */

@@ -18,6 +18,9 @@ const struct plx_kernels *plx_isa_kernels(enum plx_isa isa)
     default:
         break;
     }
+#elif defined __aarch64__
+    if (isa == PLX_ISA_NEON)
+        return &plx_kernels_neon;
 #endif
     return isa == PLX_ISA_GENERIC ? &plx_kernels_generic : NULL;
 }

@@ -108,6 +108,6 @@ struct plx_kernels {
 #define PLX_PASTE(name, isa) PLX_PASTE_(name, isa)
 #define PLX_KERNEL(name) PLX_PASTE(name, PLX_ISA) /* NAME as exported by a file that is compiled several times */
 
-extern const struct plx_kernels plx_kernels_generic, plx_kernels_avx2, plx_kernels_avx512;
+extern const struct plx_kernels plx_kernels_generic, plx_kernels_neon, plx_kernels_avx2, plx_kernels_avx512;
 
 #endif

@@ -18,7 +18,7 @@
 #endif
 #if VECTOR > 16
 #    include <immintrin.h>
-#elif defined(__ARM_NEON)
+#elif defined(PLX_NEON)
 #    include <arm_neon.h>
 #endif
 
@@ -197,7 +197,7 @@ INLINE u16v widen(const uint8_t *from)
     return (u16v)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i_u *)(const void *)from));
 }
 
-#elif defined(__ARM_NEON)
+#elif defined(PLX_NEON)
 
 INLINE u8v min8(u8v a, u8v b)
 {

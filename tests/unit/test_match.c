@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The matching stages of every instruction set beside the plain scalar oracle: random keys, odd sizes, pitch unlike width. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu/internal.h"
+#include "tests/oracle/board.h"
+#include "tests/oracle/oracle.h"
+
+#define CASES 120 /* of each instruction set */
+#define PADDING 3
+
+enum content { NOISE, BLACK, WHITE, STEPS, SHIFTED, CONTENTS };
+
+static const struct {
+    int width, height;
+} sizes[] = {{1, 1}, {2, 1}, {1, 7}, {7, 2}, {31, 9}, {33, 31}, {513, 3}, {3, 130}, {2, 513}, {200, 40}};
+
+#define SIZES ((int)(sizeof sizes / sizeof *sizes))
+
+/* What one side, the backend or the oracle, makes of a pair. */
+enum plane {
+    CENSUS_LEFT,
+    CENSUS_RIGHT,
+    GRADIENT_LEFT,
+    GRADIENT_RIGHT,
+    WIN_LEFT,
+    WIN_RIGHT,
+    WIN_RAW,
+    WIN_S1,
+    WIN_S2,
+    MEDIAN_LEFT,
+    MEDIAN_RIGHT,
+    CHECKED,
+    DENSE,
+    FILLED,
+    CONFIDENCE,
+    PLANES
+};
+
+static const struct {
+    const char *name;
+    enum plx_type type; /* of a census: unless FULL_9X7 */
+} planes[PLANES] = {
+    [CENSUS_LEFT] = {"left census", PLX_U32},
+    [CENSUS_RIGHT] = {"right census", PLX_U32},
+    [GRADIENT_LEFT] = {"left gradient", PLX_U8},
+    [GRADIENT_RIGHT] = {"right gradient", PLX_U8},
+    [WIN_LEFT] = {"left winner", PLX_U16},
+    [WIN_RIGHT] = {"right winner", PLX_U16},
+    [WIN_RAW] = {"raw winner", PLX_U16},
+    [WIN_S1] = {"S1", PLX_U16},
+    [WIN_S2] = {"S2", PLX_U16},
+    [MEDIAN_LEFT] = {"left median", PLX_U16},
+    [MEDIAN_RIGHT] = {"right median", PLX_U16},
+    [CHECKED] = {"check", PLX_U16},
+    [DENSE] = {"fill", PLX_U16},
+    [FILLED] = {"filled", PLX_U8},
+    [CONFIDENCE] = {"confidence", PLX_U8},
+};
+
+static void random_match(uint64_t *seed, struct plx_match *ret)
+{
+    (board_below(seed, 2) ? plx_match_default : plx_match_classic)(ret);
+    ret->disparities = 64 << board_below(seed, 3);
+    ret->paths = board_below(seed, 2) ? 4 : 8;
+    ret->min_disparity = board_below(seed, 3) ? (int)board_below(seed, 81) - 16 : 0;
+    if (board_below(seed, 4) == 0)
+        return; /* a named set as it is */
+    ret->smooth = board_below(seed, 2);
+    ret->census = (enum plx_census_kind)board_below(seed, 4);
+    ret->census_zero_border = board_below(seed, 2);
+    ret->gradient_cap = (int)board_below(seed, 33);
+    ret->p2 = board_below(seed, 4) ? (int)board_below(seed, 121) : 120;
+    ret->p2_min = (int)board_below(seed, (uint32_t)ret->p2 + 1);
+    ret->p2_scale = board_below(seed, 2) ? (int)board_below(seed, 40) : 0;
+    ret->p1_straight = (int)board_below(seed, (uint32_t)ret->p2_min + 1);
+    ret->p1_diagonal = (int)board_below(seed, (uint32_t)ret->p2_min + 1);
+    ret->uniqueness = (int)board_below(seed, 1001);
+    ret->subpixel = (enum plx_subpixel)board_below(seed, 3);
+    ret->median_left = (enum plx_median)board_below(seed, 3);
+    ret->median_right = (enum plx_median)board_below(seed, 2);
+    ret->lr_max_diff = (int)board_below(seed, 4) - 1;
+    ret->lr_round = board_below(seed, 2);
+    ret->invalid_frame = board_below(seed, 2);
+}
+
+static uint8_t grey_at(uint64_t *seed, enum content content, int x, int y)
+{
+    switch (content) {
+    case BLACK:
+        return 0;
+    case WHITE:
+        return 255;
+    case STEPS:
+        return (uint8_t)((x / 5 * 37 + y / 3 * 11) & 0xF8);
+    default:
+        return (uint8_t)board_random(seed);
+    }
+}
+
+/* SHIFTED: the right image is the left one, 7 pixels on. */
+static void draw_pair(uint64_t *seed, enum content content, const struct plx_image *left, const struct plx_image *right)
+{
+    for (int y = 0; y < left->height; y++) {
+        uint8_t *l = plx_row(left, y), *r = plx_row(right, y);
+        for (int x = 0; x < left->width; x++)
+            l[x] = grey_at(seed, content, x, y);
+        for (int x = 0; x < left->width; x++)
+            r[x] = content != SHIFTED ? grey_at(seed, content, x, y) : l[x + 7 < left->width ? x + 7 : left->width - 1];
+    }
+}
+
+static void new_planes(int width, int height, const struct plx_match *match, struct plx_image *ret)
+{
+    for (int i = 0; i < PLANES; i++) {
+        const bool wide = i <= CENSUS_RIGHT && match->census == PLX_CENSUS_FULL_9X7;
+        ret[i] = board_new(width, height, wide ? PLX_U64 : planes[i].type, PADDING);
+    }
+}
+
+static void run_backend(struct plx_stages *s, const struct plx_image grey[2], const struct plx_match *m,
+                        const struct plx_image *p)
+{
+    const struct plx_features left = {p[CENSUS_LEFT], p[GRADIENT_LEFT]}, right = {p[CENSUS_RIGHT], p[GRADIENT_RIGHT]};
+    const struct plx_winners winners = {p[WIN_LEFT], p[WIN_RIGHT], p[WIN_RAW], p[WIN_S1], p[WIN_S2]};
+    assert_int_equal(s->ops->census(s, &grey[0], m, &left), 0);
+    assert_int_equal(s->ops->census(s, &grey[1], m, &right), 0);
+    assert_int_equal(s->ops->sgm(s, &left, &right, &grey[0], m, &winners), 0);
+    assert_int_equal(s->ops->median(s, &p[WIN_LEFT], m->median_left, &p[MEDIAN_LEFT]), 0);
+    assert_int_equal(s->ops->median(s, &p[WIN_RIGHT], m->median_right, &p[MEDIAN_RIGHT]), 0);
+    assert_int_equal(s->ops->check(s, &p[MEDIAN_LEFT], &p[MEDIAN_RIGHT], &grey[0], m, &p[CHECKED]), 0);
+    assert_int_equal(s->ops->fill(s, &p[CHECKED], &p[DENSE], &p[FILLED]), 0);
+    assert_int_equal(s->ops->confidence(s, &winners, &p[CHECKED], m, &p[CONFIDENCE]), 0);
+}
+
+static void run_oracle(const struct plx_image grey[2], const struct plx_match *m, const struct plx_image *p)
+{
+    const struct plx_features left = {p[CENSUS_LEFT], p[GRADIENT_LEFT]}, right = {p[CENSUS_RIGHT], p[GRADIENT_RIGHT]};
+    const struct plx_winners winners = {p[WIN_LEFT], p[WIN_RIGHT], p[WIN_RAW], p[WIN_S1], p[WIN_S2]};
+    oracle_census(&grey[0], m, &left);
+    oracle_census(&grey[1], m, &right);
+    oracle_sgm(&left, &right, &grey[0], m, &winners);
+    oracle_median(&p[WIN_LEFT], m->median_left, &p[MEDIAN_LEFT]);
+    oracle_median(&p[WIN_RIGHT], m->median_right, &p[MEDIAN_RIGHT]);
+    oracle_check(&p[MEDIAN_LEFT], &p[MEDIAN_RIGHT], &grey[0], m, &p[CHECKED]);
+    oracle_fill(&p[CHECKED], &p[DENSE], &p[FILLED]);
+    oracle_confidence(&winners, &p[CHECKED], m, &p[CONFIDENCE]);
+}
+
+static void compare_case(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
+{
+    const int width = sizes[number % SIZES].width, height = sizes[number % SIZES].height;
+    struct plx_image grey[2], got[PLANES], want[PLANES];
+    struct plx_match match;
+
+    random_match(seed, &match);
+    assert_int_equal(plx_match_check(&match, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        grey[i] = board_new(width, height, PLX_U8, PADDING);
+    draw_pair(seed, (enum content)board_below(seed, CONTENTS), &grey[0], &grey[1]);
+    new_planes(width, height, &match, got);
+    new_planes(width, height, &match, want);
+    run_backend(stages, grey, &match, got);
+    run_oracle(grey, &match, want);
+    for (int i = 0; i < PLANES; i++) {
+        if (!board_equal(&got[i], &want[i]) || !board_padding_intact(&got[i]))
+            fail_msg("%s: %s differs in case %d, %dx%d, PLX_TEST_SEED=%llu", isa, planes[i].name, number, width, height,
+                     (unsigned long long)board_seed());
+        board_free(&got[i]);
+        board_free(&want[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        board_free(&grey[i]);
+}
+
+static void same_bits_as_the_oracle(void **state)
+{
+    const enum plx_isa isa = *(const enum plx_isa *)*state;
+    const struct plx_limits limits = {600, 520, 256, 2};
+    const struct plx_kernels *kernels = plx_isa_kernels(isa);
+    struct plx_stages *stages;
+    uint64_t seed = board_seed();
+
+    if (!kernels)
+        skip();
+    assert_int_equal(plx_cpu_create_isa(&limits, isa, &stages), 0);
+    for (int i = 0; i < CASES; i++)
+        compare_case(stages, kernels->name, i, &seed);
+    stages->ops->destroy(stages);
+}
+
+int main(void)
+{
+    static enum plx_isa isa[PLX_ISA_COUNT] = {PLX_ISA_GENERIC, PLX_ISA_AVX2, PLX_ISA_AVX512};
+    const struct CMUnitTest tests[] = {
+        {"generic", same_bits_as_the_oracle, NULL, NULL, &isa[PLX_ISA_GENERIC]},
+        {"avx2", same_bits_as_the_oracle, NULL, NULL, &isa[PLX_ISA_AVX2]},
+        {"avx512", same_bits_as_the_oracle, NULL, NULL, &isa[PLX_ISA_AVX512]},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -122,7 +122,7 @@ const struct plx_key plx_keys[] = {
     {"obstacles.range_max_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.range_max_m), LIMITS(0.01, 1000),
      .help = "farthest distance of an obstacle"},
     {"obstacles.min_height_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.min_height_m), LIMITS(0, 100),
-     .help = "what stands above the ground by less is no obstacle"},
+     .help = "what stands above the ground by less is no obstacle; an obstacle must reach 0.1 m above it"},
     {"obstacles.max_height_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.max_height_m), LIMITS(0, 100),
      .help = "what hangs higher above the ground is no obstacle"},
     {"obstacles.open", PLX_KEY_ODD, FIELD(pipeline.obstacle.open_size), LIMITS(1, 31),

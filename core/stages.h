@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The stage contract, on one page. A frame passes these stages from top to bottom; each is a pure function of its const
- * arguments, all integer, so that every backend (cpu/, gpu/) gives the same bits. The arithmetic of each is in docs/stages.md.
+ * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground and mask, which also use
+ * single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
  *
  * Rules for all stages: SELF is the backend. Images are views (core/image.h); pitch may exceed the width; source and
  * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc or is registered with the

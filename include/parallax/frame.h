@@ -24,10 +24,10 @@ enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
 
 /* The planes of a frame; a plane that the configuration switches off has width 0. */
 enum plx_plane_id {
-    PLX_PLANE_LEFT,       /* u8  [height][width] rectified left image */
-    PLX_PLANE_DISPARITY,  /* u16 [height][width] strict disparity, relative to min_disparity, 0xFFFF = invalid */
-    PLX_PLANE_DENSE,      /* u16 [height][width] dense disparity: occlusions filled along the row */
-    PLX_PLANE_FILLED,     /* u8  [height][width] 1 where DENSE holds a filled value, else 0 */
+    PLX_PLANE_LEFT,      /* u8  [height][width] rectified left image */
+    PLX_PLANE_DISPARITY, /* u16 [height][width] strict disparity, relative to min_disparity, 0xFFFF = invalid */
+    PLX_PLANE_DENSE,     /* u16 [height][width] dense disparity: occlusions filled along the row */
+    PLX_PLANE_FILLED, /* u8  [height][width] 1 where DENSE holds a filled value, else 0; 0 in a row without any valid pixel */
     PLX_PLANE_CONFIDENCE, /* u8  [height][width] 0 (none) .. 255 */
     PLX_PLANE_LABELS,    /* u16 [height][width] 0 = none, n = region n, i.e. the obstacle whose label is n; 0xFFFF = unpublished
                             region */
@@ -134,10 +134,10 @@ struct plx_obstacle {
     float disparity_median;       /* pixels, min_disparity included */
     float disparity_near;         /* 95th percentile, pixels: the robust nearest part */
     float nearest_m;              /* distance z of that percentile */
-    float position_m[3];          /* 3-D centroid at the median disparity */
+    float position_m[3];          /* centroid of the face, the part turned to the camera, at its refined disparity */
     float extent_m[3];            /* width, height, depth */
     float height_m;               /* top of the obstacle above ground; 0 when there is no ground */
-    float valid_ratio;            /* pixels with a disparity over pixels of the box */
+    float valid_ratio;            /* area of the region over pixels of the box */
     float velocity_mps[3];        /* camera axes, relative to the camera */
     float velocity_variance[3];   /* (m/s)^2 */
     float confidence;             /* 0..1 */

@@ -18,7 +18,7 @@
 #define FRAMES 300
 #define RATE 30.0
 #define SEED 1
-#define LEAST_WIDTH_M 0.3 /* poles are found, placed and followed; matching fattens their 12 pixels by a quarter or more */
+#define LEAST_WIDTH_M 0.3 /* poles, 16 and 12 pixels wide, come out 24 % and 49 % too wide */
 
 static void run(const struct plx_scene *scene, struct obstacle_score *score)
 {

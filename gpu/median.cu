@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage median: of disparities over a window with clamped coordinates. */
 #include "gpu/device.cuh"
+#include "gpu/packed.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -25,15 +26,14 @@ static __device__ __forceinline__ uint32_t median_of_9(uint32_t v[9])
     return v[4];
 }
 
-/* The window of RADIUS about (x, y); lines of a warp are read as one. */
-template <int RADIUS>
+/* The nine pixels about (x, y). */
 static __device__ __forceinline__ void window(const plx_view<const uint16_t> &src, int x, int y, uint32_t *ret_values)
 {
 #pragma unroll
-    for (int dy = -RADIUS; dy <= RADIUS; dy++) {
+    for (int dy = -1; dy <= 1; dy++) {
         const uint16_t *row = src.row(plx_clamp(y + dy, 0, src.height - 1));
 #pragma unroll
-        for (int dx = -RADIUS; dx <= RADIUS; dx++)
+        for (int dx = -1; dx <= 1; dx++)
             *ret_values++ = row[plx_clamp(x + dx, 0, src.width - 1)];
     }
 }
@@ -47,47 +47,96 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 
     if (x >= src.width || y >= src.height)
         return;
-    window<1>(src, x, y, v);
+    window(src, x, y, v);
     dst.row(y)[x] = (uint16_t)median_of_9(v);
 }
 
-/* Sorts VALUES [2^n >= count] by Batcher's odd-even merge sort (1968); comparators beyond COUNT fall away. */
-template <int COUNT> static __device__ __forceinline__ void sort(uint32_t *values)
+/*
+ * 5x5: two pixels at once, side by side in the halves of a register. Values are disparities, below BEYOND; an invalid one is
+ * BEYOND itself. Element n / 2 of the n valid ones is the median of all 25 if of the invalid ones every second is taken for
+ * smaller than all, the first of them for larger: it then has 12 before it.
+ */
+#define PAIRS_X 32 /* pairs of a block, side by side */
+#define RADIUS 2
+#define TILE_X (2 * PAIRS_X + 2 * RADIUS)
+#define TILE_Y (BLOCK_Y + 2 * RADIUS)
+#define BEYOND 0x4000u
+#define BEYOND_2 (BEYOND << 16 | BEYOND)
+
+static __device__ __forceinline__ void order_2(uint32_t &a, uint32_t &b)
 {
-#pragma unroll
-    for (int p = 1; p < COUNT; p *= 2)
-#pragma unroll
-        for (int k = p; k >= 1; k /= 2)
-#pragma unroll
-            for (int j = k % p; j <= COUNT - 1 - k; j += 2 * k)
-#pragma unroll
-                for (int i = 0; i < k; i++)
-                    if (i + j + k < COUNT && (i + j) / (2 * p) == (i + j + k) / (2 * p))
-                        order(values[i + j], values[i + j + k]);
+    const uint32_t least = plx_min2(a, b);
+    b = plx_max2(a, b);
+    a = least;
 }
 
-/* Grid: a thread a pixel; bytes as above. Element n/2 of the n valid ones: invalid ones sort to the end. */
-static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+/*
+ * Forgetful selection: of K candidates the least and the largest cannot be the median, as soon as K is half of all and two
+ * more. They are found, the largest is dropped, the next value takes the place of the least, and K - 1 are left.
+ */
+template <int K> static __device__ __forceinline__ void select(uint32_t v[25])
+{
+#pragma unroll
+    for (int i = 0; i < K / 2; i++)
+        order_2(v[i], v[K - 1 - i]);
+#pragma unroll
+    for (int i = 1; i < (K + 1) / 2; i++)
+        order_2(v[0], v[i]);
+#pragma unroll
+    for (int i = K / 2; i < K - 1; i++)
+        order_2(v[i], v[K - 1]);
+    v[0] = v[28 - K];
+    select<K - 1>(v);
+}
+template <> __device__ __forceinline__ void select<2>(uint32_t *)
+{
+}
+
+static __device__ __forceinline__ uint32_t median_of_25(uint32_t v[25])
+{
+    select<14>(v);
+    return v[1];
+}
+
+/* Grid: blocks of 64 x 8 pixels. Reads 2 bytes a pixel (3 with the halo), writes 2. */
+static __global__ void __launch_bounds__(PAIRS_X *BLOCK_Y)
     median_valid_5x5_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst)
 {
-    const int x = blockIdx.x * BLOCK_X + threadIdx.x, y = blockIdx.y * BLOCK_Y + threadIdx.y;
-    uint32_t v[25], result = PLX_DISPARITY_INVALID;
-    int valid = 0;
+    __shared__ __align__(4) uint16_t tile[TILE_Y][TILE_X];
+    const int x0 = blockIdx.x * 2 * PAIRS_X, y0 = blockIdx.y * BLOCK_Y, x = x0 + 2 * threadIdx.x, y = y0 + threadIdx.y;
+    uint32_t v[25], odd = 0, invalid = 0;
 
+    for (int i = threadIdx.y * PAIRS_X + threadIdx.x; i < TILE_X * TILE_Y; i += PAIRS_X * BLOCK_Y) {
+        const uint16_t *row = src.row(plx_clamp(y0 + i / TILE_X - RADIUS, 0, src.height - 1));
+        const uint16_t value = row[plx_clamp(x0 + i % TILE_X - RADIUS, 0, src.width - 1)];
+        tile[i / TILE_X][i % TILE_X] = value == PLX_DISPARITY_INVALID ? BEYOND : value;
+    }
+    __syncthreads();
     if (x >= src.width || y >= src.height)
         return;
-    window<2>(src, x, y, v);
-    const bool centre = v[12] != PLX_DISPARITY_INVALID;
 #pragma unroll
-    for (int i = 0; i < 25; i++)
-        valid += v[i] != PLX_DISPARITY_INVALID;
-    sort<25>(v);
-    if (centre || valid >= 13) {
-#pragma unroll
-        for (int i = 0; i <= 12; i++)
-            result = valid / 2 == i ? v[i] : result;
+    for (int i = 0; i < 5; i++) {
+        const uint32_t *pairs = (const uint32_t *)tile[threadIdx.y + i] + threadIdx.x;
+        const uint32_t left = pairs[0], here = pairs[1], right = pairs[2];
+        v[5 * i] = left;
+        v[5 * i + 1] = __byte_perm(left, here, 0x5432);
+        v[5 * i + 2] = here;
+        v[5 * i + 3] = __byte_perm(here, right, 0x5432);
+        v[5 * i + 4] = right;
     }
-    dst.row(y)[x] = (uint16_t)result;
+    const uint32_t centre = v[12];
+#pragma unroll
+    for (int i = 0; i < 25; i++) {
+        invalid += (v[i] & BEYOND_2) / BEYOND;
+        odd ^= v[i] & BEYOND_2;
+        v[i] &= odd | ~BEYOND_2;
+    }
+    const uint32_t median = median_of_25(v);
+    for (int i = 0; i < 2 && x + i < src.width; i++) {
+        const uint32_t half = 16 * i;
+        const bool keep = (centre >> half & 0xFFFF) != BEYOND || (invalid >> half & 0xFFFF) <= 12;
+        dst.row(y)[x + i] = (uint16_t)(keep ? median >> half & 0xFFFF : PLX_DISPARITY_INVALID);
+    }
 }
 
 int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
@@ -105,7 +154,8 @@ int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum pl
         median_3x3_kernel<<<grid, block, 0, gpu->stream>>>(plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst));
         return PLX_LAUNCHED(gpu, median_3x3_kernel);
     case PLX_MEDIAN_VALID_5X5:
-        median_valid_5x5_kernel<<<grid, block, 0, gpu->stream>>>(plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst));
+        median_valid_5x5_kernel<<<plx_grid(src->width, src->height, dim3(2 * PAIRS_X, BLOCK_Y)), dim3(PAIRS_X, BLOCK_Y), 0,
+                                  gpu->stream>>>(plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst));
         return PLX_LAUNCHED(gpu, median_valid_5x5_kernel);
     }
     return PLX_ERR_ARG;

@@ -28,6 +28,17 @@ static __device__ __forceinline__ uint32_t plx_min2(uint32_t a, uint32_t b)
 #endif
 }
 
+static __device__ __forceinline__ uint32_t plx_max2(uint32_t a, uint32_t b)
+{
+#if PLX_PACKED_HALF2 && __CUDA_ARCH__ >= 800
+    uint32_t largest;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(largest) : "r"(a), "r"(b));
+    return largest;
+#else
+    return __vmaxu2(a, b);
+#endif
+}
+
 static __device__ __forceinline__ uint32_t plx_min3(uint32_t a, uint32_t b, uint32_t c)
 {
 #if PLX_PACKED_HALF2

@@ -90,11 +90,6 @@ static __device__ __forceinline__ void copy_16_ahead(uint32_t shared, const void
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
 }
 
-static __device__ __forceinline__ void copy_4_ahead(uint32_t shared, const void *global)
-{
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(global) : "memory");
-}
-
 static __device__ __forceinline__ void close_copies(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -113,13 +108,6 @@ static __device__ __forceinline__ uint4 load_shared_16(uint32_t shared)
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "r"(shared)
                  : "memory");
-    return v;
-}
-
-static __device__ __forceinline__ uint32_t load_shared_4(uint32_t shared)
-{
-    uint32_t v;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(shared) : "memory");
     return v;
 }
 
@@ -197,24 +185,63 @@ static __device__ __forceinline__ uint4 add(uint4 a, uint4 b)
     return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/* Bytes of shared memory that a warp needs for each pixel ahead: costs, what the other direction left, and penalties. */
+/* Bytes of shared memory that a warp needs for each pixel ahead: costs, and what the other direction left. */
 #define COSTS_BYTES (WARP * 16)
-#define PENALTY_BYTES 32
-#define PIXEL_BYTES (2 * COSTS_BYTES + PENALTY_BYTES)
+#define PIXEL_BYTES (2 * COSTS_BYTES)
+
+/*
+ * P2 of the steps of a line, in both halves. Where it varies, the threads of a pixel have looked up as many steps as they are,
+ * and the next as many; each step is then told to all of them.
+ */
+template <int CHUNKS, bool VARYING> struct penalties {
+    const uint32_t *at; /* of the first step */
+    int stride, last, told;
+    uint32_t pick; /* the orientation's byte */
+    uint32_t now, next;
+
+    __device__ __forceinline__ uint32_t look_up(int step) const
+    {
+        return __ldg(at + min(step, last) * stride);
+    }
+
+    /* A step's P2 is found on its lower, or right, pixel. */
+    __device__ __forceinline__ void start(const lines_args &a, const line_walk &line, int first, int step, bool backwards,
+                                          int g)
+    {
+        if (!VARYING) {
+            now = a.p2;
+            return;
+        }
+        at = a.penalty + (backwards ? first - step : first);
+        stride = step;
+        last = line.pixels - 1;
+        told = 0;
+        pick = 0x4040u | (uint32_t)line.orientation | (uint32_t)line.orientation << 8;
+        now = __byte_perm(look_up(g), 0, pick);
+        next = look_up(CHUNKS + g);
+    }
+
+    __device__ __forceinline__ uint32_t tell(int g)
+    {
+        if (!VARYING)
+            return now;
+        const uint32_t p2 = __shfl_sync(PLX_ALL_LANES, now, told % CHUNKS, CHUNKS);
+        if (++told % CHUNKS == 0) {
+            now = __byte_perm(next, 0, pick);
+            next = look_up(told + CHUNKS + g);
+        }
+        return p2;
+    }
+};
 
 /* What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. */
-template <int D, int AHEAD, bool VARYING> struct walker {
-    static constexpr int chunks = D / 16;
-
+template <int D, int AHEAD> struct walker {
     const uint4 *cost;
     uint4 *pairs;
-    const uint32_t *penalty;
     int fetched, done, step; /* index of the chunk to fetch and of the one to store; distance to the next */
-    int fetched_penalty, penalty_step;
-    int to_fetch;                /* pixels */
-    uint32_t ring, penalty_ring; /* addresses of this thread's part */
-    uint32_t write, read;        /* offsets: multiples of COSTS_BYTES below AHEAD * COSTS_BYTES */
-    bool fetches_penalty;        /* one thread a direction does */
+    int to_fetch;            /* pixels */
+    uint32_t ring;           /* address of this thread's part */
+    uint32_t write, read;    /* offsets: multiples of COSTS_BYTES below AHEAD * COSTS_BYTES */
     uint32_t l[8], excess;
     uint4 c;
 
@@ -225,30 +252,21 @@ template <int D, int AHEAD, bool VARYING> struct walker {
             if (pairs_too)
                 copy_16_ahead(ring + AHEAD * COSTS_BYTES + write, pairs + fetched);
             fetched += step;
-            if (VARYING) {
-                if (fetches_penalty)
-                    copy_4_ahead(penalty_ring + write / (COSTS_BYTES / PENALTY_BYTES), penalty + fetched_penalty);
-                fetched_penalty += penalty_step;
-            }
         }
         to_fetch--;
         close_copies();
     }
 
     /* Waits for the next pixel and makes its L. */
-    __device__ __forceinline__ void walk(uint32_t p1, uint32_t p2, uint32_t pick_p2, const neighbours<chunks> &beside)
+    __device__ __forceinline__ void walk(uint32_t p1, uint32_t p2, const neighbours<D / 16> &beside)
     {
         uint32_t costs[8];
 
         await_copies<AHEAD - 2>();
-        if (VARYING) {
-            __syncwarp(); /* what one thread fetched all may read; and may be overwritten after the step that reads it */
-            p2 = __byte_perm(load_shared_4(penalty_ring + read / (COSTS_BYTES / PENALTY_BYTES)), 0, pick_p2);
-        }
         c = load_shared_16(ring + read);
         plx_unpack(c, costs);
-        const uint32_t m = least<chunks>(l);
-        advance<chunks>(l, m, costs, p1, p2, beside);
+        const uint32_t m = least<D / 16>(l);
+        advance<D / 16>(l, m, costs, p1, p2, beside);
         if (!PLX_PACKED_HALF2) {
             excess = (m & 0xFFFF) * 0x01010101u;
             keep(excess);
@@ -271,7 +289,7 @@ template <int D, int AHEAD, bool VARYING> struct walker {
     {
         if (PLX_PACKED_HALF2)
             return;
-        const uint32_t m = least<chunks>(l);
+        const uint32_t m = least<D / 16>(l);
 #pragma unroll
         for (int i = 0; i < 8; i++)
             l[i] -= m;
@@ -298,21 +316,17 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
     const int stride = line.dy * a.width + line.dx, first = line.y * a.width + line.x;
     const int start = backwards ? first + (pixels - 1) * stride : first, step = backwards ? -stride : stride;
     const uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
-    const uint32_t pick_p2 = 0x4040u | (uint32_t)line.orientation | (uint32_t)line.orientation << 8;
     const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared) + threadIdx.x / WARP * AHEAD * PIXEL_BYTES;
-    walker<D, AHEAD, VARYING> w;
+    penalties<CHUNKS, VARYING> p2;
+    walker<D, AHEAD> w;
 
+    p2.start(a, line, start, step, backwards, g);
     w.cost = a.cost;
     w.pairs = a.pairs[line.orientation];
-    w.penalty = a.penalty;
     w.fetched = w.done = start * CHUNKS + g;
     w.step = step * CHUNKS;
-    w.fetched_penalty = backwards ? start - step : start; /* of a step: on its lower or right pixel */
-    w.penalty_step = step;
     w.to_fetch = pixels;
     w.ring = base + lane * 16;
-    w.penalty_ring = base + 2 * AHEAD * COSTS_BYTES + direction * 4;
-    w.fetches_penalty = g == 0;
     w.write = w.read = 0;
     w.excess = 0;
 #pragma unroll
@@ -330,7 +344,7 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
         const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
 #pragma unroll 4
         for (; t < pause; t++) {
-            w.walk(p1, a.p2, pick_p2, beside);
+            w.walk(p1, p2.tell(g), beside);
             w.fetch(false);
             if (line.exists)
                 w.pairs[w.done] = w.result();
@@ -339,7 +353,7 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
         w.reduce();
     }
     if (pixels & 1) { /* both are there at once */
-        w.walk(p1, a.p2, pick_p2, beside);
+        w.walk(p1, p2.tell(g), beside);
         w.fetch(false);
         uint4 sum = w.result();
         sum.x += __shfl_xor_sync(PLX_ALL_LANES, sum.x, CHUNKS);
@@ -362,7 +376,7 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
         const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
 #pragma unroll 4
         for (; t < pause; t++) {
-            w.walk(p1, a.p2, pick_p2, beside);
+            w.walk(p1, p2.tell(g), beside);
             const uint4 left = load_shared_16(w.ring + AHEAD * COSTS_BYTES + w.read);
             w.fetch(true);
             if (line.exists)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the matching stages take on the GPU: `bench_gpu_match [rounds]`. A row for each size and parameter set; median
+ * How long the matching stages take on the GPU: `bench_gpu_match [rounds [row]]`. A row for each size and parameter set; median
  * milliseconds of each stage between events, then of the whole as one graph launch, from the launch until the processor knows
  * that it is done (median, tenth and ninetieth percentile), everything in memory of the GPU. `classic` makes the strict
  * disparity, as libSGM does; `default` strict, dense and confidence, as the service does.
@@ -212,6 +212,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int classic = 1; classic >= 0; classic--) {
             struct bench bench = {.width = rows[i].width, .height = rows[i].height};
+            if (argc > 2 && atoi(argv[2]) != (int)(2 * i) + !classic)
+                continue;
             (classic ? plx_match_classic : plx_match_default)(&bench.match);
             bench.match.disparities = rows[i].disparities;
             bench.match.paths = rows[i].paths;

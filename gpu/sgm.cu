@@ -18,13 +18,19 @@ static void *place(char *block, size_t *end, size_t bytes)
 static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, char *block)
 {
     const size_t pixels = (size_t)limits->width * (size_t)limits->height, volume = pixels * (size_t)limits->disparities;
-    const size_t beyond = (size_t)limits->width + 1; /* a first step looks up its penalty there, and does not use it */
+    const size_t beyond = (size_t)limits->width + 1; /* pixels to the next of a diagonal */
+    const size_t room = (PLX_LINES_BEYOND_ROWS * beyond + PLX_LINES_BEYOND_ROW) * (size_t)limits->disparities;
     size_t end = 0;
 
+    place(block, &end, room);
     sgm->cost = (uint4 *)place(block, &end, volume);
-    for (int i = 0; i < PLX_ORIENTATIONS; i++)
+    for (int i = 0; i < PLX_ORIENTATIONS; i++) {
+        place(block, &end, room);
         sgm->pairs[i] = (uint4 *)place(block, &end, volume);
-    sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty);
+    }
+    place(block, &end, room);
+    sgm->scrap = (uint4 *)place(block, &end, 32 * sizeof *sgm->scrap);
+    sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty); /* a first step looks beyond */
     sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
     return end;
 }
@@ -51,8 +57,6 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->fork, cudaEventDisableTiming));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
-    if (result == 0)
-        result = plx_sgm_lines_prepare(gpu);
     if (result == 0)
         result = plx_sgm_winner_prepare(gpu);
     return result;

@@ -21,9 +21,14 @@
 #define PLX_ORIENTATIONS 4
 enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
 
+/* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
+#define PLX_LINES_BEYOND_ROW 16 /* along a row */
+#define PLX_LINES_BEYOND_ROWS 4 /* along all others */
+
 struct plx_gpu_sgm {
     uint4 *cost;
     uint4 *pairs[PLX_ORIENTATIONS];
+    uint4 *scrap;      /* [32] where lines that do not exist store */
     uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
     uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
     cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
@@ -52,8 +57,7 @@ int plx_sgm_penalty(const struct plx_sgm_job *job);
 int plx_sgm_lines(const struct plx_sgm_job *job);
 int plx_sgm_winner(const struct plx_sgm_job *job);
 
-/* Once, at creation: lets kernels have as much shared memory as they ask for. */
-int plx_sgm_lines_prepare(struct plx_gpu *gpu);
+/* Once, at creation: lets its kernels have as much shared memory as they ask for. */
 int plx_sgm_winner_prepare(struct plx_gpu *gpu);
 
 #endif

@@ -8,54 +8,58 @@
 #include "gpu/packed.cuh"
 #include "gpu/sgm.cuh"
 
-#define WARP 32
-#define WARPS 4 /* of a block; they know nothing of each other */
-#define THREADS (WARPS * WARP)
+#define WARP 32 /* a block is one: what a warp does in common then is known to be common */
 
-/* Pixels that are fetched ahead: a block of rows has the chip almost for itself, the others share it. */
-#define AHEAD_ROWS 16
-#define AHEAD_OTHERS 4
+/*
+ * Rows are few and long: what counts is how soon a step follows the other, so they fetch far ahead and are hasty. The others
+ * are many, and share what there is.
+ */
+#define ROWS_AHEAD 16 /* pixels, a power of two */
+#define OTHERS_AHEAD 4
+static_assert(ROWS_AHEAD <= PLX_LINES_BEYOND_ROW && OTHERS_AHEAD <= PLX_LINES_BEYOND_ROWS, "fetches beyond the volumes");
 
 /* Where sums are not reduced at every step, they grow by at most the largest cost, 62 + 32, and have to fit 16 bits. */
 #define STEPS_BETWEEN_REDUCTIONS 512
 
 struct lines_args {
     const uint4 *cost;
-    uint4 *pairs[PLX_ORIENTATIONS];
+    uint4 *pairs[PLX_ORIENTATIONS], *scrap;
     const uint32_t *penalty;
     int width, height;
     int rows, columns, diagonals;          /* warps of each */
     uint32_t p1_straight, p1_diagonal, p2; /* in both halves */
 };
 
-/* A line as one direction walks it. */
+/* A line from its upper, or left, end. */
 struct line_walk {
-    int x, y, dx, dy, pixels;
+    int x, y, dx, dy;
     int orientation;
-    bool exists; /* false: it only accompanies the others of its warp, writing nothing */
+    bool exists; /* false: it only accompanies the others of its warp, and walks on the spot */
 };
 
 /*
  * The lines of a warp are of one length. Diagonals are numbered by falling length: first the longest, of which there may be
  * many, then of each length one at either end of the long side, each with its mirror image.
  */
-static __device__ __forceinline__ line_walk diagonal(const lines_args &a, int index)
+static __host__ __device__ __forceinline__ int longest_diagonals(int width, int height)
 {
-    const int shorter = min(a.width, a.height), longest = abs(a.width - a.height) + 1, padded = (2 * longest + 3) & ~3;
-    const bool mirrored = index & 1;
-    line_walk l = {0, 0, 1, 1, shorter, PLX_FALLING, true};
+    const int count = 2 * ((width > height ? width - height : height - width) + 1);
+    return (count + 3) & ~3; /* so that others begin with a warp */
+}
 
-    if (index < padded) {
-        const int start = min(index / 2, longest - 1);
-        l.exists = index < 2 * longest;
-        (a.width >= a.height ? l.x : l.y) = start;
+static __device__ __forceinline__ line_walk diagonal(const lines_args &a, int index, int pixels)
+{
+    const bool mirrored = index & 1;
+    line_walk l = {0, 0, 1, 1, PLX_FALLING, true};
+
+    if (index < longest_diagonals(a.width, a.height)) {
+        const int last = abs(a.width - a.height);
+        l.exists = index / 2 <= last;
+        (a.width >= a.height ? l.x : l.y) = min(index / 2, last);
+    } else if (index & 2) {
+        l.x = a.width - pixels;
     } else {
-        index -= padded;
-        l.pixels = shorter - 1 - index / 4;
-        if (index & 2)
-            l.x = a.width - l.pixels;
-        else
-            l.y = a.height - l.pixels;
+        l.y = a.height - pixels;
     }
     if (mirrored) {
         l.x = a.width - 1 - l.x;
@@ -65,24 +69,29 @@ static __device__ __forceinline__ line_walk diagonal(const lines_args &a, int in
     return l;
 }
 
-static __device__ __forceinline__ line_walk straight(int index, int lines, int pixels, bool row)
+static __device__ __forceinline__ line_walk straight(int index, int lines, bool row)
 {
     const int at = min(index, lines - 1);
-    return {row ? 0 : at, row ? at : 0, row, !row, pixels, row ? PLX_HORIZONTAL : PLX_VERTICAL, index < lines};
+    return {row ? 0 : at, row ? at : 0, row, !row, row ? PLX_HORIZONTAL : PLX_VERTICAL, index < lines};
 }
 
-/* Line PLACE of the LINES of a warp; without pixels where WARP is one too many. */
-static __device__ __forceinline__ line_walk line_of(const lines_args &a, int warp, int lines, int place)
+/* Line PLACE of the LINES of a warp, and how many pixels all of them have. */
+static __device__ __forceinline__ line_walk line_of(const lines_args &a, int warp, int lines, int place, int *ret_pixels)
 {
-    if (warp < a.rows)
-        return straight(warp * lines + place, a.height, a.width, true);
+    const int shorter = min(a.width, a.height), longest = longest_diagonals(a.width, a.height);
+
+    if (warp < a.rows) {
+        *ret_pixels = a.width;
+        return straight(warp * lines + place, a.height, true);
+    }
     warp -= a.rows;
-    if (warp < a.columns)
-        return straight(warp * lines + place, a.width, a.height, false);
+    if (warp < a.columns) {
+        *ret_pixels = a.height;
+        return straight(warp * lines + place, a.width, false);
+    }
     warp -= a.columns;
-    if (warp < a.diagonals)
-        return diagonal(a, warp * lines + place);
-    return {};
+    *ret_pixels = warp * lines < longest ? shorter : shorter - 1 - (warp * lines - longest) / 4;
+    return diagonal(a, warp * lines + place, *ret_pixels);
 }
 
 static __device__ __forceinline__ void copy_16_ahead(uint32_t shared, const void *global)
@@ -120,6 +129,10 @@ static __device__ __forceinline__ void keep(int &value)
 {
     asm volatile("" : "+r"(value));
 }
+template <class T> static __device__ __forceinline__ void keep(T *&value)
+{
+    asm volatile("" : "+l"(value));
+}
 
 /* The threads that hold the disparities around those of this one, and how their registers join. */
 template <int CHUNKS> struct neighbours {
@@ -137,14 +150,27 @@ template <int CHUNKS> struct neighbours {
     }
 };
 
-/* The least L of the pixel, in both halves. */
-template <int CHUNKS> static __device__ __forceinline__ uint32_t least(const uint32_t l[8])
+/*
+ * The least L of the pixel, in both halves. HASTY: more exchanges between threads, fewer of them one after the other.
+ */
+template <int CHUNKS, bool HASTY> static __device__ __forceinline__ uint32_t least(const uint32_t l[8])
 {
+    constexpr int AT_ONCE = HASTY ? (CHUNKS < 8 ? CHUNKS : 8) : 2;
     uint32_t m = plx_least_of_8(l);
+
+    m = plx_min2(m, __byte_perm(m, m, 0x1032));
 #pragma unroll
-    for (int step = CHUNKS / 2; step > 0; step /= 2)
-        m = plx_min2(m, __shfl_xor_sync(PLX_ALL_LANES, m, step));
-    return plx_min2(m, __byte_perm(m, m, 0x1032));
+    for (int step = 1; step < CHUNKS; step *= AT_ONCE) {
+        uint32_t other[AT_ONCE];
+        other[0] = m;
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i++)
+            other[i] = __shfl_xor_sync(PLX_ALL_LANES, m, i * step % CHUNKS);
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i += 2)
+            m = i + 1 < AT_ONCE ? plx_min3(m, other[i], other[i + 1]) : plx_min2(m, other[i]);
+    }
+    return m;
 }
 
 /*
@@ -204,19 +230,19 @@ template <int CHUNKS, bool VARYING> struct penalties {
         return __ldg(at + min(step, last) * stride);
     }
 
-    /* A step's P2 is found on its lower, or right, pixel. */
-    __device__ __forceinline__ void start(const lines_args &a, const line_walk &line, int first, int step, bool backwards,
-                                          int g)
+    /* FIRST: where P2 of the first step is found: on its lower, or right, pixel. */
+    __device__ __forceinline__ void start(const lines_args &a, int orientation, int first, int step, int pixels, int g)
     {
         if (!VARYING) {
             now = a.p2;
+            keep(now);
             return;
         }
-        at = a.penalty + (backwards ? first - step : first);
+        at = a.penalty + first;
         stride = step;
-        last = line.pixels - 1;
+        last = pixels - 1;
         told = 0;
-        pick = 0x4040u | (uint32_t)line.orientation | (uint32_t)line.orientation << 8;
+        pick = 0x4040u | (uint32_t)orientation | (uint32_t)orientation << 8;
         now = __byte_perm(look_up(g), 0, pick);
         next = look_up(CHUNKS + g);
     }
@@ -234,38 +260,57 @@ template <int CHUNKS, bool VARYING> struct penalties {
     }
 };
 
-/* What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. */
-template <int D, int AHEAD> struct walker {
+/*
+ * What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. It fetches
+ * beyond the end of its line, where the volumes have room, and uses nothing of that.
+ */
+template <int D, int AHEAD, bool HASTY> struct walker {
+    static constexpr uint32_t ring_bytes = AHEAD * COSTS_BYTES;
+
     const uint4 *cost;
     uint4 *pairs;
-    int fetched, done, step; /* index of the chunk to fetch and of the one to store; distance to the next */
-    int to_fetch;            /* pixels */
-    uint32_t ring;           /* address of this thread's part */
-    uint32_t write, read;    /* offsets: multiples of COSTS_BYTES below AHEAD * COSTS_BYTES */
+    int fetched, stored, step; /* chunks: to fetch next, to store next, from one pixel to the next */
+    uint32_t ring;             /* address of this thread's part */
+    uint32_t write, read;      /* offsets there of the pixel to fetch, and of the one after the next */
     uint32_t l[8], excess;
-    uint4 c;
+    uint4 c, next; /* costs of this pixel, and of the next */
 
     __device__ __forceinline__ void fetch(bool pairs_too)
     {
-        if (to_fetch > 0) {
-            copy_16_ahead(ring + write, cost + fetched);
-            if (pairs_too)
-                copy_16_ahead(ring + AHEAD * COSTS_BYTES + write, pairs + fetched);
-            fetched += step;
-        }
-        to_fetch--;
+        copy_16_ahead(ring + write, cost + fetched);
+        if (pairs_too)
+            copy_16_ahead(ring + ring_bytes + write, pairs + fetched);
+        fetched += step;
         close_copies();
     }
 
-    /* Waits for the next pixel and makes its L. */
+    __device__ __forceinline__ void start(void)
+    {
+#pragma unroll
+        for (int i = 0; i < AHEAD - 1; i++) {
+            write = i * COSTS_BYTES;
+            fetch(false);
+        }
+        write = ring_bytes - COSTS_BYTES;
+        await_copies<AHEAD - 2>();
+        next = load_shared_16(ring);
+        read = COSTS_BYTES;
+        excess = 0;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            l[i] = 0;
+    }
+
+    /* Makes the L of the next pixel, and has the costs of the one after it. */
     __device__ __forceinline__ void walk(uint32_t p1, uint32_t p2, const neighbours<D / 16> &beside)
     {
         uint32_t costs[8];
 
-        await_copies<AHEAD - 2>();
-        c = load_shared_16(ring + read);
+        c = next;
+        await_copies<AHEAD - 3>();
+        next = load_shared_16(ring + read);
         plx_unpack(c, costs);
-        const uint32_t m = least<D / 16>(l);
+        const uint32_t m = least<D / 16, HASTY>(l);
         advance<D / 16>(l, m, costs, p1, p2, beside);
         if (!PLX_PACKED_HALF2) {
             excess = (m & 0xFFFF) * 0x01010101u;
@@ -273,23 +318,30 @@ template <int D, int AHEAD> struct walker {
         }
     }
 
+    /* What the other direction left at this pixel. */
+    __device__ __forceinline__ uint4 left(void) const
+    {
+        return load_shared_16(ring + ring_bytes + ((read - COSTS_BYTES) & (ring_bytes - 1)));
+    }
+
     __device__ __forceinline__ uint4 result(void) const
     {
         return pack(l, c, excess);
     }
 
-    __device__ __forceinline__ void pass(void)
+    __device__ __forceinline__ void pass(uint4 sum)
     {
-        write = read;
-        read = (read + COSTS_BYTES) & (AHEAD * COSTS_BYTES - 1);
-        done += step;
+        pairs[stored] = sum;
+        stored += step;
+        write = (write + COSTS_BYTES) & (ring_bytes - 1);
+        read = (read + COSTS_BYTES) & (ring_bytes - 1);
     }
 
     __device__ __forceinline__ void reduce(void)
     {
         if (PLX_PACKED_HALF2)
             return;
-        const uint32_t m = least<D / 16>(l);
+        const uint32_t m = least<D / 16, HASTY>(l);
 #pragma unroll
         for (int i = 0; i < 8; i++)
             l[i] -= m;
@@ -300,45 +352,31 @@ template <int D, int AHEAD> struct walker {
  * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
  * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
  */
-template <int D, int AHEAD, bool VARYING>
-static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_constant__ lines_args a)
+template <int D, int AHEAD, bool VARYING, bool HASTY>
+static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constant__ lines_args a)
 {
     constexpr int CHUNKS = D / 16, LINES = WARP / CHUNKS / 2;
-    extern __shared__ __align__(16) unsigned char shared[];
-    const int lane = threadIdx.x % WARP, direction = lane / CHUNKS, g = lane % CHUNKS;
+    extern __shared__ __align__(16) unsigned char shared[]; /* [2][AHEAD][32] chunks: costs, and pairs */
+    const int lane = threadIdx.x, direction = lane / CHUNKS, g = lane % CHUNKS;
     const bool backwards = direction & 1;
-    const line_walk line = line_of(a, blockIdx.x * WARPS + threadIdx.x / WARP, LINES, direction / 2);
-
-    if (line.pixels == 0)
-        return;
-    const neighbours<CHUNKS> beside(lane);
-    const int pixels = line.pixels, half = pixels / 2;
+    int pixels;
+    const line_walk line = line_of(a, blockIdx.x, LINES, direction / 2, &pixels);
+    const int half = pixels / 2;
     const int stride = line.dy * a.width + line.dx, first = line.y * a.width + line.x;
     const int start = backwards ? first + (pixels - 1) * stride : first, step = backwards ? -stride : stride;
-    const uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
-    const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared) + threadIdx.x / WARP * AHEAD * PIXEL_BYTES;
+    const neighbours<CHUNKS> beside(lane);
+    uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
     penalties<CHUNKS, VARYING> p2;
-    walker<D, AHEAD> w;
+    walker<D, AHEAD, HASTY> w;
 
-    p2.start(a, line, start, step, backwards, g);
+    p2.start(a, line.orientation, backwards ? start - step : start, step, pixels, g);
     w.cost = a.cost;
-    w.pairs = a.pairs[line.orientation];
-    w.fetched = w.done = start * CHUNKS + g;
-    w.step = step * CHUNKS;
-    w.to_fetch = pixels;
-    w.ring = base + lane * 16;
-    w.write = w.read = 0;
-    w.excess = 0;
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        w.l[i] = 0;
-
-#pragma unroll
-    for (int i = 0; i < AHEAD - 1; i++) {
-        w.write = i * COSTS_BYTES;
-        w.fetch(false);
-    }
-    w.write = (AHEAD - 1) * COSTS_BYTES;
+    w.pairs = line.exists ? a.pairs[line.orientation] : a.scrap;
+    w.fetched = w.stored = line.exists ? start * CHUNKS + g : lane;
+    w.step = line.exists ? step * CHUNKS : 0;
+    w.ring = (uint32_t)__cvta_generic_to_shared(shared) + lane * 16;
+    keep(p1), keep(w.cost), keep(w.pairs);
+    w.start();
 
     for (int t = 0; t < half;) { /* until the middle: leave it for the other direction */
         const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
@@ -346,13 +384,11 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
         for (; t < pause; t++) {
             w.walk(p1, p2.tell(g), beside);
             w.fetch(false);
-            if (line.exists)
-                w.pairs[w.done] = w.result();
-            w.pass();
+            w.pass(w.result());
         }
         w.reduce();
     }
-    if (pixels & 1) { /* both are there at once */
+    if (pixels & 1) { /* both are there at once, and store the same */
         w.walk(p1, p2.tell(g), beside);
         w.fetch(false);
         uint4 sum = w.result();
@@ -360,15 +396,15 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
         sum.y += __shfl_xor_sync(PLX_ALL_LANES, sum.y, CHUNKS);
         sum.z += __shfl_xor_sync(PLX_ALL_LANES, sum.z, CHUNKS);
         sum.w += __shfl_xor_sync(PLX_ALL_LANES, sum.w, CHUNKS);
-        if (line.exists && !backwards)
-            w.pairs[w.done] = sum;
-        w.pass();
+        w.pass(sum);
     }
     __threadfence(); /* what was left is seen by the other half of the warp */
     __syncwarp();
-    for (int i = 0, at = w.done, slot = w.read; i < AHEAD - 1 && i < half; i++, at += w.step) {
-        copy_16_ahead(w.ring + AHEAD * COSTS_BYTES + slot, w.pairs + at); /* their costs are fetched already */
-        slot = (slot + COSTS_BYTES) & (AHEAD * COSTS_BYTES - 1);
+#pragma unroll 1
+    for (uint32_t i = 0, at = w.stored, slot = w.read - COSTS_BYTES; i < AHEAD - 1; i++) { /* their costs are there */
+        copy_16_ahead(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + (int)at);
+        at += w.step;
+        slot += COSTS_BYTES;
     }
     close_copies();
     await_copies<0>();
@@ -376,22 +412,25 @@ static __global__ void __launch_bounds__(THREADS) lines_kernel(const __grid_cons
         const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
 #pragma unroll 4
         for (; t < pause; t++) {
+            const uint4 left = w.left();
             w.walk(p1, p2.tell(g), beside);
-            const uint4 left = load_shared_16(w.ring + AHEAD * COSTS_BYTES + w.read);
             w.fetch(true);
-            if (line.exists)
-                w.pairs[w.done] = add(left, w.result());
-            w.pass();
+            w.pass(add(left, w.result()));
         }
         w.reduce();
     }
 }
 
-template <int D, int AHEAD, bool VARYING> static int start(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)
+template <int D, bool VARYING> static int start_rows(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)
 {
-    const int warps = args.rows + args.columns + args.diagonals, bytes = WARPS * AHEAD * PIXEL_BYTES;
+    lines_kernel<D, ROWS_AHEAD, VARYING, true><<<args.rows, WARP, ROWS_AHEAD * PIXEL_BYTES, stream>>>(args);
+    return PLX_LAUNCHED(gpu, lines_kernel);
+}
 
-    lines_kernel<D, AHEAD, VARYING><<<plx_blocks(warps, WARPS), THREADS, bytes, stream>>>(args);
+template <int D, bool VARYING> static int start_others(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)
+{
+    const int warps = args.columns + args.diagonals;
+    lines_kernel<D, OTHERS_AHEAD, VARYING, false><<<warps, WARP, OTHERS_AHEAD * PIXEL_BYTES, stream>>>(args);
     return PLX_LAUNCHED(gpu, lines_kernel);
 }
 
@@ -400,8 +439,8 @@ template <int D, bool VARYING> static int walk(const struct plx_sgm_job *job, li
     constexpr int LINES = WARP / (D / 16) / 2;
     struct plx_gpu *gpu = job->gpu;
     struct plx_gpu_sgm *sgm = gpu->sgm;
-    const int width = job->width, height = job->height, longest = abs(width - height) + 1;
-    const int diagonals = ((2 * longest + 3) & ~3) + 4 * (min(width, height) - 1);
+    const int width = job->width, height = job->height;
+    const int diagonals = longest_diagonals(width, height) + 4 * (min(width, height) - 1);
     lines_args rows = args;
 
     rows.rows = (int)plx_blocks(height, LINES);
@@ -411,11 +450,11 @@ template <int D, bool VARYING> static int walk(const struct plx_sgm_job *job, li
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
     if (result == 0)
-        result = start<D, AHEAD_ROWS, VARYING>(gpu, rows, sgm->side);
+        result = start_rows<D, VARYING>(gpu, rows, sgm->side);
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side));
     if (result == 0)
-        result = start<D, AHEAD_OTHERS, VARYING>(gpu, args, gpu->stream);
+        result = start_others<D, VARYING>(gpu, args, gpu->stream);
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
     return result;
@@ -432,6 +471,7 @@ int plx_sgm_lines(const struct plx_sgm_job *job)
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
     const lines_args args = {sgm->cost,
                              {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
+                             sgm->scrap,
                              sgm->penalty,
                              job->width,
                              job->height,
@@ -450,26 +490,4 @@ int plx_sgm_lines(const struct plx_sgm_job *job)
     default:
         return choose<256>(job, args);
     }
-}
-
-template <int D, bool VARYING> static int allow_shared(struct plx_gpu *gpu)
-{
-    return PLX_CUDA(gpu, cudaFuncSetAttribute(lines_kernel<D, AHEAD_ROWS, VARYING>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              WARPS * AHEAD_ROWS * PIXEL_BYTES));
-}
-
-int plx_sgm_lines_prepare(struct plx_gpu *gpu)
-{
-    int result = allow_shared<64, false>(gpu);
-    if (result == 0)
-        result = allow_shared<128, false>(gpu);
-    if (result == 0)
-        result = allow_shared<256, false>(gpu);
-    if (result == 0)
-        result = allow_shared<64, true>(gpu);
-    if (result == 0)
-        result = allow_shared<128, true>(gpu);
-    if (result == 0)
-        result = allow_shared<256, true>(gpu);
-    return result;
 }

@@ -23,7 +23,7 @@ enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towa
 
 /* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
 #define PLX_LINES_BEYOND_ROW 16 /* along a row */
-#define PLX_LINES_BEYOND_ROWS 4 /* along all others */
+#define PLX_LINES_BEYOND_ROWS 8 /* along all others */
 
 struct plx_gpu_sgm {
     uint4 *cost;

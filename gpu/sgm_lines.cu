@@ -15,7 +15,9 @@
  * are many, and share what there is.
  */
 #define ROWS_AHEAD 16 /* pixels, a power of two */
-#define OTHERS_AHEAD 4
+#ifndef OTHERS_AHEAD
+#    define OTHERS_AHEAD 4
+#endif
 static_assert(ROWS_AHEAD <= PLX_LINES_BEYOND_ROW && OTHERS_AHEAD <= PLX_LINES_BEYOND_ROWS, "fetches beyond the volumes");
 
 /* Where sums are not reduced at every step, they grow by at most the largest cost, 62 + 32, and have to fit 16 bits. */
@@ -118,6 +120,11 @@ static __device__ __forceinline__ uint4 load_shared_16(uint32_t shared)
                  : "r"(shared)
                  : "memory");
     return v;
+}
+
+static __device__ __forceinline__ void store_16(uint4 *global, uint4 v)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(global), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
 /* Keeps the compiler from computing VALUE anew at each use. */
@@ -271,9 +278,9 @@ template <int D, int AHEAD, bool HASTY> struct walker {
     uint4 *pairs;
     int fetched, stored, step; /* chunks: to fetch next, to store next, from one pixel to the next */
     uint32_t ring;             /* address of this thread's part */
-    uint32_t write, read;      /* offsets there of the pixel to fetch, and of the one after the next */
+    uint32_t write, read;      /* offsets there of the pixel to fetch, and of the next one to load */
     uint32_t l[8], excess;
-    uint4 c, next; /* costs of this pixel, and of the next */
+    uint4 c, next; /* costs of this pixel, and in haste of the next */
 
     __device__ __forceinline__ void fetch(bool pairs_too)
     {
@@ -292,23 +299,30 @@ template <int D, int AHEAD, bool HASTY> struct walker {
             fetch(false);
         }
         write = ring_bytes - COSTS_BYTES;
-        await_copies<AHEAD - 2>();
-        next = load_shared_16(ring);
-        read = COSTS_BYTES;
+        read = 0;
+        if (HASTY) {
+            await_copies<AHEAD - 2>();
+            next = load_shared_16(ring);
+            read = COSTS_BYTES;
+        }
         excess = 0;
 #pragma unroll
         for (int i = 0; i < 8; i++)
             l[i] = 0;
     }
 
-    /* Makes the L of the next pixel, and has the costs of the one after it. */
+    /* Makes the L of the next pixel; in haste it has the costs already, and loads those of the one after it. */
     __device__ __forceinline__ void walk(uint32_t p1, uint32_t p2, const neighbours<D / 16> &beside)
     {
         uint32_t costs[8];
 
-        c = next;
-        await_copies<AHEAD - 3>();
-        next = load_shared_16(ring + read);
+        await_copies<AHEAD - 2 - HASTY>();
+        if (HASTY) {
+            c = next;
+            next = load_shared_16(ring + read);
+        } else {
+            c = load_shared_16(ring + read);
+        }
         plx_unpack(c, costs);
         const uint32_t m = least<D / 16, HASTY>(l);
         advance<D / 16>(l, m, costs, p1, p2, beside);
@@ -318,10 +332,10 @@ template <int D, int AHEAD, bool HASTY> struct walker {
         }
     }
 
-    /* What the other direction left at this pixel. */
-    __device__ __forceinline__ uint4 left(void) const
+    /* Offset of the pixel that is next to be walked. */
+    __device__ __forceinline__ uint32_t here(void) const
     {
-        return load_shared_16(ring + ring_bytes + ((read - COSTS_BYTES) & (ring_bytes - 1)));
+        return (read - HASTY * COSTS_BYTES) & (ring_bytes - 1);
     }
 
     __device__ __forceinline__ uint4 result(void) const
@@ -331,7 +345,7 @@ template <int D, int AHEAD, bool HASTY> struct walker {
 
     __device__ __forceinline__ void pass(uint4 sum)
     {
-        pairs[stored] = sum;
+        store_16(pairs + stored, sum);
         stored += step;
         write = (write + COSTS_BYTES) & (ring_bytes - 1);
         read = (read + COSTS_BYTES) & (ring_bytes - 1);
@@ -401,7 +415,7 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
     __threadfence(); /* what was left is seen by the other half of the warp */
     __syncwarp();
 #pragma unroll 1
-    for (uint32_t i = 0, at = w.stored, slot = w.read - COSTS_BYTES; i < AHEAD - 1; i++) { /* their costs are there */
+    for (uint32_t i = 0, at = w.stored, slot = w.here(); i < AHEAD - 1; i++) { /* their costs are there */
         copy_16_ahead(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + (int)at);
         at += w.step;
         slot += COSTS_BYTES;
@@ -412,10 +426,11 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
         const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
 #pragma unroll 4
         for (; t < pause; t++) {
-            const uint4 left = w.left();
-            w.walk(p1, p2.tell(g), beside);
+            const uint32_t left = w.ring + w.ring_bytes + w.here();
+            w.walk(p1, p2.tell(g), beside); /* which waits */
+            const uint4 pairs = load_shared_16(left);
             w.fetch(true);
-            w.pass(add(left, w.result()));
+            w.pass(add(pairs, w.result()));
         }
         w.reduce();
     }

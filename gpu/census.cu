@@ -33,11 +33,14 @@ template <enum plx_census_kind KIND> struct form {
     }
 };
 
+/* A word, its upper bits alone in the first half of samples where it has more than 32. */
 template <enum plx_census_kind KIND> struct word {
     typedef uint32_t type;
+    static constexpr int upper = 0;
 };
 template <> struct word<PLX_CENSUS_FULL_9X7> {
     typedef uint64_t type;
+    static constexpr int upper = 30;
 };
 
 typedef uint8_t tile[SHARED_Y][SHARED_X];
@@ -66,21 +69,40 @@ static __device__ void smooth_tile(const struct census_args &a, int x0, int y0, 
     }
 }
 
-template <enum plx_census_kind KIND> static __device__ typename word<KIND>::type census_word(const tile &g, int tx, int ty)
+/* Two pixels in the halves of a word, BLOCK_X apart: one subtraction compares both. */
+typedef uint32_t pairs[SHARED_Y][SHARED_X - BLOCK_X];
+
+static __device__ void pair_tile(const tile &g, pairs &ret_pairs)
+{
+    const int width = SHARED_X - BLOCK_X;
+    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < width * SHARED_Y; i += BLOCK_X * TILE_Y)
+        ret_pairs[i / width][i % width] = g[i / width][i % width] | (uint32_t)g[i / width][i % width + BLOCK_X] << 16;
+}
+
+/* The census words of the two pixels at (X, Y) of the tile. */
+template <enum plx_census_kind KIND>
+static __device__ __forceinline__ void census_words(const pairs &p, int x, int y, typename word<KIND>::type ret_words[2])
 {
     typedef form<KIND> f;
-    typename word<KIND>::type bits = 0;
+    uint32_t low[2] = {0, 0}, high[2] = {0, 0}; /* complements */
+    int samples = 0;
 #pragma unroll
     for (int dy = -f::ry; dy <= f::ry; dy++) {
 #pragma unroll
         for (int dx = -f::rx; dx <= f::rx; dx++) {
             if (!f::sampled(dx, dy))
                 continue;
-            const int other = f::symmetric ? g[ty - dy][tx - dx] : g[ty][tx];
-            bits = bits << 1 | (g[ty + dy][tx + dx] > other);
+            const uint32_t other = f::symmetric ? p[y - dy][x - dx] : p[y][x];
+            const uint32_t not_larger = other + 0x80008000u - p[y + dy][x + dx]; /* in the uppermost bit of each half */
+            uint32_t *bits = samples++ < word<KIND>::upper ? high : low;
+            bits[0] = __funnelshift_l(not_larger << 16, bits[0], 1);
+            bits[1] = __funnelshift_l(not_larger, bits[1], 1);
         }
     }
-    return bits;
+    const uint64_t mask = ~0ull >> (64 - samples);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        ret_words[i] = (typename word<KIND>::type)(~((uint64_t)high[i] << 32 | low[i]) & mask);
 }
 
 static __device__ uint8_t gradient_at(const tile &g, int x, int y)
@@ -89,13 +111,15 @@ static __device__ uint8_t gradient_at(const tile &g, int x, int y)
     return (uint8_t)plx_clamp(128 + (sum >> 1), 0, 255);
 }
 
-/* Grid: tiles of 64 x 8 pixels. Reads each pixel once (1.5 with the halo), writes 4 or 8 bytes, and 1 of gradient. */
+/* Grid: tiles of 64 x 8 pixels. Reads each pixel once (2.3 with the halo), writes 4 or 8 bytes, and 1 of gradient. */
 template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(BLOCK_X *TILE_Y) census_kernel(census_args a)
 {
     typedef form<KIND> f;
     typedef typename word<KIND>::type word_type;
     __shared__ tile grey, smooth;
+    __shared__ pairs pair;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y, y = y0 + threadIdx.y;
+    word_type words[2];
 
     load_tile(a, x0, y0, grey);
     __syncthreads();
@@ -104,15 +128,18 @@ template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(BL
         __syncthreads();
     }
     const tile &g = a.smooth ? smooth : grey;
+    pair_tile(g, pair);
+    __syncthreads();
     if (y >= a.grey.height)
         return;
+    census_words<KIND>(pair, threadIdx.x + HALO_X, threadIdx.y + HALO_Y, words);
+    word_type *row = (word_type *)((char *)a.census.data + (size_t)y * a.census.pitch);
     for (int i = 0; i < 2; i++) {
         const int tx = threadIdx.x + i * BLOCK_X, x = x0 + tx;
         if (x >= a.grey.width)
             return;
         const bool outside = x < f::rx || x >= a.grey.width - f::rx || y < f::ry || y >= a.grey.height - f::ry;
-        const word_type bits = a.zero_border && outside ? 0 : census_word<KIND>(g, tx + HALO_X, threadIdx.y + HALO_Y);
-        ((word_type *)((char *)a.census.data + (size_t)y * a.census.pitch))[x] = bits;
+        row[x] = a.zero_border && outside ? 0 : words[i];
         if (a.gradient.data)
             a.gradient.row(y)[x] = gradient_at(g, tx + HALO_X, threadIdx.y + HALO_Y);
     }

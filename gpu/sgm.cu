@@ -32,6 +32,7 @@ static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits
     sgm->scrap = (uint4 *)place(block, &end, 32 * sizeof *sgm->scrap);
     sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty); /* a first step looks beyond */
     sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
+    sgm->tickets = (uint32_t *)place(block, &end, (size_t)limits->height * sizeof *sgm->tickets);
     return end;
 }
 

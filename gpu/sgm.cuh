@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernels of stage sgm share. The stage is four steps:
+ * What the kernels of stage sgm share. The stage is three steps:
  *
  *   cost     features -> C, a volume of bytes                                             sgm_cost.cu
  *   lines    C -> for each of 2 or 4 orientations a volume of bytes: L - C of its two     sgm_lines.cu
  *            opposite paths, added up; that is at most 2 * 120
- *   winner   C and those volumes -> S, winners of the left view, votes for the right      sgm_winner.cu
- *   right    votes -> winners of the right view                                           sgm_winner.cu
+ *   winner   C and those volumes -> S, and the winners of both views                      sgm_winner.cu
  *
  * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
  * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
@@ -31,6 +30,7 @@ struct plx_gpu_sgm {
     uint4 *scrap;      /* [32] where lines that do not exist store */
     uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
     uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
+    uint32_t *tickets; /* [height] blocks that have voted in a row; zeros between frames */
     cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
     cudaEvent_t fork, join;
     void *memory; /* all of it */

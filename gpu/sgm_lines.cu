@@ -223,47 +223,33 @@ static __device__ __forceinline__ uint4 add(uint4 a, uint4 b)
 #define PIXEL_BYTES (2 * COSTS_BYTES)
 
 /*
- * P2 of the steps of a line, in both halves. Where it varies, the threads of a pixel have looked up as many steps as they are,
- * and the next as many; each step is then told to all of them.
+ * P2 of the steps of a line, in both halves, four by four. Where it varies, four threads side by side have looked up one of the
+ * four each, and one of the next four; each is then told to all of them.
  */
-template <int CHUNKS, bool VARYING> struct penalties {
-    const uint32_t *at; /* of the first step */
-    int stride, last, told;
-    uint32_t pick; /* the orientation's byte */
+#define FOUR 4
+template <bool VARYING> struct penalties {
+    const uint32_t *at; /* of the first step: on its lower, or right, pixel */
+    int stride, last;   /* from step to step; number of the last */
+    uint32_t pick;      /* the orientation's byte */
     uint32_t now, next;
 
     __device__ __forceinline__ uint32_t look_up(int step) const
     {
-        return __ldg(at + min(step, last) * stride);
+        return __ldg(at + min(step + (int)threadIdx.x % FOUR, last) * stride);
     }
 
-    /* FIRST: where P2 of the first step is found: on its lower, or right, pixel. */
-    __device__ __forceinline__ void start(const lines_args &a, int orientation, int first, int step, int pixels, int g)
-    {
-        if (!VARYING) {
-            now = a.p2;
-            keep(now);
-            return;
-        }
-        at = a.penalty + first;
-        stride = step;
-        last = pixels - 1;
-        told = 0;
-        pick = 0x4040u | (uint32_t)orientation | (uint32_t)orientation << 8;
-        now = __byte_perm(look_up(g), 0, pick);
-        next = look_up(CHUNKS + g);
-    }
-
-    __device__ __forceinline__ uint32_t tell(int g)
+    /* Before the four steps from STEP on, of which the first four are looked up by NEXT. */
+    __device__ __forceinline__ void prepare(int step)
     {
         if (!VARYING)
-            return now;
-        const uint32_t p2 = __shfl_sync(PLX_ALL_LANES, now, told % CHUNKS, CHUNKS);
-        if (++told % CHUNKS == 0) {
-            now = __byte_perm(next, 0, pick);
-            next = look_up(told + CHUNKS + g);
-        }
-        return p2;
+            return;
+        now = __byte_perm(next, 0, pick);
+        next = look_up(step + FOUR);
+    }
+
+    __device__ __forceinline__ uint32_t tell(int i) const
+    {
+        return VARYING ? __shfl_sync(PLX_ALL_LANES, now, i, FOUR) : now;
     }
 };
 
@@ -362,6 +348,38 @@ template <int D, int AHEAD, bool HASTY> struct walker {
     }
 };
 
+/* STEPS steps from step FIRST of the line on. BEYOND the middle they add to what the other direction has left. */
+template <bool BEYOND, int D, int AHEAD, bool HASTY, bool VARYING>
+static __device__ __forceinline__ void walk_half(walker<D, AHEAD, HASTY> &w, uint32_t p1, penalties<VARYING> &p2, int first,
+                                                 int steps, const neighbours<D / 16> &beside)
+{
+    const auto step = [&](uint32_t penalty) {
+        const uint32_t left = w.ring + w.ring_bytes + w.here();
+        w.walk(p1, penalty, beside); /* which waits */
+        const uint4 pairs = BEYOND ? load_shared_16(left) : make_uint4(0, 0, 0, 0);
+        w.fetch(BEYOND);
+        w.pass(BEYOND ? add(pairs, w.result()) : w.result());
+    };
+
+    if (VARYING)
+        p2.next = p2.look_up(first);
+    for (int t = 0; t < steps;) {
+        const int pause = min(steps, t + STEPS_BETWEEN_REDUCTIONS);
+        for (; t + FOUR <= pause; t += FOUR) {
+            p2.prepare(first + t);
+#pragma unroll
+            for (int i = 0; i < FOUR; i++)
+                step(p2.tell(i));
+        }
+        if (t < pause) /* at the end */
+            p2.prepare(first + t);
+#pragma unroll 1
+        for (int i = 0; t < pause; i++, t++)
+            step(p2.tell(i));
+        w.reduce();
+    }
+}
+
 /*
  * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
  * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
@@ -380,30 +398,28 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
     const int start = backwards ? first + (pixels - 1) * stride : first, step = backwards ? -stride : stride;
     const neighbours<CHUNKS> beside(lane);
     uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
-    penalties<CHUNKS, VARYING> p2;
+    penalties<VARYING> p2;
     walker<D, AHEAD, HASTY> w;
 
-    p2.start(a, line.orientation, backwards ? start - step : start, step, pixels, g);
+    p2.at = a.penalty + (backwards ? start - step : start);
+    p2.stride = step;
+    p2.last = pixels - 1;
+    p2.pick = 0x4040u | (uint32_t)line.orientation | (uint32_t)line.orientation << 8;
+    p2.now = a.p2;
     w.cost = a.cost;
     w.pairs = line.exists ? a.pairs[line.orientation] : a.scrap;
     w.fetched = w.stored = line.exists ? start * CHUNKS + g : lane;
     w.step = line.exists ? step * CHUNKS : 0;
     w.ring = (uint32_t)__cvta_generic_to_shared(shared) + lane * 16;
-    keep(p1), keep(w.cost), keep(w.pairs);
+    keep(p1), keep(p2.now), keep(w.cost), keep(w.pairs);
     w.start();
 
-    for (int t = 0; t < half;) { /* until the middle: leave it for the other direction */
-        const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
-#pragma unroll 4
-        for (; t < pause; t++) {
-            w.walk(p1, p2.tell(g), beside);
-            w.fetch(false);
-            w.pass(w.result());
-        }
-        w.reduce();
-    }
-    if (pixels & 1) { /* both are there at once, and store the same */
-        w.walk(p1, p2.tell(g), beside);
+    walk_half<false>(w, p1, p2, 0, half, beside); /* leaves it for the other direction */
+    if (pixels & 1) {                             /* both are there at once, and store the same */
+        if (VARYING)
+            p2.next = p2.look_up(half);
+        p2.prepare(half);
+        w.walk(p1, p2.tell(0), beside);
         w.fetch(false);
         uint4 sum = w.result();
         sum.x += __shfl_xor_sync(PLX_ALL_LANES, sum.x, CHUNKS);
@@ -422,18 +438,7 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
     }
     close_copies();
     await_copies<0>();
-    for (int t = 0; t < half;) { /* beyond: add to what it left */
-        const int pause = min(half, t + STEPS_BETWEEN_REDUCTIONS);
-#pragma unroll 4
-        for (; t < pause; t++) {
-            const uint32_t left = w.ring + w.ring_bytes + w.here();
-            w.walk(p1, p2.tell(g), beside); /* which waits */
-            const uint4 pairs = load_shared_16(left);
-            w.fetch(true);
-            w.pass(add(pairs, w.result()));
-        }
-        w.reduce();
-    }
+    walk_half<true>(w, p1, p2, pixels - half, half, beside); /* adds to what the other left */
 }
 
 template <int D, bool VARYING> static int start_rows(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)

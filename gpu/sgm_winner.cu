@@ -22,7 +22,8 @@
 struct winner_args {
     const uint4 *cost, *pairs[PLX_ORIENTATIONS];
     plx_view<uint16_t> left, raw, s1, s2;
-    uint32_t *votes;
+    plx_view<uint16_t> right;
+    uint32_t *votes, *tickets;
     int uniqueness; /* per mille; 0 = off */
     enum plx_subpixel subpixel;
 };
@@ -157,8 +158,33 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int first, 
 }
 
 /*
+ * The right view's winners of a row, made by the block that votes last; it leaves votes and tickets as the next frame needs
+ * them.
+ */
+static __device__ __forceinline__ void count_votes(const winner_args &a, int y)
+{
+    __shared__ bool last;
+    const int width = a.right.width;
+    uint32_t *votes = a.votes + (size_t)y * width;
+
+    __threadfence(); /* the votes of this block before its ticket */
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(a.tickets + y, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence(); /* those of the others after theirs */
+    for (int x = threadIdx.x; x < width; x += THREADS) {
+        a.right.row(y)[x] = (uint16_t)__ldcg(votes + x);
+        votes[x] = 0xFFFFFFFF;
+    }
+}
+
+/*
  * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then a thread a pixel
- * finishes the left view while others take the diagonals. Reads (1 + ORIENTATIONS) D bytes a pixel, writes 8; votes stay in L2.
+ * finishes the left view while others take the diagonals. Reads (1 + ORIENTATIONS) D bytes a pixel, writes 10; votes stay in
+ * L2.
  */
 template <int D, int ORIENTATIONS>
 static __global__ void __launch_bounds__(THREADS) winner_kernel(const __grid_constant__ winner_args a)
@@ -208,17 +234,7 @@ static __global__ void __launch_bounds__(THREADS) winner_kernel(const __grid_con
     const int pixel = THREADS - 1 - threadIdx.x; /* those that had the fewest diagonals */
     if (pixel < end - first)
         finish_left<D>(a, found[pixel], segment + pixel * PITCH, first + pixel, y);
-}
-
-/* Grid: a thread a pixel. Reads 4 bytes, writes 2, and 4 to have ones again for the next frame. */
-static __global__ void __launch_bounds__(THREADS) right_kernel(uint32_t *votes, plx_view<uint16_t> right)
-{
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
-    if (x >= right.width)
-        return;
-    uint32_t *vote = votes + (size_t)y * right.width + x;
-    right.row(y)[x] = (uint16_t)*vote;
-    *vote = 0xFFFFFFFF;
+    count_votes(a, y);
 }
 
 template <int D> static constexpr int segment_bytes(void)
@@ -246,7 +262,9 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
                               plx_view_of<uint16_t>(&job->winners->raw),
                               plx_view_of<uint16_t>(&job->winners->s1),
                               plx_view_of<uint16_t>(&job->winners->s2),
+                              plx_view_of<uint16_t>(&job->winners->right),
                               sgm->votes,
+                              sgm->tickets,
                               match->uniqueness,
                               match->subpixel};
 
@@ -256,12 +274,7 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
         start<128>(job, args);
     else
         start<256>(job, args);
-    int result = PLX_LAUNCHED(gpu, winner_kernel);
-    if (result < 0)
-        return result;
-    right_kernel<<<dim3(plx_blocks(job->width, THREADS), (unsigned)job->height), THREADS, 0, gpu->stream>>>(
-        sgm->votes, plx_view_of<uint16_t>(&job->winners->right));
-    return PLX_LAUNCHED(gpu, right_kernel);
+    return PLX_LAUNCHED(gpu, winner_kernel);
 }
 
 int plx_sgm_winner_prepare(struct plx_gpu *gpu)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long the matching stages take on the GPU: `bench_gpu_match [rounds [row]]`. A row for each size and parameter set; median
- * milliseconds of each stage between events, then of the whole as one graph launch, from the launch until the processor knows
- * that it is done (median, tenth and ninetieth percentile), everything in memory of the GPU. `classic` makes the strict
+ * milliseconds of each stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the
+ * launch until the processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes the strict
  * disparity, as libSGM does; `default` strict, dense and confidence, as the service does.
  */
 #include <stdio.h>
@@ -26,7 +26,6 @@ struct bench {
     struct plx_features features[2];
     struct plx_winners winners;
     struct plx_image median_left, median_right, strict, thin, checked, filled_disparity, filled, dense, confidence;
-    cudaEvent_t mark[STAGES + 1];
 };
 
 static void must(struct bench *bench, int result)
@@ -106,47 +105,49 @@ static void open_bench(struct bench *bench)
     }
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         *all[i].image = image(bench, all[i].type);
-    for (int i = 0; i <= STAGES; i++)
-        MUST_CUDA(bench, cudaEventCreate(&bench->mark[i]));
     paint(bench);
 }
 
-static void mark(struct bench *bench, bool marked, int stage)
-{
-    if (marked)
-        MUST_CUDA(bench, cudaEventRecord(bench->mark[stage], plx_gpu(bench->stages)->stream));
-}
-
-static void run(struct bench *bench, bool marked)
+/* The stages FIRST .. LAST of a frame. */
+static void run(struct bench *bench, int first, int last)
 {
     struct plx_stages *stages = bench->stages;
     const struct plx_stages_ops *ops = stages->ops;
     const struct plx_match *match = &bench->match;
     const bool refine = match->smooth;
 
-    mark(bench, marked, CENSUS);
-    must(bench, ops->census(stages, &bench->left, match, &bench->features[0]));
-    must(bench, ops->census(stages, &bench->right, match, &bench->features[1]));
-    mark(bench, marked, SGM);
-    must(bench, ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
-    mark(bench, marked, MEDIAN);
-    must(bench, ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
-    must(bench, ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
-    if (refine)
-        must(bench, ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
-    mark(bench, marked, CHECK);
-    must(bench, ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
-    if (refine)
-        must(bench, ops->check(stages, &bench->thin, &bench->median_right, &bench->left, match, &bench->checked));
-    mark(bench, marked, FILL);
-    if (refine) {
-        must(bench, ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
-        must(bench, ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+    for (int stage = first; stage <= last; stage++) {
+        switch (stage) {
+        case CENSUS:
+            must(bench, ops->census(stages, &bench->left, match, &bench->features[0]));
+            must(bench, ops->census(stages, &bench->right, match, &bench->features[1]));
+            break;
+        case SGM:
+            must(bench, ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
+            break;
+        case MEDIAN:
+            must(bench, ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
+            must(bench, ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
+            if (refine)
+                must(bench, ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
+            break;
+        case CHECK:
+            must(bench, ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
+            if (refine)
+                must(bench, ops->check(stages, &bench->thin, &bench->median_right, &bench->left, match, &bench->checked));
+            break;
+        case FILL:
+            if (!refine)
+                break;
+            must(bench, ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
+            must(bench, ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+            break;
+        case CONFIDENCE:
+            if (refine)
+                must(bench, ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
+            break;
+        }
     }
-    mark(bench, marked, CONFIDENCE);
-    if (refine)
-        must(bench, ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
-    mark(bench, marked, STAGES);
 }
 
 static int ascending(const void *a, const void *b)
@@ -155,33 +156,18 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void measure_stages(struct bench *bench, int rounds, double *ms)
-{
-    for (int stage = 0; stage < STAGES; stage++) {
-        for (int round = -WARM_UP; round < rounds; round++) {
-            float elapsed;
-            if (stage == 0 || round < 0)
-                run(bench, true);
-            run(bench, true);
-            must(bench, bench->stages->ops->finish(bench->stages));
-            MUST_CUDA(bench, cudaEventElapsedTime(&elapsed, bench->mark[stage], bench->mark[stage + 1]));
-            if (round >= 0)
-                ms[round] = elapsed;
-        }
-        qsort(ms, (size_t)rounds, sizeof *ms, ascending);
-        printf(" %7.3f", ms[rounds / 2]);
-    }
-}
-
-static void measure_whole(struct bench *bench, int rounds, double *ms)
+/* Stages FIRST .. LAST as one graph launch: ROUNDS times in ascending order. Returns false if there is nothing to do. */
+static bool measure(struct bench *bench, int first, int last, int rounds, double *ms)
 {
     struct plx_gpu *gpu = plx_gpu(bench->stages);
     cudaGraph_t graph;
     cudaGraphExec_t frame;
+    size_t nodes;
 
     MUST_CUDA(bench, cudaStreamBeginCapture(gpu->stream, cudaStreamCaptureModeThreadLocal));
-    run(bench, false);
+    run(bench, first, last);
     MUST_CUDA(bench, cudaStreamEndCapture(gpu->stream, &graph));
+    MUST_CUDA(bench, cudaGraphGetNodes(graph, NULL, &nodes));
     MUST_CUDA(bench, cudaGraphInstantiate(&frame, graph, 0));
     for (int round = -WARM_UP; round < rounds; round++) {
         const int64_t start = plx_now_ns();
@@ -191,9 +177,9 @@ static void measure_whole(struct bench *bench, int rounds, double *ms)
             ms[round] = (double)(plx_now_ns() - start) / 1e6;
     }
     qsort(ms, (size_t)rounds, sizeof *ms, ascending);
-    printf("  %7.3f %7.3f %7.3f\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10]);
     MUST_CUDA(bench, cudaGraphExecDestroy(frame));
     MUST_CUDA(bench, cudaGraphDestroy(graph));
+    return nodes > 0;
 }
 
 int main(int argc, char **argv)
@@ -220,8 +206,14 @@ int main(int argc, char **argv)
             open_bench(&bench);
             printf("%4dx%-4d D %-3d %d paths %-7s     ", bench.width, bench.height, bench.match.disparities, bench.match.paths,
                    classic ? "classic" : "default");
-            measure_stages(&bench, rounds, ms);
-            measure_whole(&bench, rounds, ms);
+            for (int stage = CENSUS; stage < STAGES; stage++) {
+                if (measure(&bench, stage, stage, rounds, ms))
+                    printf(" %7.3f", ms[rounds / 2]);
+                else
+                    printf("       -");
+            }
+            measure(&bench, CENSUS, STAGES - 1, rounds, ms);
+            printf("  %7.3f %7.3f %7.3f\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10]);
             fflush(stdout);
             bench.stages->ops->destroy(bench.stages); /* images go with the process */
         }

@@ -73,9 +73,9 @@ PLX_BOTH struct plx_ground_line plx_ground_grid_line(const struct plx_ground_par
     return line;
 }
 
-/* What row I of the histogram says about LINE with a tolerance of REACH bins. A quarter of a row is enough to speak for the line
- * in full, so that boxes that hide the rest do not matter. False, and nothing said, from where the ground is nearer than the
- * search. */
+/* What row I of the histogram says about LINE with a tolerance of REACH bins. A quarter of a row is enough to speak for the
+ * line in full, so that boxes that hide the rest do not matter. False, and nothing said, from where the ground is nearer than
+ * the search. */
 PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
                                    int width, int height, struct plx_ground_line line, int reach, int i, int64_t *ret_score)
 {

@@ -2,8 +2,8 @@
 /*
  * How long the matching stages take on the GPU: `bench_gpu_match [rounds [row]]`. A row for each size and parameter set; median
  * milliseconds of each stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the
- * launch until the processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes the strict
- * disparity, as libSGM does; `default` strict, dense and confidence, as the service does.
+ * launch until the processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes
+ * the strict disparity, as libSGM does; `default` strict, dense and confidence, as the service does.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,7 +45,7 @@ static int find_kind(const char *path, const struct kind **ret_kind, struct plx_
 
 int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
 {
-    const struct kind *kind;
+    const struct kind *kind = NULL;
     int result = find_kind(path, &kind, why);
     return result < 0 ? result : kind->info(path, ret_info, why);
 }
@@ -67,7 +67,7 @@ static void copy(const struct plx_image *src, const struct plx_image *dst)
 
 static int read_as(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_why *why)
 {
-    const struct kind *kind;
+    const struct kind *kind = NULL;
     int result = find_kind(path, &kind, why);
     if (result == 0)
         result = kind->read(path, ret_image, why);

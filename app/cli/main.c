@@ -6,6 +6,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/options.h"
 #include "app/exit.h"
+#include "app/version.h"
 
 static const struct {
     const char *name, *summary;
@@ -47,8 +48,8 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return print_help();
     if (strcmp(name, "--version") == 0) {
-        puts("parallax " PLX_VERSION);
-        return PLX_EXIT_OK;
+        plx_print_version("parallax");
+        return finish(PLX_EXIT_OK);
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(name, command[i].name) == 0)

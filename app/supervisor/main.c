@@ -10,6 +10,7 @@
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor.h"
+#include "app/version.h"
 
 #define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
 
@@ -22,7 +23,7 @@ static const char usage[] =
     "  --set KEY=VALUE      sets one key after the file was read; may be repeated\n"
     "  --check-config FILE  reads FILE, says whether it is right, and exits\n"
     "  --dump-config        writes every key with its value, default, range and meaning, and exits\n"
-    "  --version            writes the version and exits\n"
+    "  --version            writes version, commit, compiler, CUDA and architectures, and exits\n"
     "  --help               writes this and exits\n"
     "\n"
     "SIGHUP reads the configuration again; SIGTERM and SIGINT stop. Exit codes: docs/exit-codes.md or parallaxd(8).\n";
@@ -71,7 +72,7 @@ static int parse(int argc, char **argv, char **assignment, struct command *ret_c
             command.action = DUMP;
             break;
         case 'v':
-            printf("parallaxd %s\n", PLX_VERSION);
+            plx_print_version("parallaxd");
             return PLX_EXIT_OK;
         case 'h':
             fputs(usage, stdout);

@@ -10,7 +10,9 @@ service=
 trap 'test -z "$service" || kill "$service"; rm -rf "$work"' EXIT
 fail() { echo "install.sh: $*" >&2; exit 1; }
 
-cmake --install "$build" --prefix "$work/usr" --component client >"$work/log" || { cat "$work/log"; fail "cannot install"; }
+for component in libparallax0 libparallax-dev; do
+    cmake --install "$build" --prefix "$work/usr" --component $component >"$work/log" || { cat "$work/log"; fail "cannot install"; }
+done
 lib=$(dirname "$(find "$work/usr" -name libparallax.so)")
 export PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib"
 test -f "$(find "$work/usr" -name libparallax.3)" || fail "no man page"

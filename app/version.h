@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program was built from, by what and for what. */
+#ifndef PLX_APP_VERSION_H
+#define PLX_APP_VERSION_H
+
+/* Writes it to standard output, `PROGRAM VERSION` first, then a line each for commit, compiler, processor and CUDA. */
+void plx_print_version(const char *program);
+
+#endif

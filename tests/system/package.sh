@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The Debian packages: built twice, in different directories, with the same bytes; without errors of lintian; installed, upgraded
+# with a changed configuration, removed and purged in a root of their own, over this machine's (its files are not touched). Argument:
+# the source directory. What this machine lacks is skipped, and said.
+set -euo pipefail
+source=$1
+fail() { echo "package.sh: $*" >&2; exit 1; }
+skip() { echo "skipped: $*"; exit 77; }
+
+for tool in dpkg-deb dpkg-shlibdeps ninja; do command -v $tool >/dev/null || skip "no $tool"; done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# --- the same bytes ------------------------------------------------------------------------------------------------
+
+# Of the files as they are now; the copies know no git, so they are told what they are.
+export PLX_COMMIT=0123456789ab SOURCE_DATE_EPOCH=1700000000
+for place in one another/place; do
+    mkdir -p "$work/$place"
+    if [[ -e $source/.git ]]; then
+        git -C "$source" ls-files -z --cached --others --exclude-standard | tar -C "$source" --null --ignore-failed-read -T - -c 2>/dev/null
+    else
+        tar -C "$source" --exclude ./build --exclude ./demo -c .
+    fi | tar -C "$work/$place" -x
+    (cd "$work/$place" && nice toolchain/package.sh release -DPLX_GPU=OFF) >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "cannot build"; }
+    umask 077 # the second is built by somebody who is more careful
+done
+umask 022
+packages=$work/one/build/package-release/packages
+count=0
+for deb in "$packages"/*.deb; do
+    other=$work/another/place/build/package-release/packages/$(basename "$deb")
+    cmp "$deb" "$other" || fail "two builds of the same sources differ"
+    ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$work" || fail "$(basename "$deb") knows where it was built"
+    count=$((count + 1))
+done
+[[ $count == 3 ]] || fail "expected 3 packages, found $count"
+"$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' || fail "--version tells another commit"
+
+# --- lintian -------------------------------------------------------------------------------------------------------
+
+if command -v lintian >/dev/null; then
+    lintian --allow-root --fail-on error "$packages"/*.deb || fail "lintian found errors"
+else
+    echo "skipped in part: no lintian"
+fi
+
+# --- installed, upgraded, purged -----------------------------------------------------------------------------------
+
+[[ $EUID == 0 ]] || { echo "skipped in part: only root can install, even into a root of its own"; exit 0; }
+for needed in systemd init-system-helpers passwd libsystemd0; do
+    dpkg-query -W -f '${Status}' $needed 2>/dev/null | grep -q 'ok installed' || { echo "skipped in part: no package $needed"; exit 0; }
+done
+
+# A newer version, as an upgrade needs it: the same with another number and another default configuration.
+mkdir "$work/newer"
+for package in parallax libparallax0 libparallax-dev; do
+    dpkg-deb -R "$packages"/${package}_*.deb "$work/tree"
+    sed -i 's/0\.1\.0~git20231114221320/0.1.0~git20231114221321/' "$work/tree/DEBIAN/control"
+    [[ ! -f $work/tree/etc/parallax/parallax.yaml ]] || echo '# newer' >>"$work/tree/etc/parallax/parallax.yaml"
+    dpkg-deb -b "$work/tree" "$work/newer/$package.deb" >/dev/null
+    rm -rf "$work/tree"
+done
+
+cat >"$work/inside" <<'INSIDE'
+set -eu
+fail() { echo "package.sh: $*" >&2; exit 1; }
+export DEBIAN_FRONTEND=noninteractive
+user_was_there=$(getent passwd parallax || true)
+test ! -e /etc/parallax || fail "this machine has a parallax already"
+quietly() { "$@" >/plx/log 2>&1 || { cat /plx/log; fail "$*"; }; }
+
+quietly dpkg -i /plx/packages/*.deb
+parallaxd --check-config /etc/parallax/parallax.yaml >/dev/null || fail "the shipped configuration is wrong"
+getent passwd parallax >/dev/null || fail "no user"
+test "$(stat -c %U:%a /var/lib/parallax)" = parallax:750 || fail "no state directory"
+test -L /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "not enabled"
+grep -q /usr/bin/parallaxd /usr/lib/systemd/system/parallaxd.service || fail "the unit starts something else"
+ldconfig -p | grep -q libparallax.so.0 || fail "the library is not found"
+pkg-config --exists parallax || fail "no parallax for pkg-config"
+! dpkg -V parallax libparallax0 libparallax-dev | grep . || fail "files differ from the packages"
+echo "installed"
+
+echo 'match: {paths: 4}' >/etc/parallax/parallax.yaml
+echo 'match: {paths: 8}' >/etc/parallax/front.yaml
+echo state >/var/lib/parallax/state
+systemctl disable parallaxd.service >/dev/null 2>&1
+quietly dpkg -i --force-confdef /plx/newer/*.deb
+dpkg-query -W -f '${Version}' parallax | grep -q 20231114221321 || fail "not upgraded"
+grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the upgrade lost the configuration"
+test -f /var/lib/parallax/state || fail "the upgrade lost the state"
+test ! -e /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "the upgrade enabled what had been disabled"
+echo "upgraded"
+
+quietly dpkg -r libparallax-dev libparallax0 parallax
+test ! -e /usr/bin/parallaxd || fail "not removed"
+grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the removal lost the configuration"
+quietly dpkg -P libparallax-dev libparallax0 parallax
+for left in $(find /etc /usr /var /run /lib -xdev \( -name '*parallax*' -o -user parallax \) -newer /plx/begun 2>/dev/null | grep -v '^/var/lib/dpkg/\|^/var/cache'); do
+    fail "the purge left $left"
+done
+test ! -e /etc/parallax || fail "the purge left /etc/parallax"
+test "$user_was_there" || ! getent passwd parallax >/dev/null || fail "the purge left the user"
+echo "purged"
+INSIDE
+
+# Its own name space of mounts: everything is gone with the last process in it.
+export work packages
+unshare --mount --propagation private bash -euc '
+    mkdir "$work/root"
+    mount -t tmpfs none "$work/root" && mkdir "$work"/root/{over,scratch,merged} || exit 77
+    mount -t overlay none -o lowerdir=/,upperdir="$work/root/over",workdir="$work/root/scratch" "$work/root/merged" || exit 77
+    cd "$work/root/merged"
+    mount -t tmpfs none run
+    mount --bind /dev dev
+    mount --bind /proc proc
+    mkdir plx
+    cp -r "$work/newer" "$work/inside" plx/
+    mkdir plx/packages
+    cp "$packages"/*.deb plx/packages/
+    touch plx/begun
+    chroot . env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash /plx/inside
+' && exit 0
+code=$?
+[[ $code == 77 ]] && { echo "skipped in part: no overlay file system here"; exit 0; }
+exit $code

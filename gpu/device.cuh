@@ -5,6 +5,18 @@
 
 #include "gpu/internal.h"
 
+#define PLX_ALL_LANES 0xFFFFFFFFu
+
+/* The compute capability whose instructions a kernel uses, as __CUDA_ARCH__. PLX_ARCH_MAX is the CMake option PLX_GPU_ARCH_MAX:
+ * a newer GPU takes an older one's way, so that its bits can be tested. */
+#if !defined(__CUDA_ARCH__)
+#    define PLX_ARCH 0
+#elif defined(PLX_ARCH_MAX) && PLX_ARCH_MAX < __CUDA_ARCH__
+#    define PLX_ARCH PLX_ARCH_MAX
+#else
+#    define PLX_ARCH __CUDA_ARCH__
+#endif
+
 /* A view of an image of element T; kernels take it by value. */
 template <class T> struct plx_view {
     T *data;

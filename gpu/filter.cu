@@ -54,16 +54,27 @@ static __device__ __forceinline__ int column_of(int m)
  * 2t and 2t + 1 of row g, then of row g + 8. */
 static __device__ __forceinline__ void multiply_add(const struct matrix &a, uint32_t b0, uint32_t b1, int (&sum)[4])
 {
-#if __CUDA_ARCH__ >= 800
+#if PLX_ARCH >= 800
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1));
 #else
+    const int row = threadIdx.x / 4 * 4, columns = threadIdx.x % 4 * 8; /* lanes that hold the row, and the two columns */
 #    pragma unroll
-    for (int i = 0; i < 4; i++) /* quarters of A: the upper and the lower rows, the left and the right columns */
-        asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+r"(sum[i % 2 * 2]), "+r"(sum[i % 2 * 2 + 1])
-            : "r"(a.word[i]), "r"(i < 2 ? b0 : b1));
+    for (int half = 0; half < 2; half++) {
+        const uint32_t b = half ? b1 : b0;
+#    pragma unroll 1
+        for (int i = 0; i < 4; i++) { /* unrolled, it would take more registers than there are */
+            const uint32_t upper = __shfl_sync(PLX_ALL_LANES, a.word[2 * half], row + i);
+            const uint32_t lower = __shfl_sync(PLX_ALL_LANES, a.word[2 * half + 1], row + i);
+            const uint32_t left = __shfl_sync(PLX_ALL_LANES, b, columns + i);
+            const uint32_t right = __shfl_sync(PLX_ALL_LANES, b, columns + 4 + i);
+            sum[0] = (int)__dp4a(upper, left, (uint32_t)sum[0]);
+            sum[1] = (int)__dp4a(upper, right, (uint32_t)sum[1]);
+            sum[2] = (int)__dp4a(lower, left, (uint32_t)sum[2]);
+            sum[3] = (int)__dp4a(lower, right, (uint32_t)sum[3]);
+        }
+    }
 #endif
 }
 

@@ -3,13 +3,11 @@
 #ifndef PLX_GPU_PACKED_CUH
 #define PLX_GPU_PACKED_CUH
 
-#include <stdint.h>
-
-#define PLX_ALL_LANES 0xFFFFFFFFu
+#include "gpu/device.cuh"
 
 /* From compute capability 9.0 on there are instructions for it. On 8.x the minimum of two halves in floating point does the
  * same, as long as every number is below 0x7C00: non-negative floats are in the order of their bits. Before, it is slow. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || defined(PLX_FORCE_HALF2))
+#if PLX_ARCH < 900
 #    define PLX_PACKED_HALF2 1
 #    define PLX_PACKED_MAX 0x7BFF7BFFu
 #else
@@ -19,7 +17,7 @@
 
 static __device__ __forceinline__ uint32_t plx_min2(uint32_t a, uint32_t b)
 {
-#if PLX_PACKED_HALF2 && __CUDA_ARCH__ >= 800
+#if PLX_PACKED_HALF2 && PLX_ARCH >= 800
     uint32_t least;
     asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
     return least;
@@ -30,7 +28,7 @@ static __device__ __forceinline__ uint32_t plx_min2(uint32_t a, uint32_t b)
 
 static __device__ __forceinline__ uint32_t plx_max2(uint32_t a, uint32_t b)
 {
-#if PLX_PACKED_HALF2 && __CUDA_ARCH__ >= 800
+#if PLX_PACKED_HALF2 && PLX_ARCH >= 800
     uint32_t largest;
     asm("max.f16x2 %0, %1, %2;" : "=r"(largest) : "r"(a), "r"(b));
     return largest;

@@ -96,20 +96,30 @@ static __device__ __forceinline__ line_walk line_of(const lines_args &a, int war
     return diagonal(a, warp * lines + place, *ret_pixels);
 }
 
-static __device__ __forceinline__ void copy_16_ahead(uint32_t shared, const void *global)
+/* Asynchronous from compute capability 8.0 on. Before, a thread copies at once: it reads what it has copied itself only. */
+static __device__ __forceinline__ void copy_16_ahead(uint32_t shared, const uint4 *global)
 {
+#if PLX_ARCH >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+#else
+    const uint4 v = __ldcg(global);
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+#endif
 }
 
 static __device__ __forceinline__ void close_copies(void)
 {
+#if PLX_ARCH >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 
 /* Waits until at most PENDING closed groups of copies are under way. */
 template <int PENDING> static __device__ __forceinline__ void await_copies(void)
 {
+#if PLX_ARCH >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#endif
 }
 
 static __device__ __forceinline__ uint4 load_shared_16(uint32_t shared)

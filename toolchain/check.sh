@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps="format gcc clang tidy cppcheck asan tsan fuzz"
+steps="format gcc clang cuda tidy cppcheck asan tsan fuzz"
 jobs=$(nproc)
 logs=build/log
 mkdir -p "$logs"
@@ -24,6 +24,7 @@ unit_tests() { # NAME
 step_format() { sources '*.[ch]' '*.cu' '*.cuh' | xargs clang-format-14 --dry-run --Werror; }
 step_gcc() { build gcc release; }
 step_clang() { build clang release -DCMAKE_C_COMPILER=clang; }
+step_cuda() { toolchain/check_cuda.sh; }
 step_tidy() {
     build clang release -DCMAKE_C_COMPILER=clang
     local tidy=clang-tidy-14

@@ -29,17 +29,39 @@ static int convert(struct pass *pass)
     return result;
 }
 
+/* One eye's rows of the histogram plane. */
+static struct plx_image eye_bins(const struct pass *pass, int eye)
+{
+    struct plx_image bins = pass->plane[PLX_PLANE_HISTOGRAM];
+    bins.height /= PLX_EYES;
+    bins.data = plx_row(&bins, eye * bins.height);
+    return bins;
+}
+
 static int histogram(struct pass *pass)
 {
     struct plx_stages *stages = pass->pipeline->stages;
     int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        struct plx_image bins = pass->plane[PLX_PLANE_HISTOGRAM];
-        bins.height /= PLX_EYES;
-        bins.data = plx_row(&bins, eye * bins.height);
+        const struct plx_image bins = eye_bins(pass, eye);
         result = stages->ops->histogram(stages, &pass->grey[eye], PLX_HISTOGRAM_BINS, &bins);
     }
+    return result;
+}
+
+/* Whether rows still match is asked here and judged when the frame is done. */
+static int match_rows(struct pass *pass)
+{
+    struct plx_pipeline *pipeline = pass->pipeline;
+    struct plx_stages *stages = pipeline->stages;
+    struct plx_image patch, strip;
+    int result = 0;
+
+    for (int i = 0; i < PLX_ALIGNMENT_PATCHES && result == 0; i++)
+        if (plx_alignment_patch(&pipeline->alignment, i, &pass->rectified[PLX_LEFT], &pass->rectified[PLX_RIGHT], &patch,
+                                &strip))
+            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->found[i]);
     return result;
 }
 
@@ -54,7 +76,7 @@ static int rectify(struct pass *pass)
             result = stages->ops->rectify(stages, &pass->grey[eye], &pipeline->map[eye], &pass->rectified[eye],
                                           &pipeline->masked[eye]);
     }
-    return result;
+    return result == 0 ? match_rows(pass) : result;
 }
 
 static int prefilter(struct pass *pass)
@@ -246,6 +268,22 @@ static int tracks(struct pass *pass)
     return 0;
 }
 
+/* Whether the pictures can be trusted, as flags; on the CPU whatever the backend, when it is done with the frame. */
+static uint32_t judge(const struct pass *pass)
+{
+    struct plx_pipeline *pipeline = pass->pipeline;
+    uint32_t health = plx_light_look(&pipeline->light, &pass->plane[PLX_PLANE_HISTOGRAM]);
+
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_image bins = eye_bins(pass, eye);
+        if (plx_freeze_look(&pipeline->freeze[eye], &pass->raw[eye], &bins))
+            health |= PLX_HEALTH_FROZEN;
+    }
+    if (plx_alignment_look(&pipeline->alignment, &pass->rectified[PLX_LEFT], pipeline->found))
+        health |= PLX_HEALTH_MISALIGNED;
+    return health;
+}
+
 static void start_frame(struct pass *pass)
 {
     struct plx_pipeline *pipeline = pass->pipeline;
@@ -305,6 +343,8 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         frame->stage_us[way[i].stage] = (uint32_t)((end - start) / PLX_NS_PER_US);
         start = end;
     }
+    if (result == 0)
+        frame->health |= judge(&pass);
     frame->capture[PLX_LEFT].masked = pipeline->masked[PLX_LEFT];
     frame->capture[PLX_RIGHT].masked = pipeline->masked[PLX_RIGHT];
     return result;

@@ -81,7 +81,7 @@ static int allocate_images(struct plx_pipeline *pipeline)
 
 static int allocate_results(struct plx_pipeline *pipeline)
 {
-    void *regions, *ground_plane, *count, *masked;
+    void *regions, *ground_plane, *count, *masked, *found;
 
     int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
     if (result == 0)
@@ -90,12 +90,15 @@ static int allocate_results(struct plx_pipeline *pipeline)
         result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)
         result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
+    if (result == 0)
+        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_PATCHES * sizeof *pipeline->found, &found);
     if (result != 0)
         return result;
     pipeline->regions = regions;
     pipeline->ground = ground_plane;
     pipeline->region_count = count;
     pipeline->masked = masked;
+    pipeline->found = found;
     return 0;
 }
 
@@ -189,6 +192,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);
+    plx_alignment_init(&pipeline->alignment, width, height, params->match.min_disparity, params->match.disparities);
     result = prepare_ranges(pipeline, why);
     if (result < 0)
         goto fail;

@@ -3,7 +3,10 @@
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
+#include "core/alignment.h"
 #include "core/filter.h"
+#include "core/freeze.h"
+#include "core/light.h"
 #include "core/pipeline.h"
 
 #define PLX_PIPELINE_BUFFERS 32
@@ -39,6 +42,11 @@ struct plx_pipeline {
     struct plx_ground *ground;
     uint32_t *region_count;
     uint32_t *masked; /* [PLX_EYES] */
+
+    struct plx_freeze freeze[PLX_EYES]; /* what pictures before this one looked like */
+    struct plx_light light;
+    struct plx_alignment alignment;
+    struct plx_template_match *found; /* [PLX_ALIGNMENT_PATCHES] */
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Faults of the picture itself: frozen, dark, overexposed, unequal, misaligned. Each is flagged in its time, and good noisy
+ * pictures never are: `test_picture 100000` looks at so many (default: 20,000).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/alignment.h"
+#include "core/freeze.h"
+#include "core/light.h"
+#include "core/raw.h"
+#include "cpu/cpu.h"
+#include "drivers/texture.h"
+#include "tests/scratch.h"
+
+#define WIDTH 96
+#define HEIGHT 64
+#define DISPARITIES 16
+#define SETTLED (4 * PLX_ALIGNMENT_VOTES) /* frames after which every check has seen enough */
+
+static uint64_t good_frames = 20000;
+
+/* --- a pair of cameras ------------------------------------------------------------------------------------------- */
+
+struct rig {
+    int x, y;             /* where in the texture they look */
+    int disparity, shift; /* the right eye's; shift: rows */
+    int gain[PLX_EYES];   /* percent */
+    int noise;            /* 0 none; 1, 2, 3, 4: standard deviation 0.5, 1, 2, 4 levels */
+    uint64_t random;
+};
+
+/* What the checks remember, and what they are given. */
+struct checks {
+    struct plx_freeze freeze[PLX_EYES];
+    struct plx_light light;
+    struct plx_alignment alignment;
+    struct plx_stages *stages;
+    uint8_t picture[PLX_EYES][HEIGHT][WIDTH];
+    uint32_t bins[PLX_EYES][1 + PLX_FREEZE_TILES][PLX_HISTOGRAM_BINS];
+};
+
+static struct checks checks;
+
+static struct rig steady_rig(void)
+{
+    return (struct rig){.x = 100, .y = 60, .disparity = 5, .gain = {100, 100}, .noise = 3, .random = scratch_seed()};
+}
+
+static int noise(struct rig *rig)
+{
+    static const struct {
+        uint64_t bits;
+        int scale, mean;
+    } level[] = {{0, 1, 0}, {1, 1, 0}, {0xF, 1, 2}, {0xFFFF, 1, 8}, {0xFFFF, 2, 16}}; /* binomial: as good as normal */
+    const uint64_t bits = (rig->random ^= rig->random << 13, rig->random ^= rig->random >> 7, rig->random ^= rig->random << 17);
+    return __builtin_popcountll(bits & level[rig->noise].bits) * level[rig->noise].scale - level[rig->noise].mean;
+}
+
+static void take(struct rig *rig)
+{
+    const uint8_t *tile = plx_texture_tile();
+
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        for (int y = 0; y < HEIGHT; y++) {
+            const int row = (rig->y + y + eye * rig->shift) & (PLX_TEXTURE_SIDE - 1);
+            for (int x = 0; x < WIDTH; x++) {
+                const int column = (rig->x + x + eye * rig->disparity) & (PLX_TEXTURE_SIDE - 1);
+                const int value = tile[row * PLX_TEXTURE_STRIDE + column] * rig->gain[eye] / 100 + noise(rig);
+                checks.picture[eye][y][x] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+            }
+        }
+}
+
+static int begin(void **state)
+{
+    const struct plx_limits limits = {.width = WIDTH, .height = HEIGHT, .disparities = 64, .threads = 1};
+    (void)state;
+    memset(&checks, 0, sizeof checks);
+    plx_alignment_init(&checks.alignment, WIDTH, HEIGHT, 0, DISPARITIES);
+    return plx_cpu_create(&limits, &checks.stages);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    checks.stages->ops->destroy(checks.stages);
+    return 0;
+}
+
+/* The flags of the pair in checks.picture. */
+static uint32_t look(void)
+{
+    const struct plx_stages_ops *ops = checks.stages->ops;
+    struct plx_template_match found[PLX_ALIGNMENT_PATCHES];
+    struct plx_image image[PLX_EYES], patch, strip, plane = {checks.bins, 256, 2 * (1 + PLX_FREEZE_TILES), 1024, PLX_U32};
+    uint32_t health = 0;
+
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_image bins = {checks.bins[eye], 256, 1 + PLX_FREEZE_TILES, 1024, PLX_U32};
+        const struct plx_raw raw = {.data = checks.picture[eye],
+                                    .bytes = WIDTH * HEIGHT,
+                                    .width = WIDTH,
+                                    .height = HEIGHT,
+                                    .pitch = WIDTH,
+                                    .format = PLX_FORMAT_GREY,
+                                    .eye_width = WIDTH};
+        image[eye] = (struct plx_image){checks.picture[eye], WIDTH, HEIGHT, WIDTH, PLX_U8};
+        assert_int_equal(ops->histogram(checks.stages, &image[eye], PLX_HISTOGRAM_BINS, &bins), 0);
+        if (plx_freeze_look(&checks.freeze[eye], &raw, &bins))
+            health |= PLX_HEALTH_FROZEN;
+    }
+    for (int i = 0; i < PLX_ALIGNMENT_PATCHES; i++)
+        if (plx_alignment_patch(&checks.alignment, i, &image[PLX_LEFT], &image[PLX_RIGHT], &patch, &strip))
+            assert_int_equal(ops->image.match_template(checks.stages, &strip, &patch, &found[i]), 0);
+    if (plx_alignment_look(&checks.alignment, &image[PLX_LEFT], found))
+        health |= PLX_HEALTH_MISALIGNED;
+    return health | plx_light_look(&checks.light, &plane);
+}
+
+static uint32_t take_and_look(struct rig *rig)
+{
+    take(rig);
+    return look();
+}
+
+/* Good pairs of RIG until every check has settled. */
+static void settle(struct rig *rig)
+{
+    for (int i = 0; i < SETTLED; i++)
+        assert_int_equal(take_and_look(rig), 0);
+}
+
+/* --- good pictures ----------------------------------------------------------------------------------------------- */
+
+#define SCENE_FRAMES 250 /* one scene, then another */
+
+static void choose_scene(struct rig *rig, uint64_t *random)
+{
+    rig->x = (int)(scratch_random(random) % PLX_TEXTURE_SIDE);
+    rig->y = (int)(scratch_random(random) % PLX_TEXTURE_SIDE);
+    rig->disparity = (int)(scratch_random(random) % DISPARITIES);
+    rig->noise = 1 + (int)(scratch_random(random) % 4);
+    rig->gain[PLX_LEFT] = 40 + (int)(scratch_random(random) % 90);
+    rig->gain[PLX_RIGHT] = rig->gain[PLX_LEFT] * (92 + (int)(scratch_random(random) % 17)) / 100; /* lenses differ */
+}
+
+static void good_noisy_pictures_raise_no_flag(void **state)
+{
+    (void)state;
+    struct rig rig = steady_rig();
+    uint64_t random = scratch_seed();
+    int speed = 0;
+
+    for (uint64_t frame = 0; frame < good_frames; frame++) {
+        if (frame % SCENE_FRAMES == 0) {
+            choose_scene(&rig, &random);
+            speed = (int)(scratch_random(&random) % 2) * 3; /* the robot stands, or moves */
+        }
+        rig.x += speed;
+        const uint32_t health = take_and_look(&rig);
+        if (health)
+            fail_msg("good frame %llu has flags 0x%x; PLX_TEST_SEED=%llu", (unsigned long long)frame, health,
+                     (unsigned long long)scratch_seed());
+    }
+    assert_int_equal(checks.alignment.votes, PLX_ALIGNMENT_VOTES); /* they were looked at, not passed over */
+    print_message("    no flag in %llu good frames\n", (unsigned long long)good_frames);
+}
+
+/* --- faults ------------------------------------------------------------------------------------------------------ */
+
+static void a_picture_that_comes_again_is_frozen_at_once(void **state)
+{
+    (void)state;
+    struct rig rig = steady_rig();
+
+    settle(&rig);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(look(), PLX_HEALTH_FROZEN);
+    assert_int_equal(take_and_look(&rig), 0);
+    take(&rig); /* one eye alone */
+    look();
+    static uint8_t kept[HEIGHT][WIDTH];
+    memcpy(kept, checks.picture[PLX_RIGHT], sizeof kept);
+    take(&rig);
+    memcpy(checks.picture[PLX_RIGHT], kept, sizeof kept);
+    assert_int_equal(look(), PLX_HEALTH_FROZEN);
+}
+
+/* A transfer that stops half way leaves the rows below as they were; a stuck tile is the smallest part that counts. */
+static void a_part_that_comes_again_is_frozen_after_some_frames(void **state)
+{
+    (void)state;
+    static const struct {
+        int x, y, width, height;
+    } part[] = {{0, HEIGHT / 2, WIDTH, HEIGHT / 2}, {WIDTH / 8, HEIGHT / 4, WIDTH / 8, HEIGHT / 8}};
+    static uint8_t kept[HEIGHT][WIDTH];
+
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+        struct rig rig = steady_rig();
+        settle(&rig);
+        memcpy(kept, checks.picture[PLX_LEFT], sizeof kept);
+        for (int frame = 1; frame <= PLX_FREEZE_REPEATS + 2; frame++) {
+            rig.x += 3;
+            take(&rig);
+            for (int y = part[i].y; y < part[i].y + part[i].height; y++)
+                memcpy(&checks.picture[PLX_LEFT][y][part[i].x], &kept[y][part[i].x], (size_t)part[i].width);
+            assert_int_equal(look() & PLX_HEALTH_FROZEN, frame >= PLX_FREEZE_REPEATS ? PLX_HEALTH_FROZEN : 0);
+        }
+        assert_int_equal(take_and_look(&rig), 0);
+    }
+}
+
+static void light_faults_are_flagged_when_they_last(void **state)
+{
+    (void)state;
+    static const struct {
+        int gain[PLX_EYES];
+        uint32_t health;
+    } fault[] = {
+        {{2, 2}, PLX_HEALTH_DARK},
+        {{2, 100}, PLX_HEALTH_DARK | PLX_HEALTH_BRIGHTNESS_MISMATCH}, /* one lens is covered */
+        {{1000, 1000}, PLX_HEALTH_OVEREXPOSED},
+        {{70, 100}, PLX_HEALTH_BRIGHTNESS_MISMATCH},
+        {{100, 70}, PLX_HEALTH_BRIGHTNESS_MISMATCH},
+    };
+    for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
+        struct rig rig = steady_rig();
+        settle(&rig);
+        memcpy(rig.gain, fault[i].gain, sizeof rig.gain);
+        for (int frame = 1; frame <= 3 * PLX_LIGHT_FRAMES; frame++)
+            assert_int_equal(take_and_look(&rig), frame >= PLX_LIGHT_FRAMES ? fault[i].health : 0);
+        rig.gain[PLX_LEFT] = rig.gain[PLX_RIGHT] = 100;
+        assert_int_equal(take_and_look(&rig), 0);
+    }
+}
+
+/* A covered sensor that clips to black repeats itself, and is dark, not frozen. */
+static void blackness_is_dark_and_not_frozen(void **state)
+{
+    (void)state;
+    struct rig rig = steady_rig();
+
+    settle(&rig);
+    memset(checks.picture, 0, sizeof checks.picture);
+    for (int frame = 1; frame <= 3 * PLX_LIGHT_FRAMES; frame++)
+        assert_int_equal(look(), frame >= PLX_LIGHT_FRAMES ? PLX_HEALTH_DARK : 0);
+}
+
+static void rows_that_are_off_by_two_are_flagged(void **state)
+{
+    (void)state;
+    for (int shift = -3; shift <= 3; shift++) {
+        struct rig rig = steady_rig();
+        int frame = 0;
+        settle(&rig);
+        rig.shift = shift;
+        for (; frame < SETTLED && !(take_and_look(&rig) & PLX_HEALTH_MISALIGNED); frame++)
+            rig.x += 3;
+        if (abs(shift) >= PLX_ALIGNMENT_ROWS)
+            assert_in_range(frame, 1, 2 * PLX_ALIGNMENT_VOTES - 1);
+        else
+            assert_int_equal(frame, SETTLED);
+        rig.shift = 0;
+        for (frame = 0; frame < SETTLED && take_and_look(&rig); frame++)
+            ;
+        assert_in_range(frame, 0, 2 * PLX_ALIGNMENT_VOTES - 1);
+    }
+}
+
+/* --- every format and size --------------------------------------------------------------------------------------- */
+
+/* Buffers of exactly the bytes they need, so that a sanitizer sees a byte too many. */
+static void freeze_reads_every_format_at_odd_sizes(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{4, 2}, {7, 2}, {4, 7}, {9, 17}, {513, 61}};
+    uint64_t random = scratch_seed();
+
+    memset(checks.bins, 0, sizeof checks.bins);
+    for (int tile = 0; tile < PLX_FREEZE_TILES; tile++)
+        checks.bins[0][1 + tile][100] = 1; /* all tiles are bright enough */
+    for (int format = 0; format < PLX_FORMAT_COUNT; format++)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            const struct plx_image bins = {checks.bins[0], 256, 1 + PLX_FREEZE_TILES, 1024, PLX_U32};
+            const int width = sizes[i][0], height = sizes[i][1], eye = width / 2;
+            const size_t row = plx_raw_row_bytes((enum plx_format)format, width), pitch = row + row % 2;
+            const size_t rows =
+                (size_t)(plx_format_layout((enum plx_format)format)->chroma_plane ? height + (height + 1) / 2 : height);
+            uint8_t *data = malloc(pitch * (rows - 1) + row);
+            assert_non_null(data);
+            for (size_t byte = 0; byte < pitch * (rows - 1) + row; byte++)
+                data[byte] = (uint8_t)scratch_random(&random);
+            const struct plx_raw raw = {.data = data,
+                                        .bytes = pitch * (rows - 1) + row,
+                                        .width = width,
+                                        .height = height,
+                                        .pitch = pitch,
+                                        .format = (enum plx_format)format,
+                                        .eye_x = eye,
+                                        .eye_width = width - eye};
+            struct plx_freeze freeze = {0};
+            struct plx_why why;
+            if (plx_raw_check(&raw, &why) < 0)
+                fail_msg("%s", why.text);
+            assert_false(plx_freeze_look(&freeze, &raw, &bins));
+            assert_true(plx_freeze_look(&freeze, &raw, &bins));
+            data[plx_raw_row_bytes((enum plx_format)format, width) - 1] ^= 1; /* the last pixel of the first row */
+            assert_false(plx_freeze_look(&freeze, &raw, &bins));
+            free(data);
+        }
+}
+
+static void images_too_small_for_a_patch_are_let_alone(void **state)
+{
+    (void)state;
+    struct plx_alignment alignment;
+    struct plx_image patch, strip, image = {checks.picture, 40, 40, 40, PLX_U8};
+
+    plx_alignment_init(&alignment, 40, 40, 0, DISPARITIES);
+    assert_false(plx_alignment_patch(&alignment, 0, &image, &image, &patch, &strip));
+    assert_false(plx_alignment_look(&alignment, &image, NULL));
+    plx_alignment_init(&alignment, WIDTH, HEIGHT, 90, DISPARITIES); /* nothing can be that near */
+    assert_false(plx_alignment_patch(&alignment, 0, &image, &image, &patch, &strip));
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(good_noisy_pictures_raise_no_flag),
+        TEST(a_picture_that_comes_again_is_frozen_at_once),
+        TEST(a_part_that_comes_again_is_frozen_after_some_frames),
+        TEST(light_faults_are_flagged_when_they_last),
+        TEST(blackness_is_dark_and_not_frozen),
+        TEST(rows_that_are_off_by_two_are_flagged),
+        TEST(freeze_reads_every_format_at_odd_sizes),
+        TEST(images_too_small_for_a_patch_are_let_alone),
+    };
+    if (argc > 1)
+        good_frames = strtoull(argv[1], NULL, 10);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stages ground and mask on disparity made from a known plane, with boxes on it, noise, outliers and holes. */
+/* Stage ground on disparity made from a known plane, with boxes on it, noise, outliers and holes: how near it comes. Its exact
+ * numbers are in test_ground_bits.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "cpu/cpu.h"
 #include "tests/oracle/board.h"
 
@@ -170,87 +171,16 @@ static void no_ground(void **state)
     board_free(&one);
 }
 
-/* The same bits with one thread and with three. */
-static void threads_do_not_matter(void **state)
-{
-    (void)state;
-    const struct view *view = &views[1];
-    const struct plx_ground_params params = params_of(view);
-    struct plx_image disparity = board_new(view->width, view->height, PLX_U16, 0);
-    struct plx_ground ground[2];
-
-    render(view, board_seed(), &disparity);
-    for (int i = 0; i < 2; i++) {
-        const struct plx_limits limits = {640, 480, 64, 1 + 2 * i};
-        struct plx_stages *other;
-        assert_int_equal(plx_cpu_create(&limits, &other), 0);
-        memset(&ground[i], 0, sizeof ground[i]);
-        assert_int_equal(other->ops->ground(other, &disparity, &params, &ground[i]), 0);
-        other->ops->destroy(other);
-    }
-    assert_memory_equal(&ground[0], &ground[1], sizeof ground[0]);
-    board_free(&disparity);
-}
-
-/* What the mask says, from the definition in metres. */
-static bool stands_there(const struct plx_ground *ground, const struct plx_mask_params *params, int x, int y, int d)
-{
-    if (d == (int)PLX_DISPARITY_INVALID || d > params->near_disparity || d < params->far_disparity || d <= params->infinity)
-        return false;
-    if (!ground->valid)
-        return true;
-    const long double plane = ((long double)ground->a * x + (long double)ground->b * y + (long double)ground->c) / 65536;
-    const long double height = ground->camera_height_um * (d - plane) / (d - params->infinity);
-    return height >= params->min_height_um && height <= params->max_height_um;
-}
-
-static void mask_is_as_defined(void **state)
-{
-    (void)state;
-    static const struct {
-        int width, height;
-    } size[] = {{1, 1}, {2, 7}, {7, 2}, {513, 33}, {640, 480}};
-    static const struct plx_ground ground[] = {
-        {0},
-        {.a = 20000, .b = 250000, .c = -30000000, .camera_height_um = 1000000, .valid = 1},
-        {.a = -9000, .b = 310000, .c = 1234567, .camera_height_um = 700000, .valid = 1}};
-    static const struct plx_mask_params mask[] = {{900, 60, 0, 200000, 2000000},
-                                                  {65535, 0, 0, 0, 2000000000},
-                                                  {900, 60, -80, 300000, 900000},
-                                                  {900, 0, 77, 50000, 1500000}};
-    uint64_t random = board_seed();
-    for (size_t i = 0; i < 5 * 3 * 4; i++) {
-        const int w = size[i % 5].width, h = size[i % 5].height;
-        const struct plx_ground *g = &ground[i / 5 % 3];
-        const struct plx_mask_params *m = &mask[i / 15];
-        struct plx_image disparity = board_new(w, h, PLX_U16, (int)i % 4), result = board_new(w, h, PLX_U8, (int)i % 3);
-        for (int y = 0; y < h; y++)
-            for (int x = 0; x < w; x++)
-                ((uint16_t *)plx_row(&disparity, y))[x] =
-                    (uint16_t)(board_below(&random, 4) == 0 ? PLX_DISPARITY_INVALID : board_below(&random, 1100));
-        assert_int_equal(stages->ops->mask(stages, &disparity, g, m, &result), 0);
-        for (int y = 0; y < h; y++)
-            for (int x = 0; x < w; x++)
-                assert_int_equal(((uint8_t *)plx_row(&result, y))[x],
-                                 stands_there(g, m, x, y, ((uint16_t *)plx_row(&disparity, y))[x]) ? 255 : 0);
-        assert_true(board_padding_intact(&result));
-        board_free(&disparity);
-        board_free(&result);
-    }
-}
-
 static void bad_arguments(void **state)
 {
     (void)state;
     struct plx_ground_params params = params_of(&views[0]);
-    const struct plx_mask_params mask = {900, 60, 0, 200000, 2000000};
     struct plx_image wide = board_new(1301, 2, PLX_U16, 0), small = board_new(8, 8, PLX_U16, 0);
     struct plx_image bytes = board_new(8, 9, PLX_U8, 0);
     struct plx_ground ground = {.votes = 77};
 
     assert_int_equal(stages->ops->ground(stages, &wide, &params, &ground), PLX_ERR_RANGE);
     assert_int_equal(stages->ops->ground(stages, &bytes, &params, &ground), PLX_ERR_ARG);
-    assert_int_equal(stages->ops->mask(stages, &small, &ground, &mask, &bytes), PLX_ERR_ARG);
     assert_int_equal(ground.votes, 77);
     params.enabled = false;
     assert_int_equal(stages->ops->ground(stages, &small, &params, &ground), 0);
@@ -263,8 +193,9 @@ static void bad_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_planes),       cmocka_unit_test(no_ground),     cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(mask_is_as_defined), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(known_planes),
+        cmocka_unit_test(no_ground),
+        cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

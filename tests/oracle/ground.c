@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/oracle/ground.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS 64
+#define BINS 128
+#define HORIZONS 128
+#define SLOPES 96
+
+struct line {
+    int64_t horizon, slope; /* 1/16 row, 2^-16 bins a row */
+};
+
+struct search {
+    const struct plx_image *disparity;
+    const struct plx_ground_params *params;
+    int64_t infinity, bin_width; /* 1/16 px */
+    int count[ROWS][BINS];       /* v-disparity */
+};
+
+struct plane {
+    int64_t a, b, c;
+};
+
+/* Of the pixels that fit a plane. */
+struct sums {
+    int64_t votes, n, u, v, d, uu, uv, vv, ud, vd;
+};
+
+static int64_t round_away(double value)
+{
+    return (int64_t)trunc(value + copysign(0.5, value));
+}
+
+static int64_t floor_divide(int64_t value, int64_t by)
+{
+    return value >= 0 ? value / by : -((-value + by - 1) / by);
+}
+
+static int value_at(const struct plx_image *disparity, int x, int y)
+{
+    return ((const uint16_t *)plx_row(disparity, y))[x];
+}
+
+static int image_row(const struct search *s, int i)
+{
+    return (2 * i + 1) * s->disparity->height / 128;
+}
+
+static void count_values(struct search *s)
+{
+    for (int i = 0; i < ROWS; i++)
+        for (int x = 0; x < s->disparity->width; x++) {
+            const int value = value_at(s->disparity, x, image_row(s, i));
+            if (value != PLX_DISPARITY_INVALID && value / s->bin_width < BINS)
+                s->count[i][value / s->bin_width]++;
+        }
+}
+
+static int64_t score(const struct search *s, struct line line, int k)
+{
+    const int enough = s->disparity->width / 4 + 1;
+    int64_t points = 0;
+
+    for (int i = 0; i < ROWS; i++) {
+        const int64_t r = 16 * image_row(s, i) + 8 - line.horizon;
+        const int64_t bin = floor_divide(s->infinity * 65536 / s->bin_width + floor_divide(line.slope * r, 16), 65536);
+        int on = 0, under = 0;
+        if (r <= 0 || bin < 0)
+            continue;
+        if (bin >= BINS)
+            break;
+        for (int64_t b = 0; b < bin - k; b++)
+            under += s->count[i][b];
+        for (int64_t b = bin > k ? bin - k : 0; b <= bin + k && b < BINS; b++)
+            on += s->count[i][b];
+        points += 2 * (on < enough ? on : enough) - under;
+    }
+    return points;
+}
+
+static struct line grid_line(const struct search *s, int j, int i)
+{
+    const struct plx_ground_params *p = s->params;
+    double height = 5.0;
+    for (int n = 0; n < i; n++)
+        height *= 0.95;
+    const double slope = p->calibration.baseline_m / height * (65536.0 * 16.0 / (double)s->bin_width);
+    return (struct line){16 * p->horizon_min + 16 * (int64_t)(p->horizon_max - p->horizon_min) * j / 127, round_away(slope)};
+}
+
+static struct line best_line(const struct search *s)
+{
+    struct line best = grid_line(s, 0, 0), step;
+    int64_t most = score(s, best, 2);
+
+    for (int j = 0; j < HORIZONS; j++)
+        for (int i = 0; i < SLOPES; i++) {
+            const struct line line = grid_line(s, j, i);
+            const int64_t points = score(s, line, 2);
+            if (points > most) {
+                most = points;
+                best = line;
+            }
+        }
+    step.horizon = 16 * (int64_t)(s->params->horizon_max - s->params->horizon_min) / 127;
+    step.slope = round_away((1.0 - 0.95) * (double)best.slope);
+    for (int n = 0; n < 3; n++) {
+        const struct line centre = best;
+        step = (struct line){(step.horizon + 1) / 2, (step.slope + 1) / 2};
+        most = score(s, centre, 1);
+        for (int dh = -1; dh <= 1; dh++)
+            for (int ds = -1; ds <= 1; ds++) {
+                const struct line line = {centre.horizon + dh * step.horizon, centre.slope + ds * step.slope};
+                const int64_t points = score(s, line, 1);
+                if (points > most) {
+                    most = points;
+                    best = line;
+                }
+            }
+    }
+    return best;
+}
+
+static struct sums fitting(const struct search *s, struct plane plane, int tolerance)
+{
+    const int width = s->disparity->width, height = s->disparity->height;
+    struct sums sums = {0};
+
+    for (int y = 0; y<height; y += height / 240> 1 ? height / 240 : 1)
+        for (int x = 0; x < width; x++) {
+            const int64_t d = value_at(s->disparity, x, y), u = x - width / 2, v = y - height / 2;
+            const int64_t ground = plane.a * x + plane.b * y + plane.c; /* 2^-16 of 1/16 px */
+            if (d == PLX_DISPARITY_INVALID || ground < (s->infinity + 16) * 65536)
+                continue;
+            sums.votes++;
+            if (llabs(d * 65536 - ground) > (int64_t)tolerance * 65536)
+                continue;
+            sums.n++;
+            sums.u += u;
+            sums.v += v;
+            sums.d += d;
+            sums.uu += u * u;
+            sums.uv += u * v;
+            sums.vv += v * v;
+            sums.ud += u * d;
+            sums.vd += v * d;
+        }
+    return sums;
+}
+
+/* E[pq] - E[p] E[q] */
+static double covariance(int64_t pq, double p, double q, double n)
+{
+    return (double)pq / n - p * q;
+}
+
+static bool least_squares(const struct search *s, const struct sums *sums, struct plane *plane)
+{
+    if (sums->n < 3)
+        return false;
+    const double n = (double)sums->n, u = (double)sums->u / n, v = (double)sums->v / n, d = (double)sums->d / n;
+    const double uu = covariance(sums->uu, u, u, n), uv = covariance(sums->uv, u, v, n), vv = covariance(sums->vv, v, v, n);
+    const double ud = covariance(sums->ud, u, d, n), vd = covariance(sums->vd, v, d, n);
+    const double determinant = uu * vv - uv * uv;
+
+    if (determinant <= 0.001)
+        return false;
+    const double a = (ud * vv - vd * uv) / determinant, b = (vd * uu - ud * uv) / determinant;
+    const int middle_x = s->disparity->width / 2, middle_y = s->disparity->height / 2;
+    if (fabs(a) >= 1e4 || fabs(b) >= 1e4)
+        return false;
+    plane->a = round_away(a * 65536);
+    plane->b = round_away(b * 65536);
+    plane->c = round_away((d - a * (u + middle_x) - b * (v + middle_y)) * 65536);
+    return true;
+}
+
+/* 1 / camera height, or 0 if a camera cannot be like that over a ground. */
+static double plausible(const struct search *s, struct plane plane)
+{
+    const struct plx_calibration_info *c = &s->params->calibration;
+    const double u = (double)plane.a / 1048576, v = (double)plane.b / 1048576;
+    const double w = u * c->cx + v * c->cy + (double)plane.c / 1048576 - (double)s->infinity / 16;
+    const double x = u / c->baseline_m, y = v / c->baseline_m * (c->fy / c->fx), z = w / c->baseline_m / c->fx;
+    const double length = sqrt(x * x + y * y + z * z);
+
+    return length >= 1.0 / 6.0 && length <= 50.0 && y >= 0.5 * length ? length : 0;
+}
+
+static bool spread_out(const struct search *s, const struct sums *sums)
+{
+    const double n = (double)sums->n, mean = (double)sums->v / n, least = (double)s->disparity->height / 16.0;
+    return (double)sums->vv / n - mean * mean >= least * least;
+}
+
+void oracle_ground(const struct plx_image *disparity, const struct plx_ground_params *params, struct plx_ground *ret_ground)
+{
+    const struct plx_calibration_info *c = &params->calibration;
+    struct search s = {.disparity = disparity,
+                       .params = params,
+                       .infinity = round_away(16 * (c->cx - c->cx_right - (double)params->min_disparity)),
+                       .bin_width = (16 * params->disparities + 127) / 128};
+    struct sums sums = {0};
+    bool solved = true;
+
+    *ret_ground = (struct plx_ground){0};
+    if (!params->enabled)
+        return;
+    count_values(&s);
+    const struct line line = best_line(&s);
+    struct plane plane = {0, line.slope * s.bin_width, 0};
+    plane.c = 65536 * s.infinity + plane.b * (8 - line.horizon) / 16;
+    for (int fit = 0, wide = 48; fit < 5 && solved; fit++, wide /= 2) {
+        sums = fitting(&s, plane, wide > params->tolerance ? wide : params->tolerance);
+        solved = least_squares(&s, &sums, &plane);
+    }
+    ret_ground->votes = (int32_t)sums.votes;
+    ret_ground->inliers = (int32_t)sums.n;
+    const double length = plausible(&s, plane);
+    if (!solved || sums.n < 32 || sums.n * 8 < sums.votes || !spread_out(&s, &sums) || length == 0)
+        return;
+    ret_ground->a = plane.a;
+    ret_ground->b = plane.b;
+    ret_ground->c = plane.c;
+    ret_ground->valid = 1;
+    ret_ground->camera_height_um = (int32_t)round_away(1e6 / length);
+}
+
+static bool stands_there(const struct plx_ground *ground, const struct plx_mask_params *params, int x, int y, int64_t d)
+{
+    if (d == PLX_DISPARITY_INVALID || d < params->far_disparity || d > params->near_disparity || d <= params->infinity)
+        return false;
+    if (!ground->valid)
+        return true;
+    const double above = (double)(65536 * d - (ground->a * x + ground->b * y + ground->c));
+    const double depth = (double)(65536 * (d - params->infinity));
+    const double height = above * ground->camera_height_um;
+    return depth * params->min_height_um <= height && height <= depth * params->max_height_um;
+}
+
+void oracle_mask(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_mask_params *params,
+                 const struct plx_image *ret_mask)
+{
+    for (int y = 0; y < disparity->height; y++)
+        for (int x = 0; x < disparity->width; x++)
+            ((uint8_t *)plx_row(ret_mask, y))[x] = stands_there(ground, params, x, y, value_at(disparity, x, y)) ? 255 : 0;
+}

@@ -12,6 +12,12 @@ static int check_source(const struct plx_config *config, struct plx_why *why)
         !(config->source.rate_hz > 0))
         return plx_fail(why, PLX_ERR_RANGE,
                         "source.replay_rate is fixed and source.rate_hz is 0; expected a rate, or replay_rate: maximum");
+    if (config->source.kind == PLX_SOURCE_V4L2 && config->source.camera[PLX_LEFT][0] == '\0')
+        return plx_fail(why, PLX_ERR_RANGE,
+                        "source.kind is v4l2 and source.left is empty; expected a camera (`parallax cameras` lists them)");
+    if (config->source.crop_width > 0 && config->source.crop_height == 0)
+        return plx_fail(why, PLX_ERR_RANGE, "source.crop_width is %d and source.crop_height is 0; expected both or neither",
+                        config->source.crop_width);
     return 0;
 }
 

@@ -17,14 +17,19 @@ enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM
 struct plx_config {
     struct {
         enum plx_source_kind kind;
-        int width, height; /* synthetic */
-        double rate_hz;    /* synthetic, and replay at a fixed rate */
+        int width, height; /* of one eye; not replay's */
+        double rate_hz;    /* not replay's, but at a fixed rate */
         char path[4096];   /* replay: a KITTI-style directory or one with left/ and right/ */
         enum plx_replay_rate replay_rate;
         bool loop;
         int seed;                 /* synthetic */
         double noise;             /* synthetic: standard deviation of the camera noise, grey levels */
         double pair_tolerance_ms; /* 0: a quarter of the period */
+        /* v4l2, see struct plx_v4l2_options */
+        char camera[PLX_EYES][256];
+        char format[8];
+        int crop_x, crop_y, crop_width, crop_height;
+        bool msb_aligned;
     } source;
     char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own */
     double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */

@@ -9,7 +9,8 @@
 #include "core/image.h"
 #include "core/why.h"
 
-/* One picture of one eye (or of both: side by side). BUFFER is the source's own; hand it back with ops->release. */
+/* One picture of one eye (or of both: side by side), or none at all: then HEALTH alone says what happened. BUFFER is the source's
+ * own; hand it back with ops->release. */
 struct plx_capture {
     struct plx_raw raw[PLX_EYES]; /* raw[eye] for each eye that this capture holds; data NULL for the other */
     int64_t capture_ns;           /* CLOCK_MONOTONIC */
@@ -18,6 +19,7 @@ struct plx_capture {
     uint32_t sequence;    /* the camera's frame number */
     uint32_t exposure_us; /* in force in this picture; 0 = unknown */
     float gain;
+    enum plx_memory memory;
     uint32_t health; /* plx_health bits that the source itself saw (buffer error, ...) */
     void *buffer;
 };
@@ -32,6 +34,7 @@ struct plx_source {
     const struct plx_source_ops *ops;
     int width, height;  /* of one eye, raw */
     double rate_hz;     /* nominal; 0 = as fast as the reader */
+    struct plx_why note; /* after creation: what is not quite as asked for, to be logged; "" */
     struct plx_why why; /* after a failing next: the sentence to log. For the thread that calls next */
 };
 
@@ -42,8 +45,9 @@ struct plx_source_ops {
     int (*start)(struct plx_source *self, struct plx_why *why);
     void (*stop)(struct plx_source *self);
     /* Waits until DEADLINE_NS (CLOCK_MONOTONIC) for the next picture of either eye, in capture order.
-     * END after the last one; TIMEOUT; LOST when a camera went away, or after stop; FORMAT, IO, ... when a file is bad. The
-     * buffer stays with the caller until release, over stop and start as well. */
+     * END after the last one; TIMEOUT; LOST after stop; FORMAT, IO, ... when a file is bad. A camera that went away is told by
+     * a capture without a picture and looked for again. The buffer stays with the caller until release, over stop and start
+     * as well. */
     int (*next)(struct plx_source *self, int64_t deadline_ns, struct plx_capture *ret_capture);
     void (*release)(struct plx_source *self, struct plx_capture *capture);
     /* Sets both eyes alike, in the same frame gap, cut to the range. UNSUPPORTED where there are no controls. Never blocks. */

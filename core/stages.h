@@ -73,6 +73,9 @@ struct plx_stages_ops {
     /* The same for what only stages reach: images on their way from one to the next. The CPU may not look. */
     int (*alloc_local)(struct plx_stages *self, size_t bytes, void **ret_data);
     void (*free)(struct plx_stages *self, void *data);
+    /* The same for memory that somebody else allocated, until disown. Both NULL where the backend cannot. */
+    int (*adopt)(struct plx_stages *self, void *data, size_t bytes);
+    void (*disown)(struct plx_stages *self, void *data);
     int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
     int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */
 

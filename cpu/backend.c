@@ -44,6 +44,21 @@ static void release(struct plx_stages *self, void *data)
     free(data);
 }
 
+/* Whatever the process has mapped will do. */
+static int adopt(struct plx_stages *self, void *data, size_t bytes)
+{
+    (void)self;
+    (void)data;
+    (void)bytes;
+    return 0;
+}
+
+static void disown(struct plx_stages *self, void *data)
+{
+    (void)self;
+    (void)data;
+}
+
 /* Every stage of this backend is complete when it returns. */
 static int nothing(struct plx_stages *self)
 {
@@ -57,6 +72,8 @@ static const struct plx_stages_ops cpu_ops = {
     .alloc = alloc,
     .alloc_local = alloc,
     .free = release,
+    .adopt = adopt,
+    .disown = disown,
     .begin = nothing,
     .finish = nothing,
     .census = plx_cpu_census,

@@ -30,6 +30,16 @@ struct plx_synthetic_options {
     int exposure_delay, gain_delay; /* frames from setting to effect, 0..PLX_SYNTHETIC_MAX_DELAY */
 };
 
+/* Two cameras, or one that gives both eyes side by side. Details: docs/cameras.md. */
+struct plx_v4l2_options {
+    const char *camera[PLX_EYES]; /* a path or what to match, see drivers/v4l2/find.h; right "": left gives both */
+    const char *format;           /* fourcc; "": the best that the camera offers */
+    int width, height;            /* of one eye */
+    double rate_hz;               /* 0: as the camera is set */
+    int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
+    bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
+};
+
 /* A reader may hold this many pairs of captures without starving any source. */
 #define PLX_SOURCE_MIN_PAIRS 4
 
@@ -39,6 +49,10 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
                       struct plx_why *why);
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
                          struct plx_why *why);
+
+/* LOST while a camera is not there, BUSY while another program has it. */
+int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
+                    struct plx_why *why);
 
 /* The calibration that a source knows by itself (synthetic: always; replay: from calib.txt in its directory). NOT_FOUND. */
 static inline int plx_source_calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)

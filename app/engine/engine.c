@@ -26,6 +26,7 @@ struct engine {
     struct plx_pairing pairing;
     struct plx_capture pair[PLX_EYES]; /* the newest; a buffer of NULL needs no release */
     uint32_t health;                   /* seen by source and pairing since the last frame */
+    uint32_t away;                     /* cameras that the source has lost and looks for, as flags; until the next pair */
     uint64_t skipped;                  /* whole pairs, since the start */
 };
 
@@ -48,6 +49,19 @@ static void release_pair(struct engine *engine)
     }
 }
 
+#define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
+
+/* What the source has to say without a picture. */
+static void take_news(struct engine *engine, uint32_t health)
+{
+    const uint32_t lost = health & CAMERAS_LOST;
+
+    if (lost & ~engine->away)
+        plx_log(LOG_WARNING, "camera lost, looking for it: %s", engine->setup.source->why.text);
+    engine->away |= lost;
+    engine->health |= health & ~CAMERAS_LOST;
+}
+
 /* Gives CAPTURE to the pairing; true if that completed a pair, which takes the place of the one before. */
 static bool take_capture(struct engine *engine, const struct plx_capture *capture)
 {
@@ -67,6 +81,9 @@ static bool take_capture(struct engine *engine, const struct plx_capture *captur
         source->ops->release(source, &result.release[i]);
     if (!result.paired)
         return false;
+    if (engine->away)
+        plx_log(LOG_NOTICE, "both cameras are there again");
+    engine->away = 0;
     release_pair(engine);
     for (int eye = 0; eye < PLX_EYES; eye++)
         engine->pair[eye] = result.pair[eye];
@@ -84,8 +101,15 @@ static int newest_pair(struct engine *engine)
 
     do {
         result = source->ops->next(source, pairs == 0 ? deadline : 0, &capture);
-        if (result == 0 && take_capture(engine, &capture))
+        if (result < 0)
+            break;
+        if (!capture.raw[PLX_LEFT].data && !capture.raw[PLX_RIGHT].data) {
+            take_news(engine, capture.health);
+            if (engine->away && pairs == 0)
+                return PLX_ERR_TIMEOUT; /* to be reported at once */
+        } else if (take_capture(engine, &capture)) {
             pairs++;
+        }
     } while (result == 0 && (pairs == 0 || source->rate_hz > 0) && !stop_requested);
     if (pairs > 1) {
         engine->skipped += (uint64_t)pairs - 1;
@@ -131,6 +155,7 @@ static void describe(struct engine *engine, struct plx_frame *frame)
             .exposure_us = capture->exposure_us,
             .gain = capture->gain,
             .masked = frame->capture[eye].masked, /* the pipeline's */
+            .memory = capture->memory,
         };
     }
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
@@ -210,7 +235,8 @@ static int work(struct engine *engine)
         if (result == 0) {
             result = process_pair(engine);
         } else if (result == PLX_ERR_TIMEOUT) {
-            waiting.health = silent_cameras(engine);
+            waiting.health = silent_cameras(engine) | engine->health | engine->away;
+            waiting.away = engine->away != 0;
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }
         release_pair(engine);
@@ -244,6 +270,8 @@ int plx_engine_run(const struct plx_config *config, struct plx_shared_region *re
     }
     if (engine.setup.backend_note.text[0] != '\0')
         plx_log(LOG_NOTICE, "%s", engine.setup.backend_note.text);
+    if (engine.setup.source->note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", engine.setup.source->note.text);
     engine.region = region;
     engine.heartbeat = heartbeat;
     engine.report_fd = report_fd;

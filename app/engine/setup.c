@@ -39,6 +39,23 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
     return plx_replay_create(setup->memory, &options, &setup->source, why);
 }
 
+static int open_cameras(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    const struct plx_v4l2_options options = {
+        .camera = {config->source.camera[PLX_LEFT], config->source.camera[PLX_RIGHT]},
+        .format = config->source.format,
+        .width = config->source.width,
+        .height = config->source.height,
+        .rate_hz = config->source.rate_hz,
+        .crop_x = config->source.crop_x,
+        .crop_y = config->source.crop_y,
+        .crop_width = config->source.crop_width,
+        .crop_height = config->source.crop_height,
+        .msb_aligned = config->source.msb_aligned,
+    };
+    return plx_v4l2_create(setup->memory, &options, &setup->source, why);
+}
+
 static int open_source(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     switch (config->source.kind) {
@@ -47,10 +64,9 @@ static int open_source(struct plx_setup *setup, const struct plx_config *config,
     case PLX_SOURCE_REPLAY:
         return open_replay(setup, config, why);
     case PLX_SOURCE_V4L2:
-        break;
+        return open_cameras(setup, config, why);
     }
-    return plx_fail(why, PLX_ERR_UNSUPPORTED,
-                    "source.kind is v4l2, but this program was built without cameras; use synthetic or replay");
+    return PLX_ERR_ARG;
 }
 
 static int open_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)

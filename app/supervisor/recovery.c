@@ -66,10 +66,12 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
         recovery->backoff_ns = PLX_BACKOFF_MIN_NS;
 }
 
-void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health)
+void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away)
 {
     recovery->sign_ns = now_ns;
     recovery->health |= health;
+    if (away) /* neither a new engine nor a new service brings a camera back */
+        recovery->away_ns = now_ns;
     if (health)
         meet(recovery, EVENT_LATE);
 }
@@ -119,7 +121,7 @@ static bool judge(struct plx_recovery *recovery, int64_t now_ns)
 
 bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns)
 {
-    const int64_t last_pair_ns = larger(recovery->frame_ns, recovery->born_ns);
+    const int64_t last_pair_ns = larger(larger(recovery->frame_ns, recovery->away_ns), recovery->born_ns);
     const int64_t frame_budget_ns = plx_budget_fatal_ns(PLX_WATCHED_SOURCE, recovery->pace_ns);
     const int64_t pair_budget_ns =
         plx_budget_fatal_ns(recovery->fresh ? PLX_WATCHED_LEFT : PLX_WATCHED_START, recovery->pace_ns);
@@ -140,5 +142,5 @@ bool plx_recovery_wants_engine(const struct plx_recovery *recovery, int64_t now_
 
 bool plx_recovery_is_well(const struct plx_recovery *recovery, int64_t now_ns)
 {
-    return now_ns - recovery->frame_ns <= PLX_RECOVERY_BUDGET_NS;
+    return now_ns - larger(recovery->frame_ns, recovery->away_ns) <= PLX_RECOVERY_BUDGET_NS;
 }

@@ -30,6 +30,7 @@ struct plx_recovery {
     int64_t since_ns;   /* since when */
     bool late;          /* for longer than the health table allows */
     int64_t frame_ns;   /* last published frame of any engine; before the first: the service's start */
+    int64_t away_ns;    /* when the engine last said that cameras are gone and looked for */
     int64_t start_ns;   /* no engine: when to start one */
     int64_t backoff_ns; /* the next pause before a start */
     int64_t pace_ns;    /* from one pair to the next, or what the last one took if that is more */
@@ -41,7 +42,7 @@ void plx_recovery_init(struct plx_recovery *recovery, int64_t now_ns);
 /* What happened. */
 void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns);
 void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, int64_t period_ns, int64_t busy_ns);
-void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health);
+void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away);
 void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool planned); /* planned: start the next at once */
 
 /* What the engine marked (core/heartbeat.h); to be told before each tick. */

@@ -176,7 +176,8 @@ static void receive_from_engine(struct supervisor *supervisor)
         const int64_t now = plx_now_ns();
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_WAITING:
-            plx_recovery_waiting(&supervisor->recovery, now, report.health);
+            plx_recovery_waiting(&supervisor->recovery, now, report.health, report.away);
+            tell_state(supervisor);
             break;
         case PLX_REPORT_FRAME:
             plx_recovery_frame(&supervisor->recovery, now, report.health, report.period_ns, report.busy_ns);

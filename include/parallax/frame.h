@@ -76,6 +76,14 @@ enum plx_health {
 
 enum plx_clock { PLX_CLOCK_MONOTONIC = 0, PLX_CLOCK_REALTIME = 1, PLX_CLOCK_DEVICE = 2, PLX_CLOCK_FILE = 3 };
 
+/* How a camera's pictures come into the memory that is worked on. */
+enum plx_memory {
+    PLX_MEMORY_NONE = 0,    /* no camera */
+    PLX_MEMORY_USERPTR = 1, /* the camera writes there itself */
+    PLX_MEMORY_DMABUF = 2,  /* likewise, through a shared buffer */
+    PLX_MEMORY_MMAP = 3     /* one copy from the driver's memory */
+};
+
 /* Stages whose time is published, in the order of the data. */
 enum plx_stage {
     PLX_STAGE_CONVERT,
@@ -102,7 +110,7 @@ struct plx_capture_info {
     uint32_t exposure_us;    /* in force in this picture; 0 = unknown */
     float gain;              /* linear, 1 = none, in force in this picture; 0 = unknown */
     uint32_t masked;         /* rectified pixels that lie outside the raw image */
-    uint32_t reserved;
+    uint32_t memory;         /* enum plx_memory */
 };
 
 /* Pinhole model of the rectified left image, pixels; baseline in metres. */

@@ -109,6 +109,8 @@ static const struct {
     /* combinations */
     {"source: {kind: replay}\n", PLX_ERR_RANGE, ": source.kind is replay and source.path is empty"},
     {"source: {kind: replay, path: /x, replay_rate: fixed, rate_hz: 0}\n", PLX_ERR_RANGE, ": source.replay_rate is fixed"},
+    {"source: {kind: v4l2}\n", PLX_ERR_RANGE, ": source.kind is v4l2 and source.left is empty"},
+    {"source: {crop_width: 64}\n", PLX_ERR_RANGE, ": source.crop_width is 64 and source.crop_height is 0"},
     {"publish: {socket: \"\"}\n", PLX_ERR_RANGE, ": publish.socket is empty"},
     {"obstacles: {range_min_m: 5, range_max_m: 5}\n", PLX_ERR_RANGE, ": obstacles.range_min_m (5) must be less"},
     {"source: {width: 64}\nmatch: {disparities: 128}\n", PLX_ERR_RANGE,

@@ -106,11 +106,11 @@ static void a_source_without_pairs_is_no_hang_at_first(void **state)
     int64_t now = 10 * S;
     for (; now <= 10 * S + 10 * S; now += 100 * MS) {
         plx_recovery_progress(&recovery, PLX_WATCHED_SOURCE, now);
-        plx_recovery_waiting(&recovery, now, 0);
+        plx_recovery_waiting(&recovery, now, 0, false);
         assert_false(plx_recovery_tick(&recovery, now));
         assert_int_equal(recovery.state, now > 11 * S ? PLX_STATE_RECOVERING : PLX_STATE_RUNNING);
     }
-    plx_recovery_waiting(&recovery, now, 0);
+    plx_recovery_waiting(&recovery, now, 0, false);
     assert_true(plx_recovery_tick(&recovery, now));
 }
 
@@ -168,7 +168,7 @@ static void a_silent_camera_is_flagged_by_its_name(void **state)
     struct plx_recovery recovery = running_at(10 * S);
     assert_int_equal(plx_budget_health(PLX_WATCHED_LEFT), PLX_HEALTH_CAMERA_LOST_LEFT);
     assert_int_equal(plx_budget_health(PLX_WATCHED_RIGHT), PLX_HEALTH_CAMERA_LOST_RIGHT);
-    plx_recovery_waiting(&recovery, 10 * S + 600 * MS, PLX_HEALTH_CAMERA_LOST_RIGHT);
+    plx_recovery_waiting(&recovery, 10 * S + 600 * MS, PLX_HEALTH_CAMERA_LOST_RIGHT, false);
     assert_int_equal(recovery.state, PLX_STATE_DEGRADED);
     assert_int_equal(recovery.health, PLX_HEALTH_CAMERA_LOST_RIGHT);
 }

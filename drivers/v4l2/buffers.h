@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The buffers between a camera and its reader. Slots hold pictures; they live as long as the buffers, whatever becomes of the
+ * camera. Where the driver fills them itself (USERPTR, DMABUF), slot i is the driver's buffer i; else its own few buffers are
+ * mapped, and each picture is copied or decoded into a free slot.
+ */
+#ifndef PLX_V4L2_BUFFERS_H
+#define PLX_V4L2_BUFFERS_H
+
+#include <stdatomic.h>
+
+#include <parallax/frame.h>
+
+#include "core/stages.h"
+#include "drivers/v4l2/jpeg.h"
+#include "drivers/v4l2/memory.h"
+#include "drivers/v4l2/negotiate.h"
+
+#define PLX_V4L2_SLOTS 12  /* 4 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
+#define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: what a driver may make of the count asked for */
+
+/* Who has a slot. The camera's thread takes IDLE ones; whoever has a slot gives it back by storing IDLE. */
+enum plx_v4l2_use { PLX_V4L2_IDLE, PLX_V4L2_QUEUED, PLX_V4L2_FILLED };
+
+struct plx_v4l2_slot {
+    _Atomic(int) use; /* enum plx_v4l2_use */
+    struct plx_v4l2_memory memory;
+};
+
+struct plx_v4l2_buffers {
+    struct plx_stages *stages;
+    struct plx_v4l2_deal deal;
+    enum plx_memory memory; /* in force */
+    struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
+    struct plx_jpeg *jpeg; /* where pictures are compressed */
+    size_t pitch;          /* of a picture in a slot */
+    int driver_count;      /* the driver's buffers; 0: detached */
+    struct {
+        void *data[PLX_V4L2_PLANES];
+        size_t bytes[PLX_V4L2_PLANES];
+    } mapped[PLX_V4L2_MAPPED];
+};
+
+/* A picture that came. */
+struct plx_v4l2_picture {
+    struct plx_v4l2_slot *slot;
+    struct plx_raw raw; /* of the whole buffer */
+    int64_t stamp_ns;   /* the driver's clock */
+    uint32_t flags;     /* V4L2_BUF_FLAG_* */
+    uint32_t sequence;
+};
+
+/* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM. */
+int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node, const struct plx_v4l2_deal *deal,
+                            struct plx_v4l2_buffers **ret_buffers, struct plx_why *why);
+void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers); /* detached; NULL is fine */
+
+/* Gives the buffers to NODE's driver and starts the stream. Whatever the reader holds stays with it. Errors of plx_v4l2_fail;
+ * NODE then has none of them. */
+int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why);
+
+/* Ends the stream and takes all back, also from a driver whose device is gone. Detached already is fine. */
+void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node);
+
+/* Gives idle slots back to the driver. Errors of plx_v4l2_fail. */
+int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why);
+
+/* Takes the next picture; its slot is FILLED, to be given back. TIMEOUT: none is there; BUSY: there was no slot for it;
+ * FORMAT: it is damaged (WHY says how), and so back with the driver. Other errors of plx_v4l2_fail. */
+int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
+                          struct plx_v4l2_picture *ret_picture, struct plx_why *why);
+
+static inline void plx_v4l2_slot_give_back(struct plx_v4l2_slot *slot)
+{
+    /* Release: all reading of the picture comes before the driver's next writing; the camera's thread acquires. */
+    atomic_store_explicit(&slot->use, PLX_V4L2_IDLE, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/camera.h"
+
+#include <linux/videodev2.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+
+#define RETRY_NS (100 * PLX_NS_PER_MS) /* from one look for a camera to the next */
+#define SILENCE_NS PLX_NS_PER_S        /* without a picture for so long ... */
+#define SILENCE_PERIODS 5              /* ... and so many periods, the stream is restarted */
+#define DEFAULT_PERIOD_NS (PLX_NS_PER_S / 30)
+
+static int64_t period_ns(const struct plx_v4l2_camera *camera)
+{
+    return camera->deal.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->deal.rate_hz) : DEFAULT_PERIOD_NS;
+}
+
+int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_stages *stages, struct plx_why *note, struct plx_why *why)
+{
+    camera->node.fd = -1;
+    int result = plx_v4l2_find(&camera->rule, &camera->node, why);
+    if (result == 0)
+        result = plx_v4l2_negotiate(&camera->node, &camera->wish, &camera->deal, note, why);
+    if (result == 0)
+        result = plx_v4l2_buffers_create(stages, &camera->node, &camera->deal, &camera->buffers, why);
+    if (result < 0)
+        plx_v4l2_camera_close(camera);
+    camera->tegra_ns = plx_v4l2_tegra_offset();
+    return result;
+}
+
+void plx_v4l2_camera_close(struct plx_v4l2_camera *camera)
+{
+    if (!camera->node.path[0])
+        return; /* never opened */
+    plx_v4l2_camera_stop(camera);
+    plx_v4l2_close(&camera->node);
+    plx_v4l2_buffers_destroy(camera->buffers);
+    camera->buffers = NULL;
+}
+
+int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
+{
+    if (camera->streaming)
+        return 0;
+    plx_v4l2_clock_init(&camera->clock, period_ns(camera));
+    int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, why);
+    camera->streaming = result == 0;
+    camera->progress_ns = plx_now_ns();
+    return result;
+}
+
+void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera)
+{
+    if (camera->buffers)
+        plx_v4l2_buffers_detach(camera->buffers, &camera->node);
+    camera->streaming = false;
+}
+
+static int64_t realtime_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * PLX_NS_PER_S + now.tv_nsec;
+}
+
+static void fill_eyes(const struct plx_v4l2_camera *camera, const struct plx_raw *raw, struct plx_capture *capture)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        if (camera->eye != PLX_EYES && camera->eye != eye)
+            continue;
+        capture->raw[eye] = *raw;
+        capture->raw[eye].msb_aligned = camera->msb_aligned;
+        if (camera->eye == PLX_EYES) {
+            capture->raw[eye].eye_width = raw->width / 2;
+            capture->raw[eye].eye_x = eye == PLX_LEFT ? 0 : raw->width / 2;
+        }
+    }
+}
+
+int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, struct plx_why *why)
+{
+    struct plx_v4l2_picture picture;
+    bool wild;
+
+    memset(ret_capture, 0, sizeof *ret_capture);
+    int result = plx_v4l2_buffers_take(camera->buffers, &camera->node, &picture, why);
+    if (result == PLX_ERR_FORMAT)
+        ret_capture->health = PLX_HEALTH_BUFFER_ERROR;
+    else if (result == PLX_ERR_BUSY)
+        ret_capture->health = PLX_HEALTH_OVERLOAD;
+    if (result == PLX_ERR_FORMAT || result == PLX_ERR_BUSY) {
+        camera->progress_ns = plx_now_ns();
+        return PLX_ERR_FORMAT;
+    }
+    if (result < 0)
+        return result;
+    camera->progress_ns = plx_now_ns();
+    camera->silences = 0;
+    const struct plx_v4l2_stamp stamp = {.stamp_ns = picture.stamp_ns,
+                                         .arrival_ns = camera->progress_ns,
+                                         .realtime_ns = realtime_ns(),
+                                         .tegra_ns = camera->tegra_ns};
+    ret_capture->capture_ns = plx_v4l2_clock_read(&camera->clock, &stamp, &wild);
+    if (wild) {
+        plx_v4l2_slot_give_back(picture.slot);
+        ret_capture->health = PLX_HEALTH_TIMESTAMP;
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
+                        (double)(stamp.arrival_ns - ret_capture->capture_ns) / PLX_NS_PER_S);
+    }
+    ret_capture->clock = camera->clock.kind;
+    ret_capture->clock_offset_ns = camera->clock.offset_ns;
+    ret_capture->sequence = picture.sequence;
+    ret_capture->memory = camera->buffers->memory;
+    ret_capture->buffer = picture.slot;
+    fill_eyes(camera, &picture.raw, ret_capture);
+    return 0;
+}
+
+void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera)
+{
+    plx_v4l2_camera_stop(camera);
+    plx_v4l2_close(&camera->node); /* the driver frees its node only then */
+    camera->retry_ns = plx_now_ns() + RETRY_NS;
+}
+
+/* A camera that came back must give what the buffers were made for. */
+static int reopen(struct plx_v4l2_camera *camera, struct plx_why *why)
+{
+    const struct plx_v4l2_deal *old = &camera->deal;
+    struct plx_v4l2_deal deal;
+    struct plx_why note;
+
+    int result = plx_v4l2_find(&camera->rule, &camera->node, why);
+    if (result < 0) {
+        camera->node.fd = -1;
+        return result;
+    }
+    result = plx_v4l2_negotiate(&camera->node, &camera->wish, &deal, &note, why);
+    if (result == 0 && (deal.format != old->format || deal.pitch != old->pitch || deal.bytes[0] != old->bytes[0]))
+        result = plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
+    if (result == 0)
+        result = plx_v4l2_camera_start(camera, why);
+    return result;
+}
+
+bool plx_v4l2_camera_mend(struct plx_v4l2_camera *camera, int64_t now_ns, struct plx_why *why)
+{
+    const int64_t periods = SILENCE_PERIODS * period_ns(camera);
+
+    if (camera->streaming) {
+        if (now_ns - camera->progress_ns <= (periods > SILENCE_NS ? periods : SILENCE_NS))
+            return false;
+        plx_fail(why, PLX_ERR_TIMEOUT, "%s: no picture for %.1f s; %s", camera->node.path,
+                 (double)(now_ns - camera->progress_ns) / PLX_NS_PER_S,
+                 camera->silences == 0 ? "the stream is restarted" : "the camera is opened anew");
+        if (camera->silences++ == 0) {
+            plx_v4l2_camera_stop(camera);
+            if (plx_v4l2_camera_start(camera, why) == 0)
+                return false;
+        }
+        plx_v4l2_camera_lost(camera);
+        return false;
+    }
+    if (now_ns < camera->retry_ns)
+        return false;
+    if (reopen(camera, why) == 0)
+        return true;
+    plx_v4l2_camera_lost(camera);
+    return false;
+}

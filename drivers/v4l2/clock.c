@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clock.h"
+
+#define OLDEST_NS (500 * PLX_NS_PER_MS) /* a picture that took longer from the sensor to here is not believed ... */
+#define OLDEST_PERIODS 8                /* ... nor one of so many periods ago, whichever is more */
+#define PATIENCE 3                      /* implausible stamps in a row, then the clock is learnt anew */
+#define CREEP_SHIFT 10                  /* an estimated offset rises by 1/1024 of what it lies below the arrivals */
+
+static int64_t minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+int64_t plx_v4l2_stamp_ns(int64_t seconds, int64_t microseconds)
+{
+    return (int64_t)((uint64_t)seconds * PLX_NS_PER_S + (uint64_t)microseconds * PLX_NS_PER_US);
+}
+
+int64_t plx_v4l2_tegra_offset(void)
+{
+    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/offset_ns", "re");
+    int64_t offset = 0;
+    if (!file)
+        return 0;
+    if (fscanf(file, "%" SCNd64, &offset) != 1)
+        offset = 0;
+    fclose(file);
+    return offset;
+}
+
+void plx_v4l2_clock_init(struct plx_v4l2_clock *clock, int64_t period_ns)
+{
+    *clock = (struct plx_v4l2_clock){.period_ns = period_ns};
+}
+
+/* A picture lies a little in the past; some drivers stamp the end of a frame ahead of time, by less than a period. */
+static bool plausible(const struct plx_v4l2_clock *clock, int64_t capture_ns, int64_t arrival_ns)
+{
+    const int64_t age = minus(arrival_ns, capture_ns), periods = OLDEST_PERIODS * clock->period_ns;
+    return age >= -clock->period_ns && age <= (periods > OLDEST_NS ? periods : OLDEST_NS);
+}
+
+static bool try_offset(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, enum plx_clock kind, int64_t offset_ns)
+{
+    if (!plausible(clock, plus(stamp->stamp_ns, offset_ns), stamp->arrival_ns))
+        return false;
+    clock->kind = kind;
+    clock->offset_ns = offset_ns;
+    clock->exact = true;
+    return true;
+}
+
+/* Which clock it is: the first that gives a time shortly before the arrival, else one of its own. */
+static void learn(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp)
+{
+    clock->known = true;
+    clock->doubts = 0;
+    if (try_offset(clock, stamp, PLX_CLOCK_MONOTONIC, 0) ||
+        try_offset(clock, stamp, PLX_CLOCK_REALTIME, minus(stamp->arrival_ns, stamp->realtime_ns)) ||
+        (stamp->tegra_ns != 0 && try_offset(clock, stamp, PLX_CLOCK_DEVICE, minus(0, stamp->tegra_ns))))
+        return;
+    clock->kind = PLX_CLOCK_DEVICE;
+    clock->offset_ns = minus(stamp->arrival_ns, stamp->stamp_ns);
+    clock->exact = false;
+}
+
+/* The way from the sensor to here only ever adds time: the smallest distance seen is the best estimate. It creeps up, so that
+ * it follows a clock that runs slower than ours. */
+static void refine(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp)
+{
+    if (clock->exact)
+        return;
+    const int64_t late = minus(minus(stamp->arrival_ns, stamp->stamp_ns), clock->offset_ns);
+    clock->offset_ns = plus(clock->offset_ns, late < 0 ? late : late >> CREEP_SHIFT);
+}
+
+int64_t plx_v4l2_clock_read(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, bool *ret_wild)
+{
+    if (!clock->known || clock->doubts >= PATIENCE)
+        learn(clock, stamp);
+    if (clock->kind == PLX_CLOCK_REALTIME)
+        clock->offset_ns = minus(stamp->arrival_ns, stamp->realtime_ns); /* somebody may have set that clock */
+    if (plausible(clock, plus(stamp->stamp_ns, clock->offset_ns), stamp->arrival_ns)) {
+        clock->doubts = 0;
+        refine(clock, stamp);
+        *ret_wild = false;
+    } else {
+        clock->doubts++;
+        *ret_wild = true;
+    }
+    return plus(stamp->stamp_ns, clock->offset_ns);
+}

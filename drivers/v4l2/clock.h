@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a camera's timestamps to CLOCK_MONOTONIC. What the driver says of its clock is checked against the time of arrival:
+ * Tegra's sensors count from another zero and call it monotonic. A clock that jumps is flagged and learnt anew.
+ */
+#ifndef PLX_V4L2_CLOCK_H
+#define PLX_V4L2_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+/* One timestamp and the moments at which its picture was met. */
+struct plx_v4l2_stamp {
+    int64_t stamp_ns;    /* the driver's */
+    int64_t arrival_ns;  /* CLOCK_MONOTONIC, when the picture was taken from the driver */
+    int64_t realtime_ns; /* CLOCK_REALTIME at the same moment */
+    int64_t tegra_ns;    /* Tegra's system counter minus CLOCK_MONOTONIC; 0 = no such machine */
+};
+
+struct plx_v4l2_clock {
+    int64_t period_ns; /* nominal */
+    bool known;
+    enum plx_clock kind;
+    int64_t offset_ns; /* CLOCK_MONOTONIC minus the camera's clock */
+    bool exact;        /* offset_ns is not estimated from arrivals */
+    int doubts;        /* implausible stamps in a row */
+};
+
+void plx_v4l2_clock_init(struct plx_v4l2_clock *clock, int64_t period_ns);
+
+/* Returns the capture time, CLOCK_MONOTONIC; *ret_wild: it cannot be right, and the picture must not be used. Differences wrap
+ * as 64-bit numbers do, so that a wrap of the stamps is no jump. */
+int64_t plx_v4l2_clock_read(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, bool *ret_wild);
+
+/* The kernel's tv_sec and tv_usec as one number that wraps. */
+int64_t plx_v4l2_stamp_ns(int64_t seconds, int64_t microseconds);
+
+/* What /sys says of Tegra's counter; 0 on other machines. */
+int64_t plx_v4l2_tegra_offset(void);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/find.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <parallax/error.h>
+
+#define MAX_NODES 64
+
+static const struct field {
+    const char *name;
+    size_t offset, bytes;
+} fields[] = {
+#define FIELD(name)                                                                                                            \
+    {                                                                                                                          \
+#        name, offsetof(struct plx_v4l2_identity, name), sizeof(((struct plx_v4l2_identity *)0)->name)                         \
+    }
+    FIELD(card),
+    FIELD(driver),
+    FIELD(serial),
+    FIELD(bus),
+#undef FIELD
+};
+#define FIELDS (sizeof fields / sizeof *fields)
+
+static int parse_path(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_why *why)
+{
+    int number, length = 0;
+
+    if (strlen(text) >= sizeof ret_rule->path)
+        return plx_fail(why, PLX_ERR_RANGE, "camera path of %zu bytes, expected fewer than %zu", strlen(text),
+                        sizeof ret_rule->path);
+    if (sscanf(text, "/dev/video%d%n", &number, &length) == 1 && text[length] == '\0')
+        return plx_fail(why, PLX_ERR_RANGE,
+                        "camera \"%s\" is a number that changes with every plugging; expected a name below /dev/v4l/by-path or "
+                        "by-id, or card=..., serial=..., bus=... (`parallax cameras` suggests one)",
+                        text);
+    *ret_rule = (struct plx_v4l2_rule){.path = ""};
+    strcpy(ret_rule->path, text);
+    return 0;
+}
+
+static int parse_field(const char *text, size_t length, struct plx_v4l2_rule *rule, struct plx_why *why)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        const size_t name = strlen(fields[i].name);
+        if (length <= name + 1 || strncmp(text, fields[i].name, name) != 0 || text[name] != '=')
+            continue;
+        if (length - name - 1 >= fields[i].bytes)
+            return plx_fail(why, PLX_ERR_RANGE,
+                            "camera match \"%.*s\" is too long; expected at most %zu bytes after the =", (int)length, text,
+                            fields[i].bytes - 1);
+        memcpy((char *)&rule->match + fields[i].offset, text + name + 1, length - name - 1);
+        return 0;
+    }
+    return plx_fail(why, PLX_ERR_RANGE,
+                    "camera match \"%.*s\" is not understood; expected a path, or card=, driver=, serial= or bus= with a value",
+                    (int)length, text);
+}
+
+int plx_v4l2_rule_parse(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_why *why)
+{
+    struct plx_v4l2_rule rule = {.path = ""};
+
+    if (text[0] == '/')
+        return parse_path(text, ret_rule, why);
+    while (true) {
+        size_t length = strcspn(text, ",");
+        int result = parse_field(text, length, &rule, why);
+        if (result < 0)
+            return result;
+        if (text[length] == '\0')
+            break;
+        text += length + 1;
+    }
+    *ret_rule = rule;
+    return 0;
+}
+
+bool plx_v4l2_rule_fits(const struct plx_v4l2_rule *rule, const struct plx_v4l2_identity *identity)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        const char *wanted = (const char *)&rule->match + fields[i].offset;
+        if (wanted[0] != '\0' && fnmatch(wanted, (const char *)identity + fields[i].offset, 0) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+int plx_v4l2_numbers(int *ret_number, int max)
+{
+    DIR *directory = opendir("/dev");
+    const struct dirent *entry;
+    int count = 0, length;
+
+    if (!directory)
+        return 0;
+    while (count < max && (entry = readdir(directory)))
+        if (length = 0, sscanf(entry->d_name, "video%d%n", &ret_number[count], &length) == 1 && entry->d_name[length] == '\0')
+            count++;
+    closedir(directory);
+    qsort(ret_number, (size_t)count, sizeof *ret_number, by_number);
+    return count;
+}
+
+static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_why *why)
+{
+    int number[MAX_NODES], fitting = 0;
+    const int count = plx_v4l2_numbers(number, MAX_NODES);
+    struct plx_v4l2_node found = {.fd = -1}, node;
+    struct plx_why denied = {""}, reason;
+
+    for (int i = 0; i < count; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/dev/video%d", number[i]);
+        int result = plx_v4l2_open(path, &node, &reason);
+        if (result == PLX_ERR_PERMISSION)
+            denied = reason;
+        if (result < 0)
+            continue;
+        if (plx_v4l2_rule_fits(rule, &node.identity) && fitting++ == 0)
+            found = node;
+        else
+            plx_v4l2_close(&node);
+    }
+    if (fitting == 1) {
+        *ret_node = found;
+        return 0;
+    }
+    plx_v4l2_close(&found);
+    if (fitting > 1)
+        return plx_fail(why, PLX_ERR_RANGE, "%d cameras match what was asked for; expected one: add serial= or bus=", fitting);
+    return plx_fail(why, PLX_ERR_LOST, "none of the %d video nodes matches what was asked for%s%s", count,
+                    denied.text[0] ? "; " : "", denied.text);
+}
+
+int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_why *why)
+{
+    return rule->path[0] ? plx_v4l2_open(rule->path, ret_node, why) : find_match(rule, ret_node, why);
+}
+
+static bool name_in(const char *folder, dev_t device, char ret_name[PLX_V4L2_PATH])
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    bool found = false;
+
+    if (!directory)
+        return false;
+    while (!found && (entry = readdir(directory))) {
+        char name[PATH_MAX];
+        struct stat info;
+        int length = snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        found = length < PLX_V4L2_PATH && stat(name, &info) == 0 && S_ISCHR(info.st_mode) && info.st_rdev == device;
+        if (found)
+            memcpy(ret_name, name, (size_t)length + 1);
+    }
+    closedir(directory);
+    return found;
+}
+
+bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
+{
+    struct stat info;
+    return stat(path, &info) == 0 &&
+           (name_in("/dev/v4l/by-path", info.st_rdev, ret_name) || name_in("/dev/v4l/by-id", info.st_rdev, ret_name));
+}

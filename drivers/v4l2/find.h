@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which node is meant: a stable path, or what the camera must match. Never a number, which changes with every plugging. */
+#ifndef PLX_V4L2_FIND_H
+#define PLX_V4L2_FIND_H
+
+#include "drivers/v4l2/node.h"
+
+/* "/dev/v4l/by-path/..." or any other name but /dev/videoN, or "card=...,driver=...,serial=...,bus=...": each with the
+ * wildcards of the shell; all that are given must fit. */
+struct plx_v4l2_rule {
+    char path[PLX_V4L2_PATH]; /* "" : by match */
+    struct plx_v4l2_identity match;
+};
+
+/* RANGE, with what is wrong with TEXT and what was expected. */
+int plx_v4l2_rule_parse(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_why *why);
+bool plx_v4l2_rule_fits(const struct plx_v4l2_rule *rule, const struct plx_v4l2_identity *identity);
+
+/* Opens the one node that RULE names. LOST if there is none now, RANGE if several fit, errors of plx_v4l2_open. */
+int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_why *why);
+
+/* The numbers of /dev/videoN that exist, ascending; returns how many, at most MAX. */
+int plx_v4l2_numbers(int *ret_number, int max);
+
+/* The name below /dev/v4l/by-path or by-id (tried in this order) that leads to the node PATH; false if there is none. */
+bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH]);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/format.h"
+
+#include <ctype.h>
+#include <linux/videodev2.h>
+#include <stddef.h>
+#include <string.h>
+
+#define BAYER(bits, code, order)                                                                                               \
+    {                                                                                                                          \
+        .fourcc = (code), .format = PLX_FORMAT_BAYER##bits, .bayer = PLX_BAYER_##order, .planes = 1                            \
+    }
+#define PLAIN(code, as)                                                                                                        \
+    {                                                                                                                          \
+        .fourcc = (code), .format = PLX_FORMAT_##as, .planes = 1                                                               \
+    }
+#define LUMA_FIRST(code, count)                                                                                                \
+    {                                                                                                                          \
+        .fourcc = (code), .format = PLX_FORMAT_GREY, .planes = (count)                                                         \
+    }
+
+const struct plx_v4l2_format plx_v4l2_formats[] = {
+    PLAIN(V4L2_PIX_FMT_GREY, GREY),
+    PLAIN(V4L2_PIX_FMT_Y10, Y10),
+    PLAIN(V4L2_PIX_FMT_Y12, Y12),
+    PLAIN(V4L2_PIX_FMT_Y16, Y16),
+    PLAIN(V4L2_PIX_FMT_NV12, NV12),
+    PLAIN(V4L2_PIX_FMT_NV21, NV21),
+    LUMA_FIRST(V4L2_PIX_FMT_NV12M, 2),
+    LUMA_FIRST(V4L2_PIX_FMT_NV21M, 2),
+    LUMA_FIRST(V4L2_PIX_FMT_YUV420, 1),
+    LUMA_FIRST(V4L2_PIX_FMT_YVU420, 1),
+    LUMA_FIRST(V4L2_PIX_FMT_YUV420M, 3),
+    LUMA_FIRST(V4L2_PIX_FMT_NV16, 1),
+    LUMA_FIRST(V4L2_PIX_FMT_YUV422P, 1),
+    PLAIN(V4L2_PIX_FMT_YUYV, YUYV),
+    PLAIN(V4L2_PIX_FMT_YVYU, YUYV), /* the luma lies at the same places */
+    PLAIN(V4L2_PIX_FMT_UYVY, UYVY),
+    PLAIN(V4L2_PIX_FMT_VYUY, UYVY),
+    BAYER(8, V4L2_PIX_FMT_SRGGB8, RGGB),
+    BAYER(8, V4L2_PIX_FMT_SBGGR8, BGGR),
+    BAYER(8, V4L2_PIX_FMT_SGRBG8, GRBG),
+    BAYER(8, V4L2_PIX_FMT_SGBRG8, GBRG),
+    BAYER(10, V4L2_PIX_FMT_SRGGB10, RGGB),
+    BAYER(10, V4L2_PIX_FMT_SBGGR10, BGGR),
+    BAYER(10, V4L2_PIX_FMT_SGRBG10, GRBG),
+    BAYER(10, V4L2_PIX_FMT_SGBRG10, GBRG),
+    BAYER(12, V4L2_PIX_FMT_SRGGB12, RGGB),
+    BAYER(12, V4L2_PIX_FMT_SBGGR12, BGGR),
+    BAYER(12, V4L2_PIX_FMT_SGRBG12, GRBG),
+    BAYER(12, V4L2_PIX_FMT_SGBRG12, GBRG),
+    PLAIN(V4L2_PIX_FMT_RGB24, RGB24),
+    PLAIN(V4L2_PIX_FMT_BGR24, BGR24),
+    {.fourcc = V4L2_PIX_FMT_MJPEG, .format = PLX_FORMAT_GREY, .jpeg = true, .planes = 1},
+    {.fourcc = V4L2_PIX_FMT_JPEG, .format = PLX_FORMAT_GREY, .jpeg = true, .planes = 1},
+};
+const int plx_v4l2_format_count = sizeof plx_v4l2_formats / sizeof *plx_v4l2_formats;
+
+const struct plx_v4l2_format *plx_v4l2_format_find(uint32_t fourcc)
+{
+    for (int i = 0; i < plx_v4l2_format_count; i++)
+        if (plx_v4l2_formats[i].fourcc == fourcc)
+            return &plx_v4l2_formats[i];
+    return NULL;
+}
+
+void plx_v4l2_fourcc_text(uint32_t fourcc, char ret_text[5])
+{
+    int length = 0;
+    for (int i = 0; i < 4; i++) {
+        const int byte = (int)(fourcc >> (8 * i) & 0x7F); /* the top bit of the last says big endian */
+        ret_text[i] = (char)(isgraph(byte) || byte == ' ' ? byte : '?');
+        if (byte != ' ')
+            length = i + 1;
+    }
+    ret_text[length] = '\0';
+}
+
+uint32_t plx_v4l2_fourcc_parse(const char *text)
+{
+    const size_t length = strlen(text);
+    uint32_t fourcc = 0;
+
+    if (length < 1 || length > 4)
+        return 0;
+    for (size_t i = 0; i < 4; i++)
+        fourcc |= (uint32_t)(i < length ? (unsigned char)text[i] : ' ') << (8 * i);
+    return fourcc;
+}

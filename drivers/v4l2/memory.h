@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One block that a camera fills and the backend reads: memory of the backend, or a dma-buf that the backend adopted. */
+#ifndef PLX_V4L2_MEMORY_H
+#define PLX_V4L2_MEMORY_H
+
+#include "core/stages.h"
+
+struct plx_v4l2_memory {
+    void *data; /* page-aligned */
+    size_t bytes;
+    int dmabuf;  /* its descriptor; -1: none */
+    void *block; /* what STAGES gave; NULL for a dma-buf */
+};
+
+/* BYTES from STAGES, whole pages. NOMEM. */
+int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
+
+/* The same as a dma-buf (Linux's udmabuf). UNSUPPORTED: the kernel has none, may not be asked, or STAGES cannot adopt it. */
+int plx_v4l2_memory_share(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
+
+void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *memory); /* all zeros is fine */
+
+/* Around the reading of what a device wrote into a dma-buf; nothing to do for other memory. */
+void plx_v4l2_memory_begin_read(const struct plx_v4l2_memory *memory);
+void plx_v4l2_memory_end_read(const struct plx_v4l2_memory *memory);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/negotiate.h"
+
+#include <errno.h>
+#include <linux/videodev2.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/raw.h"
+
+#define SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
+
+static double hertz(struct v4l2_fract interval)
+{
+    return interval.numerator ? (double)interval.denominator / interval.numerator : 0.0;
+}
+
+static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+{
+    const uint32_t w = (uint32_t)width, h = (uint32_t)height;
+    struct v4l2_frmsizeenum size = {.pixel_format = fourcc};
+    int result;
+
+    for (; (result = plx_v4l2_call(node, VIDIOC_ENUM_FRAMESIZES, &size)) == 0; size.index++) {
+        const struct v4l2_frmsize_stepwise *step = &size.stepwise;
+        if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
+            if (size.discrete.width == w && size.discrete.height == h)
+                return true;
+            continue;
+        }
+        return w >= step->min_width && w <= step->max_width && h >= step->min_height && h <= step->max_height;
+    }
+    return result == -ENOTTY; /* it does not say: S_FMT will */
+}
+
+double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+{
+    struct v4l2_frmivalenum interval = {.pixel_format = fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
+    double best = 0.0;
+
+    if (!offers_size(node, fourcc, width, height))
+        return 0.0;
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FRAMEINTERVALS, &interval) == 0; interval.index++) {
+        const bool discrete = interval.type == V4L2_FRMIVAL_TYPE_DISCRETE;
+        best = fmax(best, hertz(discrete ? interval.discrete : interval.stepwise.min));
+        if (!discrete)
+            break;
+    }
+    return best > 0.0 ? best : -1.0;
+}
+
+/* The first format in order of preference that is fast enough, else the fastest; NULL if none that can be read is offered. */
+static const struct plx_v4l2_format *choose(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish)
+{
+    const struct plx_v4l2_format *best = NULL;
+    double best_rate = 0.0;
+
+    for (int i = 0; i < plx_v4l2_format_count; i++) {
+        struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+        while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && offer.pixelformat != plx_v4l2_formats[i].fourcc)
+            offer.index++;
+        if (offer.pixelformat != plx_v4l2_formats[i].fourcc)
+            continue;
+        double rate = plx_v4l2_best_rate(node, offer.pixelformat, wish->width, wish->height);
+        if (rate < 0.0) /* it does not say: as fast as it was asked to be */
+            rate = fmax(wish->rate_hz, 1.0);
+        if (rate > best_rate * (1.0 + SAME_RATE)) {
+            best = &plx_v4l2_formats[i];
+            best_rate = rate;
+        }
+        if (rate > 0.0 && rate >= wish->rate_hz * (1.0 - SAME_RATE))
+            return &plx_v4l2_formats[i];
+    }
+    return best;
+}
+
+/* "GREY, YUYV" of what NODE offers, for people. */
+static void list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes)
+{
+    struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && used + 8 < bytes; offer.index++) {
+        char name[5];
+        plx_v4l2_fourcc_text(offer.pixelformat, name);
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", offer.index ? ", " : "", name);
+    }
+}
+
+static int set_crop(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why)
+{
+    const struct v4l2_rect rect = {
+        .left = wish->crop.x, .top = wish->crop.y, .width = (uint32_t)wish->crop.width, .height = (uint32_t)wish->crop.height};
+    /* The selection API takes the single-planar type for both (since Linux 4.13). */
+    struct v4l2_selection selection = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .target = V4L2_SEL_TGT_CROP, .r = rect};
+
+    if (wish->crop.width == 0)
+        return 0;
+    int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
+    if (result == -ENOTTY || result == -EINVAL)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera cannot crop; remove source.crop_width", node->path);
+    if (result < 0)
+        return plx_v4l2_fail(why, node->path, result, "cropping");
+    if (memcmp(&selection.r, &rect, sizeof rect) != 0)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "%s: the camera crops to %ux%u at %d,%d instead of %dx%d at %d,%d; ask for that", node->path,
+                        selection.r.width, selection.r.height, selection.r.left, selection.r.top, wish->crop.width,
+                        wish->crop.height, wish->crop.x, wish->crop.y);
+    return 0;
+}
+
+static void fill_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
+                        struct v4l2_format *ret_format)
+{
+    *ret_format = (struct v4l2_format){.type = plx_v4l2_buffer_type(node)};
+    if (node->planar) {
+        struct v4l2_pix_format_mplane *pix = &ret_format->fmt.pix_mp;
+        pix->width = (uint32_t)wish->width;
+        pix->height = (uint32_t)wish->height;
+        pix->pixelformat = fourcc;
+        pix->field = V4L2_FIELD_NONE;
+    } else {
+        struct v4l2_pix_format *pix = &ret_format->fmt.pix;
+        pix->width = (uint32_t)wish->width;
+        pix->height = (uint32_t)wish->height;
+        pix->pixelformat = fourcc;
+        pix->field = V4L2_FIELD_NONE;
+    }
+}
+
+/* Takes what the driver says over into DEAL, each number checked. */
+static int read_format(const struct plx_v4l2_node *node, const struct v4l2_format *format, struct plx_v4l2_deal *ret_deal,
+                       struct plx_why *why)
+{
+    const struct v4l2_pix_format_mplane *planar = &format->fmt.pix_mp;
+    const struct v4l2_pix_format *pix = &format->fmt.pix;
+    const uint32_t fourcc = node->planar ? planar->pixelformat : pix->pixelformat;
+    const uint32_t field = node->planar ? planar->field : pix->field;
+    struct plx_v4l2_deal deal = {.format = plx_v4l2_format_find(fourcc),
+                                 .width = (int)(node->planar ? planar->width : pix->width),
+                                 .height = (int)(node->planar ? planar->height : pix->height),
+                                 .pitch = node->planar ? planar->plane_fmt[0].bytesperline : pix->bytesperline,
+                                 .planes = node->planar ? planar->num_planes : 1};
+    char name[5];
+
+    plx_v4l2_fourcc_text(fourcc, name);
+    if (!deal.format)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera gives %s, which cannot be read; set source.format",
+                        node->path, name);
+    if (field != V4L2_FIELD_NONE && field != V4L2_FIELD_ANY)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera gives interlaced fields; expected whole pictures",
+                        node->path);
+    if (deal.width < 1 || deal.width > PLX_MAX_SIDE || deal.height < 1 || deal.height > PLX_MAX_SIDE)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera gives pictures of %dx%d, expected 1..%d per side", node->path,
+                        deal.width, deal.height, PLX_MAX_SIDE);
+    if (deal.planes < 1 || deal.planes > PLX_V4L2_PLANES)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: %s in %d memory planes, expected 1..%d", node->path, name, deal.planes,
+                        PLX_V4L2_PLANES);
+    for (int i = 0; i < deal.planes; i++)
+        deal.bytes[i] = node->planar ? planar->plane_fmt[i].sizeimage : pix->sizeimage;
+    const size_t row = plx_raw_row_bytes(deal.format->format, deal.width);
+    if (deal.format->jpeg)
+        deal.pitch = 0;
+    else if (deal.pitch == 0)
+        deal.pitch = row; /* packed: some drivers leave it out */
+    if (deal.bytes[0] == 0 || (!deal.format->jpeg && (deal.pitch < row || deal.bytes[0] / deal.pitch < (size_t)deal.height)))
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "%s: the driver's numbers are wrong: %zu bytes with a pitch of %zu do not hold %dx%d pixels %s",
+                        node->path, deal.bytes[0], deal.pitch, deal.width, deal.height, name);
+    *ret_deal = deal;
+    return 0;
+}
+
+/* Sets the format; where another program (or an engine that is being replaced) streams already, takes what is set. */
+static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
+                      struct plx_v4l2_deal *ret_deal, struct plx_why *why)
+{
+    struct v4l2_format format;
+    char name[5], offered[160];
+
+    fill_format(node, wish, fourcc, &format);
+    int result = plx_v4l2_call(node, VIDIOC_S_FMT, &format);
+    const bool busy = result == -EBUSY;
+    if (busy)
+        result = plx_v4l2_call(node, VIDIOC_G_FMT, &format);
+    if (result < 0)
+        return plx_v4l2_fail(why, node->path, result, "the format cannot be set");
+    result = read_format(node, &format, ret_deal, why);
+    if (result < 0)
+        return result;
+    plx_v4l2_fourcc_text(fourcc, name);
+    list_formats(node, offered, sizeof offered);
+    if (ret_deal->width == wish->width && ret_deal->height == wish->height && ret_deal->format->fourcc == fourcc)
+        return 0;
+    if (busy)
+        return plx_fail(why, PLX_ERR_BUSY, "%s: another program uses the camera with another format", node->path);
+    if (ret_deal->format->fourcc != fourcc)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera does not give %s; it offers %s", node->path, name, offered);
+    return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                    "%s: the camera gives %dx%d pixels instead of %dx%d as %s; set source.width and height to a size that "
+                    "`parallax cameras` lists",
+                    node->path, ret_deal->width, ret_deal->height, wish->width, wish->height, name);
+}
+
+/* Sets the rate and says in NOTE if it is another. */
+static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *deal,
+                     struct plx_why *note)
+{
+    struct v4l2_streamparm param = {.type = plx_v4l2_buffer_type(node)};
+
+    if (plx_v4l2_call(node, VIDIOC_G_PARM, &param) < 0 || !(param.parm.capture.capability & V4L2_CAP_TIMEPERFRAME)) {
+        deal->rate_hz = wish->rate_hz;
+        if (wish->rate_hz > 0.0)
+            plx_fail(note, 0, "%s: the driver sets no rate; %g Hz is believed (a control may set it: source.controls)",
+                     node->path, wish->rate_hz);
+        return;
+    }
+    if (wish->rate_hz > 0.0) {
+        param.parm.capture.timeperframe =
+            (struct v4l2_fract){.numerator = 1000, .denominator = (uint32_t)lround(wish->rate_hz * 1000.0)};
+        plx_v4l2_call(node, VIDIOC_S_PARM, &param); /* what came of it is read next; busy: stays as it is */
+        plx_v4l2_call(node, VIDIOC_G_PARM, &param);
+    }
+    deal->rate_hz = hertz(param.parm.capture.timeperframe);
+    if (wish->rate_hz > 0.0 && fabs(deal->rate_hz - wish->rate_hz) > wish->rate_hz * SAME_RATE)
+        plx_fail(note, 0, "%s: the camera runs at %.6g Hz instead of %.6g", node->path, deal->rate_hz, wish->rate_hz);
+}
+
+int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
+                       struct plx_why *note, struct plx_why *why)
+{
+    struct plx_v4l2_deal deal;
+    char offered[160], name[5];
+
+    note->text[0] = '\0';
+    list_formats(node, offered, sizeof offered);
+    const struct plx_v4l2_format *format = wish->fourcc ? plx_v4l2_format_find(wish->fourcc) : choose(node, wish);
+    plx_v4l2_fourcc_text(wish->fourcc, name);
+    if (wish->fourcc && !format)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "source.format %s cannot be read; the camera %s offers %s", name, node->path,
+                        offered);
+    if (!format && !node->converting && !node->planar) { /* libv4l2 makes a format out of one that only it knows */
+        int result = plx_v4l2_convert(node, why);
+        if (result < 0)
+            return result;
+        format = choose(node, wish);
+        plx_fail(note, 0, "%s: libv4l2 converts %s, which costs a copy", node->path, offered);
+    }
+    if (!format)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "%s: the camera offers %s, none of them %dx%d pixels in a form that can be read; "
+                        "`parallax cameras` lists the sizes",
+                        node->path, offered, wish->width, wish->height);
+    int result = set_crop(node, wish, why);
+    if (result == 0)
+        result = set_format(node, wish, format->fourcc, &deal, why);
+    if (result < 0)
+        return result;
+    set_rate(node, wish, &deal, note);
+    *ret_deal = deal;
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Agreeing with a camera on format, size, cropping and rate. */
+#ifndef PLX_V4L2_NEGOTIATE_H
+#define PLX_V4L2_NEGOTIATE_H
+
+#include "drivers/v4l2/format.h"
+#include "drivers/v4l2/node.h"
+
+#define PLX_V4L2_PLANES 3
+
+struct plx_v4l2_wish {
+    uint32_t fourcc;   /* 0: the best that the camera offers at this size and rate */
+    int width, height; /* of the whole buffer, pixels */
+    double rate_hz;    /* 0: what the camera has */
+    struct {
+        int x, y, width, height; /* of the sensor, pixels; width 0: as it is */
+    } crop;
+};
+
+/* What is in force. */
+struct plx_v4l2_deal {
+    const struct plx_v4l2_format *format;
+    int width, height;
+    size_t pitch;                  /* bytes; 0 for jpeg */
+    int planes;                    /* memory planes; the picture lies in the first */
+    size_t bytes[PLX_V4L2_PLANES]; /* of each */
+    double rate_hz;                /* 0: the camera does not say */
+};
+
+/* Sets WISH and reads back what came of it. Through libv4l2 where the camera has no format that can be read directly. NOTE says
+ * what differs and is lived with; "" otherwise. UNSUPPORTED, with what the camera offers instead; BUSY; errors of
+ * plx_v4l2_fail. */
+int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
+                       struct plx_why *note, struct plx_why *why);
+
+/* The highest rate that FOURCC offers at that size, Hz; 0 if it does not offer the size; -1 if the camera does not say. */
+double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height);
+
+#endif

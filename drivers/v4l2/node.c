@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libv4l2.h>
+#include <limits.h>
+#include <linux/videodev2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char *what)
+{
+    static const struct {
+        int number, error;
+    } table[] = {
+        {ENODEV, PLX_ERR_LOST},        {ENXIO, PLX_ERR_LOST},
+        {ENOENT, PLX_ERR_LOST},        {ETIMEDOUT, PLX_ERR_LOST},
+        {EPIPE, PLX_ERR_LOST},         {EPROTO, PLX_ERR_LOST},
+        {ESHUTDOWN, PLX_ERR_LOST},     {EACCES, PLX_ERR_PERMISSION},
+        {EPERM, PLX_ERR_PERMISSION},   {EBUSY, PLX_ERR_BUSY},
+        {ENOMEM, PLX_ERR_NOMEM},       {EINVAL, PLX_ERR_UNSUPPORTED},
+        {ENOTTY, PLX_ERR_UNSUPPORTED}, {EOPNOTSUPP, PLX_ERR_UNSUPPORTED},
+    };
+    int error = PLX_ERR_IO;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].number == -failure)
+            error = table[i].error;
+    return plx_fail(why, error, "%s: %s: %s", path, what, strerror(-failure));
+}
+
+int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument)
+{
+    int result;
+    do {
+        result = node->converting ? v4l2_ioctl(node->fd, request, argument) : ioctl(node->fd, request, argument);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : 0;
+}
+
+/* The first line of the file NAME beside or above the device of a node, as USB has its serial number. */
+static void read_serial(int fd, char *text, size_t bytes)
+{
+    char link[64], device[PATH_MAX], path[PATH_MAX + 16];
+    struct stat info;
+
+    text[0] = '\0';
+    if (fstat(fd, &info) < 0)
+        return;
+    snprintf(link, sizeof link, "/sys/dev/char/%u:%u/device", major(info.st_rdev), minor(info.st_rdev));
+    if (!realpath(link, device))
+        return;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s/serial", device, i == 0 ? "" : "/..");
+        FILE *file = fopen(path, "re");
+        if (!file)
+            continue;
+        if (fgets(text, (int)bytes, file))
+            text[strcspn(text, "\n")] = '\0';
+        fclose(file);
+        return;
+    }
+}
+
+static void copy_text(char *to, size_t bytes, const void *from)
+{
+    snprintf(to, bytes, "%.*s", (int)bytes - 1, (const char *)from);
+}
+
+static int identify(struct plx_v4l2_node *node, struct plx_why *why)
+{
+    struct v4l2_capability capability = {.capabilities = 0};
+    int result = plx_v4l2_call(node, VIDIOC_QUERYCAP, &capability);
+    if (result < 0)
+        return plx_v4l2_fail(why, node->path, result, "is no video device");
+    const uint32_t can = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps : capability.capabilities;
+    if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) || !(can & V4L2_CAP_STREAMING))
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: %s gives no pictures by streaming; `parallax cameras` lists what does",
+                        node->path, capability.card);
+    node->planar = !(can & V4L2_CAP_VIDEO_CAPTURE);
+    copy_text(node->identity.driver, sizeof node->identity.driver, capability.driver);
+    copy_text(node->identity.card, sizeof node->identity.card, capability.card);
+    copy_text(node->identity.bus, sizeof node->identity.bus, capability.bus_info);
+    read_serial(node->fd, node->identity.serial, sizeof node->identity.serial);
+    return 0;
+}
+
+int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_why *why)
+{
+    struct plx_v4l2_node node = {.fd = -1};
+    struct stat info;
+
+    copy_text(node.path, sizeof node.path, path);
+    if (stat(path, &info) < 0)
+        return plx_v4l2_fail(why, path, -errno, "the camera is not there");
+    if (!S_ISCHR(info.st_mode))
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: is no device; `parallax cameras` lists the cameras", path);
+    node.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (node.fd < 0)
+        return plx_v4l2_fail(why, path, -errno, "cannot be opened");
+    int result = identify(&node, why);
+    if (result < 0) {
+        plx_v4l2_close(&node);
+        return result;
+    }
+    *ret_node = node;
+    return 0;
+}
+
+void plx_v4l2_close(struct plx_v4l2_node *node)
+{
+    if (node->fd >= 0)
+        (void)(node->converting ? v4l2_close(node->fd) : close(node->fd));
+    node->fd = -1;
+    node->converting = false;
+}
+
+int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_why *why)
+{
+    if (v4l2_fd_open(node->fd, 0) < 0)
+        return plx_v4l2_fail(why, node->path, -errno, "libv4l2 does not take it");
+    node->converting = true;
+    return 0;
+}
+
+uint32_t plx_v4l2_buffer_type(const struct plx_v4l2_node *node)
+{
+    return node->planar ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE;
+}

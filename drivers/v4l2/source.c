@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frame source of real cameras. One thread of its own speaks with both cameras: it takes pictures, gives buffers back and
+ * looks for cameras that went away, so that nothing of it ever holds up the reader. A camera that is lost is no end: the reader
+ * gets a capture without a picture that says so, and pictures again when the camera is back.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+#include "drivers/sources.h"
+#include "drivers/v4l2/camera.h"
+
+#define WAITING 3  /* pictures of one camera that wait for the reader; the oldest then goes */
+#define LOOK_MS 50 /* the thread looks round at least so often */
+
+struct v4l2 {
+    struct plx_source base;
+    struct plx_v4l2_camera camera[PLX_EYES];
+    int cameras;
+    int wake_fd; /* eventfd: a buffer is back, or it is time to stop */
+
+    pthread_t thread;
+    bool running;         /* the thread exists; the reader's own */
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t reader;
+    bool stopping;
+    uint32_t health;                              /* to be told: faults without a picture */
+    struct plx_why why;                           /* of the last of them */
+    struct plx_capture ready[PLX_EYES * WAITING]; /* oldest first */
+    int ready_count;
+};
+
+static struct v4l2 *v4l2_of(struct plx_source *source)
+{
+    return (struct v4l2 *)source;
+}
+
+static void wake(struct v4l2 *self)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(self->wake_fd, &one, sizeof one);
+    (void)written; /* full means awake already */
+}
+
+static void remove_ready(struct v4l2 *self, int index)
+{
+    self->ready_count--;
+    memmove(self->ready + index, self->ready + index + 1, (size_t)(self->ready_count - index) * sizeof self->ready[0]);
+}
+
+static bool same_eyes(const struct plx_capture *a, const struct plx_capture *b)
+{
+    return !a->raw[PLX_LEFT].data == !b->raw[PLX_LEFT].data && !a->raw[PLX_RIGHT].data == !b->raw[PLX_RIGHT].data;
+}
+
+/* Hands CAPTURE to the reader; if it has not come for a while, its oldest picture of that camera goes. */
+static void hand_over(struct v4l2 *self, const struct plx_capture *capture)
+{
+    int waiting = 0, oldest = -1;
+
+    pthread_mutex_lock(&self->lock);
+    for (int i = self->ready_count - 1; i >= 0; i--) {
+        if (!same_eyes(&self->ready[i], capture))
+            continue;
+        waiting++;
+        oldest = i;
+    }
+    if (waiting == WAITING) {
+        plx_v4l2_slot_give_back(self->ready[oldest].buffer);
+        remove_ready(self, oldest);
+        self->health |= PLX_HEALTH_OVERLOAD;
+    }
+    self->ready[self->ready_count++] = *capture;
+    pthread_cond_signal(&self->reader);
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void tell(struct v4l2 *self, uint32_t health, const struct plx_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    self->health |= health;
+    self->why = *why;
+    pthread_cond_signal(&self->reader);
+    pthread_mutex_unlock(&self->lock);
+}
+
+static uint32_t lost_flag(const struct plx_v4l2_camera *camera)
+{
+    static const uint32_t flag[] = {
+        [PLX_LEFT] = PLX_HEALTH_CAMERA_LOST_LEFT,
+        [PLX_RIGHT] = PLX_HEALTH_CAMERA_LOST_RIGHT,
+        [PLX_EYES] = PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT,
+    };
+    return flag[camera->eye];
+}
+
+/* Takes all that has come from CAMERA, and lets go of it when it fails. */
+static void drain(struct v4l2 *self, struct plx_v4l2_camera *camera)
+{
+    struct plx_capture capture;
+    struct plx_why why = {""};
+    int result;
+
+    do {
+        result = plx_v4l2_camera_take(camera, &capture, &why);
+        if (result == 0)
+            hand_over(self, &capture);
+        else if (result == PLX_ERR_FORMAT)
+            tell(self, capture.health, &why);
+    } while (result == 0 || result == PLX_ERR_FORMAT);
+    if (result == PLX_ERR_TIMEOUT)
+        result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &why);
+    if (result == 0)
+        return;
+    tell(self, lost_flag(camera), &why);
+    plx_v4l2_camera_lost(camera);
+}
+
+static void mend(struct v4l2 *self, struct plx_v4l2_camera *camera)
+{
+    struct plx_why why = {""};
+
+    plx_v4l2_camera_mend(camera, plx_now_ns(), &why);
+    if (why.text[0])
+        tell(self, lost_flag(camera), &why);
+}
+
+static void wait_for_cameras(struct v4l2 *self)
+{
+    struct pollfd wanted[1 + PLX_EYES] = {{.fd = self->wake_fd, .events = POLLIN}};
+    uint64_t count;
+
+    for (int i = 0; i < self->cameras; i++) /* poll leaves negative descriptors out */
+        wanted[1 + i] = (struct pollfd){.fd = self->camera[i].streaming ? self->camera[i].node.fd : -1, .events = POLLIN};
+    poll(wanted, 1 + (nfds_t)self->cameras, LOOK_MS);
+    if (wanted[0].revents & POLLIN) {
+        ssize_t got = read(self->wake_fd, &count, sizeof count);
+        (void)got; /* only its emptying counts */
+    }
+}
+
+static bool is_stopping(struct v4l2 *self)
+{
+    pthread_mutex_lock(&self->lock);
+    const bool stopping = self->stopping;
+    pthread_mutex_unlock(&self->lock);
+    return stopping;
+}
+
+static void *run(void *argument)
+{
+    struct v4l2 *self = argument;
+
+    while (!is_stopping(self)) {
+        wait_for_cameras(self);
+        for (int i = 0; i < self->cameras; i++)
+            if (self->camera[i].streaming)
+                drain(self, &self->camera[i]); /* also after POLLERR and POLLHUP: taking says what it is */
+        for (int i = 0; i < self->cameras; i++)
+            mend(self, &self->camera[i]);
+    }
+    return NULL;
+}
+
+static void stop(struct plx_source *source)
+{
+    struct v4l2 *self = v4l2_of(source);
+
+    if (self->running) {
+        pthread_mutex_lock(&self->lock);
+        self->stopping = true;
+        pthread_mutex_unlock(&self->lock);
+        wake(self);
+        pthread_join(self->thread, NULL);
+        self->running = false;
+    }
+    for (int i = 0; i < self->cameras; i++)
+        plx_v4l2_camera_stop(&self->camera[i]);
+    while (self->ready_count > 0) {
+        plx_v4l2_slot_give_back(self->ready[0].buffer);
+        remove_ready(self, 0);
+    }
+}
+
+static int start(struct plx_source *source, struct plx_why *why)
+{
+    struct v4l2 *self = v4l2_of(source);
+    int result = 0;
+
+    if (self->running)
+        return 0;
+    for (int i = 0; i < self->cameras && result == 0; i++)
+        result = plx_v4l2_camera_start(&self->camera[i], why);
+    self->stopping = false; /* no thread yet: nobody else looks */
+    self->health = 0;
+    if (result == 0 && pthread_create(&self->thread, NULL, run, self) != 0)
+        result = plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
+    self->running = result == 0;
+    if (result < 0)
+        stop(source);
+    return result;
+}
+
+/* The oldest picture, or what there is to tell; false if there is nothing. */
+static bool take_ready(struct v4l2 *self, struct plx_capture *ret_capture)
+{
+    if (self->health) {
+        memset(ret_capture, 0, sizeof *ret_capture);
+        ret_capture->health = self->health;
+        self->health = 0;
+        self->base.why = self->why;
+        return true;
+    }
+    if (self->ready_count == 0)
+        return false;
+    *ret_capture = self->ready[0];
+    remove_ready(self, 0);
+    return true;
+}
+
+static int next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
+{
+    struct v4l2 *self = v4l2_of(source);
+    const int64_t until = deadline_ns > 0 ? deadline_ns : 0;
+    const struct timespec deadline = {.tv_sec = until / PLX_NS_PER_S, .tv_nsec = until % PLX_NS_PER_S};
+    int result = 0;
+
+    pthread_mutex_lock(&self->lock);
+    while (result == 0 && !take_ready(self, ret_capture)) {
+        if (!self->running)
+            result = plx_fail(&source->why, PLX_ERR_LOST, "the v4l2 source is stopped");
+        else if (deadline_ns <= plx_now_ns())
+            result =
+                plx_fail(&source->why, PLX_ERR_TIMEOUT, "%s", self->why.text[0] ? self->why.text : "no picture came in time");
+        else
+            pthread_cond_timedwait(&self->reader, &self->lock, &deadline);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return result;
+}
+
+static void release(struct plx_source *source, struct plx_capture *capture)
+{
+    if (!capture->buffer)
+        return;
+    plx_v4l2_slot_give_back(capture->buffer);
+    capture->buffer = NULL;
+    wake(v4l2_of(source));
+}
+
+static int control(struct plx_source *source, uint32_t exposure_us, float gain)
+{
+    (void)source;
+    (void)exposure_us;
+    (void)gain;
+    return PLX_ERR_UNSUPPORTED;
+}
+
+static void range(struct plx_source *source, struct plx_control_range *ret_range)
+{
+    (void)source;
+    *ret_range = (struct plx_control_range){.exposure_max_us = 0};
+}
+
+static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
+{
+    (void)source;
+    (void)ret_calibration;
+    return PLX_ERR_NOT_FOUND;
+}
+
+static void destroy(struct plx_source *source)
+{
+    if (!source)
+        return;
+    struct v4l2 *self = v4l2_of(source);
+    stop(source);
+    for (int i = 0; i < self->cameras; i++)
+        plx_v4l2_camera_close(&self->camera[i]);
+    pthread_cond_destroy(&self->reader);
+    pthread_mutex_destroy(&self->lock);
+    close(self->wake_fd);
+    free(self);
+}
+
+static const struct plx_source_ops v4l2_ops = {
+    .name = "v4l2",
+    .destroy = destroy,
+    .start = start,
+    .stop = stop,
+    .next = next,
+    .release = release,
+    .control = control,
+    .range = range,
+    .calibration = calibration,
+};
+
+static int init_locks(struct v4l2 *self)
+{
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) != 0)
+        return PLX_ERR_NOMEM;
+    int result = PLX_ERR_NOMEM;
+    if (pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0 || pthread_mutex_init(&self->lock, NULL) != 0)
+        goto done;
+    if (pthread_cond_init(&self->reader, &monotonic) != 0)
+        goto no_condition;
+    self->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (self->wake_fd >= 0) {
+        result = 0;
+        goto done;
+    }
+    pthread_cond_destroy(&self->reader);
+no_condition:
+    pthread_mutex_destroy(&self->lock);
+done:
+    pthread_condattr_destroy(&monotonic);
+    return result;
+}
+
+/* The two cameras of a pair must give pictures of one kind. */
+static int compare(const struct v4l2 *self, struct plx_why *why)
+{
+    const struct plx_v4l2_deal *left = &self->camera[PLX_LEFT].deal, *right = &self->camera[PLX_RIGHT].deal;
+
+    if (self->cameras == PLX_EYES && left->format->format != right->format->format)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "the two cameras give different formats; set source.format to one that both have");
+    return 0;
+}
+
+static int open_cameras(struct v4l2 *self, struct plx_stages *stages, const struct plx_v4l2_options *options,
+                        struct plx_why *why)
+{
+    const bool both_in_one = options->camera[PLX_RIGHT][0] == '\0';
+    int result = 0;
+
+    for (int i = 0; i < (both_in_one ? 1 : PLX_EYES) && result == 0; i++) {
+        struct plx_v4l2_camera *camera = &self->camera[i];
+        struct plx_why note = {""};
+        camera->wish = (struct plx_v4l2_wish){
+            .fourcc = plx_v4l2_fourcc_parse(options->format),
+            .width = options->width * (both_in_one ? 2 : 1),
+            .height = options->height,
+            .rate_hz = options->rate_hz,
+            .crop = {options->crop_x, options->crop_y, options->crop_width, options->crop_height},
+        };
+        camera->msb_aligned = options->msb_aligned;
+        camera->eye = both_in_one ? PLX_EYES : i;
+        result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, why);
+        if (result == 0)
+            result = plx_v4l2_camera_open(camera, stages, &note, why);
+        if (result == 0)
+            self->cameras++;
+        if (note.text[0])
+            self->base.note = note;
+    }
+    return result == 0 ? compare(self, why) : result;
+}
+
+int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
+                    struct plx_why *why)
+{
+    struct v4l2 *self = calloc(1, sizeof *self);
+
+    if (!self || init_locks(self) < 0) {
+        free(self);
+        return plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
+    }
+    self->base = (struct plx_source){.ops = &v4l2_ops, .width = options->width, .height = options->height};
+    int result = open_cameras(self, stages, options, why);
+    if (result < 0) {
+        destroy(&self->base);
+        return result;
+    }
+    self->base.rate_hz = self->camera[PLX_LEFT].deal.rate_hz;
+    *ret_source = &self->base;
+    return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the v4l2 source decides without a camera: which one is meant, what its formats are, what its clock says, JPEG. */
+#include <linux/videodev2.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <turbojpeg.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+#include "drivers/v4l2/clock.h"
+#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/format.h"
+#include "drivers/v4l2/jpeg.h"
+
+#define MS PLX_NS_PER_MS
+#define S PLX_NS_PER_S
+
+static void a_rule_is_a_path_or_a_match(void **state)
+{
+    (void)state;
+    const struct plx_v4l2_identity zed = {
+        .card = "ZED 2i: ZED 2i", .driver = "uvcvideo", .serial = "123", .bus = "usb-0000:00:14.0-2"};
+    static const struct {
+        const char *text;
+        bool fits;
+    } matches[] = {
+        {"card=ZED*", true},
+        {"card=ZED", false},
+        {"driver=uvcvideo,serial=123", true},
+        {"driver=uvcvideo,serial=124", false},
+        {"bus=usb-*-2", true},
+        {"card=*,driver=*,serial=*,bus=*", true},
+    };
+    struct plx_v4l2_rule rule;
+
+    for (size_t i = 0; i < sizeof matches / sizeof *matches; i++) {
+        assert_int_equal(plx_v4l2_rule_parse(matches[i].text, &rule, NULL), 0);
+        assert_string_equal(rule.path, "");
+        assert_int_equal(plx_v4l2_rule_fits(&rule, &zed), matches[i].fits);
+    }
+    assert_int_equal(plx_v4l2_rule_parse("/dev/v4l/by-path/pci-0-video-index0", &rule, NULL), 0);
+    assert_string_equal(rule.path, "/dev/v4l/by-path/pci-0-video-index0");
+    assert_int_equal(plx_v4l2_rule_parse("/dev/video-left", &rule, NULL), 0);
+}
+
+static void a_wrong_rule_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } wrong[] = {
+        {"/dev/video0", "changes with every plugging"},
+        {"/dev/video12", "changes with every plugging"},
+        {"", "expected a path"},
+        {"ZED", "\"ZED\" is not understood"},
+        {"card=", "\"card=\" is not understood"},
+        {"card=a,", "\"\" is not understood"},
+        {"cards=a", "\"cards=a\" is not understood"},
+        {"driver=sixteen-letters!", "too long; expected at most 15 bytes"},
+    };
+    char path[PLX_V4L2_PATH + 1];
+    struct plx_v4l2_rule rule, before;
+    struct plx_why why;
+
+    memset(&rule, 0x5A, sizeof rule);
+    before = rule;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(plx_v4l2_rule_parse(wrong[i].text, &rule, &why), PLX_ERR_RANGE);
+        if (!strstr(why.text, wrong[i].sentence))
+            fail_msg("\"%s\" gives \"%s\", expected \"%s\"", wrong[i].text, why.text, wrong[i].sentence);
+    }
+    memset(path, '/', sizeof path);
+    path[PLX_V4L2_PATH] = '\0';
+    assert_int_equal(plx_v4l2_rule_parse(path, &rule, &why), PLX_ERR_RANGE);
+    assert_memory_equal(&rule, &before, sizeof rule);
+}
+
+static void formats_are_known_by_their_characters(void **state)
+{
+    (void)state;
+    char text[5];
+
+    for (int i = 0; i < plx_v4l2_format_count; i++) {
+        assert_ptr_equal(plx_v4l2_format_find(plx_v4l2_formats[i].fourcc), &plx_v4l2_formats[i]); /* none twice */
+        plx_v4l2_fourcc_text(plx_v4l2_formats[i].fourcc, text);
+        assert_int_equal(plx_v4l2_fourcc_parse(text), plx_v4l2_formats[i].fourcc);
+    }
+    assert_int_equal(plx_v4l2_fourcc_parse("Y10"), V4L2_PIX_FMT_Y10);
+    assert_int_equal(plx_v4l2_fourcc_parse(""), 0);
+    assert_int_equal(plx_v4l2_fourcc_parse("MJPEG"), 0);
+    assert_null(plx_v4l2_format_find(V4L2_PIX_FMT_H264));
+    assert_int_equal(plx_v4l2_format_find(V4L2_PIX_FMT_SGBRG12)->bayer, PLX_BAYER_GBRG);
+    plx_v4l2_fourcc_text(0x80013131u, text);
+    assert_string_equal(text, "11??");
+}
+
+static int64_t read_clock(struct plx_v4l2_clock *clock, int64_t stamp_ns, int64_t arrival_ns, bool *ret_wild)
+{
+    const struct plx_v4l2_stamp stamp = {
+        .stamp_ns = stamp_ns, .arrival_ns = arrival_ns, .realtime_ns = arrival_ns + 1000000 * S, .tegra_ns = 77 * S};
+    return plx_v4l2_clock_read(clock, &stamp, ret_wild);
+}
+
+static void the_clock_is_found_by_the_arrival(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ahead_ns; /* of CLOCK_MONOTONIC */
+        enum plx_clock kind;
+    } cases[] = {
+        {0, PLX_CLOCK_MONOTONIC},
+        {1000000 * S, PLX_CLOCK_REALTIME},
+        {77 * S, PLX_CLOCK_DEVICE},
+        {-5000 * S, PLX_CLOCK_DEVICE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool unknown = cases[i].ahead_ns < 0; /* then its offset is the smallest delay */
+        struct plx_v4l2_clock clock;
+        plx_v4l2_clock_init(&clock, 40 * MS);
+        for (int64_t k = 0; k < 200; k++) {
+            bool wild;
+            const int64_t true_ns = 9000 * S + k * 40 * MS, delay = 3 * MS + (k * 7919 % 5) * MS;
+            const int64_t capture = read_clock(&clock, true_ns + cases[i].ahead_ns, true_ns + delay, &wild);
+            assert_false(wild);
+            assert_int_equal(clock.kind, cases[i].kind);
+            const int64_t error = capture - true_ns, least = unknown ? 3 * MS : 0;
+            assert_true(error >= least - MS / 10 && error <= least + (unknown ? 5 * MS >> (k > 5 ? 3 : 0) : 0));
+        }
+        assert_true(llabs(clock.offset_ns + cases[i].ahead_ns) <= 4 * MS);
+    }
+}
+
+static void a_jump_is_flagged_and_then_followed(void **state)
+{
+    (void)state;
+    static const int64_t jumps[] = {-10 * S, 10 * S, -60 * MS - 500 * MS, INT64_MIN / 2};
+    for (size_t j = 0; j < sizeof jumps / sizeof *jumps; j++) {
+        struct plx_v4l2_clock clock;
+        int wild_count = 0;
+        plx_v4l2_clock_init(&clock, 40 * MS);
+        for (int64_t k = 0; k < 20; k++) {
+            bool wild;
+            const int64_t now = 9000 * S + k * 40 * MS;
+            read_clock(&clock, now - MS + (k >= 10 ? jumps[j] : 0), now, &wild);
+            wild_count += wild;
+            assert_true(!wild || k >= 10);
+        }
+        assert_int_equal(wild_count, 3);
+    }
+}
+
+/* One single wild stamp costs one picture, whatever it is. */
+static void a_wild_stamp_costs_one_picture(void **state)
+{
+    (void)state;
+    struct plx_v4l2_clock clock;
+    plx_v4l2_clock_init(&clock, 40 * MS);
+    for (int64_t k = 0; k < 20; k++) {
+        bool wild;
+        const int64_t now = 9000 * S + k * 40 * MS;
+        read_clock(&clock, k == 10 ? INT64_MAX : now - MS, now, &wild);
+        assert_int_equal(wild, k == 10);
+    }
+}
+
+/* Stamps that wrap as 64-bit nanoseconds do go on without a fault. */
+static void a_wrap_of_the_numbers_is_no_jump(void **state)
+{
+    (void)state;
+    struct plx_v4l2_clock clock;
+    plx_v4l2_clock_init(&clock, 40 * MS);
+    int64_t last = 0;
+    for (uint64_t k = 0; k < 50; k++) {
+        bool wild;
+        const int64_t now = 9000 * S + (int64_t)k * 40 * MS;
+        const int64_t capture = read_clock(&clock, (int64_t)((uint64_t)INT64_MAX - 1000 * MS + k * 40 * MS), now, &wild);
+        assert_false(wild);
+        assert_true(k == 0 || capture - last == 40 * MS);
+        last = capture;
+    }
+    assert_int_equal(plx_v4l2_stamp_ns(INT64_MAX / S, 900000), (int64_t)((uint64_t)(INT64_MAX / S) * S + 900000000u));
+}
+
+static void jpeg_gives_its_luma(void **state)
+{
+    (void)state;
+    enum { WIDTH = 37, HEIGHT = 21, PITCH = 64 };
+    uint8_t grey[HEIGHT * WIDTH], decoded[HEIGHT * PITCH];
+    unsigned char *file = NULL;
+    unsigned long bytes = 0;
+    struct plx_jpeg *jpeg;
+    struct plx_why why;
+    const struct plx_image image = {decoded, WIDTH, HEIGHT, PITCH, PLX_U8}, other = {decoded, WIDTH, HEIGHT - 1, PITCH, PLX_U8};
+
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        grey[i] = (uint8_t)(4 * (i % WIDTH) + 3 * (i / WIDTH));
+    tjhandle compress = tjInitCompress();
+    assert_int_equal(tjCompress2(compress, grey, WIDTH, WIDTH, HEIGHT, TJPF_GRAY, &file, &bytes, TJSAMP_GRAY, 98, 0), 0);
+    assert_int_equal(plx_jpeg_create(&jpeg), 0);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &why), 0);
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        assert_true(abs(decoded[i / WIDTH * PITCH + i % WIDTH] - grey[i]) <= 3);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &other, &why), PLX_ERR_FORMAT);
+    for (unsigned long cut = 0; cut < bytes; cut += 7)
+        assert_int_equal(plx_jpeg_decode(jpeg, file, cut, &image, &why), PLX_ERR_FORMAT);
+    /* A damaged picture spoils none after it. */
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &why), 0);
+    plx_jpeg_destroy(jpeg);
+    plx_jpeg_destroy(NULL);
+    tjFree(file);
+    tjDestroy(compress);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rule_is_a_path_or_a_match),           cmocka_unit_test(a_wrong_rule_is_refused),
+        cmocka_unit_test(formats_are_known_by_their_characters), cmocka_unit_test(the_clock_is_found_by_the_arrival),
+        cmocka_unit_test(a_jump_is_flagged_and_then_followed),   cmocka_unit_test(a_wild_stamp_costs_one_picture),
+        cmocka_unit_test(a_wrap_of_the_numbers_is_no_jump),      cmocka_unit_test(jpeg_gives_its_luma),
+    };
+    return cmocka_run_group_tests_name("v4l2", tests, NULL, NULL);
+}

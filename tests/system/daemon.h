@@ -30,9 +30,10 @@
 struct daemon {
     char directory[64]; /* its own; everything in it goes with it */
     char socket[96];
-    char log[96]; /* its standard error */
-    pid_t pid;    /* 0 = not running */
-    uid_t user;   /* 0 = as the test */
+    char log[96];      /* its standard error */
+    pid_t pid;         /* 0 = not running */
+    uid_t user;        /* 0 = as the test */
+    const char *fault; /* NULL = none; PLX_FAULT of parallaxd_faulty (faulty.c), which then runs in its place */
 };
 
 static inline void daemon_make(struct daemon *daemon)
@@ -70,7 +71,9 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
     int log = open(daemon->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(127);
-    exec_as(daemon->user, PLX_BINARY_DIR "/bin/parallaxd", argv);
+    if (daemon->fault)
+        setenv("PLX_FAULT", daemon->fault, 1);
+    exec_as(daemon->user, daemon->fault ? PLX_BINARY_DIR "/bin/parallaxd_faulty" : PLX_BINARY_DIR "/bin/parallaxd", argv);
 }
 
 /* Its exit code, 128 + signal if it was killed, or -1 if it still runs after TIMEOUT_MS. */

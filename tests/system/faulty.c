@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parallaxd with a fault of the test's choice: linked into the program parallaxd_faulty in front of the real functions (ld
+ * --wrap, tests/CMakeLists.txt). Without PLX_FAULT it is parallaxd. PLX_FAULT is one of
+ *   fail NAME N   the N-th call of NAME by any of its processes fails, as if the system had no more to give
+ *   hang NAME N   the N-th call of NAME never returns
+ *   slow NAME MS  every call of NAME takes so much longer
+ *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/region/region.h"
+#include "core/pairing.h"
+#include "core/tracks.h"
+#include "cpu/cpu.h"
+#include "cpu/internal.h"
+#include "gpu/gpu.h"
+
+static struct {
+    char kind[8], name[32];
+    long number;
+    atomic_long *calls; /* of NAME, by all processes: in memory that they share */
+} fault;
+
+static __attribute__((constructor)) void read_fault(void)
+{
+    const char *text = getenv("PLX_FAULT");
+    void *page = mmap(NULL, sizeof *fault.calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        abort();
+    fault.calls = page;
+    if (text && sscanf(text, "lose %ld", &fault.number) == 1)
+        strcpy(fault.kind, "lose");
+    else if (text && sscanf(text, "%7s %31s %ld", fault.kind, fault.name, &fault.number) != 3)
+        abort();
+}
+
+/* True in the one call of NAME that is meant; it is told. */
+static bool is_due(const char *kind, const char *name)
+{
+    if (strcmp(fault.kind, kind) != 0 || strcmp(fault.name, name) != 0 || atomic_fetch_add(fault.calls, 1) + 1 != fault.number)
+        return false;
+    dprintf(STDERR_FILENO, "fault: %s %s %ld\n", kind, name, fault.number);
+    return true;
+}
+
+/* --- what the system gives ---------------------------------------------------------------------------------------- */
+
+#define FALLIBLE(type, name, parameters, arguments, number, failed)                                                            \
+    type __real_##name parameters;                                                                                             \
+    type __wrap_##name parameters;                                                                                             \
+    type __wrap_##name parameters                                                                                              \
+    {                                                                                                                          \
+        if (is_due("fail", #name)) {                                                                                           \
+            errno = number;                                                                                                    \
+            return failed;                                                                                                     \
+        }                                                                                                                      \
+        return __real_##name arguments;                                                                                        \
+    }
+
+FALLIBLE(void *, malloc, (size_t bytes), (bytes), ENOMEM, NULL)
+FALLIBLE(void *, calloc, (size_t count, size_t bytes), (count, bytes), ENOMEM, NULL)
+FALLIBLE(void *, realloc, (void *old, size_t bytes), (old, bytes), ENOMEM, NULL)
+FALLIBLE(void *, aligned_alloc, (size_t to, size_t bytes), (to, bytes), ENOMEM, NULL)
+FALLIBLE(void *, mmap, (void *at, size_t bytes, int protection, int flags, int fd, off_t offset),
+         (at, bytes, protection, flags, fd, offset), ENOMEM, MAP_FAILED)
+FALLIBLE(int, memfd_create, (const char *name, unsigned flags), (name, flags), EMFILE, -1)
+FALLIBLE(int, ftruncate, (int fd, off_t bytes), (fd, bytes), EIO, -1)
+FALLIBLE(int, fallocate, (int fd, int mode, off_t offset, off_t bytes), (fd, mode, offset, bytes), ENOSPC, -1)
+FALLIBLE(FILE *, fopen, (const char *path, const char *mode), (path, mode), EMFILE, NULL)
+FALLIBLE(FILE *, fdopen, (int fd, const char *mode), (fd, mode), ENOMEM, NULL)
+FALLIBLE(int, socket, (int domain, int type, int protocol), (domain, type, protocol), EMFILE, -1)
+FALLIBLE(int, socketpair, (int domain, int type, int protocol, int *fds), (domain, type, protocol, fds), EMFILE, -1)
+FALLIBLE(int, bind, (int fd, const struct sockaddr *address, socklen_t bytes), (fd, address, bytes), ENOSPC, -1)
+FALLIBLE(int, fork, (void), (), EAGAIN, -1)
+FALLIBLE(int, epoll_create1, (int flags), (flags), EMFILE, -1)
+FALLIBLE(int, epoll_ctl, (int epoll, int what, int fd, void *event), (epoll, what, fd, event), ENOMEM, -1)
+FALLIBLE(int, signalfd, (int fd, const void *set, int flags), (fd, set, flags), EMFILE, -1)
+FALLIBLE(int, timerfd_create, (int clock, int flags), (clock, flags), EMFILE, -1)
+FALLIBLE(int, pthread_create, (void *thread, const void *how, void *(*run)(void *), void *argument),
+         (thread, how, run, argument), EAGAIN, EAGAIN)
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list rest;
+
+    va_start(rest, flags);
+    const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, unsigned) : 0;
+    va_end(rest);
+    if (is_due("fail", "open")) {
+        errno = EMFILE;
+        return -1;
+    }
+    return __real_open(path, flags, mode);
+}
+
+/* --- what the engine does ----------------------------------------------------------------------------------------- */
+
+static void delay(const char *name)
+{
+    if (is_due("hang", name))
+        for (;;)
+            pause();
+    if (strcmp(fault.kind, "slow") == 0 && strcmp(fault.name, name) == 0)
+        usleep((useconds_t)fault.number * 1000);
+}
+
+#define STEP(type, name, parameters, arguments)                                                                                \
+    type __real_##name parameters;                                                                                             \
+    type __wrap_##name parameters;                                                                                             \
+    type __wrap_##name parameters                                                                                              \
+    {                                                                                                                          \
+        delay(#name);                                                                                                          \
+        return __real_##name arguments;                                                                                        \
+    }
+
+#define SELF struct plx_stages *self
+#define IMAGE const struct plx_image
+
+STEP(int, plx_cpu_convert, (SELF, const struct plx_raw *raw, IMAGE *grey), (self, raw, grey))
+STEP(int, plx_cpu_histogram, (SELF, IMAGE *grey, int bins, IMAGE *ret_bins), (self, grey, bins, ret_bins))
+STEP(int, plx_cpu_match_template, (SELF, IMAGE *image, IMAGE *patch, struct plx_template_match *ret_best),
+     (self, image, patch, ret_best))
+STEP(int, plx_cpu_filter, (SELF, IMAGE *src, const struct plx_filter *filter, IMAGE *dst), (self, src, filter, dst))
+STEP(int, plx_cpu_census, (SELF, IMAGE *grey, const struct plx_match *match, const struct plx_features *ret_features),
+     (self, grey, match, ret_features))
+STEP(int, plx_cpu_sgm,
+     (SELF, const struct plx_features *left, const struct plx_features *right, IMAGE *grey, const struct plx_match *match,
+      const struct plx_winners *ret_winners),
+     (self, left, right, grey, match, ret_winners))
+STEP(int, plx_cpu_check, (SELF, IMAGE *left, IMAGE *right, IMAGE *grey, const struct plx_match *match, IMAGE *ret_disparity),
+     (self, left, right, grey, match, ret_disparity))
+STEP(int, plx_cpu_fill, (SELF, IMAGE *src, IMAGE *dst, IMAGE *ret_filled), (self, src, dst, ret_filled))
+STEP(int, plx_cpu_ground, (SELF, IMAGE *disparity, const struct plx_ground_params *params, struct plx_ground *ret_ground),
+     (self, disparity, params, ret_ground))
+STEP(int, plx_cpu_mask,
+     (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_mask_params *params, IMAGE *ret_mask),
+     (self, disparity, ground, params, ret_mask))
+STEP(void, plx_tracks_update,
+     (struct plx_tracks * tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
+      struct plx_obstacle *obstacle, int *count, int capacity),
+     (tracks, capture_ns, calibration, obstacle, count, capacity))
+STEP(int, plx_pairing_push,
+     (struct plx_pairing * pairing, const struct plx_capture *capture, struct plx_pairing_result *ret_result),
+     (pairing, capture, ret_result))
+STEP(void, plx_ring_commit, (struct plx_shared_region * region), (region))
+
+/* --- a GPU that is lost ------------------------------------------------------------------------------------------- */
+
+static struct plx_stages_ops gpu_ops;
+
+static int finish_or_lose(struct plx_stages *self)
+{
+    static long frames;
+    return frames++ < fault.number ? 0 : plx_fail(&self->why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");
+}
+
+int __real_plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
+int __wrap_plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
+int __wrap_plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
+{
+    if (strcmp(fault.kind, "lose") != 0)
+        return __real_plx_gpu_create(limits, ret_stages, why);
+    if (fault.number == 0)
+        return plx_fail(why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");
+    int result = plx_cpu_create(limits, ret_stages);
+    if (result < 0)
+        return plx_fail(why, result, "%s", plx_strerror(result));
+    gpu_ops = *(*ret_stages)->ops;
+    gpu_ops.name = "gpu";
+    gpu_ops.finish = finish_or_lose;
+    (*ret_stages)->ops = &gpu_ops;
+    return 0;
+}

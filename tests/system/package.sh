@@ -35,7 +35,7 @@ for deb in "$packages"/*.deb; do
     ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$work" || fail "$(basename "$deb") knows where it was built"
     count=$((count + 1))
 done
-[[ $count == 3 ]] || fail "expected 3 packages, found $count"
+[[ $count == 4 ]] || fail "expected 4 packages, found $count"
 "$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' || fail "--version tells another commit"
 
 # --- lintian -------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ done
 
 # A newer version, as an upgrade needs it: the same with another number and another default configuration.
 mkdir "$work/newer"
-for package in parallax libparallax0 libparallax-dev; do
+for package in parallax libparallax0 libparallax-dev parallax-tests; do
     dpkg-deb -R "$packages"/${package}_*.deb "$work/tree"
     sed -i 's/0\.1\.0~git20231114221320/0.1.0~git20231114221321/' "$work/tree/DEBIAN/control"
     [[ ! -f $work/tree/etc/parallax/parallax.yaml ]] || echo '# newer' >>"$work/tree/etc/parallax/parallax.yaml"
@@ -79,7 +79,9 @@ test -L /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "n
 grep -q /usr/bin/parallaxd /usr/lib/systemd/system/parallaxd.service || fail "the unit starts something else"
 ldconfig -p | grep -q libparallax.so.0 || fail "the library is not found"
 pkg-config --exists parallax || fail "no parallax for pkg-config"
-! dpkg -V parallax libparallax0 libparallax-dev | grep . || fail "files differ from the packages"
+! dpkg -V parallax libparallax0 libparallax-dev parallax-tests | grep . || fail "files differ from the packages"
+parallax-selftest --version | grep -q 0123456789ab || fail "parallax-selftest tells another commit"
+test ! -e /etc/systemd/system/multi-user.target.wants/parallax-selftest.service || fail "the self-test is enabled unasked"
 echo "installed"
 
 echo 'match: {paths: 4}' >/etc/parallax/parallax.yaml
@@ -93,10 +95,10 @@ test -f /var/lib/parallax/state || fail "the upgrade lost the state"
 test ! -e /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "the upgrade enabled what had been disabled"
 echo "upgraded"
 
-quietly dpkg -r libparallax-dev libparallax0 parallax
+quietly dpkg -r parallax-tests libparallax-dev libparallax0 parallax
 test ! -e /usr/bin/parallaxd || fail "not removed"
 grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the removal lost the configuration"
-quietly dpkg -P libparallax-dev libparallax0 parallax
+quietly dpkg -P parallax-tests libparallax-dev libparallax0 parallax
 for left in $(find /etc /usr /var /run /lib -xdev \( -name '*parallax*' -o -user parallax \) -newer /plx/begun 2>/dev/null | grep -v '^/var/lib/dpkg/\|^/var/cache'); do
     fail "the purge left $left"
 done

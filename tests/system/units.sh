@@ -29,6 +29,10 @@ for unit in parallaxd.service parallaxd@front.service; do
     diff "$work/given-up" "$work/explained" || fail "$unit: given up (<) and explained (>) differ"
 done
 
+sed "s|^ExecStart=[^ ]*|ExecStart=$build/bin/parallax-selftest|" "$build/systemd/parallax-selftest.service" >"$work/parallax-selftest.service"
+systemd-analyze verify --man=no "$work/parallax-selftest.service" >"$work/said" 2>&1 || { cat "$work/said"; fail "parallax-selftest.service"; }
+grep -q parallax "$work/said" && { cat "$work/said"; fail "parallax-selftest.service is not quite valid"; }
+
 # Restarted by systemd or not: the table for people says the same.
 prevented=$(sed -n 's/^RestartPreventExitStatus=//p' "$work/parallaxd.service")
 documented=$(grep -E '^\| [1-9][0-9]* .* no \|$' "$source/docs/exit-codes.md" | cut -d' ' -f2 | tr '\n' ' ')

@@ -20,7 +20,7 @@ set(CPACK_PACKAGE_VENDOR "Parallax")
 set(CPACK_PACKAGE_CONTACT "The Parallax authors <maintainers@users.noreply.a-seed-ba07d69c.example>")
 set(CPACK_PACKAGE_HOMEPAGE_URL "")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
-set(CPACK_COMPONENTS_ALL parallax libparallax0 libparallax-dev)
+set(CPACK_COMPONENTS_ALL parallax libparallax0 libparallax-dev parallax-tests)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -60,6 +60,15 @@ set(CPACK_DEBIAN_LIBPARALLAX-DEV_PACKAGE_DEPENDS "libparallax0 (= ${PLX_DEB_VERS
 set(CPACK_COMPONENT_LIBPARALLAX-DEV_DESCRIPTION "for building robot programs with libparallax
 Headers, the static library, pkg-config and CMake files, and the manual page
 of libparallax.")
+
+set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_NAME parallax-tests)
+set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_DEPENDS "parallax (= ${PLX_DEB_VERSION})")
+set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_LIST_DIR}/tests/postinst;${CMAKE_CURRENT_LIST_DIR}/tests/postrm")
+set(CPACK_COMPONENT_PARALLAX-TESTS_DESCRIPTION "checks the Parallax stereo service on this very machine
+parallax-selftest compares what the processors of this board compute with
+oracles, with each other and with golden frames, and measures shared memory,
+cameras and throughput.")
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${CMAKE_BINARY_DIR}/debian/changelog @ONLY)
 foreach(package ${CPACK_COMPONENTS_ALL})

@@ -40,21 +40,26 @@ static double height_at(const struct rig *rig, const struct plx_ground_info *gro
            ((double)ground->normal[0] * x + (double)ground->normal[1] * y + (double)ground->normal[2] * z);
 }
 
+/* What the images make of PART's disparity; OTHERWISE where they say nothing, or what cannot be the region's. */
+static double refined(const struct plx_region *r, const struct plx_refined *part, double otherwise)
+{
+    if (part->weight == 0)
+        return otherwise;
+    const double disparity = (double)part->sum / (double)part->weight;
+    return disparity > (double)r->p05 - PLX_FACE_DEPTH && disparity < (double)r->p95 + PLX_FACE_DEPTH ? disparity : otherwise;
+}
+
 /* Disparity of the face: refined where there is texture to go by, else the mean of what matching found. */
 static double face_disparity(const struct plx_region *r)
 {
-    if (r->face.weight >= LEAST_TEXTURE * (int64_t)r->face_area)
-        return (double)r->face.sum / (double)r->face.weight;
-    return (double)r->face_sum / r->face_area;
+    const double mean = (double)r->face_sum / r->face_area;
+    return r->face.weight >= LEAST_TEXTURE * (int64_t)r->face_area ? refined(r, &r->face, mean) : mean;
 }
 
-/* Disparity at one side of the region; the face's where the region is too narrow or the images say nothing. */
+/* Disparity at one side of the region; the face's where the region is too narrow. */
 static double side_disparity(const struct plx_region *r, const struct plx_refined *side, double face)
 {
-    if (side->weight == 0 || r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP)
-        return face;
-    const double refined = (double)side->sum / (double)side->weight;
-    return refined > r->p05 - PLX_FACE_DEPTH && refined < r->p95 + PLX_FACE_DEPTH ? refined : face;
+    return r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP ? face : refined(r, side, face);
 }
 
 /* False if it is no thing. */

@@ -1,5 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the modules that no distribution ships for the kernel in build/guest/kernel, and adds them to its own.
+# Builds the modules that no distribution ships built, for the kernel in build/guest/kernel, and adds them to its own: stereocam,
+# and v4l2loopback from the source package that came with the kernel. Built anew when a source changes.
 set -euo pipefail
-exit 0
+here=$(dirname "$(readlink -f "$0")")
+cd "$here/../.."
+exec 8>build/guest/lock
+flock 8
+root=$PWD/build/guest/kernel/root
+version=$(<build/guest/kernel/version)
+extra=$root/lib/modules/$version/extra
+
+build_module() { # NAME SOURCES
+    local name=$1 sources=$2 folder=build/guest/$1 sum
+    sum=$(cd "$sources" && cat -- * | sha256sum)
+    [[ ! -f $extra/$name.ko || ! -f $folder/sum || $(<"$folder/sum") != "$sum" ]] || return 0
+    rm -rf "$folder" "$extra/$name.ko"
+    mkdir -p "$extra"
+    cp -r "$sources" "$folder"
+    if ! make -s -C "$root/usr/src/linux-headers-$version" M="$PWD/$folder" modules >"$folder/log" 2>&1; then
+        cat "$folder/log" >&2
+        return 1
+    fi
+    strip --strip-debug -o "$extra/$name.ko" "$folder/$name.ko"
+    depmod -b "$root" "$version"
+    echo "$sum" >"$folder/sum"
+}
+
+build_module stereocam "$here/stereocam"
+for loopback in "$root"/usr/src/v4l2loopback-*; do
+    [[ ! -d $loopback ]] || build_module v4l2loopback "$loopback" ||
+        printf 'guest: v4l2loopback does not build for this kernel; its cases will be skipped\n' >&2
+done

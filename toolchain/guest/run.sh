@@ -54,7 +54,7 @@ done
 code=0
 timeout -k 5 "${PLX_GUEST_TIMEOUT_S:-280}" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m 1024 -smp 2 -display none -no-reboot \
     -nodefaults -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 -kernel $kernel/vmlinux -initrd "$work/initramfs" \
-    -append "console=ttyS0 panic=-1 quiet mitigations=off" </dev/null || code=$?
+    -append "console=ttyS0 oops=panic panic=-1 quiet mitigations=off" </dev/null || code=$?
 # The device turns code c into 2c + 1.
 case $code in
 124 | 137) echo "guest: the case did not end in time"; exit 1 ;;

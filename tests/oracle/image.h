@@ -17,6 +17,9 @@ void oracle_temporal(const struct plx_image *src, const struct plx_temporal *tem
                      const struct plx_image *dst);
 
 void oracle_binary(enum plx_binary_op op, const struct plx_image *a, const struct plx_image *b, const struct plx_image *dst);
+void oracle_invert(const struct plx_image *src, const struct plx_image *dst);
+void oracle_threshold(const struct plx_image *src, int threshold, const struct plx_image *dst);
+uint64_t oracle_sum(const struct plx_image *src);
 void oracle_morphology(enum plx_morphology op, const struct plx_image *src, int width, int height, const struct plx_image *dst);
 void oracle_affine(const struct plx_image *src, const int32_t matrix[6], const struct plx_image *dst);
 void oracle_match_template(const struct plx_image *image, const struct plx_image *patch, struct plx_template_match *ret_best);

@@ -35,6 +35,29 @@ void oracle_binary(enum plx_binary_op op, const struct plx_image *a, const struc
         }
 }
 
+void oracle_invert(const struct plx_image *src, const struct plx_image *dst)
+{
+    for (int y = 0; y < dst->height; y++)
+        for (int x = 0; x < dst->width; x++)
+            ((uint8_t *)plx_row(dst, y))[x] = (uint8_t)(255 - ((const uint8_t *)plx_row(src, y))[x]);
+}
+
+void oracle_threshold(const struct plx_image *src, int threshold, const struct plx_image *dst)
+{
+    for (int y = 0; y < dst->height; y++)
+        for (int x = 0; x < dst->width; x++)
+            ((uint8_t *)plx_row(dst, y))[x] = ((const uint8_t *)plx_row(src, y))[x] > threshold ? 255 : 0;
+}
+
+uint64_t oracle_sum(const struct plx_image *src)
+{
+    uint64_t sum = 0;
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            sum += ((const uint8_t *)plx_row(src, y))[x];
+    return sum;
+}
+
 void oracle_temporal(const struct plx_image *src, const struct plx_temporal *temporal, const struct plx_image *history,
                      const struct plx_image *dst)
 {

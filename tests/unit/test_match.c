@@ -178,6 +178,42 @@ static void compare_case(struct plx_stages *stages, const char *isa, int number,
         board_free(&grey[i]);
 }
 
+/* Compares and frees both. */
+static void expect_same(struct plx_image *got, struct plx_image *want, const char *isa, const char *what)
+{
+    if (!board_equal(got, want) || !board_padding_intact(got))
+        fail_msg("%s: %s of any numbers differs, %dx%d, PLX_TEST_SEED=%llu", isa, what, got->width, got->height,
+                 (unsigned long long)board_seed());
+    board_free(got);
+    board_free(want);
+}
+
+/* Median and fill of any 16 bits, from no to all pixels invalid, which matching would never give. */
+static void compare_any_numbers(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
+{
+    const int width = sizes[number % SIZES].width, height = sizes[number % SIZES].height;
+    const uint32_t invalid = board_below(seed, 101), range = board_below(seed, 2) ? 65536 : 1024;
+    struct plx_image src = board_new(width, height, PLX_U16, PADDING), got, want;
+
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            ((uint16_t *)plx_row(&src, y))[x] =
+                (uint16_t)(board_below(seed, 100) < invalid ? PLX_DISPARITY_INVALID : board_below(seed, range));
+    for (int kind = PLX_MEDIAN_NONE; kind <= PLX_MEDIAN_VALID_5X5; kind++) {
+        got = board_new(width, height, PLX_U16, PADDING), want = board_new(width, height, PLX_U16, 0);
+        assert_int_equal(stages->ops->median(stages, &src, (enum plx_median)kind, &got), 0);
+        oracle_median(&src, (enum plx_median)kind, &want);
+        expect_same(&got, &want, isa, "median");
+    }
+    got = board_new(width, height, PLX_U16, PADDING), want = board_new(width, height, PLX_U16, 0);
+    struct plx_image filled = board_new(width, height, PLX_U8, PADDING), want_filled = board_new(width, height, PLX_U8, 0);
+    assert_int_equal(stages->ops->fill(stages, &src, &got, &filled), 0);
+    oracle_fill(&src, &want, &want_filled);
+    expect_same(&got, &want, isa, "fill");
+    expect_same(&filled, &want_filled, isa, "filled");
+    board_free(&src);
+}
+
 static void same_bits_as_the_oracle(void **state)
 {
     const enum plx_isa isa = *(const enum plx_isa *)*state;
@@ -191,6 +227,8 @@ static void same_bits_as_the_oracle(void **state)
     assert_int_equal(plx_cpu_create_isa(&limits, isa, &stages), 0);
     for (int i = 0; i < CASES; i++)
         compare_case(stages, kernels->name, i, &seed);
+    for (int i = 0; i < CASES; i++)
+        compare_any_numbers(stages, kernels->name, i, &seed);
     stages->ops->destroy(stages);
 }
 

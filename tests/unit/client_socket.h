@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of the client library share: a socket in a directory of its own, and what a refusal looks like. */
+#ifndef PLX_TESTS_UNIT_CLIENT_SOCKET_H
+#define PLX_TESTS_UNIT_CLIENT_SOCKET_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <parallax/client.h>
+
+static char directory[] = "/tmp/plx-client-XXXXXX";
+static char path[64]; /* of the socket in it */
+
+/* An error, and nothing written where a client would have been. */
+static inline void assert_refused(const char *socket_path, int error)
+{
+    struct plx_client *client = (struct plx_client *)&client;
+    int code = plx_connect(socket_path, &client);
+    if (code != error)
+        fail_msg("%s: expected \"%s\", not \"%s\"", socket_path ? socket_path : "default socket", plx_strerror(error),
+                 plx_strerror(code));
+    assert_ptr_equal(client, &client);
+}
+
+/* A socket of this process at PATH: a service that the test plays itself, badly. */
+static inline int listen_here(int type)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    unlink(path);
+    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    return fd;
+}
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof path, "%s/socket", directory);
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    char lock[80];
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    unlink(lock);
+    return rmdir(directory);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libparallax against services that answer badly, not at all, or with spoiled memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <parallax/client.h>
+#include <parallax/region.h>
+
+#include "client/map.h"
+#include "core/clock.h"
+#include "tests/region_image.h"
+#include "tests/system/peer.h"
+#include "tests/unit/client_socket.h"
+
+/* A memfd with these bytes; SEALS as a service would set them. */
+static int make_memfd(const void *bytes, size_t count, int seals)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, count), count);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+struct bad_answer {
+    const char *what;
+    struct plx_message message;
+    size_t bytes;       /* of the message; 0: say nothing and close */
+    int descriptors[2]; /* -1: none */
+    int expected;
+};
+
+/* Forks a service that gives every client this one answer; its pid. */
+static pid_t serve_badly(const struct bad_answer *answer, int listener)
+{
+    pid_t child = fork();
+    if (child)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        int fd = accept(listener, NULL, NULL);
+        union {
+            char bytes[CMSG_SPACE(2 * sizeof(int))];
+            struct cmsghdr align;
+        } control = {{0}};
+        struct plx_message message = answer->message, hello;
+        struct iovec part = {&message, answer->bytes};
+        struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+        size_t count = (answer->descriptors[0] >= 0) + (answer->descriptors[1] >= 0);
+        if (count) {
+            packet.msg_control = control.bytes;
+            packet.msg_controllen = CMSG_SPACE(count * sizeof(int));
+            struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
+            *rights =
+                (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))};
+            memcpy(CMSG_DATA(rights), answer->descriptors, count * sizeof(int));
+        }
+        recv(fd, &hello, sizeof hello, 0);
+        if (answer->bytes)
+            sendmsg(fd, &packet, MSG_NOSIGNAL);
+        close(fd);
+    }
+}
+
+static void bad_answers_are_refused(void **state)
+{
+    (void)state;
+    size_t bytes;
+    struct plx_region_header *image = region_image_make(&bytes);
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int good = make_memfd(image, bytes, seals), loose = make_memfd(image, bytes, 0), small = make_memfd(image, 16, seals);
+    int cut = make_memfd(image, bytes - 8, seals);
+    image->abi_version++;
+    int other = make_memfd(image, bytes, seals);
+    free(image);
+    const struct plx_message welcome = {PLX_MESSAGE_MAGIC, PLX_ABI_VERSION, PLX_MESSAGE_WELCOME, 0, 1};
+    struct plx_message newer = welcome, refused = welcome, version = welcome, nonsense = welcome, alien = welcome;
+    newer.abi_version++;
+    refused.type = version.type = nonsense.type = PLX_MESSAGE_REFUSED;
+    refused.error = PLX_ERR_BUSY;
+    version.error = PLX_ERR_VERSION;
+    nonsense.error = 42;
+    alien.magic = 0;
+    const size_t whole = sizeof welcome;
+    const struct bad_answer answers[] = {
+        {"a good answer, to see that the others are bad", welcome, whole, {good, -1}, 0},
+        {"two descriptors, of which one is taken", welcome, whole, {good, good}, 0},
+        {"end of file", welcome, 0, {-1, -1}, PLX_ERR_NOT_FOUND},
+        {"no descriptor", welcome, whole, {-1, -1}, PLX_ERR_FORMAT},
+        {"half a message", welcome, whole / 2, {good, -1}, PLX_ERR_FORMAT},
+        {"wrong magic", alien, whole, {good, -1}, PLX_ERR_FORMAT},
+        {"a newer service", newer, whole, {good, -1}, PLX_ERR_VERSION},
+        {"a newer region", welcome, whole, {other, -1}, PLX_ERR_VERSION},
+        {"refused for its version", version, whole, {-1, -1}, PLX_ERR_VERSION},
+        {"refused as one too many", refused, whole, {-1, -1}, PLX_ERR_BUSY},
+        {"refused for nonsense", nonsense, whole, {-1, -1}, PLX_ERR_FORMAT},
+        {"not a memfd", welcome, whole, {null, -1}, PLX_ERR_FORMAT},
+        {"memory that can be cut off", welcome, whole, {loose, -1}, PLX_ERR_FORMAT},
+        {"memory smaller than its header", welcome, whole, {small, -1}, PLX_ERR_FORMAT},
+        {"memory smaller than it says", welcome, whole, {cut, -1}, PLX_ERR_FORMAT},
+    };
+    int listener = listen_here(SOCK_SEQPACKET), before = dup(0);
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        pid_t service = serve_badly(&answers[i], listener);
+        struct plx_client *client = NULL;
+        int code = plx_connect(path, &client);
+        if (code != answers[i].expected)
+            fail_msg("%s: %s", answers[i].what, plx_strerror(code));
+        plx_disconnect(client);
+        kill(service, SIGKILL);
+        waitpid(service, NULL, 0);
+    }
+    close(before);
+    int after = dup(0);
+    assert_int_equal(after, before); /* no descriptor was kept */
+    int mine[] = {after, listener, good, loose, small, cut, other, null};
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
+        close(mine[i]);
+    unlink(path);
+}
+
+static void silent_service_is_a_timeout(void **state)
+{
+    (void)state;
+    int fd = listen_here(SOCK_SEQPACKET);
+    int64_t begin = plx_now_ns();
+    assert_refused(path, PLX_ERR_TIMEOUT);
+    double seconds = (double)(plx_now_ns() - begin) / 1e9;
+    assert_true(seconds > 1.9 && seconds < 4);
+    close(fd);
+    unlink(path);
+}
+
+static uint64_t random_word(unsigned *seed)
+{
+    static const uint64_t wicked[] = {0,  1,    2,         7,          8,         63,         64,
+                                      65, 4096, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 7};
+    uint64_t random = (uint64_t)(unsigned)rand_r(seed) << 32 ^ (uint64_t)(unsigned)rand_r(seed) << 8 ^ (unsigned)rand_r(seed);
+    return rand_r(seed) % 2 ? wicked[random % (sizeof wicked / sizeof wicked[0])] : random;
+}
+
+/* Spoils up to four places of header, slot table, or the frame's numbers: single bytes, or words that are likely to hurt. */
+static void spoil(unsigned char *memory, const struct plx_region_header *good, unsigned *seed)
+{
+    size_t frame = good->frames_offset + good->frame_stride;
+    for (int i = rand_r(seed) % 4; i >= 0; i--) {
+        size_t span = rand_r(seed) % 2 ? good->frames_offset : offsetof(struct plx_frame, obstacle);
+        size_t at = (span == good->frames_offset ? 0 : frame) + (unsigned)rand_r(seed) % (span - 8);
+        uint64_t word = random_word(seed);
+        size_t width = (size_t)1 << rand_r(seed) % 4; /* 1, 2, 4, 8 bytes */
+        memcpy(memory + at / width * width, &word, width);
+    }
+}
+
+static void hostile_memory_never_crashes(void **state)
+{
+    (void)state;
+    enum { SEEDS = 200000 };
+    const char *chosen = getenv("PLX_TEST_SEED");
+    unsigned first = chosen ? (unsigned)atoi(chosen) : 1, valid = 0, empty = 0, damaged = 0;
+    size_t bytes;
+    struct plx_region_header *good = region_image_make(&bytes);
+    unsigned char *memory = malloc(bytes);
+    for (unsigned seed = first; seed < first + SEEDS; seed++) {
+        unsigned state_of_seed = seed;
+        memcpy(memory, good, bytes);
+        spoil(memory, good, &state_of_seed);
+        struct plx_map map;
+        struct plx_view view = {0};
+        int found = plx_map_check(memory, bytes, &map);
+        if (!found)
+            found = plx_map_look(&map, 0, &view);
+        if (found == 1) {
+            region_image_read(&view);
+            assert_int_equal(view.sequence, plx_map_whole(&map, view.sequence) ? map.header->newest : 0);
+        } else if (found != 0 && found != PLX_ERR_FORMAT && found != PLX_ERR_VERSION) {
+            fail_msg("unexpected %d; PLX_TEST_SEED=%u", found, seed);
+        }
+        valid += found == 1;
+        empty += found == 0;
+        damaged += found < 0;
+    }
+    print_message("    of %d spoiled regions %u were still valid, %u empty, %u damaged\n", SEEDS, valid, empty, damaged);
+    assert_true(valid > 0 && damaged > SEEDS / 10);
+    free(memory);
+    free(good);
+}
+
+/* The same through the whole library: a service that hands out spoiled memory and spoils it further while it is read. */
+static void hostile_service_never_crashes(void **state)
+{
+    (void)state;
+    const char *chosen = getenv("PLX_TEST_SEED");
+    unsigned seed = chosen ? (unsigned)atoi(chosen) : 1;
+    size_t bytes;
+    struct plx_region_header *good = region_image_make(&bytes);
+    int fd = make_memfd(good, bytes, F_SEAL_SHRINK | F_SEAL_GROW);
+    unsigned char *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(shared != MAP_FAILED);
+    const struct bad_answer answer = {
+        "", {PLX_MESSAGE_MAGIC, PLX_ABI_VERSION, PLX_MESSAGE_WELCOME, 0, 1}, sizeof(struct plx_message), {fd, -1}, 0};
+    int listener = listen_here(SOCK_SEQPACKET);
+    pid_t service = serve_badly(&answer, listener);
+    void *copy = malloc(bytes);
+    for (int i = 0; i < 2000; i++) {
+        struct plx_client *client;
+        struct plx_view view;
+        size_t got;
+        memcpy(shared, good, bytes);
+        if (i % 2)
+            spoil(shared, good, &seed);
+        if (plx_connect(path, &client))
+            continue;
+        spoil(shared, good, &seed);
+        plx_state(client);
+        plx_health(client);
+        if (!plx_next(client, 0, &view)) {
+            spoil(shared, good, &seed);
+            region_image_read(&view);
+            plx_release(client, &view);
+        }
+        spoil(shared, good, &seed);
+        if (!plx_copy(client, 0, copy, bytes, &got))
+            assert_true(got <= bytes);
+        plx_disconnect(client);
+    }
+    kill(service, SIGKILL);
+    waitpid(service, NULL, 0);
+    free(copy);
+    free(good);
+    munmap(shared, bytes);
+    close(fd);
+    close(listener);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_answers_are_refused),
+        cmocka_unit_test(silent_service_is_a_timeout),
+        cmocka_unit_test(hostile_memory_never_crashes),
+        cmocka_unit_test(hostile_service_never_crashes),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

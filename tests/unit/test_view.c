@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the client library works out from a frame: disparities, points, age. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include <parallax/client.h>
+
+#include "core/clock.h"
+
+static void points_are_triangulated(void **state)
+{
+    (void)state;
+    uint16_t disparity[2][4] = {{16 * 10, 8, PLX_DISPARITY_INVALID, 0}, {16 * 20 + 4, 0, 0, 0}};
+    struct plx_frame frame = {.calibration = {.fx = 500, .fy = 400, .cx = 1, .cy = 0.5, .cx_right = 1, .baseline_m = 0.12}};
+    struct plx_view view = {.frame = &frame, .min_disparity = 2};
+    view.plane[PLX_PLANE_DISPARITY] = disparity;
+    view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = 8, .width = 4, .height = 2, .element = 2};
+    float point[3];
+    assert_true(plx_disparity_px(&view, 0, 0) == 12.0f);
+    assert_true(plx_disparity_px(&view, 1, 0) == 2.5f);
+    assert_true(plx_disparity_px(&view, 0, 1) == 22.25f);
+    assert_true(isnan(plx_disparity_px(&view, 2, 0)));
+    assert_true(isnan(plx_disparity_px(&view, 4, 0)));
+    assert_true(isnan(plx_disparity_px(&view, 0, 2)));
+    assert_int_equal(plx_point(&view, 0, 0, point), 0);
+    assert_true(fabs(point[2] - (500 * 0.12 / 12)) < 1e-6); /* z = f b / d */
+    assert_true(fabsf(point[0] - ((0 - 1) * point[2] / 500)) < 1e-6f);
+    assert_true(fabs(point[1] - ((0 - 0.5) * point[2] / 400)) < 1e-6);
+    assert_int_equal(plx_point(&view, 2, 0, point), PLX_ERR_NOT_FOUND);
+
+    frame.calibration.cx_right = -9; /* infinity lies at disparity cx - cx_right = 10 */
+    assert_int_equal(plx_point(&view, 0, 0, point), 0);
+    assert_true(fabs(point[2] - (500 * 0.12 / 2)) < 1e-5);
+    assert_int_equal(plx_point(&view, 1, 0, point), PLX_ERR_NOT_FOUND); /* beyond it */
+    view.min_disparity = 0;
+    assert_int_equal(plx_point(&view, 0, 0, point), PLX_ERR_NOT_FOUND); /* at it */
+}
+
+static void age_is_never_negative_and_never_fresh_by_mistake(void **state)
+{
+    (void)state;
+    struct plx_frame frame = {.capture[PLX_LEFT].capture_ns = plx_now_ns() - 5000};
+    assert_true(plx_age_ns(&frame) >= 5000 && plx_age_ns(&frame) < 5000 + 10 * PLX_NS_PER_S);
+    frame.capture[PLX_LEFT].capture_ns = plx_now_ns() + 100 * PLX_NS_PER_S;
+    assert_int_equal(plx_age_ns(&frame), 0);
+    frame.capture[PLX_LEFT].capture_ns = INT64_MIN;
+    assert_true(plx_age_ns(&frame) == INT64_MAX);
+    frame.capture[PLX_LEFT].capture_ns = 0; /* never filled in */
+    assert_true(plx_age_ns(&frame) == INT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_are_triangulated),
+        cmocka_unit_test(age_is_never_negative_and_never_fresh_by_mistake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

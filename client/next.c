@@ -166,6 +166,13 @@ int plx_state(struct plx_client *client)
     return state <= PLX_STATE_STOPPED ? (int)state : PLX_ERR_FORMAT;
 }
 
+uint32_t plx_restarts(struct plx_client *client)
+{
+    if (!client || !plx_client_attached(client))
+        return 0;
+    return atomic_load_explicit(&client->map.header->restarts, memory_order_relaxed); /* nothing else is read by it */
+}
+
 uint32_t plx_health(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client) || !plx_link_alive(client->socket))

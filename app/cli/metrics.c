@@ -23,7 +23,7 @@ static const char *const eye_word[PLX_EYES] = {"left", "right"};
 /* What is known of the service; without a client there is none, without a frame it has given none yet. */
 struct reading {
     struct plx_online online;
-    uint32_t state, health;
+    uint32_t state, health, restarts;
     bool any;               /* there is a frame, */
     struct plx_frame frame; /* the newest, however old */
 };
@@ -50,6 +50,7 @@ static void print_service(FILE *out, const struct reading *reading)
     head(out, "parallax_fault", "gauge", "1 while the health flag is set.");
     for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
         fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), reading->health >> bit & 1u);
+    single(out, "parallax_engine_restarts_total", "counter", "Engines that died or hung and were replaced.", reading->restarts);
 }
 
 static void print_cameras(FILE *out, const struct plx_frame *frame)
@@ -100,6 +101,7 @@ static void take(struct reading *reading, const char *socket)
     const int state = plx_state(reading->online.client);
     reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */
     reading->health = plx_health(reading->online.client);
+    reading->restarts = plx_restarts(reading->online.client);
 }
 
 static void print_all(FILE *out, const struct reading *reading)

@@ -54,13 +54,14 @@ static void print_ground(const struct plx_ground_info *ground)
         puts("ground        not found");
 }
 
-static void print_text(const struct plx_frame *frame, const struct plx_meter *meter)
+static void print_text(const struct plx_frame *frame, const struct plx_meter *meter, uint32_t restarts)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
     char faults[512];
     plx_health_sentence(frame->health, faults, sizeof faults);
     printf("state         %s\n", plx_state_word(frame->state));
     printf("faults        %s\n", faults);
+    printf("restarts      %u of the engine\n", restarts);
     printf("rate          %.1f pairs/s, latency %.1f ms\n", plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
     printf("frame         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
            (unsigned long long)frame->epoch, (unsigned long long)frame->pairs_skipped);
@@ -117,11 +118,12 @@ static cJSON *ground_json(const struct plx_ground_info *ground)
     return item;
 }
 
-static void print_json(const struct plx_frame *frame, const struct plx_meter *meter)
+static void print_json(const struct plx_frame *frame, const struct plx_meter *meter, uint32_t restarts)
 {
     cJSON *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "state", plx_state_word(frame->state));
     cJSON_AddItemToObject(item, "health", plx_json_health(frame->health));
+    cJSON_AddNumberToObject(item, "engine_restarts", restarts);
     cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_meter_rate_hz(meter), 3));
     cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_meter_latency_ms(meter), 3));
     cJSON_AddNumberToObject(item, "epoch", (double)frame->epoch);
@@ -167,9 +169,9 @@ int plx_command_status(int argc, char **argv)
     if (result < 0)
         exit_code = plx_online_fail(&online, result);
     else if (json)
-        print_json(&frame, &meter);
+        print_json(&frame, &meter, plx_restarts(online.client));
     else
-        print_text(&frame, &meter);
+        print_text(&frame, &meter, plx_restarts(online.client));
     plx_online_close(&online);
     return exit_code;
 }

@@ -2,9 +2,11 @@
 #include "app/engine/engine.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include <parallax/error.h>
 
+#include "app/backend.h"
 #include "app/budget.h"
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
@@ -20,6 +22,9 @@ struct engine {
     struct plx_shared_region *region;
     struct plx_heartbeat *heartbeat;
     int report_fd;
+    bool on_gpu;
+    bool gpu_lost;             /* the pipeline failed on it */
+    uint32_t standing;         /* health flags of every frame */
     int64_t period_ns;         /* nominal; 0 = as fast as possible */
     int64_t seen_ns[PLX_EYES]; /* when each eye gave its last picture */
 
@@ -160,7 +165,7 @@ static void describe(struct engine *engine, struct plx_frame *frame)
     }
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->skipped;
-    frame->health |= engine->health | late_stages(engine, frame);
+    frame->health |= engine->standing | engine->health | late_stages(engine, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
     engine->health = 0;
 }
@@ -174,6 +179,7 @@ static void tell_progress(struct engine *engine, const struct plx_frame *frame, 
         .period_ns = engine->period_ns,
         .busy_ns = plx_now_ns() - taken_ns,
         .obstacles = frame->obstacle_count,
+        .on_gpu = engine->on_gpu,
     };
     plx_report_send(engine->report_fd, &report); /* if it does not fit, the next one will do */
 }
@@ -200,6 +206,7 @@ static int process_pair(struct engine *engine)
     int result = plx_pipeline_process(engine->setup.pipeline, raw, engine->pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
         plx_ring_abandon(engine->region);
+        engine->gpu_lost = engine->on_gpu;
         const char *why = engine->setup.stages->why.text;
         return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
@@ -244,18 +251,22 @@ static int work(struct engine *engine)
     return stop_requested ? 0 : result;
 }
 
-static int say_why(int report_fd, int error, const struct plx_why *why)
+static int say_why(const struct engine *engine, int error)
 {
-    struct plx_report report = {.kind = PLX_REPORT_FAILED, .error = error, .exit_code = plx_exit_code(error), .why = *why};
+    struct plx_report report = {.kind = PLX_REPORT_FAILED,
+                                .error = error,
+                                .exit_code = plx_exit_code(error),
+                                .gpu_lost = engine->gpu_lost,
+                                .why = engine->setup.source->why};
 
     if (error == PLX_ERR_END)
         report.kind = PLX_REPORT_END;
-    plx_report_send_last(report_fd, &report);
+    plx_report_send_last(engine->report_fd, &report);
     return report.exit_code;
 }
 
-int plx_engine_run(const struct plx_config *config, struct plx_shared_region *region, struct plx_heartbeat *heartbeat,
-                   int report_fd)
+int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
+                   struct plx_heartbeat *heartbeat, int report_fd)
 {
     static struct engine engine; /* large, and there is one */
     const struct sigaction on_stop = {.sa_handler = request_stop};
@@ -275,6 +286,8 @@ int plx_engine_run(const struct plx_config *config, struct plx_shared_region *re
     engine.region = region;
     engine.heartbeat = heartbeat;
     engine.report_fd = report_fd;
+    engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
+    engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
     plx_pipeline_watch(engine.setup.pipeline, heartbeat);
     plx_pairing_init(&engine.pairing, tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)
                                                        : plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz));
@@ -287,10 +300,28 @@ int plx_engine_run(const struct plx_config *config, struct plx_shared_region *re
     if (result == 0)
         result = work(&engine);
     if (result < 0)
-        exit_code = say_why(report_fd, result, &source->why);
+        exit_code = say_why(&engine, result);
     source->ops->stop(source);
     plx_setup_close(&engine.setup);
     return exit_code;
+}
+
+int plx_engine_probe_gpu(int report_fd)
+{
+    const struct plx_limits small = {.width = 64, .height = 64, .disparities = 64, .threads = 1};
+    struct plx_report report = {.kind = PLX_REPORT_PLAN};
+    struct plx_stages *stages;
+
+    const int result = plx_backend_open(PLX_BACKEND_GPU, &small, &stages, NULL, &report.why);
+    if (result == 0) {
+        stages->ops->destroy(stages);
+    } else {
+        report.kind = PLX_REPORT_FAILED;
+        report.error = result;
+        report.exit_code = plx_exit_code(result);
+    }
+    plx_report_send_last(report_fd, &report);
+    return report.exit_code;
 }
 
 int plx_engine_probe(const struct plx_config *config, int report_fd)

@@ -25,6 +25,8 @@ struct plx_report {
     int64_t busy_ns;   /* from taking the pair to publishing it */
     uint32_t frame_bytes;
     uint32_t obstacles; /* in that frame */
+    bool on_gpu;        /* FRAME: where it was made */
+    bool gpu_lost;      /* FAILED: because of the GPU */
     uint32_t away;      /* WAITING: cameras are gone, and the source itself looks for them: a new engine would be no help */
     int32_t error;      /* a plx_error */
     int32_t exit_code;  /* enum plx_exit, should the service end with this */

@@ -155,6 +155,7 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, str
         if (result < 0) {
             *ret_report = (struct plx_report){
                 .kind = PLX_REPORT_FAILED, .error = result, .exit_code = steps[i].exit_code(result), .why = why};
+            ret_report->gpu_lost = steps[i].open == open_pipeline && config->backend == PLX_BACKEND_GPU;
             plx_setup_close(setup);
             return result;
         }

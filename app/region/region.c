@@ -227,3 +227,9 @@ void plx_region_set_state(struct plx_shared_region *region, enum plx_state state
     if ((uint32_t)before != (uint32_t)state)
         wake_readers(region->header);
 }
+
+void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts)
+{
+    /* Relaxed: the count alone is read. */
+    atomic_store_explicit(&region->header->restarts, restarts, memory_order_relaxed);
+}

@@ -48,4 +48,7 @@ uint64_t plx_ring_newest(const struct plx_shared_region *region);
 /* State and health flags that clients read between frames; wakes waiting readers when the state changes. */
 void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health);
 
+/* How often an engine died or hung, for clients to read; wakes nobody. */
+void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts);
+
 #endif

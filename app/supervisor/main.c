@@ -122,8 +122,10 @@ int main(int argc, char **argv)
     struct command command;
     char **assignment = calloc((size_t)argc, sizeof *assignment);
 
-    if (!assignment)
+    if (!assignment) {
+        plx_log(LOG_ERR, "out of memory");
         return PLX_EXIT_OS;
+    }
     int exit_code = parse(argc, argv, assignment, &command);
     if (exit_code < 0)
         exit_code = act(&command);

@@ -155,6 +155,11 @@ class Client:
         """Flags of enum plx_health; 0 is fine."""
         return _library.plx_health(self._client)
 
+    @property
+    def restarts(self):
+        """Engines of the service that died or hung and were replaced."""
+        return _library.plx_restarts(self._client)
+
 
 def _load():
     library = ctypes.CDLL(os.environ.get("PARALLAX_LIBRARY", "libparallax.so.0"))
@@ -166,6 +171,7 @@ def _load():
             ("plx_fd", ctypes.c_int, client),
             ("plx_state", ctypes.c_int, client),
             ("plx_health", c_uint32, client),
+            ("plx_restarts", c_uint32, client),
             ("plx_strerror", ctypes.c_char_p, ctypes.c_int)):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

@@ -73,6 +73,9 @@ int plx_state(struct plx_client *client);
 /* Health flags now (enum plx_health); PLX_HEALTH_NO_FRAMES when the service is gone. */
 uint32_t plx_health(struct plx_client *client);
 
+/* Engines of this service that died or hung and were replaced; 0 before the first connection. */
+uint32_t plx_restarts(struct plx_client *client);
+
 /* Age of FRAME: CLOCK_MONOTONIC now minus its left capture time, nanoseconds, never negative; INT64_MAX where that time is
  * unknown or FRAME is NULL, so that what cannot be dated never looks fresh. */
 int64_t plx_age_ns(const struct plx_frame *frame);

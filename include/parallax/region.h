@@ -48,10 +48,11 @@ struct plx_region_header {
     uint64_t epoch;       /* this life of the region */
 
     /* A line of its own: written once a frame. */
-    PLX_ATOMIC(uint64_t) newest; /* sequence of the newest whole frame, 0 before the first */
-    PLX_ATOMIC(uint64_t) status; /* enum plx_state in the low half, enum plx_health bits in the high half */
-    PLX_ATOMIC(uint32_t) wake;   /* futex word: changes after every change of newest or of the state */
-    uint32_t reserved[11];
+    PLX_ATOMIC(uint64_t) newest;   /* sequence of the newest whole frame, 0 before the first */
+    PLX_ATOMIC(uint64_t) status;   /* enum plx_state in the low half, enum plx_health bits in the high half */
+    PLX_ATOMIC(uint32_t) wake;     /* futex word: changes after every change of newest or of the state */
+    PLX_ATOMIC(uint32_t) restarts; /* engines of this service that died or hung and were replaced */
+    uint32_t reserved[10];
 };
 
 /* Messages on the SOCK_SEQPACKET socket, one struct each way and the same in every version. */

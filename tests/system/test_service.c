@@ -62,6 +62,7 @@ static void a_killed_engine_is_replaced_and_clients_keep_their_mapping(void **st
         assert_true(after.sequence > before.sequence);
         assert_true(engine_of(&daemon_) != engine);
         assert_true(is_gone(engine));
+        assert_int_equal(plx_restarts(client), round + 1);
     }
     plx_disconnect(client);
     stop_daemon();

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor's parts: supervisor.c owns the loop and the end, worker.c the engine, trial.c what is tried before. */
+#ifndef PLX_APP_SUPERVISOR_INTERNAL_H
+#define PLX_APP_SUPERVISOR_INTERNAL_H
+
+#include "app/engine/report.h"
+#include "app/supervisor/child.h"
+#include "app/supervisor/ladder.h"
+#include "app/supervisor/notify.h"
+#include "app/supervisor/origin.h"
+#include "app/supervisor/publisher.h"
+#include "app/supervisor/recovery.h"
+#include "core/heartbeat.h"
+
+enum plx_event { PLX_EVENT_SIGNAL, PLX_EVENT_CLIENTS, PLX_EVENT_ENGINE, PLX_EVENT_TRIAL };
+
+enum plx_trial_of { PLX_TRIAL_CONFIG, PLX_TRIAL_GPU };
+
+struct plx_supervisor {
+    const struct plx_config_origin *origin;
+    struct plx_config config; /* in force */
+    uint32_t frame_bytes;     /* that config needs; 0 = none is in force yet */
+
+    struct plx_publisher publisher; /* closed until the first trial has told the size */
+    struct plx_recovery recovery;
+    struct plx_ladder ladder;
+    struct plx_notify notify;
+
+    struct plx_child engine;
+    struct plx_heartbeat *heartbeat; /* shared with the engine, which marks in it what it is doing */
+    int64_t engine_kill_ns;          /* when an engine that was asked to stop is killed; 0 = it was not asked */
+    bool engine_killed;              /* because it hangs */
+    struct plx_report last_words;    /* END or FAILED of the engine that is about to exit; kind 0 = none */
+
+    struct plx_child trial;
+    enum plx_trial_of trial_of;
+    struct plx_config candidate; /* being tried */
+    int64_t trial_kill_ns;
+    bool trial_answered;
+
+    int64_t status_ns;  /* when STATUS= was last told in full */
+    uint32_t frames;    /* published since then */
+    uint32_t obstacles; /* in the newest */
+
+    int epoll_fd, signal_fd;
+    bool stopping;
+    int exit_code;
+};
+
+/* --- supervisor.c */
+
+/* Lets the loop handle EVENT when FD is readable. NOMEM. */
+int plx_supervisor_watch(struct plx_supervisor *supervisor, int fd, enum plx_event event);
+void plx_supervisor_unwatch(struct plx_supervisor *supervisor, int fd);
+
+/* Begins the end; the loop ends when the children are gone. The first reason counts. */
+void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code);
+/* The same for a failure, which is logged. */
+void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const char *sentence);
+
+/* Tells the clients how things stand, if they do not know yet. */
+void plx_supervisor_tell_state(struct plx_supervisor *supervisor);
+
+/* For a child, first of all: drops what it inherited and must not keep, or socket and pipes would outlive their owner. */
+void plx_supervisor_leave(struct plx_supervisor *supervisor);
+
+/* --- worker.c */
+
+/* Starts an engine; if that cannot be, the back-off counts it as one that died. */
+void plx_worker_start(struct plx_supervisor *supervisor);
+/* Lets the engine end itself; the next one starts at once, with the configuration that is then in force. */
+void plx_worker_replace(struct plx_supervisor *supervisor);
+void plx_worker_receive(struct plx_supervisor *supervisor);
+/* The engine was reaped with STATUS. */
+void plx_worker_gone(struct plx_supervisor *supervisor, int status);
+/* Kills what hangs or does not end; starts what is due. */
+void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns);
+
+/* --- trial.c */
+
+/* Tries supervisor->candidate, or the GPU, in a process of its own. */
+void plx_trial_start(struct plx_supervisor *supervisor, enum plx_trial_of what);
+void plx_trial_receive(struct plx_supervisor *supervisor);
+/* The trial's process was reaped. */
+void plx_trial_gone(struct plx_supervisor *supervisor);
+/* Kills a trial that takes too long; tries the GPU when that is due. */
+void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns);
+/* SIGHUP: reads the configuration again and takes it, tries it, or keeps the old one. */
+void plx_trial_reload(struct plx_supervisor *supervisor);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trying before taking: a configuration at start and on SIGHUP, and a GPU that was lost, in a process that lives for it. */
+#include <signal.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/engine/engine.h"
+#include "app/exit.h"
+#include "app/supervisor/log.h"
+#include "app/supervisor/supervisor_internal.h"
+#include "core/clock.h"
+
+#define TRIAL_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening everything */
+
+static int trial_main(void *argument, int report_fd)
+{
+    struct plx_supervisor *supervisor = argument;
+    plx_supervisor_leave(supervisor);
+    return supervisor->trial_of == PLX_TRIAL_GPU ? plx_engine_probe_gpu(report_fd)
+                                                 : plx_engine_probe(&supervisor->candidate, report_fd);
+}
+
+/* CANDIDATE works and needs frames of FRAME_BYTES. */
+static void adopt(struct plx_supervisor *supervisor, uint32_t frame_bytes)
+{
+    const bool reload = supervisor->publisher.region != NULL;
+
+    supervisor->config = supervisor->candidate;
+    supervisor->frame_bytes = frame_bytes;
+    if (!reload)
+        return; /* the next tick starts the first engine */
+    plx_log(LOG_NOTICE, "configuration reloaded; the engine starts anew%s",
+            frame_bytes == supervisor->publisher.frame_bytes ? "" : ", and clients reattach because frames changed their size");
+    plx_notify_reloaded(&supervisor->notify);
+    plx_worker_replace(supervisor);
+}
+
+/* CANDIDATE does not work: that ends a service that is starting; a running one keeps what it has. */
+static void reject(struct plx_supervisor *supervisor, const char *reason, int exit_code)
+{
+    if (!supervisor->publisher.region) {
+        plx_supervisor_fail(supervisor, exit_code, reason);
+        return;
+    }
+    plx_log(LOG_ERR, "configuration kept as it was: %s", reason);
+    plx_notify_reloaded(&supervisor->notify);
+}
+
+static void gpu_tried(struct plx_supervisor *supervisor, bool works, const char *reason)
+{
+    struct plx_ladder *ladder = &supervisor->ladder;
+
+    plx_ladder_tried(ladder, plx_now_ns(), works);
+    if (works) {
+        plx_log(LOG_NOTICE, "the GPU works again; the engine starts anew on it");
+        plx_worker_replace(supervisor);
+        return;
+    }
+    plx_log(LOG_WARNING, "the GPU is still lost, and is tried again in %d s: %s", (int)(ladder->pause_ns / PLX_NS_PER_S),
+            reason);
+}
+
+/* What REPORT, PLAN or FAILED, means for what was tried. */
+static void conclude(struct plx_supervisor *supervisor, const struct plx_report *report)
+{
+    supervisor->trial_answered = true;
+    if (supervisor->stopping)
+        return;
+    if (supervisor->trial_of == PLX_TRIAL_GPU)
+        gpu_tried(supervisor, report->kind == PLX_REPORT_PLAN, report->why.text);
+    else if (report->kind == PLX_REPORT_PLAN)
+        adopt(supervisor, report->frame_bytes);
+    else
+        reject(supervisor, report->why.text, report->exit_code);
+}
+
+/* The trial ended, or could not begin, without an answer. */
+static void conclude_without(struct plx_supervisor *supervisor, int exit_code, const char *reason)
+{
+    struct plx_report report = {.kind = PLX_REPORT_FAILED, .exit_code = exit_code};
+
+    plx_fail(&report.why, PLX_ERR_NOMEM, "%s", reason);
+    conclude(supervisor, &report);
+}
+
+void plx_trial_start(struct plx_supervisor *supervisor, enum plx_trial_of what)
+{
+    supervisor->trial_of = what;
+    supervisor->trial_answered = false;
+    supervisor->trial_kill_ns = plx_now_ns() + TRIAL_BUDGET_NS;
+    if (plx_child_start(&supervisor->trial, "parallax-probe", trial_main, supervisor) == 0 &&
+        plx_supervisor_watch(supervisor, supervisor->trial.report_fd, PLX_EVENT_TRIAL) == 0)
+        return;
+    plx_child_signal(&supervisor->trial, SIGKILL);
+    conclude_without(supervisor, PLX_EXIT_OS, "cannot start a process: the system is out of processes, memory or descriptors");
+}
+
+void plx_trial_receive(struct plx_supervisor *supervisor)
+{
+    struct plx_report report;
+
+    while (plx_report_receive(supervisor->trial.report_fd, &report))
+        if (!supervisor->trial_answered)
+            conclude(supervisor, &report);
+}
+
+void plx_trial_gone(struct plx_supervisor *supervisor)
+{
+    plx_supervisor_unwatch(supervisor, supervisor->trial.report_fd);
+    plx_trial_receive(supervisor);
+    plx_child_finish(&supervisor->trial);
+    if (!supervisor->trial_answered)
+        conclude_without(supervisor, PLX_EXIT_FAILURE,
+                         supervisor->trial_of == PLX_TRIAL_GPU
+                             ? "opening it did not end"
+                             : "trying the configuration ended without an answer: please report this");
+}
+
+void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns)
+{
+    if (supervisor->trial.pid > 0 && now_ns > supervisor->trial_kill_ns)
+        plx_child_signal(&supervisor->trial, SIGKILL);
+    if (!supervisor->stopping && supervisor->trial.pid == 0 && supervisor->config.backend != PLX_BACKEND_CPU &&
+        plx_ladder_wants_trial(&supervisor->ladder, now_ns))
+        plx_trial_start(supervisor, PLX_TRIAL_GPU);
+}
+
+/* CANDIDATE differs only in what a running engine takes as an order. */
+static void apply(struct plx_supervisor *supervisor)
+{
+    const struct plx_order order = {.exposure = supervisor->candidate.exposure};
+
+    supervisor->config = supervisor->candidate;
+    if (supervisor->engine.pid > 0)
+        plx_order_send(supervisor->engine.report_fd, &order); /* an engine that is still starting has it from its birth */
+    plx_log(LOG_NOTICE, "configuration reloaded");
+    plx_notify_reloaded(&supervisor->notify);
+}
+
+void plx_trial_reload(struct plx_supervisor *supervisor)
+{
+    struct plx_why why;
+    const char *key;
+
+    if (supervisor->stopping)
+        return;
+    if (!supervisor->publisher.region || supervisor->trial.pid > 0) {
+        plx_log(LOG_WARNING, "a configuration is being tried already; send SIGHUP again when that is over");
+        return;
+    }
+    plx_notify_reloading(&supervisor->notify);
+    if (plx_config_read(supervisor->origin, &supervisor->candidate, &why) < 0) {
+        reject(supervisor, why.text, 0);
+    } else if (plx_config_reloadable(&supervisor->config, &supervisor->candidate, &key)) {
+        apply(supervisor);
+    } else if (memcmp(&supervisor->candidate.publish, &supervisor->config.publish, sizeof supervisor->config.publish) != 0) {
+        reject(supervisor, "publish.* cannot change while clients are connected; restart the service instead", 0);
+    } else {
+        plx_trial_start(supervisor, PLX_TRIAL_CONFIG);
+    }
+}

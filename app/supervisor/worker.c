@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine's life: its start, what it reports, its hang, its end. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <parallax/error.h>
+
+#include "app/budget.h"
+#include "app/engine/engine.h"
+#include "app/exit.h"
+#include "app/supervisor/log.h"
+#include "app/supervisor/supervisor_internal.h"
+#include "core/clock.h"
+
+#define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
+
+/* Whether frames are to come from the GPU, so that others bear a flag. */
+static bool gpu_expected(const struct plx_supervisor *supervisor)
+{
+    const enum plx_backend_kind backend = supervisor->config.backend;
+    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->ladder.worked);
+}
+
+static int engine_main(void *argument, int report_fd)
+{
+    struct plx_supervisor *supervisor = argument;
+    const bool expected = gpu_expected(supervisor);
+
+    plx_supervisor_leave(supervisor);
+    if (supervisor->ladder.fallen)
+        supervisor->config.backend = PLX_BACKEND_CPU; /* in this process alone */
+    return plx_engine_run(&supervisor->config, expected, supervisor->publisher.region, supervisor->heartbeat, report_fd);
+}
+
+/* Region and socket for the frames of the configuration in force, unless those that are there will do. */
+static int open_publisher(struct plx_supervisor *supervisor, struct plx_why *why)
+{
+    if (supervisor->publisher.frame_bytes == supervisor->frame_bytes)
+        return 0;
+    int result = plx_publisher_open(&supervisor->publisher, &supervisor->config, supervisor->frame_bytes, why);
+    if (result < 0)
+        return result;
+    if (plx_supervisor_watch(supervisor, plx_clients_fd(supervisor->publisher.clients), PLX_EVENT_CLIENTS) < 0)
+        return plx_fail(why, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
+    plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
+    return 0;
+}
+
+void plx_worker_start(struct plx_supervisor *supervisor)
+{
+    struct plx_recovery *recovery = &supervisor->recovery;
+    struct plx_why why;
+
+    int result = open_publisher(supervisor, &why);
+    if (result < 0) {
+        plx_supervisor_fail(supervisor, plx_exit_code(result), why.text);
+        return;
+    }
+    supervisor->last_words.kind = 0;
+    supervisor->engine_killed = false;
+    if (plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor) < 0) {
+        plx_recovery_died(recovery, plx_now_ns(), false);
+        plx_log(LOG_ERR,
+                "cannot start the engine: the system is out of processes, memory or descriptors; trying again in %.1f s",
+                (double)(recovery->start_ns - plx_now_ns()) / PLX_NS_PER_S);
+        return;
+    }
+    plx_recovery_started(recovery, plx_now_ns());
+    if (plx_supervisor_watch(supervisor, supervisor->engine.report_fd, PLX_EVENT_ENGINE) < 0) {
+        plx_log(LOG_ERR, "cannot listen to the engine: the system is out of memory");
+        plx_child_signal(&supervisor->engine, SIGKILL); /* and once more, after its end */
+    }
+}
+
+void plx_worker_replace(struct plx_supervisor *supervisor)
+{
+    supervisor->recovery.start_ns = plx_now_ns();
+    if (supervisor->engine.pid > 0) {
+        plx_child_signal(&supervisor->engine, SIGTERM);
+        supervisor->engine_kill_ns = supervisor->recovery.start_ns + STOP_BUDGET_NS;
+    }
+}
+
+static void frame_came(struct plx_supervisor *supervisor, const struct plx_report *report)
+{
+    const int64_t now = plx_now_ns();
+    struct plx_recovery *recovery = &supervisor->recovery;
+    const bool had_fallen = supervisor->ladder.fallen;
+
+    plx_recovery_frame(recovery, now, report->health, report->period_ns, report->busy_ns);
+    plx_ladder_frame(&supervisor->ladder, now, report->on_gpu, now - recovery->born_ns >= PLX_STABLE_NS);
+    if (supervisor->ladder.fallen && !had_fallen)
+        plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU works");
+    supervisor->frames++;
+    supervisor->obstacles = report->obstacles;
+    plx_supervisor_tell_state(supervisor);
+    plx_clients_notify(supervisor->publisher.clients, report->sequence);
+    plx_notify_ready(&supervisor->notify);
+    plx_notify_alive(&supervisor->notify, now);
+}
+
+void plx_worker_receive(struct plx_supervisor *supervisor)
+{
+    struct plx_report report;
+
+    while (plx_report_receive(supervisor->engine.report_fd, &report)) {
+        switch ((enum plx_report_kind)report.kind) {
+        case PLX_REPORT_WAITING:
+            plx_recovery_waiting(&supervisor->recovery, plx_now_ns(), report.health, report.away);
+            plx_supervisor_tell_state(supervisor);
+            break;
+        case PLX_REPORT_FRAME:
+            frame_came(supervisor, &report);
+            break;
+        case PLX_REPORT_END:
+        case PLX_REPORT_FAILED:
+            supervisor->last_words = report;
+            break;
+        case PLX_REPORT_PLAN:
+            break;
+        }
+    }
+}
+
+/* A failure that the next engine would meet again. */
+static bool is_permanent(const struct plx_report *words)
+{
+    const int error = words->error;
+    return words->kind == PLX_REPORT_FAILED && !words->gpu_lost &&
+           (error == PLX_ERR_FORMAT || error == PLX_ERR_RANGE || error == PLX_ERR_NOT_FOUND || error == PLX_ERR_UNSUPPORTED ||
+            error == PLX_ERR_PERMISSION);
+}
+
+static void log_death(const struct plx_supervisor *supervisor, int status)
+{
+    const double pause = (double)(supervisor->recovery.start_ns - plx_now_ns()) / PLX_NS_PER_S;
+
+    if (supervisor->last_words.kind == PLX_REPORT_FAILED)
+        plx_log(LOG_WARNING, "engine failed: %s; restarting in %.1f s", supervisor->last_words.why.text, pause);
+    else if (WIFSIGNALED(status))
+        plx_log(LOG_WARNING, "engine died of signal %d (%s); restarting in %.1f s", WTERMSIG(status),
+                strsignal(WTERMSIG(status)), pause);
+    else
+        plx_log(LOG_WARNING, "engine ended with status %d; restarting in %.1f s", WEXITSTATUS(status), pause);
+}
+
+/* An engine that was to use the GPU has failed because of it, or ended without a word. */
+static void count_loss(struct plx_supervisor *supervisor)
+{
+    const struct plx_report *words = &supervisor->last_words;
+    struct plx_ladder *ladder = &supervisor->ladder;
+
+    if (ladder->fallen || !gpu_expected(supervisor) || (words->kind == PLX_REPORT_FAILED && !words->gpu_lost))
+        return;
+    plx_ladder_lost(ladder, plx_now_ns());
+    if (ladder->fallen)
+        plx_log(LOG_ERR, "the GPU was lost %d times; the CPU works, and the GPU is tried again in %d s", ladder->losses,
+                (int)(ladder->pause_ns / PLX_NS_PER_S));
+}
+
+void plx_worker_gone(struct plx_supervisor *supervisor, int status)
+{
+    const bool planned = supervisor->engine_kill_ns != 0;
+    const struct plx_report *words = &supervisor->last_words;
+
+    plx_supervisor_unwatch(supervisor, supervisor->engine.report_fd);
+    plx_worker_receive(supervisor);
+    plx_child_finish(&supervisor->engine);
+    supervisor->engine_kill_ns = 0;
+    plx_recovery_died(&supervisor->recovery, plx_now_ns(), planned);
+    plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
+    if (words->kind == PLX_REPORT_END) {
+        plx_supervisor_stop(supervisor, PLX_EXIT_OK);
+    } else if (is_permanent(words)) {
+        plx_supervisor_fail(supervisor, words->exit_code, words->why.text);
+    } else if (!planned) {
+        log_death(supervisor, status);
+        count_loss(supervisor);
+    }
+    plx_supervisor_tell_state(supervisor);
+}
+
+/* Looks at what the engine is doing; true if it must be killed. */
+static bool watch_progress(struct plx_supervisor *supervisor, int64_t now)
+{
+    struct plx_recovery *recovery = &supervisor->recovery;
+    const bool was_late = recovery->late;
+    int64_t since_ns;
+    const int doing = plx_heartbeat_read(supervisor->heartbeat, &since_ns);
+
+    plx_recovery_progress(recovery, doing, since_ns);
+    const bool hangs = plx_recovery_tick(recovery, now);
+    if (recovery->late && !was_late)
+        plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(recovery->doing),
+                (double)(now - recovery->since_ns) / PLX_NS_PER_S);
+    return hangs;
+}
+
+void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
+{
+    const struct plx_recovery *recovery = &supervisor->recovery;
+
+    if (supervisor->engine_kill_ns != 0 && now_ns > supervisor->engine_kill_ns)
+        plx_child_signal(&supervisor->engine, SIGKILL);
+    if (supervisor->stopping || supervisor->frame_bytes == 0)
+        return;
+    if (watch_progress(supervisor, now_ns) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
+        supervisor->engine_killed = true;
+        plx_log(LOG_WARNING, "the engine gives no frames (%s since %.1f s); killing it", plx_budget_name(recovery->doing),
+                (double)(now_ns - recovery->since_ns) / PLX_NS_PER_S);
+        plx_child_signal(&supervisor->engine, SIGKILL);
+    }
+    plx_supervisor_tell_state(supervisor);
+    if (plx_recovery_wants_engine(recovery, now_ns))
+        plx_worker_start(supervisor);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GPU that is lost under the real supervisor and engine; the GPU is the CPU under another name (faulty.c), so that any
+ * machine can lose one. */
+#include "tests/system/fault.h"
+
+#include "app/supervisor/ladder.h"
+
+static const char *const gpu_args[] = {SMALL, "--set", "backend=gpu", NULL};
+
+/* Frames of the GPU, its losses, then the CPU's frames, flagged. */
+static struct plx_client *lose_gpu(const char *const *args)
+{
+    daemon_.fault = "lose 10";
+    daemon_start(&daemon_, args);
+    struct plx_client *client = connect_client();
+    assert_int_equal(whole_frame(client, START_MS).health & PLX_HEALTH_GPU_FALLBACK, 0);
+    wait_until_said("the GPU was lost 3 times", START_MS);
+    const struct plx_frame frame = running_frame(client, RECOVER_MS);
+    assert_int_equal(frame.health & PLX_HEALTH_GPU_FALLBACK, PLX_HEALTH_GPU_FALLBACK);
+    assert_int_equal(frame.state, PLX_STATE_DEGRADED);
+    assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
+    assert_true(plx_health(client) & PLX_HEALTH_GPU_FALLBACK);
+    assert_int_equal(plx_restarts(client), PLX_LADDER_LOSSES);
+    for (int i = 0; i < 15; i++) /* more than the GPU ever gave */
+        assert_true(whole_frame(client, START_MS).epoch == frame.epoch);
+    assert_int_equal(plx_restarts(client), PLX_LADDER_LOSSES);
+    return client;
+}
+
+static void the_cpu_works_when_the_gpu_is_lost_again_and_again(void **state)
+{
+    (void)state;
+    static const char *const auto_args[] = {SMALL, "--set", "backend=auto", NULL};
+    struct plx_client *client = lose_gpu(auto_args);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+static void a_gpu_that_works_again_is_used_again(void **state)
+{
+    (void)state;
+    const int wait_ms = (int)(PLX_LADDER_PAUSE_MIN_NS / PLX_NS_PER_MS) + RECOVER_MS;
+    if (!fault_full()) {
+        print_message("    skipped: it takes %d s; ./dev test faults has it\n", wait_ms / 1000);
+        skip();
+    }
+    struct plx_client *client = lose_gpu(gpu_args);
+    wait_until_said("the GPU works again", wait_ms);
+    const int64_t deadline = now_ms() + RECOVER_MS;
+    while (whole_frame(client, RECOVER_MS).health & PLX_HEALTH_GPU_FALLBACK) /* until the CPU's last frames are past */
+        assert_true(now_ms() < deadline);
+    wait_until_said("the GPU was lost 4 times; the CPU works, and the GPU is tried again in 60 s", START_MS);
+    assert_true(running_frame(client, RECOVER_MS).health & PLX_HEALTH_GPU_FALLBACK);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+static void a_gpu_that_is_not_there_at_the_start_is_said_and_not_worked_around(void **state)
+{
+    (void)state;
+    daemon_.fault = "lose 0";
+    daemon_start(&daemon_, gpu_args);
+    assert_int_equal(daemon_wait(&daemon_, START_MS), 69);
+    assert_non_null(strstr(daemon_said(&daemon_), "backend is gpu"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
+    const struct CMUnitTest tests[] = {
+        TEST(the_cpu_works_when_the_gpu_is_lost_again_and_again),
+        TEST(a_gpu_that_works_again_is_used_again),
+        TEST(a_gpu_that_is_not_there_at_the_start_is_said_and_not_worked_around),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

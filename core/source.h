@@ -9,8 +9,8 @@
 #include "core/image.h"
 #include "core/why.h"
 
-/* One picture of one eye (or of both: side by side), or none at all: then HEALTH alone says what happened. BUFFER is the source's
- * own; hand it back with ops->release. */
+/* One picture of one eye (or of both: side by side), or none at all: then HEALTH alone says what happened. BUFFER is the
+ * source's own; hand it back with ops->release. */
 struct plx_capture {
     struct plx_raw raw[PLX_EYES]; /* raw[eye] for each eye that this capture holds; data NULL for the other */
     int64_t capture_ns;           /* CLOCK_MONOTONIC */
@@ -32,10 +32,10 @@ struct plx_control_range {
 
 struct plx_source {
     const struct plx_source_ops *ops;
-    int width, height;  /* of one eye, raw */
-    double rate_hz;     /* nominal; 0 = as fast as the reader */
+    int width, height;   /* of one eye, raw */
+    double rate_hz;      /* nominal; 0 = as fast as the reader */
     struct plx_why note; /* after creation: what is not quite as asked for, to be logged; "" */
-    struct plx_why why; /* after a failing next: the sentence to log. For the thread that calls next */
+    struct plx_why why;  /* after a failing next: the sentence to log. For the thread that calls next */
 };
 
 /* One thread calls next, release, start and stop; control, range and calibration may be called from any. */

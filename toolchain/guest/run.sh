@@ -48,6 +48,11 @@ ln -s /bin "$tree/$bin"
 { ldd "${programs[@]}" "$(command -v busybox)" || true; } 2>/dev/null | grep -oE '/[^ :]+\.so[^ :]*' | grep -v '^/dev' | sort -u | while read -r library; do
     install -D "$library" "$tree$library"
 done
+
+# The pictures that it names, of the test data, where that is here.
+sed -n 's/^[ *]*guest-data: *//p' "tests/vm/$case.c" | while read -r name; do
+    [[ ! -e ${PLX_TEST_DATA-}/$name ]] || { mkdir -p "$tree/data/$name" && cp -rT "$PLX_TEST_DATA/$name" "$tree/data/$name"; }
+done
 (cd "$tree" && find . | cpio -o -H newc --quiet) >"$work/initramfs"
 
 # Uncompressed, kernel and initramfs boot in half the time. A guest that hangs is ended by the timeout.

@@ -25,6 +25,37 @@ const char *plx_stage_word(int stage)
     return stage >= 0 && stage < PLX_STAGE_COUNT ? word[stage] : "unknown";
 }
 
+const char *plx_clock_word(uint32_t clock)
+{
+    static const char *const word[] = {
+        [PLX_CLOCK_MONOTONIC] = "monotonic",
+        [PLX_CLOCK_REALTIME] = "realtime",
+        [PLX_CLOCK_DEVICE] = "device",
+        [PLX_CLOCK_FILE] = "file",
+    };
+    return clock < sizeof word / sizeof *word ? word[clock] : "unknown";
+}
+
+static const struct {
+    const char *word, *words;
+} memories[] = {
+    [PLX_MEMORY_NONE] = {"none", "no camera"},
+    [PLX_MEMORY_USERPTR] = {"userptr", "written by the camera itself (USERPTR)"},
+    [PLX_MEMORY_DMABUF] = {"dmabuf", "written by the camera itself (DMABUF)"},
+    [PLX_MEMORY_MMAP] = {"mmap", "one copy (MMAP)"},
+};
+#define MEMORIES (sizeof memories / sizeof *memories)
+
+const char *plx_memory_word(uint32_t memory)
+{
+    return memory < MEMORIES ? memories[memory].word : "unknown";
+}
+
+const char *plx_memory_words(uint32_t memory)
+{
+    return memory < MEMORIES ? memories[memory].words : "unknown";
+}
+
 const char *plx_track_word(uint32_t status)
 {
     static const char *const word[] = {

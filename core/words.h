@@ -16,6 +16,12 @@ const char *plx_stage_word(int stage); /* "convert" */
 
 const char *plx_track_word(uint32_t status); /* "tracked" */
 
+const char *plx_clock_word(uint32_t clock); /* "monotonic" */
+
+/* "userptr", "dmabuf", "mmap"; "none" where no camera is. And what that means, as a sentence part. */
+const char *plx_memory_word(uint32_t memory);
+const char *plx_memory_words(uint32_t memory);
+
 /* Of one flag: a short name as in metrics and JSON ("camera_lost_left"), and a sentence part ("left camera lost"). */
 const char *plx_health_name(int bit);
 const char *plx_health_words(int bit);

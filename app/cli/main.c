@@ -17,6 +17,7 @@ static const struct {
     {"watch", "rate, latency, health and obstacles, live", plx_command_watch},
     {"snapshot", "write one frame of the service as pictures and point cloud", plx_command_snapshot},
     {"record", "write the service's pairs into a directory that can be replayed", plx_command_record},
+    {"cameras", "what cameras there are, what they offer, how to configure them", plx_command_cameras},
     {"metrics", "state, faults and times as Prometheus text", plx_command_metrics},
 };
 #define COMMANDS (int)(sizeof command / sizeof *command)
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
     if (nearest)
         fprintf(stderr, "parallax: unknown command %s; did you mean %s? (parallax --help)\n", name, nearest);
     else
-        fprintf(stderr, "parallax: %s%s; expected run, status, watch, snapshot, record or metrics (parallax --help)\n",
+        fprintf(stderr, "parallax: %s%s; expected run, status, watch, snapshot, record, cameras or metrics (parallax --help)\n",
                 *name ? "unknown command " : "a command is missing", name);
     return PLX_EXIT_USAGE;
 }

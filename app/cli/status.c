@@ -40,8 +40,12 @@ static void print_capture(const struct plx_frame *frame)
     static const char *const name[PLX_EYES] = {"left camera", "right camera"};
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_capture_info *capture = &frame->capture[eye];
-        printf("%-13s exposure %.2f ms, gain %.2f, %llu dropped\n", name[eye], capture->exposure_us / 1e3,
-               (double)capture->gain, (unsigned long long)capture->dropped);
+        printf("%-13s exposure %.2f ms, gain %.2f, %llu dropped", name[eye], capture->exposure_us / 1e3, (double)capture->gain,
+               (unsigned long long)capture->dropped);
+        if (capture->memory != PLX_MEMORY_NONE)
+            printf(", memory %s, clock %s %+.6f s", plx_memory_words(capture->memory), plx_clock_word(capture->clock),
+                   (double)capture->clock_offset_ns / PLX_NS_PER_S);
+        putchar('\n');
     }
 }
 
@@ -104,6 +108,9 @@ static cJSON *capture_json(const struct plx_capture_info *capture)
     cJSON_AddNumberToObject(item, "exposure_us", capture->exposure_us);
     cJSON_AddItemToObject(item, "gain", plx_json_number((double)capture->gain, 4));
     cJSON_AddNumberToObject(item, "dropped", (double)capture->dropped);
+    cJSON_AddStringToObject(item, "memory", plx_memory_word(capture->memory));
+    cJSON_AddStringToObject(item, "clock", plx_clock_word(capture->clock));
+    cJSON_AddItemToObject(item, "clock_offset_s", plx_json_number((double)capture->clock_offset_ns / PLX_NS_PER_S, 9));
     return item;
 }
 

@@ -14,6 +14,8 @@ enum plx_source_kind { PLX_SOURCE_SYNTHETIC, PLX_SOURCE_REPLAY, PLX_SOURCE_V4L2 
 enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
 enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };
 
+enum plx_gain_unit { PLX_GAIN_LINEAR, PLX_GAIN_DB };
+
 struct plx_config {
     struct {
         enum plx_source_kind kind;
@@ -30,6 +32,11 @@ struct plx_config {
         char format[8];
         int crop_x, crop_y, crop_width, crop_height;
         bool msb_aligned;
+        char controls[1024], exposure_control[32], gain_control[32];
+        double exposure_unit_us, gain_step;
+        int gain_unit; /* enum plx_gain_unit */
+        int exposure_delay, gain_delay;
+        bool restore_controls;
     } source;
     char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own */
     double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */

@@ -13,6 +13,7 @@ static const struct plx_word source_words[] = {
     {"synthetic", PLX_SOURCE_SYNTHETIC}, {"replay", PLX_SOURCE_REPLAY}, {"v4l2", PLX_SOURCE_V4L2}, {NULL, 0}};
 static const struct plx_word replay_words[] = {
     {"recorded", PLX_REPLAY_RECORDED}, {"fixed", PLX_REPLAY_FIXED}, {"maximum", PLX_REPLAY_MAXIMUM}, {NULL, 0}};
+static const struct plx_word gain_words[] = {{"linear", PLX_GAIN_LINEAR}, {"db", PLX_GAIN_DB}, {NULL, 0}};
 static const struct plx_word backend_words[] = {
     {"auto", PLX_BACKEND_AUTO}, {"cpu", PLX_BACKEND_CPU}, {"gpu", PLX_BACKEND_GPU}, {NULL, 0}};
 static const struct plx_word set_words[] = {{"default", PLX_MATCH_SET_DEFAULT}, {"classic", PLX_MATCH_SET_CLASSIC}, {NULL, 0}};
@@ -64,6 +65,23 @@ const struct plx_key plx_keys[] = {
      .help = "v4l2: rows of the sensor that are used"},
     {"source.msb_aligned", PLX_KEY_BOOL, FIELD(source.msb_aligned),
      .help = "v4l2: 10- and 12-bit samples lie in the high bits of their 16, as Jetson's capture writes some sensors"},
+    {"source.controls", PLX_KEY_TEXT, FIELD(source.controls),
+     .help = "v4l2: controls of both cameras, set in this order before the format: name=value,... by name or number"},
+    {"source.exposure_control", PLX_KEY_TEXT, FIELD(source.exposure_control),
+     .help = "v4l2: control of the exposure time, by name or number; empty = the one that is known"},
+    {"source.exposure_unit_us", PLX_KEY_REAL, FIELD(source.exposure_unit_us), LIMITS(0, 1e6),
+     .help = "v4l2: microseconds of one step of it; 0 = as is known of that control"},
+    {"source.exposure_delay", PLX_KEY_INT, FIELD(source.exposure_delay), LIMITS(0, 4),
+     .help = "v4l2: pictures from setting the exposure time to its effect"},
+    {"source.gain_control", PLX_KEY_TEXT, FIELD(source.gain_control),
+     .help = "v4l2: control of the gain, by name or number; empty = the one that is known"},
+    {"source.gain_unit", PLX_KEY_WORD, FIELD(source.gain_unit), .words = gain_words, .help = "v4l2: what it counts in"},
+    {"source.gain_step", PLX_KEY_REAL, FIELD(source.gain_step), LIMITS(0, 1000),
+     .help = "v4l2: factor, or dB, of one step of it; 0 = as is known of that control, else 1 / its minimum"},
+    {"source.gain_delay", PLX_KEY_INT, FIELD(source.gain_delay), LIMITS(0, 4),
+     .help = "v4l2: pictures from setting the gain to its effect"},
+    {"source.restore_controls", PLX_KEY_BOOL, FIELD(source.restore_controls),
+     .help = "v4l2: put all controls that were set back at the end"},
     {"source.pair_tolerance_ms", PLX_KEY_REAL, FIELD(source.pair_tolerance_ms), LIMITS(0, 1000),
      .help = "largest difference of left and right capture times within a pair; 0 = a quarter of the period"},
 
@@ -190,7 +208,14 @@ const int plx_key_count = COUNT(plx_keys);
 void plx_config_default(struct plx_config *ret_config)
 {
     *ret_config = (struct plx_config){
-        .source = {.kind = PLX_SOURCE_SYNTHETIC, .width = 640, .height = 480, .rate_hz = 30, .seed = 1, .noise = 2},
+        .source = {.kind = PLX_SOURCE_SYNTHETIC,
+                   .width = 640,
+                   .height = 480,
+                   .rate_hz = 30,
+                   .seed = 1,
+                   .noise = 2,
+                   .exposure_delay = 2,
+                   .gain_delay = 1},
         .calibration_scale = 1,
         .exposure = {.enabled = true,
                      .target = 0.45,

@@ -30,6 +30,19 @@ struct plx_synthetic_options {
     int exposure_delay, gain_delay; /* frames from setting to effect, 0..PLX_SYNTHETIC_MAX_DELAY */
 };
 
+/* How cameras are set. */
+struct plx_v4l2_control_options {
+    const char *controls;         /* "name=value,...", set in this order after opening; "" = none */
+    const char *exposure_control; /* name or number; "": the one that is known */
+    const char *gain_control;
+    double exposure_unit_us;        /* of one step of that control; 0: as is known of it */
+    double gain_step;               /* gain of one step, or dB; 0: as is known of it, else 1 / minimum */
+    bool gain_db;                   /* the control counts in dB */
+    int exposure_delay, gain_delay; /* pictures from setting to effect */
+    int flicker_hz;                 /* of the lamps, told to cameras that ask; 0: not touched */
+    bool restore;                   /* put all that was set back at the end */
+};
+
 /* Two cameras, or one that gives both eyes side by side. Details: docs/cameras.md. */
 struct plx_v4l2_options {
     const char *camera[PLX_EYES]; /* a path or what to match, see drivers/v4l2/find.h; right "": left gives both */
@@ -38,6 +51,7 @@ struct plx_v4l2_options {
     double rate_hz;               /* 0: as the camera is set */
     int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
     bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
+    struct plx_v4l2_control_options control;
 };
 
 /* A reader may hold this many pairs of captures without starving any source. */
@@ -50,7 +64,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
                          struct plx_why *why);
 
-/* LOST while a camera is not there, BUSY while another program has it. */
+/* OPTIONS' texts must outlive the source. LOST while a camera is not there, BUSY while another program has it. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_why *why);
 

@@ -52,6 +52,19 @@ static int open_cameras(struct plx_setup *setup, const struct plx_config *config
         .crop_width = config->source.crop_width,
         .crop_height = config->source.crop_height,
         .msb_aligned = config->source.msb_aligned,
+        .control =
+            {
+                .controls = config->source.controls,
+                .exposure_control = config->source.exposure_control,
+                .gain_control = config->source.gain_control,
+                .exposure_unit_us = config->source.exposure_unit_us,
+                .gain_step = config->source.gain_step,
+                .gain_db = config->source.gain_unit == PLX_GAIN_DB,
+                .exposure_delay = config->source.exposure_delay,
+                .gain_delay = config->source.gain_delay,
+                .flicker_hz = config->exposure.flicker_hz,
+                .restore = config->source.restore_controls,
+            },
     };
     return plx_v4l2_create(setup->memory, &options, &setup->source, why);
 }

@@ -13,9 +13,26 @@
 #define SILENCE_PERIODS 5              /* ... and so many periods, the stream is restarted */
 #define DEFAULT_PERIOD_NS (PLX_NS_PER_S / 30)
 
-static int64_t period_ns(const struct plx_v4l2_camera *camera)
+int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
 {
     return camera->deal.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->deal.rate_hz) : DEFAULT_PERIOD_NS;
+}
+
+/* Controls come before the format: a sensor mode may decide on it. */
+static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_why *note, struct plx_why *why)
+{
+    int result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, note, why);
+    if (result == 0)
+        result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, why);
+    if (result < 0 || !ret_deal->rate_unset)
+        return result;
+    const double rate_hz = plx_v4l2_steer_rate(&camera->steer, &camera->node, camera->wish.rate_hz);
+    if (rate_hz > 0.0)
+        ret_deal->rate_hz = rate_hz;
+    else if (camera->wish.rate_hz > 0.0)
+        plx_fail(note, 0, "%s: the driver sets no rate; %g Hz is believed (source.controls may set it)", camera->node.path,
+                 camera->wish.rate_hz);
+    return 0;
 }
 
 int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_stages *stages, struct plx_why *note, struct plx_why *why)
@@ -23,7 +40,7 @@ int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_stages *stag
     camera->node.fd = -1;
     int result = plx_v4l2_find(&camera->rule, &camera->node, why);
     if (result == 0)
-        result = plx_v4l2_negotiate(&camera->node, &camera->wish, &camera->deal, note, why);
+        result = agree(camera, &camera->deal, note, why);
     if (result == 0)
         result = plx_v4l2_buffers_create(stages, &camera->node, &camera->deal, &camera->buffers, why);
     if (result < 0)
@@ -37,6 +54,8 @@ void plx_v4l2_camera_close(struct plx_v4l2_camera *camera)
     if (!camera->node.path[0])
         return; /* never opened */
     plx_v4l2_camera_stop(camera);
+    if (camera->node.fd >= 0)
+        plx_v4l2_steer_close(&camera->steer, &camera->node);
     plx_v4l2_close(&camera->node);
     plx_v4l2_buffers_destroy(camera->buffers);
     camera->buffers = NULL;
@@ -46,8 +65,10 @@ int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
 {
     if (camera->streaming)
         return 0;
-    plx_v4l2_clock_init(&camera->clock, period_ns(camera));
+    plx_v4l2_clock_init(&camera->clock, plx_v4l2_camera_period_ns(camera));
     int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, why);
+    plx_v4l2_steer_forget(&camera->steer);
+    camera->seen = false;
     camera->streaming = result == 0;
     camera->progress_ns = plx_now_ns();
     return result;
@@ -114,10 +135,22 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     ret_capture->clock = camera->clock.kind;
     ret_capture->clock_offset_ns = camera->clock.offset_ns;
     ret_capture->sequence = picture.sequence;
+    plx_v4l2_steer_in_force(&camera->steer, picture.sequence, &ret_capture->exposure_us, &ret_capture->gain);
+    if ((picture.flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE) /* to the middle of the exposure */
+        ret_capture->capture_ns += ret_capture->exposure_us / 2 * PLX_NS_PER_US;
+    camera->seen = true;
+    camera->last_sequence = picture.sequence;
+    camera->last_capture_ns = ret_capture->capture_ns;
     ret_capture->memory = camera->buffers->memory;
     ret_capture->buffer = picture.slot;
     fill_eyes(camera, &picture.raw, ret_capture);
     return 0;
+}
+
+bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, float gain)
+{
+    return camera->streaming && camera->seen &&
+           plx_v4l2_steer_set(&camera->steer, &camera->node, camera->last_sequence, exposure_us, gain) == 0;
 }
 
 void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera)
@@ -139,7 +172,7 @@ static int reopen(struct plx_v4l2_camera *camera, struct plx_why *why)
         camera->node.fd = -1;
         return result;
     }
-    result = plx_v4l2_negotiate(&camera->node, &camera->wish, &deal, &note, why);
+    result = agree(camera, &deal, &note, why);
     if (result == 0 && (deal.format != old->format || deal.pitch != old->pitch || deal.bytes[0] != old->bytes[0]))
         result = plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
     if (result == 0)
@@ -149,7 +182,7 @@ static int reopen(struct plx_v4l2_camera *camera, struct plx_why *why)
 
 bool plx_v4l2_camera_mend(struct plx_v4l2_camera *camera, int64_t now_ns, struct plx_why *why)
 {
-    const int64_t periods = SILENCE_PERIODS * period_ns(camera);
+    const int64_t periods = SILENCE_PERIODS * plx_v4l2_camera_period_ns(camera);
 
     if (camera->streaming) {
         if (now_ns - camera->progress_ns <= (periods > SILENCE_NS ? periods : SILENCE_NS))

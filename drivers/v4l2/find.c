@@ -173,7 +173,13 @@ static bool name_in(const char *folder, dev_t device, char ret_name[PLX_V4L2_PAT
 
 bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
 {
+    static const char *const folder[] = {"/dev/parallax", "/dev/v4l/by-path", "/dev/v4l/by-id"};
     struct stat info;
-    return stat(path, &info) == 0 &&
-           (name_in("/dev/v4l/by-path", info.st_rdev, ret_name) || name_in("/dev/v4l/by-id", info.st_rdev, ret_name));
+    bool found = false;
+
+    if (stat(path, &info) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof folder / sizeof *folder && !found; i++)
+        found = name_in(folder[i], info.st_rdev, ret_name);
+    return found;
 }

@@ -214,9 +214,7 @@ static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wis
 
     if (plx_v4l2_call(node, VIDIOC_G_PARM, &param) < 0 || !(param.parm.capture.capability & V4L2_CAP_TIMEPERFRAME)) {
         deal->rate_hz = wish->rate_hz;
-        if (wish->rate_hz > 0.0)
-            plx_fail(note, 0, "%s: the driver sets no rate; %g Hz is believed (a control may set it: source.controls)",
-                     node->path, wish->rate_hz);
+        deal->rate_unset = true;
         return;
     }
     if (wish->rate_hz > 0.0) {
@@ -236,7 +234,6 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *w
     struct plx_v4l2_deal deal;
     char offered[160], name[5];
 
-    note->text[0] = '\0';
     list_formats(node, offered, sizeof offered);
     const struct plx_v4l2_format *format = wish->fourcc ? plx_v4l2_format_find(wish->fourcc) : choose(node, wish);
     plx_v4l2_fourcc_text(wish->fourcc, name);

@@ -3,6 +3,8 @@
 #ifndef PLX_V4L2_NEGOTIATE_H
 #define PLX_V4L2_NEGOTIATE_H
 
+#include <stdbool.h>
+
 #include "drivers/v4l2/format.h"
 #include "drivers/v4l2/node.h"
 
@@ -25,10 +27,11 @@ struct plx_v4l2_deal {
     int planes;                    /* memory planes; the picture lies in the first */
     size_t bytes[PLX_V4L2_PLANES]; /* of each */
     double rate_hz;                /* 0: the camera does not say */
+    bool rate_unset;               /* S_PARM is not there: a control may set the rate */
 };
 
 /* Sets WISH and reads back what came of it. Through libv4l2 where the camera has no format that can be read directly. NOTE says
- * what differs and is lived with; "" otherwise. UNSUPPORTED, with what the camera offers instead; BUSY; errors of
+ * what differs and is lived with; else it stays as it is. UNSUPPORTED, with what the camera offers instead; BUSY; errors of
  * plx_v4l2_fail. */
 int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
                        struct plx_why *note, struct plx_why *why);

@@ -4,7 +4,7 @@
  * looks for cameras that went away, so that nothing of it ever holds up the reader. A camera that is lost is no end: the reader
  * gets a capture without a picture that says so, and pictures again when the camera is back.
  */
-#include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,22 +18,32 @@
 #include "drivers/sources.h"
 #include "drivers/v4l2/camera.h"
 
-#define WAITING 3  /* pictures of one camera that wait for the reader; the oldest then goes */
-#define LOOK_MS 50 /* the thread looks round at least so often */
+#define WAITING 3     /* pictures of one camera that wait for the reader; the oldest then goes */
+#define GAP_PERIODS 3 /* a setting waits at most so long for a gap between the frames of both eyes */
+#define LOOK_MS 50    /* the thread looks round at least so often */
 
 struct v4l2 {
     struct plx_source base;
     struct plx_v4l2_camera camera[PLX_EYES];
     int cameras;
+    struct plx_v4l2_control_options control;
     int wake_fd; /* eventfd: a buffer is back, or it is time to stop */
 
     pthread_t thread;
-    bool running;         /* the thread exists; the reader's own */
+    bool running; /* the thread exists; the reader's own */
+    struct plx_control_range range;
+
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t reader;
     bool stopping;
-    uint32_t health;                              /* to be told: faults without a picture */
-    struct plx_why why;                           /* of the last of them */
+    uint32_t health;    /* to be told: faults without a picture */
+    struct plx_why why; /* of the last of them */
+    struct setting {
+        uint32_t exposure_us; /* 0: none was asked for */
+        float gain;
+        bool pending;     /* it is to be set */
+        int64_t asked_ns; /* since when */
+    } setting;
     struct plx_capture ready[PLX_EYES * WAITING]; /* oldest first */
     int ready_count;
 };
@@ -124,11 +134,57 @@ static void drain(struct v4l2 *self, struct plx_v4l2_camera *camera)
     plx_v4l2_camera_lost(camera);
 }
 
+/* Both eyes have given the same frame, and the next is not near: what is set now counts from the same frame on. */
+static bool in_gap(const struct v4l2 *self, int64_t now)
+{
+    const struct plx_v4l2_camera *left = &self->camera[0], *right = &self->camera[self->cameras - 1];
+    const int64_t half = plx_v4l2_camera_period_ns(left) / 2, apart = left->last_capture_ns - right->last_capture_ns;
+    const int64_t newest = left->progress_ns > right->progress_ns ? left->progress_ns : right->progress_ns;
+    return left->seen && right->seen && apart < half && -apart < half && now - newest < half;
+}
+
+static struct setting take_setting(struct v4l2 *self)
+{
+    pthread_mutex_lock(&self->lock);
+    const struct setting setting = self->setting;
+    pthread_mutex_unlock(&self->lock);
+    return setting;
+}
+
+/* Sets what was asked for, both eyes together. */
+static void steer(struct v4l2 *self)
+{
+    const struct setting setting = take_setting(self);
+    const int64_t now = plx_now_ns();
+    bool done = false;
+
+    if (!setting.pending)
+        return;
+    if (!in_gap(self, now) && now - setting.asked_ns < GAP_PERIODS * plx_v4l2_camera_period_ns(&self->camera[0]))
+        return;
+    for (int i = 0; i < self->cameras; i++)
+        done |= plx_v4l2_camera_set(&self->camera[i], setting.exposure_us, setting.gain);
+    pthread_mutex_lock(&self->lock);
+    if (done && self->setting.exposure_us == setting.exposure_us && self->setting.gain == setting.gain) /* none newer came */
+        self->setting.pending = false;
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* A camera that begins anew begins with settings of its own. */
+static void set_again(struct v4l2 *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->setting.pending = self->setting.exposure_us > 0;
+    self->setting.asked_ns = plx_now_ns();
+    pthread_mutex_unlock(&self->lock);
+}
+
 static void mend(struct v4l2 *self, struct plx_v4l2_camera *camera)
 {
     struct plx_why why = {""};
 
-    plx_v4l2_camera_mend(camera, plx_now_ns(), &why);
+    if (plx_v4l2_camera_mend(camera, plx_now_ns(), &why))
+        set_again(self);
     if (why.text[0])
         tell(self, lost_flag(camera), &why);
 }
@@ -164,6 +220,7 @@ static void *run(void *argument)
         for (int i = 0; i < self->cameras; i++)
             if (self->camera[i].streaming)
                 drain(self, &self->camera[i]); /* also after POLLERR and POLLHUP: taking says what it is */
+        steer(self);
         for (int i = 0; i < self->cameras; i++)
             mend(self, &self->camera[i]);
     }
@@ -199,6 +256,7 @@ static int start(struct plx_source *source, struct plx_why *why)
         return 0;
     for (int i = 0; i < self->cameras && result == 0; i++)
         result = plx_v4l2_camera_start(&self->camera[i], why);
+    set_again(self);
     self->stopping = false; /* no thread yet: nobody else looks */
     self->health = 0;
     if (result == 0 && pthread_create(&self->thread, NULL, run, self) != 0)
@@ -256,18 +314,30 @@ static void release(struct plx_source *source, struct plx_capture *capture)
     wake(v4l2_of(source));
 }
 
-static int control(struct plx_source *source, uint32_t exposure_us, float gain)
-{
-    (void)source;
-    (void)exposure_us;
-    (void)gain;
-    return PLX_ERR_UNSUPPORTED;
-}
-
 static void range(struct plx_source *source, struct plx_control_range *ret_range)
 {
-    (void)source;
-    *ret_range = (struct plx_control_range){.exposure_max_us = 0};
+    *ret_range = v4l2_of(source)->range;
+}
+
+static int control(struct plx_source *source, uint32_t exposure_us, float gain)
+{
+    struct v4l2 *self = v4l2_of(source);
+    const struct plx_control_range *allowed = &self->range; /* never changes */
+
+    if (!isfinite(gain))
+        return PLX_ERR_ARG;
+    if (allowed->exposure_max_us == 0)
+        return PLX_ERR_UNSUPPORTED;
+    if (exposure_us < allowed->exposure_min_us)
+        exposure_us = allowed->exposure_min_us;
+    if (exposure_us > allowed->exposure_max_us)
+        exposure_us = allowed->exposure_max_us;
+    gain = fminf(fmaxf(gain, allowed->gain_min), allowed->gain_max);
+    pthread_mutex_lock(&self->lock);
+    self->setting = (struct setting){exposure_us, gain, .pending = true, .asked_ns = plx_now_ns()};
+    pthread_mutex_unlock(&self->lock);
+    wake(self);
+    return 0;
 }
 
 static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
@@ -326,6 +396,24 @@ done:
     return result;
 }
 
+/* What both cameras can do alike, and no exposure longer than a period. */
+static void join_ranges(struct v4l2 *self)
+{
+    struct plx_control_range other;
+
+    plx_v4l2_steer_range(&self->camera[0].steer, &self->range);
+    plx_v4l2_steer_range(&self->camera[self->cameras - 1].steer, &other);
+    const uint32_t period_us = (uint32_t)(plx_v4l2_camera_period_ns(&self->camera[0]) / PLX_NS_PER_US);
+    if (other.exposure_min_us > self->range.exposure_min_us)
+        self->range.exposure_min_us = other.exposure_min_us;
+    if (other.exposure_max_us < self->range.exposure_max_us)
+        self->range.exposure_max_us = other.exposure_max_us;
+    if (period_us < self->range.exposure_max_us)
+        self->range.exposure_max_us = period_us;
+    self->range.gain_min = fmaxf(self->range.gain_min, other.gain_min);
+    self->range.gain_max = fmaxf(fminf(self->range.gain_max, other.gain_max), self->range.gain_min);
+}
+
 /* The two cameras of a pair must give pictures of one kind. */
 static int compare(const struct v4l2 *self, struct plx_why *why)
 {
@@ -354,6 +442,7 @@ static int open_cameras(struct v4l2 *self, struct plx_stages *stages, const stru
             .crop = {options->crop_x, options->crop_y, options->crop_width, options->crop_height},
         };
         camera->msb_aligned = options->msb_aligned;
+        camera->control = &self->control;
         camera->eye = both_in_one ? PLX_EYES : i;
         result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, why);
         if (result == 0)
@@ -376,12 +465,14 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
         return plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
     }
     self->base = (struct plx_source){.ops = &v4l2_ops, .width = options->width, .height = options->height};
+    self->control = options->control;
     int result = open_cameras(self, stages, options, why);
     if (result < 0) {
         destroy(&self->base);
         return result;
     }
     self->base.rate_hz = self->camera[PLX_LEFT].deal.rate_hz;
+    join_ranges(self);
     *ret_source = &self->base;
     return 0;
 }

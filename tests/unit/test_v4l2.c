@@ -15,9 +15,11 @@
 
 #include "core/clock.h"
 #include "drivers/v4l2/clock.h"
+#include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
 #include "drivers/v4l2/jpeg.h"
+#include "drivers/v4l2/steer.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S
@@ -218,13 +220,86 @@ static void jpeg_gives_its_luma(void **state)
     tjDestroy(compress);
 }
 
+static void controls_are_named_as_people_write_them(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"Exposure Time, Absolute", "exposure_time_absolute"},
+        {"Sensor Mode", "sensor_mode"},
+        {" White--Balance (auto) ", "white_balance_auto"},
+        {"", ""},
+        {"123456789012345678901234567890 45678", "123456789012345678901234567890"},
+    };
+    char name[32];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        plx_v4l2_control_name(names[i][0], name);
+        assert_string_equal(name, names[i][1]);
+    }
+}
+
+static void a_value_is_cut_to_range_and_steps(void **state)
+{
+    (void)state;
+    const struct plx_v4l2_control narrow = {.minimum = -10, .maximum = 20, .step = 7},
+                                  wide = {.minimum = INT64_MIN, .maximum = INT64_MAX, .step = 1};
+    static const int64_t values[][2] = {{-100, -10}, {-10, -10}, {-4, -10}, {-3, -3}, {3, -3},
+                                        {4, 4},      {17, 11},   {20, 20},  {99, 20}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_int_equal(plx_v4l2_control_cut(&narrow, values[i][0]), values[i][1]);
+    assert_int_equal(plx_v4l2_control_cut(&wide, INT64_MAX - 1), INT64_MAX - 1);
+    assert_int_equal(plx_v4l2_control_cut(&wide, INT64_MIN), INT64_MIN);
+}
+
+static void assignments_are_read_one_by_one(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "a", "=1", "a=", "a=1x", "a=1 2", "a=99999999999999999999", "a b c=1.5", "a_name_that_is_far_too_long_for_it=1"};
+    const char *text = " bypass_mode=0, 0x009a200a=0x10 ,gain=-3,";
+    struct plx_v4l2_assignment one;
+    struct plx_why why;
+
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 1);
+    assert_string_equal(one.name, "bypass_mode");
+    assert_int_equal(one.value, 0);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 1);
+    assert_string_equal(one.name, "0x009a200a");
+    assert_int_equal(one.value, 16);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 1);
+    assert_int_equal(one.value, -3);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        text = wrong[i];
+        assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), PLX_ERR_RANGE);
+        assert_ptr_equal(text, wrong[i]);
+    }
+}
+
+static void gain_is_linear_or_in_db(void **state)
+{
+    (void)state;
+    assert_int_equal(plx_v4l2_gain_value(4.5, 1.0 / 16, false), 72);
+    assert_int_equal(plx_v4l2_gain_value(2.0, 0.3, true), 20); /* 6.02 dB */
+    for (int64_t value = 0; value <= 240; value++)
+        assert_int_equal(plx_v4l2_gain_value(plx_v4l2_gain_of(value, 0.1, true), 0.1, true), value);
+    assert_true(plx_v4l2_gain_of(0, 0.3, true) == 1.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rule_is_a_path_or_a_match),           cmocka_unit_test(a_wrong_rule_is_refused),
-        cmocka_unit_test(formats_are_known_by_their_characters), cmocka_unit_test(the_clock_is_found_by_the_arrival),
-        cmocka_unit_test(a_jump_is_flagged_and_then_followed),   cmocka_unit_test(a_wild_stamp_costs_one_picture),
-        cmocka_unit_test(a_wrap_of_the_numbers_is_no_jump),      cmocka_unit_test(jpeg_gives_its_luma),
+        cmocka_unit_test(a_rule_is_a_path_or_a_match),
+        cmocka_unit_test(a_wrong_rule_is_refused),
+        cmocka_unit_test(formats_are_known_by_their_characters),
+        cmocka_unit_test(the_clock_is_found_by_the_arrival),
+        cmocka_unit_test(a_jump_is_flagged_and_then_followed),
+        cmocka_unit_test(a_wild_stamp_costs_one_picture),
+        cmocka_unit_test(a_wrap_of_the_numbers_is_no_jump),
+        cmocka_unit_test(jpeg_gives_its_luma),
+        cmocka_unit_test(controls_are_named_as_people_write_them),
+        cmocka_unit_test(a_value_is_cut_to_range_and_steps),
+        cmocka_unit_test(assignments_are_read_one_by_one),
+        cmocka_unit_test(gain_is_linear_or_in_db),
     };
     return cmocka_run_group_tests_name("v4l2", tests, NULL, NULL);
 }

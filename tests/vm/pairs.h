@@ -20,6 +20,11 @@
 #include "cpu/cpu.h"
 #include "drivers/sources.h"
 
+#define PAIRS_NO_CONTROLS                                                                                                      \
+    {                                                                                                                          \
+        .controls = "", .exposure_control = "", .gain_control = "", .exposure_delay = 2, .gain_delay = 1                       \
+    }
+
 struct pairs {
     struct plx_stages *stages;
     struct plx_source *source;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `parallax cameras` lists two webcams and suggests a configuration, and the service runs with it.
+ *
  * guest: vivid n_devs=2 node_types=0x1,0x1 num_inputs=1,1 input_types=0x0,0x0
  */
 #include "tests/vm/service.h"

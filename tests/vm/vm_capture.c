@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The v4l2 source on real drivers: two cameras, and one that gives both eyes side by side.
+ *
  * guest: vivid n_devs=2 node_types=0x1,0x1 num_inputs=1,1 input_types=0x0,0x0
  */
 #include "tests/vm/pairs.h"
@@ -11,6 +12,7 @@ static const struct plx_v4l2_options two = {
     .width = 320,
     .height = 180,
     .rate_hz = 15,
+    .control = PAIRS_NO_CONTROLS,
 };
 
 static bool has_content(const struct plx_raw *raw)

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/steer.h"
+
+#include <linux/videodev2.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+/* Controls of NVIDIA's camera driver for Jetson, which no header of Linux has. */
+#define TEGRA_GAIN 0x009a2009
+#define TEGRA_EXPOSURE 0x009a200a
+#define TEGRA_FRAME_RATE 0x009a200b
+#define TEGRA_RATE_HZ 1e-6 /* of one step */
+
+/* Controls whose meaning is known, in order of preference. STEP 0: the unit differs from sensor to sensor. */
+static const struct known {
+    uint32_t id;
+    double step;
+} exposures[] = {{V4L2_CID_EXPOSURE_ABSOLUTE, 100.0}, {TEGRA_EXPOSURE, 1.0}, {V4L2_CID_EXPOSURE, 0.0}},
+  gains[] = {{TEGRA_GAIN, 1.0 / 16}, {V4L2_CID_ANALOGUE_GAIN, 0.0}, {V4L2_CID_GAIN, 0.0}};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* What must be off before exposure and gain can be set. */
+static const struct {
+    uint32_t id;
+    int64_t value;
+} automatic[] = {
+    {V4L2_CID_EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL},
+    {V4L2_CID_EXPOSURE_AUTO_PRIORITY, 0}, /* it would lower the rate */
+    {V4L2_CID_AUTOGAIN, 0},
+};
+
+double plx_v4l2_gain_of(int64_t value, double step, bool db)
+{
+    return db ? pow(10.0, (double)value * step / 20.0) : (double)value * step;
+}
+
+int64_t plx_v4l2_gain_value(double gain, double step, bool db)
+{
+    return llround(db ? 20.0 * log10(gain) / step : gain / step);
+}
+
+/* Sets CONTROL, and remembers once what it was. */
+static int set(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, const struct plx_v4l2_control *control,
+               int64_t value)
+{
+    int64_t before;
+    bool saved = !steer->options->restore || steer->saved_count == PLX_V4L2_SAVED;
+
+    for (int i = 0; i < steer->saved_count; i++)
+        saved = saved || steer->saved[i].control.id == control->id;
+    if (!saved && plx_v4l2_control_get(node, control, &before) == 0) {
+        steer->saved[steer->saved_count].control = *control;
+        steer->saved[steer->saved_count++].value = before;
+    }
+    return plx_v4l2_control_set(node, control, value);
+}
+
+static int set_named(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *why)
+{
+    const char *text = steer->options->controls;
+    struct plx_v4l2_assignment assignment;
+    int result;
+
+    while ((result = plx_v4l2_assignment_next(&text, &assignment, why)) > 0) {
+        struct plx_v4l2_control control;
+        int64_t now = assignment.value;
+        result = plx_v4l2_control_find(node, assignment.name, &control, why);
+        if (result < 0)
+            return result;
+        if (assignment.value != plx_v4l2_control_cut(&control, assignment.value))
+            return plx_fail(why, PLX_ERR_RANGE, "%s: control %s cannot be %lld; expected %lld to %lld in steps of %lld",
+                            node->path, control.name, (long long)assignment.value, (long long)control.minimum,
+                            (long long)control.maximum, (long long)control.step);
+        result = set(steer, node, &control, assignment.value);
+        if (result < 0)
+            return plx_v4l2_fail(why, node->path, result, control.name);
+        if (plx_v4l2_control_get(node, &control, &now) == 0 && now != assignment.value)
+            return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: control %s was set to %lld and is %lld", node->path, control.name,
+                            (long long)assignment.value, (long long)now);
+    }
+    return result;
+}
+
+/* Finds the control NAME, or the first KNOWN one. STEP is what the configuration says of its unit; 0: nothing. */
+static int find_knob(const struct plx_v4l2_node *node, const char *name, const struct known *known, size_t count, double step,
+                     struct plx_v4l2_knob *ret_knob, struct plx_why *why)
+{
+    struct plx_v4l2_knob knob = {.present = false};
+
+    if (name[0]) {
+        int result = plx_v4l2_control_find(node, name, &knob.control, why);
+        if (result < 0)
+            return result;
+        knob.present = true;
+    }
+    for (size_t i = 0; i < count && !knob.present; i++)
+        knob.present = plx_v4l2_control_by_id(node, known[i].id, &knob.control) && !knob.control.read_only;
+    for (size_t i = 0; i < count; i++)
+        if (knob.present && known[i].id == knob.control.id)
+            knob.step = known[i].step;
+    if (step > 0.0)
+        knob.step = step;
+    *ret_knob = knob;
+    return 0;
+}
+
+static int find_knobs(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *note, struct plx_why *why)
+{
+    const struct plx_v4l2_control_options *options = steer->options;
+    int result = find_knob(node, options->exposure_control, exposures, COUNT(exposures), options->exposure_unit_us,
+                           &steer->exposure, why);
+    if (result == 0)
+        result = find_knob(node, options->gain_control, gains, COUNT(gains), options->gain_step, &steer->gain, why);
+    if (result < 0)
+        return result;
+    steer->exposure.delay = options->exposure_delay;
+    steer->gain.delay = options->gain_delay;
+    if (steer->gain.present && !(steer->gain.step > 0.0) && steer->gain.control.minimum > 0)
+        steer->gain.step = 1.0 / (double)steer->gain.control.minimum; /* sensors begin at 1 */
+    if (steer->exposure.present && !(steer->exposure.step > 0.0)) {
+        plx_fail(note, 0,
+                 "%s: the unit of the control %s is not known, so that exposure is left alone; set source.exposure_unit_us",
+                 node->path, steer->exposure.control.name);
+        steer->exposure.present = false;
+    }
+    if (steer->gain.present && !(steer->gain.step > 0.0)) {
+        plx_fail(note, 0, "%s: the unit of the control %s is not known, so that gain is left alone; set source.gain_step",
+                 node->path, steer->gain.control.name);
+        steer->gain.present = false;
+    }
+    return 0;
+}
+
+int plx_v4l2_steer_open(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node,
+                        const struct plx_v4l2_control_options *options, struct plx_why *note, struct plx_why *why)
+{
+    struct plx_v4l2_control mains;
+
+    steer->options = options;
+    steer->manual = false;
+    plx_v4l2_steer_forget(steer);
+    if (options->flicker_hz && plx_v4l2_control_by_id(node, V4L2_CID_POWER_LINE_FREQUENCY, &mains))
+        set(steer, node, &mains,
+            options->flicker_hz == 50 ? V4L2_CID_POWER_LINE_FREQUENCY_50HZ : V4L2_CID_POWER_LINE_FREQUENCY_60HZ);
+    int result = set_named(steer, node, why);
+    return result == 0 ? find_knobs(steer, node, note, why) : result;
+}
+
+double plx_v4l2_steer_rate(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, double rate_hz)
+{
+    struct plx_v4l2_control control;
+    int64_t value;
+
+    if (!plx_v4l2_control_by_id(node, TEGRA_FRAME_RATE, &control))
+        return 0.0;
+    if (rate_hz > 0.0)
+        set(steer, node, &control, llround(rate_hz / TEGRA_RATE_HZ)); /* what came of it is read next */
+    return plx_v4l2_control_get(node, &control, &value) == 0 ? (double)value * TEGRA_RATE_HZ : 0.0;
+}
+
+void plx_v4l2_steer_close(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node)
+{
+    while (steer->saved_count > 0) { /* backwards: automatic modes, switched off first, come back last */
+        steer->saved_count--;
+        plx_v4l2_control_set(node, &steer->saved[steer->saved_count].control, steer->saved[steer->saved_count].value);
+    }
+}
+
+void plx_v4l2_steer_forget(struct plx_v4l2_steer *steer)
+{
+    steer->exposure.history_count = steer->gain.history_count = 0;
+}
+
+static void switch_automatic_off(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node)
+{
+    struct plx_v4l2_control control;
+
+    for (size_t i = 0; i < COUNT(automatic); i++)
+        if (plx_v4l2_control_by_id(node, automatic[i].id, &control))
+            set(steer, node, &control, automatic[i].value); /* where it fails, the setting that follows does too */
+    steer->manual = true;
+}
+
+/* Sets KNOB to VALUE and remembers from which picture on that counts. */
+static int turn(struct plx_v4l2_steer *steer, struct plx_v4l2_knob *knob, const struct plx_v4l2_node *node, uint32_t sequence,
+                int64_t value)
+{
+    if (!knob->present)
+        return 0;
+    int result = set(steer, node, &knob->control, value);
+    if (result < 0)
+        return result;
+    value = plx_v4l2_control_cut(&knob->control, value);
+    plx_v4l2_control_get(node, &knob->control, &value); /* what the driver made of it; if it does not say, what it was told */
+    if (knob->history_count == PLX_V4L2_HISTORY) {
+        knob->history_count--;
+        memmove(knob->history, knob->history + 1, (size_t)knob->history_count * sizeof knob->history[0]);
+    }
+    knob->history[knob->history_count].from = sequence + 1 + (uint32_t)knob->delay;
+    knob->history[knob->history_count++].value = value;
+    return 0;
+}
+
+int plx_v4l2_steer_set(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, uint32_t sequence, uint32_t exposure_us,
+                       float gain)
+{
+    if (!steer->manual)
+        switch_automatic_off(steer, node);
+    int result = turn(steer, &steer->exposure, node, sequence, llround(exposure_us / fmax(steer->exposure.step, 1e-6)));
+    if (result == 0 && steer->gain.present)
+        result = turn(steer, &steer->gain, node, sequence,
+                      plx_v4l2_gain_value((double)gain, steer->gain.step, steer->options->gain_db));
+    return result;
+}
+
+/* The newest value that counts in picture SEQUENCE; false if none is known. */
+static bool in_force(const struct plx_v4l2_knob *knob, uint32_t sequence, int64_t *ret_value)
+{
+    for (int i = knob->history_count - 1; i >= 0; i--)
+        if ((int32_t)(sequence - knob->history[i].from) >= 0) { /* numbers wrap */
+            *ret_value = knob->history[i].value;
+            return true;
+        }
+    return false;
+}
+
+void plx_v4l2_steer_in_force(const struct plx_v4l2_steer *steer, uint32_t sequence, uint32_t *ret_exposure_us, float *ret_gain)
+{
+    int64_t value;
+
+    *ret_exposure_us =
+        in_force(&steer->exposure, sequence, &value) ? (uint32_t)lround((double)value * steer->exposure.step) : 0;
+    *ret_gain = in_force(&steer->gain, sequence, &value)
+                    ? (float)plx_v4l2_gain_of(value, steer->gain.step, steer->options->gain_db)
+                    : 0.0f;
+    if (!steer->gain.present && *ret_exposure_us > 0)
+        *ret_gain = 1.0f; /* it cannot be changed: whatever it is, it is the unit */
+}
+
+void plx_v4l2_steer_range(const struct plx_v4l2_steer *steer, struct plx_control_range *ret_range)
+{
+    const struct plx_v4l2_knob *exposure = &steer->exposure, *gain = &steer->gain;
+    const bool db = steer->options && steer->options->gain_db;
+
+    *ret_range = (struct plx_control_range){.gain_min = 1.0f, .gain_max = 1.0f};
+    if (!exposure->present)
+        return;
+    ret_range->exposure_min_us = (uint32_t)ceil(fmax((double)exposure->control.minimum * exposure->step, 1.0));
+    ret_range->exposure_max_us = (uint32_t)fmin((double)exposure->control.maximum * exposure->step, 1e9);
+    ret_range->exposure_delay = exposure->delay;
+    ret_range->gain_delay = exposure->delay;
+    if (!gain->present)
+        return;
+    ret_range->gain_min = (float)fmax(plx_v4l2_gain_of(gain->control.minimum, gain->step, db), 0.001);
+    ret_range->gain_max = (float)plx_v4l2_gain_of(gain->control.maximum, gain->step, db);
+    ret_range->gain_delay = gain->delay;
+}

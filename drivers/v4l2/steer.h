@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exposure and gain of one camera: by whichever controls it has, in µs and as a factor, and what is in force in which picture.
+ */
+#ifndef PLX_V4L2_STEER_H
+#define PLX_V4L2_STEER_H
+
+#include "drivers/sources.h"
+#include "drivers/v4l2/controls.h"
+
+#define PLX_V4L2_SAVED 16
+#define PLX_V4L2_HISTORY 8 /* settings on their way; more than any delay */
+
+/* One of the two: its control, and the values that were set. */
+struct plx_v4l2_knob {
+    bool present;
+    struct plx_v4l2_control control;
+    double step; /* µs, factor or dB of one step */
+    int delay;
+    struct {
+        uint32_t from; /* the first picture in which it is in force */
+        int64_t value;
+    } history[PLX_V4L2_HISTORY]; /* oldest first */
+    int history_count;
+};
+
+struct plx_v4l2_steer {
+    const struct plx_v4l2_control_options *options;
+    struct plx_v4l2_knob exposure, gain;
+    bool manual; /* automatic modes are off */
+    struct {
+        struct plx_v4l2_control control;
+        int64_t value;
+    } saved[PLX_V4L2_SAVED]; /* as it was before, in the order of setting */
+    int saved_count;
+};
+
+/* Finds the controls of NODE, which was just opened, and sets those of OPTIONS, which must outlive STEER. NOTE says what cannot
+ * be steered and why. RANGE or UNSUPPORTED if a control that OPTIONS names is not there, or refuses. */
+int plx_v4l2_steer_open(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node,
+                        const struct plx_v4l2_control_options *options, struct plx_why *note, struct plx_why *why);
+
+/* Sets the rate by a control, for drivers that set it only so. Returns what is in force, Hz; 0 where there is no such control.
+ */
+double plx_v4l2_steer_rate(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, double rate_hz);
+
+/* Puts back what was set, if it was to be. */
+void plx_v4l2_steer_close(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node);
+
+/* A stream begins: nothing is known to be in force. */
+void plx_v4l2_steer_forget(struct plx_v4l2_steer *steer);
+
+/* Sets both, cut to their ranges, after picture SEQUENCE has come. 0 or a negative errno. */
+int plx_v4l2_steer_set(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, uint32_t sequence, uint32_t exposure_us,
+                       float gain);
+
+/* What is in force in picture SEQUENCE; 0 = unknown. */
+void plx_v4l2_steer_in_force(const struct plx_v4l2_steer *steer, uint32_t sequence, uint32_t *ret_exposure_us, float *ret_gain);
+
+void plx_v4l2_steer_range(const struct plx_v4l2_steer *steer, struct plx_control_range *ret_range);
+
+/* Between a control's values and its unit; gain as a factor. For tests. */
+double plx_v4l2_gain_of(int64_t value, double step, bool db);
+int64_t plx_v4l2_gain_value(double gain, double step, bool db);
+
+#endif

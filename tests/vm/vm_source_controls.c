@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exposure and gain through the v4l2 source: set for both eyes in the same frame gap, what is said to be in force is in force,
+ * with the 64-bit controls of Jetson's cameras and with those of USB cameras; controls of the configuration, and their way
+ * back.
+ *
+ * guest: stereocam width=320 height=180
+ */
+#include "tests/vm/camera.h"
+#include "tests/vm/pairs.h"
+
+#include <stdlib.h>
+
+#include "drivers/v4l2/controls.h"
+#include "drivers/v4l2/find.h"
+
+#define FAST_HZ 10
+#define EXPOSURE_AUTO "0x009a0901" /* its name differs between kernels */
+
+static struct plx_v4l2_options stereocam(const char *controls)
+{
+    return (struct plx_v4l2_options){
+        .camera = {"card=stereocam left", "card=stereocam right"},
+        .format = "GREY",
+        .width = 320,
+        .height = 180,
+        .rate_hz = FAST_HZ,
+        .control = {.controls = controls, .exposure_control = "", .gain_control = "", .exposure_delay = 2, .gain_delay = 1},
+    };
+}
+
+static int64_t read_control(const char *card, const char *name)
+{
+    struct plx_v4l2_rule rule;
+    struct plx_v4l2_node node;
+    struct plx_v4l2_control control;
+    int64_t value = -1;
+    assert_int_equal(plx_v4l2_rule_parse(card, &rule, NULL), 0);
+    assert_int_equal(plx_v4l2_find(&rule, &node, NULL), 0);
+    assert_int_equal(plx_v4l2_control_find(&node, name, &control, NULL), 0);
+    assert_int_equal(plx_v4l2_control_get(&node, &control, &value), 0);
+    plx_v4l2_close(&node);
+    return value;
+}
+
+/* Changes exposure and gain again and again, and compares what the source says with the driver's own records. */
+static void steer(struct pairs *pairs)
+{
+    static const struct {
+        uint32_t exposure_us;
+        float gain;
+    } settings[] = {{5000, 2.0f}, {20000, 1.0f}, {1000, 16.0f}, {10000, 4.5f}};
+    static const char *const name[PLX_EYES] = {"left", "right"};
+    int known = 0, together = 0, changes = 0;
+    uint32_t last_us = 0;
+
+    for (int i = 0; i < 48; i++) {
+        if (i % 12 == 2)
+            assert_int_equal(pairs->source->ops->control(pairs->source, settings[i / 12].exposure_us, settings[i / 12].gain),
+                             0);
+        assert_true(pairs_next(pairs, 3000));
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            const struct plx_capture *capture = &pairs->pair[eye];
+            struct camera_record record;
+            assert_true(camera_record(name[eye], capture->sequence, &record));
+            if (capture->exposure_us == 0)
+                continue;
+            known++;
+            assert_int_equal(capture->exposure_us, record.exposure_us);
+            assert_int_equal((int)(capture->gain * 16.0f + 0.5f), record.gain_16);
+        }
+        const struct plx_capture *left = &pairs->pair[PLX_LEFT], *right = &pairs->pair[PLX_RIGHT];
+        if (left->exposure_us != last_us) {
+            changes++;
+            together += left->exposure_us == right->exposure_us && left->gain == right->gain;
+        }
+        last_us = left->exposure_us;
+    }
+    print_message("in force known in %d of 96 pictures; %d of %d changes in the same frame\n", known, together, changes);
+    assert_true(known >= 70);
+    assert_int_equal(changes, 4);
+    assert_int_equal(together, 4);
+}
+
+static void test_jetson_controls(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam("override_enable=1, bypass_mode=0");
+    struct plx_control_range range;
+    struct pairs pairs;
+
+    pairs_open(&pairs, &options);
+    assert_int_equal(read_control("card=stereocam left", "frame_rate"), FAST_HZ * 1000000);
+    pairs.source->ops->range(pairs.source, &range);
+    assert_int_equal(range.exposure_min_us, 20);
+    assert_int_equal(range.exposure_max_us, 33000);
+    assert_int_equal((int)range.gain_max, 16);
+    steer(&pairs);
+    pairs_close(&pairs);
+    assert_int_equal(read_control("card=stereocam left", "override_enable"), 1); /* left as it was set */
+}
+
+static void test_restored(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam("override_enable=0");
+    struct pairs pairs;
+
+    options.control.restore = true;
+    options.rate_hz = 20;
+    const int64_t before = read_control("card=stereocam right", "exposure");
+    pairs_open(&pairs, &options);
+    assert_true(pairs_next(&pairs, 3000));
+    assert_int_equal(pairs.source->ops->control(pairs.source, 777, 3.0f), 0);
+    for (int i = 0; i < 5; i++)
+        assert_true(pairs_next(&pairs, 3000));
+    assert_int_equal(read_control("card=stereocam right", "exposure"), 777);
+    assert_int_equal(read_control("card=stereocam left", "gain"), 48);
+    assert_int_equal(read_control("card=stereocam left", "0x009a200b"), 20000000);
+    pairs_close(&pairs);
+    assert_int_equal(read_control("card=stereocam right", "exposure"), before);
+    assert_int_equal(read_control("card=stereocam left", "frame_rate"), 10000000);
+    assert_int_equal(read_control("card=stereocam left", "override_enable"), 1);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *controls;
+        int error;
+    } cases[] = {{"sensor_moed=1", PLX_ERR_UNSUPPORTED}, {"sensor_mode=99", PLX_ERR_RANGE}, {"sensor_mode", PLX_ERR_RANGE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct plx_limits limits = {.width = 16, .height = 16, .disparities = 64, .threads = 1};
+        struct plx_v4l2_options options = stereocam(cases[i].controls);
+        struct plx_stages *stages;
+        struct plx_source *source;
+        struct plx_why why = {""};
+        assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+        assert_int_equal(plx_v4l2_create(stages, &options, &source, &why), cases[i].error);
+        print_message("%s\n", why.text);
+        stages->ops->destroy(stages);
+    }
+}
+
+static void test_sensor_mode(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam("sensor_mode=3");
+    struct pairs pairs;
+
+    options.height = 200;
+    pairs_open(&pairs, &options);
+    assert_true(pairs_next(&pairs, 3000));
+    assert_int_equal(pairs.pair[PLX_LEFT].raw[PLX_LEFT].height, 200);
+    pairs_close(&pairs);
+}
+
+static void test_usb_controls(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam("");
+    struct plx_control_range range;
+    struct pairs pairs;
+
+    assert_int_equal(system("rmmod stereocam && modprobe stereocam width=320 height=180 standard_controls=1 timestamp_kind=1"),
+                     0);
+    pairs_open(&pairs, &options);
+    assert_int_equal((int)(pairs.source->rate_hz + 0.5), FAST_HZ);
+    pairs.source->ops->range(pairs.source, &range);
+    assert_int_equal(range.exposure_max_us, 33000);
+    assert_int_equal(read_control("card=stereocam left", EXPOSURE_AUTO) == 1, 0); /* automatic before */
+    steer(&pairs);
+    assert_int_equal(read_control("card=stereocam left", EXPOSURE_AUTO), 1);
+    /* Stamped at the start of the exposure, told in its middle. */
+    struct camera_record record = {.sequence = 0};
+    assert_true(camera_record("left", pairs.pair[PLX_LEFT].sequence, &record));
+    assert_int_equal(pairs.pair[PLX_LEFT].capture_ns - (int64_t)record.timestamp_ns / 1000 * 1000,
+                     record.exposure_us / 2 * 1000);
+    pairs_close(&pairs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jetson_controls), cmocka_unit_test(test_restored),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sensor_mode),     cmocka_unit_test(test_usb_controls),
+    };
+    return cmocka_run_group_tests_name("source_controls", tests, NULL, NULL);
+}

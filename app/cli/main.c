@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return print_help();
+        return finish(print_help());
     if (strcmp(name, "--version") == 0) {
         plx_print_version("parallax");
         return finish(PLX_EXIT_OK);

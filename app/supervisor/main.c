@@ -112,7 +112,7 @@ static int act(const struct command *command)
         printf("%s: fine\n", command->origin.path);
         return PLX_EXIT_OK;
     case DUMP:
-        return plx_config_dump(&config, stdout) < 0 || fflush(stdout) != 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
+        return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
     }
     return PLX_EXIT_FAILURE;
 }
@@ -130,5 +130,8 @@ int main(int argc, char **argv)
     if (exit_code < 0)
         exit_code = act(&command);
     free(assignment);
-    return exit_code;
+    if (fflush(stdout) == 0 && !ferror(stdout)) /* what was printed has arrived */
+        return exit_code;
+    plx_log(LOG_ERR, "cannot write the output");
+    return PLX_EXIT_IO;
 }

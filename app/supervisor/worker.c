@@ -59,7 +59,13 @@ void plx_worker_start(struct plx_supervisor *supervisor)
     }
     supervisor->last_words.kind = 0;
     supervisor->engine_killed = false;
-    if (plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor) < 0) {
+    result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
+    if (result < 0 && !supervisor->notify.ready) { /* nobody relies on the service yet: it has not started */
+        plx_supervisor_fail(supervisor, PLX_EXIT_OS,
+                            "cannot start the engine: the system is out of processes, memory or descriptors");
+        return;
+    }
+    if (result < 0) {
         plx_recovery_died(recovery, plx_now_ns(), false);
         plx_log(LOG_ERR,
                 "cannot start the engine: the system is out of processes, memory or descriptors; trying again in %.1f s",

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -33,6 +34,8 @@ struct daemon {
     char log[96];      /* its standard error */
     pid_t pid;         /* 0 = not running */
     uid_t user;        /* 0 = as the test */
+    int limited;       /* RLIMIT_*, if limit > 0 */
+    rlim_t limit;      /* 0 = none */
     const char *fault; /* NULL = none; PLX_FAULT of parallaxd_faulty (faulty.c), which then runs in its place */
 };
 
@@ -70,6 +73,8 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
         return;
     int log = open(daemon->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
+        _exit(127);
+    if (daemon->limit > 0 && setrlimit(daemon->limited, &(struct rlimit){daemon->limit, daemon->limit}) < 0)
         _exit(127);
     if (daemon->fault)
         setenv("PLX_FAULT", daemon->fault, 1);

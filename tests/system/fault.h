@@ -26,7 +26,7 @@ static inline int open_files(pid_t process)
     while (readdir(directory))
         count++;
     closedir(directory);
-    return count;
+    return count - 2; /* . and .. */
 }
 
 /* Memory of PROCESS itself, without what it shares: KiB. */

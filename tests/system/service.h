@@ -140,6 +140,10 @@ static inline void stop_daemon(void)
     assert_true(engine == 0 || is_gone(engine));
 }
 
+/* The same for a configuration file. */
+#define SMALL_SOURCE "source:\n  width: 320\n  height: 240\n  rate_hz: 20\n"
+
+/* Replaces the configuration file whole. */
 static inline void write_config(const char *text)
 {
     write_text(daemon_.directory, "new.yaml", text);

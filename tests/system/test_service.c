@@ -154,8 +154,6 @@ static double exposure_of(struct plx_frame frame)
     return (double)frame.capture[PLX_LEFT].exposure_us * (double)frame.capture[PLX_LEFT].gain;
 }
 
-#define SMALL_SOURCE "source:\n  width: 320\n  height: 240\n  rate_hz: 20\n"
-
 static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
 {
     (void)state;

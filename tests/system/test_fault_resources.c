@@ -15,13 +15,24 @@
 static bool publishes_or_says_why(const char *what)
 {
     struct plx_client *client = NULL;
+    struct plx_view view;
     int code = -1;
 
     daemon_start(&daemon_, small_args);
     const int64_t deadline = now_ms() + START_MS;
-    while ((code = daemon_wait(&daemon_, 0)) < 0 && now_ms() < deadline && plx_connect(daemon_.socket, &client) < 0)
-        usleep(2000);
+    while ((code = daemon_wait(&daemon_, 0)) < 0 && now_ms() < deadline) {
+        if (!client && plx_connect(daemon_.socket, &client) < 0)
+            usleep(2000);
+        if (client && plx_next(client, 20, &view) == 0)
+            break;
+        if (strstr(daemon_said(&daemon_), "engine failed: ") && strstr(daemon_said(&daemon_), "restarting in 0.4 s")) {
+            stop_daemon(); /* it says why, and would try for ever */
+            plx_disconnect(client);
+            return false;
+        }
+    }
     if (code < 0 && client) {
+        plx_release(client, &view);
         whole_frame(client, START_MS);
         if (daemon_wait(&daemon_, 0) >= 0)
             fail_msg("%s: it published and ended: %s", what, daemon_said(&daemon_));

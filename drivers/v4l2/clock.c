@@ -9,6 +9,7 @@
 
 #define OLDEST_NS (500 * PLX_NS_PER_MS) /* a picture that took longer from the sensor to here is not believed ... */
 #define OLDEST_PERIODS 8                /* ... nor one of so many periods ago, whichever is more */
+#define MOST_WAITING 32                 /* pictures in a driver: VIDEO_MAX_FRAME */
 #define PATIENCE 3                      /* implausible stamps in a row, then the clock is learnt anew */
 #define CREEP_SHIFT 10                  /* an estimated offset rises by 1/1024 of what it lies below the arrivals */
 
@@ -44,16 +45,30 @@ void plx_v4l2_clock_init(struct plx_v4l2_clock *clock, int64_t period_ns)
     *clock = (struct plx_v4l2_clock){.period_ns = period_ns};
 }
 
-/* A picture lies a little in the past; some drivers stamp the end of a frame ahead of time, by less than a period. */
-static bool plausible(const struct plx_v4l2_clock *clock, int64_t capture_ns, int64_t arrival_ns)
+/* A picture lies a little before MET_NS; some drivers stamp the end of a frame ahead of time, by less than a period. */
+static bool recent(const struct plx_v4l2_clock *clock, int64_t capture_ns, int64_t met_ns)
 {
-    const int64_t age = minus(arrival_ns, capture_ns), periods = OLDEST_PERIODS * clock->period_ns;
+    const int64_t age = minus(met_ns, capture_ns), periods = OLDEST_PERIODS * clock->period_ns;
     return age >= -clock->period_ns && age <= (periods > OLDEST_NS ? periods : OLDEST_NS);
+}
+
+/* Recent, or older because whoever takes the pictures was held up since the last recent one: then as many wait as there are
+ * buffers. */
+static bool plausible(struct plx_v4l2_clock *clock, int64_t capture_ns, int64_t arrival_ns)
+{
+    if (recent(clock, capture_ns, arrival_ns)) {
+        clock->recent_ns = arrival_ns;
+        clock->old = 0;
+        return true;
+    }
+    const int64_t since = minus(capture_ns, clock->recent_ns);
+    return minus(arrival_ns, capture_ns) > 0 && (since > 0 || recent(clock, capture_ns, clock->recent_ns)) &&
+           clock->old++ < MOST_WAITING;
 }
 
 static bool try_offset(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, enum plx_clock kind, int64_t offset_ns)
 {
-    if (!plausible(clock, plus(stamp->stamp_ns, offset_ns), stamp->arrival_ns))
+    if (!recent(clock, plus(stamp->stamp_ns, offset_ns), stamp->arrival_ns))
         return false;
     clock->kind = kind;
     clock->offset_ns = offset_ns;
@@ -66,6 +81,8 @@ static void learn(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *sta
 {
     clock->known = true;
     clock->doubts = 0;
+    clock->recent_ns = stamp->arrival_ns;
+    clock->old = 0;
     if (try_offset(clock, stamp, PLX_CLOCK_MONOTONIC, 0) ||
         try_offset(clock, stamp, PLX_CLOCK_REALTIME, minus(stamp->arrival_ns, stamp->realtime_ns)) ||
         (stamp->tegra_ns != 0 && try_offset(clock, stamp, PLX_CLOCK_DEVICE, minus(0, stamp->tegra_ns))))

@@ -25,6 +25,8 @@ struct plx_v4l2_clock {
     enum plx_clock kind;
     int64_t offset_ns; /* CLOCK_MONOTONIC minus the camera's clock */
     bool exact;        /* offset_ns is not estimated from arrivals */
+    int64_t recent_ns; /* arrival of the last picture that was not old by then */
+    int old;           /* pictures in a row that were */
     int doubts;        /* implausible stamps in a row */
 };
 

@@ -15,10 +15,16 @@ struct pass {
     const struct plx_raw *raw; /* [PLX_EYES] */
     int64_t capture_ns;
     struct plx_frame *frame;
-    struct plx_image plane[PLX_PLANE_COUNT]; /* views into the frame */
+    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
     struct plx_image grey[PLX_EYES];         /* raw luma */
     struct plx_image rectified[PLX_EYES];
 };
+
+struct step {
+    enum plx_stage stage;
+    int (*run)(struct pass *pass);
+};
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static int convert(struct pass *pass)
 {
@@ -30,9 +36,9 @@ static int convert(struct pass *pass)
 }
 
 /* One eye's rows of the histogram plane. */
-static struct plx_image eye_bins(const struct pass *pass, int eye)
+static struct plx_image eye_bins(const struct plx_image *histogram, int eye)
 {
-    struct plx_image bins = pass->plane[PLX_PLANE_HISTOGRAM];
+    struct plx_image bins = *histogram;
     bins.height /= PLX_EYES;
     bins.data = plx_row(&bins, eye * bins.height);
     return bins;
@@ -44,24 +50,9 @@ static int histogram(struct pass *pass)
     int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        const struct plx_image bins = eye_bins(pass, eye);
+        const struct plx_image bins = eye_bins(&pass->plane[PLX_PLANE_HISTOGRAM], eye);
         result = stages->ops->histogram(stages, &pass->grey[eye], PLX_HISTOGRAM_BINS, &bins);
     }
-    return result;
-}
-
-/* Whether rows still match is asked here and judged when the frame is done. */
-static int match_rows(struct pass *pass)
-{
-    struct plx_pipeline *pipeline = pass->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    struct plx_image patch, strip;
-    int result = 0;
-
-    for (int i = 0; i < PLX_ALIGNMENT_PATCHES && result == 0; i++)
-        if (plx_alignment_patch(&pipeline->alignment, i, &pass->rectified[PLX_LEFT], &pass->rectified[PLX_RIGHT], &patch,
-                                &strip))
-            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->found[i]);
     return result;
 }
 
@@ -76,7 +67,7 @@ static int rectify(struct pass *pass)
             result = stages->ops->rectify(stages, &pass->grey[eye], &pipeline->map[eye], &pass->rectified[eye],
                                           &pipeline->masked[eye]);
     }
-    return result == 0 ? match_rows(pass) : result;
+    return result;
 }
 
 static int prefilter(struct pass *pass)
@@ -217,7 +208,6 @@ static int ground(struct pass *pass)
     return stages->ops->ground(stages, &pass->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
 }
 
-/* After it the backend is done with the frame. */
 static int obstacles(struct pass *pass)
 {
     struct plx_pipeline *pipeline = pass->pipeline;
@@ -231,7 +221,7 @@ static int obstacles(struct pass *pass)
                                            &pass->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};
 
     if (!pipeline->params.obstacles)
-        return ops->finish(stages);
+        return 0;
     int result = ops->mask(stages, disparity, pipeline->ground, &pipeline->mask_params, mask);
     if (result == 0)
         result = ops->image.morphology(stages, PLX_OPEN, mask, params->open_size, params->open_size, opened);
@@ -241,8 +231,37 @@ static int obstacles(struct pass *pass)
         result = ops->label(stages, mask, disparity, &label, &pipeline->labels, pipeline->region_count);
     if (result == 0)
         result = ops->regions(stages, &input, pipeline->region_count, pipeline->regions, &pass->plane[PLX_PLANE_LABELS]);
+    return result;
+}
+
+/* Whether rows still match is asked here and judged when the frame is done. */
+static int match_rows(struct pass *pass)
+{
+    struct plx_pipeline *pipeline = pass->pipeline;
+    struct plx_stages *stages = pipeline->stages;
+    struct plx_image patch, strip;
+    int result = 0;
+
+    for (int i = 0; i < PLX_ALIGNMENT_PATCHES && result == 0; i++)
+        if (plx_alignment_patch(&pipeline->alignment, i, &pass->rectified[PLX_LEFT], &pass->rectified[PLX_RIGHT], &patch,
+                                &strip))
+            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->found[i]);
+    return result;
+}
+
+/* After it the backend is done with the frame. */
+static int finish(struct pass *pass)
+{
+    struct plx_pipeline *pipeline = pass->pipeline;
+    struct plx_stages *stages = pipeline->stages;
+    const uint32_t first = pipeline->plane[PLX_PLANE_LEFT].offset;
+    int result = match_rows(pass);
+
+    if (result == 0 && pipeline->far_planes)
+        result = stages->ops->copy(stages, (uint8_t *)pass->frame + first, (uint8_t *)pipeline->far_planes + first,
+                                   pipeline->bytes - first);
     if (result == 0)
-        result = ops->finish(stages);
+        result = stages->ops->finish(stages);
     return result;
 }
 
@@ -272,14 +291,16 @@ static int tracks(struct pass *pass)
 static uint32_t judge(const struct pass *pass)
 {
     struct plx_pipeline *pipeline = pass->pipeline;
-    uint32_t health = plx_light_look(&pipeline->light, &pass->plane[PLX_PLANE_HISTOGRAM]);
+    const struct plx_image histogram = plx_pipeline_plane(pass->frame, PLX_PLANE_HISTOGRAM);
+    const struct plx_image left = plx_pipeline_plane(pass->frame, PLX_PLANE_LEFT);
+    uint32_t health = plx_light_look(&pipeline->light, &histogram);
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_image bins = eye_bins(pass, eye);
+        const struct plx_image bins = eye_bins(&histogram, eye);
         if (plx_freeze_look(&pipeline->freeze[eye], &pass->raw[eye], &bins))
             health |= PLX_HEALTH_FROZEN;
     }
-    if (plx_alignment_look(&pipeline->alignment, &pass->rectified[PLX_LEFT], pipeline->found))
+    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->found))
         health |= PLX_HEALTH_MISALIGNED;
     return health;
 }
@@ -298,8 +319,11 @@ static void start_frame(struct pass *pass)
     frame->bytes = pipeline->bytes;
     memcpy(frame->plane, pipeline->plane, sizeof frame->plane);
 
-    for (int i = 0; i < PLX_PLANE_COUNT; i++)
+    for (int i = 0; i < PLX_PLANE_COUNT; i++) {
         pass->plane[i] = plx_pipeline_plane(frame, (enum plx_plane_id)i);
+        if (pipeline->far_planes && pass->plane[i].data)
+            pass->plane[i].data = (uint8_t *)pipeline->far_planes + frame->plane[i].offset;
+    }
     pass->rectified[PLX_LEFT] = pass->plane[PLX_PLANE_LEFT];
     pass->rectified[PLX_RIGHT] = pipeline->params.right ? pass->plane[PLX_PLANE_RIGHT] : pipeline->right;
     for (int eye = 0; eye < PLX_EYES; eye++)
@@ -311,14 +335,28 @@ void plx_pipeline_watch(struct plx_pipeline *pipeline, struct plx_heartbeat *hea
     pipeline->heartbeat = heartbeat;
 }
 
+/* Runs the steps WAY[0] to WAY[COUNT - 1]. */
+static int go(struct pass *pass, const struct step *way, size_t count)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const int64_t start = plx_now_ns();
+        if (pass->pipeline->heartbeat)
+            plx_heartbeat_mark(pass->pipeline->heartbeat, (int)way[i].stage);
+        result = way[i].run(pass);
+        pass->frame->stage_us[way[i].stage] += (uint32_t)((plx_now_ns() - start) / PLX_NS_PER_US);
+    }
+    return result;
+}
+
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame)
 {
-    static const struct {
-        enum plx_stage stage;
-        int (*run)(struct pass *pass);
-    } way[] = {
-        {PLX_STAGE_CONVERT, convert},     /* raw -> 8-bit grey */
+    static const struct step upload[] = {
+        {PLX_STAGE_CONVERT, convert}, /* raw -> 8-bit grey */
+    };
+    static const struct step same[] = {
         {PLX_STAGE_HISTOGRAM, histogram}, /* of raw luma, whole and by zones */
         {PLX_STAGE_RECTIFY, rectify},     /* the same point on the same row in both images */
         {PLX_STAGE_PREFILTER, prefilter}, /* box or Gaussian */
@@ -328,21 +366,30 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         {PLX_STAGE_REFINE, refine},       /* speckle, temporal; dense; confidence */
         {PLX_STAGE_GROUND, ground},       /* the ground as a plane in disparity space */
         {PLX_STAGE_OBSTACLES, obstacles}, /* mask, open and close, label, regions */
-        {PLX_STAGE_TRACKS, tracks},       /* ground and regions in metres; identity and velocity */
     };
+    static const struct step results[] = {
+        {PLX_STAGE_OBSTACLES, finish}, /* waits for all of the above */
+        {PLX_STAGE_TRACKS, tracks},    /* ground and regions in metres; identity and velocity */
+    };
+    const struct plx_stages_ops *ops = pipeline->stages->ops;
     struct pass pass = {.pipeline = pipeline, .raw = raw, .capture_ns = capture_ns, .frame = frame};
+    int replayed = 0;
 
     start_frame(&pass);
-    int result = pipeline->stages->ops->begin(pipeline->stages);
-    int64_t start = plx_now_ns();
-    for (size_t i = 0; i < sizeof way / sizeof way[0] && result == 0; i++) {
-        if (pipeline->heartbeat)
-            plx_heartbeat_mark(pipeline->heartbeat, (int)way[i].stage);
-        result = way[i].run(&pass);
-        int64_t end = plx_now_ns();
-        frame->stage_us[way[i].stage] = (uint32_t)((end - start) / PLX_NS_PER_US);
-        start = end;
+    int result = ops->begin(pipeline->stages);
+    if (result == 0)
+        result = go(&pass, upload, COUNT(upload));
+    if (result == 0 && ops->replay) {
+        replayed = ops->replay(pipeline->stages, pipeline->far_planes ? NULL : frame);
+        result = replayed < 0 ? replayed : 0;
     }
+    if (result == 0 && !replayed) {
+        result = go(&pass, same, COUNT(same));
+        if (result == 0 && ops->queue)
+            result = ops->queue(pipeline->stages);
+    }
+    if (result == 0)
+        result = go(&pass, results, COUNT(results));
     if (result == 0)
         frame->health |= judge(&pass);
     frame->capture[PLX_LEFT].masked = pipeline->masked[PLX_LEFT];

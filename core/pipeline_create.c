@@ -34,6 +34,20 @@ static int allocate_image(struct plx_pipeline *pipeline, enum reach reach, int w
     return allocate(pipeline, reach, image->pitch * (size_t)height, &image->data);
 }
 
+/* Moves what was filled here to where stages reach it best. Freed with the rest, both. */
+static int settle(struct plx_pipeline *pipeline, size_t bytes, void **data)
+{
+    const struct plx_stages_ops *ops = pipeline->stages->ops;
+    void *filled = *data;
+
+    if (!ops->copy)
+        return 0;
+    int result = allocate(pipeline, LOCAL, bytes, data);
+    if (result == 0)
+        result = ops->copy(pipeline->stages, *data, filled, bytes);
+    return result;
+}
+
 /* All images of the rectified size. */
 static int allocate_images(struct plx_pipeline *pipeline)
 {
@@ -74,8 +88,13 @@ static int allocate_images(struct plx_pipeline *pipeline)
         if (images[i].needed)
             result = allocate_image(pipeline, reach, pipeline->width, pipeline->height, images[i].type, images[i].image);
     }
-    if (result == 0 && pipeline->history.data)
-        memset(pipeline->history.data, 0xFF, pipeline->history.pitch * (size_t)pipeline->height); /* nothing known yet */
+    if (result == 0 && pipeline->history.data) {
+        const size_t bytes = pipeline->history.pitch * (size_t)pipeline->height;
+        memset(pipeline->history.data, 0xFF, bytes); /* nothing known yet */
+        result = settle(pipeline, bytes, &pipeline->history.data);
+    }
+    if (result == 0 && pipeline->stages->ops->copy)
+        result = allocate(pipeline, LOCAL, pipeline->bytes, &pipeline->far_planes);
     return result;
 }
 
@@ -115,13 +134,17 @@ static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_ca
         return 0;
     map->width = pipeline->width;
     map->height = pipeline->height;
-    int result = allocate(pipeline, SHARED, (size_t)map->width * (size_t)map->height * sizeof *map->entry, &entry);
+    const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->entry;
+    int result = allocate(pipeline, SHARED, bytes, &entry);
     if (result < 0)
         return result;
     map->entry = entry;
-    result = allocate_image(pipeline, LOCAL, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
+    result = plx_remap_fill(calibration, eye, map);
     if (result == 0)
-        result = plx_remap_fill(calibration, eye, map);
+        result = settle(pipeline, bytes, &entry);
+    map->entry = entry;
+    if (result == 0)
+        result = allocate_image(pipeline, LOCAL, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
     return result;
 }
 

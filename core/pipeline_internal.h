@@ -9,7 +9,7 @@
 #include "core/light.h"
 #include "core/pipeline.h"
 
-#define PLX_PIPELINE_BUFFERS 32
+#define PLX_PIPELINE_BUFFERS 48
 
 struct plx_pipeline {
     struct plx_stages *stages;
@@ -27,6 +27,7 @@ struct plx_pipeline {
     struct plx_mask_params mask_params;
     struct plx_tracks *tracks;
 
+    void *far_planes;                  /* where stages work, laid out as the frame; NULL: in the frame itself */
     struct plx_image grey[PLX_EYES];   /* U8 raw size */
     struct plx_image right;            /* U8 rectified */
     struct plx_image smooth[PLX_EYES]; /* U8 prefiltered */

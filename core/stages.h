@@ -76,8 +76,16 @@ struct plx_stages_ops {
     /* The same for memory that somebody else allocated, until disown. Both NULL where the backend cannot. */
     int (*adopt)(struct plx_stages *self, void *data, size_t bytes);
     void (*disown)(struct plx_stages *self, void *data);
+    /* Copies BYTES between memory of either kind, or any of the CPU's. NULL where shared memory is as near to the backend as
+     * local memory is, so that stages read and write it in place. */
+    int (*copy)(struct plx_stages *self, void *dst, const void *src, size_t bytes);
+
     int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
     int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */
+    /* For calls that are the same in every frame, down to the pointers, which KEY stands for. replay: 1 = they were recorded
+     * before and have been queued again, all at once; 0 = call them now, then queue. Both NULL where nothing is gained. */
+    int (*replay)(struct plx_stages *self, const void *key);
+    int (*queue)(struct plx_stages *self);
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
     int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);

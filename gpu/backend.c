@@ -10,6 +10,7 @@ static void destroy(struct plx_stages *self)
     if (!self)
         return;
     struct plx_gpu *gpu = plx_gpu(self);
+    plx_gpu_recordings_destroy(gpu);
     plx_gpu_sgm_destroy(gpu);
     plx_gpu_components_destroy(gpu);
     plx_gpu_regions_destroy(gpu);
@@ -23,7 +24,9 @@ static void destroy(struct plx_stages *self)
 
 static int begin(struct plx_stages *self)
 {
-    plx_gpu(self)->base.why.text[0] = '\0';
+    struct plx_gpu *gpu = plx_gpu(self);
+    gpu->base.why.text[0] = '\0';
+    plx_gpu_recording_abandon(gpu);
     return 0;
 }
 
@@ -40,8 +43,13 @@ static const struct plx_stages_ops gpu_ops = {
     .alloc = plx_gpu_alloc,
     .alloc_local = plx_gpu_alloc_local,
     .free = plx_gpu_free,
+    .adopt = plx_gpu_adopt,
+    .disown = plx_gpu_disown,
+    .copy = plx_gpu_copy,
     .begin = begin,
     .finish = finish,
+    .replay = plx_gpu_replay,
+    .queue = plx_gpu_queue,
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
     .median = plx_gpu_median,
@@ -83,8 +91,12 @@ static int find_device(struct plx_gpu *gpu)
     int result = PLX_CUDA(gpu, cudaGetDevice(&index));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaGetDeviceProperties(&device, index));
-    if (result == 0)
+    if (result == 0) {
         gpu->multiprocessors = device.multiProcessorCount;
+        gpu->adopts = device.canUseHostPointerForRegisteredMem;
+        if (device.integrated && gpu->adopts)
+            gpu->ops.copy = NULL; /* there is one memory */
+    }
     if (result == 0 && !plx_gpu_runs_here())
         return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
                         "%s has compute capability %d.%d, for which this program holds no machine code; build it with "
@@ -99,11 +111,14 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
     if (!gpu)
         return plx_fail(why, PLX_ERR_NOMEM, "no memory for the GPU backend");
 
-    gpu->base.ops = &gpu_ops;
+    gpu->ops = gpu_ops;
+    gpu->base.ops = &gpu->ops;
     gpu->limits = *limits;
     int result = find_device(gpu);
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
+    if (result == 0)
+        result = plx_gpu_recordings_create(gpu);
     if (result == 0)
         result = plx_gpu_sgm_create(gpu);
     if (result == 0)

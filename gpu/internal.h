@@ -28,13 +28,16 @@ struct plx_gpu_totals {
 };
 
 struct plx_gpu {
-    struct plx_stages base; /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
+    struct plx_stages base;    /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
+    struct plx_stages_ops ops; /* this device's; base.ops points here */
     struct plx_limits limits;
+    bool adopts;                           /* kernels reach memory that somebody else allocated by its own address */
     cudaStream_t stream;                   /* all stages, one after the other */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
     struct plx_gpu_components *components; /* of speckle and label */
     struct plx_gpu_ground *ground;         /* of stage ground */
     struct plx_gpu_regions *regions;       /* of stage regions */
+    struct plx_gpu_recordings *recordings; /* frames as CUDA graphs */
     int multiprocessors;
     struct plx_gpu_totals *totals;
     uint8_t *between; /* [height][width] of the limits: the image between the two halves of open and close */
@@ -65,6 +68,17 @@ bool plx_gpu_runs_here(void);
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);
 int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, void **ret_data);
 void plx_gpu_free(struct plx_stages *self, void *data);
+int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes);
+void plx_gpu_disown(struct plx_stages *self, void *data);
+int plx_gpu_copy(struct plx_stages *self, void *dst, const void *src, size_t bytes);
+
+/* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Destroy accepts what a create that failed has
+ * left. */
+int plx_gpu_recordings_create(struct plx_gpu *gpu);
+void plx_gpu_recordings_destroy(struct plx_gpu *gpu);
+int plx_gpu_replay(struct plx_stages *self, const void *key);
+int plx_gpu_queue(struct plx_stages *self);
+void plx_gpu_recording_abandon(struct plx_gpu *gpu);
 
 /* census.cu */
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,

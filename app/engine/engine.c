@@ -22,6 +22,7 @@ struct engine {
     struct plx_shared_region *region;
     struct plx_heartbeat *heartbeat;
     int report_fd;
+    void *shared_slots; /* that the backend has adopted */
     bool on_gpu;
     bool gpu_lost;             /* the pipeline failed on it */
     uint32_t standing;         /* health flags of every frame */
@@ -265,6 +266,23 @@ static int say_why(const struct engine *engine, int error)
     return report.exit_code;
 }
 
+/* Lets the backend write frames where clients read them. One that copies them there needs no leave, but is faster with it. */
+static int share_slots(struct engine *engine)
+{
+    struct plx_stages *stages = engine->setup.stages;
+    size_t bytes;
+    void *frames = plx_region_frames(engine->region, &bytes);
+
+    const int result = stages->ops->adopt ? stages->ops->adopt(stages, frames, bytes) : PLX_ERR_UNSUPPORTED;
+    if (result == 0)
+        engine->shared_slots = frames;
+    else if (stages->ops->copy)
+        plx_log(LOG_NOTICE, "frames reach shared memory by way of the driver's own: %s", stages->why.text);
+    else
+        return plx_fail(&engine->setup.source->why, result, "the backend cannot write to shared memory: %s", stages->why.text);
+    return 0;
+}
+
 int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
                    struct plx_heartbeat *heartbeat, int report_fd)
 {
@@ -295,13 +313,17 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     struct plx_source *source = engine.setup.source;
     if (source->rate_hz > 0)
         engine.period_ns = (int64_t)(PLX_NS_PER_S / source->rate_hz);
-    int result = source->ops->start(source, &source->why);
+    int result = share_slots(&engine);
+    if (result == 0)
+        result = source->ops->start(source, &source->why);
     engine.seen_ns[PLX_LEFT] = engine.seen_ns[PLX_RIGHT] = plx_now_ns();
     if (result == 0)
         result = work(&engine);
     if (result < 0)
         exit_code = say_why(&engine, result);
     source->ops->stop(source);
+    if (engine.shared_slots)
+        engine.setup.stages->ops->disown(engine.setup.stages, engine.shared_slots);
     plx_setup_close(&engine.setup);
     return exit_code;
 }

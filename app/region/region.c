@@ -165,6 +165,12 @@ uint64_t plx_region_epoch(const struct plx_shared_region *region)
     return region->header->epoch;
 }
 
+void *plx_region_frames(const struct plx_shared_region *region, size_t *ret_bytes)
+{
+    *ret_bytes = (size_t)(region->header->slot_count * region->header->frame_stride);
+    return region->frames;
+}
+
 /* --- the ring ---------------------------------------------------------------------------------------------------- */
 
 static void wake_readers(struct plx_region_header *header)

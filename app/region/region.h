@@ -6,6 +6,7 @@
 #ifndef PLX_APP_REGION_REGION_H
 #define PLX_APP_REGION_REGION_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <parallax/error.h>
@@ -31,6 +32,9 @@ void plx_region_destroy(struct plx_shared_region *region);
 /* The read-only descriptor that clients get; the region's own. */
 int plx_region_client_fd(const struct plx_shared_region *region);
 uint64_t plx_region_epoch(const struct plx_shared_region *region);
+
+/* Where the slots are, all frames one after the other, page-aligned. */
+void *plx_region_frames(const struct plx_shared_region *region, size_t *ret_bytes);
 
 /* A slot to fill: frame_bytes of page-aligned memory that still holds an old frame, marked as being written. Never NULL, never
  * blocks; begun twice it is the same slot. An unfinished slot of a writer that died is taken over. */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long a whole frame takes on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
+ * [rounds]`. Median, tenth and ninetieth percentile in ms, as the service sees it: pictures and frame in memory that the CPU
+ * shares, the wait and what the CPU does included. Beside it the same with disparity only (no refinement, ground, obstacles).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "gpu/gpu.h"
+#include "tests/parity/stand.h"
+
+#define WARM 10
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted times of ROUNDS frames; false without a GPU. */
+static bool measure(const struct stand_kind *kind, int rounds, double *ret_ms)
+{
+    const struct plx_limits limits = stand_limits(kind);
+    struct plx_why why = {""};
+    struct plx_stages *stages;
+    struct stand stand;
+
+    if (plx_gpu_create(&limits, &stages, &why) < 0) {
+        printf("%s\n", why.text);
+        return false;
+    }
+    stand_open(stages, kind, &stand);
+    for (int i = -WARM; i < rounds; i++) {
+        const int64_t start = plx_now_ns();
+        if (stand_run(&stand, i + WARM) < 0) {
+            printf("frame %d: %s\n", i, stages->why.text);
+            exit(1);
+        }
+        if (i >= 0)
+            ret_ms[i] = (double)(plx_now_ns() - start) / PLX_NS_PER_MS;
+    }
+    stand_close(&stand);
+    qsort(ret_ms, (size_t)rounds, sizeof *ret_ms, ascending);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        int width, height, disparities;
+    } rows[] = {{640, 480, 64}, {640, 480, 128}, {1240, 374, 128}, {1280, 720, 128}, {1920, 1080, 128}};
+    const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+    double *ms = rounds > 0 ? malloc((size_t)rounds * sizeof *ms) : NULL;
+
+    if (!ms) {
+        fprintf(stderr, "usage: bench_gpu_frame [rounds]\n");
+        return 64;
+    }
+    printf("%-24s %8s %8s %8s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "disparity only", "ratio");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct stand_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}};
+        plx_pipeline_params_default(&kind.params);
+        kind.params.match.disparities = rows[i].disparities;
+        if (!measure(&kind, rounds, ms))
+            return 77;
+        const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
+        kind.params.refine = kind.params.ground = kind.params.obstacles = false;
+        measure(&kind, rounds, ms);
+        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f  %16.3f %6.2f\n", rows[i].width, rows[i].height, rows[i].disparities,
+               whole, p10, p90, ms[rounds / 2], whole / ms[rounds / 2]);
+    }
+    free(ms);
+    return 0;
+}

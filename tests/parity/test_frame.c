@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole frames: header, planes, ground, obstacles and their tracks of the GPU are the CPU's, byte by byte, over successive
+ * frames of the demonstration scene. The first frame of each pipeline is recorded as a graph, the others replay it.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "cpu/cpu.h"
+#include "gpu/gpu.h"
+#include "tests/parity/parity.h"
+#include "tests/parity/stand.h"
+
+#define FRAMES 4
+#define SLOTS 4
+
+static void classic(struct plx_pipeline_params *p)
+{
+    plx_match_classic(&p->match);
+}
+static void four_paths(struct plx_pipeline_params *p)
+{
+    p->match.paths = 4;
+}
+static void every_filter(struct plx_pipeline_params *p)
+{
+    p->prefilter_x = 5;
+    p->prefilter_y = 3;
+    p->speckle.max_size = 50;
+    p->temporal.max_step = 16;
+    p->right = true;
+}
+static void nothing_more(struct plx_pipeline_params *p)
+{
+    p->refine = false;
+    p->ground = false;
+    p->obstacles = false;
+}
+static void before_infinity(struct plx_pipeline_params *p)
+{
+    p->match.min_disparity = -16;
+}
+static void near_only(struct plx_pipeline_params *p)
+{
+    p->match.min_disparity = 16;
+    p->obstacles = false;
+}
+static void as_it_is(struct plx_pipeline_params *p)
+{
+    (void)p;
+}
+
+static const struct {
+    const char *name;
+    int width, height, disparities;
+    bool distorted;
+    enum plx_format format;
+    void (*change)(struct plx_pipeline_params *params);
+} cases[] = {
+    {"default", 640, 480, 64, false, PLX_FORMAT_GREY, as_it_is},
+    {"default, rectified", 640, 480, 128, true, PLX_FORMAT_GREY, as_it_is},
+    {"default, odd size", 513, 377, 64, true, PLX_FORMAT_GREY, as_it_is},
+    {"default, as KITTI", 1241, 377, 128, false, PLX_FORMAT_GREY, as_it_is},
+    {"default, D 256", 641, 243, 256, false, PLX_FORMAT_GREY, as_it_is},
+    {"classic", 640, 480, 128, false, PLX_FORMAT_GREY, classic},
+    {"classic, rectified, odd size", 321, 239, 64, true, PLX_FORMAT_GREY, classic},
+    {"4 paths", 640, 480, 64, true, PLX_FORMAT_GREY, four_paths},
+    {"every filter", 513, 241, 64, true, PLX_FORMAT_GREY, every_filter},
+    {"disparity only", 513, 241, 64, false, PLX_FORMAT_GREY, nothing_more},
+    {"minimum -16", 640, 480, 128, true, PLX_FORMAT_GREY, before_infinity},
+    {"minimum 16", 640, 480, 64, false, PLX_FORMAT_GREY, near_only},
+    {"small", 200, 120, 64, false, PLX_FORMAT_GREY, as_it_is},
+};
+
+/* Frames of both backends after the same pairs. */
+static void compare(struct parity *parity, const struct stand_kind *kind, const char *name)
+{
+    const struct plx_limits limits = stand_limits(kind);
+    struct stand cpu, gpu;
+    struct plx_stages *stages;
+    struct plx_why why = {""};
+    char what[96];
+
+    if (plx_cpu_create(&limits, &stages) < 0)
+        exit(1);
+    stand_open(stages, kind, &cpu);
+    if (plx_gpu_create(&limits, &stages, &why) < 0) {
+        printf("%s\n", why.text);
+        exit(1);
+    }
+    stand_open(stages, kind, &gpu);
+    for (int i = 0; i < FRAMES; i++) {
+        snprintf(what, sizeof what, "%s, format %d, frame %d", name, kind->format, i);
+        const int on_cpu = stand_run(&cpu, i), on_gpu = stand_run(&gpu, i);
+        const uint8_t *a = (const uint8_t *)cpu.frame, *b = (const uint8_t *)gpu.frame;
+        uint32_t first = 0;
+        while (first < cpu.bytes && a[first] == b[first])
+            first++;
+        parity->comparisons++;
+        if (on_cpu == 0 && on_gpu == 0 && first == cpu.bytes)
+            continue;
+        parity->failures++;
+        printf("FAILED: %s: cpu %d, gpu %d (%s), first different byte %u of %u (planes from %u)\n", what, on_cpu, on_gpu,
+               gpu.stages->why.text, first, cpu.bytes, cpu.frame->plane[PLX_PLANE_LEFT].offset);
+        for (int id = 0; id < PLX_PLANE_COUNT; id++)
+            if (first >= cpu.frame->plane[id].offset)
+                printf("  plane %d begins at %u\n", id, cpu.frame->plane[id].offset);
+    }
+    if (cpu.frame->obstacle_count == 0 && kind->params.obstacles)
+        printf("%s: the scene shows no obstacle\n", name);
+    stand_close(&cpu);
+    stand_close(&gpu);
+}
+
+/* The service's way: slots in a sealed memfd that the backend adopts, written in turn. */
+static void compare_slots(struct parity *parity, const struct stand_kind *kind)
+{
+    const struct plx_limits limits = stand_limits(kind);
+    struct stand cpu, gpu;
+    struct plx_stages *stages;
+
+    if (plx_cpu_create(&limits, &stages) < 0)
+        exit(1);
+    stand_open(stages, kind, &cpu);
+    if (plx_gpu_create(&limits, &stages, NULL) < 0)
+        exit(1);
+    stand_open(stages, kind, &gpu);
+
+    const size_t bytes = (size_t)SLOTS * gpu.bytes;
+    const int fd = memfd_create("slots", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    uint8_t *slots =
+        fd < 0 || ftruncate(fd, (off_t)bytes) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (slots == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)) {
+        perror("slots");
+        exit(1);
+    }
+    parity_done(parity, 0, stages->ops->adopt(stages, slots, bytes), "adopt");
+    struct plx_frame *own = gpu.frame;
+    for (int i = 0; i < 3 * SLOTS; i++) {
+        gpu.frame = (struct plx_frame *)(slots + (size_t)(i % SLOTS) * gpu.bytes);
+        parity_done(parity, stand_run(&cpu, i), stand_run(&gpu, i), "a frame in a slot");
+        parity->comparisons++;
+        if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0) {
+            parity->failures++;
+            printf("FAILED: frame %d in slot %d differs\n", i, i % SLOTS);
+        }
+    }
+    stages->ops->disown(stages, slots);
+    gpu.frame = own;
+    stand_close(&cpu);
+    stand_close(&gpu);
+    munmap(slots, bytes);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct plx_limits small = {64, 64, 64, 1};
+    struct stand_kind kind;
+    struct parity parity;
+
+    parity_open(&small, &parity);
+    for (int i = 0; i < PARITY_COUNT(cases); i++) {
+        kind = (struct stand_kind){cases[i].width, cases[i].height, cases[i].format, cases[i].distorted, {.refine = false}};
+        plx_pipeline_params_default(&kind.params);
+        cases[i].change(&kind.params);
+        kind.params.match.disparities = cases[i].disparities;
+        compare(&parity, &kind, cases[i].name);
+    }
+    for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
+        kind = (struct stand_kind){320, 240, (enum plx_format)format, true, {.refine = false}};
+        plx_pipeline_params_default(&kind.params);
+        kind.params.match.disparities = 64;
+        compare(&parity, &kind, "every format");
+    }
+    compare_slots(&parity, &kind);
+    return parity_close(&parity);
+}

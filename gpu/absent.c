@@ -10,3 +10,44 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
     (void)ret_stages;
     return plx_fail(why, PLX_ERR_UNSUPPORTED, "this program was built without a GPU backend");
 }
+
+/* Nobody has stages of this backend to call the rest with. */
+const char *plx_gpu_choice_name(int choice)
+{
+    (void)choice;
+    return NULL;
+}
+
+int plx_gpu_choose(struct plx_stages *stages, int choice)
+{
+    (void)stages;
+    (void)choice;
+    return PLX_ERR_UNSUPPORTED;
+}
+
+void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                  struct plx_gpu_plan *ret_plan)
+{
+    (void)stages;
+    (void)width;
+    (void)height;
+    (void)match;
+    *ret_plan = (struct plx_gpu_plan){.choice = -1};
+}
+
+int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                 double ret_ms[PLX_GPU_CHOICES])
+{
+    (void)stages;
+    (void)width;
+    (void)height;
+    (void)match;
+    (void)ret_ms;
+    return PLX_ERR_UNSUPPORTED;
+}
+
+const char *plx_gpu_device(const struct plx_stages *stages)
+{
+    (void)stages;
+    return "none";
+}

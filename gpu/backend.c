@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/gpu.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "gpu/internal.h"
@@ -96,6 +97,10 @@ static int find_device(struct plx_gpu *gpu)
         gpu->adopts = device.canUseHostPointerForRegisteredMem;
         if (device.integrated && gpu->adopts)
             gpu->ops.copy = NULL; /* there is one memory */
+        gpu->shared_bytes = (int)device.sharedMemPerMultiprocessor;
+        gpu->shared_bytes_block = (int)device.sharedMemPerBlockOptin;
+        gpu->shared_reserved = (int)device.reservedSharedMemPerBlock;
+        snprintf(gpu->device, sizeof gpu->device, "%s, %d multiprocessors", device.name, device.multiProcessorCount);
     }
     if (result == 0 && !plx_gpu_runs_here())
         return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
@@ -103,6 +108,11 @@ static int find_device(struct plx_gpu *gpu)
                         "-DCMAKE_CUDA_ARCHITECTURES=%d%d",
                         device.name, device.major, device.minor, device.major, device.minor);
     return result;
+}
+
+const char *plx_gpu_device(const struct plx_stages *stages)
+{
+    return ((const struct plx_gpu *)stages)->device;
 }
 
 int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
@@ -114,6 +124,7 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
     gpu->ops = gpu_ops;
     gpu->base.ops = &gpu->ops;
     gpu->limits = *limits;
+    gpu->choice = -1;
     int result = find_device(gpu);
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));

@@ -3,11 +3,11 @@
 #ifndef PLX_GPU_GPU_H
 #define PLX_GPU_GPU_H
 
-#include "core/stages.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "core/stages.h"
 
 /*
  * Creates the backend on the current CUDA device, with its streams and all of its scratch memory. Stages run one after the
@@ -16,6 +16,37 @@ extern "C" {
  * NOMEM, RANGE; WHY says which. Destroy with (*ret)->ops->destroy.
  */
 int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
+
+/*
+ * How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
+ * The backend chooses by itself, unless it is told.
+ */
+#define PLX_GPU_CHOICES 5
+const char *plx_gpu_choice_name(int choice); /* NULL if there is none */
+
+/* From now on CHOICE; by itself again if it is below 0. ARG if there is none. STAGES is this backend's. */
+int plx_gpu_choose(struct plx_stages *stages, int choice);
+
+struct plx_gpu_plan {
+    int choice;
+    int warps;    /* of the lines of the picture, */
+    int resident; /* and how many of them the GPU holds at once, at most */
+    double waste; /* share of the places of those warps that have no pixel */
+};
+
+/* What it does with pictures of this size. */
+void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                  struct plx_gpu_plan *ret_plan);
+
+/*
+ * Milliseconds of the stage with each choice, medians on noise. Takes about a second, between frames. RANGE (larger than the
+ * limits given at creation), NOMEM, LOST.
+ */
+int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                 double ret_ms[PLX_GPU_CHOICES]);
+
+/* The GPU that is used, e.g. "NVIDIA H200, 132 multiprocessors". Lives as long as STAGES. */
+const char *plx_gpu_device(const struct plx_stages *stages);
 
 #ifdef __cplusplus
 }

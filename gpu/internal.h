@@ -38,7 +38,12 @@ struct plx_gpu {
     struct plx_gpu_ground *ground;         /* of stage ground */
     struct plx_gpu_regions *regions;       /* of stage regions */
     struct plx_gpu_recordings *recordings; /* frames as CUDA graphs */
+    char device[300];                      /* see plx_gpu_device */
     int multiprocessors;
+    int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
+    int shared_reserved;                  /* what the system takes for each block */
+    int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
+    int choice;                           /* of choice.c; below 0: by itself */
     struct plx_gpu_totals *totals;
     uint8_t *between; /* [height][width] of the limits: the image between the two halves of open and close */
 };

@@ -60,6 +60,9 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
     if (result == 0)
         result = plx_sgm_winner_prepare(gpu);
+    if (result == 0)
+        result = plx_sgm_lines_occupancy(gpu, &gpu->lines_resident);
+    gpu->lines_resident *= gpu->multiprocessors;
     return result;
 }
 

@@ -15,14 +15,15 @@
 #ifndef PLX_GPU_SGM_CUH
 #define PLX_GPU_SGM_CUH
 
+#include "gpu/choice.h"
 #include "gpu/device.cuh"
 
 #define PLX_ORIENTATIONS 4
 enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
 
 /* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
-#define PLX_LINES_BEYOND_ROW 16 /* along a row */
-#define PLX_LINES_BEYOND_ROWS 8 /* along all others */
+#define PLX_LINES_BEYOND_ROW 16  /* along a row */
+#define PLX_LINES_BEYOND_ROWS 16 /* along all others */
 
 struct plx_gpu_sgm {
     uint4 *cost;

@@ -10,15 +10,8 @@
 
 #define WARP 32 /* a block is one: what a warp does in common then is known to be common */
 
-/*
- * Rows are few and long: what counts is how soon a step follows the other, so they fetch far ahead and are hasty. The others
- * are many, and share what there is.
- */
-#define ROWS_AHEAD 16 /* pixels, a power of two */
-#ifndef OTHERS_AHEAD
-#    define OTHERS_AHEAD 4
-#endif
-static_assert(ROWS_AHEAD <= PLX_LINES_BEYOND_ROW && OTHERS_AHEAD <= PLX_LINES_BEYOND_ROWS, "fetches beyond the volumes");
+#define MOST_AHEAD 16 /* pixels, a power of two: who fetches so far ahead is hasty */
+static_assert(MOST_AHEAD <= PLX_LINES_BEYOND_ROW && MOST_AHEAD <= PLX_LINES_BEYOND_ROWS, "fetches beyond the volumes");
 
 /* Where sums are not reduced at every step, they grow by at most the largest cost, 62 + 32, and have to fit 16 bits. */
 #define STEPS_BETWEEN_REDUCTIONS 512
@@ -29,6 +22,7 @@ struct lines_args {
     const uint32_t *penalty;
     int width, height;
     int rows, columns, diagonals;          /* warps of each */
+    int kept;                              /* pixels of a direction, see walk_half */
     uint32_t p1_straight, p1_diagonal, p2; /* in both halves */
 };
 
@@ -130,6 +124,11 @@ static __device__ __forceinline__ uint4 load_shared_16(uint32_t shared)
                  : "r"(shared)
                  : "memory");
     return v;
+}
+
+static __device__ __forceinline__ void store_shared_16(uint32_t shared, uint4 v)
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
 static __device__ __forceinline__ void store_16(uint4 *global, uint4 v)
@@ -245,7 +244,9 @@ template <bool VARYING> struct penalties {
 
     __device__ __forceinline__ uint32_t look_up(int step) const
     {
-        return __ldg(at + min(step + (int)threadIdx.x % FOUR, last) * stride);
+        uint32_t word; /* now, not when it is needed */
+        asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(at + min(step + (int)threadIdx.x % FOUR, last) * stride));
+        return word;
     }
 
     /* Before the four steps from STEP on, of which the first four are looked up by NEXT. */
@@ -267,7 +268,8 @@ template <bool VARYING> struct penalties {
  * What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. It fetches
  * beyond the end of its line, where the volumes have room, and uses nothing of that.
  */
-template <int D, int AHEAD, bool HASTY> struct walker {
+template <int D, int AHEAD> struct walker {
+    static constexpr bool HASTY = AHEAD == MOST_AHEAD;
     static constexpr uint32_t ring_bytes = AHEAD * COSTS_BYTES;
 
     const uint4 *cost;
@@ -339,9 +341,13 @@ template <int D, int AHEAD, bool HASTY> struct walker {
         return pack(l, c, excess);
     }
 
-    __device__ __forceinline__ void pass(uint4 sum)
+    __device__ __forceinline__ void store(uint4 sum)
     {
         store_16(pairs + stored, sum);
+    }
+
+    __device__ __forceinline__ void pass(void)
+    {
         stored += step;
         write = (write + COSTS_BYTES) & (ring_bytes - 1);
         read = (read + COSTS_BYTES) & (ring_bytes - 1);
@@ -358,17 +364,30 @@ template <int D, int AHEAD, bool HASTY> struct walker {
     }
 };
 
-/* STEPS steps from step FIRST of the line on. BEYOND the middle they add to what the other direction has left. */
-template <bool BEYOND, int D, int AHEAD, bool HASTY, bool VARYING>
-static __device__ __forceinline__ void walk_half(walker<D, AHEAD, HASTY> &w, uint32_t p1, penalties<VARYING> &p2, int first,
-                                                 int steps, const neighbours<D / 16> &beside)
+/*
+ * Walks half of a line. On its first half a direction leaves its sums, BEYOND the middle it adds to what the other has left.
+ * The last KEPT pixels of a first half, which are the first that the other meets, stay in shared memory: for 2 KEPT of the
+ * pixels neither of the two directions sends anything to memory and back.
+ */
+template <bool BEYOND, bool KEEPS, int D, int AHEAD, bool VARYING>
+static __device__ __forceinline__ void walk_half(walker<D, AHEAD> &w, uint32_t p1, penalties<VARYING> &p2, int first, int steps,
+                                                 int kept, uint32_t keep_at, const neighbours<D / 16> &beside)
 {
-    const auto step = [&](uint32_t penalty) {
-        const uint32_t left = w.ring + w.ring_bytes + w.here();
+    const auto step = [&](int t, uint32_t penalty) {
+        const uint32_t ring = w.ring + w.ring_bytes + w.here();
         w.walk(p1, penalty, beside); /* which waits */
-        const uint4 pairs = BEYOND ? load_shared_16(left) : make_uint4(0, 0, 0, 0);
-        w.fetch(BEYOND);
-        w.pass(BEYOND ? add(pairs, w.result()) : w.result());
+        if (BEYOND) {
+            const uint4 left = load_shared_16(KEEPS && t < kept ? keep_at + (kept - 1 - t) * COSTS_BYTES : ring);
+            w.fetch(!KEEPS || t + AHEAD > kept);
+            w.store(add(left, w.result()));
+        } else {
+            w.fetch(false);
+            if (!KEEPS || t < steps - kept)
+                w.store(w.result());
+            else
+                store_shared_16(keep_at + (t - (steps - kept)) * COSTS_BYTES, w.result());
+        }
+        w.pass();
     };
 
     if (VARYING)
@@ -379,13 +398,13 @@ static __device__ __forceinline__ void walk_half(walker<D, AHEAD, HASTY> &w, uin
             p2.prepare(first + t);
 #pragma unroll
             for (int i = 0; i < FOUR; i++)
-                step(p2.tell(i));
+                step(t + i, p2.tell(i));
         }
         if (t < pause) /* at the end */
             p2.prepare(first + t);
 #pragma unroll 1
         for (int i = 0; t < pause; i++, t++)
-            step(p2.tell(i));
+            step(t, p2.tell(i));
         w.reduce();
     }
 }
@@ -394,11 +413,11 @@ static __device__ __forceinline__ void walk_half(walker<D, AHEAD, HASTY> &w, uin
  * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
  * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
  */
-template <int D, int AHEAD, bool VARYING, bool HASTY>
+template <int D, int AHEAD, bool VARYING, bool KEEPS>
 static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constant__ lines_args a)
 {
     constexpr int CHUNKS = D / 16, LINES = WARP / CHUNKS / 2;
-    extern __shared__ __align__(16) unsigned char shared[]; /* [2][AHEAD][32] chunks: costs, and pairs */
+    extern __shared__ __align__(1024) unsigned char shared[]; /* chunks: [AHEAD][32] costs, as many pairs, [kept][32] sums */
     const int lane = threadIdx.x, direction = lane / CHUNKS, g = lane % CHUNKS;
     const bool backwards = direction & 1;
     int pixels;
@@ -409,7 +428,7 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
     const neighbours<CHUNKS> beside(lane);
     uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
     penalties<VARYING> p2;
-    walker<D, AHEAD, HASTY> w;
+    walker<D, AHEAD> w;
 
     p2.at = a.penalty + (backwards ? start - step : start);
     p2.stride = step;
@@ -421,11 +440,13 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
     w.fetched = w.stored = line.exists ? start * CHUNKS + g : lane;
     w.step = line.exists ? step * CHUNKS : 0;
     w.ring = (uint32_t)__cvta_generic_to_shared(shared) + lane * 16;
+    const int kept = KEEPS ? min(a.kept, half) : 0;
+    const uint32_t keep_at = w.ring + 2 * w.ring_bytes;
     keep(p1), keep(p2.now), keep(w.cost), keep(w.pairs);
     w.start();
 
-    walk_half<false>(w, p1, p2, 0, half, beside); /* leaves it for the other direction */
-    if (pixels & 1) {                             /* both are there at once, and store the same */
+    walk_half<false, KEEPS>(w, p1, p2, 0, half, kept, keep_at, beside);
+    if (pixels & 1) { /* both are there at once, and store the same */
         if (VARYING)
             p2.next = p2.look_up(half);
         p2.prepare(half);
@@ -436,58 +457,89 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
         sum.y += __shfl_xor_sync(PLX_ALL_LANES, sum.y, CHUNKS);
         sum.z += __shfl_xor_sync(PLX_ALL_LANES, sum.z, CHUNKS);
         sum.w += __shfl_xor_sync(PLX_ALL_LANES, sum.w, CHUNKS);
-        w.pass(sum);
+        w.store(sum);
+        w.pass();
     }
     __threadfence(); /* what was left is seen by the other half of the warp */
     __syncwarp();
-#pragma unroll 1
-    for (uint32_t i = 0, at = w.stored, slot = w.here(); i < AHEAD - 1; i++) { /* their costs are there */
-        copy_16_ahead(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + (int)at);
-        at += w.step;
-        slot += COSTS_BYTES;
-    }
+    for (int i = kept, slot = w.here() + kept * COSTS_BYTES; i < AHEAD - 1; i++, slot += COSTS_BYTES) /* costs are there */
+        copy_16_ahead(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + w.stored + i * w.step);
     close_copies();
     await_copies<0>();
-    walk_half<true>(w, p1, p2, pixels - half, half, beside); /* adds to what the other left */
+    walk_half<true, KEEPS>(w, p1, p2, pixels - half, half, kept, keep_at ^ CHUNKS * 16, beside);
 }
 
-template <int D, bool VARYING> static int start_rows(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)
+/* Starts the lines of ARGS, RESIDENT warps on a multiprocessor: what their rings leave of its shared memory keeps sums. */
+template <int D, int AHEAD, bool VARYING, bool KEEPS>
+static int start(struct plx_gpu *gpu, lines_args args, int resident, cudaStream_t stream)
 {
-    lines_kernel<D, ROWS_AHEAD, VARYING, true><<<args.rows, WARP, ROWS_AHEAD * PIXEL_BYTES, stream>>>(args);
+    const auto kernel = lines_kernel<D, AHEAD, VARYING, KEEPS>;
+    int bytes = AHEAD * PIXEL_BYTES;
+
+    if (KEEPS && resident > 0) {
+        const int room = min(gpu->shared_bytes / resident - gpu->shared_reserved, gpu->shared_bytes_block);
+        args.kept = max(room - bytes, 0) / COSTS_BYTES;
+        bytes += args.kept * COSTS_BYTES;
+    }
+    int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    if (result < 0)
+        return result;
+    kernel<<<args.rows + args.columns + args.diagonals, WARP, bytes, stream>>>(args);
     return PLX_LAUNCHED(gpu, lines_kernel);
 }
 
-template <int D, bool VARYING> static int start_others(struct plx_gpu *gpu, const lines_args &args, cudaStream_t stream)
+template <int D, bool VARYING>
+static int start_ahead(struct plx_gpu *gpu, const lines_args &args, const struct plx_lines_choice *choice)
 {
-    const int warps = args.columns + args.diagonals;
-    lines_kernel<D, OTHERS_AHEAD, VARYING, false><<<warps, WARP, OTHERS_AHEAD * PIXEL_BYTES, stream>>>(args);
-    return PLX_LAUNCHED(gpu, lines_kernel);
+    switch (choice->ahead) {
+    case 4:
+        return choice->resident > 0 ? start<D, 4, VARYING, true>(gpu, args, choice->resident, gpu->stream)
+                                    : start<D, 4, VARYING, false>(gpu, args, 0, gpu->stream);
+    case 8:
+        return start<D, 8, VARYING, true>(gpu, args, choice->resident, gpu->stream);
+    default:
+        return start<D, MOST_AHEAD, VARYING, true>(gpu, args, choice->resident, gpu->stream);
+    }
+}
+
+/* Rows on a stream of their own, which goes first. */
+template <int D, bool VARYING>
+static int start_apart(struct plx_gpu *gpu, lines_args args, const struct plx_lines_choice *choice)
+{
+    struct plx_gpu_sgm *sgm = gpu->sgm;
+    lines_args rows = args;
+
+    rows.columns = rows.diagonals = 0;
+    args.rows = 0;
+    int result = PLX_CUDA(gpu, cudaEventRecord(sgm->fork, gpu->stream));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
+    if (result == 0)
+        result = start<D, MOST_AHEAD, VARYING, true>(gpu, rows, 0, sgm->side);
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side));
+    if (result == 0)
+        result = start_ahead<D, VARYING>(gpu, args, choice);
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
+    return result;
+}
+
+/* Diagonals of both kinds, with places to fill up the longest. */
+static int all_diagonals(int width, int height)
+{
+    return longest_diagonals(width, height) + 4 * (min(width, height) - 1);
 }
 
 template <int D, bool VARYING> static int walk(const struct plx_sgm_job *job, lines_args args)
 {
     constexpr int LINES = WARP / (D / 16) / 2;
-    struct plx_gpu *gpu = job->gpu;
-    struct plx_gpu_sgm *sgm = gpu->sgm;
-    const int width = job->width, height = job->height;
-    const int diagonals = longest_diagonals(width, height) + 4 * (min(width, height) - 1);
-    lines_args rows = args;
+    const struct plx_lines_choice *choice = plx_gpu_lines_choice(job->gpu, job->width, job->height, job->match);
 
-    rows.rows = (int)plx_blocks(height, LINES);
-    args.columns = (int)plx_blocks(width, LINES);
-    args.diagonals = job->match->paths == 8 ? (int)plx_blocks(diagonals, LINES) : 0;
-    int result = PLX_CUDA(gpu, cudaEventRecord(sgm->fork, gpu->stream));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
-    if (result == 0)
-        result = start_rows<D, VARYING>(gpu, rows, sgm->side);
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side));
-    if (result == 0)
-        result = start_others<D, VARYING>(gpu, args, gpu->stream);
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
-    return result;
+    args.rows = (int)plx_blocks(job->height, LINES);
+    args.columns = (int)plx_blocks(job->width, LINES);
+    args.diagonals = job->match->paths == 8 ? (int)plx_blocks(all_diagonals(job->width, job->height), LINES) : 0;
+    return choice->apart ? start_apart<D, VARYING>(job->gpu, args, choice) : start_ahead<D, VARYING>(job->gpu, args, choice);
 }
 
 template <int D> static int choose(const struct plx_sgm_job *job, const lines_args &args)
@@ -508,6 +560,7 @@ int plx_sgm_lines(const struct plx_sgm_job *job)
                              0,
                              0,
                              0,
+                             0,
                              (uint32_t)match->p1_straight * 0x10001u,
                              (uint32_t)match->p1_diagonal * 0x10001u,
                              (uint32_t)match->p2 * 0x10001u};
@@ -520,4 +573,22 @@ int plx_sgm_lines(const struct plx_sgm_job *job)
     default:
         return choose<256>(job, args);
     }
+}
+
+struct plx_lines_load plx_lines_load(int width, int height, const struct plx_match *match)
+{
+    const int lines = 256 / match->disparities, shorter = min(width, height), longest = longest_diagonals(width, height);
+    const int rows = (int)plx_blocks(height, lines), columns = (int)plx_blocks(width, lines);
+    const int diagonals = match->paths == 8 ? (int)plx_blocks(all_diagonals(width, height), lines) : 0;
+    double places = (double)lines * ((double)rows * width + (double)columns * height);
+
+    for (int i = 0; i < diagonals * lines; i += lines)
+        places += (double)lines * (i < longest ? shorter : shorter - 1 - (i - longest) / 4);
+    return {rows + columns + diagonals, 1 - (double)match->paths / 2 * width * height / places};
+}
+
+int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps)
+{
+    return PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(ret_warps, lines_kernel<128, 4, false, false>, WARP,
+                                                                       4 * PIXEL_BYTES));
 }

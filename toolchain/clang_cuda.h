@@ -13,6 +13,11 @@ static inline __host__ int min(int a, int b)
     return a < b ? a : b;
 }
 
+static inline __host__ int max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static inline __device__ uint32_t __ldcg(const uint32_t *from)
 {
     uint32_t value;

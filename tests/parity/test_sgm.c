@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage sgm, all five of its outputs: every size of image with other parameters drawn at random, over all of their range; then
- * each number of disparities, paths and each census at its limits, on noise and on structure.
+ * Stage sgm, all five of its outputs, by each way to launch it: every size of image with other parameters drawn at random, over
+ * all of their range; then each number of disparities, paths and each census at its limits, on noise and on structure.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "gpu/gpu.h"
 #include "tests/parity/parity.h"
 
 static const int sizes[][2] = {{1, 1},    {2, 1},    {1, 2},    {2, 2},    {7, 1},   {1, 7},    {7, 7},     {31, 33},
                                {33, 31},  {3, 90},   {90, 3},   {64, 64},  {129, 8}, {8, 129},  {513, 2},   {2, 513},
                                {513, 33}, {33, 513}, {128, 20}, {127, 21}, {256, 9}, {257, 40}, {200, 150}, {1241, 377}};
+
+#define POISON 0xA5 /* what twin_new fills with */
 
 static uint64_t state;
 
@@ -65,7 +69,7 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
     struct twin *const outputs[] = {&out.left, &out.right, &out.raw, &out.s1, &out.s2};
     static const char *const names[] = {"left", "right", "raw", "s1", "s2"};
     struct plx_features cpu[2], gpu[2];
-    char what[320], which[340];
+    char what[320], which[400];
 
     snprintf(
         what, sizeof what,
@@ -90,13 +94,20 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
                     parity->gpu->ops->census(parity->gpu, &grey[eye].gpu, match, &gpu[eye]), what);
     }
     const struct plx_winners expected = winners(&out, false), got = winners(&out, true);
-    parity_done(parity, parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected),
-                parity->gpu->ops->sgm(parity->gpu, &gpu[0], &gpu[1], &grey[0].gpu, match, &got), what);
-    for (int i = 0; i < PARITY_COUNT(outputs); i++) {
-        snprintf(which, sizeof which, "%s: %s", names[i], what);
-        twin_compare(parity, outputs[i], which);
-        twin_free(parity, outputs[i]);
+    const int result = parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected);
+    for (int choice = -1; choice < PLX_GPU_CHOICES; choice++) { /* each way to launch the lines */
+        plx_gpu_choose(parity->gpu, choice);
+        for (int i = 0; i < PARITY_COUNT(outputs); i++)
+            memset(outputs[i]->gpu.data, POISON, outputs[i]->gpu.pitch * (size_t)height);
+        parity_done(parity, result, parity->gpu->ops->sgm(parity->gpu, &gpu[0], &gpu[1], &grey[0].gpu, match, &got), what);
+        for (int i = 0; i < PARITY_COUNT(outputs); i++) {
+            snprintf(which, sizeof which, "%s, launch %s: %s", names[i], choice < 0 ? "by itself" : plx_gpu_choice_name(choice),
+                     what);
+            twin_compare(parity, outputs[i], which);
+        }
     }
+    for (int i = 0; i < PARITY_COUNT(outputs); i++)
+        twin_free(parity, outputs[i]);
     for (int eye = 0; eye < 2; eye++) {
         twin_free(parity, &grey[eye]);
         twin_free(parity, &census[eye]);

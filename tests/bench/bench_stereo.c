@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the matching stages take on the GPU: `bench_gpu_match [rounds [row]]`. A row for each size and parameter set; median
- * milliseconds of each stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the
- * launch until the processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes
- * the strict disparity, as libSGM does; `default` strict, dense and confidence, as the service does.
+ * How long the matching stages take on the GPU:
+ *
+ *     bench_stereo [-s WIDTHxHEIGHT] [-d DISPARITIES] [-p PATHS] [-m MULTIPROCESSORS] [-c CHOICE] [-n ROUNDS]
+ *
+ * A row for each size and parameter set, of one size or of those that the documentation lists; median milliseconds of each
+ * stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the launch until the
+ * processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes the strict
+ * disparity, as libSGM does; `default` strict, dense and confidence, as the service does. -m confines it to a part of the GPU,
+ * -c forces one of the ways to launch the lines. Beside it how often over the lines fill the GPU, and the share of their places
+ * that have no pixel.
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +20,7 @@
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
 #include "tests/oracle/board.h"
+#include "tests/parity/confine.h"
 
 #define WARM_UP 20
 
@@ -182,42 +190,86 @@ static bool measure(struct bench *bench, int first, int last, int rounds, double
     return nodes > 0;
 }
 
+struct row {
+    int width, height, disparities, paths;
+};
+
+/* MULTIPROCESSORS, if not 0, are all that there are: the backend sees the whole GPU's. */
+static void measure_row(const struct row *row, bool classic, int multiprocessors, int choice, int rounds, double *ms)
+{
+    struct plx_gpu_plan plan;
+    struct bench bench = {.width = row->width, .height = row->height};
+
+    (classic ? plx_match_classic : plx_match_default)(&bench.match);
+    bench.match.disparities = row->disparities;
+    bench.match.paths = row->paths;
+    open_bench(&bench);
+    struct plx_gpu *gpu = plx_gpu(bench.stages);
+    if (multiprocessors) {
+        gpu->lines_resident = gpu->lines_resident / gpu->multiprocessors * multiprocessors;
+        gpu->multiprocessors = multiprocessors;
+    }
+    must(&bench, plx_gpu_choose(bench.stages, choice));
+    plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
+    printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,
+           classic ? "classic" : "default");
+    for (int stage = CENSUS; stage < STAGES; stage++) {
+        if (measure(&bench, stage, stage, rounds, ms))
+            printf(" %7.3f", ms[rounds / 2]);
+        else
+            printf("       -");
+    }
+    measure(&bench, CENSUS, STAGES - 1, rounds, ms);
+    printf("  %7.3f %7.3f %7.3f  %-16s %5.2f %5.2f %%\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10],
+           plx_gpu_choice_name(plan.choice), (double)plan.warps / plan.resident, plan.waste * 100);
+    fflush(stdout);
+    bench.stages->ops->destroy(bench.stages); /* images go with the process */
+}
+
+static int usage(void)
+{
+    fputs("usage: bench_stereo [-s WIDTHxHEIGHT] [-d 64|128|256] [-p 4|8] [-m MULTIPROCESSORS] [-c CHOICE] [-n ROUNDS]\n",
+          stderr);
+    return 64;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct {
-        int width, height, disparities, paths;
-    } rows[] = {{1240, 374, 128, 8}, {1240, 374, 128, 4}, {640, 480, 64, 8},
-                {640, 480, 128, 8},  {1280, 720, 128, 8}, {1920, 1080, 128, 8}};
-    const int rounds = argc > 1 ? atoi(argv[1]) : 200;
-    double *ms = rounds < 1 ? NULL : malloc((size_t)rounds * sizeof *ms);
+    static const struct row listed[] = {{1240, 374, 128, 8}, {1240, 374, 128, 4},  {640, 480, 64, 8},  {640, 480, 128, 8},
+                                        {1280, 720, 128, 8}, {1920, 1080, 128, 8}, {512, 374, 128, 8}, {513, 374, 128, 8}};
+    struct row asked = {.disparities = 128, .paths = 8};
+    int rounds = 200, multiprocessors = 0, choice = -1;
 
+    for (int option; (option = getopt(argc, argv, "s:d:p:m:c:n:")) != -1;) {
+        if (option == 's' && sscanf(optarg, "%dx%d", &asked.width, &asked.height) != 2)
+            return usage();
+        else if (option == 'd')
+            asked.disparities = atoi(optarg);
+        else if (option == 'p')
+            asked.paths = atoi(optarg);
+        else if (option == 'm')
+            multiprocessors = atoi(optarg);
+        else if (option == 'c')
+            choice = atoi(optarg);
+        else if (option == 'n')
+            rounds = atoi(optarg);
+        else if (option == '?')
+            return usage();
+    }
+    if (optind < argc || rounds < 1 || multiprocessors < 0)
+        return usage();
+    double *ms = malloc((size_t)rounds * sizeof *ms);
     if (!ms)
         return 1;
-    printf("%-36s %7s %7s %7s %7s %7s %7s  %7s %7s %7s ms\n", "", "census", "sgm", "median", "check", "dense", "conf", "whole",
-           "p10", "p90");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        for (int classic = 1; classic >= 0; classic--) {
-            struct bench bench = {.width = rows[i].width, .height = rows[i].height};
-            if (argc > 2 && atoi(argv[2]) != (int)(2 * i) + !classic)
-                continue;
-            (classic ? plx_match_classic : plx_match_default)(&bench.match);
-            bench.match.disparities = rows[i].disparities;
-            bench.match.paths = rows[i].paths;
-            open_bench(&bench);
-            printf("%4dx%-4d D %-3d %d paths %-7s     ", bench.width, bench.height, bench.match.disparities, bench.match.paths,
-                   classic ? "classic" : "default");
-            for (int stage = CENSUS; stage < STAGES; stage++) {
-                if (measure(&bench, stage, stage, rounds, ms))
-                    printf(" %7.3f", ms[rounds / 2]);
-                else
-                    printf("       -");
-            }
-            measure(&bench, CENSUS, STAGES - 1, rounds, ms);
-            printf("  %7.3f %7.3f %7.3f\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10]);
-            fflush(stdout);
-            bench.stages->ops->destroy(bench.stages); /* images go with the process */
-        }
-    }
+    if (multiprocessors)
+        printf("on %d multiprocessors\n", multiprocessors = confine(multiprocessors));
+    printf("%-36s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check", "dense",
+           "conf", "whole", "p10", "p90", "lines", "waves", "waste");
+    const struct row *rows = asked.width ? &asked : listed;
+    const size_t count = asked.width ? 1 : sizeof listed / sizeof listed[0];
+    for (size_t i = 0; i < count; i++)
+        for (int classic = 1; classic >= 0; classic--)
+            measure_row(&rows[i], classic, multiprocessors, choice, rounds, ms);
     free(ms);
     return 0;
 }

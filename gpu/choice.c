@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/choice.h"
+
+/* The best of about a hundred that were measured, each somewhere: docs/performance.md. */
+static const struct plx_lines_choice choices[PLX_GPU_CHOICES] = {
+    {"together-4", false, 4, 0},    {"together-16-of-4", false, 16, 4}, {"together-16-of-5", false, 16, 5},
+    {"apart-4-of-16", true, 4, 16}, {"apart-8-of-10", true, 8, 10},
+};
+enum { TOGETHER_4, TOGETHER_16_OF_4, TOGETHER_16_OF_5, APART_4_OF_16, APART_8_OF_10 };
+
+/*
+ * Where more lines wait than fit there is always another warp to go on with: as many as fit, with the fewest
+ * instructions. Else the longest lines and the memory set the time: few warps that fetch far ahead and keep what they can; and
+ * where P2 varies, which costs them more, rows ahead of the others.
+ */
+static int suits(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    if (plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident)
+        return TOGETHER_4;
+    return match->p2_scale > 0 && match->p2_min < match->p2 ? APART_8_OF_10 : TOGETHER_16_OF_4;
+}
+
+static int choice_of(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    return gpu->choice >= 0 ? gpu->choice : suits(gpu, width, height, match);
+}
+
+const struct plx_lines_choice *plx_gpu_lines_choice(const struct plx_gpu *gpu, int width, int height,
+                                                    const struct plx_match *match)
+{
+    return &choices[choice_of(gpu, width, height, match)];
+}
+
+const char *plx_gpu_choice_name(int choice)
+{
+    return choice >= 0 && choice < PLX_GPU_CHOICES ? choices[choice].name : NULL;
+}
+
+int plx_gpu_choose(struct plx_stages *stages, int choice)
+{
+    if (choice >= PLX_GPU_CHOICES)
+        return PLX_ERR_ARG;
+    plx_gpu(stages)->choice = choice;
+    return 0;
+}
+
+void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                  struct plx_gpu_plan *ret_plan)
+{
+    const struct plx_gpu *gpu = (const struct plx_gpu *)stages;
+    const struct plx_lines_load load = plx_lines_load(width, height, match);
+    *ret_plan = (struct plx_gpu_plan){.choice = choice_of(gpu, width, height, match),
+                                      .warps = load.warps,
+                                      .resident = gpu->lines_resident,
+                                      .waste = load.waste};
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/parity/confine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+/* The driver's entry NAME, without linking it. */
+static void *driver(const char *name)
+{
+    enum cudaDriverEntryPointQueryResult found;
+    void *entry = NULL;
+    if (cudaGetDriverEntryPointByVersion(name, &entry, 12040, cudaEnableDefault, &found) != cudaSuccess || !entry) {
+        fprintf(stderr, "the driver has no %s\n", name);
+        exit(1);
+    }
+    return entry;
+}
+
+#define DRIVER(name) ((__typeof__(&name))driver(#name))
+
+static void must_driver(CUresult result, const char *call)
+{
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr, "%s failed: %d\n", call, result);
+        exit(1);
+    }
+}
+
+int confine(int count)
+{
+    unsigned groups = 1;
+    CUdevResource all, some, rest;
+    CUdevResourceDesc description;
+    CUgreenCtx green;
+    CUcontext context;
+
+    cudaFree(NULL);
+    must_driver(DRIVER(cuDeviceGetDevResource)(0, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
+    must_driver(DRIVER(cuDevSmResourceSplitByCount)(&some, &groups, &all, &rest, 0, (unsigned)count),
+                "cuDevSmResourceSplitByCount");
+    must_driver(DRIVER(cuDevResourceGenerateDesc)(&description, &some, 1), "cuDevResourceGenerateDesc");
+    must_driver(DRIVER(cuGreenCtxCreate)(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
+    must_driver(DRIVER(cuCtxFromGreenCtx)(&context, green), "cuCtxFromGreenCtx");
+    must_driver(DRIVER(cuCtxSetCurrent)(context), "cuCtxSetCurrent");
+    return (int)some.sm.smCount;
+}

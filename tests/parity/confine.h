@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Benches on a part of the GPU. */
+#ifndef PLX_TESTS_PARITY_CONFINE_H
+#define PLX_TESTS_PARITY_CONFINE_H
+
+/*
+ * Lets this process use about COUNT multiprocessors only (a green context), as many as a smaller GPU has; to be called first.
+ * Returns how many there are now: hardware groups them by 8 or so. Exits with 1 where the driver cannot.
+ */
+int confine(int count);
+
+#endif

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label with regions, speckle and ground, one core: typical masks, noise of every density, and what is worst for runs. */
+/*
+ * Label with regions, speckle and ground, one core: typical masks, noise of every density, and what is worst for runs. Before
+ * that the passes that spreading labels takes (label_passes.h) on random images, beside the averages of the study, and the time
+ * of stage label, union-find in one pass, on the same images.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
+#include "tests/bench/label_passes.h"
 #include "tests/oracle/board.h"
 
 #define ROUNDS 40
@@ -98,8 +103,68 @@ static void measure(struct bench *b, const char *name)
            milliseconds(best[3]));
 }
 
+/* Milliseconds of stage label on MASK where all disparities agree: 8-connected components. */
+static double union_find_ms(uint8_t *mask, int side)
+{
+    const struct plx_limits limits = {side, side, 64, 1};
+    const struct plx_label_params params = {.max_step = 8, .min_area = 1};
+    const struct plx_image image = {mask, side, side, (size_t)side, PLX_U8};
+    struct plx_image disparity = board_new(side, side, PLX_U16, 0), labels = board_new(side, side, PLX_U32, 0);
+    struct plx_stages *stages;
+    int64_t best = INT64_MAX;
+    uint32_t count;
+
+    memset(disparity.data, 1, disparity.pitch * (size_t)side);
+    if (plx_cpu_create(&limits, &stages) < 0)
+        exit(1);
+    for (int i = 0; i < 5; i++) {
+        const int64_t begun = plx_now_ns();
+        stages->ops->label(stages, &image, &disparity, &params, &labels, &count);
+        const int64_t taken = plx_now_ns() - begun;
+        best = taken < best ? taken : best;
+    }
+    stages->ops->destroy(stages);
+    board_free(&disparity);
+    board_free(&labels);
+    return milliseconds(best);
+}
+
+/* Every second pixel is set at random; the study does not say how its images were drawn. */
+static void compare_schemes(void)
+{
+    static const char *const name[LABEL_SCHEMES] = {"8 neighbours", "alternating 4", "shifted 2x2 blocks"};
+    static const struct {
+        int side, images;
+        double study[LABEL_SCHEMES];
+    } row[] = {{32, 200, {37.6, 75.3, 78.1}}, {128, 40, {157, 315, 299}}, {1024, 1, {1257, 2515, 2321}}};
+
+    puts("passes until labels stop spreading, random images, mean (the study's)");
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const int side = row[i].side, images = row[i].images;
+        uint8_t *mask = malloc((size_t)side * (size_t)side);
+        long passes[LABEL_SCHEMES] = {0};
+        double ms = 0;
+        if (!mask)
+            exit(1);
+        for (int image = 0; image < images; image++) {
+            for (int k = 0; k < side * side; k++)
+                mask[k] = board_below(&random_state, 2) ? 255 : 0;
+            for (int scheme = 0; scheme < LABEL_SCHEMES; scheme++)
+                passes[scheme] += label_count_passes(mask, side, (enum label_scheme)scheme);
+            ms += union_find_ms(mask, side);
+        }
+        printf("%4dx%-4d ", side, side);
+        for (int scheme = 0; scheme < LABEL_SCHEMES; scheme++)
+            printf("  %s %.1f (%.1f)", name[scheme], (double)passes[scheme] / images, row[i].study[scheme]);
+        printf("  union-find 1 pass, %.3f ms\n", ms / images);
+        fflush(stdout);
+        free(mask);
+    }
+}
+
 int main(void)
 {
+    compare_schemes();
     static const int size[][2] = {{640, 480}, {1240, 374}, {1920, 1080}};
     static const struct {
         const char *name;

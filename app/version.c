@@ -5,6 +5,8 @@
 
 #include "commit.h" /* made by toolchain/commit_header.cmake; the other words come from app/CMakeLists.txt */
 
+const char plx_version[] = PLX_VERSION;
+
 void plx_print_version(const char *program)
 {
     printf("%s " PLX_VERSION "\n"

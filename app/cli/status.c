@@ -12,6 +12,7 @@
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/words.h"
+#include "gpu/gpu.h"
 
 #define FIRST_FRAME_MS 3000
 #define MEASURE_NS PLX_NS_PER_S
@@ -58,14 +59,33 @@ static void print_ground(const struct plx_ground_info *ground)
         puts("ground        not found");
 }
 
-static void print_text(const struct plx_frame *frame, const struct plx_meter *meter, uint32_t restarts)
+/* The way in which the GPU computes; NULL on the CPU. */
+static const char *launch_name(uint32_t launch)
+{
+    const int choice = (int)(launch & 0xFFFF) - 1;
+    const char *name = plx_gpu_choice_name(choice);
+    return choice < 0 ? NULL : name ? name : "unknown";
+}
+
+static void print_backend(uint32_t launch)
+{
+    const char *name = launch_name(launch);
+    if (name)
+        printf("backend       gpu, lines launched %s, %s\n", name,
+               launch >> 16 ? "as parallax tune measured" : "chosen by itself");
+    else
+        puts("backend       cpu");
+}
+
+static void print_text(const struct plx_frame *frame, const struct plx_meter *meter, struct plx_client *client)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
     char faults[512];
     plx_health_sentence(frame->health, faults, sizeof faults);
     printf("state         %s\n", plx_state_word(frame->state));
     printf("faults        %s\n", faults);
-    printf("restarts      %u of the engine\n", restarts);
+    printf("restarts      %u of the engine\n", plx_restarts(client));
+    print_backend(plx_launch(client));
     printf("rate          %.1f pairs/s, latency %.1f ms\n", plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
     printf("frame         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
            (unsigned long long)frame->epoch, (unsigned long long)frame->pairs_skipped);
@@ -125,12 +145,14 @@ static cJSON *ground_json(const struct plx_ground_info *ground)
     return item;
 }
 
-static void print_json(const struct plx_frame *frame, const struct plx_meter *meter, uint32_t restarts)
+static void print_json(const struct plx_frame *frame, const struct plx_meter *meter, struct plx_client *client)
 {
     cJSON *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "state", plx_state_word(frame->state));
     cJSON_AddItemToObject(item, "health", plx_json_health(frame->health));
-    cJSON_AddNumberToObject(item, "engine_restarts", restarts);
+    cJSON_AddNumberToObject(item, "engine_restarts", plx_restarts(client));
+    const char *launch = launch_name(plx_launch(client));
+    cJSON_AddItemToObject(item, "gpu_launch", launch ? cJSON_CreateString(launch) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_meter_rate_hz(meter), 3));
     cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_meter_latency_ms(meter), 3));
     cJSON_AddNumberToObject(item, "epoch", (double)frame->epoch);
@@ -176,9 +198,9 @@ int plx_command_status(int argc, char **argv)
     if (result < 0)
         exit_code = plx_online_fail(&online, result);
     else if (json)
-        print_json(&frame, &meter, plx_restarts(online.client));
+        print_json(&frame, &meter, online.client);
     else
-        print_text(&frame, &meter, plx_restarts(online.client));
+        print_text(&frame, &meter, online.client);
     plx_online_close(&online);
     return exit_code;
 }

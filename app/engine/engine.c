@@ -299,11 +299,14 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     }
     if (engine.setup.backend_note.text[0] != '\0')
         plx_log(LOG_NOTICE, "%s", engine.setup.backend_note.text);
+    if (engine.setup.tune_note.text[0] != '\0')
+        plx_log(LOG_WARNING, "%s", engine.setup.tune_note.text);
     if (engine.setup.source->note.text[0] != '\0')
         plx_log(LOG_NOTICE, "%s", engine.setup.source->note.text);
     engine.region = region;
     engine.heartbeat = heartbeat;
     engine.report_fd = report_fd;
+    plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
     plx_pipeline_watch(engine.setup.pipeline, heartbeat);

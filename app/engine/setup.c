@@ -7,7 +7,9 @@
 
 #include "app/backend.h"
 #include "app/exit.h"
+#include "app/tune.h"
 #include "drivers/sources.h"
+#include "gpu/gpu.h"
 
 /* Sensor delays of the synthetic camera, as real ones have them. */
 #define EXPOSURE_DELAY 2
@@ -112,6 +114,25 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
     return result;
 }
 
+/* What `parallax tune` measured, where it holds; else the GPU's backend goes on choosing by itself. */
+static void choose_launch(struct plx_setup *setup, const struct plx_match *match, int width, int height)
+{
+    struct plx_why why = {""};
+    struct plx_gpu_plan plan;
+    int choice;
+
+    if (strcmp(setup->stages->ops->name, "gpu") != 0)
+        return;
+    const struct plx_tune_for what = {plx_gpu_device(setup->stages), width, height, match};
+    int result = plx_tune_load(PLX_TUNE_FILE, &what, &choice, &why);
+    if (result == 0)
+        plx_gpu_choose(setup->stages, choice);
+    else if (result != PLX_ERR_NOT_FOUND)
+        plx_fail(&setup->tune_note, result, "ignored: %s", why.text);
+    plx_gpu_plan(setup->stages, width, height, match, &plan);
+    setup->launch = (uint32_t)plan.choice + 1 + (result == 0 ? 1u << 16 : 0);
+}
+
 static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_stereo_calibration *calibration = &setup->calibration;
@@ -127,6 +148,8 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
     int result = plx_pipeline_params_check(&config->pipeline, width, height, why);
     if (result == 0)
         result = plx_backend_open(config->backend, &limits, &setup->stages, &setup->backend_note, why);
+    if (result == 0)
+        choose_launch(setup, &config->pipeline.match, width, height);
     if (result == 0)
         result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, why);
     if (result == 0)

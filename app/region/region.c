@@ -239,3 +239,8 @@ void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts
     /* Relaxed: the count alone is read. */
     atomic_store_explicit(&region->header->restarts, restarts, memory_order_relaxed);
 }
+
+void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch)
+{
+    atomic_store_explicit(&region->header->launch, launch, memory_order_relaxed); /* the number alone is read */
+}

@@ -55,4 +55,7 @@ void plx_region_set_state(struct plx_shared_region *region, enum plx_state state
 /* How often an engine died or hung, for clients to read; wakes nobody. */
 void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts);
 
+/* How the engine's GPU computes, for clients to read: as plx_launch. Wakes nobody. */
+void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch);
+
 #endif

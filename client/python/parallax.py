@@ -160,6 +160,11 @@ class Client:
         """Engines of the service that died or hung and were replaced."""
         return _library.plx_restarts(self._client)
 
+    @property
+    def launch(self):
+        """How the GPU computes, as plx_launch; 0 on the CPU."""
+        return _library.plx_launch(self._client)
+
 
 def _load():
     library = ctypes.CDLL(os.environ.get("PARALLAX_LIBRARY", "libparallax.so.0"))
@@ -172,6 +177,7 @@ def _load():
             ("plx_state", ctypes.c_int, client),
             ("plx_health", c_uint32, client),
             ("plx_restarts", c_uint32, client),
+            ("plx_launch", c_uint32, client),
             ("plx_strerror", ctypes.c_char_p, ctypes.c_int)):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

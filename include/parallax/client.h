@@ -76,6 +76,10 @@ uint32_t plx_health(struct plx_client *client);
 /* Engines of this service that died or hung and were replaced; 0 before the first connection. */
 uint32_t plx_restarts(struct plx_client *client);
 
+/* How the engine's GPU computes, the same bits in every way: 0 on the CPU, or not known yet; else 1 + n in the low 16 bits, n
+ * being the way, and 1 above them if `parallax tune` has measured that it is the fastest. */
+uint32_t plx_launch(struct plx_client *client);
+
 /* Age of FRAME: CLOCK_MONOTONIC now minus its left capture time, nanoseconds, never negative; INT64_MAX where that time is
  * unknown or FRAME is NULL, so that what cannot be dated never looks fresh. */
 int64_t plx_age_ns(const struct plx_frame *frame);

@@ -52,7 +52,8 @@ struct plx_region_header {
     PLX_ATOMIC(uint64_t) status;   /* enum plx_state in the low half, enum plx_health bits in the high half */
     PLX_ATOMIC(uint32_t) wake;     /* futex word: changes after every change of newest or of the state */
     PLX_ATOMIC(uint32_t) restarts; /* engines of this service that died or hung and were replaced */
-    uint32_t reserved[10];
+    PLX_ATOMIC(uint32_t) launch;   /* as plx_launch */
+    uint32_t reserved[9];
 };
 
 /* Messages on the SOCK_SEQPACKET socket, one struct each way and the same in every version. */

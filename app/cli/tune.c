@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax tune`: measures the ways in which the GPU can make a configuration's disparity, and keeps the fastest. */
+#include "app/tune.h"
+
+#include <stdio.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/options.h"
+#include "app/exit.h"
+#include "config/config.h"
+#include "gpu/gpu.h"
+
+#define NAME "tune"
+
+struct tune_options {
+    const char *config, *output;
+    struct plx_list set;
+    int width, height;
+};
+
+static int configure(const struct tune_options *options, struct plx_config *ret_config, struct plx_why *why)
+{
+    plx_config_default(ret_config);
+    int result = options->config ? plx_config_load(options->config, ret_config, why) : 0;
+    for (int i = 0; i < options->set.count && result == 0; i++)
+        result = plx_config_set(ret_config, options->set.item[i], why);
+    return result == 0 ? plx_config_check(ret_config, why) : result;
+}
+
+static void print_times(const struct plx_stages *stages, const struct plx_tune_for *what, const double *ms, int best)
+{
+    struct plx_gpu_plan plan;
+
+    plx_gpu_plan(stages, what->width, what->height, what->match, &plan);
+    printf("%s; %d x %d, %d disparities, %d paths: %d warps of lines, of which %d fit at once, %.2f %% of their places idle\n",
+           what->device, what->width, what->height, what->match->disparities, what->match->paths, plan.warps, plan.resident,
+           plan.waste * 100);
+    for (int choice = 0; choice < PLX_GPU_CHOICES; choice++)
+        printf("  %-18s %8.3f ms%s%s\n", plx_gpu_choice_name(choice), ms[choice], choice == best ? "  fastest" : "",
+               choice == plan.choice ? "  chosen without measuring" : "");
+}
+
+static int measure(const struct tune_options *options, struct plx_stages *stages, const struct plx_match *match,
+                   struct plx_why *why)
+{
+    const struct plx_tune_for what = {plx_gpu_device(stages), options->width, options->height, match};
+    double ms[PLX_GPU_CHOICES];
+    int best = 0;
+
+    int result = plx_gpu_tune(stages, what.width, what.height, match, ms);
+    if (result < 0)
+        return plx_fail(why, result, "measuring failed: %s", *stages->why.text ? stages->why.text : plx_strerror(result));
+    for (int choice = 1; choice < PLX_GPU_CHOICES; choice++)
+        best = ms[choice] < ms[best] ? choice : best;
+    print_times(stages, &what, ms, best);
+    result = plx_tune_save(options->output, &what, best, ms[best], why);
+    if (result == 0)
+        printf("written to %s; the service takes it when it starts\n", options->output);
+    return result;
+}
+
+static int tune(const struct tune_options *options, const struct plx_match *match, struct plx_why *why)
+{
+    const struct plx_limits limits = {.width = options->width, .height = options->height, .disparities = match->disparities};
+    struct plx_stages *stages;
+
+    int result = plx_gpu_create(&limits, &stages, why);
+    if (result < 0)
+        return result;
+    result = measure(options, stages, match, why);
+    stages->ops->destroy(stages);
+    return result;
+}
+
+int plx_command_tune(int argc, char **argv)
+{
+    struct tune_options options = {.output = PLX_TUNE_FILE, .width = 640, .height = 480};
+    const struct plx_option table[] = {
+        {.name = "config",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &options.config,
+         .help = "configuration (default: every key at its default)"},
+        {.name = "set",
+         .argument = "KEY=VALUE",
+         .kind = PLX_OPTION_LIST,
+         .value = &options.set,
+         .help = "set one key after that; may be repeated"},
+        {.name = "width",
+         .argument = "PIXELS",
+         .kind = PLX_OPTION_INTEGER,
+         .value = &options.width,
+         .min = 1,
+         .max = PLX_MAX_SIDE,
+         .help = "of the rectified pictures (default: 640)"},
+        {.name = "height",
+         .argument = "PIXELS",
+         .kind = PLX_OPTION_INTEGER,
+         .value = &options.height,
+         .min = 1,
+         .max = PLX_MAX_SIDE,
+         .help = "likewise (default: 480)"},
+        {.name = "output",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &options.output,
+         .help = "file to write (default: " PLX_TUNE_FILE ", where the service looks)"},
+    };
+    const struct plx_usage usage = {
+        .command = NAME,
+        .synopsis = "[options]",
+        .about =
+            "Measures the ways in which the GPU can aggregate matching costs of such pictures and keeps the fastest for the\n"
+            "service. Results are the same bits with each. Takes seconds; stop the service meanwhile, or its times count in.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table};
+    static struct plx_config config; /* large */
+    struct plx_words words;
+    struct plx_why why = {""};
+    int exit_code;
+
+    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
+        return exit_code;
+    int result = configure(&options, &config, &why);
+    if (result == 0)
+        result = tune(&options, &config.pipeline.match, &why);
+    return result == 0 ? PLX_EXIT_OK : plx_cli_fail(NAME, plx_exit_code(result), "%s", why.text);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of `parallax tune`: it comes back where it holds, and is refused with its place everywhere else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+
+#include "app/tune.h"
+#include "app/version.h"
+#include "gpu/gpu.h"
+#include "tests/scratch.h"
+
+static struct scratch scratch;
+static struct plx_match match;
+static struct plx_tune_for here = {"NVIDIA Orin, 16 multiprocessors", 640, 480, &match};
+
+static int begin(void **state)
+{
+    (void)state;
+    plx_match_default(&match);
+    match.disparities = 64;
+    return scratch_begin(&scratch, "tune.yaml");
+}
+
+static int end(void **state)
+{
+    (void)state;
+    scratch_end(&scratch);
+    return 0;
+}
+
+static void skip_without_choices(void)
+{
+    if (!plx_gpu_choice_name(0))
+        skip(); /* built without CUDA */
+}
+
+/* It must be refused with ERROR, in one line that has WORDS, and leave the choice alone. */
+static void assert_refused(const struct plx_tune_for *what, int error, const char *words)
+{
+    struct plx_why why = {""};
+    int choice = -7;
+    assert_int_equal(plx_tune_load(scratch.path, what, &choice, &why), error);
+    assert_int_equal(choice, -7);
+    if (!strstr(why.text, words) || strchr(why.text, '\n'))
+        fail_msg("\"%s\" does not say \"%s\"", why.text, words);
+}
+
+static void every_choice_comes_back(void **state)
+{
+    (void)state;
+    skip_without_choices();
+    for (int choice = 0; choice < PLX_GPU_CHOICES; choice++) {
+        struct plx_why why = {""};
+        int loaded = -1;
+        assert_int_equal(plx_tune_save(scratch.path, &here, choice, 1.25, &why), 0);
+        assert_int_equal(plx_tune_load(scratch.path, &here, &loaded, &why), 0);
+        assert_int_equal(loaded, choice);
+    }
+}
+
+static void a_file_for_something_else_is_refused(void **state)
+{
+    (void)state;
+    skip_without_choices();
+    struct plx_match other = match;
+    struct plx_tune_for there = here;
+
+    assert_int_equal(plx_tune_save(scratch.path, &here, 1, 1.25, NULL), 0);
+    there.device = "NVIDIA Orin, 8 multiprocessors";
+    assert_refused(&there, PLX_ERR_UNSUPPORTED,
+                   "tune.yaml:3:9: measured for device \"NVIDIA Orin, 16 multiprocessors\", but here");
+    there = here;
+    there.width = 641;
+    assert_refused(&there, PLX_ERR_UNSUPPORTED, "picture \"640 x 480\", but here it is \"641 x 480\"; run parallax tune");
+    there = here;
+    there.match = &other;
+    other.paths = 4;
+    assert_refused(&there, PLX_ERR_UNSUPPORTED, "4 paths");
+    other = match;
+    other.disparities = 128;
+    assert_refused(&there, PLX_ERR_UNSUPPORTED, "128 disparities");
+    other = match;
+    other.p2_scale = 0;
+    assert_refused(&there, PLX_ERR_UNSUPPORTED, "P2 fixed");
+}
+
+static void write_text(const char *text)
+{
+    assert_int_equal(scratch_write(&scratch, text, strlen(text)), 0);
+}
+
+static void what_is_no_such_file_is_refused(void **state)
+{
+    (void)state;
+    char text[512];
+
+    assert_refused(&here, PLX_ERR_NOT_FOUND, "tune.yaml");
+    write_text("");
+    assert_refused(&here, PLX_ERR_FORMAT, "tune.yaml: expected the key version");
+    write_text("- 1\n- 2\n");
+    assert_refused(&here, PLX_ERR_FORMAT, "expected the key version");
+    write_text("version: [0, 1]\n");
+    assert_refused(&here, PLX_ERR_FORMAT, "tune.yaml:1:10: expected the key version with a text");
+    write_text("version: {\n");
+    assert_refused(&here, PLX_ERR_FORMAT, "tune.yaml:");
+    write_text("version: 0.0.0-foreign\n");
+    assert_refused(&here, PLX_ERR_UNSUPPORTED, "tune.yaml:1:10: measured for version \"0.0.0-foreign\"");
+    snprintf(text, sizeof text,
+             "version: %s\ndevice: %s\npicture: 640 x 480\nmatch: 64 disparities, 8 paths, P2 varies\nlines: sideways\n",
+             plx_version, here.device);
+    write_text(text);
+    assert_refused(&here, PLX_ERR_UNSUPPORTED, "tune.yaml:5:8: no way to launch lines is called \"sideways\"");
+}
+
+static void a_place_that_cannot_be_written_is_named(void **state)
+{
+    (void)state;
+    skip_without_choices();
+    struct plx_why why = {""};
+    assert_int_equal(plx_tune_save("/nonexistent/directory/tune.yaml", &here, 0, 1, &why), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(why.text, "/nonexistent/directory/tune.yaml"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_choice_comes_back, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_for_something_else_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_no_such_file_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_place_that_cannot_be_written_is_named, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -21,7 +21,7 @@ int64_t plx_pairing_default_tolerance_ns(double rate_hz)
 void plx_pairing_init(struct plx_pairing *pairing, int64_t tolerance_ns)
 {
     memset(pairing, 0, sizeof *pairing);
-    pairing->tolerance_ns = tolerance_ns;
+    pairing->tolerance_ns = pairing->drift_ns = tolerance_ns;
 }
 
 static void discard(struct plx_pairing_result *result, const struct plx_capture *capture)
@@ -97,6 +97,8 @@ static void match(struct plx_pairing *pairing, enum plx_eye eye, const struct pl
         uint64_t apart = waited_longer ? (uint64_t)capture->capture_ns - (uint64_t)oldest.capture_ns
                                        : (uint64_t)oldest.capture_ns - (uint64_t)capture->capture_ns;
         if (apart <= (uint64_t)pairing->tolerance_ns) {
+            if (apart > (uint64_t)pairing->drift_ns)
+                result->health |= PLX_HEALTH_DESYNC;
             pop_oldest(pairing);
             make_pair(pairing, eye == PLX_LEFT ? capture : &oldest, eye == PLX_LEFT ? &oldest : capture, result);
             return;

@@ -12,7 +12,8 @@
 #define PLX_PAIRING_DESYNC 2 /* captures of each eye that find no partner, in a row, before this counts as a fault */
 
 struct plx_pairing {
-    int64_t tolerance_ns;                          /* largest difference within a pair */
+    int64_t tolerance_ns; /* largest difference within a pair */
+    int64_t drift_ns;     /* a pair with a larger one is DESYNC all the same; as TOLERANCE_NS, unless set after init */
     struct plx_capture waiting[PLX_PAIRING_QUEUE]; /* oldest first, all of one eye: as soon as both had one, one had to go */
     int waiting_count;
     enum plx_eye waiting_eye;

@@ -312,6 +312,7 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     plx_pipeline_watch(engine.setup.pipeline, heartbeat);
     plx_pairing_init(&engine.pairing, tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)
                                                        : plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz));
+    engine.pairing.drift_ns = plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz);
 
     struct plx_source *source = engine.setup.source;
     if (source->rate_hz > 0)

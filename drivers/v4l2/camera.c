@@ -30,8 +30,8 @@ static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal,
     if (rate_hz > 0.0)
         ret_deal->rate_hz = rate_hz;
     else if (camera->wish.rate_hz > 0.0)
-        plx_fail(note, 0, "%s: the driver sets no rate; %g Hz is believed (source.controls may set it)", camera->node.path,
-                 camera->wish.rate_hz);
+        plx_v4l2_note(note, "%s: the driver sets no rate; %g Hz is believed (source.controls may set it)", camera->node.path,
+                      camera->wish.rate_hz);
     return 0;
 }
 
@@ -165,7 +165,7 @@ static int reopen(struct plx_v4l2_camera *camera, struct plx_why *why)
 {
     const struct plx_v4l2_deal *old = &camera->deal;
     struct plx_v4l2_deal deal;
-    struct plx_why note;
+    struct plx_why note = {""};
 
     int result = plx_v4l2_find(&camera->rule, &camera->node, why);
     if (result < 0) {

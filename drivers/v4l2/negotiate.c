@@ -225,7 +225,7 @@ static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wis
     }
     deal->rate_hz = hertz(param.parm.capture.timeperframe);
     if (wish->rate_hz > 0.0 && fabs(deal->rate_hz - wish->rate_hz) > wish->rate_hz * SAME_RATE)
-        plx_fail(note, 0, "%s: the camera runs at %.6g Hz instead of %.6g", node->path, deal->rate_hz, wish->rate_hz);
+        plx_v4l2_note(note, "%s: the camera runs at %.6g Hz instead of %.6g", node->path, deal->rate_hz, wish->rate_hz);
 }
 
 int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
@@ -245,7 +245,7 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *w
         if (result < 0)
             return result;
         format = choose(node, wish);
-        plx_fail(note, 0, "%s: libv4l2 converts %s, which costs a copy", node->path, offered);
+        plx_v4l2_note(note, "%s: libv4l2 converts %s, which costs a copy", node->path, offered);
     }
     if (!format)
         return plx_fail(why, PLX_ERR_UNSUPPORTED,

@@ -6,6 +6,7 @@
 #include <libv4l2.h>
 #include <limits.h>
 #include <linux/videodev2.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,19 @@ int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_why *why)
         return plx_v4l2_fail(why, node->path, -errno, "libv4l2 does not take it");
     node->converting = true;
     return 0;
+}
+
+void plx_v4l2_note(struct plx_why *note, const char *format, ...)
+{
+    const size_t used = strlen(note->text), gap = used > 0 ? 2 : 0;
+    va_list arguments;
+
+    if (used + gap + 1 >= sizeof note->text)
+        return;
+    memcpy(note->text + used, "; ", gap);
+    va_start(arguments, format);
+    vsnprintf(note->text + used + gap, sizeof note->text - used - gap, format, arguments);
+    va_end(arguments);
 }
 
 uint32_t plx_v4l2_buffer_type(const struct plx_v4l2_node *node)

@@ -41,4 +41,7 @@ uint32_t plx_v4l2_buffer_type(const struct plx_v4l2_node *node);
  * PERMISSION, BUSY, NOMEM, UNSUPPORTED (not understood), IO. */
 int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char *what);
 
+/* Adds a sentence part to NOTE, as far as it fits. */
+void plx_v4l2_note(struct plx_why *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

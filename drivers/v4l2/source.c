@@ -433,7 +433,6 @@ static int open_cameras(struct v4l2 *self, struct plx_stages *stages, const stru
 
     for (int i = 0; i < (both_in_one ? 1 : PLX_EYES) && result == 0; i++) {
         struct plx_v4l2_camera *camera = &self->camera[i];
-        struct plx_why note = {""};
         camera->wish = (struct plx_v4l2_wish){
             .fourcc = plx_v4l2_fourcc_parse(options->format),
             .width = options->width * (both_in_one ? 2 : 1),
@@ -446,11 +445,9 @@ static int open_cameras(struct v4l2 *self, struct plx_stages *stages, const stru
         camera->eye = both_in_one ? PLX_EYES : i;
         result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, why);
         if (result == 0)
-            result = plx_v4l2_camera_open(camera, stages, &note, why);
+            result = plx_v4l2_camera_open(camera, stages, &self->base.note, why);
         if (result == 0)
             self->cameras++;
-        if (note.text[0])
-            self->base.note = note;
     }
     return result == 0 ? compare(self, why) : result;
 }

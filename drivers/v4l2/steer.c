@@ -127,8 +127,9 @@ static int find_knobs(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *
         steer->exposure.present = false;
     }
     if (steer->gain.present && !(steer->gain.step > 0.0)) {
-        plx_fail(note, 0, "%s: the unit of the control %s is not known, so that gain is left alone; set source.gain_step",
-                 node->path, steer->gain.control.name);
+        if (steer->exposure.present)
+            plx_v4l2_note(note, "%s: the unit of the control %s is not known, so that gain is left alone; set source.gain_step",
+                          node->path, steer->gain.control.name);
         steer->gain.present = false;
     }
     return 0;

@@ -196,6 +196,14 @@ static void test_desync(void **state)
     assert_int_equal(push(&pairing, PLX_RIGHT, 135, 4, &result), 0); /* in step again */
     assert_true(result.paired);
 
+    plx_pairing_init(&pairing, 17 * PLX_NS_PER_MS); /* paired by nearest time, and far apart all the same */
+    pairing.drift_ns = 8 * PLX_NS_PER_MS;
+    for (uint32_t k = 0; k < 17; k++) {
+        push(&pairing, PLX_LEFT, 33 * k, k, &result);
+        assert_int_equal(push(&pairing, PLX_RIGHT, 33 * k + k, k, &result), k > 8 ? PLX_HEALTH_DESYNC : 0);
+        assert_true(result.paired);
+    }
+
     plx_pairing_init(&pairing, 8 * PLX_NS_PER_MS); /* one eye alone is lost, not out of step */
     for (uint32_t k = 0; k < 30; k++)
         assert_int_equal(push(&pairing, PLX_LEFT, 33 * k, k, &result), 0);

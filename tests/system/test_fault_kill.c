@@ -193,7 +193,7 @@ static void a_client_killed_at_each_system_call_is_not_noticed(void **state)
         command_end(&watch);
         assert_int_equal(watch.code, 128 + SIGKILL);
         command_free(&watch);
-        whole_frame(client, 300);
+        whole_frame(client, RECOVER_MS);
     }
     const int64_t deadline = now_ms() + RECOVER_MS;
     while (open_files(daemon_.pid) != files) {

@@ -65,7 +65,7 @@ static void each_step_that_hangs_is_named_and_its_engine_replaced(void **state)
         {"plx_pairing_push", 13, "the source"},
         {"plx_cpu_convert", 13, "stage convert"},
         {"plx_cpu_histogram", 13, "stage histogram"},
-        {"plx_cpu_match_template", 13, "stage rectify"},
+        {"plx_cpu_match_template", 13, "stage obstacles"},
         {"plx_cpu_filter", 13, "stage prefilter"},
         {"plx_cpu_census", 13, "stage census"},
         {"plx_cpu_sgm", 7, "stage sgm"},
@@ -90,21 +90,22 @@ static void a_pipeline_three_times_too_slow_keeps_the_newest(void **state)
     struct plx_frame before = whole_frame(client, START_MS);
     const long memory = private_kib(engine_of(&daemon_));
 
+    int waited = 0;
     uint64_t lost = 0; /* pairs, by the engine or by the source before it */
     for (int i = 0; i < 12; i++) {
         const struct plx_frame frame = whole_frame(client, START_MS);
-        const int64_t age_ms = (frame.published_ns - frame.capture[PLX_LEFT].capture_ns) / PLX_NS_PER_MS;
         assert_true(frame.sequence > before.sequence);
         if (i >= 2) { /* once it is under way */
             lost +=
                 frame.pairs_skipped - before.pairs_skipped + frame.capture[PLX_LEFT].dropped - before.capture[PLX_LEFT].dropped;
             assert_int_equal(frame.health & (PLX_HEALTH_OVERLOAD | PLX_HEALTH_LATE), PLX_HEALTH_OVERLOAD | PLX_HEALTH_LATE);
         }
-        if (age_ms > busy_ms(&frame) + 2 * PERIOD_MS + SLACK_MS)
-            fail_msg("a pair is %d ms old when it is published: it has waited", (int)age_ms);
+        /* Taken after the one before was done, but for the one that was then on its way: nothing has waited in line. */
+        waited += frame.capture[PLX_LEFT].capture_ns < before.published_ns - 2 * PERIOD_MS * PLX_NS_PER_MS;
         before = frame;
     }
-    assert_true(lost >= 2 * 10 - 1);                              /* of three, but for where the counting begins */
+    assert_in_range(waited, 0, 3);   /* a busy machine delays a capture now and then; a queue would delay all */
+    assert_true(lost >= 2 * 10 - 1); /* of three, but for where the counting begins */
     assert_true(private_kib(engine_of(&daemon_)) < memory + 512); /* no queue grows */
     stop_daemon();
     plx_disconnect(client);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -71,6 +72,7 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
     assert_true(daemon->pid >= 0);
     if (daemon->pid > 0)
         return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
     int log = open(daemon->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(127);

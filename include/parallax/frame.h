@@ -162,11 +162,11 @@ struct plx_frame {
     uint64_t pairs_skipped; /* whole pairs dropped since start because a newer one was there */
     struct plx_capture_info capture[PLX_EYES];
     struct plx_calibration_info calibration;
-    uint32_t width, height; /* of the rectified image */
-    int32_t min_disparity;  /* pixels; true disparity = value / 16 + min_disparity */
-    uint32_t disparities;   /* searched range, pixels */
-    uint32_t stage_us[PLX_STAGE_COUNT];
-    uint32_t bytes; /* of the frame: header and planes */
+    uint32_t width, height;             /* of the rectified image */
+    int32_t min_disparity;              /* pixels; true disparity = value / 16 + min_disparity */
+    uint32_t disparities;               /* searched range, pixels */
+    uint32_t stage_us[PLX_STAGE_COUNT]; /* of the CPU; what a GPU did is in PLX_STAGE_OBSTACLES, where it is waited for */
+    uint32_t bytes;                     /* of the frame: header and planes */
     struct plx_ground_info ground;
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t region_count;   /* components found, published or not */

@@ -1,18 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program as another user, in the child after fork. */
+/* Programs of the build, in the child after fork. */
 #ifndef PLX_TESTS_EXEC_AS_H
 #define PLX_TESTS_EXEC_AS_H
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/* What a program of the build must be started with, "" where it is for this machine. A cross build's tests get it from CTest:
+ * the emulator that runs the test does not run what the test starts. */
+static inline const char *emulator(void)
+{
+    const char *words = getenv("PLX_EMULATOR");
+    return words ? words : "";
+}
+
+/* As execv. Returns on failure only. */
+static inline void exec_program(const char *path, char *const *argv)
+{
+    char text[4096], *word[64];
+    int count = 0;
+
+    if (!*emulator()) {
+        execv(path, argv);
+        return;
+    }
+    snprintf(text, sizeof text, "%s", emulator());
+    for (char *next = strtok(text, " "); next && count < 16; next = strtok(NULL, " "))
+        word[count++] = next;
+    memcpy(&word[count++], &path, sizeof path); /* exec takes it without const, and does not write */
+    while (count < 63 && *++argv)
+        word[count++] = *argv;
+    word[count] = NULL;
+    execv(word[0], word);
+}
 
 /* USER 0: as the test. The file is opened first: a build below a home directory is out of the other's reach. */
 static inline _Noreturn void exec_as(uid_t user, const char *path, char *const *argv)
 {
     const int program = open(path, O_RDONLY | O_CLOEXEC);
-    if (program >= 0 && (user == 0 || (setgid(user) == 0 && setuid(user) == 0)))
-        fexecve(program, argv, environ);
+    if (program >= 0 && (user == 0 || (setgid(user) == 0 && setuid(user) == 0))) {
+        if (*emulator())
+            exec_program(path, argv);
+        else
+            fexecve(program, argv, environ);
+    }
     _exit(127);
 }
 

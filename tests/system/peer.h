@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/exec_as.h"
+
 struct peer {
     pid_t pid;
     int in; /* its stdin */
@@ -51,7 +53,7 @@ static inline struct peer peer_start(const char *program, char **argument)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
-        execv(path, argument);
+        exec_program(path, argument);
         _exit(127);
     }
     argument[0] = NULL; /* PATH ends here */

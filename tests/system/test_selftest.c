@@ -17,6 +17,7 @@
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/sources.h"
+#include "tests/exec_as.h"
 #include "tests/target/cameras.h"
 #include "tests/target/report.h"
 
@@ -72,8 +73,9 @@ static void write_file(const char *name, const char *text)
 
 static int run_program(const char *program, const char *arguments)
 {
-    char command[512];
-    snprintf(command, sizeof command, PLX_BINARY_DIR "/bin/%s %s >%s 2>%s", program, arguments, path_of("tap"), path_of("err"));
+    char command[4096];
+    snprintf(command, sizeof command, "%s " PLX_BINARY_DIR "/bin/%s %s >%s 2>%s", emulator(), program, arguments,
+             path_of("tap"), path_of("err"));
     const int status = system(command);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);

@@ -10,10 +10,14 @@
 
 #include <cmocka.h>
 
-/* The output of COMMAND, in static storage that the next call for the same SLOT overwrites. */
-static const char *said(int slot, const char *command)
+#include "tests/exec_as.h"
+
+/* The output of PROGRAM and its arguments, in static storage that the next call for the same SLOT overwrites. */
+static const char *said(int slot, const char *launcher, const char *program)
 {
     static char text[2][1024];
+    char command[4096];
+    snprintf(command, sizeof command, "%s %s", launcher, program);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     text[slot][fread(text[slot], 1, sizeof text[slot] - 1, pipe)] = '\0';
@@ -24,8 +28,8 @@ static const char *said(int slot, const char *command)
 static void test_both_programs_say_the_same(void **state)
 {
     (void)state;
-    const char *service = said(0, PLX_BINARY_DIR "/bin/parallaxd --version");
-    const char *command = said(1, PLX_BINARY_DIR "/bin/parallax --version");
+    const char *service = said(0, emulator(), PLX_BINARY_DIR "/bin/parallaxd --version");
+    const char *command = said(1, emulator(), PLX_BINARY_DIR "/bin/parallax --version");
     assert_memory_equal(service, "parallaxd 0.", 12);
     assert_memory_equal(command, "parallax 0.", 11);
     assert_string_equal(strchr(service, ' '), strchr(command, ' '));
@@ -49,12 +53,12 @@ static void test_commit(void **state)
     (void)state;
     if (getenv("PLX_COMMIT"))
         skip();
-    const char *head = said(1, "git -C " PLX_SOURCE_DIR " rev-parse --short=12 HEAD 2>/dev/null || true");
+    const char *head = said(1, "", "git -C " PLX_SOURCE_DIR " rev-parse --short=12 HEAD 2>/dev/null || true");
     if (strlen(head) < 12)
         skip();
     char line[64];
     snprintf(line, sizeof line, "\ncommit     %.12s", head);
-    assert_non_null(strstr(said(0, PLX_BINARY_DIR "/bin/parallaxd --version"), line));
+    assert_non_null(strstr(said(0, emulator(), PLX_BINARY_DIR "/bin/parallaxd --version"), line));
 }
 
 int main(void)

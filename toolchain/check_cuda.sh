@@ -11,17 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 clang=clang-19
-
-# Unpacks wheels, once, as a toolkit: bin, include, lib, nvvm.
-toolkit() { # DIR PACKAGE...
-    local dir=$1 part; shift
-    [[ -d $dir ]] && return
-    rm -rf "$dir.part" && mkdir -p "$dir.part/all"
-    python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$dir.part/wheels" "$@"
-    for part in "$dir.part"/wheels/nvidia/*/; do cp -r "$part". "$dir.part/all"; done
-    chmod -R u+x "$dir.part/all/bin" "$dir.part/all/nvvm"
-    mv "$dir.part/all" "$dir" && rm -r "$dir.part"
-}
+. toolchain/cuda_wheels.sh
 
 # Judges the report of ptxas in FILE...
 judge() { # "GPU..." FILE...
@@ -32,7 +22,7 @@ judge() { # "GPU..." FILE...
 cuda_13() {
     local nvcc=${CUDACXX:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)} dir=build/check-cuda-13
     if [[ ! $nvcc ]] || ! "$nvcc" --version | grep -q 'release 13\.0'; then
-        toolkit build/cuda-13.0 nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 \
+        cuda_wheels build/cuda-13.0 "$(uname -m)" nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 \
             nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
         ln -sfn lib build/cuda-13.0/lib64
         nvcc=$PWD/build/cuda-13.0/bin/nvcc
@@ -57,7 +47,7 @@ cuda_12() {
     local file
     export out=build/check-cuda-12 toolkit=$PWD/build/cuda-12.6 clang
     export -f compile_12
-    toolkit "$toolkit" 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-cccl-cu12==12.6.*'
+    cuda_wheels "$toolkit" "$(uname -m)" 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-cccl-cu12==12.6.*'
     rm -rf "$out" && mkdir -p "$out"
     for file in gpu/*.cu; do printf '%s\n' "$file sm_72" "$file sm_87" "$file host"; done |
         xargs -P "$jobs" -L 1 bash -c 'compile_12 "$@"' compile_12

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md. */
+/* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md; its model: app/region/ring.pml. */
 #include "client/map.h"
 
 #include <errno.h>
@@ -135,14 +135,14 @@ static const struct plx_region_slot *slot_of(const struct plx_map *map, uint64_t
 int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        /* Acquire: the slot's lock is at least as new as newest says. */
+        /* Acquire: the slot's lock and the frame are at least as new as newest says. */
         uint64_t sequence = atomic_load_explicit(&map->header->newest, memory_order_acquire);
         if (sequence == last)
             return 0;
         if (sequence < last)
             return PLX_ERR_FORMAT;
-        /* Acquire: the frame is at least as new as the lock says. */
-        if (atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_acquire) != 2 * sequence)
+        /* Relaxed: never older than that, so another number means that the writer has come round. */
+        if (atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_relaxed) != 2 * sequence)
             continue; /* overwritten between the two loads */
         const unsigned char *frame = map->frames + sequence % map->slot_count * map->frame_stride;
         struct plx_view view;

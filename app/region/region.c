@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared memory and the writer's side of its ring. Protocol and ordering: docs/shared-memory.md. */
+/* The shared memory and the writer's side of its ring. Protocol and ordering: docs/shared-memory.md; its model: ring.pml. */
 #include "app/region/region.h"
 
 #include <errno.h>
@@ -209,8 +209,8 @@ void plx_ring_commit(struct plx_shared_region *region)
     __atomic_store_n(&frame->sequence, sequence, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->epoch, region->header->epoch, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->published_ns, plx_now_ns(), __ATOMIC_RELAXED);
-    /* Release, both: who sees the even lock sees the whole frame; who sees newest sees the even lock. */
-    atomic_store_explicit(&region->slots[slot].lock, 2 * sequence, memory_order_release);
+    /* Relaxed: readers come by newest. Release: who sees newest sees the even lock and the whole frame. */
+    atomic_store_explicit(&region->slots[slot].lock, 2 * sequence, memory_order_relaxed);
     atomic_store_explicit(&region->header->newest, sequence, memory_order_release);
     wake_readers(region->header);
 }
@@ -222,7 +222,8 @@ void plx_ring_abandon(struct plx_shared_region *region)
 
 uint64_t plx_ring_newest(const struct plx_shared_region *region)
 {
-    return atomic_load_explicit(&region->header->newest, memory_order_acquire);
+    /* Relaxed: only the number is wanted, for the messages to clients, who look for themselves. */
+    return atomic_load_explicit(&region->header->newest, memory_order_relaxed);
 }
 
 void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health)

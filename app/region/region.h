@@ -46,7 +46,7 @@ void plx_ring_commit(struct plx_shared_region *region);
 /* Gives the slot up: nothing is published. */
 void plx_ring_abandon(struct plx_shared_region *region);
 
-/* Sequence of the newest frame, 0 before the first. Any process that has the mapping. */
+/* Sequence of the newest frame, 0 before the first; it orders nothing. Any process that has the mapping. */
 uint64_t plx_ring_newest(const struct plx_shared_region *region);
 
 /* State and health flags that clients read between frames; wakes waiting readers when the state changes. */

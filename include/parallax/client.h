@@ -47,7 +47,8 @@ void plx_disconnect(struct plx_client *client);
 
 /* Waits up to TIMEOUT_MS (0: do not wait, negative: for ever) for a frame newer than the last one seen and views it; always the
  * newest there is. Errors:
- *   TIMEOUT  service alive, no newer frame in time, or a signal handler ran meanwhile
+ *   TIMEOUT  service alive, no newer frame in time, or a signal handler ran while it slept (which it does in slices: not every
+ *            signal is met, so give a finite timeout where a handler sets a flag)
  *   LOST     service or its engine is gone: said once at once when it happens, after that instead of TIMEOUT while it lasts.
  *            Call again to go on trying: the library reattaches by itself
  *   VERSION  the service came back in another version;  FORMAT  the region is damaged;  ARG  the last view is not released */

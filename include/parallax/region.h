@@ -8,7 +8,7 @@
  *   frames_offset  slot_count frames, frame_stride bytes apart, each struct plx_frame and its planes; page-aligned
  *
  * Frame SEQUENCE lives in slot SEQUENCE % slot_count. To read it: newest (acquire) gives the sequence; the slot's lock
- * (acquire) must be 2 * sequence; read the frame; acquire fence; the lock (relaxed) must be the same still.
+ * (relaxed) must be 2 * sequence; read the frame; acquire fence; the lock (relaxed) must be the same still.
  */
 #ifndef PARALLAX_REGION_H
 #define PARALLAX_REGION_H

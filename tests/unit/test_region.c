@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/region/region.h"
+#include "client/client.h"
 #include "client/fetch.h"
-#include "client/map.h"
 
 #define NOBODY 65534
 
@@ -168,6 +169,16 @@ static void abandoned_slot_is_skipped_and_taken_over(void **state)
 
 /* --- threads, for ThreadSanitizer: readers look at the writer's own mapping, since it knows memory by its address ---- */
 
+static void *memory_of(struct plx_shared_region *region)
+{
+    unsigned char *frame = (unsigned char *)plx_ring_begin(region);
+    struct plx_map map = map_of(region);
+    size_t slot = (plx_ring_newest(region) + 1) % map.slot_count;
+    size_t to_header = (size_t)(map.frames - (const unsigned char *)map.header) + slot * map.frame_stride;
+    plx_map_close(&map);
+    return frame - to_header;
+}
+
 enum { THREAD_FRAMES = 20000, THREADS = 4 };
 
 static void *read_until_last(void *memory)
@@ -196,12 +207,10 @@ static void threads_agree(void **state)
 {
     (void)state;
     struct plx_shared_region *region = make_region(4);
-    unsigned char *first = (unsigned char *)plx_ring_begin(region); /* of slot 1 */
-    struct plx_map map = map_of(region);
-    size_t to_header = (size_t)(map.frames - (const unsigned char *)map.header) + map.frame_stride;
+    void *memory = memory_of(region);
     pthread_t thread[THREADS];
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, read_until_last, first - to_header), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, read_until_last, memory), 0);
     for (uint32_t n = 1; n <= THREAD_FRAMES; n++) {
         struct plx_frame *frame = plx_ring_begin(region);
         for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
@@ -215,7 +224,79 @@ static void threads_agree(void **state)
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
-    plx_map_close(&map);
+    plx_region_destroy(region);
+}
+
+/* Plain accesses, in a ring that nobody comes round: only newest orders them, and ThreadSanitizer says if it does not. */
+enum { PLAIN_SLOTS = 64, PLAIN_FRAMES = PLAIN_SLOTS - 1 };
+
+static void *read_plainly(void *memory)
+{
+    struct plx_map map;
+    uint64_t last = 0, wrong = 0;
+    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
+        return (void *)1;
+    while (last < PLAIN_FRAMES) {
+        struct plx_view view;
+        if (plx_map_look(&map, last, &view) < 1)
+            continue;
+        wrong |= view.frame->obstacle[0].age ^ view.sequence;
+        last = view.sequence;
+    }
+    return (void *)(uintptr_t)(wrong ? 2 : 0);
+}
+
+static void newest_publishes_what_was_written_before(void **state)
+{
+    (void)state;
+    struct plx_shared_region *region = make_region(PLAIN_SLOTS);
+    void *memory = memory_of(region);
+    pthread_t thread;
+    void *failed;
+    assert_int_equal(pthread_create(&thread, NULL, read_plainly, memory), 0);
+    for (uint32_t n = 1; n <= PLAIN_FRAMES; n++) {
+        plx_ring_begin(region)->obstacle[0].age = n;
+        plx_ring_commit(region);
+        usleep(100);
+    }
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    plx_region_destroy(region);
+}
+
+struct watcher {
+    struct plx_client client;
+    int led_to_it; /* a plain one: only the state orders it */
+};
+
+static void *wait_for_running(void *memory)
+{
+    struct watcher *watcher = memory;
+    while (plx_state(&watcher->client) != PLX_STATE_RUNNING)
+        sched_yield();
+    return (void *)(uintptr_t)(watcher->led_to_it == 1 ? 0 : 1);
+}
+
+static void state_publishes_what_led_to_it(void **state)
+{
+    (void)state;
+    struct plx_shared_region *region = make_region(4);
+    void *memory = memory_of(region);
+    struct watcher watcher = {.led_to_it = 0};
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* a connection that lives: plx_state asks for it */
+    watcher.client.socket = pair[0];
+    assert_int_equal(plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &watcher.client.map), 0);
+    pthread_t thread;
+    void *failed;
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_running, &watcher), 0);
+    usleep(2000);
+    watcher.led_to_it = 1;
+    plx_region_set_state(region, PLX_STATE_RUNNING, 0);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    close(pair[0]);
+    close(pair[1]);
     plx_region_destroy(region);
 }
 
@@ -229,6 +310,8 @@ int main(void)
         cmocka_unit_test(frame_stays_whole_until_its_slot_is_begun_again),
         cmocka_unit_test(abandoned_slot_is_skipped_and_taken_over),
         cmocka_unit_test(threads_agree),
+        cmocka_unit_test(newest_publishes_what_was_written_before),
+        cmocka_unit_test(state_publishes_what_led_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static uint64_t sum_tile(const struct plx_raw *raw, int tile_x, int tile_y)
     const int step = (y1 - y0 + TILE_ROWS - 1) / TILE_ROWS;
     const struct plx_format_layout *layout = plx_format_layout(raw->format);
     const int x0 = raw->eye_x + tile_start(tile_x, raw->eye_width);
-    const size_t first = (size_t)(x0 / layout->unit_pixels * layout->unit_bytes);
+    const size_t first = (size_t)(x0 / layout->unit_pixels) * (size_t)layout->unit_bytes;
     const size_t end = plx_raw_row_bytes(raw->format, raw->eye_x + tile_start(tile_x + 1, raw->eye_width));
     uint64_t sum = 0;
 

@@ -42,6 +42,7 @@ struct plx_config {
     double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */
     double rectify_alpha;     /* 0..1 */
     enum plx_backend_kind backend;
+    enum plx_gpu_memory gpu_memory;
     int threads; /* 0 = all */
     struct plx_pipeline_params pipeline;
     struct plx_exposure_params exposure;

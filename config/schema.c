@@ -16,6 +16,11 @@ static const struct plx_word replay_words[] = {
 static const struct plx_word gain_words[] = {{"linear", PLX_GAIN_LINEAR}, {"db", PLX_GAIN_DB}, {NULL, 0}};
 static const struct plx_word backend_words[] = {
     {"auto", PLX_BACKEND_AUTO}, {"cpu", PLX_BACKEND_CPU}, {"gpu", PLX_BACKEND_GPU}, {NULL, 0}};
+static const struct plx_word memory_words[] = {{"auto", PLX_GPU_MEMORY_AUTO},
+                                               {"mapped", PLX_GPU_MEMORY_MAPPED},
+                                               {"managed", PLX_GPU_MEMORY_MANAGED},
+                                               {"copied", PLX_GPU_MEMORY_COPIED},
+                                               {NULL, 0}};
 static const struct plx_word set_words[] = {{"default", PLX_MATCH_SET_DEFAULT}, {"classic", PLX_MATCH_SET_CLASSIC}, {NULL, 0}};
 static const struct plx_word disparity_words[] = {{"64", 64}, {"128", 128}, {"256", 256}, {NULL, 0}};
 static const struct plx_word path_words[] = {{"4", 4}, {"8", 8}, {NULL, 0}};
@@ -93,6 +98,9 @@ const struct plx_key plx_keys[] = {
      .help = "where the rectification is computed: 0 = only valid pixels, 1 = every source pixel"},
     {"backend", PLX_KEY_WORD, FIELD(backend), .words = backend_words,
      .help = "processor of the stages; auto = the GPU where there is one"},
+    {"gpu.memory", PLX_KEY_WORD, FIELD(gpu_memory), .words = memory_words,
+     .help = "what GPU and CPU share: mapped = pinned, frames written in place; managed = likewise, moved by the driver; "
+             "copied = the GPU works in its own, frames are copied out; auto = mapped where there is one memory, else copied"},
     {"threads", PLX_KEY_INT, FIELD(threads), LIMITS(0, 256), .help = "CPU threads of the stages; 0 = all that are allowed"},
 
     {"prefilter.x", PLX_KEY_ODD, FIELD(pipeline.prefilter_x), LIMITS(1, 31),

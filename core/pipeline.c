@@ -26,6 +26,32 @@ struct step {
 };
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* Lanes of the backend. */
+enum { FIRST, BESIDE, COPIES };
+
+static int go_to_lane(struct pass *pass, int lane)
+{
+    struct plx_stages *stages = pass->pipeline->stages;
+    return stages->ops->lane ? stages->ops->lane(stages, lane) : 0;
+}
+
+/* Where stages do not write the frame itself, brings planes that are done to it, beside all that follows. */
+static int publish(struct pass *pass, const enum plx_plane_id *id, size_t count)
+{
+    struct plx_stages *stages = pass->pipeline->stages;
+
+    if (!pass->pipeline->far_planes)
+        return 0;
+    int result = go_to_lane(pass, COPIES);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const struct plx_plane *plane = &pass->frame->plane[id[i]];
+        if (plane->width > 0)
+            result = stages->ops->copy(stages, (uint8_t *)pass->frame + plane->offset, pass->plane[id[i]].data,
+                                       (size_t)plane->pitch * plane->height);
+    }
+    return result == 0 ? go_to_lane(pass, FIRST) : result;
+}
+
 static int convert(struct pass *pass)
 {
     struct plx_stages *stages = pass->pipeline->stages;
@@ -67,7 +93,8 @@ static int rectify(struct pass *pass)
             result = stages->ops->rectify(stages, &pass->grey[eye], &pipeline->map[eye], &pass->rectified[eye],
                                           &pipeline->masked[eye]);
     }
-    return result;
+    static const enum plx_plane_id done[] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT, PLX_PLANE_HISTOGRAM};
+    return result == 0 ? publish(pass, done, COUNT(done)) : result;
 }
 
 static int prefilter(struct pass *pass)
@@ -150,7 +177,8 @@ static int refine_strict(struct pass *pass)
     }
     if (result == 0 && temporal_on(pipeline))
         result = stages->ops->temporal(stages, src, &pipeline->params.temporal, &pipeline->history, disparity);
-    return result;
+    static const enum plx_plane_id done[] = {PLX_PLANE_DISPARITY};
+    return result == 0 ? publish(pass, done, COUNT(done)) : result;
 }
 
 static void swap(const struct plx_image **a, const struct plx_image **b)
@@ -189,13 +217,18 @@ static int refine(struct pass *pass)
     struct plx_pipeline *pipeline = pass->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_image *confidence = &pass->plane[PLX_PLANE_CONFIDENCE];
+    static const enum plx_plane_id done[] = {PLX_PLANE_DENSE, PLX_PLANE_FILLED, PLX_PLANE_CONFIDENCE};
 
     int result = refine_strict(pass);
+    if (result == 0 && !speckle_on(pipeline)) /* which stays on the first lane */
+        result = go_to_lane(pass, BESIDE);
     if (result == 0 && pass->plane[PLX_PLANE_DENSE].data)
         result = refine_dense(pass);
     if (result == 0 && confidence->data)
         result = stages->ops->confidence(stages, &pipeline->winners, checked(pass), &pipeline->params.match, confidence);
-    return result;
+    if (result == 0)
+        result = publish(pass, done, COUNT(done));
+    return result == 0 ? go_to_lane(pass, FIRST) : result;
 }
 
 static int ground(struct pass *pass)
@@ -205,7 +238,15 @@ static int ground(struct pass *pass)
 
     if (!pipeline->params.ground)
         return 0;
-    return stages->ops->ground(stages, &pass->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
+    int result = stages->ops->ground(stages, &pass->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
+    if (result == 0 && pipeline->ground != pipeline->found_ground) {
+        result = go_to_lane(pass, COPIES);
+        if (result == 0)
+            result = stages->ops->copy(stages, pipeline->found_ground, pipeline->ground, sizeof *pipeline->ground);
+        if (result == 0)
+            result = go_to_lane(pass, FIRST);
+    }
+    return result;
 }
 
 static int obstacles(struct pass *pass)
@@ -231,7 +272,8 @@ static int obstacles(struct pass *pass)
         result = ops->label(stages, mask, disparity, &label, &pipeline->labels, pipeline->region_count);
     if (result == 0)
         result = ops->regions(stages, &input, pipeline->region_count, pipeline->regions, &pass->plane[PLX_PLANE_LABELS]);
-    return result;
+    static const enum plx_plane_id done[] = {PLX_PLANE_LABELS};
+    return result == 0 ? publish(pass, done, COUNT(done)) : result;
 }
 
 /* Whether rows still match is asked here and judged when the frame is done. */
@@ -252,14 +294,9 @@ static int match_rows(struct pass *pass)
 /* After it the backend is done with the frame. */
 static int finish(struct pass *pass)
 {
-    struct plx_pipeline *pipeline = pass->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const uint32_t first = pipeline->plane[PLX_PLANE_LEFT].offset;
+    struct plx_stages *stages = pass->pipeline->stages;
     int result = match_rows(pass);
 
-    if (result == 0 && pipeline->far_planes)
-        result = stages->ops->copy(stages, (uint8_t *)pass->frame + first, (uint8_t *)pipeline->far_planes + first,
-                                   pipeline->bytes - first);
     if (result == 0)
         result = stages->ops->finish(stages);
     return result;
@@ -273,7 +310,7 @@ static int tracks(struct pass *pass)
     const struct plx_calibration_info *calibration = &pipeline->calibration;
     const int min_disparity = pipeline->params.match.min_disparity;
 
-    plx_ground_geometry(pipeline->ground, calibration, min_disparity, &frame->ground);
+    plx_ground_geometry(pipeline->found_ground, calibration, min_disparity, &frame->ground);
     if (pipeline->params.ground && !frame->ground.valid)
         frame->health |= PLX_HEALTH_GROUND_LOST;
     if (!pipeline->params.obstacles)
@@ -380,7 +417,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
     if (result == 0)
         result = go(&pass, upload, COUNT(upload));
     if (result == 0 && ops->replay) {
-        replayed = ops->replay(pipeline->stages, pipeline->far_planes ? NULL : frame);
+        replayed = ops->replay(pipeline->stages, frame);
         result = replayed < 0 ? replayed : 0;
     }
     if (result == 0 && !replayed) {
@@ -392,6 +429,8 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         result = go(&pass, results, COUNT(results));
     if (result == 0)
         frame->health |= judge(&pass);
+    else
+        ops->finish(pipeline->stages); /* nothing writes to the frame any more */
     frame->capture[PLX_LEFT].masked = pipeline->masked[PLX_LEFT];
     frame->capture[PLX_RIGHT].masked = pipeline->masked[PLX_RIGHT];
     return result;

@@ -105,6 +105,9 @@ static int allocate_results(struct plx_pipeline *pipeline)
     int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
     if (result == 0)
         result = allocate(pipeline, SHARED, sizeof *pipeline->ground, &ground_plane);
+    pipeline->found_ground = ground_plane;
+    if (result == 0)
+        result = settle(pipeline, sizeof *pipeline->ground, &ground_plane);
     if (result == 0)
         result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)
@@ -247,6 +250,8 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline)
     if (!pipeline)
         return;
     plx_tracks_destroy(pipeline->tracks);
+    if (pipeline->stages->ops->forget)
+        pipeline->stages->ops->forget(pipeline->stages);
     for (int i = 0; i < pipeline->buffers; i++)
         pipeline->stages->ops->free(pipeline->stages, pipeline->buffer[i]);
     free(pipeline);

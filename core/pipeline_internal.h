@@ -40,7 +40,8 @@ struct plx_pipeline {
     struct plx_image mask, opened;              /* U8 */
     struct plx_image labels;                    /* U32 */
     struct plx_region *regions;                 /* [PLX_MAX_OBSTACLES] */
-    struct plx_ground *ground;
+    struct plx_ground *ground;                  /* where stages reach it best */
+    struct plx_ground *found_ground;            /* the same, or its copy for the CPU */
     uint32_t *region_count;
     uint32_t *masked; /* [PLX_EYES] */
 

@@ -34,6 +34,16 @@ struct plx_limits {
     int threads;       /* CPU threads; 0 = as many as the process may use */
 };
 
+/* Memory that both processors reach, on a GPU. */
+enum plx_gpu_memory {
+    PLX_GPU_MEMORY_AUTO,    /* by the device's attributes, see gpu/memory_policy.c */
+    PLX_GPU_MEMORY_MAPPED,  /* pinned and mapped; stages write frames in place */
+    PLX_GPU_MEMORY_MANAGED, /* managed, moved by the driver; stages write frames in place */
+    PLX_GPU_MEMORY_COPIED   /* pinned; stages work in the GPU's own, frames are copied out */
+};
+
+#define PLX_LANES 3
+
 /* A separable filter: odd sizes 1..31, Q16 weights, each axis summing to 65,536. Edge clamped. */
 struct plx_filter {
     int size_x, size_y;
@@ -83,9 +93,15 @@ struct plx_stages_ops {
     int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
     int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */
     /* For calls that are the same in every frame, down to the pointers, which KEY stands for. replay: 1 = they were recorded
-     * before and have been queued again, all at once; 0 = call them now, then queue. Both NULL where nothing is gained. */
+     * before and have been queued again, all at once; 0 = call them now, then queue. Recordings are valid until forget. All
+     * three NULL where nothing is gained. */
     int (*replay)(struct plx_stages *self, const void *key);
     int (*queue)(struct plx_stages *self);
+    void (*forget)(struct plx_stages *self);
+    /* Calls from now on go to LANE, 0..PLX_LANES - 1: behind all calls so far on the lane that is left, beside later ones on
+     * others. Back to lane 0 nothing is waited for; queue and finish wait for all. Only median, check, fill, confidence and
+     * copy may leave lane 0: the others share scratch memory. NULL where calls are complete when they return. */
+    int (*lane)(struct plx_stages *self, int lane);
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
     int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);

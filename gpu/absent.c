@@ -4,6 +4,13 @@
 
 #include <parallax/error.h>
 
+int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
+                          struct plx_why *why)
+{
+    (void)memory;
+    return plx_gpu_create(limits, ret_stages, why);
+}
+
 int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
 {
     (void)limits;

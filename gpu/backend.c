@@ -18,8 +18,7 @@ static void destroy(struct plx_stages *self)
     plx_gpu_ground_destroy(gpu);
     plx_gpu_free(self, gpu->totals);
     plx_gpu_free(self, gpu->between);
-    if (gpu->stream)
-        cudaStreamDestroy(gpu->stream);
+    plx_gpu_lanes_destroy(gpu);
     free(gpu);
 }
 
@@ -35,7 +34,12 @@ static int begin(struct plx_stages *self)
 static int finish(struct plx_stages *self)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    return PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
+
+    plx_gpu_recording_abandon(gpu);
+    int result = plx_gpu_lanes_join(gpu);
+    for (int i = 0; result < 0 && i < PLX_LANES; i++)
+        cudaStreamSynchronize(gpu->lanes.stream[i]); /* at least nothing runs any more */
+    return result < 0 ? result : PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
 }
 
 static const struct plx_stages_ops gpu_ops = {
@@ -51,6 +55,8 @@ static const struct plx_stages_ops gpu_ops = {
     .finish = finish,
     .replay = plx_gpu_replay,
     .queue = plx_gpu_queue,
+    .forget = plx_gpu_forget,
+    .lane = plx_gpu_lane,
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
     .median = plx_gpu_median,
@@ -80,7 +86,7 @@ static const struct plx_stages_ops gpu_ops = {
 };
 
 /* A device, and machine code for it in this program. */
-static int find_device(struct plx_gpu *gpu)
+static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
 {
     struct cudaDeviceProp device;
     int index = 0, count = 0;
@@ -95,12 +101,13 @@ static int find_device(struct plx_gpu *gpu)
     if (result == 0) {
         gpu->multiprocessors = device.multiProcessorCount;
         gpu->adopts = device.canUseHostPointerForRegisteredMem;
-        if (device.integrated && gpu->adopts)
-            gpu->ops.copy = NULL; /* there is one memory */
         gpu->shared_bytes = (int)device.sharedMemPerMultiprocessor;
         gpu->shared_bytes_block = (int)device.sharedMemPerBlockOptin;
         gpu->shared_reserved = (int)device.reservedSharedMemPerBlock;
         snprintf(gpu->device, sizeof gpu->device, "%s, %d multiprocessors", device.name, device.multiProcessorCount);
+        result = plx_gpu_memory_choose(memory, &device, &gpu->memory, &gpu->base.why);
+        if (gpu->memory != PLX_GPU_MEMORY_COPIED)
+            gpu->ops.copy = NULL;
     }
     if (result == 0 && !plx_gpu_runs_here())
         return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
@@ -117,6 +124,12 @@ const char *plx_gpu_device(const struct plx_stages *stages)
 
 int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
 {
+    return plx_gpu_create_memory(limits, PLX_GPU_MEMORY_AUTO, ret_stages, why);
+}
+
+int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
+                          struct plx_why *why)
+{
     struct plx_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return plx_fail(why, PLX_ERR_NOMEM, "no memory for the GPU backend");
@@ -125,9 +138,9 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
     gpu->base.ops = &gpu->ops;
     gpu->limits = *limits;
     gpu->choice = -1;
-    int result = find_device(gpu);
+    int result = find_device(gpu, memory);
     if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
+        result = plx_gpu_lanes_create(gpu);
     if (result == 0)
         result = plx_gpu_recordings_create(gpu);
     if (result == 0)

@@ -41,6 +41,7 @@ int plx_gpu_choose(struct plx_stages *stages, int choice)
     if (choice >= PLX_GPU_CHOICES)
         return PLX_ERR_ARG;
     plx_gpu(stages)->choice = choice;
+    plx_gpu_forget(stages); /* recordings hold the one before */
     return 0;
 }
 

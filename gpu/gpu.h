@@ -17,6 +17,10 @@ extern "C" {
  */
 int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
 
+/* The same with shared memory of the kind MEMORY, which UNSUPPORTED says where the device has not got it. */
+int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
+                          struct plx_why *why);
+
 /*
  * How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
  * The backend chooses by itself, unless it is told.

@@ -31,8 +31,15 @@ struct plx_gpu {
     struct plx_stages base;    /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
     struct plx_stages_ops ops; /* this device's; base.ops points here */
     struct plx_limits limits;
-    bool adopts;                           /* kernels reach memory that somebody else allocated by its own address */
-    cudaStream_t stream;                   /* all stages, one after the other */
+    bool adopts;         /* kernels reach memory that somebody else allocated by its own address */
+    cudaStream_t stream; /* of the lane that calls go to; stages do not ask which */
+    struct plx_gpu_lanes {
+        cudaStream_t stream[PLX_LANES];
+        cudaEvent_t passed[PLX_LANES]; /* all calls so far of a lane that is left */
+        bool used[PLX_LANES];
+        int current;
+    } lanes;
+    enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
     struct plx_gpu_components *components; /* of speckle and label */
     struct plx_gpu_ground *ground;         /* of stage ground */
@@ -77,12 +84,24 @@ int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes);
 void plx_gpu_disown(struct plx_stages *self, void *data);
 int plx_gpu_copy(struct plx_stages *self, void *dst, const void *src, size_t bytes);
 
+/* memory_policy.c: what WANTED comes to on DEVICE; UNSUPPORTED with the reason. */
+int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDeviceProp *device, enum plx_gpu_memory *ret_memory,
+                          struct plx_why *why);
+
+/* lanes.c. Join: lane 0 waits for the others, and calls go there again. Destroy accepts what a create that failed has left. */
+int plx_gpu_lanes_create(struct plx_gpu *gpu);
+void plx_gpu_lanes_destroy(struct plx_gpu *gpu);
+int plx_gpu_lane(struct plx_stages *self, int lane);
+int plx_gpu_lanes_join(struct plx_gpu *gpu);
+void plx_gpu_lanes_reset(struct plx_gpu *gpu); /* without waiting */
+
 /* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Destroy accepts what a create that failed has
  * left. */
 int plx_gpu_recordings_create(struct plx_gpu *gpu);
 void plx_gpu_recordings_destroy(struct plx_gpu *gpu);
 int plx_gpu_replay(struct plx_stages *self, const void *key);
 int plx_gpu_queue(struct plx_stages *self);
+void plx_gpu_forget(struct plx_stages *self);
 void plx_gpu_recording_abandon(struct plx_gpu *gpu);
 
 /* census.cu */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Memory of the GPU backend. Shared memory is pinned and mapped: one address, no copies, and the CPU may look while kernels
- * run, which managed memory forbids where concurrentManagedAccess is 0 (Jetson). Where the GPU is integrated it is the same
- * memory as any other, and kernels write published planes in place; elsewhere it lies beyond a bus, and they get a copy.
- */
+/* Memory of the GPU backend: what both processors reach, of the kind that memory_policy.c chose, what only kernels reach, and
+ * what somebody else allocated. */
 #include <string.h>
 
 #include "gpu/internal.h"
@@ -13,7 +10,10 @@ int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data)
     struct plx_gpu *gpu = plx_gpu(self);
     void *data;
 
-    int result = PLX_CUDA(gpu, cudaHostAlloc(&data, bytes > 0 ? bytes : 1, cudaHostAllocMapped | cudaHostAllocPortable));
+    const size_t size = bytes > 0 ? bytes : 1;
+    const int result = gpu->memory == PLX_GPU_MEMORY_MANAGED
+                           ? PLX_CUDA(gpu, cudaMallocManaged(&data, size, cudaMemAttachGlobal))
+                           : PLX_CUDA(gpu, cudaHostAlloc(&data, size, cudaHostAllocMapped | cudaHostAllocPortable));
     if (result < 0)
         return result;
     memset(data, 0, bytes);
@@ -43,11 +43,12 @@ void plx_gpu_free(struct plx_stages *self, void *data)
     struct plx_gpu *gpu = plx_gpu(self);
     struct cudaPointerAttributes attributes;
 
-    if (!data || PLX_CUDA(gpu, cudaPointerGetAttributes(&attributes, data)) < 0)
+    if (!data)
         return;
-    if (attributes.type == cudaMemoryTypeHost)
+    const bool known = PLX_CUDA(gpu, cudaPointerGetAttributes(&attributes, data)) == 0;
+    if (!known || attributes.type == cudaMemoryTypeHost)
         PLX_CUDA(gpu, cudaFreeHost(data));
-    else
+    if (!known || attributes.type != cudaMemoryTypeHost)
         PLX_CUDA(gpu, cudaFree(data));
 }
 

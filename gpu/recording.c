@@ -24,13 +24,22 @@ int plx_gpu_recordings_create(struct plx_gpu *gpu)
     return gpu->recordings ? 0 : plx_fail(&gpu->base.why, PLX_ERR_NOMEM, "no memory for the GPU backend");
 }
 
+void plx_gpu_forget(struct plx_stages *self)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+
+    plx_gpu_recording_abandon(gpu);
+    for (int i = 0; i < gpu->recordings->count; i++)
+        if (gpu->recordings->recording[i].graph)
+            cudaGraphExecDestroy(gpu->recordings->recording[i].graph);
+    *gpu->recordings = (struct plx_gpu_recordings){.count = 0};
+}
+
 void plx_gpu_recordings_destroy(struct plx_gpu *gpu)
 {
     if (!gpu->recordings)
         return;
-    for (int i = 0; i < gpu->recordings->count; i++)
-        if (gpu->recordings->recording[i].graph)
-            cudaGraphExecDestroy(gpu->recordings->recording[i].graph);
+    plx_gpu_forget(&gpu->base);
     free(gpu->recordings);
     gpu->recordings = NULL;
 }
@@ -44,7 +53,8 @@ static struct recording *take(struct plx_gpu_recordings *recordings, const void 
     } else {
         recording = &recordings->recording[recordings->oldest];
         recordings->oldest = (recordings->oldest + 1) % RECORDINGS;
-        cudaGraphExecDestroy(recording->graph);
+        if (recording->graph)
+            cudaGraphExecDestroy(recording->graph);
     }
     *recording = (struct recording){.key = key};
     return recording;
@@ -75,8 +85,11 @@ int plx_gpu_queue(struct plx_stages *self)
     struct recording *recording = gpu->recordings->next;
     cudaGraph_t graph = NULL;
 
+    int result = plx_gpu_lanes_join(gpu);
+    if (result < 0)
+        return result;
     gpu->recordings->next = NULL;
-    int result = PLX_CUDA(gpu, cudaStreamEndCapture(gpu->stream, &graph));
+    result = PLX_CUDA(gpu, cudaStreamEndCapture(gpu->stream, &graph));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaGraphInstantiate(&recording->graph, graph, 0));
     if (graph)
@@ -93,7 +106,9 @@ void plx_gpu_recording_abandon(struct plx_gpu *gpu)
     if (!gpu->recordings->next)
         return;
     gpu->recordings->next = NULL;
-    cudaStreamEndCapture(gpu->stream, &graph);
+    plx_gpu_lanes_reset(gpu);
+    if (cudaStreamEndCapture(gpu->stream, &graph) != cudaSuccess)
+        cudaGetLastError(); /* of a recording cut off amid its lanes; it goes on no further */
     if (graph)
         cudaGraphDestroy(graph);
 }

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/cpu.h"
+#include "app/backend.h"
 
 struct plx_offline {
     struct plx_stages *stages;
@@ -57,8 +57,8 @@ static int larger(int a, int b)
 }
 
 int plx_offline_create(int width, int height, const struct plx_pipeline_params *params,
-                       const struct plx_stereo_calibration *calibration, int threads, struct plx_offline **ret_offline,
-                       struct plx_why *why)
+                       const struct plx_stereo_calibration *calibration, const struct plx_config *config,
+                       struct plx_offline **ret_offline, struct plx_why *why)
 {
     struct plx_offline *offline = calloc(1, sizeof *offline);
     if (!offline)
@@ -73,16 +73,17 @@ int plx_offline_create(int width, int height, const struct plx_pipeline_params *
     struct plx_limits limits = {.width = larger(width, used->rectified_width),
                                 .height = larger(height, used->rectified_height),
                                 .disparities = params->match.disparities,
-                                .threads = threads};
+                                .threads = config->threads};
 
     int result = plx_pipeline_params_check(params, used->rectified_width, used->rectified_height, why);
     if (result < 0)
         goto fail;
-    result = plx_cpu_create(&limits, &offline->stages);
-    if (result == 0)
-        result = allocate(offline, width, height, params);
+    result = plx_backend_open(config->backend, config->gpu_memory, &limits, &offline->stages, NULL, why);
+    if (result < 0)
+        goto fail;
+    result = allocate(offline, width, height, params);
     if (result < 0) {
-        plx_fail(why, result, "CPU backend for %dx%d: %s", width, height, plx_strerror(result));
+        plx_fail(why, result, "pictures of %dx%d: %s", width, height, plx_strerror(result));
         goto fail;
     }
     result = plx_pipeline_create(offline->stages, params, used, &offline->pipeline, why);

@@ -19,7 +19,7 @@
 #include "drivers/png.h"
 
 #define ABOUT                                                                                                                  \
-    "Computes the disparity of stereo pairs with the pipeline of the service, on the CPU, in this process. DIR holds\n"        \
+    "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds\n"                    \
     "image_0/ and image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG or PGM.\n"    \
     "For DIR with --gt, and without --set and --output, both named parameter sets are run and their accuracy is printed\n"     \
     "beside that of other programs."
@@ -47,8 +47,6 @@ static int configure(struct plx_run *run, struct plx_why *why)
             return plx_fail(why, PLX_ERR_RANGE, "--calibration: the path is too long");
         snprintf(config->calibration, sizeof config->calibration, "%s", options->calibration);
     }
-    if (config->backend == PLX_BACKEND_GPU)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "backend is gpu; parallax run works on the CPU, set it to cpu or auto");
     return plx_config_check(config, why);
 }
 

@@ -100,8 +100,7 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
     run->offline = NULL;
     run->width = width;
     run->height = height;
-    return plx_offline_create(width, height, params, run->calibrated ? &calibration : NULL, run->config.threads, &run->offline,
-                              why);
+    return plx_offline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->offline, why);
 }
 
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,

@@ -338,7 +338,7 @@ int plx_engine_probe_gpu(int report_fd)
     struct plx_report report = {.kind = PLX_REPORT_PLAN};
     struct plx_stages *stages;
 
-    const int result = plx_backend_open(PLX_BACKEND_GPU, &small, &stages, NULL, &report.why);
+    const int result = plx_backend_open(PLX_BACKEND_GPU, PLX_GPU_MEMORY_AUTO, &small, &stages, NULL, &report.why);
     if (result == 0) {
         stages->ops->destroy(stages);
     } else {

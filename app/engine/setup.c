@@ -147,7 +147,7 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
 
     int result = plx_pipeline_params_check(&config->pipeline, width, height, why);
     if (result == 0)
-        result = plx_backend_open(config->backend, &limits, &setup->stages, &setup->backend_note, why);
+        result = plx_backend_open(config->backend, config->gpu_memory, &limits, &setup->stages, &setup->backend_note, why);
     if (result == 0)
         choose_launch(setup, &config->pipeline.match, width, height);
     if (result == 0)
@@ -165,7 +165,7 @@ static int open_exposure(struct plx_setup *setup, const struct plx_config *confi
 static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = 64, .threads = 1};
-    return plx_backend_open(config->backend, &nothing, &setup->memory, NULL, why);
+    return plx_backend_open(config->backend, config->gpu_memory, &nothing, &setup->memory, NULL, why);
 }
 
 /* A calibration is part of the configuration, whatever is wrong with it; only a missing file is a missing file. */

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/raw.h"
+#include "drivers/pgm.h"
 #include "drivers/scene.h"
 
 #define PERIOD_NS INT64_C(100000000)
@@ -42,6 +43,24 @@ static void pack_row(enum plx_format format, int width, const uint8_t *grey, uin
     }
 }
 
+/* A picture's upper left corner into IMAGE. */
+static void read_picture(const struct stand_kind *kind, enum plx_eye eye, const struct plx_image *image)
+{
+    struct plx_image picture;
+    struct plx_why why = {""};
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s.pgm", kind->pictures, eye == PLX_LEFT ? "left" : "right");
+    if (plx_pgm_read(path, &picture, &why) < 0 || picture.width < image->width || picture.height < image->height ||
+        picture.type != PLX_U8) {
+        printf("%s: %s\n", path, why.text[0] ? why.text : "too small");
+        exit(1);
+    }
+    for (int y = 0; y < image->height; y++)
+        memcpy(plx_row(image, y), plx_row(&picture, y), (size_t)image->width);
+    free(picture.data);
+}
+
 static void render(struct stand *stand, const struct stand_kind *kind, const struct plx_scene *scene, int pair,
                    enum plx_eye eye)
 {
@@ -53,7 +72,10 @@ static void render(struct stand *stand, const struct stand_kind *kind, const str
 
     must(stand, grey ? 0 : PLX_ERR_NOMEM, "pictures", "");
     must(stand, stand->stages->ops->alloc(stand->stages, bytes, &data), "pictures", "");
-    must(stand, plx_scene_render(scene, pair * 0.1, (uint32_t)pair, eye, 10000, 1, &image), "the scene", "");
+    if (kind->pictures)
+        read_picture(kind, eye, &image);
+    else
+        must(stand, plx_scene_render(scene, pair * 0.1, (uint32_t)pair, eye, 10000, 1, &image), "the scene", "");
     memset(data, NO_COLOUR, bytes);
     for (int y = 0; y < kind->height; y++)
         pack_row(kind->format, kind->width, plx_row(&image, y), (uint8_t *)data + (size_t)y * pitch);
@@ -72,6 +94,26 @@ struct plx_limits stand_limits(const struct stand_kind *kind)
     return (struct plx_limits){kind->width, kind->height, kind->params.match.disparities, 0};
 }
 
+void stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration)
+{
+    struct plx_scene scene;
+    struct plx_why why = {""};
+
+    plx_scene_demo(kind->width, kind->height, 1, &scene);
+    plx_calibration_pinhole(kind->width, kind->height, &scene.calibration, ret_calibration);
+    if (!kind->distorted)
+        return;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        ret_calibration->camera[eye].model = PLX_DISTORTION_PLUMB_BOB;
+        ret_calibration->camera[eye].k[0] = -0.05;
+    }
+    ret_calibration->rectified = false;
+    if (plx_calibration_rectify(ret_calibration, 0, &why) < 0) {
+        printf("the calibration: %s\n", why.text);
+        exit(1);
+    }
+}
+
 void stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand)
 {
     struct plx_stereo_calibration calibration;
@@ -84,15 +126,7 @@ void stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct
     plx_scene_demo(kind->width, kind->height, 1, &scene);
     for (int i = 0; i < STAND_PAIRS * PLX_EYES; i++)
         render(ret_stand, kind, &scene, i / PLX_EYES, (enum plx_eye)(i % PLX_EYES));
-    plx_calibration_pinhole(kind->width, kind->height, &scene.calibration, &calibration);
-    if (kind->distorted) {
-        for (int eye = 0; eye < PLX_EYES; eye++) {
-            calibration.camera[eye].model = PLX_DISTORTION_PLUMB_BOB;
-            calibration.camera[eye].k[0] = -0.05;
-        }
-        calibration.rectified = false;
-        must(ret_stand, plx_calibration_rectify(&calibration, 0, &why), "the calibration", why.text);
-    }
+    stand_calibration(kind, &calibration);
     must(ret_stand, plx_pipeline_create(stages, &kind->params, &calibration, &ret_stand->pipeline, &why), "the pipeline",
          why.text);
     ret_stand->bytes = plx_pipeline_layout(&kind->params, kind->width, kind->height, plane);

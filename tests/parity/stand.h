@@ -12,6 +12,7 @@ struct stand_kind {
     enum plx_format format;
     bool distorted; /* the lenses', so that rectification has work to do */
     struct plx_pipeline_params params;
+    const char *pictures; /* a folder with left.pgm and right.pgm, at least that large; NULL: the scene */
 };
 
 struct stand {
@@ -24,6 +25,9 @@ struct stand {
 
 /* The limits that a backend for KIND needs. */
 struct plx_limits stand_limits(const struct stand_kind *kind);
+
+/* The calibration that its pictures are taken to have. Exits with 1 if that cannot be. */
+void stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration);
 
 /* Renders the pairs and creates the pipeline on STAGES, which STAND destroys from now on. Exits with 1, saying why, if that
  * cannot be. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whole frames: header, planes, ground, obstacles and their tracks of the GPU are the CPU's, byte by byte, over successive
- * frames of the demonstration scene. The first frame of each pipeline is recorded as a graph, the others replay it.
+ * frames of the demonstration scene, and on real pairs (golden_pgm.py's, under PLX_PARITY_DATA or the directory given), with
+ * each kind of shared memory that the device has. The first frame of each pipeline is recorded as a graph, the others replay
+ * it.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,7 @@
 
 #define FRAMES 4
 #define SLOTS 4
+#define REAL_PAIRS 6
 
 static void classic(struct plx_pipeline_params *p)
 {
@@ -79,7 +83,7 @@ static const struct {
 };
 
 /* Frames of both backends after the same pairs. */
-static void compare(struct parity *parity, const struct stand_kind *kind, const char *name)
+static void compare(struct parity *parity, const struct stand_kind *kind, enum plx_gpu_memory memory, const char *name)
 {
     const struct plx_limits limits = stand_limits(kind);
     struct stand cpu, gpu;
@@ -90,13 +94,14 @@ static void compare(struct parity *parity, const struct stand_kind *kind, const 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
     stand_open(stages, kind, &cpu);
-    if (plx_gpu_create(&limits, &stages, &why) < 0) {
-        printf("%s\n", why.text);
-        exit(1);
+    if (plx_gpu_create_memory(&limits, memory, &stages, &why) < 0) {
+        printf("%s: %s\n", name, why.text);
+        stand_close(&cpu);
+        return;
     }
     stand_open(stages, kind, &gpu);
     for (int i = 0; i < FRAMES; i++) {
-        snprintf(what, sizeof what, "%s, format %d, frame %d", name, kind->format, i);
+        snprintf(what, sizeof what, "%s, memory %d, format %d, frame %d", name, (int)memory, kind->format, i);
         const int on_cpu = stand_run(&cpu, i), on_gpu = stand_run(&gpu, i);
         const uint8_t *a = (const uint8_t *)cpu.frame, *b = (const uint8_t *)gpu.frame;
         uint32_t first = 0;
@@ -112,24 +117,28 @@ static void compare(struct parity *parity, const struct stand_kind *kind, const 
             if (first >= cpu.frame->plane[id].offset)
                 printf("  plane %d begins at %u\n", id, cpu.frame->plane[id].offset);
     }
-    if (cpu.frame->obstacle_count == 0 && kind->params.obstacles)
+    if (cpu.frame->obstacle_count == 0 && kind->params.obstacles && !kind->pictures)
         printf("%s: the scene shows no obstacle\n", name);
     stand_close(&cpu);
     stand_close(&gpu);
 }
 
 /* The service's way: slots in a sealed memfd that the backend adopts, written in turn. */
-static void compare_slots(struct parity *parity, const struct stand_kind *kind)
+static void compare_slots(struct parity *parity, const struct stand_kind *kind, enum plx_gpu_memory memory)
 {
     const struct plx_limits limits = stand_limits(kind);
     struct stand cpu, gpu;
     struct plx_stages *stages;
+    struct plx_why why = {""};
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
     stand_open(stages, kind, &cpu);
-    if (plx_gpu_create(&limits, &stages, NULL) < 0)
-        exit(1);
+    if (plx_gpu_create_memory(&limits, memory, &stages, &why) < 0) {
+        printf("slots: %s\n", why.text);
+        stand_close(&cpu);
+        return;
+    }
     stand_open(stages, kind, &gpu);
 
     const size_t bytes = (size_t)SLOTS * gpu.bytes;
@@ -159,7 +168,34 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind)
     close(fd);
 }
 
-int main(void)
+/* Both named sets on real pairs, cut to odd sizes. */
+static void compare_real(struct parity *parity, const char *data)
+{
+    struct stand_kind kind;
+    char pattern[4096], name[96];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "%s/stereo/*", data);
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        printf("real pairs: skipped: nothing in %s/stereo\n", data);
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc && i < REAL_PAIRS; i++) {
+        const char *last = strrchr(found.gl_pathv[i], '/') + 1;
+        for (int set = 0; set < 2; set++) {
+            kind = (struct stand_kind){321 + 10 * (int)i, 241, PLX_FORMAT_GREY, set == 1, {.refine = false}, found.gl_pathv[i]};
+            plx_pipeline_params_default(&kind.params);
+            if (set == 1)
+                classic(&kind.params);
+            kind.params.match.disparities = 128;
+            snprintf(name, sizeof name, "%.60s, %s", last, set == 1 ? "classic, rectified" : "default");
+            compare(parity, &kind, PLX_GPU_MEMORY_AUTO, name);
+        }
+    }
+    globfree(&found);
+}
+
+int main(int argc, char **argv)
 {
     const struct plx_limits small = {64, 64, 64, 1};
     struct stand_kind kind;
@@ -167,18 +203,22 @@ int main(void)
 
     parity_open(&small, &parity);
     for (int i = 0; i < PARITY_COUNT(cases); i++) {
-        kind = (struct stand_kind){cases[i].width, cases[i].height, cases[i].format, cases[i].distorted, {.refine = false}};
+        kind =
+            (struct stand_kind){cases[i].width, cases[i].height, cases[i].format, cases[i].distorted, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         cases[i].change(&kind.params);
         kind.params.match.disparities = cases[i].disparities;
-        compare(&parity, &kind, cases[i].name);
+        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, cases[i].name);
+        compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MANAGED : PLX_GPU_MEMORY_MAPPED, cases[i].name);
     }
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
-        kind = (struct stand_kind){320, 240, (enum plx_format)format, true, {.refine = false}};
+        kind = (struct stand_kind){320, 240, (enum plx_format)format, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = 64;
-        compare(&parity, &kind, "every format");
+        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, "every format");
     }
-    compare_slots(&parity, &kind);
+    for (int memory = PLX_GPU_MEMORY_AUTO; memory <= PLX_GPU_MEMORY_COPIED; memory++)
+        compare_slots(&parity, &kind, (enum plx_gpu_memory)memory);
+    compare_real(&parity, argc > 1 ? argv[1] : PLX_PARITY_DATA);
     return parity_close(&parity);
 }

@@ -170,12 +170,15 @@ static int finish_or_lose(struct plx_stages *self)
     return frames++ < fault.number ? 0 : plx_fail(&self->why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");
 }
 
-int __real_plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
-int __wrap_plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
-int __wrap_plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
+int __real_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
+                                 struct plx_why *why);
+int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
+                                 struct plx_why *why);
+int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
+                                 struct plx_why *why)
 {
     if (strcmp(fault.kind, "lose") != 0)
-        return __real_plx_gpu_create(limits, ret_stages, why);
+        return __real_plx_gpu_create_memory(limits, memory, ret_stages, why);
     if (fault.number == 0)
         return plx_fail(why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");
     int result = plx_cpu_create(limits, ret_stages);

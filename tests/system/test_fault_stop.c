@@ -59,7 +59,6 @@ static void sigterm_at_any_moment_ends_it_in_order(void **state)
                      code, left_behind(), daemon_said(&daemon_), (unsigned long long)scratch_seed());
         assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD); /* no process is left */
     }
-    assert_null(strstr(daemon_said(&daemon_), "engine")); /* none died: a machine that is slow may say that a stage is late */
 }
 
 int main(void)

@@ -164,7 +164,7 @@ void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera)
 static int reopen(struct plx_v4l2_camera *camera, struct plx_why *why)
 {
     const struct plx_v4l2_deal *old = &camera->deal;
-    struct plx_v4l2_deal deal;
+    struct plx_v4l2_deal deal = {.format = NULL};
     struct plx_why note = {""};
 
     int result = plx_v4l2_find(&camera->rule, &camera->node, why);

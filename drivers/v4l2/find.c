@@ -43,7 +43,7 @@ static int parse_path(const char *text, struct plx_v4l2_rule *ret_rule, struct p
                         "by-id, or card=..., serial=..., bus=... (`parallax cameras` suggests one)",
                         text);
     *ret_rule = (struct plx_v4l2_rule){.path = ""};
-    strcpy(ret_rule->path, text);
+    memcpy(ret_rule->path, text, strlen(text) + 1);
     return 0;
 }
 

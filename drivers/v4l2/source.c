@@ -7,8 +7,8 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -17,9 +17,10 @@
 #include "core/clock.h"
 #include "drivers/sources.h"
 #include "drivers/v4l2/camera.h"
+#include "drivers/v4l2/inbox.h"
 
-#define WAITING 3     /* pictures of one camera that wait for the reader; the oldest then goes */
 #define GAP_PERIODS 3 /* a setting waits at most so long for a gap between the frames of both eyes */
+#define ERROR_MS 5    /* pause after an error, so that one that lasts does not keep a processor busy */
 #define LOOK_MS 50    /* the thread looks round at least so often */
 
 struct v4l2 {
@@ -33,19 +34,16 @@ struct v4l2 {
     bool running; /* the thread exists; the reader's own */
     struct plx_control_range range;
 
-    pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t reader;
-    bool stopping;
-    uint32_t health;    /* to be told: faults without a picture */
-    struct plx_why why; /* of the last of them */
+    atomic_bool stopping;
+    struct plx_v4l2_inbox inbox;
+
+    pthread_mutex_t lock; /* guards the setting */
     struct setting {
         uint32_t exposure_us; /* 0: none was asked for */
         float gain;
         bool pending;     /* it is to be set */
         int64_t asked_ns; /* since when */
     } setting;
-    struct plx_capture ready[PLX_EYES * WAITING]; /* oldest first */
-    int ready_count;
 };
 
 static struct v4l2 *v4l2_of(struct plx_source *source)
@@ -58,48 +56,6 @@ static void wake(struct v4l2 *self)
     const uint64_t one = 1;
     ssize_t written = write(self->wake_fd, &one, sizeof one);
     (void)written; /* full means awake already */
-}
-
-static void remove_ready(struct v4l2 *self, int index)
-{
-    self->ready_count--;
-    memmove(self->ready + index, self->ready + index + 1, (size_t)(self->ready_count - index) * sizeof self->ready[0]);
-}
-
-static bool same_eyes(const struct plx_capture *a, const struct plx_capture *b)
-{
-    return !a->raw[PLX_LEFT].data == !b->raw[PLX_LEFT].data && !a->raw[PLX_RIGHT].data == !b->raw[PLX_RIGHT].data;
-}
-
-/* Hands CAPTURE to the reader; if it has not come for a while, its oldest picture of that camera goes. */
-static void hand_over(struct v4l2 *self, const struct plx_capture *capture)
-{
-    int waiting = 0, oldest = -1;
-
-    pthread_mutex_lock(&self->lock);
-    for (int i = self->ready_count - 1; i >= 0; i--) {
-        if (!same_eyes(&self->ready[i], capture))
-            continue;
-        waiting++;
-        oldest = i;
-    }
-    if (waiting == WAITING) {
-        plx_v4l2_slot_give_back(self->ready[oldest].buffer);
-        remove_ready(self, oldest);
-        self->health |= PLX_HEALTH_OVERLOAD;
-    }
-    self->ready[self->ready_count++] = *capture;
-    pthread_cond_signal(&self->reader);
-    pthread_mutex_unlock(&self->lock);
-}
-
-static void tell(struct v4l2 *self, uint32_t health, const struct plx_why *why)
-{
-    pthread_mutex_lock(&self->lock);
-    self->health |= health;
-    self->why = *why;
-    pthread_cond_signal(&self->reader);
-    pthread_mutex_unlock(&self->lock);
 }
 
 static uint32_t lost_flag(const struct plx_v4l2_camera *camera)
@@ -122,15 +78,15 @@ static void drain(struct v4l2 *self, struct plx_v4l2_camera *camera)
     do {
         result = plx_v4l2_camera_take(camera, &capture, &why);
         if (result == 0)
-            hand_over(self, &capture);
+            plx_v4l2_inbox_put(&self->inbox, &capture);
         else if (result == PLX_ERR_FORMAT)
-            tell(self, capture.health, &why);
+            plx_v4l2_inbox_tell(&self->inbox, capture.health, &why);
     } while (result == 0 || result == PLX_ERR_FORMAT);
     if (result == PLX_ERR_TIMEOUT)
         result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &why);
     if (result == 0)
         return;
-    tell(self, lost_flag(camera), &why);
+    plx_v4l2_inbox_tell(&self->inbox, lost_flag(camera), &why);
     plx_v4l2_camera_lost(camera);
 }
 
@@ -186,7 +142,7 @@ static void mend(struct v4l2 *self, struct plx_v4l2_camera *camera)
     if (plx_v4l2_camera_mend(camera, plx_now_ns(), &why))
         set_again(self);
     if (why.text[0])
-        tell(self, lost_flag(camera), &why);
+        plx_v4l2_inbox_tell(&self->inbox, lost_flag(camera), &why);
 }
 
 static void wait_for_cameras(struct v4l2 *self)
@@ -197,25 +153,20 @@ static void wait_for_cameras(struct v4l2 *self)
     for (int i = 0; i < self->cameras; i++) /* poll leaves negative descriptors out */
         wanted[1 + i] = (struct pollfd){.fd = self->camera[i].streaming ? self->camera[i].node.fd : -1, .events = POLLIN};
     poll(wanted, 1 + (nfds_t)self->cameras, LOOK_MS);
+    for (int i = 0; i < self->cameras; i++)
+        if (wanted[1 + i].revents & POLLERR) /* gone; or only without a buffer, which then would be told without end */
+            poll(NULL, 0, ERROR_MS);
     if (wanted[0].revents & POLLIN) {
         ssize_t got = read(self->wake_fd, &count, sizeof count);
         (void)got; /* only its emptying counts */
     }
 }
 
-static bool is_stopping(struct v4l2 *self)
-{
-    pthread_mutex_lock(&self->lock);
-    const bool stopping = self->stopping;
-    pthread_mutex_unlock(&self->lock);
-    return stopping;
-}
-
 static void *run(void *argument)
 {
     struct v4l2 *self = argument;
 
-    while (!is_stopping(self)) {
+    while (!atomic_load(&self->stopping)) {
         wait_for_cameras(self);
         for (int i = 0; i < self->cameras; i++)
             if (self->camera[i].streaming)
@@ -232,19 +183,14 @@ static void stop(struct plx_source *source)
     struct v4l2 *self = v4l2_of(source);
 
     if (self->running) {
-        pthread_mutex_lock(&self->lock);
-        self->stopping = true;
-        pthread_mutex_unlock(&self->lock);
+        atomic_store(&self->stopping, true); /* sequentially consistent, as its load: it is rare */
         wake(self);
         pthread_join(self->thread, NULL);
         self->running = false;
     }
     for (int i = 0; i < self->cameras; i++)
         plx_v4l2_camera_stop(&self->camera[i]);
-    while (self->ready_count > 0) {
-        plx_v4l2_slot_give_back(self->ready[0].buffer);
-        remove_ready(self, 0);
-    }
+    plx_v4l2_inbox_close(&self->inbox);
 }
 
 static int start(struct plx_source *source, struct plx_why *why)
@@ -257,8 +203,8 @@ static int start(struct plx_source *source, struct plx_why *why)
     for (int i = 0; i < self->cameras && result == 0; i++)
         result = plx_v4l2_camera_start(&self->camera[i], why);
     set_again(self);
-    self->stopping = false; /* no thread yet: nobody else looks */
-    self->health = 0;
+    atomic_store(&self->stopping, false);
+    plx_v4l2_inbox_open(&self->inbox);
     if (result == 0 && pthread_create(&self->thread, NULL, run, self) != 0)
         result = plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
     self->running = result == 0;
@@ -267,42 +213,9 @@ static int start(struct plx_source *source, struct plx_why *why)
     return result;
 }
 
-/* The oldest picture, or what there is to tell; false if there is nothing. */
-static bool take_ready(struct v4l2 *self, struct plx_capture *ret_capture)
-{
-    if (self->health) {
-        memset(ret_capture, 0, sizeof *ret_capture);
-        ret_capture->health = self->health;
-        self->health = 0;
-        self->base.why = self->why;
-        return true;
-    }
-    if (self->ready_count == 0)
-        return false;
-    *ret_capture = self->ready[0];
-    remove_ready(self, 0);
-    return true;
-}
-
 static int next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
 {
-    struct v4l2 *self = v4l2_of(source);
-    const int64_t until = deadline_ns > 0 ? deadline_ns : 0;
-    const struct timespec deadline = {.tv_sec = until / PLX_NS_PER_S, .tv_nsec = until % PLX_NS_PER_S};
-    int result = 0;
-
-    pthread_mutex_lock(&self->lock);
-    while (result == 0 && !take_ready(self, ret_capture)) {
-        if (!self->running)
-            result = plx_fail(&source->why, PLX_ERR_LOST, "the v4l2 source is stopped");
-        else if (deadline_ns <= plx_now_ns())
-            result =
-                plx_fail(&source->why, PLX_ERR_TIMEOUT, "%s", self->why.text[0] ? self->why.text : "no picture came in time");
-        else
-            pthread_cond_timedwait(&self->reader, &self->lock, &deadline);
-    }
-    pthread_mutex_unlock(&self->lock);
-    return result;
+    return plx_v4l2_inbox_take(&v4l2_of(source)->inbox, deadline_ns, ret_capture, &source->why);
 }
 
 static void release(struct plx_source *source, struct plx_capture *capture)
@@ -355,8 +268,8 @@ static void destroy(struct plx_source *source)
     stop(source);
     for (int i = 0; i < self->cameras; i++)
         plx_v4l2_camera_close(&self->camera[i]);
-    pthread_cond_destroy(&self->reader);
     pthread_mutex_destroy(&self->lock);
+    plx_v4l2_inbox_finish(&self->inbox);
     close(self->wake_fd);
     free(self);
 }
@@ -373,27 +286,19 @@ static const struct plx_source_ops v4l2_ops = {
     .calibration = calibration,
 };
 
-static int init_locks(struct v4l2 *self)
+static int init(struct v4l2 *self)
 {
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic) != 0)
-        return PLX_ERR_NOMEM;
-    int result = PLX_ERR_NOMEM;
-    if (pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0 || pthread_mutex_init(&self->lock, NULL) != 0)
-        goto done;
-    if (pthread_cond_init(&self->reader, &monotonic) != 0)
-        goto no_condition;
     self->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (self->wake_fd >= 0) {
-        result = 0;
-        goto done;
-    }
-    pthread_cond_destroy(&self->reader);
-no_condition:
-    pthread_mutex_destroy(&self->lock);
-done:
-    pthread_condattr_destroy(&monotonic);
-    return result;
+    if (self->wake_fd < 0)
+        return PLX_ERR_NOMEM;
+    if (plx_v4l2_inbox_init(&self->inbox) < 0)
+        goto no_inbox;
+    if (pthread_mutex_init(&self->lock, NULL) == 0)
+        return 0;
+    plx_v4l2_inbox_finish(&self->inbox);
+no_inbox:
+    close(self->wake_fd);
+    return PLX_ERR_NOMEM;
 }
 
 /* What both cameras can do alike, and no exposure longer than a period. */
@@ -457,7 +362,7 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
 {
     struct v4l2 *self = calloc(1, sizeof *self);
 
-    if (!self || init_locks(self) < 0) {
+    if (!self || init(self) < 0) {
         free(self);
         return plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
     }

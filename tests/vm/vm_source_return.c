@@ -178,7 +178,7 @@ static void test_service(void **state)
     write_calibration(128, 96);
     daemon_start(&daemon, (const char *const[]){"--set", "source.kind=v4l2", "--set", "source.left=card=stereocam left",
                                                 "--set", "source.right=card=stereocam right", "--set", "source.width=128",
-                                                "--set", "source.height=96", "--set", "source.rate_hz=3", "--set",
+                                                "--set", "source.height=96", "--set", "source.rate_hz=1", "--set",
                                                 "calibration=" CALIBRATION_FILE, "--set", "match.disparities=64", NULL});
     for (int i = 0; i < 100 && plx_connect(daemon.socket, &client) < 0; i++)
         usleep(100000);
@@ -190,7 +190,7 @@ static void test_service(void **state)
     knob_set("left/connected", 0);
     const int64_t since = plx_now_ns();
     assert_true(wait_for_state(client, true));
-    report("published as lost", plx_now_ns() - since, 2 * PLX_NS_PER_S / 3 + 50 * PLX_NS_PER_MS);
+    report("published as lost", plx_now_ns() - since, 2 * PLX_NS_PER_S + 50 * PLX_NS_PER_MS);
     sleep(12); /* longer than any budget for starving engines */
     assert_true(wait_for_state(client, true));
     while (wait_for_frame(client, &before) && plx_health(client) & PLX_HEALTH_CAMERA_LOST_LEFT &&
@@ -199,7 +199,8 @@ static void test_service(void **state)
     knob_set("left/connected", 1);
     const int64_t back = plx_now_ns();
     assert_true(wait_for_frame(client, &after));
-    report("a frame again", plx_now_ns() - back, BACK_NS + PLX_NS_PER_S); /* the guest computes for most of the second */
+    report("a frame again", plx_now_ns() - back,
+           BACK_NS + 3 * PLX_NS_PER_S); /* a period of this camera, and the guest computes long */
     assert_true(after > before);
     assert_true(wait_for_state(client, false));
     assert_int_equal(daemon_child(&daemon, "parallax-engine"), engine);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax report`, with a service and without: each file is there and holds what it is said to hold. */
+#include "tests/system/cli.h"
+
+#include <dirent.h>
+
+#include <parallax/frame.h>
+
+static char *read_file(const char *directory, const char *name, size_t *ret_bytes)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *in = fopen(path, "re");
+    if (!in)
+        fail_msg("%s is missing", path);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    *ret_bytes = fread(text, 1, (1 << 20) - 1, in);
+    fclose(in);
+    return text;
+}
+
+static void assert_holds(const char *directory, const char *name, const char *what)
+{
+    size_t bytes;
+    char *text = read_file(directory, name, &bytes);
+    if (!strstr(text, what))
+        fail_msg("%s does not hold %s: %s", name, what, text);
+    free(text);
+}
+
+/* Empties and removes DIRECTORY; every file is the user's alone and named in contents.txt. */
+static void check_and_remove(const char *directory)
+{
+    size_t bytes;
+    char *contents = read_file(directory, "contents.txt", &bytes);
+    DIR *open = opendir(directory);
+    assert_non_null(open);
+    for (const struct dirent *entry; (entry = readdir(open));) {
+        struct stat status;
+        if (entry->d_name[0] == '.')
+            continue;
+        assert_int_equal(fstatat(dirfd(open), entry->d_name, &status, 0), 0);
+        assert_int_equal(status.st_mode & 0777, 0600);
+        if (strcmp(entry->d_name, "contents.txt") != 0 && !strstr(contents, entry->d_name))
+            fail_msg("contents.txt does not name %s", entry->d_name);
+        unlinkat(dirfd(open), entry->d_name, 0);
+    }
+    closedir(open);
+    free(contents);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+static void running_service_is_told_of(void **state)
+{
+    (void)state;
+    const char *directory = path_of("report");
+    struct command command;
+    command_succeed(&command, "report", "--output", directory);
+    assert_non_null(strstr(command.out, "status.json"));
+    command_free(&command);
+
+    size_t bytes;
+    char *text = read_file(directory, "status.json", &bytes);
+    cJSON *json = cJSON_Parse(text);
+    assert_non_null(json);
+    assert_true(number(json, "sequence") > 0);
+    cJSON_Delete(json);
+    free(text);
+
+    text = read_file(directory, "frame-header.bin", &bytes);
+    assert_int_equal(bytes, sizeof(struct plx_frame));
+    struct plx_frame frame;
+    memcpy(&frame, text, sizeof frame);
+    assert_int_equal(frame.width, WIDTH);
+    assert_int_equal(frame.height, HEIGHT);
+    free(text);
+    assert_holds(directory, "metrics.txt", "parallax_up 1");
+    check_and_remove(directory);
+}
+
+static void works_without_a_service(void **state)
+{
+    (void)state;
+    const char *directory = path_of("report"), *config = path_of("config.yaml");
+    FILE *out = fopen(config, "we");
+    assert_non_null(out);
+    fputs("match:\n  paths: 4\n", out);
+    fclose(out);
+    struct command command;
+    command_succeed(&command, "report", "--output", directory, "--config", config, "--socket", path_of("nobody"));
+    command_free(&command);
+    assert_holds(directory, "version.txt", "parallax ");
+    assert_holds(directory, "configuration.yaml", "paths: 4");
+    assert_holds(directory, "metrics.txt", "parallax_up 0");
+    assert_holds(directory, "kernel.txt", "Linux");
+    assert_holds(directory, "contents.txt", "exit code 69"); /* the status, and it is said */
+    assert_holds(directory, "system.txt", "NAME=");
+
+    /* An older report is never written over. */
+    command_run(&command, (const char *const[]){"report", "--output", directory, NULL});
+    assert_int_equal(command.code, PLX_EXIT_CANNOT_WRITE);
+    assert_non_null(strstr(command.err, "cannot be made"));
+    command_free(&command);
+    check_and_remove(directory);
+    unlink(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(running_service_is_told_of, start_scene, stop_scene),
+        cmocka_unit_test(works_without_a_service),
+    };
+    cli_begin();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cli_end();
+    return failed;
+}

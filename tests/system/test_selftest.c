@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include <parallax/error.h>
+
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/sources.h"
@@ -227,13 +229,20 @@ static int deaf(struct plx_source *source, uint32_t exposure_us, float gain)
     return 0;
 }
 
+static int taken(struct plx_source *source, struct plx_why *why)
+{
+    (void)source;
+    (void)why;
+    return PLX_ERR_BUSY;
+}
+
 static void bad_cameras_fail(void **state)
 {
     (void)state;
     struct plx_stages *stages;
     struct plx_source *source = synthetic(&stages, 20);
     struct plx_source_ops broken = *(true_ops = source->ops);
-    struct check_outcome sync = {0}, control = {0};
+    struct check_outcome sync = {0}, control = {0}, busy = {0};
     broken.next = late_right_eye;
     source->ops = &broken;
     check_source_pairs(source, 5 * PLX_NS_PER_MS, 1, &sync);
@@ -243,6 +252,9 @@ static void bad_cameras_fail(void **state)
     check_source_control(source, stages, &control);
     assert_int_equal(control.verdict, CHECK_FAILED);
     assert_non_null(strstr(control.why, "times as bright"));
+    broken.start = taken;
+    check_source_pairs(source, 5 * PLX_NS_PER_MS, 1, &busy);
+    assert_int_equal(busy.verdict, CHECK_SKIPPED);
     source->ops = true_ops;
     source->ops->destroy(source);
     stages->ops->destroy(stages);

@@ -66,7 +66,9 @@ static bool start(struct plx_source *source, struct check_outcome *outcome)
 {
     struct plx_why why = {""};
     const int result = source->ops->start(source, &why);
-    if (result < 0)
+    if (result == PLX_ERR_BUSY)
+        check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", why.text);
+    else if (result < 0)
         check_fail(outcome, "cannot start: %s", why.text[0] ? why.text : plx_strerror(result));
     return result == 0;
 }
@@ -215,8 +217,8 @@ static bool open_cameras(const struct check_options *options, struct plx_config 
         return false;
     }
     result = plx_setup_open(setup, config, &report);
-    if (result == PLX_ERR_UNSUPPORTED || result == PLX_ERR_BUSY)
-        check_skip(ret, "%s%s", report.why.text, result == PLX_ERR_BUSY ? " (systemctl stop parallaxd)" : "");
+    if (result == PLX_ERR_BUSY)
+        check_skip(ret, "in use; stop it first: systemctl stop parallaxd. %s", report.why.text);
     else if (result < 0)
         check_fail(ret, "%s", report.why.text[0] ? report.why.text : plx_strerror(result));
     return result == 0;

@@ -11,7 +11,8 @@ struct plx_why {
  * `return plx_fail(why, PLX_ERR_RANGE, "...", ...)`. WHY may be NULL. */
 int plx_fail(struct plx_why *why, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-#ifdef __clang_analyzer__ /* it sees one file at a time, and would not know that ERROR comes back */
+#if defined __clang_analyzer__ ||                                                                                              \
+    defined PLX_ANALYZER /* they see one file at a time, and would not know that ERROR comes back */
 #    define plx_fail(why, error, ...) (plx_fail(why, error, __VA_ARGS__), (error))
 #endif
 

@@ -90,7 +90,7 @@ static const struct item {
     {"memory.txt", "memory", NULL, {"cat", "/proc/meminfo"}},
     {"gpu.txt", "GPU", NULL, {"nvidia-smi", "--query"}},
     {"tegra.txt", "Jetson release", NULL, {"cat", "/etc/nv_tegra_release"}},
-    {"devices.txt", "video nodes and who may open them", NULL, {"ls", "-lR", "/dev/v4l"}},
+    {"devices.txt", "video nodes and who may open them", NULL, {"sh", "-c", "ls -lR /dev/v4l /dev/video*"}},
 };
 #define ITEMS (int)(sizeof items / sizeof *items)
 

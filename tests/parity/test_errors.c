@@ -235,7 +235,9 @@ static void refuse(struct parity *parity, const struct life *model, long number,
     end(&life);
     runtime.refuse = 0;
     const bool silent = result < 0 && life.why.text[0] == '\0';
-    const bool invented = result < 0 && !runtime.refused;
+    const bool needless = runtime.refused && life.memory == PLX_GPU_MEMORY_COPIED && /* frames get there without */
+                          strcmp(runtime.refused, "cudaHostRegister") == 0;
+    const bool invented = result < 0 && (!runtime.refused || needless);
     parity->comparisons++;
     if (!life.wrong && !silent && !invented && runtime.alive == 0)
         return;

@@ -23,6 +23,8 @@ for place in one another/place; do
     else
         tar -C "$source" --exclude ./build --exclude ./demo -c .
     fi | tar -C "$work/$place" -x
+done
+for place in one another/place; do
     (cd "$work/$place" && nice toolchain/package.sh release -DPLX_GPU=OFF) >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "cannot build"; }
     umask 077 # the second is built by somebody who is more careful
 done

@@ -100,7 +100,7 @@ static int allocate_images(struct plx_pipeline *pipeline)
 
 static int allocate_results(struct plx_pipeline *pipeline)
 {
-    void *regions, *ground_plane, *count, *masked, *found;
+    void *regions, *ground_plane = NULL, *count, *masked, *found;
 
     int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
     if (result == 0)

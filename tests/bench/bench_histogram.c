@@ -25,7 +25,7 @@ static int run(struct plx_stages *stages, const void *what)
 /* False if there is no such image. */
 static bool paint(struct plx_image *image, enum kind kind, const char *path)
 {
-    struct plx_image picture = {NULL};
+    struct plx_image picture = {.data = NULL};
     uint64_t random = board_seed();
 
     if (kind == NATURAL && plx_picture_read(path, PLX_U8, &picture, NULL) < 0)

@@ -40,6 +40,8 @@ static bool publishes_or_says_why(const char *what)
         plx_disconnect(client);
         return true;
     }
+    if (code == 127 && strstr(daemon_said(&daemon_), "error while loading shared libraries"))
+        return false; /* the loader's word, before ours */
     if (code != PLX_EXIT_OS && code != PLX_EXIT_IO)
         fail_msg("%s: exit code %d (-1: none); it said: %s", what, code, daemon_said(&daemon_));
     if (!strstr(daemon_said(&daemon_), "parallaxd: "))

@@ -116,7 +116,8 @@ static void become(const struct item *item, int fd)
         int code = item->inside(argc, argv);
         _exit(fflush(stdout) == 0 ? code : PLX_EXIT_IO);
     }
-    execvp(argv[0], argv);
+    if (argv[0])
+        execvp(argv[0], argv);
     _exit(NO_PROGRAM);
 }
 

@@ -63,8 +63,10 @@ int main(int argc, char **argv)
         struct stand_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = rows[i].disparities;
-        if (!measure(&kind, rounds, ms))
+        if (!measure(&kind, rounds, ms)) {
+            free(ms);
             return 77;
+        }
         const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
         kind.params.refine = kind.params.ground = kind.params.obstacles = false;
         measure(&kind, rounds, ms);

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
     int rounds = 200, multiprocessors = 0, choice = -1;
 
     for (int option; (option = getopt(argc, argv, "s:d:p:m:c:n:")) != -1;) {
-        if (option == 's' && sscanf(optarg, "%dx%d", &asked.width, &asked.height) != 2)
+        if (option == '?' || (option == 's' && sscanf(optarg, "%dx%d", &asked.width, &asked.height) != 2))
             return usage();
         else if (option == 'd')
             asked.disparities = atoi(optarg);
@@ -253,8 +253,6 @@ int main(int argc, char **argv)
             choice = atoi(optarg);
         else if (option == 'n')
             rounds = atoi(optarg);
-        else if (option == '?')
-            return usage();
     }
     if (optind < argc || rounds < 1 || multiprocessors < 0)
         return usage();

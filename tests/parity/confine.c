@@ -19,6 +19,7 @@ static void *driver(const char *name)
     return entry;
 }
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */
 #define DRIVER(name) ((__typeof__(&name))driver(#name))
 
 static void must_driver(CUresult result, const char *call)

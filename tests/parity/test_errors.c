@@ -293,7 +293,7 @@ int main(void)
         memset(stand.frame->stage_us, 0, sizeof stand.frame->stage_us);
         life.expected[i] = malloc(stand.bytes);
         if (result < 0 || !life.slot || !life.expected[i])
-            return 1;
+            exit(1);
         memcpy(life.expected[i], stand.frame, stand.bytes);
     }
 

@@ -69,7 +69,7 @@ void check_note(struct check_outcome *outcome, const char *format, ...)
     if (length < 0 || (size_t)length + 2 > room)
         outcome->note[used] = '\0'; /* a line that does not fit is left out whole */
     else
-        strcat(outcome->note, "\n");
+        memcpy(outcome->note + used + length, "\n", 2);
 }
 
 bool check_backend(enum plx_backend_kind kind, const struct plx_limits *limits, struct plx_stages **ret_stages,

@@ -117,8 +117,10 @@ static int run_all(const struct command *command)
     char model[128];
     int failed = 0;
 
-    if (shared == MAP_FAILED || !result)
+    if (shared == MAP_FAILED || !result) {
+        free(result);
         return PLX_EXIT_OS;
+    }
     check_model(&command->options, model, sizeof model);
     report_tap_begin(stdout, check_count);
     printf("# %s, %s\n", model[0] ? model : "no board with a device tree", command->options.full ? "full" : "quick");

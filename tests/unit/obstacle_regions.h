@@ -24,8 +24,8 @@ static const struct plx_obstacle_params params = {.min_height_m = 0.2};
 /* A full rectangle that faces the camera, all of it at DISPARITY, 1/16 px; the images have nothing to say. */
 static inline struct plx_region rectangle(int x0, int y0, int x1, int y1, uint32_t disparity)
 {
-    const uint64_t width = (uint64_t)(x1 - x0 + 1), height = (uint64_t)(y1 - y0 + 1), area = width * height;
-    const uint64_t sum_x = (uint64_t)(x0 + x1) * area / 2, sum_y = (uint64_t)(y0 + y1) * area / 2;
+    const uint64_t width = (uint64_t)x1 - (uint64_t)x0 + 1, height = (uint64_t)y1 - (uint64_t)y0 + 1, area = width * height;
+    const uint64_t sum_x = ((uint64_t)x0 + (uint64_t)x1) * area / 2, sum_y = ((uint64_t)y0 + (uint64_t)y1) * area / 2;
     return (struct plx_region){
         .label = 1,
         .area = (uint32_t)area,

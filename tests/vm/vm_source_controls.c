@@ -61,7 +61,7 @@ static void steer(struct pairs *pairs)
         assert_true(pairs_next(pairs, 3000));
         for (int eye = 0; eye < PLX_EYES; eye++) {
             const struct plx_capture *capture = &pairs->pair[eye];
-            struct camera_record record;
+            struct camera_record record = {0};
             assert_true(camera_record(name[eye], capture->sequence, &record));
             if (capture->exposure_us == 0)
                 continue;

@@ -172,14 +172,15 @@ static void test_service(void **state)
     (void)state;
     struct plx_client *client = NULL;
     struct daemon daemon;
-    uint64_t before, after;
+    uint64_t before = 0, after = 0;
 
     daemon_make(&daemon);
     write_calibration(128, 96);
+    static const char calibration[] = "calibration=" CALIBRATION_FILE;
     daemon_start(&daemon, (const char *const[]){"--set", "source.kind=v4l2", "--set", "source.left=card=stereocam left",
                                                 "--set", "source.right=card=stereocam right", "--set", "source.width=128",
-                                                "--set", "source.height=96", "--set", "source.rate_hz=1", "--set",
-                                                "calibration=" CALIBRATION_FILE, "--set", "match.disparities=64", NULL});
+                                                "--set", "source.height=96", "--set", "source.rate_hz=1", "--set", calibration,
+                                                "--set", "match.disparities=64", NULL});
     for (int i = 0; i < 100 && plx_connect(daemon.socket, &client) < 0; i++)
         usleep(100000);
     assert_non_null(client);

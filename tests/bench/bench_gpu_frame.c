@@ -9,7 +9,8 @@
 
 #include "core/clock.h"
 #include "gpu/gpu.h"
-#include "tests/parity/stand.h"
+#include "tests/parity/parity.h"
+#include "tests/stand.h"
 
 #define WARM 10
 
@@ -31,7 +32,7 @@ static bool measure(const struct stand_kind *kind, int rounds, double *ret_ms)
         printf("%s\n", why.text);
         return false;
     }
-    stand_open(stages, kind, &stand);
+    parity_must(stand_open(stages, kind, &stand, &why), &why);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
         if (stand_run(&stand, i + WARM) < 0) {

@@ -32,6 +32,14 @@ void parity_open(const struct plx_limits *limits, struct parity *ret_parity)
     }
 }
 
+void parity_must(int result, const struct plx_why *why)
+{
+    if (result == 0)
+        return;
+    printf("%s\n", why->text[0] ? why->text : plx_strerror(result));
+    exit(1);
+}
+
 int parity_close(struct parity *parity)
 {
     printf("%d of %d comparisons equal\n", parity->comparisons - parity->failures, parity->comparisons);

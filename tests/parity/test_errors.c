@@ -15,7 +15,7 @@
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
-#include "tests/parity/stand.h"
+#include "tests/stand.h"
 
 #define FRAMES 2
 #define SKIPPED 77
@@ -185,8 +185,9 @@ static int live(struct life *life)
     struct plx_stereo_calibration calibration;
     struct plx_raw raw[FRAMES][PLX_EYES];
 
-    stand_calibration(life->kind, &calibration);
-    int result = plx_gpu_create_memory(&limits, life->memory, &life->stages, &life->why);
+    int result = stand_calibration(life->kind, &calibration, &life->why);
+    if (result == 0)
+        result = plx_gpu_create_memory(&limits, life->memory, &life->stages, &life->why);
     if (result < 0)
         return result;
     const struct plx_stages_ops *ops = life->stages->ops;
@@ -276,6 +277,7 @@ int main(void)
     struct life life = {.kind = &kind};
     struct plx_stages *cpu;
     struct stand stand;
+    struct plx_why why;
     struct parity parity;
 
     parity_open(&small, &parity);
@@ -284,7 +286,7 @@ int main(void)
     kind.params.temporal.max_step = 16;
     if (plx_cpu_create(&limits, &cpu) < 0)
         return 1;
-    stand_open(cpu, &kind, &stand);
+    parity_must(stand_open(cpu, &kind, &stand, &why), &why);
     life.bytes = stand.bytes;
     life.slot = aligned_alloc(4096, stand.bytes);
     for (int i = 0; i < FRAMES; i++) {

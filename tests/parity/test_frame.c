@@ -18,7 +18,7 @@
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
-#include "tests/parity/stand.h"
+#include "tests/stand.h"
 
 #define FRAMES 4
 #define SLOTS 4
@@ -93,13 +93,13 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
-    stand_open(stages, kind, &cpu);
+    parity_must(stand_open(stages, kind, &cpu, &why), &why);
     if (plx_gpu_create_memory(&limits, memory, &stages, &why) < 0) {
         printf("%s: %s\n", name, why.text);
         stand_close(&cpu);
         return;
     }
-    stand_open(stages, kind, &gpu);
+    parity_must(stand_open(stages, kind, &gpu, &why), &why);
     for (int i = 0; i < FRAMES; i++) {
         snprintf(what, sizeof what, "%s, memory %d, format %d, frame %d", name, (int)memory, kind->format, i);
         const int on_cpu = stand_run(&cpu, i), on_gpu = stand_run(&gpu, i);
@@ -133,13 +133,13 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind, 
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
-    stand_open(stages, kind, &cpu);
+    parity_must(stand_open(stages, kind, &cpu, &why), &why);
     if (plx_gpu_create_memory(&limits, memory, &stages, &why) < 0) {
         printf("slots: %s\n", why.text);
         stand_close(&cpu);
         return;
     }
-    stand_open(stages, kind, &gpu);
+    parity_must(stand_open(stages, kind, &gpu, &why), &why);
 
     const size_t bytes = (size_t)SLOTS * gpu.bytes;
     const int fd = memfd_create("slots", MFD_CLOEXEC | MFD_ALLOW_SEALING);

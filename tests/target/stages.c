@@ -10,6 +10,7 @@
 #include "tests/oracle/board.h"
 #include "tests/oracle/components.h"
 #include "tests/oracle/image.h"
+#include "tests/oracle/matching.h"
 #include "tests/oracle/oracle.h"
 #include "tests/target/check.h"
 
@@ -163,79 +164,25 @@ static void draw_pair(struct stand *s, struct plx_image grey[PLX_EYES])
     }
 }
 
-enum plane {
-    CENSUS,
-    GRADIENT,
-    LEFT,
-    RIGHT,
-    RAW,
-    S1,
-    S2,
-    MEDIAN_LEFT,
-    MEDIAN_RIGHT,
-    CHECKED,
-    DENSE,
-    FILLED,
-    CONFIDENCE,
-    PLANES
-};
-static const struct {
-    const char *name;
-    enum plx_type type;
-} planes[PLANES] = {
-    [CENSUS] = {"census", PLX_U32},
-    [GRADIENT] = {"gradient", PLX_U8},
-    [LEFT] = {"left winner", PLX_U16},
-    [RIGHT] = {"right winner", PLX_U16},
-    [RAW] = {"raw winner", PLX_U16},
-    [S1] = {"S1", PLX_U16},
-    [S2] = {"S2", PLX_U16},
-    [MEDIAN_LEFT] = {"left median", PLX_U16},
-    [CHECKED] = {"check", PLX_U16},
-    [MEDIAN_RIGHT] = {"right median", PLX_U16},
-    [DENSE] = {"fill", PLX_U16},
-    [FILLED] = {"filled", PLX_U8},
-    [CONFIDENCE] = {"confidence", PLX_U8},
-};
-
 static void case_matching(struct stand *s)
 {
-    struct plx_image grey[PLX_EYES], got[PLANES], want[PLANES];
+    struct plx_image grey[PLX_EYES], got[MATCHING_PLANES], want[MATCHING_PLANES];
     struct plx_match m;
     (board_below(&s->random, 2) ? plx_match_default : plx_match_classic)(&m);
     m.disparities = 64 << board_below(&s->random, 3);
     m.paths = board_below(&s->random, 2) ? 4 : 8;
     draw_pair(s, grey);
-    for (int i = 0; i < PLANES; i++) {
-        got[i] = image_new(s, s->width, s->height, planes[i].type);
-        want[i] = image_new(s, s->width, s->height, planes[i].type);
+    for (int i = 0; i < MATCHING_PLANES; i++) {
+        const enum plx_type type = matching_type(&m, (enum matching_plane)i);
+        got[i] = image_new(s, s->width, s->height, type);
+        want[i] = image_new(s, s->width, s->height, type);
     }
-    struct plx_image other[2] = {image_new(s, s->width, s->height, PLX_U32), image_new(s, s->width, s->height, PLX_U8)};
-    const struct plx_features left = {got[CENSUS], got[GRADIENT]}, right = {other[0], other[1]};
-    const struct plx_winners winners = {got[LEFT], got[RIGHT], got[RAW], got[S1], got[S2]};
-    const struct plx_stages_ops *ops = s->stages->ops;
-    try(s, ops->census(s->stages, &grey[PLX_LEFT], &m, &left));
-    try(s, ops->census(s->stages, &grey[PLX_RIGHT], &m, &right));
-    try(s, ops->sgm(s->stages, &left, &right, &grey[PLX_LEFT], &m, &winners));
-    try(s, ops->median(s->stages, &got[LEFT], m.median_left, &got[MEDIAN_LEFT]));
-    try(s, ops->median(s->stages, &got[RIGHT], m.median_right, &got[MEDIAN_RIGHT]));
-    try(s, ops->check(s->stages, &got[MEDIAN_LEFT], &got[MEDIAN_RIGHT], &grey[PLX_LEFT], &m, &got[CHECKED]));
-    try(s, ops->fill(s->stages, &got[CHECKED], &got[DENSE], &got[FILLED]));
-    try(s, ops->confidence(s->stages, &winners, &got[CHECKED], &m, &got[CONFIDENCE]));
+    try(s, matching_run(s->stages, grey, &m, got));
     if (!finish(s, "matching"))
         return;
-    const struct plx_features left_want = {want[CENSUS], want[GRADIENT]};
-    const struct plx_winners winners_want = {want[LEFT], want[RIGHT], want[RAW], want[S1], want[S2]};
-    oracle_census(&grey[PLX_LEFT], &m, &left_want);
-    oracle_census(&grey[PLX_RIGHT], &m, &right);
-    oracle_sgm(&left_want, &right, &grey[PLX_LEFT], &m, &winners_want);
-    oracle_median(&want[LEFT], m.median_left, &want[MEDIAN_LEFT]);
-    oracle_median(&want[RIGHT], m.median_right, &want[MEDIAN_RIGHT]);
-    oracle_check(&want[MEDIAN_LEFT], &want[MEDIAN_RIGHT], &grey[PLX_LEFT], &m, &want[CHECKED]);
-    oracle_fill(&want[CHECKED], &want[DENSE], &want[FILLED]);
-    oracle_confidence(&winners_want, &want[CHECKED], &m, &want[CONFIDENCE]);
-    for (int i = 0; i < PLANES; i++)
-        compare(s, planes[i].name, &got[i], &want[i]);
+    matching_oracle(grey, &m, want);
+    for (int i = 0; i < MATCHING_PLANES; i++)
+        compare(s, matching_names[i], &got[i], &want[i]);
 }
 
 static void case_components(struct stand *s)

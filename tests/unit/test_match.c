@@ -9,6 +9,7 @@
 
 #include "cpu/internal.h"
 #include "tests/oracle/board.h"
+#include "tests/oracle/matching.h"
 #include "tests/oracle/oracle.h"
 
 #define CASES 120 /* of each instruction set */
@@ -21,47 +22,6 @@ static const struct {
 } sizes[] = {{1, 1}, {2, 1}, {1, 7}, {7, 2}, {31, 9}, {33, 31}, {513, 3}, {3, 130}, {2, 513}, {200, 40}};
 
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
-
-/* What one side, the backend or the oracle, makes of a pair. */
-enum plane {
-    CENSUS_LEFT,
-    CENSUS_RIGHT,
-    GRADIENT_LEFT,
-    GRADIENT_RIGHT,
-    WIN_LEFT,
-    WIN_RIGHT,
-    WIN_RAW,
-    WIN_S1,
-    WIN_S2,
-    MEDIAN_LEFT,
-    MEDIAN_RIGHT,
-    CHECKED,
-    DENSE,
-    FILLED,
-    CONFIDENCE,
-    PLANES
-};
-
-static const struct {
-    const char *name;
-    enum plx_type type; /* of a census: unless FULL_9X7 */
-} planes[PLANES] = {
-    [CENSUS_LEFT] = {"left census", PLX_U32},
-    [CENSUS_RIGHT] = {"right census", PLX_U32},
-    [GRADIENT_LEFT] = {"left gradient", PLX_U8},
-    [GRADIENT_RIGHT] = {"right gradient", PLX_U8},
-    [WIN_LEFT] = {"left winner", PLX_U16},
-    [WIN_RIGHT] = {"right winner", PLX_U16},
-    [WIN_RAW] = {"raw winner", PLX_U16},
-    [WIN_S1] = {"S1", PLX_U16},
-    [WIN_S2] = {"S2", PLX_U16},
-    [MEDIAN_LEFT] = {"left median", PLX_U16},
-    [MEDIAN_RIGHT] = {"right median", PLX_U16},
-    [CHECKED] = {"check", PLX_U16},
-    [DENSE] = {"fill", PLX_U16},
-    [FILLED] = {"filled", PLX_U8},
-    [CONFIDENCE] = {"confidence", PLX_U8},
-};
 
 static void random_match(uint64_t *seed, struct plx_match *ret)
 {
@@ -117,45 +77,14 @@ static void draw_pair(uint64_t *seed, enum content content, const struct plx_ima
 
 static void new_planes(int width, int height, const struct plx_match *match, struct plx_image *ret)
 {
-    for (int i = 0; i < PLANES; i++) {
-        const bool wide = i <= CENSUS_RIGHT && match->census == PLX_CENSUS_FULL_9X7;
-        ret[i] = board_new(width, height, wide ? PLX_U64 : planes[i].type, PADDING);
-    }
-}
-
-static void run_backend(struct plx_stages *s, const struct plx_image grey[2], const struct plx_match *m,
-                        const struct plx_image *p)
-{
-    const struct plx_features left = {p[CENSUS_LEFT], p[GRADIENT_LEFT]}, right = {p[CENSUS_RIGHT], p[GRADIENT_RIGHT]};
-    const struct plx_winners winners = {p[WIN_LEFT], p[WIN_RIGHT], p[WIN_RAW], p[WIN_S1], p[WIN_S2]};
-    assert_int_equal(s->ops->census(s, &grey[0], m, &left), 0);
-    assert_int_equal(s->ops->census(s, &grey[1], m, &right), 0);
-    assert_int_equal(s->ops->sgm(s, &left, &right, &grey[0], m, &winners), 0);
-    assert_int_equal(s->ops->median(s, &p[WIN_LEFT], m->median_left, &p[MEDIAN_LEFT]), 0);
-    assert_int_equal(s->ops->median(s, &p[WIN_RIGHT], m->median_right, &p[MEDIAN_RIGHT]), 0);
-    assert_int_equal(s->ops->check(s, &p[MEDIAN_LEFT], &p[MEDIAN_RIGHT], &grey[0], m, &p[CHECKED]), 0);
-    assert_int_equal(s->ops->fill(s, &p[CHECKED], &p[DENSE], &p[FILLED]), 0);
-    assert_int_equal(s->ops->confidence(s, &winners, &p[CHECKED], m, &p[CONFIDENCE]), 0);
-}
-
-static void run_oracle(const struct plx_image grey[2], const struct plx_match *m, const struct plx_image *p)
-{
-    const struct plx_features left = {p[CENSUS_LEFT], p[GRADIENT_LEFT]}, right = {p[CENSUS_RIGHT], p[GRADIENT_RIGHT]};
-    const struct plx_winners winners = {p[WIN_LEFT], p[WIN_RIGHT], p[WIN_RAW], p[WIN_S1], p[WIN_S2]};
-    oracle_census(&grey[0], m, &left);
-    oracle_census(&grey[1], m, &right);
-    oracle_sgm(&left, &right, &grey[0], m, &winners);
-    oracle_median(&p[WIN_LEFT], m->median_left, &p[MEDIAN_LEFT]);
-    oracle_median(&p[WIN_RIGHT], m->median_right, &p[MEDIAN_RIGHT]);
-    oracle_check(&p[MEDIAN_LEFT], &p[MEDIAN_RIGHT], &grey[0], m, &p[CHECKED]);
-    oracle_fill(&p[CHECKED], &p[DENSE], &p[FILLED]);
-    oracle_confidence(&winners, &p[CHECKED], m, &p[CONFIDENCE]);
+    for (int i = 0; i < MATCHING_PLANES; i++)
+        ret[i] = board_new(width, height, matching_type(match, (enum matching_plane)i), PADDING);
 }
 
 static void compare_case(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
 {
     const int width = sizes[number % SIZES].width, height = sizes[number % SIZES].height;
-    struct plx_image grey[2], got[PLANES], want[PLANES];
+    struct plx_image grey[2], got[MATCHING_PLANES], want[MATCHING_PLANES];
     struct plx_match match;
 
     random_match(seed, &match);
@@ -165,11 +94,11 @@ static void compare_case(struct plx_stages *stages, const char *isa, int number,
     draw_pair(seed, (enum content)board_below(seed, CONTENTS), &grey[0], &grey[1]);
     new_planes(width, height, &match, got);
     new_planes(width, height, &match, want);
-    run_backend(stages, grey, &match, got);
-    run_oracle(grey, &match, want);
-    for (int i = 0; i < PLANES; i++) {
+    assert_int_equal(matching_run(stages, grey, &match, got), 0);
+    matching_oracle(grey, &match, want);
+    for (int i = 0; i < MATCHING_PLANES; i++) {
         if (!board_equal(&got[i], &want[i]) || !board_padding_intact(&got[i]))
-            fail_msg("%s: %s differs in case %d, %dx%d, PLX_TEST_SEED=%llu", isa, planes[i].name, number, width, height,
+            fail_msg("%s: %s differs in case %d, %dx%d, PLX_TEST_SEED=%llu", isa, matching_names[i], number, width, height,
                      (unsigned long long)board_seed());
         board_free(&got[i]);
         board_free(&want[i]);

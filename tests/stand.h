@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline on one backend with pairs of the demonstration scene, in any format: what frames are compared and timed on. */
-#ifndef PLX_TESTS_PARITY_STAND_H
-#define PLX_TESTS_PARITY_STAND_H
+#ifndef PLX_TESTS_STAND_H
+#define PLX_TESTS_STAND_H
 
 #include "core/pipeline.h"
 
-#define STAND_PAIRS 3
+#define STAND_PAIRS 4
 
 struct stand_kind {
     int width, height;
@@ -26,12 +26,12 @@ struct stand {
 /* The limits that a backend for KIND needs. */
 struct plx_limits stand_limits(const struct stand_kind *kind);
 
-/* The calibration that its pictures are taken to have. Exits with 1 if that cannot be. */
-void stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration);
+/* The calibration that its pictures are taken to have. Returns 0, or a negative plx_error with the reason. */
+int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
 
-/* Renders the pairs and creates the pipeline on STAGES, which STAND destroys from now on. Exits with 1, saying why, if that
- * cannot be. */
-void stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand);
+/* Renders the pairs (100 ms apart, seed 1) and creates the pipeline on STAGES, which RET_STAND destroys from now on. Returns 0;
+ * or a negative plx_error with the reason, and everything is closed, STAGES too. */
+int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand, struct plx_why *why);
 void stand_close(struct stand *stand);
 
 /* Pair NUMBER through the pipeline into stand->frame, whose stage times are then cleared. Returns what the pipeline returned.

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/stand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/raw.h"
+#include "drivers/pgm.h"
+#include "drivers/scene.h"
+
+#define PERIOD_NS INT64_C(100000000)
+#define NO_COLOUR 128
+
+/* Samples of one row of GREY, so that converting them gives GREY again, or near it. */
+static void pack_row(enum plx_format format, int width, const uint8_t *grey, uint8_t *row)
+{
+    const struct plx_format_layout *layout = plx_format_layout(format);
+    const int bytes = layout->unit_bytes / layout->unit_pixels;
+
+    for (int x = 0; x < width; x++) {
+        if (layout->words) {
+            const uint16_t word = (uint16_t)(grey[x] << (layout->bits - 8));
+            memcpy(row + 2 * x, &word, sizeof word);
+            continue;
+        }
+        for (int i = 0; i < bytes; i++)
+            row[x * bytes + i] = grey[x];
+        if (format == PLX_FORMAT_YUYV)
+            row[2 * x + 1] = NO_COLOUR;
+        if (format == PLX_FORMAT_UYVY)
+            row[2 * x] = NO_COLOUR;
+    }
+}
+
+/* A picture's upper left corner into IMAGE. */
+static int read_picture(const struct stand_kind *kind, enum plx_eye eye, const struct plx_image *image, struct plx_why *why)
+{
+    struct plx_image picture;
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s.pgm", kind->pictures, eye == PLX_LEFT ? "left" : "right");
+    int result = plx_pgm_read(path, &picture, why);
+    if (result < 0)
+        return result;
+    if (picture.width < image->width || picture.height < image->height || picture.type != PLX_U8)
+        result = plx_fail(why, PLX_ERR_RANGE, "%s: too small, or not of 8 bits", path);
+    for (int y = 0; y < image->height && result == 0; y++)
+        memcpy(plx_row(image, y), plx_row(&picture, y), (size_t)image->width);
+    free(picture.data);
+    return result;
+}
+
+/* GREY in the pair's own format, in memory of the backend. */
+static int pack(struct stand *stand, const struct stand_kind *kind, const struct plx_image *grey, struct plx_raw *ret)
+{
+    const size_t pitch = plx_raw_row_bytes(kind->format, kind->width), rows = (size_t)kind->height;
+    const size_t bytes = pitch * (plx_format_layout(kind->format)->chroma_plane ? rows + (rows + 1) / 2 : rows);
+    void *data;
+    const int result = stand->stages->ops->alloc(stand->stages, bytes, &data);
+
+    if (result < 0)
+        return result;
+    memset(data, NO_COLOUR, bytes);
+    for (int y = 0; y < kind->height; y++)
+        pack_row(kind->format, kind->width, plx_row(grey, y), (uint8_t *)data + (size_t)y * pitch);
+    *ret = (struct plx_raw){.data = data,
+                            .bytes = bytes,
+                            .width = kind->width,
+                            .height = kind->height,
+                            .pitch = pitch,
+                            .format = kind->format,
+                            .eye_width = kind->width};
+    return 0;
+}
+
+static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct plx_why *why)
+{
+    const size_t bytes = (size_t)kind->width * (size_t)kind->height;
+    const struct plx_image grey = {malloc(bytes), kind->width, kind->height, (size_t)kind->width, PLX_U8};
+    struct plx_scene scene;
+    int result = grey.data ? 0 : PLX_ERR_NOMEM;
+
+    plx_scene_demo(kind->width, kind->height, 1, &scene);
+    for (int i = 0; i < STAND_PAIRS * PLX_EYES && result == 0; i++) {
+        const int pair = i / PLX_EYES;
+        const enum plx_eye eye = (enum plx_eye)(i % PLX_EYES);
+        if (kind->pictures)
+            result = read_picture(kind, eye, &grey, why);
+        else
+            result = plx_scene_render(&scene, (double)pair * (double)PERIOD_NS / 1e9, (uint32_t)pair, eye, 10000, 1, &grey);
+        if (result == 0)
+            result = pack(stand, kind, &grey, &stand->raw[pair][eye]);
+    }
+    free(grey.data);
+    return result;
+}
+
+struct plx_limits stand_limits(const struct stand_kind *kind)
+{
+    return (struct plx_limits){kind->width, kind->height, kind->params.match.disparities, 0};
+}
+
+int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration, struct plx_why *why)
+{
+    struct plx_scene scene;
+
+    plx_scene_demo(kind->width, kind->height, 1, &scene);
+    plx_calibration_pinhole(kind->width, kind->height, &scene.calibration, ret_calibration);
+    if (!kind->distorted)
+        return 0;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        ret_calibration->camera[eye].model = PLX_DISTORTION_PLUMB_BOB;
+        ret_calibration->camera[eye].k[0] = -0.05;
+    }
+    ret_calibration->rectified = false;
+    return plx_calibration_rectify(ret_calibration, 0, why);
+}
+
+int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand, struct plx_why *why)
+{
+    struct plx_stereo_calibration calibration;
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct stand stand = {.stages = stages, .bytes = plx_pipeline_layout(&kind->params, kind->width, kind->height, plane)};
+    void *frame = NULL;
+
+    why->text[0] = '\0';
+    int result = draw_pairs(&stand, kind, why);
+    if (result == 0)
+        result = stand_calibration(kind, &calibration, why);
+    if (result == 0)
+        result = plx_pipeline_create(stages, &kind->params, &calibration, &stand.pipeline, why);
+    if (result == 0)
+        result = stages->ops->alloc(stages, stand.bytes, &frame);
+    stand.frame = frame;
+    if (result == 0) {
+        *ret_stand = stand;
+        return 0;
+    }
+    if (why->text[0] == '\0')
+        plx_fail(why, result, "%s. %s", plx_strerror(result), stages->why.text);
+    stand_close(&stand);
+    return result;
+}
+
+void stand_close(struct stand *stand)
+{
+    struct plx_stages *stages = stand->stages;
+
+    plx_pipeline_destroy(stand->pipeline);
+    for (int i = 0; i < STAND_PAIRS * PLX_EYES; i++)
+        stages->ops->free(stages, (void *)(uintptr_t)stand->raw[i / PLX_EYES][i % PLX_EYES].data);
+    stages->ops->free(stages, stand->frame);
+    stages->ops->destroy(stages);
+}
+
+int stand_run(struct stand *stand, int number)
+{
+    const int result =
+        plx_pipeline_process(stand->pipeline, stand->raw[number % STAND_PAIRS], number * PERIOD_NS, stand->frame);
+    memset(stand->frame->stage_us, 0, sizeof stand->frame->stage_us);
+    return result;
+}

@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "client/fetch.h"
+#include "core/reason.h"
 
 /* A look fails when the writer goes once around the ring between two adjacent loads: rare, and never so often in a row. */
 #define ATTEMPTS 16
@@ -167,4 +169,28 @@ int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *vi
 {
     uint64_t bytes = plx_fetch32(&view->frame->bytes);
     return bytes < sizeof(struct plx_frame) || bytes > map->frame_bytes ? PLX_ERR_FORMAT : (int64_t)bytes;
+}
+
+/* --- the reason -------------------------------------------------------------------------------------------------- */
+
+/* Needs no ordering: a text that is not of one piece has another sum. */
+int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size)
+{
+    uint64_t word[PLX_REASON_WORDS];
+    bool whole = false;
+    for (int i = 0; i < ATTEMPTS && !whole; i++) {
+        for (unsigned n = 0; n < PLX_REASON_WORDS; n++)
+            word[n] = plx_fetch64(&map->header->reason[n]);
+        whole = plx_reason_sum(word) == plx_fetch64(&map->header->reason_sum);
+    }
+    const char *text = (const char *)word;
+    if (!whole || !memchr(text, 0, sizeof word))
+        return PLX_ERR_FORMAT;
+    size_t length = strlen(text);
+    if (length >= size)
+        length = size - 1;
+    for (size_t i = 0; i < length; i++) /* nothing that would steer a terminal */
+        ret_text[i] = (char)((unsigned char)text[i] < ' ' || text[i] == 0x7F ? '?' : text[i]);
+    ret_text[length] = 0;
+    return 0;
 }

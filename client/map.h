@@ -37,6 +37,9 @@ bool plx_map_whole(const struct plx_map *map, uint64_t sequence);
 /* Bytes of the viewed frame; FORMAT (negative) if that number cannot be. */
 int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *view);
 
+/* As plx_reason; FORMAT where the text is torn again and again, or has no end. */
+int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size);
+
 /* Fills planes, layout, obstacle count and min_disparity of *ret_view from FRAME, whose planes must lie inside BYTES. False if
  * they do not. */
 bool plx_map_check_frame(const struct plx_frame *frame, uint64_t bytes, struct plx_view *ret_view);

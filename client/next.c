@@ -186,3 +186,12 @@ uint32_t plx_health(struct plx_client *client)
         return PLX_HEALTH_NO_FRAMES;
     return (uint32_t)(status_of(client) >> 32);
 }
+
+int plx_reason(struct plx_client *client, char *ret_text, size_t size)
+{
+    if (!client || !ret_text || size == 0)
+        return PLX_ERR_ARG;
+    if (!plx_client_attached(client) || !plx_link_alive(client->socket))
+        return PLX_ERR_LOST;
+    return plx_map_reason(&client->map, ret_text, size);
+}

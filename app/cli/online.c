@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <parallax/error.h>
+#include <parallax/region.h>
 
 #include "app/exit.h"
 #include "core/clock.h"
@@ -70,10 +71,12 @@ int plx_online_fail(const struct plx_online *online, int error)
         {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
     };
     if (error == PLX_ERR_TIMEOUT && online->client) {
-        char faults[256];
+        char faults[512], reason[PLX_REASON_BYTES] = "";
         plx_health_sentence(plx_health(online->client), faults, sizeof faults);
-        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no frame in time; the service is %s (%s), see its log",
-                            online->socket, plx_state_word((uint32_t)plx_state(online->client)), faults);
+        plx_reason(online->client, reason, sizeof reason);
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no frame in time; the service is %s (%s): %s",
+                            online->socket, plx_state_word((uint32_t)plx_state(online->client)), faults,
+                            *reason ? reason : "see its log");
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].error == error)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <parallax/error.h>
+#include <parallax/region.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/json.h"
@@ -80,10 +81,12 @@ static void print_backend(uint32_t launch)
 static void print_text(const struct plx_frame *frame, const struct plx_meter *meter, struct plx_client *client)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
-    char faults[512];
+    char faults[512], reason[PLX_REASON_BYTES];
     plx_health_sentence(frame->health, faults, sizeof faults);
     printf("state         %s\n", plx_state_word(frame->state));
     printf("faults        %s\n", faults);
+    if (plx_reason(client, reason, sizeof reason) == 0 && *reason)
+        printf("reason        %s\n", reason);
     printf("restarts      %u of the engine\n", plx_restarts(client));
     print_backend(plx_launch(client));
     printf("rate          %.1f pairs/s, latency %.1f ms\n", plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
@@ -150,6 +153,9 @@ static void print_json(const struct plx_frame *frame, const struct plx_meter *me
     cJSON *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "state", plx_state_word(frame->state));
     cJSON_AddItemToObject(item, "health", plx_json_health(frame->health));
+    char reason[PLX_REASON_BYTES] = "";
+    plx_reason(client, reason, sizeof reason);
+    cJSON_AddStringToObject(item, "reason", reason);
     cJSON_AddNumberToObject(item, "engine_restarts", plx_restarts(client));
     const char *launch = launch_name(plx_launch(client));
     cJSON_AddItemToObject(item, "gpu_launch", launch ? cJSON_CreateString(launch) : cJSON_CreateNull());

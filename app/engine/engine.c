@@ -245,6 +245,7 @@ static int work(struct engine *engine)
         } else if (result == PLX_ERR_TIMEOUT) {
             waiting.health = silent_cameras(engine) | engine->health | engine->away;
             waiting.away = engine->away != 0;
+            waiting.why = engine->away ? engine->setup.source->why : (struct plx_why){""};
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }
         release_pair(engine);
@@ -283,6 +284,21 @@ static int share_slots(struct engine *engine)
     return 0;
 }
 
+/* What is not as one might wish, and yet no reason to end. */
+static void say_notes(const struct plx_setup *setup, int report_fd)
+{
+    const struct plx_report note = {.kind = PLX_REPORT_NOTE, .why = setup->backend_note};
+
+    if (setup->backend_note.text[0] != '\0') {
+        plx_log(LOG_NOTICE, "%s", setup->backend_note.text);
+        plx_report_send(report_fd, &note);
+    }
+    if (setup->tune_note.text[0] != '\0')
+        plx_log(LOG_WARNING, "%s", setup->tune_note.text);
+    if (setup->source->note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", setup->source->note.text);
+}
+
 int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
                    struct plx_heartbeat *heartbeat, int report_fd)
 {
@@ -297,12 +313,7 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
-    if (engine.setup.backend_note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s", engine.setup.backend_note.text);
-    if (engine.setup.tune_note.text[0] != '\0')
-        plx_log(LOG_WARNING, "%s", engine.setup.tune_note.text);
-    if (engine.setup.source->note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s", engine.setup.source->note.text);
+    say_notes(&engine.setup, report_fd);
     engine.region = region;
     engine.heartbeat = heartbeat;
     engine.report_fd = report_fd;

@@ -12,7 +12,8 @@
 enum plx_report_kind {
     PLX_REPORT_PLAN = 1, /* of a probe: everything opens, frames will have frame_bytes */
     PLX_REPORT_FRAME,    /* sequence was published with health */
-    PLX_REPORT_WAITING,  /* alive, but the source gives no pairs; health says what is known */
+    PLX_REPORT_NOTE,     /* it opened, and why says what is not as one might wish: the CPU instead of a GPU */
+    PLX_REPORT_WAITING,  /* alive, but the source gives no pairs; health says what is known, and why where cameras are away */
     PLX_REPORT_END,      /* the source has no more pairs; the engine exits */
     PLX_REPORT_FAILED    /* it exits: error, exit_code and why say how it failed */
 };

@@ -18,6 +18,7 @@
 #include <parallax/region.h>
 
 #include "core/clock.h"
+#include "core/reason.h"
 
 #define PAGE 4096u /* of the layout: frames begin on it, whatever the machine's page is */
 
@@ -244,4 +245,15 @@ void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts
 void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch)
 {
     atomic_store_explicit(&region->header->launch, launch, memory_order_relaxed); /* the number alone is read */
+}
+
+void plx_region_set_reason(struct plx_shared_region *region, const char *text)
+{
+    uint64_t word[PLX_REASON_WORDS] = {0};
+
+    snprintf((char *)word, sizeof word, "%s", text);
+    /* Relaxed, in any order: readers know by the sum whether they have seen all of it. */
+    for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
+        atomic_store_explicit(&region->header->reason[i], word[i], memory_order_relaxed);
+    atomic_store_explicit(&region->header->reason_sum, plx_reason_sum(word), memory_order_relaxed);
 }

@@ -55,6 +55,9 @@ void plx_region_set_state(struct plx_shared_region *region, enum plx_state state
 /* How often an engine died or hung, for clients to read; wakes nobody. */
 void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts);
 
+/* Why the state is what it is, in words, cut to fit; wakes nobody. The supervisor's alone to say. */
+void plx_region_set_reason(struct plx_shared_region *region, const char *text);
+
 /* How the engine's GPU computes, for clients to read: as plx_launch. Wakes nobody. */
 void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch);
 

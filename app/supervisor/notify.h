@@ -10,7 +10,7 @@ struct plx_notify {
     int64_t interval_ns; /* between two WATCHDOG=1; 0 = systemd wants none */
     int64_t fed_ns;      /* the last one */
     bool ready;          /* READY=1 was sent */
-    char status[160];    /* the last STATUS= */
+    char status[1280];   /* the last STATUS= */
 };
 
 /* Reads $WATCHDOG_USEC. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/publisher.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "app/supervisor/log.h"
 #include "core/clock.h"
 
@@ -47,6 +50,14 @@ void plx_publisher_leave(struct plx_publisher *publisher)
 {
     plx_clients_leave(publisher->clients);
     publisher->clients = NULL;
+}
+
+void plx_publisher_explain(struct plx_publisher *publisher, const char *reason)
+{
+    if (!publisher->region || strcmp(reason, publisher->reason.text) == 0)
+        return;
+    plx_region_set_reason(publisher->region, reason);
+    snprintf(publisher->reason.text, sizeof publisher->reason.text, "%s", reason);
 }
 
 bool plx_publisher_tell(struct plx_publisher *publisher, enum plx_state state, uint32_t health)

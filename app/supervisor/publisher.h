@@ -13,9 +13,10 @@
 struct plx_publisher {
     struct plx_shared_region *region;
     struct plx_clients *clients;
-    uint32_t frame_bytes; /* that the region was made for */
-    enum plx_state state; /* that clients were told */
-    uint32_t health;      /* likewise */
+    uint32_t frame_bytes;  /* that the region was made for */
+    enum plx_state state;  /* that clients were told */
+    uint32_t health;       /* likewise */
+    struct plx_why reason; /* likewise */
 };
 
 /* Makes region and socket for frames of FRAME_BYTES, in a new epoch and in place of older ones, whose clients reattach. Closed
@@ -28,6 +29,9 @@ void plx_publisher_close(struct plx_publisher *publisher);
 
 /* For a forked process, first thing: drops the socket and the clients, keeps the region. */
 void plx_publisher_leave(struct plx_publisher *publisher);
+
+/* Why the state is what it is, for clients to read; to be told before the state. */
+void plx_publisher_explain(struct plx_publisher *publisher, const char *reason);
 
 /* True if clients did not know this state; they do now. False while closed. */
 bool plx_publisher_tell(struct plx_publisher *publisher, enum plx_state state, uint32_t health);

@@ -10,7 +10,6 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
@@ -32,6 +31,19 @@ void plx_supervisor_unwatch(struct plx_supervisor *supervisor, int fd)
     epoll_ctl(supervisor->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
+const char *plx_supervisor_reason(const struct plx_supervisor *supervisor)
+{
+    return supervisor->trouble.text[0] ? supervisor->trouble.text : supervisor->handicap.text;
+}
+
+static void tell_end(struct plx_supervisor *supervisor)
+{
+    char sentence[640];
+
+    snprintf(sentence, sizeof sentence, "stopping%s%s", supervisor->trouble.text[0] ? ": " : "", supervisor->trouble.text);
+    plx_notify_status(&supervisor->notify, sentence);
+}
+
 void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code)
 {
     if (supervisor->stopping)
@@ -39,15 +51,18 @@ void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code)
     supervisor->stopping = true;
     supervisor->exit_code = exit_code;
     plx_notify_stopping(&supervisor->notify);
-    plx_notify_status(&supervisor->notify, "stopping");
+    tell_end(supervisor);
     plx_child_signal(&supervisor->trial, SIGKILL);
     plx_worker_replace(supervisor); /* nobody starts the next */
 }
 
 void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const char *sentence)
 {
-    if (!supervisor->stopping)
+    if (!supervisor->stopping) {
         plx_log(LOG_ERR, "%s", sentence);
+        plx_fail(&supervisor->trouble, 0, "%s", sentence);
+    }
+    plx_publisher_explain(&supervisor->publisher, plx_supervisor_reason(supervisor));
     plx_publisher_tell(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);
     plx_supervisor_stop(supervisor, exit_code);
 }
@@ -57,6 +72,7 @@ void plx_supervisor_tell_state(struct plx_supervisor *supervisor)
     const struct plx_recovery *recovery = &supervisor->recovery;
     const enum plx_state before = supervisor->publisher.state;
 
+    plx_publisher_explain(&supervisor->publisher, plx_supervisor_reason(supervisor));
     if (plx_publisher_tell(&supervisor->publisher, recovery->state, recovery->health) && recovery->state == PLX_STATE_FAILED &&
         before != PLX_STATE_FAILED)
         plx_log(LOG_ERR, "no fresh frame for %d s; still trying", (int)(PLX_RECOVERY_BUDGET_NS / PLX_NS_PER_S));
@@ -85,13 +101,14 @@ static void handle_signals(struct plx_supervisor *supervisor)
     if (plx_child_reap(&supervisor->engine, &status)) /* SIGCHLD */
         plx_worker_gone(supervisor, status);
     if (plx_child_reap(&supervisor->trial, &status))
-        plx_trial_gone(supervisor);
+        plx_trial_gone(supervisor, status);
 }
 
 static void tell_status(struct plx_supervisor *supervisor, int64_t now)
 {
     const struct plx_recovery *recovery = &supervisor->recovery;
-    char faults[96], sentence[160];
+    const char *reason = plx_supervisor_reason(supervisor);
+    char faults[512], sentence[1280];
     const double seconds = (double)(now - supervisor->status_ns) / PLX_NS_PER_S;
 
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
@@ -99,8 +116,8 @@ static void tell_status(struct plx_supervisor *supervisor, int64_t now)
     plx_health_sentence(recovery->health, faults, sizeof faults);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s", plx_state_word(recovery->state),
              supervisor->frames / seconds, supervisor->obstacles,
-             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults,
-             recovery->late ? ": " : "", recovery->late ? plx_budget_name(recovery->doing) : "");
+             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *reason ? "; " : "",
+             reason);
     plx_notify_status(&supervisor->notify, sentence);
     supervisor->status_ns = now;
     supervisor->frames = 0;

@@ -32,6 +32,9 @@ struct plx_supervisor {
     bool engine_killed;              /* because it hangs */
     struct plx_report last_words;    /* END or FAILED of the engine that is about to exit; kind 0 = none */
 
+    struct plx_why trouble;  /* why frames are late or do not come, until the next one; "" = they do */
+    struct plx_why handicap; /* why the CPU works where a GPU might; "" = it does not, or was asked to */
+
     struct plx_child trial;
     enum plx_trial_of trial_of;
     struct plx_config candidate; /* being tried */
@@ -58,6 +61,8 @@ void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code);
 /* The same for a failure, which is logged. */
 void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const char *sentence);
 
+/* Why things stand as they do, in words; "" when all is well. */
+const char *plx_supervisor_reason(const struct plx_supervisor *supervisor);
 /* Tells the clients how things stand, if they do not know yet. */
 void plx_supervisor_tell_state(struct plx_supervisor *supervisor);
 
@@ -81,8 +86,8 @@ void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns);
 /* Tries supervisor->candidate, or the GPU, in a process of its own. */
 void plx_trial_start(struct plx_supervisor *supervisor, enum plx_trial_of what);
 void plx_trial_receive(struct plx_supervisor *supervisor);
-/* The trial's process was reaped. */
-void plx_trial_gone(struct plx_supervisor *supervisor);
+/* The trial's process was reaped with STATUS. */
+void plx_trial_gone(struct plx_supervisor *supervisor, int status);
 /* Kills a trial that takes too long; tries the GPU when that is due. */
 void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns);
 /* SIGHUP: reads the configuration again and takes it, tries it, or keeps the old one. */

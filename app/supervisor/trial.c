@@ -2,6 +2,7 @@
 /* Trying before taking: a configuration at start and on SIGHUP, and a GPU that was lost, in a process that lives for it. */
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <parallax/error.h>
 
@@ -59,6 +60,7 @@ static void gpu_tried(struct plx_supervisor *supervisor, bool works, const char 
     }
     plx_log(LOG_WARNING, "the GPU is still lost, and is tried again in %d s: %s", (int)(ladder->pause_ns / PLX_NS_PER_S),
             reason);
+    plx_fail(&supervisor->handicap, 0, "the GPU is lost, and the CPU works: %s", reason);
 }
 
 /* What REPORT, PLAN or FAILED, means for what was tried. */
@@ -105,16 +107,24 @@ void plx_trial_receive(struct plx_supervisor *supervisor)
             conclude(supervisor, &report);
 }
 
-void plx_trial_gone(struct plx_supervisor *supervisor)
+/* The trial ended with STATUS before it could say anything. */
+static void conclude_silence(struct plx_supervisor *supervisor, int status)
+{
+    if (plx_now_ns() > supervisor->trial_kill_ns)
+        conclude_without(supervisor, PLX_EXIT_FAILURE, "opening all that it names did not end in time");
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        conclude_without(supervisor, PLX_EXIT_OS, "the process that tried it was killed: by somebody, or for lack of memory");
+    else
+        conclude_without(supervisor, PLX_EXIT_FAILURE, "trying it ended without an answer: please report this");
+}
+
+void plx_trial_gone(struct plx_supervisor *supervisor, int status)
 {
     plx_supervisor_unwatch(supervisor, supervisor->trial.report_fd);
     plx_trial_receive(supervisor);
     plx_child_finish(&supervisor->trial);
     if (!supervisor->trial_answered)
-        conclude_without(supervisor, PLX_EXIT_FAILURE,
-                         supervisor->trial_of == PLX_TRIAL_GPU
-                             ? "opening it did not end"
-                             : "trying the configuration ended without an answer: please report this");
+        conclude_silence(supervisor, status);
 }
 
 void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns)

@@ -47,6 +47,12 @@ static int open_publisher(struct plx_supervisor *supervisor, struct plx_why *why
     return 0;
 }
 
+/* Until the next engine is started. */
+static double pause_s(const struct plx_supervisor *supervisor)
+{
+    return (double)(supervisor->recovery.start_ns - plx_now_ns()) / PLX_NS_PER_S;
+}
+
 void plx_worker_start(struct plx_supervisor *supervisor)
 {
     struct plx_recovery *recovery = &supervisor->recovery;
@@ -59,6 +65,8 @@ void plx_worker_start(struct plx_supervisor *supervisor)
     }
     supervisor->last_words.kind = 0;
     supervisor->engine_killed = false;
+    if (!supervisor->ladder.fallen)
+        supervisor->handicap = (struct plx_why){""};
     result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
     if (result < 0 && !supervisor->notify.ready) { /* nobody relies on the service yet: it has not started */
         plx_supervisor_fail(supervisor, PLX_EXIT_OS,
@@ -67,9 +75,9 @@ void plx_worker_start(struct plx_supervisor *supervisor)
     }
     if (result < 0) {
         plx_recovery_died(recovery, plx_now_ns(), false);
-        plx_log(LOG_ERR,
-                "cannot start the engine: the system is out of processes, memory or descriptors; trying again in %.1f s",
-                (double)(recovery->start_ns - plx_now_ns()) / PLX_NS_PER_S);
+        plx_fail(&supervisor->trouble, result,
+                 "cannot start the engine: the system is out of processes, memory or descriptors");
+        plx_log(LOG_ERR, "%s; trying again in %.1f s", supervisor->trouble.text, pause_s(supervisor));
         return;
     }
     plx_recovery_started(recovery, plx_now_ns());
@@ -100,6 +108,7 @@ static void frame_came(struct plx_supervisor *supervisor, const struct plx_repor
         plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU works");
     supervisor->frames++;
     supervisor->obstacles = report->obstacles;
+    supervisor->trouble = (struct plx_why){""};
     plx_supervisor_tell_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
     plx_notify_ready(&supervisor->notify);
@@ -112,7 +121,12 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
 
     while (plx_report_receive(supervisor->engine.report_fd, &report)) {
         switch ((enum plx_report_kind)report.kind) {
+        case PLX_REPORT_NOTE:
+            supervisor->handicap = report.why;
+            break;
         case PLX_REPORT_WAITING:
+            if (report.away)
+                plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.why.text);
             plx_recovery_waiting(&supervisor->recovery, plx_now_ns(), report.health, report.away);
             plx_supervisor_tell_state(supervisor);
             break;
@@ -138,17 +152,20 @@ static bool is_permanent(const struct plx_report *words)
             error == PLX_ERR_PERMISSION);
 }
 
-static void log_death(const struct plx_supervisor *supervisor, int status)
+static void log_death(struct plx_supervisor *supervisor, int status)
 {
-    const double pause = (double)(supervisor->recovery.start_ns - plx_now_ns()) / PLX_NS_PER_S;
+    struct plx_why sentence;
 
     if (supervisor->last_words.kind == PLX_REPORT_FAILED)
-        plx_log(LOG_WARNING, "engine failed: %s; restarting in %.1f s", supervisor->last_words.why.text, pause);
+        plx_fail(&sentence, 0, "engine failed: %s", supervisor->last_words.why.text);
     else if (WIFSIGNALED(status))
-        plx_log(LOG_WARNING, "engine died of signal %d (%s); restarting in %.1f s", WTERMSIG(status),
-                strsignal(WTERMSIG(status)), pause);
+        plx_fail(&sentence, 0, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                 WTERMSIG(status) == SIGKILL && !supervisor->engine_killed ? ": by somebody, or for lack of memory" : "");
     else
-        plx_log(LOG_WARNING, "engine ended with status %d; restarting in %.1f s", WEXITSTATUS(status), pause);
+        plx_fail(&sentence, 0, "engine ended with status %d", WEXITSTATUS(status));
+    plx_log(LOG_WARNING, "%s; restarting in %.1f s", sentence.text, pause_s(supervisor));
+    if (!supervisor->engine_killed) /* else why it was killed says more */
+        supervisor->trouble = sentence;
 }
 
 /* An engine that was to use the GPU has failed because of it, or ended without a word. */
@@ -160,9 +177,12 @@ static void count_loss(struct plx_supervisor *supervisor)
     if (ladder->fallen || !gpu_expected(supervisor) || (words->kind == PLX_REPORT_FAILED && !words->gpu_lost))
         return;
     plx_ladder_lost(ladder, plx_now_ns());
-    if (ladder->fallen)
-        plx_log(LOG_ERR, "the GPU was lost %d times; the CPU works, and the GPU is tried again in %d s", ladder->losses,
-                (int)(ladder->pause_ns / PLX_NS_PER_S));
+    if (!ladder->fallen)
+        return;
+    plx_log(LOG_ERR, "the GPU was lost %d times; the CPU works, and the GPU is tried again in %d s", ladder->losses,
+            (int)(ladder->pause_ns / PLX_NS_PER_S));
+    plx_fail(&supervisor->handicap, 0, "the GPU was lost %d times, and the CPU works: %s", ladder->losses,
+             supervisor->trouble.text);
 }
 
 void plx_worker_gone(struct plx_supervisor *supervisor, int status)
@@ -197,9 +217,11 @@ static bool watch_progress(struct plx_supervisor *supervisor, int64_t now)
 
     plx_recovery_progress(recovery, doing, since_ns);
     const bool hangs = plx_recovery_tick(recovery, now);
-    if (recovery->late && !was_late)
+    if (recovery->late && !was_late) {
+        plx_fail(&supervisor->trouble, 0, "%s takes longer than it may", plx_budget_name(recovery->doing));
         plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(recovery->doing),
                 (double)(now - recovery->since_ns) / PLX_NS_PER_S);
+    }
     return hangs;
 }
 
@@ -213,8 +235,9 @@ void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
         return;
     if (watch_progress(supervisor, now_ns) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
         supervisor->engine_killed = true;
-        plx_log(LOG_WARNING, "the engine gives no frames (%s since %.1f s); killing it", plx_budget_name(recovery->doing),
-                (double)(now_ns - recovery->since_ns) / PLX_NS_PER_S);
+        plx_fail(&supervisor->trouble, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(recovery->doing),
+                 (double)(now_ns - recovery->since_ns) / PLX_NS_PER_S);
+        plx_log(LOG_WARNING, "%s; killing it", supervisor->trouble.text);
         plx_child_signal(&supervisor->engine, SIGKILL);
     }
     plx_supervisor_tell_state(supervisor);

@@ -161,6 +161,13 @@ class Client:
         return _library.plx_restarts(self._client)
 
     @property
+    def reason(self):
+        """Why the service is in its state, or works on the CPU, in words; "" when there is nothing to say."""
+        text = ctypes.create_string_buffer(256)
+        _check(_library.plx_reason(self._client, text, len(text)))
+        return text.value.decode(errors="replace")
+
+    @property
     def launch(self):
         """How the GPU computes, as plx_launch; 0 on the CPU."""
         return _library.plx_launch(self._client)
@@ -177,6 +184,7 @@ def _load():
             ("plx_state", ctypes.c_int, client),
             ("plx_health", c_uint32, client),
             ("plx_restarts", c_uint32, client),
+            ("plx_reason", ctypes.c_int, client, ctypes.c_char_p, ctypes.c_size_t),
             ("plx_launch", c_uint32, client),
             ("plx_strerror", ctypes.c_char_p, ctypes.c_int)):
         function = getattr(library, name)

@@ -77,6 +77,11 @@ uint32_t plx_health(struct plx_client *client);
 /* Engines of this service that died or hung and were replaced; 0 before the first connection. */
 uint32_t plx_restarts(struct plx_client *client);
 
+/* Why the service is in its state, or works on the CPU, in words for people: one line, cut to SIZE bytes with its end; "" when
+ * there is nothing to say. Programs decide by state and health. 256 bytes hold all of it. Errors: ARG, LOST (the service is
+ * gone), FORMAT (the region is damaged). */
+int plx_reason(struct plx_client *client, char *ret_text, size_t size);
+
 /* How the engine's GPU computes, the same bits in every way: 0 on the CPU, or not known yet; else 1 + n in the low 16 bits, n
  * being the way, and 1 above them if `parallax tune` has measured that it is the fastest. */
 uint32_t plx_launch(struct plx_client *client);

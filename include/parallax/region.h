@@ -28,6 +28,7 @@ extern "C" {
 #define PLX_REGION_MAGIC UINT64_C(0x4E4F49474552584C) /* "LXREGION" */
 #define PLX_REGION_MIN_SLOTS 4u
 #define PLX_REGION_MAX_SLOTS 64u
+#define PLX_REASON_BYTES 256u /* with its end */
 
 /* One cache line a slot, so that readers of one do not slow the writer of the next. */
 struct plx_region_slot {
@@ -54,6 +55,12 @@ struct plx_region_header {
     PLX_ATOMIC(uint32_t) restarts; /* engines of this service that died or hung and were replaced */
     PLX_ATOMIC(uint32_t) launch;   /* as plx_launch */
     uint32_t reserved[9];
+
+    /* As plx_reason: a text that ends with 0. It is of one piece where reason_sum is that of its words as they lie:
+     * sum = (sum ^ word) * 0x100000001B3 from 0 on, modulo 2^64; else look again. */
+    PLX_ATOMIC(uint64_t) reason[PLX_REASON_BYTES / 8];
+    PLX_ATOMIC(uint64_t) reason_sum;
+    uint64_t reserved_too[7];
 };
 
 /* Messages on the SOCK_SEQPACKET socket, one struct each way and the same in every version. */

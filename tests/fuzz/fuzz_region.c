@@ -29,7 +29,12 @@ static void look(const unsigned char *memory, size_t bytes)
 {
     struct plx_map map;
     struct plx_view view;
-    if (plx_map_check(memory, bytes, &map) < 0 || plx_map_look(&map, 0, &view) != 1)
+    char reason[40];
+    if (plx_map_check(memory, bytes, &map) < 0)
+        return;
+    if (plx_map_reason(&map, reason, sizeof reason) == 0 && strlen(reason) >= sizeof reason)
+        abort();
+    if (plx_map_look(&map, 0, &view) != 1)
         return;
     region_image_read(&view);
     const int64_t frame_bytes = plx_map_frame_bytes(&map, &view);

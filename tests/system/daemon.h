@@ -37,6 +37,7 @@ struct daemon {
     uid_t user;        /* 0 = as the test */
     int limited;       /* RLIMIT_*, if limit > 0 */
     rlim_t limit;      /* 0 = none */
+    const char *group; /* control group that it joins; NULL = none */
     const char *fault; /* NULL = none; PLX_FAULT of parallaxd_faulty (faulty.c), which then runs in its place */
 };
 
@@ -77,6 +78,11 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(127);
     if (daemon->limit > 0 && setrlimit(daemon->limited, &(struct rlimit){daemon->limit, daemon->limit}) < 0)
+        _exit(127);
+    char procs[128];
+    snprintf(procs, sizeof procs, "%s/cgroup.procs", daemon->group ? daemon->group : "");
+    int join = daemon->group ? open(procs, O_WRONLY | O_CLOEXEC) : -1;
+    if (daemon->group && write(join, "0", 1) != 1)
         _exit(127);
     if (daemon->fault)
         setenv("PLX_FAULT", daemon->fault, 1);

@@ -6,6 +6,7 @@
  *   hang NAME N   the N-th call of NAME never returns
  *   slow NAME MS  every call of NAME takes so much longer
  *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
+ *   stall N       likewise, but it does not answer any more
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +43,8 @@ static __attribute__((constructor)) void read_fault(void)
     if (page == MAP_FAILED)
         abort();
     fault.calls = page;
-    if (text && sscanf(text, "lose %ld", &fault.number) == 1)
-        strcpy(fault.kind, "lose");
+    if (text && (sscanf(text, "lose %ld", &fault.number) == 1 || sscanf(text, "stall %ld", &fault.number) == 1))
+        sscanf(text, "%7s", fault.kind);
     else if (text && sscanf(text, "%7s %31s %ld", fault.kind, fault.name, &fault.number) != 3)
         abort();
 }
@@ -133,6 +134,8 @@ static void delay(const char *name)
 #define IMAGE const struct plx_image
 
 STEP(int, plx_cpu_convert, (SELF, const struct plx_raw *raw, IMAGE *grey), (self, raw, grey))
+STEP(int, plx_cpu_rectify, (SELF, IMAGE *src, const struct plx_remap *map, IMAGE *dst, uint32_t *ret_masked),
+     (self, src, map, dst, ret_masked))
 STEP(int, plx_cpu_histogram, (SELF, IMAGE *grey, int bins, IMAGE *ret_bins), (self, grey, bins, ret_bins))
 STEP(int, plx_cpu_match_template, (SELF, IMAGE *image, IMAGE *patch, struct plx_template_match *ret_best),
      (self, image, patch, ret_best))
@@ -167,7 +170,12 @@ static struct plx_stages_ops gpu_ops;
 static int finish_or_lose(struct plx_stages *self)
 {
     static long frames;
-    return frames++ < fault.number ? 0 : plx_fail(&self->why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");
+
+    if (frames++ < fault.number)
+        return 0;
+    while (strcmp(fault.kind, "stall") == 0)
+        pause();
+    return plx_fail(&self->why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");
 }
 
 int __real_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
@@ -177,7 +185,7 @@ int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_m
 int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                                  struct plx_why *why)
 {
-    if (strcmp(fault.kind, "lose") != 0)
+    if (strcmp(fault.kind, "lose") != 0 && strcmp(fault.kind, "stall") != 0)
         return __real_plx_gpu_create_memory(limits, memory, ret_stages, why);
     if (fault.number == 0)
         return plx_fail(why, PLX_ERR_LOST, "the GPU is gone (PLX_FAULT)");

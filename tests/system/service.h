@@ -113,6 +113,19 @@ static inline void wait_until_said(const char *words, int timeout_ms)
     }
 }
 
+/* Why the service says that it is in its state holds WORDS. */
+static inline void expect_reason(struct plx_client *client, const char *words)
+{
+    char reason[256] = "";
+    const int64_t deadline = now_ms() + RECOVER_MS;
+
+    while (plx_reason(client, reason, sizeof reason) < 0 || !strstr(reason, words)) {
+        if (now_ms() > deadline)
+            fail_msg("the reason is \"%s\", expected \"%s\"", reason, words);
+        usleep(1000);
+    }
+}
+
 static inline bool is_gone(pid_t pid)
 {
     for (int i = 0; i < 500; i++) {

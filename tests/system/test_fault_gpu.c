@@ -4,6 +4,7 @@
 #include "tests/system/fault.h"
 
 #include "app/supervisor/ladder.h"
+#include "tests/command.h"
 
 static const char *const gpu_args[] = {SMALL, "--set", "backend=gpu", NULL};
 
@@ -34,6 +35,7 @@ static struct plx_client *lose_gpu(const char *const *args)
         assert_true(frame_from(client, true).epoch == frame.epoch);
     assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
     assert_true(plx_health(client) & PLX_HEALTH_GPU_FALLBACK);
+    expect_reason(client, "the GPU was lost 3 times, and the CPU works: engine failed: the pipeline: the GPU is gone");
     assert_int_equal(plx_restarts(client), PLX_LADDER_LOSSES);
     return client;
 }
@@ -43,6 +45,48 @@ static void the_cpu_works_when_the_gpu_is_lost_again_and_again(void **state)
     (void)state;
     static const char *const auto_args[] = {SMALL, "--set", "backend=auto", NULL};
     struct plx_client *client = lose_gpu(auto_args);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+/* A GPU that does not answer: the engine hangs, is replaced in its time, and after the third time the CPU works. */
+static void a_gpu_that_hangs_costs_engines_and_then_the_cpu_works(void **state)
+{
+    (void)state;
+    daemon_.fault = "stall 10";
+    daemon_start(&daemon_, gpu_args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame first = whole_frame(client, START_MS);
+    const int64_t begin_ms = now_ms();
+    assert_int_equal(first.health & PLX_HEALTH_GPU_FALLBACK, 0);
+    for (uint32_t engines = 1; engines < PLX_LADDER_LOSSES; engines++) /* back within 3 s and the back-off, each time */
+        while (plx_restarts(client) < engines)
+            assert_true(whole_frame(client, 3000 + 500).epoch == first.epoch);
+    wait_until_said("the GPU was lost 3 times", START_MS);
+    assert_int_equal(frame_from(client, true).state, PLX_STATE_DEGRADED);
+    print_message("    the CPU works %d ms after the first frame\n", (int)(now_ms() - begin_ms));
+    expect_reason(client, "the GPU was lost 3 times, and the CPU works: the engine gives no frames (");
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+/* With backend auto a machine without a GPU is served by its CPU: no fault, and the reason says why. */
+static void why_the_cpu_works_is_published(void **state)
+{
+    (void)state;
+    static const char *const auto_args[] = {SMALL, "--set", "backend=auto", NULL};
+    static const char words[] = "backend is auto, and the CPU works: the GPU is gone (PLX_FAULT)";
+    struct command status;
+
+    daemon_.fault = "lose 0";
+    daemon_start(&daemon_, auto_args);
+    struct plx_client *client = connect_client();
+    assert_int_equal(running_frame(client, START_MS).health & PLX_HEALTH_GPU_FALLBACK, 0);
+    expect_reason(client, words);
+    command_run(&status, (const char *const[]){"status", "--socket", daemon_.socket, NULL});
+    assert_int_equal(status.code, 0);
+    assert_non_null(strstr(status.out, words));
+    command_free(&status);
     stop_daemon();
     plx_disconnect(client);
 }
@@ -78,6 +122,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
     const struct CMUnitTest tests[] = {
         TEST(the_cpu_works_when_the_gpu_is_lost_again_and_again),
+        TEST(a_gpu_that_hangs_costs_engines_and_then_the_cpu_works),
+        TEST(why_the_cpu_works_is_published),
         TEST(a_gpu_that_works_again_is_used_again),
         TEST(a_gpu_that_is_not_there_at_the_start_is_said_and_not_worked_around),
     };

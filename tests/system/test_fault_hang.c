@@ -2,6 +2,8 @@
 /* An engine that hangs in each of its steps, and one that is too slow for its camera. */
 #include "tests/system/fault.h"
 
+#include "config/config.h"
+
 #define PERIOD_MS 50
 
 /* What FRAME took: more than it should on a machine that does other things, and budgets count by it. */
@@ -13,15 +15,32 @@ static int busy_ms(const struct plx_frame *frame)
     return (int)(us / 1000);
 }
 
+/* A right eye that has to be rectified; the left one is as it is, for whole_frame. */
+static void write_calibration(char *ret_key, size_t size)
+{
+    struct plx_stereo_calibration calibration;
+    struct plx_scene scene;
+    struct plx_why why;
+
+    plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
+    plx_calibration_pinhole(WIDTH, HEIGHT, &scene.calibration, &calibration);
+    calibration.camera[PLX_RIGHT].model = PLX_DISTORTION_PLUMB_BOB;
+    calibration.camera[PLX_RIGHT].k[0] = -0.001;
+    snprintf(ret_key, size, "calibration=%s/calibration.yaml", daemon_.directory);
+    if (plx_calibration_save(strchr(ret_key, '=') + 1, &calibration, &why) < 0)
+        fail_msg("%s", why.text);
+}
+
 /* The service hangs in its NAME for the N_TH time: it must say that WORDS are late, and be well again. */
 static void hang(const char *name, int n_th, const char *words)
 {
-    static const char *const args[] = {SMALL, "--set", "prefilter.x=3", NULL};
-    char fault[64], sentence[96];
+    char fault[64], sentence[96], calibration[128];
+    const char *const args[] = {SMALL, "--set", "prefilter.x=3", "--set", calibration, NULL};
 
     snprintf(fault, sizeof fault, "hang %s %d", name, n_th);
     snprintf(sentence, sizeof sentence, "%s has taken ", words);
     make(NULL);
+    write_calibration(calibration, sizeof calibration);
     daemon_.fault = fault;
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
@@ -43,6 +62,7 @@ static void hang(const char *name, int n_th, const char *words)
         usleep(1000);
     }
     assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
+    expect_reason(client, words);
     wait_until_said(sentence, START_MS);
     do { /* the next engine is there within three seconds of the last frame */
         after = whole_frame(client, START_MS);
@@ -65,6 +85,7 @@ static void each_step_that_hangs_is_named_and_its_engine_replaced(void **state)
         {"plx_pairing_push", 13, "the source"},
         {"plx_cpu_convert", 13, "stage convert"},
         {"plx_cpu_histogram", 13, "stage histogram"},
+        {"plx_cpu_rectify", 7, "stage rectify"},
         {"plx_cpu_match_template", 13, "stage obstacles"},
         {"plx_cpu_filter", 13, "stage prefilter"},
         {"plx_cpu_census", 13, "stage census"},

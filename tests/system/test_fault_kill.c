@@ -139,23 +139,6 @@ static void an_engine_killed_at_each_system_call_is_replaced(void **state)
     finish(client);
 }
 
-static void an_engine_killed_at_any_moment_is_replaced(void **state)
-{
-    (void)state;
-    struct plx_client *client = NULL;
-    uint64_t random = scratch_seed();
-
-    start(&client);
-    for (int kills = 0; kills < (fault_full() ? 1000 : 8); kills++) {
-        if (kills % KILLS_A_LIFE == 0 && kills > 0) {
-            stop_daemon();
-            start(&client);
-        }
-        engine_dies_and_comes_back(client, kills % KILLS_A_LIFE, kill_engine_after, (int)(scratch_random(&random) % 50000));
-    }
-    finish(client);
-}
-
 static void a_supervisor_killed_at_each_system_call_leaves_nothing_that_lasts(void **state)
 {
     (void)state;
@@ -204,14 +187,89 @@ static void a_client_killed_at_each_system_call_is_not_noticed(void **state)
     finish(client);
 }
 
+/* --- at random moments ------------------------------------------------------------------------------------------- */
+
+/* The supervisor dies: clients hear of it within a period, its engine ends, and the next service is theirs without a word. */
+static void supervisor_dies_and_comes_back(struct plx_client *client, int microseconds)
+{
+    const struct plx_frame before = running_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+
+    usleep((useconds_t)microseconds);
+    kill(daemon_.pid, SIGKILL);
+    const int64_t killed_ms = now_ms();
+    while (plx_state(client) != PLX_STATE_STOPPED) {
+        if (now_ms() - killed_ms > 50 + SLACK_MS)
+            fail_msg("no word of the service's death after %d ms", 50 + SLACK_MS);
+        usleep(200);
+    }
+    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    assert_true(is_gone(engine));
+    start(&client);
+    assert_true(whole_frame(client, START_MS).epoch > before.epoch);
+}
+
+static void client_dies(struct plx_client *client, int microseconds)
+{
+    const uint64_t before = whole_frame(client, START_MS).sequence;
+    const pid_t engine = engine_of(&daemon_);
+    struct command watch;
+
+    command_begin(&watch, (const char *const[]){"watch", "--socket", daemon_.socket, NULL}, 0);
+    usleep((useconds_t)microseconds);
+    kill(watch.pid, SIGKILL);
+    command_end(&watch);
+    assert_int_equal(watch.code, 128 + SIGKILL);
+    command_free(&watch);
+    assert_true(whole_frame(client, RECOVER_MS).sequence > before);
+    assert_int_equal(engine_of(&daemon_), engine);
+}
+
+/* A moment of a frame or two. */
+static int any_moment(uint64_t *random)
+{
+    return (int)(scratch_random(random) % 100000);
+}
+
+static void whoever_is_killed_at_any_moment_the_others_go_on(void **state)
+{
+    (void)state;
+    enum { ENGINE, SUPERVISOR, CLIENT, VICTIMS };
+    const int kills = fault_full() ? 1000 : 12;
+    struct plx_client *client = NULL;
+    uint64_t random = scratch_seed();
+    int killed[VICTIMS] = {0}, engines = 0; /* of this service's life */
+
+    print_message("    %d kills, PLX_TEST_SEED=%llu\n", kills, (unsigned long long)random);
+    start(&client);
+    for (int i = 0; i < kills; i++) {
+        const int victim = (int)(scratch_random(&random) % VICTIMS);
+        if (victim == ENGINE && engines == KILLS_A_LIFE) {
+            stop_daemon();
+            start(&client);
+            engines = 0;
+        }
+        if (victim == ENGINE)
+            engine_dies_and_comes_back(client, engines++, kill_engine_after, any_moment(&random));
+        else if (victim == SUPERVISOR)
+            supervisor_dies_and_comes_back(client, any_moment(&random)), engines = 0;
+        else
+            client_dies(client, any_moment(&random));
+        killed[victim]++;
+    }
+    print_message("    killed: engine %d, supervisor %d, client %d times\n", killed[ENGINE], killed[SUPERVISOR],
+                  killed[CLIENT]);
+    finish(client);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
     const struct CMUnitTest tests[] = {
         TEST(an_engine_killed_at_each_system_call_is_replaced),
-        TEST(an_engine_killed_at_any_moment_is_replaced),
         TEST(a_supervisor_killed_at_each_system_call_leaves_nothing_that_lasts),
         TEST(a_client_killed_at_each_system_call_is_not_noticed),
+        TEST(whoever_is_killed_at_any_moment_the_others_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,21 +235,35 @@ static void a_recording_that_meets_its_limit_ends_with_an_error(void **state)
     plx_disconnect(client);
 }
 
-static void a_recording_on_a_full_disk_ends_with_an_error(void **state)
+/* COMMAND mounts a small file system at disk/ of the service's directory, in which it runs. */
+static void record_on_a_full(const char *command, const char *name)
 {
-    (void)state;
-    char directory[96];
+    char directory[96], line[512];
 
     snprintf(directory, sizeof directory, "%s/disk", daemon_.directory);
     assert_int_equal(mkdir(directory, 0755), 0);
-    if (mount("tmpfs", directory, "tmpfs", 0, "size=512k") < 0) {
-        print_message("    skipped: a small tmpfs cannot be mounted here: %s\n", strerror(errno));
+    snprintf(line, sizeof line, "exec 2>/dev/null; cd %s && %s", daemon_.directory, command);
+    if (system(line) != 0) {
+        print_message("    skipped: a small %s cannot be mounted here\n", name);
         skip();
     }
     struct plx_client *client = start_for_recording();
     record_until_full(client, directory);
     stop_daemon();
     plx_disconnect(client);
+}
+
+static void a_recording_on_a_full_tmpfs_ends_with_an_error(void **state)
+{
+    (void)state;
+    record_on_a_full("mount -t tmpfs -o size=512k tmpfs disk", "tmpfs");
+}
+
+static void a_recording_on_a_full_disk_ends_with_an_error(void **state)
+{
+    (void)state;
+    record_on_a_full(
+        "truncate -s 1M disk.img && PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q disk.img && mount -o loop disk.img disk", "ext4");
 }
 
 static void output_that_nobody_takes_is_an_error(void **state)
@@ -283,6 +297,7 @@ int main(void)
         TEST(a_service_without_descriptors_waits_for_them),
         TEST(a_configuration_that_cannot_be_tried_is_not_taken),
         cmocka_unit_test_setup_teardown(a_recording_that_meets_its_limit_ends_with_an_error, make, clean_disk),
+        cmocka_unit_test_setup_teardown(a_recording_on_a_full_tmpfs_ends_with_an_error, make, clean_disk),
         cmocka_unit_test_setup_teardown(a_recording_on_a_full_disk_ends_with_an_error, make, clean_disk),
         TEST(output_that_nobody_takes_is_an_error),
     };

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@
 #include "app/region/region.h"
 #include "client/client.h"
 #include "client/fetch.h"
+#include "core/reason.h"
 
 #define NOBODY 65534
 
@@ -264,6 +266,72 @@ static void newest_publishes_what_was_written_before(void **state)
     plx_region_destroy(region);
 }
 
+static const char *const reasons[] = {"engine failed: no picture", "the GPU was lost 3 times, and the CPU works: it hangs"};
+
+/* Whatever is read while another reason is written is one of them, or is said to be torn. */
+static void *read_reasons(void *memory)
+{
+    struct plx_map map;
+    char text[PLX_REASON_BYTES];
+    uint64_t wrong = 0;
+    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
+        return (void *)1;
+    while (plx_fetch64(&map.header->newest) == 0)
+        wrong |= plx_map_reason(&map, text, sizeof text) == 0 && strcmp(text, "") != 0 && strcmp(text, reasons[0]) != 0 &&
+                 strcmp(text, reasons[1]) != 0;
+    return (void *)(uintptr_t)(wrong ? 2 : 0);
+}
+
+static void a_reason_is_never_torn(void **state)
+{
+    (void)state;
+    struct plx_shared_region *region = make_region(4);
+    pthread_t thread;
+    void *failed;
+    assert_int_equal(pthread_create(&thread, NULL, read_reasons, memory_of(region)), 0);
+    for (int i = 0; i < 100000; i++)
+        plx_region_set_reason(region, reasons[i % 2]);
+    publish(region);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    plx_region_destroy(region);
+}
+
+static void a_reason_is_one_line_cut_to_fit(void **state)
+{
+    (void)state;
+    struct plx_shared_region *region = make_region(4);
+    struct plx_map map = map_of(region);
+    char text[PLX_REASON_BYTES], longest[600];
+
+    assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
+    assert_string_equal(text, "");
+    plx_region_set_reason(region, "stage sgm\n\x1b[31m is late");
+    assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
+    assert_string_equal(text, "stage sgm??[31m is late");
+    assert_int_equal(plx_map_reason(&map, text, 6), 0);
+    assert_string_equal(text, "stage");
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    plx_region_set_reason(region, longest);
+    assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
+    assert_int_equal(strlen(text), PLX_REASON_BYTES - 1);
+    plx_map_close(&map);
+
+    /* A writer that died in between, or lies: another sum; no end. */
+    struct plx_region_header *header = memory_of(region);
+    header->reason_sum++;
+    assert_int_equal(plx_map_check(header, header->region_bytes, &map), 0);
+    assert_int_equal(plx_map_reason(&map, text, sizeof text), PLX_ERR_FORMAT);
+    uint64_t endless[PLX_REASON_WORDS];
+    memset(endless, 'x', sizeof endless);
+    for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
+        header->reason[i] = endless[i];
+    header->reason_sum = plx_reason_sum(endless);
+    assert_int_equal(plx_map_reason(&map, text, sizeof text), PLX_ERR_FORMAT);
+    plx_region_destroy(region);
+}
+
 struct watcher {
     struct plx_client client;
     int led_to_it; /* a plain one: only the state orders it */
@@ -311,6 +379,8 @@ int main(void)
         cmocka_unit_test(abandoned_slot_is_skipped_and_taken_over),
         cmocka_unit_test(threads_agree),
         cmocka_unit_test(newest_publishes_what_was_written_before),
+        cmocka_unit_test(a_reason_is_never_torn),
+        cmocka_unit_test(a_reason_is_one_line_cut_to_fit),
         cmocka_unit_test(state_publishes_what_led_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

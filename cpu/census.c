@@ -145,16 +145,9 @@ int plx_cpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                    const struct plx_features *ret_features)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    int result = plx_match_check(match, NULL);
+    const int result = plx_census_check(grey, match, ret_features);
     if (result < 0)
         return result;
-    if (!plx_image_ok(grey, PLX_U8) ||
-        !plx_image_ok(&ret_features->census, match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32) ||
-        !plx_same_size(grey, &ret_features->census))
-        return PLX_ERR_ARG;
-    if (match->gradient_cap > 0 &&
-        (!plx_image_ok(&ret_features->gradient, PLX_U8) || !plx_same_size(grey, &ret_features->gradient)))
-        return PLX_ERR_ARG;
     if (!plx_cpu_holds(cpu, grey))
         return PLX_ERR_RANGE;
 

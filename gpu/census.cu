@@ -154,15 +154,9 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
     struct plx_gpu *gpu = plx_gpu(self);
     const bool gradient = match->gradient_cap > 0;
 
-    int result = plx_match_check(match, NULL);
+    const int result = plx_census_check(grey, match, ret_features);
     if (result < 0)
         return result;
-    if (!plx_image_ok(grey, PLX_U8) ||
-        !plx_image_ok(&ret_features->census, match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32) ||
-        !plx_same_size(grey, &ret_features->census))
-        return PLX_ERR_ARG;
-    if (gradient && (!plx_image_ok(&ret_features->gradient, PLX_U8) || !plx_same_size(grey, &ret_features->gradient)))
-        return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 

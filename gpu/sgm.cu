@@ -81,29 +81,13 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
     free(sgm);
 }
 
-static bool fits(const struct plx_image *image, const struct plx_image *grey, enum plx_type type)
-{
-    return plx_image_ok(image, type) && plx_same_size(image, grey);
-}
-
-static bool features_fit(const struct plx_features *features, const struct plx_image *grey, const struct plx_match *match)
-{
-    return fits(&features->census, grey, match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32) &&
-           (match->gradient_cap == 0 || fits(&features->gradient, grey, PLX_U8));
-}
-
 int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
                 const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    int result = plx_match_check(match, NULL);
+    int result = plx_sgm_check(left, right, left_grey, match, ret_winners);
     if (result < 0)
         return result;
-    if (!plx_image_ok(left_grey, PLX_U8) || !features_fit(left, left_grey, match) || !features_fit(right, left_grey, match) ||
-        !fits(&ret_winners->left, left_grey, PLX_U16) || !fits(&ret_winners->right, left_grey, PLX_U16) ||
-        !fits(&ret_winners->raw, left_grey, PLX_U16) || !fits(&ret_winners->s1, left_grey, PLX_U16) ||
-        !fits(&ret_winners->s2, left_grey, PLX_U16))
-        return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, left_grey) || match->disparities > gpu->limits.disparities)
         return PLX_ERR_RANGE;
 

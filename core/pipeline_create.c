@@ -34,17 +34,25 @@ static int allocate_image(struct plx_pipeline *pipeline, enum reach reach, int w
     return allocate(pipeline, reach, image->pitch * (size_t)height, &image->data);
 }
 
-/* Moves what was filled here to where stages reach it best. Freed with the rest, both. */
+/* Moves what was filled here to where stages reach it best. */
 static int settle(struct plx_pipeline *pipeline, size_t bytes, void **data)
 {
     const struct plx_stages_ops *ops = pipeline->stages->ops;
-    void *filled = *data;
+    void *filled = *data, *settled;
 
     if (!ops->copy)
         return 0;
-    int result = allocate(pipeline, LOCAL, bytes, data);
+    int result = ops->alloc_local(pipeline->stages, bytes, &settled);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < pipeline->buffers; i++)
+        if (pipeline->buffer[i] == filled)
+            pipeline->buffer[i] = settled;
+    *data = settled;
+    result = ops->copy(pipeline->stages, settled, filled, bytes);
     if (result == 0)
-        result = ops->copy(pipeline->stages, *data, filled, bytes);
+        result = ops->finish(pipeline->stages);
+    ops->free(pipeline->stages, filled);
     return result;
 }
 
@@ -106,8 +114,8 @@ static int allocate_results(struct plx_pipeline *pipeline)
     if (result == 0)
         result = allocate(pipeline, SHARED, sizeof *pipeline->ground, &ground_plane);
     pipeline->found_ground = ground_plane;
-    if (result == 0)
-        result = settle(pipeline, sizeof *pipeline->ground, &ground_plane);
+    if (result == 0 && pipeline->stages->ops->copy)
+        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, &ground_plane);
     if (result == 0)
         result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)

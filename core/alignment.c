@@ -21,6 +21,16 @@ static struct plx_image view(const struct plx_image *image, int x, int y, int wi
     return (struct plx_image){(uint8_t *)plx_row(image, y) + x, width, height, image->pitch, image->type};
 }
 
+static int smallest(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int largest(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* A number in first..last, evenly spread over successive COUNTs (multiplicative hashing). */
 static int spread(uint32_t count, uint32_t factor, int first, int last)
 {
@@ -31,19 +41,16 @@ bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const
                          const struct plx_image *right, struct plx_image *ret_patch, struct plx_image *ret_strip)
 {
     const int width = alignment->width, height = alignment->height;
-    const int first_x = width / MARGIN, last_x = width - width / MARGIN - PATCH_WIDTH;
+    const int nearest = alignment->min_disparity + alignment->disparities - 1;
+    const int first_x = largest(width / MARGIN, alignment->min_disparity); /* so that the strip has room for the patch */
+    const int last_x = smallest(width - width / MARGIN, width + nearest) - PATCH_WIDTH;
     const int first_y = height / MARGIN + REACH, last_y = height - height / MARGIN - PATCH_HEIGHT - REACH;
     const uint32_t count = alignment->frame * PLX_ALIGNMENT_PATCHES + (uint32_t)index;
 
     if (last_x < first_x || last_y < first_y)
         return false;
     const int x = spread(count, 0x9E3779B1u, first_x, last_x), y = spread(count, 0x85EBCA6Bu, first_y, last_y);
-    int strip_x = x - alignment->min_disparity - alignment->disparities + 1;
-    int strip_end = x - alignment->min_disparity + PATCH_WIDTH;
-    strip_x = strip_x < 0 ? 0 : strip_x;
-    strip_end = strip_end > width ? width : strip_end;
-    if (strip_end - strip_x < PATCH_WIDTH)
-        return false;
+    const int strip_x = largest(x - nearest, 0), strip_end = smallest(x - alignment->min_disparity + PATCH_WIDTH, width);
     *ret_patch = view(left, x, y, PATCH_WIDTH, PATCH_HEIGHT);
     *ret_strip = view(right, strip_x, y - REACH, strip_end - strip_x, PATCH_HEIGHT + 2 * REACH);
     return true;

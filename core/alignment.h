@@ -28,7 +28,7 @@ struct plx_alignment {
 void plx_alignment_init(struct plx_alignment *alignment, int width, int height, int min_disparity, int disparities);
 
 /* Where patch INDEX of the current frame is, and the strip in which to look for it, as views of LEFT and RIGHT (U8 rectified).
- * False where the image has no room for it. */
+ * False where the image has no room for it: for all of them in every frame, or for none. */
 bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const struct plx_image *left,
                          const struct plx_image *right, struct plx_image *ret_patch, struct plx_image *ret_strip);
 

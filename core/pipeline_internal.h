@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pipeline_create.c makes and pipeline.c uses. */
+/* What pipeline_create.c makes, and pipeline_steps.c and pipeline.c use. */
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
@@ -53,6 +53,39 @@ struct plx_pipeline {
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;
 };
+
+/* One frame on its way. */
+struct plx_pass {
+    struct plx_pipeline *pipeline;
+    const struct plx_raw *raw; /* [PLX_EYES] */
+    int64_t capture_ns;
+    struct plx_frame *frame;
+    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
+    struct plx_image grey[PLX_EYES];         /* raw luma */
+    struct plx_image rectified[PLX_EYES];
+};
+
+/* pipeline_steps.c: what the backend does for a frame. Return 0 or what its stage says. */
+int plx_step_convert(struct plx_pass *pass);
+int plx_step_histogram(struct plx_pass *pass);
+int plx_step_rectify(struct plx_pass *pass);
+int plx_step_match_rows(struct plx_pass *pass);
+int plx_step_prefilter(struct plx_pass *pass);
+int plx_step_census(struct plx_pass *pass);
+int plx_step_sgm(struct plx_pass *pass);
+int plx_step_check(struct plx_pass *pass);
+int plx_step_refine(struct plx_pass *pass);
+int plx_step_ground(struct plx_pass *pass);
+int plx_step_obstacles(struct plx_pass *pass);
+
+/* One eye's rows of the histogram plane. */
+static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)
+{
+    struct plx_image bins = *histogram;
+    bins.height /= PLX_EYES;
+    bins.data = plx_row(&bins, eye * bins.height);
+    return bins;
+}
 
 static inline bool prefilter_on(const struct plx_pipeline *pipeline)
 {

@@ -92,15 +92,17 @@ struct plx_stages_ops {
 
     int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
     int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */
-    /* For calls that are the same in every frame, down to the pointers, which KEY stands for. replay: 1 = they were recorded
-     * before and have been queued again, all at once; 0 = call them now, then queue. Recordings are valid until forget. All
-     * three NULL where nothing is gained. */
+    /* For calls that are the same in every frame, down to the pointers, which KEY stands for; but the arguments of convert and
+     * match_template may be others each time. replay: 1 = the frame's calls were recorded before: call those two again, as
+     * often and in the same order, no others, then queue; 0 = call all of them, then queue. Recordings are valid until forget.
+     * All three NULL where nothing is gained. */
     int (*replay)(struct plx_stages *self, const void *key);
     int (*queue)(struct plx_stages *self);
     void (*forget)(struct plx_stages *self);
     /* Calls from now on go to LANE, 0..PLX_LANES - 1: behind all calls so far on the lane that is left, beside later ones on
-     * others. Back to lane 0 nothing is waited for; queue and finish wait for all. Only median, check, fill, confidence and
-     * copy may leave lane 0: the others share scratch memory. NULL where calls are complete when they return. */
+     * others. Back to lane 0 nothing is waited for; queue and finish wait for all. Only median, check, fill, confidence,
+     * match_template and copy may leave lane 0: the others share scratch memory. NULL where calls are complete when they
+     * return. */
     int (*lane)(struct plx_stages *self, int lane);
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
@@ -153,5 +155,10 @@ struct plx_stages_ops {
     /* image operations, used by the mask (open, close) and by the health checks */
     struct plx_image_ops image;
 };
+
+/* What backends ask of the arguments of census and sgm, but for their own limits: ARG, or what plx_match_check says. */
+int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features);
+int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,
+                  const struct plx_match *match, const struct plx_winners *winners);
 
 #endif

@@ -195,6 +195,6 @@ int plx_gpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
     args.first_green = (raw->eye_x + (raw->bayer == PLX_BAYER_GRBG || raw->bayer == PLX_BAYER_GBRG ? 0 : 1)) & 1;
 
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(grey->width, grey->height, dim3(BLOCK_X * EACH, BLOCK_Y));
-    choose(layout, kind_of(raw->format), grey->type == PLX_U16)<<<grid, block, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, convert_kernel);
+    void *all[] = {&args};
+    return plx_gpu_launch_changing(gpu, (void *)choose(layout, kind_of(raw->format), grey->type == PLX_U16), grid, block, all);
 }

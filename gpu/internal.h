@@ -21,8 +21,8 @@ extern "C" {
 
 /* Device memory of the stages that sum up over the whole image; all 0 between them. See total.cuh. */
 struct plx_gpu_totals {
-    unsigned long long value;
-    unsigned blocks;                        /* that are done */
+    unsigned long long value, best;
+    unsigned blocks, best_blocks;           /* that are done; match_template, which adds up to BEST, may run beside others */
     unsigned slices[PLX_ZONES * PLX_ZONES]; /* that are done of each zone */
     uint32_t bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS];
 };
@@ -95,13 +95,16 @@ int plx_gpu_lane(struct plx_stages *self, int lane);
 int plx_gpu_lanes_join(struct plx_gpu *gpu);
 void plx_gpu_lanes_reset(struct plx_gpu *gpu); /* without waiting */
 
-/* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Destroy accepts what a create that failed has
- * left. */
+/* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Launch_changing: starts a kernel whose arguments
+ * may be others in each frame; in one that is replayed tells them to its recording. Destroy accepts what a create that failed
+ * has left. */
 int plx_gpu_recordings_create(struct plx_gpu *gpu);
 void plx_gpu_recordings_destroy(struct plx_gpu *gpu);
 int plx_gpu_replay(struct plx_stages *self, const void *key);
 int plx_gpu_queue(struct plx_stages *self);
 void plx_gpu_forget(struct plx_stages *self);
+bool plx_gpu_replays(const struct plx_gpu *gpu);
+int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
 void plx_gpu_recording_abandon(struct plx_gpu *gpu);
 
 /* census.cu */

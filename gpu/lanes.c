@@ -41,6 +41,8 @@ int plx_gpu_lane(struct plx_stages *self, int lane)
 
     if (lane < 0 || lane >= PLX_LANES)
         return PLX_ERR_ARG;
+    if (plx_gpu_replays(gpu)) /* the recording has its lanes */
+        return 0;
     gpu->lanes.current = lane;
     gpu->stream = gpu->lanes.stream[lane];
     if (lane == 0 || lane == from)

@@ -74,9 +74,9 @@ static __global__ void __launch_bounds__(WARP *WARPS)
         best = max(best, make_key(score_of(sums_at(image, patch, x, y), (int64_t)patch.width * patch.height), x, y));
     }
     if (threadIdx.x == 0 && best > 0)
-        atomicMax(&totals->value, best);
-    if (plx_last_block(&totals->blocks, gridDim.x) && threadIdx.x == 0 && threadIdx.y == 0)
-        *ret_best = read_key(atomicExch(&totals->value, 0));
+        atomicMax(&totals->best, best);
+    if (plx_last_block(&totals->best_blocks, gridDim.x) && threadIdx.x == 0 && threadIdx.y == 0)
+        *ret_best = read_key(atomicExch(&totals->best, 0));
 }
 
 int plx_gpu_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
@@ -91,7 +91,7 @@ int plx_gpu_match_template(struct plx_stages *self, const struct plx_image *imag
 
     const int places = (image->width - patch->width + 1) * (image->height - patch->height + 1);
     const unsigned wanted = plx_blocks(places, WARPS), blocks = wanted > MAX_BLOCKS ? MAX_BLOCKS : wanted;
-    match_template_kernel<<<blocks, dim3(WARP, WARPS), 0, gpu->stream>>>(
-        plx_view_of<const uint8_t>(image), plx_view_of<const uint8_t>(patch), gpu->totals, ret_best);
-    return PLX_LAUNCHED(gpu, match_template_kernel);
+    plx_view<const uint8_t> whole = plx_view_of<const uint8_t>(image), part = plx_view_of<const uint8_t>(patch);
+    void *args[] = {&whole, &part, &gpu->totals, &ret_best};
+    return plx_gpu_launch_changing(gpu, (void *)match_template_kernel, dim3(blocks), dim3(WARP, WARPS), args);
 }

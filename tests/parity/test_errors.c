@@ -109,13 +109,23 @@ RELEASE(cudaEventDestroy, (cudaEvent_t event), (event))
 RELEASE(cudaGraphDestroy, (cudaGraph_t graph), (graph))
 RELEASE(cudaGraphExecDestroy, (cudaGraphExec_t exec), (exec))
 
-/* kernel<<<...>>>: the former since CUDA 13, the latter before */
-#if CUDART_VERSION >= 13000
-CALL(0, __cudaLaunchKernel, (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream),
-     (kernel, grid, block, arguments, shared, stream))
-#else
+CALL(0, cudaGraphExecKernelNodeSetParams,
+     (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params), (exec, node, params))
 CALL(0, cudaLaunchKernel, (const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream),
      (kernel, grid, block, arguments, shared, stream))
+#if CUDART_VERSION >= 13000
+/* kernel<<<...>>> */
+CALL(0, __cudaLaunchKernel, (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream),
+     (kernel, grid, block, arguments, shared, stream))
+CALL(0, cudaStreamGetCaptureInfo,
+     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *count),
+     (stream, status, id, graph, nodes, edges, count))
+#else
+CALL(0, cudaStreamGetCaptureInfo_v2,
+     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+      const cudaGraphNode_t **nodes, size_t *count),
+     (stream, status, id, graph, nodes, count))
 #endif
 
 /* The recording ends in any case; refused, it is invalid. */

@@ -29,9 +29,11 @@ void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *r
     char motion[48];
     describe_motion(obstacle, motion, sizeof motion);
     double sideways = (double)obstacle->position_m[0];
+    const float high =
+        obstacle->height_m > 0 ? obstacle->height_m : obstacle->extent_m[1]; /* above ground, where there is one */
     snprintf(ret_text, size, "#%-4u %6.2f m ahead  %5.2f m %-5s  %5.2f m wide  %5.2f m high  %s", obstacle->track,
              (double)obstacle->nearest_m, fabs(sideways), sideways < 0 ? "left" : "right", (double)obstacle->extent_m[0],
-             (double)obstacle->extent_m[1], motion);
+             (double)high, motion);
 }
 
 static int nearest_first(const void *a, const void *b)

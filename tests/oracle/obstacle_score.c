@@ -112,8 +112,10 @@ static void score_object(struct obstacle_score *all, const struct plx_scene *sce
     const bool steady = object->visible_ratio >= WHOLE_VISIBLE && same(score->velocity, object->velocity);
     memcpy(score->velocity, object->velocity, sizeof score->velocity);
     score->steady = steady ? score->steady + 1 : 0;
-    if (object->visible_ratio >= WHOLE_VISIBLE)
+    if (object->visible_ratio >= WHOLE_VISIBLE) {
         errors_add(&score->width, fabs((double)seen->extent_m[0] / object->width - 1));
+        errors_add(&score->height, fabs((double)seen->height_m / scene->object[object->index].height - 1));
+    }
     if (score->steady >= SETTLED_FRAMES)
         judge_velocity(score, object, seen);
 }
@@ -137,15 +139,16 @@ void score_add(struct obstacle_score *score, const struct plx_scene *scene, cons
 
 void score_print(struct obstacle_score *score)
 {
-    printf("object  frames  found %%   distance %% (p95)   width %% (p95)  id changes   velocity %% (p95)\n");
+    printf("object  frames  found %%   distance %% (p95)   width %% (p95)  height %% (p95)  id changes   velocity %% (p95)\n");
     for (int i = 0; i < PLX_SCENE_MAX_OBJECTS; i++) {
         struct object_score *o = &score->object[i];
         if (o->counted == 0)
             continue;
-        printf("%6d  %6d   %6.2f    %6.2f (%6.2f)  %6.2f (%6.2f)  %10d    %6.2f (%6.2f) of %d\n", i, o->counted,
+        printf("%6d  %6d   %6.2f    %6.2f (%6.2f)  %6.2f (%6.2f)   %6.2f (%6.2f)  %10d    %6.2f (%6.2f) of %d\n", i, o->counted,
                100.0 * o->found / o->counted, 100 * errors_mean(&o->distance), 100 * errors_percentile(&o->distance, 95),
-               100 * errors_mean(&o->width), 100 * errors_percentile(&o->width, 95), o->ids,
-               100 * errors_mean(&o->velocity_error), 100 * errors_percentile(&o->velocity_error, 95), o->velocity_error.count);
+               100 * errors_mean(&o->width), 100 * errors_percentile(&o->width, 95), 100 * errors_mean(&o->height),
+               100 * errors_percentile(&o->height, 95), o->ids, 100 * errors_mean(&o->velocity_error),
+               100 * errors_percentile(&o->velocity_error, 95), o->velocity_error.count);
     }
     printf("false obstacles: %d, in %d of %d frames (%.2f %% without)\n", score->false_obstacles, score->false_frames,
            score->frames, 100.0 * (score->frames - score->false_frames) / score->frames);

@@ -25,7 +25,7 @@ struct object_score {
     int steady; /* frames for which it has been seen whole, with one velocity */
     double velocity[3];
     double bias[3]; /* sum of the velocity's error, m/s */
-    struct errors distance, width, velocity_error;
+    struct errors distance, width, height, velocity_error;
 };
 
 struct obstacle_score {

@@ -67,6 +67,7 @@ static void obstacles_are_right(void **state)
         assert_true(errors_mean(&object->distance) <= 0.03);
         if (scene.object[i].width >= LEAST_WIDTH_M)
             assert_true(errors_mean(&object->width) <= 0.10);
+        assert_true(errors_mean(&object->height) <= 0.05);
         assert_int_equal(object->ids, 0);
         assert_true(errors_mean(&object->velocity_error) <= 0.15);
     }

@@ -33,8 +33,8 @@ struct plx_control_range {
 struct plx_source {
     const struct plx_source_ops *ops;
     int width, height;   /* of one eye, raw */
-    double rate_hz;      /* nominal; 0 = as fast as the reader */
-    struct plx_why note; /* after creation: what is not quite as asked for, to be logged; "" */
+    double rate_hz;      /* nominal; 0 = as fast as the reader. Next may change it, when a camera comes that was missing */
+    struct plx_why note; /* after creation, and again after next: what is not quite as asked for, to be logged and emptied */
     struct plx_why why;  /* after a failing next: the sentence to log. For the thread that calls next */
 };
 

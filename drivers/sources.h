@@ -64,7 +64,8 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
                          struct plx_why *why);
 
-/* OPTIONS' texts must outlive the source. LOST while a camera is not there, BUSY while another program has it. */
+/* OPTIONS' texts must outlive the source. A camera that is not there is looked for, as one that went away; `rate_hz` is the
+ * wished-for one until then. Errors: RANGE, UNSUPPORTED, PERMISSION, IO, NOMEM, BUSY while another program has a camera. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_why *why);
 

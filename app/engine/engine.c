@@ -26,7 +26,9 @@ struct engine {
     bool on_gpu;
     bool gpu_lost;             /* the pipeline failed on it */
     uint32_t standing;         /* health flags of every frame */
-    int64_t period_ns;         /* nominal; 0 = as fast as possible */
+    double rate_hz;            /* the source's, as last seen */
+    int64_t period_ns;         /* of that; 0 = as fast as possible */
+    int64_t tolerance_ns;      /* of a pair, as configured; 0 = a quarter of the period */
     int64_t seen_ns[PLX_EYES]; /* when each eye gave its last picture */
 
     struct plx_pairing pairing;
@@ -56,6 +58,22 @@ static void release_pair(struct engine *engine)
 }
 
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
+
+/* What the source is, which it may know only now: a camera that was missing has come. */
+static void take_terms(struct engine *engine)
+{
+    struct plx_source *source = engine->setup.source;
+
+    if (source->note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", source->note.text);
+    source->note.text[0] = '\0';
+    if (source->rate_hz == engine->rate_hz)
+        return;
+    engine->rate_hz = source->rate_hz;
+    engine->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
+    engine->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
+    engine->pairing.tolerance_ns = engine->tolerance_ns > 0 ? engine->tolerance_ns : engine->pairing.drift_ns;
+}
 
 /* What the source has to say without a picture. */
 static void take_news(struct engine *engine, uint32_t health)
@@ -107,6 +125,7 @@ static int newest_pair(struct engine *engine)
 
     do {
         result = source->ops->next(source, pairs == 0 ? deadline : 0, &capture);
+        take_terms(engine);
         if (result < 0)
             break;
         if (!capture.raw[PLX_LEFT].data && !capture.raw[PLX_RIGHT].data) {
@@ -295,8 +314,6 @@ static void say_notes(const struct plx_setup *setup, int report_fd)
     }
     if (setup->tune_note.text[0] != '\0')
         plx_log(LOG_WARNING, "%s", setup->tune_note.text);
-    if (setup->source->note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s", setup->source->note.text);
 }
 
 int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
@@ -305,7 +322,6 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     static struct engine engine; /* large, and there is one */
     const struct sigaction on_stop = {.sa_handler = request_stop};
     struct plx_report report;
-    double tolerance_ms = config->source.pair_tolerance_ms;
     int exit_code = PLX_EXIT_OK;
 
     sigaction(SIGTERM, &on_stop, NULL);
@@ -321,13 +337,12 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
     plx_pipeline_watch(engine.setup.pipeline, heartbeat);
-    plx_pairing_init(&engine.pairing, tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)
-                                                       : plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz));
-    engine.pairing.drift_ns = plx_pairing_default_tolerance_ns(engine.setup.source->rate_hz);
 
     struct plx_source *source = engine.setup.source;
-    if (source->rate_hz > 0)
-        engine.period_ns = (int64_t)(PLX_NS_PER_S / source->rate_hz);
+    engine.tolerance_ns = (int64_t)(config->source.pair_tolerance_ms * PLX_NS_PER_MS);
+    engine.rate_hz = -1; /* of no source */
+    plx_pairing_init(&engine.pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
+    take_terms(&engine);
     int result = share_slots(&engine);
     if (result == 0)
         result = source->ops->start(source, &source->why);

@@ -70,8 +70,11 @@ void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_
 {
     recovery->sign_ns = now_ns;
     recovery->health |= health;
-    if (away) /* neither a new engine nor a new service brings a camera back */
+    if (away) { /* neither a new engine nor a new service brings a camera back */
         recovery->away_ns = now_ns;
+        if (!recovery->fresh) /* it has started; what it waits for is the camera */
+            recovery->since_ns = now_ns;
+    }
     if (health)
         meet(recovery, EVENT_LATE);
 }

@@ -129,6 +129,8 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
                 plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.why.text);
             plx_recovery_waiting(&supervisor->recovery, plx_now_ns(), report.health, report.away);
             plx_supervisor_tell_state(supervisor);
+            if (report.away) /* all that can be had without the camera works */
+                plx_notify_ready(&supervisor->notify);
             break;
         case PLX_REPORT_FRAME:
             frame_came(supervisor, &report);

@@ -13,8 +13,7 @@
 
 #include "core/stages.h"
 #include "drivers/v4l2/jpeg.h"
-#include "drivers/v4l2/memory.h"
-#include "drivers/v4l2/negotiate.h"
+#include "drivers/v4l2/queue.h"
 
 #define PLX_V4L2_SLOTS 12  /* 4 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
 #define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: what a driver may make of the count asked for */
@@ -30,15 +29,12 @@ struct plx_v4l2_slot {
 struct plx_v4l2_buffers {
     struct plx_stages *stages;
     struct plx_v4l2_deal deal;
-    enum plx_memory memory; /* in force */
+    const struct plx_v4l2_way *way; /* in force */
     struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
     struct plx_jpeg *jpeg; /* where pictures are compressed */
     size_t pitch;          /* of a picture in a slot */
     int driver_count;      /* the driver's buffers; 0: detached */
-    struct {
-        void *data[PLX_V4L2_PLANES];
-        size_t bytes[PLX_V4L2_PLANES];
-    } mapped[PLX_V4L2_MAPPED];
+    struct plx_v4l2_mapping mapped[PLX_V4L2_MAPPED];
 };
 
 /* A picture that came. */
@@ -48,6 +44,7 @@ struct plx_v4l2_picture {
     int64_t stamp_ns;   /* the driver's clock */
     uint32_t flags;     /* V4L2_BUF_FLAG_* */
     uint32_t sequence;
+    enum plx_memory memory; /* how it came */
 };
 
 /* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM. */

@@ -19,8 +19,11 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
 }
 
 /* Controls come before the format: a sensor mode may decide on it. */
-static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_why *note, struct plx_why *why)
+static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_why *why)
 {
+    struct plx_why *note = &camera->note;
+
+    note->text[0] = '\0';
     int result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, note, why);
     if (result == 0)
         result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, why);
@@ -35,28 +38,48 @@ static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal,
     return 0;
 }
 
-int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_stages *stages, struct plx_why *note, struct plx_why *why)
+/* Buffers for pictures of DEAL; those that are there must fit. */
+static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_deal *deal, struct plx_why *why)
 {
-    camera->node.fd = -1;
+    const struct plx_v4l2_deal *old = &camera->deal;
+
+    if (!camera->buffers)
+        return plx_v4l2_buffers_create(camera->stages, &camera->node, deal, &camera->buffers, why);
+    if (deal->format != old->format || deal->pitch != old->pitch || deal->bytes[0] != old->bytes[0])
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
+    return 0;
+}
+
+static void close_node(struct plx_v4l2_camera *camera)
+{
+    if (!plx_v4l2_camera_is_away(camera))
+        plx_v4l2_steer_close(&camera->steer, &camera->node);
+    plx_v4l2_close(&camera->node);
+}
+
+int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_why *why)
+{
+    struct plx_v4l2_deal deal = {.format = NULL};
+
     int result = plx_v4l2_find(&camera->rule, &camera->node, why);
-    if (result == 0)
-        result = agree(camera, &camera->deal, note, why);
-    if (result == 0)
-        result = plx_v4l2_buffers_create(stages, &camera->node, &camera->deal, &camera->buffers, why);
     if (result < 0)
-        plx_v4l2_camera_close(camera);
+        return result;
+    result = agree(camera, &deal, why);
+    if (result == 0)
+        result = fit_buffers(camera, &deal, why);
+    if (result < 0) {
+        close_node(camera);
+        return result;
+    }
+    camera->deal = deal;
     camera->tegra_ns = plx_v4l2_tegra_offset();
-    return result;
+    return 0;
 }
 
 void plx_v4l2_camera_close(struct plx_v4l2_camera *camera)
 {
-    if (!camera->node.path[0])
-        return; /* never opened */
     plx_v4l2_camera_stop(camera);
-    if (camera->node.fd >= 0)
-        plx_v4l2_steer_close(&camera->steer, &camera->node);
-    plx_v4l2_close(&camera->node);
+    close_node(camera);
     plx_v4l2_buffers_destroy(camera->buffers);
     camera->buffers = NULL;
 }
@@ -141,7 +164,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     camera->seen = true;
     camera->last_sequence = picture.sequence;
     camera->last_capture_ns = ret_capture->capture_ns;
-    ret_capture->memory = camera->buffers->memory;
+    ret_capture->memory = picture.memory;
     ret_capture->buffer = picture.slot;
     fill_eyes(camera, &picture.raw, ret_capture);
     return 0;
@@ -160,48 +183,21 @@ void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera)
     camera->retry_ns = plx_now_ns() + RETRY_NS;
 }
 
-/* A camera that came back must give what the buffers were made for. */
-static int reopen(struct plx_v4l2_camera *camera, struct plx_why *why)
-{
-    const struct plx_v4l2_deal *old = &camera->deal;
-    struct plx_v4l2_deal deal = {.format = NULL};
-    struct plx_why note = {""};
-
-    int result = plx_v4l2_find(&camera->rule, &camera->node, why);
-    if (result < 0) {
-        camera->node.fd = -1;
-        return result;
-    }
-    result = agree(camera, &deal, &note, why);
-    if (result == 0 && (deal.format != old->format || deal.pitch != old->pitch || deal.bytes[0] != old->bytes[0]))
-        result = plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
-    if (result == 0)
-        result = plx_v4l2_camera_start(camera, why);
-    return result;
-}
-
-bool plx_v4l2_camera_mend(struct plx_v4l2_camera *camera, int64_t now_ns, struct plx_why *why)
+bool plx_v4l2_camera_is_silent(const struct plx_v4l2_camera *camera, int64_t now_ns)
 {
     const int64_t periods = SILENCE_PERIODS * plx_v4l2_camera_period_ns(camera);
+    return camera->streaming && now_ns - camera->progress_ns > (periods > SILENCE_NS ? periods : SILENCE_NS);
+}
 
-    if (camera->streaming) {
-        if (now_ns - camera->progress_ns <= (periods > SILENCE_NS ? periods : SILENCE_NS))
-            return false;
-        plx_fail(why, PLX_ERR_TIMEOUT, "%s: no picture for %.1f s; %s", camera->node.path,
-                 (double)(now_ns - camera->progress_ns) / PLX_NS_PER_S,
-                 camera->silences == 0 ? "the stream is restarted" : "the camera is opened anew");
-        if (camera->silences++ == 0) {
-            plx_v4l2_camera_stop(camera);
-            if (plx_v4l2_camera_start(camera, why) == 0)
-                return false;
-        }
-        plx_v4l2_camera_lost(camera);
-        return false;
-    }
-    if (now_ns < camera->retry_ns)
-        return false;
-    if (reopen(camera, why) == 0)
-        return true;
-    plx_v4l2_camera_lost(camera);
-    return false;
+int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_why *why)
+{
+    const double silent_s = (double)(plx_now_ns() - camera->progress_ns) / PLX_NS_PER_S;
+
+    if (camera->silences++ > 0)
+        return plx_fail(why, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened anew", camera->node.path, silent_s);
+    plx_v4l2_camera_stop(camera);
+    int result = plx_v4l2_camera_start(camera, why);
+    if (result == 0)
+        plx_fail(why, 0, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
+    return result;
 }

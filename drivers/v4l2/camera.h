@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One camera: found, opened, agreed with, streaming, and brought back when it went away. All calls come from one thread at a
+ * One camera: found, opened, agreed with, streaming, and opened again when it went away. All calls come from one thread at a
  * time, and none waits for pictures.
  */
 #ifndef PLX_V4L2_CAMERA_H
@@ -13,6 +13,8 @@
 #include "drivers/v4l2/steer.h"
 
 struct plx_v4l2_camera {
+    /* Set by the owner, before it is opened. */
+    struct plx_stages *stages; /* whose memory the pictures lie in */
     struct plx_v4l2_rule rule;
     struct plx_v4l2_wish wish;
     bool msb_aligned;
@@ -21,7 +23,8 @@ struct plx_v4l2_camera {
 
     struct plx_v4l2_node node; /* closed while the camera is away */
     struct plx_v4l2_deal deal;
-    struct plx_v4l2_buffers *buffers;
+    struct plx_why note;              /* how that differs from the wish */
+    struct plx_v4l2_buffers *buffers; /* NULL until it was opened for the first time */
     struct plx_v4l2_clock clock;
     struct plx_v4l2_steer steer;
     int64_t tegra_ns;
@@ -34,10 +37,22 @@ struct plx_v4l2_camera {
     int silences;        /* attempts in a row that brought no picture */
 };
 
-/* Finds the camera, agrees on RULE's and WISH's terms, and allocates its buffers from STAGES. NOTE says what differs from the
- * wish. LOST if it is not there, else the errors of plx_v4l2_find and plx_v4l2_negotiate, NOMEM. */
-int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_stages *stages, struct plx_why *note, struct plx_why *why);
-void plx_v4l2_camera_close(struct plx_v4l2_camera *camera); /* all zeros is fine */
+/* Closed, and not to be found yet. */
+static inline void plx_v4l2_camera_init(struct plx_v4l2_camera *camera)
+{
+    *camera = (struct plx_v4l2_camera){.node.fd = -1};
+}
+
+static inline bool plx_v4l2_camera_is_away(const struct plx_v4l2_camera *camera)
+{
+    return camera->node.fd < 0;
+}
+
+/* Finds the camera, agrees on the rule's and the wish's terms, and, the first time, allocates its buffers; later it must give
+ * what they were made for. LOST if it is not there, else the errors of plx_v4l2_find and plx_v4l2_negotiate, NOMEM; it is
+ * closed then. */
+int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_why *why);
+void plx_v4l2_camera_close(struct plx_v4l2_camera *camera);
 
 int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why);
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera);
@@ -51,11 +66,12 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera);
 /* Sets exposure and gain now, if a picture has come since the start: it says from when on they count. False if not. */
 bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, float gain);
 
-/* Lets go of a camera that failed; plx_v4l2_camera_mend looks for it from then on. */
+/* Lets go of a camera that failed; it may be opened again from retry_ns on. */
 void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera);
 
-/* To be called now and then: looks for a camera that is away and starts it again; restarts the stream of one that has been
- * silent for too long, then opens it anew. True if it streams again after it did not; else WHY may say what hinders it. */
-bool plx_v4l2_camera_mend(struct plx_v4l2_camera *camera, int64_t now_ns, struct plx_why *why);
+/* It streams, and has given nothing for too long. Reviving restarts the stream, and says so in WHY; an error, LOST above all,
+ * means that the camera should be opened anew. */
+bool plx_v4l2_camera_is_silent(const struct plx_v4l2_camera *camera, int64_t now_ns);
+int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_why *why);
 
 #endif

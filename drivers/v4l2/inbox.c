@@ -90,9 +90,31 @@ void plx_v4l2_inbox_put(struct plx_v4l2_inbox *inbox, const struct plx_capture *
 void plx_v4l2_inbox_tell(struct plx_v4l2_inbox *inbox, uint32_t health, const struct plx_why *why)
 {
     pthread_mutex_lock(&inbox->lock);
+    if (inbox->health & ~health) /* of something else, and not read yet */
+        plx_v4l2_note(&inbox->why, "%s", why->text);
+    else
+        inbox->why = *why;
     inbox->health |= health;
-    inbox->why = *why;
     pthread_cond_signal(&inbox->reader);
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+void plx_v4l2_inbox_agree(struct plx_v4l2_inbox *inbox, double rate_hz, const struct plx_why *note)
+{
+    pthread_mutex_lock(&inbox->lock);
+    inbox->rate_hz = rate_hz;
+    if (note->text[0])
+        plx_v4l2_note(&inbox->note, "%s", note->text);
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+void plx_v4l2_inbox_terms(struct plx_v4l2_inbox *inbox, double *ret_rate_hz, struct plx_why *note)
+{
+    pthread_mutex_lock(&inbox->lock);
+    *ret_rate_hz = inbox->rate_hz;
+    if (inbox->note.text[0])
+        *note = inbox->note;
+    inbox->note.text[0] = '\0';
     pthread_mutex_unlock(&inbox->lock);
 }
 

@@ -43,34 +43,48 @@ static int make_dmabuf(int memfd, size_t bytes)
     return dmabuf < 0 ? -failure : dmabuf;
 }
 
+static void unmap(const struct plx_v4l2_memory *memory)
+{
+    if (memory->data != MAP_FAILED)
+        munmap(memory->data, memory->bytes);
+    if (memory->dmabuf >= 0)
+        close(memory->dmabuf);
+}
+
+/* Lets STAGES adopt what is mapped, or unmaps it. */
+static int hand_over(struct plx_stages *stages, const struct plx_v4l2_memory *memory, struct plx_v4l2_memory *ret_memory)
+{
+    int result = stages->ops->adopt ? stages->ops->adopt(stages, memory->data, memory->bytes) : PLX_ERR_UNSUPPORTED;
+    if (result == 0)
+        *ret_memory = *memory;
+    else
+        unmap(memory);
+    return result;
+}
+
+int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
+{
+    struct plx_v4l2_memory memory = {.bytes = whole_pages(bytes), .dmabuf = -1};
+
+    memory.data = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return memory.data == MAP_FAILED ? PLX_ERR_NOMEM : hand_over(stages, &memory, ret_memory);
+}
+
 int plx_v4l2_memory_share(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
 {
     struct plx_v4l2_memory memory = {.data = MAP_FAILED, .bytes = whole_pages(bytes), .dmabuf = -1};
-    int result = PLX_ERR_UNSUPPORTED;
 
-    if (!stages->ops->adopt)
-        return result;
     int memfd = memfd_create("parallax-camera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memfd < 0)
-        return result;
-    if (ftruncate(memfd, (off_t)memory.bytes) < 0 || fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
-        goto done;
-    memory.data = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memfd, 0);
-    memory.dmabuf = make_dmabuf(memfd, memory.bytes);
-    if (memory.data == MAP_FAILED || memory.dmabuf < 0)
-        goto done;
-    result = stages->ops->adopt(stages, memory.data, memory.bytes);
-
-done:
-    close(memfd); /* the mapping and the dma-buf hold the memory */
-    if (result == 0) {
-        *ret_memory = memory;
-        return 0;
+        return PLX_ERR_UNSUPPORTED;
+    if (ftruncate(memfd, (off_t)memory.bytes) == 0 && fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
+        memory.data = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memfd, 0);
+        memory.dmabuf = make_dmabuf(memfd, memory.bytes);
     }
-    if (memory.data != MAP_FAILED)
-        munmap(memory.data, memory.bytes);
-    if (memory.dmabuf >= 0)
-        close(memory.dmabuf);
+    close(memfd); /* the mapping and the dma-buf hold the memory */
+    if (memory.data != MAP_FAILED && memory.dmabuf >= 0)
+        return hand_over(stages, &memory, ret_memory);
+    unmap(&memory);
     return PLX_ERR_UNSUPPORTED;
 }
 
@@ -80,8 +94,7 @@ void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *mem
         stages->ops->free(stages, memory->block);
     } else if (memory->data) {
         stages->ops->disown(stages, memory->data);
-        munmap(memory->data, memory->bytes);
-        close(memory->dmabuf);
+        unmap(memory);
     }
     *memory = (struct plx_v4l2_memory){.data = NULL};
 }

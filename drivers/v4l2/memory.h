@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One block that a camera fills and the backend reads: memory of the backend, or a dma-buf that the backend adopted. */
+/* One block that a camera fills and the backend reads in place: memory of the backend, or memory that the backend adopted. */
 #ifndef PLX_V4L2_MEMORY_H
 #define PLX_V4L2_MEMORY_H
 
@@ -9,11 +9,14 @@ struct plx_v4l2_memory {
     void *data; /* page-aligned */
     size_t bytes;
     int dmabuf;  /* its descriptor; -1: none */
-    void *block; /* what STAGES gave; NULL for a dma-buf */
+    void *block; /* what STAGES gave; NULL for what it adopted */
 };
 
 /* BYTES from STAGES, whole pages. NOMEM. */
 int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
+
+/* The same, ordinary memory that STAGES adopts. UNSUPPORTED: STAGES cannot. NOMEM. */
+int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 
 /* The same as a dma-buf (Linux's udmabuf). UNSUPPORTED: the kernel has none, may not be asked, or STAGES cannot adopt it. */
 int plx_v4l2_memory_share(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);

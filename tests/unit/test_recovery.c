@@ -114,6 +114,27 @@ static void a_source_without_pairs_is_no_hang_at_first(void **state)
     assert_true(plx_recovery_tick(&recovery, now));
 }
 
+/* A service that starts without its cameras: no engine is late, hangs or is replaced, and systemd hears that all is well. */
+static void cameras_that_never_came_are_waited_for(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery;
+    int64_t now = 10 * S;
+    plx_recovery_init(&recovery, now);
+    plx_recovery_started(&recovery, now);
+    for (; now <= 10 * S + 3 * PLX_RECOVERY_BUDGET_NS; now += 100 * MS) {
+        plx_recovery_waiting(&recovery, now, PLX_HEALTH_CAMERA_LOST_LEFT, true);
+        assert_false(plx_recovery_tick(&recovery, now + 50 * MS));
+        assert_false(recovery.late);
+        assert_true(plx_recovery_is_well(&recovery, now));
+        assert_int_equal(recovery.state, PLX_STATE_STARTING);
+        assert_int_equal(recovery.health, PLX_HEALTH_CAMERA_LOST_LEFT);
+    }
+    plx_recovery_frame(&recovery, now, 0, PERIOD, MS);
+    assert_int_equal(recovery.state, PLX_STATE_RUNNING);
+    assert_int_equal(recovery.health, 0);
+}
+
 static void failed_when_the_budget_is_spent_and_running_again_with_a_frame(void **state)
 {
     (void)state;
@@ -198,6 +219,7 @@ int main(void)
         cmocka_unit_test(what_hangs_is_late_and_then_lost),
         cmocka_unit_test(a_silent_camera_is_flagged_by_its_name),
         cmocka_unit_test(every_row_of_the_health_table_is_filled),
+        cmocka_unit_test(cameras_that_never_came_are_waited_for),
         cmocka_unit_test(failed_when_the_budget_is_spent_and_running_again_with_a_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

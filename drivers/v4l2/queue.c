@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/queue.h"
+
+#include <errno.h>
+#include <libv4l2.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static const uint32_t v4l2_memory[] = {
+    [PLX_MEMORY_USERPTR] = V4L2_MEMORY_USERPTR,
+    [PLX_MEMORY_DMABUF] = V4L2_MEMORY_DMABUF,
+    [PLX_MEMORY_MMAP] = V4L2_MEMORY_MMAP,
+};
+
+static void prepare(struct plx_v4l2_buffer *buffer, const struct plx_v4l2_node *node, enum plx_memory kind, int planes,
+                    int index)
+{
+    memset(buffer, 0, sizeof *buffer);
+    buffer->buffer.type = plx_v4l2_buffer_type(node);
+    buffer->buffer.memory = v4l2_memory[kind];
+    buffer->buffer.index = (uint32_t)index;
+    if (node->planar) {
+        buffer->buffer.m.planes = buffer->plane;
+        buffer->buffer.length = (uint32_t)planes;
+    }
+}
+
+int plx_v4l2_queue_request(const struct plx_v4l2_node *node, enum plx_memory kind, int count)
+{
+    struct v4l2_requestbuffers wish = {
+        .count = (uint32_t)count, .type = plx_v4l2_buffer_type(node), .memory = v4l2_memory[kind]};
+    int result = plx_v4l2_call(node, VIDIOC_REQBUFS, &wish);
+    return result < 0 ? result : (int)wish.count;
+}
+
+int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
+                        const struct plx_v4l2_memory *memory)
+{
+    struct plx_v4l2_buffer buffer;
+
+    prepare(&buffer, node, kind, planes, index);
+    if (kind == PLX_MEMORY_USERPTR && node->planar) {
+        buffer.plane[0].m.userptr = (unsigned long)memory->data;
+        buffer.plane[0].length = (uint32_t)memory->bytes;
+    } else if (kind == PLX_MEMORY_USERPTR) {
+        buffer.buffer.m.userptr = (unsigned long)memory->data;
+        buffer.buffer.length = (uint32_t)memory->bytes;
+    } else if (kind == PLX_MEMORY_DMABUF && node->planar) {
+        buffer.plane[0].m.fd = memory->dmabuf;
+        buffer.plane[0].length = (uint32_t)memory->bytes;
+    } else if (kind == PLX_MEMORY_DMABUF) {
+        buffer.buffer.m.fd = memory->dmabuf;
+        buffer.buffer.length = (uint32_t)memory->bytes;
+    }
+    return plx_v4l2_call(node, VIDIOC_QBUF, &buffer.buffer);
+}
+
+int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, struct plx_v4l2_buffer *ret_buffer)
+{
+    prepare(ret_buffer, node, kind, planes, 0);
+    int result = plx_v4l2_call(node, VIDIOC_DQBUF, &ret_buffer->buffer);
+    ret_buffer->used = node->planar ? ret_buffer->plane[0].bytesused : ret_buffer->buffer.bytesused;
+    ret_buffer->offset = node->planar ? ret_buffer->plane[0].data_offset : 0;
+    return result;
+}
+
+int plx_v4l2_queue_start(const struct plx_v4l2_node *node)
+{
+    int type = (int)plx_v4l2_buffer_type(node);
+    return plx_v4l2_call(node, VIDIOC_STREAMON, &type);
+}
+
+void plx_v4l2_queue_stop(const struct plx_v4l2_node *node)
+{
+    int type = (int)plx_v4l2_buffer_type(node);
+    plx_v4l2_call(node, VIDIOC_STREAMOFF, &type);
+}
+
+int plx_v4l2_queue_map(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping)
+{
+    struct plx_v4l2_buffer buffer;
+
+    prepare(&buffer, node, PLX_MEMORY_MMAP, planes, index);
+    int result = plx_v4l2_call(node, VIDIOC_QUERYBUF, &buffer.buffer);
+    for (int i = 0; i < planes && result == 0; i++) {
+        const size_t bytes = node->planar ? buffer.plane[i].length : buffer.buffer.length;
+        const off_t offset = node->planar ? buffer.plane[i].m.mem_offset : buffer.buffer.m.offset;
+        void *data = node->converting ? v4l2_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, node->fd, offset)
+                                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, node->fd, offset);
+        if (data == MAP_FAILED)
+            return -errno;
+        mapping->data[i] = data;
+        mapping->bytes[i] = bytes;
+    }
+    return result;
+}
+
+void plx_v4l2_queue_unmap(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping)
+{
+    for (int i = 0; i < PLX_V4L2_PLANES; i++)
+        if (mapping->data[i])
+            (void)(node->converting ? v4l2_munmap(mapping->data[i], mapping->bytes[i])
+                                    : munmap(mapping->data[i], mapping->bytes[i]));
+    *mapping = (struct plx_v4l2_mapping){.data = {NULL}};
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's queue of buffers, single- and multi-planar alike: asked for, mapped, given and taken. Nothing waits. */
+#ifndef PLX_V4L2_QUEUE_H
+#define PLX_V4L2_QUEUE_H
+
+#include <linux/videodev2.h>
+
+#include <parallax/frame.h>
+
+#include "drivers/v4l2/memory.h"
+#include "drivers/v4l2/negotiate.h"
+
+/* One struct v4l2_buffer with room for its planes. */
+struct plx_v4l2_buffer {
+    struct v4l2_buffer buffer;
+    struct v4l2_plane plane[PLX_V4L2_PLANES];
+    size_t used, offset; /* of the first plane, when it was taken: bytes, the OFFSET in front included */
+};
+
+/* The driver's own memory of one buffer; all zeros: not mapped. */
+struct plx_v4l2_mapping {
+    void *data[PLX_V4L2_PLANES];
+    size_t bytes[PLX_V4L2_PLANES];
+};
+
+/* All return 0 or a negative errno. */
+
+/* Asks for COUNT buffers (0: lets go of all); returns how many the driver gave. */
+int plx_v4l2_queue_request(const struct plx_v4l2_node *node, enum plx_memory kind, int count);
+
+/* Gives buffer INDEX to the driver to fill; it is MEMORY, unless KIND is MMAP. */
+int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
+                        const struct plx_v4l2_memory *memory);
+
+/* Takes one that is filled; -EAGAIN: there is none. */
+int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, struct plx_v4l2_buffer *ret_buffer);
+
+int plx_v4l2_queue_start(const struct plx_v4l2_node *node);
+void plx_v4l2_queue_stop(const struct plx_v4l2_node *node); /* a device that is gone cannot object */
+
+/* Maps all planes of buffer INDEX; after an error MAPPING holds what is to be unmapped. */
+int plx_v4l2_queue_map(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping);
+void plx_v4l2_queue_unmap(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping); /* all zeros is fine */
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/rig.h"
+
+#include <math.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+
+#define GAP_PERIODS 3 /* a setting waits at most so long for a gap between the frames of both eyes */
+#define ERROR_MS 5    /* pause after an error, so that one that lasts does not keep a processor busy */
+#define LOOK_MS 50    /* the thread looks round at least so often */
+
+int plx_v4l2_rig_init(struct plx_v4l2_rig *rig)
+{
+    *rig = (struct plx_v4l2_rig){.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    if (rig->wake_fd < 0)
+        return PLX_ERR_NOMEM;
+    if (plx_v4l2_inbox_init(&rig->inbox) < 0)
+        goto no_inbox;
+    if (pthread_mutex_init(&rig->lock, NULL) == 0)
+        return 0;
+    plx_v4l2_inbox_finish(&rig->inbox);
+no_inbox:
+    close(rig->wake_fd);
+    return PLX_ERR_NOMEM;
+}
+
+void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig)
+{
+    plx_v4l2_rig_stop(rig);
+    for (int i = 0; i < rig->cameras; i++)
+        plx_v4l2_camera_close(&rig->camera[i]);
+    pthread_mutex_destroy(&rig->lock);
+    plx_v4l2_inbox_finish(&rig->inbox);
+    close(rig->wake_fd);
+}
+
+void plx_v4l2_rig_wake(struct plx_v4l2_rig *rig)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(rig->wake_fd, &one, sizeof one);
+    (void)written; /* full means awake already */
+}
+
+/* --- what the cameras have in common --- */
+
+/* What both cameras can do alike, and no exposure longer than a period. */
+static void join_ranges(struct plx_v4l2_rig *rig)
+{
+    struct plx_control_range range, other;
+
+    plx_v4l2_steer_range(&rig->camera[0].steer, &range);
+    plx_v4l2_steer_range(&rig->camera[rig->cameras - 1].steer, &other);
+    const uint32_t period_us = (uint32_t)(plx_v4l2_camera_period_ns(&rig->camera[0]) / PLX_NS_PER_US);
+    if (other.exposure_min_us > range.exposure_min_us)
+        range.exposure_min_us = other.exposure_min_us;
+    if (other.exposure_max_us < range.exposure_max_us)
+        range.exposure_max_us = other.exposure_max_us;
+    if (period_us < range.exposure_max_us)
+        range.exposure_max_us = period_us;
+    range.gain_min = fmaxf(range.gain_min, other.gain_min);
+    range.gain_max = fmaxf(fminf(range.gain_max, other.gain_max), range.gain_min);
+    pthread_mutex_lock(&rig->lock);
+    rig->range = range;
+    pthread_mutex_unlock(&rig->lock);
+}
+
+/* Once a camera was opened. The two of a pair must give pictures of one kind. */
+static int agree(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_why *why)
+{
+    const struct plx_v4l2_camera *left = &rig->camera[PLX_LEFT], *last = &rig->camera[rig->cameras - 1];
+
+    if (left->buffers && last->buffers && left->deal.format->format != last->deal.format->format)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "the two cameras give different formats; set source.format to one that both have");
+    join_ranges(rig);
+    plx_v4l2_inbox_agree(&rig->inbox, (left->buffers ? left : camera)->deal.rate_hz, &camera->note);
+    return 0;
+}
+
+int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why)
+{
+    int result = 0;
+
+    plx_v4l2_inbox_agree(&rig->inbox, rig->camera[0].wish.rate_hz, &rig->camera[0].note); /* until a camera says more */
+    for (int i = 0; i < rig->cameras && result == 0; i++) {
+        result = plx_v4l2_camera_open(&rig->camera[i], why);
+        if (result == 0)
+            result = agree(rig, &rig->camera[i], why);
+        else if (result == PLX_ERR_LOST)
+            result = 0;
+    }
+    return result;
+}
+
+/* --- exposure and gain --- */
+
+void plx_v4l2_rig_range(struct plx_v4l2_rig *rig, struct plx_control_range *ret_range)
+{
+    pthread_mutex_lock(&rig->lock);
+    *ret_range = rig->range;
+    pthread_mutex_unlock(&rig->lock);
+}
+
+int plx_v4l2_rig_set(struct plx_v4l2_rig *rig, uint32_t exposure_us, float gain)
+{
+    struct plx_control_range allowed;
+
+    if (!isfinite(gain))
+        return PLX_ERR_ARG;
+    plx_v4l2_rig_range(rig, &allowed);
+    if (allowed.exposure_max_us == 0)
+        return PLX_ERR_UNSUPPORTED;
+    if (exposure_us < allowed.exposure_min_us)
+        exposure_us = allowed.exposure_min_us;
+    if (exposure_us > allowed.exposure_max_us)
+        exposure_us = allowed.exposure_max_us;
+    gain = fminf(fmaxf(gain, allowed.gain_min), allowed.gain_max);
+    pthread_mutex_lock(&rig->lock);
+    rig->setting = (struct plx_v4l2_setting){exposure_us, gain, .pending = true, .asked_ns = plx_now_ns()};
+    pthread_mutex_unlock(&rig->lock);
+    plx_v4l2_rig_wake(rig);
+    return 0;
+}
+
+/* Both eyes have given the same frame, and the next is not near: what is set now counts from the same frame on. */
+static bool in_gap(const struct plx_v4l2_rig *rig, int64_t now)
+{
+    const struct plx_v4l2_camera *left = &rig->camera[0], *right = &rig->camera[rig->cameras - 1];
+    const int64_t half = plx_v4l2_camera_period_ns(left) / 2, apart = left->last_capture_ns - right->last_capture_ns;
+    const int64_t newest = left->progress_ns > right->progress_ns ? left->progress_ns : right->progress_ns;
+    return left->seen && right->seen && apart < half && -apart < half && now - newest < half;
+}
+
+static struct plx_v4l2_setting take_setting(struct plx_v4l2_rig *rig)
+{
+    pthread_mutex_lock(&rig->lock);
+    const struct plx_v4l2_setting setting = rig->setting;
+    pthread_mutex_unlock(&rig->lock);
+    return setting;
+}
+
+/* Sets what was asked for, both eyes together. */
+static void steer(struct plx_v4l2_rig *rig)
+{
+    const struct plx_v4l2_setting setting = take_setting(rig);
+    const int64_t now = plx_now_ns();
+    bool done = false;
+
+    if (!setting.pending)
+        return;
+    if (!in_gap(rig, now) && now - setting.asked_ns < GAP_PERIODS * plx_v4l2_camera_period_ns(&rig->camera[0]))
+        return;
+    for (int i = 0; i < rig->cameras; i++)
+        done |= plx_v4l2_camera_set(&rig->camera[i], setting.exposure_us, setting.gain);
+    pthread_mutex_lock(&rig->lock);
+    if (done && rig->setting.exposure_us == setting.exposure_us && rig->setting.gain == setting.gain) /* none newer came */
+        rig->setting.pending = false;
+    pthread_mutex_unlock(&rig->lock);
+}
+
+/* A camera that begins anew begins with settings of its own. */
+static void set_again(struct plx_v4l2_rig *rig)
+{
+    pthread_mutex_lock(&rig->lock);
+    rig->setting.pending = rig->setting.exposure_us > 0;
+    rig->setting.asked_ns = plx_now_ns();
+    pthread_mutex_unlock(&rig->lock);
+}
+
+/* --- the thread --- */
+
+static void tell_lost(struct plx_v4l2_rig *rig, const struct plx_v4l2_camera *camera, const struct plx_why *why)
+{
+    static const uint32_t flag[] = {
+        [PLX_LEFT] = PLX_HEALTH_CAMERA_LOST_LEFT,
+        [PLX_RIGHT] = PLX_HEALTH_CAMERA_LOST_RIGHT,
+        [PLX_EYES] = PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT,
+    };
+    plx_v4l2_inbox_tell(&rig->inbox, flag[camera->eye], why);
+}
+
+/* Lets go of CAMERA and says WHY; it is looked for from now on. */
+static void lose(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, const struct plx_why *why)
+{
+    tell_lost(rig, camera, why);
+    plx_v4l2_camera_lost(camera);
+}
+
+/* Takes all that has come from CAMERA, and lets go of it when it fails. */
+static void drain(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
+{
+    struct plx_capture capture;
+    struct plx_why why = {""};
+    int result;
+
+    do {
+        result = plx_v4l2_camera_take(camera, &capture, &why);
+        if (result == 0)
+            plx_v4l2_inbox_put(&rig->inbox, &capture);
+        else if (result == PLX_ERR_FORMAT)
+            plx_v4l2_inbox_tell(&rig->inbox, capture.health, &why);
+    } while (result == 0 || result == PLX_ERR_FORMAT);
+    if (result == PLX_ERR_TIMEOUT)
+        result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &why);
+    if (result < 0)
+        lose(rig, camera, &why);
+}
+
+/* Looks for CAMERA, and starts it. */
+static void find(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
+{
+    struct plx_why why = {""};
+
+    int result = plx_v4l2_camera_open(camera, &why);
+    if (result == 0)
+        result = agree(rig, camera, &why);
+    if (result == 0)
+        result = plx_v4l2_camera_start(camera, &why);
+    if (result == 0)
+        set_again(rig);
+    else
+        lose(rig, camera, &why);
+}
+
+/* Brings CAMERA back: one that is away, or silent for too long. */
+static void mend(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
+{
+    const int64_t now = plx_now_ns();
+    struct plx_why why = {""};
+
+    if (!camera->streaming && now >= camera->retry_ns)
+        find(rig, camera);
+    if (!plx_v4l2_camera_is_silent(camera, now))
+        return;
+    if (plx_v4l2_camera_revive(camera, &why) == 0)
+        tell_lost(rig, camera, &why);
+    else
+        lose(rig, camera, &why);
+}
+
+static void wait_for_cameras(struct plx_v4l2_rig *rig)
+{
+    struct pollfd wanted[1 + PLX_EYES] = {{.fd = rig->wake_fd, .events = POLLIN}};
+    uint64_t count;
+
+    for (int i = 0; i < rig->cameras; i++) /* poll leaves negative descriptors out */
+        wanted[1 + i] = (struct pollfd){.fd = rig->camera[i].streaming ? rig->camera[i].node.fd : -1, .events = POLLIN};
+    poll(wanted, 1 + (nfds_t)rig->cameras, LOOK_MS);
+    for (int i = 0; i < rig->cameras; i++)
+        if (wanted[1 + i].revents & POLLERR) /* gone; or only without a buffer, which then would be told without end */
+            poll(NULL, 0, ERROR_MS);
+    if (wanted[0].revents & POLLIN) {
+        ssize_t got = read(rig->wake_fd, &count, sizeof count);
+        (void)got; /* only its emptying counts */
+    }
+}
+
+static void *run(void *argument)
+{
+    struct plx_v4l2_rig *rig = argument;
+
+    while (!atomic_load(&rig->stopping)) {
+        wait_for_cameras(rig);
+        for (int i = 0; i < rig->cameras; i++)
+            if (rig->camera[i].streaming)
+                drain(rig, &rig->camera[i]); /* also after POLLERR and POLLHUP: taking says what it is */
+        steer(rig);
+        for (int i = 0; i < rig->cameras; i++)
+            mend(rig, &rig->camera[i]);
+    }
+    return NULL;
+}
+
+int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why)
+{
+    int result = 0;
+
+    if (rig->running)
+        return 0;
+    plx_v4l2_inbox_open(&rig->inbox);
+    for (int i = 0; i < rig->cameras && result == 0; i++) {
+        struct plx_v4l2_camera *camera = &rig->camera[i];
+        if (plx_v4l2_camera_is_away(camera))
+            continue;
+        result = plx_v4l2_camera_start(camera, why);
+        if (result == PLX_ERR_LOST) { /* it went away just now */
+            lose(rig, camera, why);
+            result = 0;
+        }
+    }
+    set_again(rig);
+    atomic_store(&rig->stopping, false);
+    if (result == 0 && pthread_create(&rig->thread, NULL, run, rig) != 0)
+        result = plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
+    rig->running = result == 0;
+    if (result < 0)
+        plx_v4l2_rig_stop(rig);
+    return result;
+}
+
+void plx_v4l2_rig_stop(struct plx_v4l2_rig *rig)
+{
+    if (rig->running) {
+        atomic_store(&rig->stopping, true); /* sequentially consistent, as its load: it is rare */
+        plx_v4l2_rig_wake(rig);
+        pthread_join(rig->thread, NULL);
+        rig->running = false;
+    }
+    for (int i = 0; i < rig->cameras; i++)
+        plx_v4l2_camera_stop(&rig->camera[i]);
+    plx_v4l2_inbox_close(&rig->inbox);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The service with a camera that is missing when it starts, comes, goes and comes back: it is ready, says what it lacks and
+ * why, publishes as soon as it can, and keeps its processes throughout.
+ *
+ * guest: stereocam width=64 height=48
+ */
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "tests/command.h"
+#include "tests/vm/camera.h"
+#include "tests/vm/service.h"
+
+#define RATE_HZ 5
+#define PERIOD_NS (PLX_NS_PER_S / RATE_HZ)
+#define LOST_NS (2 * PERIOD_NS + 50 * PLX_NS_PER_MS)
+#define BACK_NS PLX_NS_PER_S
+#define PATIENCE_MS 20000
+#define PAST_BUDGETS_S 17 /* longer than an engine may starve, and than its start may last */
+
+static struct daemon daemon_;
+static struct plx_client *client;
+static int systemd_fd; /* what systemd would be told comes here */
+static pid_t engine;
+
+static void report(const char *what, int64_t ns, int64_t most_ns)
+{
+    print_message("%s after %.0f ms, at most %.0f\n", what, (double)ns / PLX_NS_PER_MS, (double)most_ns / PLX_NS_PER_MS);
+    if (ns > most_ns)
+        fail_msg("%s", daemon_said(&daemon_));
+}
+
+static bool wait_for_state(bool lost)
+{
+    for (int64_t end = plx_now_ns() + PATIENCE_MS * PLX_NS_PER_MS; plx_now_ns() < end; usleep(2000))
+        if (((plx_health(client) & PLX_HEALTH_CAMERA_LOST_LEFT) != 0) == lost)
+            return true;
+    return false;
+}
+
+/* The next frame that was captured after SINCE_NS; it must come. Returns how long it was worked on. */
+static int64_t wait_for_frame(int64_t since_ns)
+{
+    for (int64_t end = plx_now_ns() + PATIENCE_MS * PLX_NS_PER_MS; plx_now_ns() < end;) {
+        struct plx_view view;
+        if (plx_next(client, 1000, &view) < 0)
+            continue;
+        const int64_t capture_ns = view.frame->capture[PLX_LEFT].capture_ns;
+        const int64_t work_ns = view.frame->published_ns - capture_ns;
+        plx_release(client, &view);
+        if (capture_ns >= since_ns)
+            return work_ns;
+    }
+    fail_msg("no frame: %s", daemon_said(&daemon_));
+    return 0;
+}
+
+/* The left camera comes: a frame within a second, what the guest needs to work on it left out. */
+static void come(void)
+{
+    const int64_t since_ns = plx_now_ns();
+    knob_set("left/connected", 1);
+    const int64_t work_ns = wait_for_frame(since_ns);
+    const int64_t passed_ns = plx_now_ns() - since_ns;
+    print_message("of %.0f ms the frame was worked on for %.0f\n", (double)passed_ns / PLX_NS_PER_MS,
+                  (double)work_ns / PLX_NS_PER_MS);
+    report("captured again", passed_ns - work_ns, BACK_NS);
+    assert_true(wait_for_state(false));
+}
+
+static void stay_lost(void)
+{
+    sleep(PAST_BUDGETS_S);
+    assert_true(plx_health(client) & PLX_HEALTH_CAMERA_LOST_LEFT);
+    assert_int_equal(daemon_child(&daemon_, "parallax-engine"), engine);
+}
+
+static bool systemd_was_told(const char *what)
+{
+    char text[256];
+    for (ssize_t bytes; (bytes = recv(systemd_fd, text, sizeof text - 1, MSG_DONTWAIT)) > 0;) {
+        text[bytes] = '\0';
+        if (strstr(text, what))
+            return true;
+    }
+    return false;
+}
+
+static void start_service(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    static const char calibration[] = "calibration=" CALIBRATION_FILE;
+
+    daemon_make(&daemon_);
+    write_calibration(64, 48);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
+    systemd_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(systemd_fd, (const struct sockaddr *)&address, sizeof address), 0);
+    setenv("NOTIFY_SOCKET", address.sun_path, 1);
+    daemon_start(&daemon_, (const char *const[]){"--set", "source.kind=v4l2", "--set", "source.left=card=stereocam left",
+                                                 "--set", "source.right=card=stereocam right", "--set", "source.width=64",
+                                                 "--set", "source.height=48", "--set", "source.rate_hz=5", "--set", calibration,
+                                                 "--set", "match.disparities=64", NULL});
+    unsetenv("NOTIFY_SOCKET");
+    for (int i = 0; i < 200 && plx_connect(daemon_.socket, &client) < 0; i++)
+        usleep(100000);
+    assert_non_null(client);
+}
+
+static void test_missing_at_the_start(void **state)
+{
+    (void)state;
+    struct command command;
+    knob_set("left/connected", 0);
+    start_service();
+    assert_true(wait_for_state(true));
+    assert_false(plx_health(client) & PLX_HEALTH_CAMERA_LOST_RIGHT);
+    engine = daemon_child(&daemon_, "parallax-engine");
+    assert_true(engine > 0);
+    assert_non_null(strstr(daemon_said(&daemon_), "camera lost, looking for it: none of the"));
+    assert_true(systemd_was_told("READY=1"));
+    command_run(&command, (const char *const[]){"status", "--socket", daemon_.socket, NULL});
+    print_message("%s", command.err);
+    assert_int_equal(command.code, 69);
+    assert_non_null(strstr(command.err, "left camera lost"));
+    command_free(&command);
+    stay_lost();
+    come();
+}
+
+static void test_gone_and_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * RATE_HZ; i++)
+        wait_for_frame(0);
+    const int64_t since_ns = plx_now_ns();
+    knob_set("left/connected", 0);
+    assert_true(wait_for_state(true));
+    report("published as lost", plx_now_ns() - since_ns, LOST_NS);
+    stay_lost();
+    come();
+}
+
+static void test_nothing_was_restarted(void **state)
+{
+    (void)state;
+    assert_int_equal(daemon_child(&daemon_, "parallax-engine"), engine);
+    print_message("%s", daemon_said(&daemon_));
+    assert_null(strstr(daemon_said(&daemon_), "is not done")); /* waiting for a camera is no late stage */
+    plx_disconnect(client);
+    kill(daemon_.pid, SIGTERM);
+    assert_int_equal(daemon_wait(&daemon_, 10000), 0);
+    close(systemd_fd);
+    daemon_remove(&daemon_);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing_at_the_start),
+        cmocka_unit_test(test_gone_and_back),
+        cmocka_unit_test(test_nothing_was_restarted),
+    };
+    return cmocka_run_group_tests_name("service_return", tests, NULL, NULL);
+}

@@ -45,17 +45,21 @@ step_analyzer() {
 }
 step_asan() { build asan asan && unit_tests asan; }
 step_tsan() { build tsan tsan && unit_tests tsan; }
-# Each target for PLX_FUZZ_SECONDS, one minute unless said otherwise. What it finds is kept beside its corpus in build/fuzz.
+# Each target for PLX_FUZZ_SECONDS, one minute unless said otherwise, as many at a time as there are cores. What it finds is kept beside
+# its corpus in build/fuzz, what it says in build/log/fuzz_NAME.log.
 step_fuzz() {
-    local source name
     cmake --preset release -B build/check-fuzz -DCMAKE_C_COMPILER=clang -DPLX_GPU=OFF -DPLX_FUZZ=ON \
         -DPLX_SANITIZE=address,undefined,fuzzer-no-link -DPLX_WERROR=ON && cmake --build build/check-fuzz -j "$jobs" --target fuzz || return 1
-    for source in tests/fuzz/fuzz_*.c; do
-        name=$(basename "$source" .c)
-        mkdir -p "build/fuzz/$name"
-        "build/check-fuzz/bin/$name" -max_total_time="${PLX_FUZZ_SECONDS:-60}" -timeout=10 -print_final_stats=1 \
-            -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" || return 1
-    done
+    export -f fuzz_target
+    export logs
+    basename -s .c tests/fuzz/fuzz_*.c | xargs -P "$jobs" -I NAME bash -c 'fuzz_target NAME'
+}
+fuzz_target() { # NAME
+    mkdir -p "build/fuzz/$1"
+    "build/check-fuzz/bin/$1" -max_total_time="${PLX_FUZZ_SECONDS:-60}" -timeout=10 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz/$1-" "build/fuzz/$1" "tests/fuzz/corpus/${1#fuzz_}" >"$logs/$1.log" 2>&1 ||
+        { tail -n 30 "$logs/$1.log"; return 1; }
+    printf '%s: %s\n' "$1" "$(grep -E '^Done|number_of_executed' "$logs/$1.log" | paste -sd' ')"
 }
 
 for step in "${@:-$steps}"; do

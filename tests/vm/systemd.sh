@@ -66,7 +66,7 @@ watchdog_restarts() {
     local before=$SECONDS
     kill -STOP "$(property MainPID)"
     within 40 "hung supervisor restarted by the watchdog" restarted
-    journalctl --no-pager -b -u parallaxd.service | grep -q 'Watchdog timeout' || fail "no word of the watchdog in the journal"
+    journalctl --no-pager -b -u parallaxd.service | grep -m 1 'Watchdog timeout' || fail "no word of the watchdog in the journal"
     within 60 "published again, $((SECONDS - before)) s after it hung" running
 }
 restarted() { [[ $(property NRestarts) == 1 && $(property ActiveState) == active ]]; }
@@ -102,6 +102,25 @@ source:
 }
 streaming() { running && [[ $(</sys/kernel/debug/stereocam/left/streaming) == 1 ]]; }
 
+# Somebody, or NTP, sets the date: nothing is flagged, nothing stalls, and no age is negative or that of an hour.
+date_set() {
+    local hours before metrics
+    for hours in 1 -2 1; do
+        before=$(metric parallax_frames_total)
+        date -s "@$(($(date +%s) + hours * 3600))" >/dev/null || fail "the date cannot be set"
+        for _ in 1 2 3 4 5 6; do
+            metrics=$(parallax metrics)
+            ! grep -E '^parallax_fault\{fault="(timestamp|desync|no_frames|camera_lost_left|camera_lost_right|dropped)"\} 1' <<<"$metrics" ||
+                fail "flagged when the date was set by $hours hours"
+            awk '$1 == "parallax_frame_age_seconds" { exit !($2 >= 0 && $2 < 5) }' <<<"$metrics" || fail "wrong age of a frame"
+            sleep 0.5
+        done
+        [[ $(metric parallax_frames_total) -gt $before ]] || fail "no frames after the date was set by $hours hours"
+    done
+    ok "the date set by 1, -2 and 1 hours: no flag, no stall, ages below 5 s"
+}
+metric() { parallax metrics | awk -v name="$1" '$1 == name { print $2 }'; }
+
 # A process in the service's control group meets what the service would.
 device_policy() {
     [[ $(property DevicePolicy) == closed ]] || fail "DevicePolicy is not closed"
@@ -123,6 +142,20 @@ replug() {
 lost() { parallax metrics | grep -q '^parallax_fault{fault="camera_lost_left"} 1'; }
 well() { ! lost && streaming; }
 
+# The kernel kills the engine for lack of memory: the unit goes on, with another engine.
+out_of_memory() {
+    local pid engine
+    pid=$(property MainPID)
+    engine=$(pgrep -P "$pid" | head -n 1)
+    echo 1000 >"/proc/$engine/oom_score_adj"
+    systemctl set-property --runtime parallaxd.service MemoryMax="$(($(property MemoryCurrent) + 20000000))"
+    (echo $BASHPID >/sys/fs/cgroup/system.slice/parallaxd.service/cgroup.procs; tail -c 60000000 /dev/zero >/dev/null)
+    journalctl --no-pager -b -u parallaxd.service | grep -m 1 'engine died of signal 9' || fail "the engine was not killed for lack of memory"
+    systemctl set-property --runtime parallaxd.service MemoryMax=infinity
+    within 30 "killed for lack of memory, the engine was replaced" streaming
+    [[ $(property MainPID) == "$pid" ]] || fail "the service was restarted for it"
+}
+
 mountpoint -q /sys/kernel/debug || mount -t debugfs debug /sys/kernel/debug
 if [[ ! -e /var/lib/guest-phase ]]; then
     install_packages
@@ -130,7 +163,9 @@ fi
 starts_at_boot
 watchdog_restarts
 cameras
+date_set
 device_policy
 replug
+out_of_memory
 ok "all"
 leave 0

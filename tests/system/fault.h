@@ -29,6 +29,34 @@ static inline int open_files(pid_t process)
     return count - 2; /* . and .. */
 }
 
+/* The same once that is no longer changing: clients that left, children that were reaped, may take the supervisor a moment. */
+static inline int settled_files(pid_t process)
+{
+    int files = open_files(process);
+
+    for (int same = 0; same < 10; same++) {
+        usleep(5000);
+        const int now = open_files(process);
+        if (now != files)
+            same = -1;
+        files = now;
+    }
+    return files;
+}
+
+/* The service has FILES descriptors again within TIMEOUT_MS. */
+static inline void expect_files(int files, int timeout_ms)
+{
+    const int64_t deadline = now_ms() + timeout_ms;
+
+    while (open_files(daemon_.pid) != files) {
+        if (now_ms() > deadline)
+            fail_msg("%d descriptors, %d before; PLX_TEST_SEED=%llu", open_files(daemon_.pid), files,
+                     (unsigned long long)scratch_seed());
+        usleep(5000);
+    }
+}
+
 /* Memory of PROCESS itself, without what it shares: KiB. */
 static inline long private_kib(pid_t process)
 {

@@ -10,6 +10,7 @@ command -v readelf >/dev/null || { echo "skipped: no readelf"; exit 77; }
 
 library=$(readlink -f "$build/lib/libparallax.so")
 for file in "$build/bin/parallaxd" "$build/bin/parallax" "$library"; do
+    [[ ! -u $file && ! -g $file ]] || fail "$file is setuid or setgid"
     headers=$(readelf --wide --file-header --program-headers --dynamic "$file")
     symbols=$(readelf --wide --dyn-syms "$file")
     grep -q 'Type: *DYN' <<<"$headers" || fail "$file is not position-independent"

@@ -91,7 +91,7 @@ static void engine_dies_and_comes_back(struct plx_client *client, int n_th, void
                                        int argument)
 {
     const struct plx_frame before = running_frame(client, START_MS);
-    const int files = open_files(daemon_.pid);
+    const int files = settled_files(daemon_.pid);
     const pid_t engine = engine_of(&daemon_);
 
     kill_engine(engine, argument);
@@ -105,7 +105,7 @@ static void engine_dies_and_comes_back(struct plx_client *client, int n_th, void
     assert_true(now_ms() - killed_ms < RECOVER_MS + (100 << n_th));
     assert_true(after.epoch == before.epoch && after.sequence > before.sequence);
     whole_frame(client, START_MS);
-    assert_int_equal(open_files(daemon_.pid), files);
+    expect_files(files, RECOVER_MS);
     assert_true(is_gone(engine));
 }
 
@@ -166,7 +166,7 @@ static void a_client_killed_at_each_system_call_is_not_noticed(void **state)
     struct plx_client *client = NULL;
 
     start(&client);
-    const int files = open_files(daemon_.pid);
+    const int files = settled_files(daemon_.pid);
     const pid_t engine = engine_of(&daemon_);
     setenv("PARALLAX_SOCKET", daemon_.socket, 1);
     for (int count = 1; count <= 200; count += stride(200)) {
@@ -178,11 +178,7 @@ static void a_client_killed_at_each_system_call_is_not_noticed(void **state)
         command_free(&watch);
         whole_frame(client, RECOVER_MS);
     }
-    const int64_t deadline = now_ms() + RECOVER_MS;
-    while (open_files(daemon_.pid) != files) {
-        assert_true(now_ms() < deadline);
-        usleep(5000);
-    }
+    expect_files(files, RECOVER_MS);
     assert_int_equal(engine_of(&daemon_), engine);
     finish(client);
 }

@@ -134,7 +134,7 @@ static void a_service_without_descriptors_waits_for_them(void **state)
     daemon_start(&daemon_, small_args);
     struct plx_client *client = connect_client();
     const struct plx_frame before = running_frame(client, START_MS);
-    const int files = open_files(daemon_.pid);
+    const int files = settled_files(daemon_.pid);
 
     set_files(3);
     kill(daemon_.pid, SIGHUP); /* nothing has changed: nothing is tried */
@@ -145,7 +145,7 @@ static void a_service_without_descriptors_waits_for_them(void **state)
     set_files(4096);
     const struct plx_frame after = running_frame(client, 2 * RECOVER_MS);
     assert_true(after.epoch == before.epoch && after.sequence > before.sequence);
-    assert_int_equal(open_files(daemon_.pid), files);
+    expect_files(files, RECOVER_MS);
     stop_daemon();
     plx_disconnect(client);
 }

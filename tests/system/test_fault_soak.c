@@ -158,18 +158,6 @@ static void expect_service(struct plx_client *client, const char *after, uint64_
     assert_int_equal(daemon_wait(&daemon_, 0), -1);
 }
 
-/* Descriptors come back to FILES: a client that left, a child that was reaped, may take the supervisor a moment. */
-static void expect_files(int files)
-{
-    const int64_t deadline = now_ms() + BACK_MS;
-    while (open_files(daemon_.pid) != files) {
-        if (now_ms() > deadline)
-            fail_msg("%d descriptors, %d before; PLX_TEST_SEED=%llu", open_files(daemon_.pid), files,
-                     (unsigned long long)scratch_seed());
-        usleep(10000);
-    }
-}
-
 static void chaos_leaves_no_trace(void **state)
 {
     (void)state;
@@ -188,7 +176,7 @@ static void chaos_leaves_no_trace(void **state)
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
     const uint64_t epoch = running_frame(client, START_MS).epoch;
-    const int files = open_files(daemon_.pid);
+    const int files = settled_files(daemon_.pid);
     const int64_t begin_ms = now_ms();
     long first_kib = 0;
 
@@ -203,7 +191,7 @@ static void chaos_leaves_no_trace(void **state)
             measure(&slope, (double)(now_ms() - begin_ms) / 60000, (double)private_kib(daemon_.pid));
         usleep((useconds_t)pick(200) * 1000);
     }
-    expect_files(files);
+    expect_files(files, BACK_MS);
     const long grown_kib = first_kib > 0 ? private_kib(daemon_.pid) - first_kib : 0;
     print_message("    %d faults, %u engines replaced; supervisor %ld KiB, grown by %ld, slope %.2f KiB/min\n", faults,
                   plx_restarts(client), private_kib(daemon_.pid), grown_kib, slope_of(&slope));

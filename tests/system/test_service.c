@@ -268,6 +268,49 @@ static void systemd_is_told_the_truth(void **state)
     plx_disconnect(client);
 }
 
+/* True if INODE is of a local socket. */
+static bool is_local(unsigned long inode)
+{
+    char line[512];
+    unsigned long number;
+    bool found = false;
+    FILE *file = fopen("/proc/net/unix", "r");
+
+    assert_non_null(file);
+    while (!found && fgets(line, sizeof line, file))
+        found = sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &number) == 1 && number == inode;
+    fclose(file);
+    return found;
+}
+
+/* Supervisor and engine have no socket but local ones: no network, listening or not. */
+static void there_is_no_network_in_it(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    const pid_t process[] = {daemon_.pid, engine_of(&daemon_)};
+    int sockets = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        for (int fd = 0; fd < 64; fd++) {
+            char path[64], what[64];
+            unsigned long inode;
+            snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)process[i], fd);
+            const ssize_t length = readlink(path, what, sizeof what - 1);
+            what[length < 0 ? 0 : length] = '\0';
+            if (sscanf(what, "socket:[%lu]", &inode) != 1)
+                continue;
+            sockets++;
+            if (!is_local(inode))
+                fail_msg("process %zu has a socket that is not local: descriptor %d", i, fd);
+        }
+    assert_true(sockets >= 3); /* it listens, has a client, and both talk to each other */
+    stop_daemon();
+    plx_disconnect(client);
+}
+
 #define PAIRS 12
 
 static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **state)
@@ -307,6 +350,7 @@ int main(void)
         TEST(an_orderly_stop_at_any_moment_leaves_nothing),
         TEST(reload_takes_good_files_and_keeps_the_old_for_bad_ones),
         TEST(systemd_is_told_the_truth),
+        TEST(there_is_no_network_in_it),
         TEST(a_replay_is_published_to_its_last_pair_and_ends_the_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

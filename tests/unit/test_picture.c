@@ -345,6 +345,9 @@ int main(int argc, char **argv)
         TEST(freeze_reads_every_format_at_odd_sizes),
         TEST(images_too_small_for_a_patch_are_let_alone),
     };
+    const char *faults = getenv("PLX_FAULTS"); /* ./dev test faults */
+    if (faults && strcmp(faults, "full") == 0)
+        good_frames = 100000;
     if (argc > 1)
         good_frames = strtoull(argv[1], NULL, 10);
     return cmocka_run_group_tests(tests, NULL, NULL);

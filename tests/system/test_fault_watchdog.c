@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * systemd's watchdog, as the unit sets it: it is fed while the service recovers within its budget and no longer, and a
+ * supervisor that hangs is back in time. The test does what systemd does: it listens, kills and starts anew. The real one:
+ * ./dev vm systemd.
+ */
+#include "tests/system/fault.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define WATCHDOG_MS 2000
+
+static int notify_fd;
+
+static int listen_as_systemd(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char text[32];
+
+    make(state);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
+    notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(notify_fd, (const struct sockaddr *)&address, sizeof address), 0);
+    setenv("NOTIFY_SOCKET", address.sun_path, 1);
+    snprintf(text, sizeof text, "%d000", WATCHDOG_MS);
+    setenv("WATCHDOG_USEC", text, 1);
+    return 0;
+}
+
+static int hear_no_more(void **state)
+{
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    close(notify_fd);
+    return clean(state);
+}
+
+/* True if the watchdog was fed within TIMEOUT_MS; what was said before that counts, and is forgotten. */
+static bool fed(int timeout_ms)
+{
+    const int64_t deadline = now_ms() + timeout_ms;
+    struct pollfd readable = {.fd = notify_fd, .events = POLLIN};
+    char text[2048];
+    ssize_t bytes;
+    bool found = false;
+
+    do {
+        poll(&readable, 1, found || now_ms() >= deadline ? 0 : (int)(deadline - now_ms()));
+        while ((bytes = recv(notify_fd, text, sizeof text - 1, 0)) > 0) {
+            text[bytes] = '\0';
+            found = found || strncmp(text, "WATCHDOG=1", 10) == 0;
+        }
+    } while (!found && now_ms() < deadline);
+    return found;
+}
+
+/* Milliseconds that the unit names for KEY, in whole seconds or in ms. */
+static int unit_ms(const char *key)
+{
+    char line[256], format[64], unit[8] = "";
+    int value = -1;
+
+    FILE *file = fopen(PLX_BINARY_DIR "/systemd/parallaxd.service", "r");
+    assert_non_null(file);
+    snprintf(format, sizeof format, "%s=", key);
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, format, strlen(format)) == 0)
+            sscanf(line + strlen(format), "%d%7s", &value, unit);
+    fclose(file);
+    assert_true(value > 0);
+    return strcmp(unit, "ms") == 0 ? value : value * 1000;
+}
+
+static void a_supervisor_that_hangs_is_back_in_time(void **state)
+{
+    (void)state;
+    const int pause_ms = unit_ms("RestartSec");
+
+    const int64_t begin_ms = now_ms();
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame before = running_frame(client, START_MS);
+    const int start_ms = (int)(now_ms() - begin_ms); /* long on a machine that does other things */
+    const int allowed_ms = pause_ms + 2 * start_ms > 1500 ? pause_ms + 2 * start_ms : 1500;
+    const pid_t engine = engine_of(&daemon_);
+    assert_true(fed(WATCHDOG_MS));
+
+    const int64_t hung_ms = now_ms();
+    kill(daemon_.pid, SIGSTOP);
+    while (fed(WATCHDOG_MS)) /* what was on its way */
+        ;
+    kill(daemon_.pid, SIGKILL); /* WatchdogSignal= */
+    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    assert_true(is_gone(engine));
+    usleep((useconds_t)pause_ms * 1000);
+    daemon_start(&daemon_, small_args);
+    while (whole_frame(client, START_MS).epoch == before.epoch) /* the client reattaches by itself */
+        assert_true(now_ms() - hung_ms < START_MS);
+    const int back_ms = (int)(now_ms() - hung_ms);
+    print_message("    frames again %d ms after it hung, with WatchdogSec=%d ms and RestartSec=%d ms; a start takes %d ms\n",
+                  back_ms, WATCHDOG_MS, pause_ms, start_ms);
+    assert_true(back_ms <= WATCHDOG_MS + allowed_ms);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+/* Each engine is stopped as soon as it lives: the watchdog is fed for the 30 s that recovery may take, then no more. */
+static void the_watchdog_starves_when_recovery_takes_too_long(void **state)
+{
+    (void)state;
+    if (!fault_full()) {
+        print_message("    skipped: it takes 40 s; ./dev test faults has it\n");
+        skip();
+    }
+    const int budget_ms = 30000;
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    const int64_t stopped_ms = now_ms();
+    int64_t fed_ms = stopped_ms;
+
+    while (now_ms() - fed_ms < WATCHDOG_MS) {
+        const pid_t engine = daemon_child(&daemon_, "parallax-engine");
+        if (engine > 0)
+            kill(engine, SIGSTOP);
+        if (fed(20))
+            fed_ms = now_ms();
+        assert_true(now_ms() - stopped_ms < budget_ms + 2 * WATCHDOG_MS);
+    }
+    print_message("    fed for %d ms without frames, %u engines replaced\n", (int)(fed_ms - stopped_ms), plx_restarts(client));
+    assert_in_range(fed_ms - stopped_ms, budget_ms - WATCHDOG_MS, budget_ms + 1000);
+    assert_int_equal(plx_state(client), PLX_STATE_FAILED);
+    assert_true(plx_restarts(client) > 0);
+    kill(daemon_.pid, SIGKILL); /* WatchdogSignal= */
+    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    plx_disconnect(client);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, listen_as_systemd, hear_no_more)
+    const struct CMUnitTest tests[] = {
+        TEST(a_supervisor_that_hangs_is_back_in_time),
+        TEST(the_watchdog_starves_when_recovery_takes_too_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,10 +47,10 @@ static inline int settled_files(pid_t process)
 /* The service has FILES descriptors again within TIMEOUT_MS. */
 static inline void expect_files(int files, int timeout_ms)
 {
-    const int64_t deadline = now_ms() + timeout_ms;
+    const int64_t begin_ms = now_ms();
 
     while (open_files(daemon_.pid) != files) {
-        if (now_ms() > deadline)
+        if (is_late(begin_ms, timeout_ms))
             fail_msg("%d descriptors, %d before; PLX_TEST_SEED=%llu", open_files(daemon_.pid), files,
                      (unsigned long long)scratch_seed());
         usleep(5000);
@@ -80,14 +80,14 @@ static inline struct plx_frame whole_frame(struct plx_client *client, int timeou
 {
     static uint64_t memory[(1 << 22) / sizeof(uint64_t)];
     const struct plx_frame *frame = (const struct plx_frame *)memory;
-    const int64_t deadline = now_ms() + timeout_ms;
+    const int64_t begin_ms = now_ms();
     uint32_t bins[PLX_HISTOGRAM_BINS] = {0};
     size_t bytes;
     int result;
 
     while ((result = plx_copy(client, 50, memory, sizeof memory, &bytes)) < 0) {
         assert_true(result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST || result == PLX_ERR_OVERWRITTEN);
-        if (now_ms() > deadline)
+        if (is_late(begin_ms, timeout_ms))
             fail_msg("no frame in %d ms; the service said: %s", timeout_ms, daemon_said(&daemon_));
         if (result == PLX_ERR_LOST)
             usleep(5000);

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define BACK_MS 9000 /* the longest back-off, the start, and a machine that does other things */
-#define WARM_UP 8    /* faults after which memory is compared */
+#define BACK_MS 30000 /* what recovery may take at most; how fast it is, others test */
+#define WARM_UP 8     /* faults after which memory is compared */
 
 static uint64_t random_state;
 

@@ -78,12 +78,9 @@ static void a_supervisor_that_hangs_is_back_in_time(void **state)
     (void)state;
     const int pause_ms = unit_ms("RestartSec");
 
-    const int64_t begin_ms = now_ms();
     daemon_start(&daemon_, small_args);
     struct plx_client *client = connect_client();
     const struct plx_frame before = running_frame(client, START_MS);
-    const int start_ms = (int)(now_ms() - begin_ms); /* long on a machine that does other things */
-    const int allowed_ms = pause_ms + 2 * start_ms > 1500 ? pause_ms + 2 * start_ms : 1500;
     const pid_t engine = engine_of(&daemon_);
     assert_true(fed(WATCHDOG_MS));
 
@@ -92,16 +89,16 @@ static void a_supervisor_that_hangs_is_back_in_time(void **state)
     while (fed(WATCHDOG_MS)) /* what was on its way */
         ;
     kill(daemon_.pid, SIGKILL); /* WatchdogSignal= */
-    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
     assert_true(is_gone(engine));
     usleep((useconds_t)pause_ms * 1000);
     daemon_start(&daemon_, small_args);
     while (whole_frame(client, START_MS).epoch == before.epoch) /* the client reattaches by itself */
         assert_true(now_ms() - hung_ms < START_MS);
     const int back_ms = (int)(now_ms() - hung_ms);
-    print_message("    frames again %d ms after it hung, with WatchdogSec=%d ms and RestartSec=%d ms; a start takes %d ms\n",
-                  back_ms, WATCHDOG_MS, pause_ms, start_ms);
-    assert_true(back_ms <= WATCHDOG_MS + allowed_ms);
+    print_message("    frames again %d ms after it hung, with WatchdogSec=%d ms and RestartSec=%d ms\n", back_ms, WATCHDOG_MS,
+                  pause_ms);
+    assert_false(is_late(hung_ms + WATCHDOG_MS, 1500));
     stop_daemon();
     plx_disconnect(client);
 }
@@ -134,7 +131,7 @@ static void the_watchdog_starves_when_recovery_takes_too_long(void **state)
     assert_int_equal(plx_state(client), PLX_STATE_FAILED);
     assert_true(plx_restarts(client) > 0);
     kill(daemon_.pid, SIGKILL); /* WatchdogSignal= */
-    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
     plx_disconnect(client);
 }
 

@@ -52,12 +52,12 @@ static void a_killed_engine_is_replaced_and_clients_keep_their_mapping(void **st
         const int64_t killed_ms = now_ms();
         kill(engine, SIGKILL);
         while (plx_state(client) != PLX_STATE_RECOVERING) {
-            assert_true(now_ms() - killed_ms < 50 + SLACK_MS); /* one period */
+            assert_false(is_late(killed_ms, 50 + SLACK_MS)); /* one period */
             usleep(500);
         }
         assert_true(plx_health(client) & PLX_HEALTH_NO_FRAMES);
         const struct plx_frame after = running_frame(client, RECOVER_MS);
-        assert_true(now_ms() - killed_ms < RECOVER_MS);
+        assert_false(is_late(killed_ms, RECOVER_MS));
         assert_true(after.epoch == before.epoch);
         assert_true(after.sequence > before.sequence);
         assert_true(engine_of(&daemon_) != engine);
@@ -79,7 +79,7 @@ static void a_stopped_engine_is_noticed_and_replaced(void **state)
     kill(engine, SIGSTOP);
     const int64_t stopped_ms = now_ms();
     while (!(plx_health(client) & PLX_HEALTH_LATE)) { /* by the health table: 100 ms of a stage, 250 ms of the source */
-        assert_true(now_ms() - stopped_ms < 300 + SLACK_MS);
+        assert_false(is_late(stopped_ms, 300 + SLACK_MS));
         usleep(500);
     }
     assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
@@ -107,9 +107,9 @@ static void clients_reattach_when_the_supervisor_was_killed(void **state)
     while ((result = plx_next(client, 100, &view)) == 0)
         plx_release(client, &view);
     assert_int_equal(result, PLX_ERR_LOST);
-    assert_true(now_ms() - killed_ms < 50 + SLACK_MS);
+    assert_false(is_late(killed_ms, 50 + SLACK_MS));
     assert_int_equal(plx_state(client), PLX_STATE_STOPPED);
-    assert_int_equal(daemon_wait(&daemon_, 1000), 128 + SIGKILL);
+    assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
     assert_true(is_gone(engine)); /* no engine outlives its supervisor */
 
     daemon_start(&daemon_, small_args);
@@ -132,7 +132,7 @@ static void an_orderly_stop_at_any_moment_leaves_nothing(void **state)
         usleep((useconds_t)moment_ms[i] * 1000);
         const pid_t child = daemon_child(&daemon_, NULL);
         kill(daemon_.pid, signals[i % 2]);
-        assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+        assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 0);
         assert_true(access(daemon_.socket, F_OK) != 0);
         assert_true(child == 0 || is_gone(child));
     }
@@ -262,7 +262,7 @@ static void systemd_is_told_the_truth(void **state)
     expect_datagram(fd, "READY=1", START_MS);
     kill(daemon_.pid, SIGTERM);
     expect_datagram(fd, "STOPPING=1", RECOVER_MS);
-    assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+    assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 0);
     drain(fd);
     close(fd);
     plx_disconnect(client);
@@ -333,9 +333,11 @@ static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **s
             accounted = sum;
     }
     assert_int_equal(result, PLX_ERR_LOST);
-    assert_int_equal(daemon_wait(&daemon_, 2000), 0);
+    assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 0);
     assert_int_equal(accounted, PAIRS);
-    assert_string_equal(daemon_said(&daemon_), ""); /* an end is no news */
+    const char *said = daemon_said(&daemon_); /* an end is no news, but a machine that does other things may be late */
+    if (*said && !strstr(said, " and is not done"))
+        fail_msg("it said: %s", said);
     plx_disconnect(client);
 }
 

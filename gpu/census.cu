@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
-#include "gpu/device.cuh"
+#include <cuda_pipeline.h>
 
-#define TILE_X 64 /* pixels of a block; a thread makes two, BLOCK_X apart */
-#define TILE_Y 8
-#define BLOCK_X (TILE_X / 2)
+#include "gpu/packed.cuh"
+#include "gpu/vector.cuh"
+
+/*
+ * Two pixels, HALF columns apart, lie in the halves of a register as floating-point numbers of 16 bits, 1024 + brightness, in
+ * which their difference is exact. Cut off below 0 and above 1 it is the bit wanted; ten bits are collected as 2 * bits + bit,
+ * exact too, and then are the mantissa. So a bit of two pixels takes two instructions, at the full rate of the GPU.
+ */
+#define WARPS 8   /* of a block */
+#define ROWS 2    /* that a thread makes */
+#define COLUMNS 4 /* and columns, in each half of the tile */
+#define HALF (32 * COLUMNS)
+#define TILE_X (2 * HALF)
+#define TILE_Y (WARPS * ROWS)
+#define THREADS (WARPS * 32)
 #define RADIUS_X 4 /* of the largest window */
 #define RADIUS_Y 3
-#define HALO_X (RADIUS_X + 1) /* smoothing looks one further */
-#define HALO_Y (RADIUS_Y + 1)
-#define SHARED_X (TILE_X + 2 * HALO_X)
-#define SHARED_Y (TILE_Y + 2 * HALO_Y)
+#define PIECE 16                     /* bytes that are read at once */
+#define BYTES_X (TILE_X + 2 * PIECE) /* of the tile and its surroundings, as read */
+#define BYTES_Y (TILE_Y + 2 * RADIUS_Y + 2)
+#define PAIRS_X (HALF + 2 * RADIUS_X)
+#define PAIRS_Y (TILE_Y + 2 * RADIUS_Y)
+#define BYTE_OF_PAIR (PIECE - RADIUS_X) /* column of the bytes at that of the pairs */
+#define EMPTY 0x64006400u               /* 1024 in both halves */
 
 struct census_args {
     plx_view<const uint8_t> grey;
     plx_view<void> census;
     plx_view<uint8_t> gradient; /* data NULL: none */
-    bool smooth, zero_border;
+    bool smooth, zero_border, grey_aligned, census_aligned, gradient_aligned;
 };
 
 /* Window and form of one kind. Samples are taken in raster order, the first into the highest bit. */
@@ -24,6 +39,12 @@ template <enum plx_census_kind KIND> struct form {
     static constexpr int rx = KIND == PLX_CENSUS_SYMMETRIC_7X5 ? 3 : 4;
     static constexpr int ry = KIND == PLX_CENSUS_SYMMETRIC_7X5 ? 2 : 3;
     static constexpr bool symmetric = KIND == PLX_CENSUS_SYMMETRIC_7X5 || KIND == PLX_CENSUS_SYMMETRIC_9X7;
+    static constexpr int bits = KIND == PLX_CENSUS_SYMMETRIC_7X5   ? 17
+                                : KIND == PLX_CENSUS_SYMMETRIC_9X7 ? 31
+                                : KIND == PLX_CENSUS_FULL_9X7      ? 62
+                                                                   : 30;
+    static constexpr int words = KIND == PLX_CENSUS_FULL_9X7 ? 2 : 1; /* of 32 bits */
+    static constexpr int rows_at_once = words == 1 ? ROWS : 1;        /* as registers allow */
 
     static __device__ constexpr bool sampled(int dx, int dy)
     {
@@ -33,116 +54,273 @@ template <enum plx_census_kind KIND> struct form {
     }
 };
 
-/* A word, its upper bits alone in the first half of samples where it has more than 32. */
-template <enum plx_census_kind KIND> struct word {
+/* A census word. */
+template <int WORDS> struct word_of {
     typedef uint32_t type;
-    static constexpr int upper = 0;
 };
-template <> struct word<PLX_CENSUS_FULL_9X7> {
+template <> struct word_of<2> {
     typedef uint64_t type;
-    static constexpr int upper = 30;
 };
 
-typedef uint8_t tile[SHARED_Y][SHARED_X];
+typedef uint8_t byte_tile[BYTES_Y][BYTES_X];
+typedef uint32_t pair_tile[PAIRS_Y][PAIRS_X];
 
-/* The block's pixels and their surroundings, coordinates clamped. */
-static __device__ void load_tile(const struct census_args &a, int x0, int y0, tile &grey)
+/* A row of pairs around a thread's columns. */
+struct line {
+    uint32_t at[COLUMNS + 2 * RADIUS_X];
+
+    __device__ __forceinline__ line()
+    {
+    }
+    __device__ __forceinline__ explicit line(const uint32_t *from)
+    {
+#pragma unroll
+        for (int i = 0; i < COLUMNS + 2 * RADIUS_X; i += 4) {
+            const uint4 four = *(const uint4 *)(from + i);
+            at[i] = four.x, at[i + 1] = four.y, at[i + 2] = four.z, at[i + 3] = four.w;
+        }
+    }
+};
+
+/* The pixels around the tile at (X0, Y0), coordinates clamped; a row by a warp. What lies aligned is copied while others go on.
+ */
+static __device__ __forceinline__ void load_bytes(const struct census_args &a, int x0, int y0, byte_tile &bytes)
 {
-    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < SHARED_X * SHARED_Y; i += BLOCK_X * TILE_Y) {
-        const int y = i / SHARED_X, x = i % SHARED_X;
-        const uint8_t *row = a.grey.row(plx_clamp(y0 + y - HALO_Y, 0, a.grey.height - 1));
-        grey[y][x] = row[plx_clamp(x0 + x - HALO_X, 0, a.grey.width - 1)];
+    const int tx = threadIdx.x % 32 * PIECE, x = x0 + tx - PIECE;
+
+    if (tx >= BYTES_X || x >= a.grey.width + RADIUS_X + 1)
+        return;
+#pragma unroll 1
+    for (int ty = threadIdx.x / 32; ty < BYTES_Y; ty += WARPS) {
+        const uint8_t *row = a.grey.row(plx_clamp(y0 + ty - RADIUS_Y - 1, 0, a.grey.height - 1));
+        if (a.grey_aligned && x >= 0 && x + PIECE <= a.grey.width)
+            __pipeline_memcpy_async(&bytes[ty][tx], row + x, PIECE);
+        else
+            for (int k = 0; k < PIECE; k++)
+                bytes[ty][tx + k] = row[plx_clamp(x + k, 0, a.grey.width - 1)];
     }
 }
 
-/* G of the tile but its outermost frame. Outside the image G is that of the nearest pixel inside, not a mean of clamped
- * pixels: so the mean is taken at the clamped place. */
-static __device__ void smooth_tile(const struct census_args &a, int x0, int y0, const tile &grey, tile &smooth)
+/* Byte I of both words, in the halves of a register. */
+static __device__ __forceinline__ uint32_t pair_of(uint32_t first, uint32_t second, int i)
 {
-    const int inner_x = SHARED_X - 2, inner_y = SHARED_Y - 2;
-    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < inner_x * inner_y; i += BLOCK_X * TILE_Y) {
-        const int ty = 1 + i / inner_x, tx = 1 + i % inner_x;
-        const int x = plx_clamp(x0 + tx - HALO_X, 0, a.grey.width - 1) - x0 + HALO_X;
-        const int y = plx_clamp(y0 + ty - HALO_Y, 0, a.grey.height - 1) - y0 + HALO_Y;
-        smooth[ty][tx] =
-            (uint8_t)((4 * grey[y][x] + grey[y - 1][x] + grey[y + 1][x] + grey[y][x + 1] + grey[y][x - 1] + 4) >> 3);
+    return plx_even_bytes(__byte_perm(first, second, (unsigned)(i | (4 + i) << 8)));
+}
+
+/* Pairs of COLUMNS columns from FROM on, smoothed or not. */
+static __device__ __forceinline__ uint4 make_pairs(const uint8_t *from, bool smooth)
+{
+    uint32_t c[COLUMNS + 2];
+
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++)
+        c[1 + i] = pair_of(*(const uint32_t *)from, *(const uint32_t *)(from + HALF), i);
+    if (!smooth)
+        return make_uint4(c[1] | EMPTY, c[2] | EMPTY, c[3] | EMPTY, c[4] | EMPTY);
+
+    uint32_t g[COLUMNS];
+    const uint8_t *north = from - BYTES_X, *south = from + BYTES_X;
+    c[0] = pair_of(*(const uint32_t *)(from - 4), *(const uint32_t *)(from + HALF - 4), 3);
+    c[5] = pair_of(*(const uint32_t *)(from + 4), *(const uint32_t *)(from + HALF + 4), 0);
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const uint32_t n = pair_of(*(const uint32_t *)north, *(const uint32_t *)(north + HALF), i);
+        const uint32_t s = pair_of(*(const uint32_t *)south, *(const uint32_t *)(south + HALF), i);
+        g[i] = plx_even_bytes((plx_mad(c[1 + i], 4, 0x00040004) + n + s + c[i] + c[i + 2]) >> 3) | EMPTY;
+    }
+    return make_uint4(g[0], g[1], g[2], g[3]);
+}
+
+/* Outside the image G is that of the nearest pixel inside, not a mean of clamped pixels. */
+static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, pair_tile &pairs)
+{
+    for (int i = threadIdx.x; i < 2 * PAIRS_X * PAIRS_Y; i += THREADS) {
+        const int half = i % 2, tx = i / 2 % PAIRS_X, ty = i / 2 / PAIRS_X;
+        const int left = x0 + half * HALF - RADIUS_X, top = y0 - RADIUS_Y; /* of the pairs */
+        const int x = plx_clamp(left + tx, 0, a.grey.width - 1) - left, y = plx_clamp(top + ty, 0, a.grey.height - 1) - top;
+        if ((x != tx || y != ty) && x >= 0)
+            ((uint16_t *)&pairs[ty][tx])[half] = ((const uint16_t *)&pairs[y][x])[half];
     }
 }
 
-/* Two pixels in the halves of a word, BLOCK_X apart: one subtraction compares both. */
-typedef uint32_t pairs[SHARED_Y][SHARED_X - BLOCK_X];
-
-static __device__ void pair_tile(const tile &g, pairs &ret_pairs)
+/* The first minus the second of both halves, no less than 0 and no more than 1. */
+static __device__ __forceinline__ uint32_t larger(uint32_t first, uint32_t second)
 {
-    const int width = SHARED_X - BLOCK_X;
-    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < width * SHARED_Y; i += BLOCK_X * TILE_Y)
-        ret_pairs[i / width][i % width] = g[i / width][i % width] | (uint32_t)g[i / width][i % width + BLOCK_X] << 16;
+    uint32_t bit;
+    asm("sub.sat.f16x2 %0, %1, %2;" : "=r"(bit) : "r"(first), "r"(second));
+    return bit;
 }
 
-/* The census words of the two pixels at (X, Y) of the tile. */
+/* 2 * bits + bit, of both halves */
+static __device__ __forceinline__ uint32_t append(uint32_t bits, uint32_t bit)
+{
+    uint32_t longer;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(longer) : "r"(bits), "r"(0x40004000u), "r"(bit));
+    return longer;
+}
+
+/* The upper and the lower half of a census word are collected in ten bits and, above, up to six. */
+enum { PART_LOW, PART_LOW_6, PART_HIGH, PART_HIGH_6, PARTS };
+
+static __device__ constexpr int part_of(int bit)
+{
+    return bit < 10 ? PART_LOW : bit < 16 ? PART_LOW_6 : bit < 26 ? PART_HIGH : PART_HIGH_6;
+}
+
+/* What doubles to 1024 while bits are appended until the word has BITS. */
+static __device__ constexpr uint32_t empty_part(int part, int bits)
+{
+    const int begin = part == PART_LOW ? 0 : part == PART_LOW_6 ? 10 : part == PART_HIGH ? 16 : 26;
+    const int most = part % 2 == 0 ? 10 : 6, count = bits - begin < most ? bits - begin : most;
+    return EMPTY - (uint32_t)(count > 0 ? count : 0) * 0x04000400u;
+}
+
+/* Of both halves the ten bits of PART and, above, six of MORE. */
+static __device__ __forceinline__ uint32_t join(uint32_t part, uint32_t more)
+{
+    return (part & 0x03FF03FFu) | (plx_mad(more, 1 << 10, 0) & 0xFC00FC00u);
+}
+
+/* Words of column I of the thread in both halves of the tile; WINDOW: from the uppermost row of the window on. */
 template <enum plx_census_kind KIND>
-static __device__ __forceinline__ void census_words(const pairs &p, int x, int y, typename word<KIND>::type ret_words[2])
+static __device__ __forceinline__ void census_words(const line *window, int i,
+                                                    uint32_t (&ret_words)[2][COLUMNS][form<KIND>::words])
 {
     typedef form<KIND> f;
-    uint32_t low[2] = {0, 0}, high[2] = {0, 0}; /* complements */
-    int samples = 0;
+    const int x = RADIUS_X + i, y = f::ry;
+    uint32_t parts[f::words][PARTS];
+    int bit = f::bits;
+
+#pragma unroll
+    for (int word = 0; word < f::words; word++)
+#pragma unroll
+        for (int part = 0; part < PARTS; part++)
+            parts[word][part] = empty_part(part, f::bits - word * 32);
 #pragma unroll
     for (int dy = -f::ry; dy <= f::ry; dy++) {
 #pragma unroll
         for (int dx = -f::rx; dx <= f::rx; dx++) {
             if (!f::sampled(dx, dy))
                 continue;
-            const uint32_t other = f::symmetric ? p[y - dy][x - dx] : p[y][x];
-            const uint32_t not_larger = other + 0x80008000u - p[y + dy][x + dx]; /* in the uppermost bit of each half */
-            uint32_t *bits = samples++ < word<KIND>::upper ? high : low;
-            bits[0] = __funnelshift_l(not_larger << 16, bits[0], 1);
-            bits[1] = __funnelshift_l(not_larger, bits[1], 1);
+            const uint32_t other = f::symmetric ? window[y - dy].at[x - dx] : window[y].at[x];
+            bit--;
+            uint32_t *part = &parts[bit / 32][part_of(bit % 32)];
+            *part = append(*part, larger(window[y + dy].at[x + dx], other));
         }
     }
-    const uint64_t mask = ~0ull >> (64 - samples);
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-        ret_words[i] = (typename word<KIND>::type)(~((uint64_t)high[i] << 32 | low[i]) & mask);
+    for (int word = 0; word < f::words; word++) {
+        const uint32_t low = join(parts[word][PART_LOW], parts[word][PART_LOW_6]);
+        const uint32_t high = join(parts[word][PART_HIGH], parts[word][PART_HIGH_6]);
+        ret_words[0][i][word] = __byte_perm(low, high, 0x5410);
+        ret_words[1][i][word] = __byte_perm(low, high, 0x7632);
+    }
 }
 
-static __device__ uint8_t gradient_at(const tile &g, int x, int y)
+/* Gradients of the thread's columns in row MIDDLE, a byte each, in both halves. All sums are of integers of 16 bits, of which
+ * the 1024s cancel. */
+static __device__ __forceinline__ void gradients(const line *middle, uint32_t (&ret_gradients)[2])
 {
-    const int sum = 2 * (g[y][x + 1] - g[y][x - 1]) + g[y - 1][x + 1] - g[y - 1][x - 1] + g[y + 1][x + 1] - g[y + 1][x - 1];
-    return (uint8_t)plx_clamp(128 + (sum >> 1), 0, 255);
+    uint32_t sum[COLUMNS + 2], g[COLUMNS];
+
+#pragma unroll
+    for (int i = 0; i < COLUMNS + 2; i++) {
+        const int x = RADIUS_X - 1 + i;
+        sum[i] = plx_mad(middle[0].at[x], 2, middle[-1].at[x]) + middle[1].at[x];
+    }
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) { /* 1024 + the gradient, whose lower byte remains */
+        const uint32_t shifted = (sum[i + 2] - sum[i] + 2 * plx_both(1024 + 128)) >> 1 & 0x0FFF0FFFu;
+        g[i] = plx_min2(plx_max2(shifted, plx_both(1024)), plx_both(1024 + 255));
+    }
+    const uint32_t first = __byte_perm(g[0], g[1], 0x6240), second = __byte_perm(g[2], g[3], 0x6240);
+    ret_gradients[0] = __byte_perm(first, second, 0x5410);
+    ret_gradients[1] = __byte_perm(first, second, 0x7632);
 }
 
-/* Grid: tiles of 64 x 8 pixels. Reads each pixel once (2.3 with the halo), writes 4 or 8 bytes, and 1 of gradient. */
-template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(BLOCK_X *TILE_Y) census_kernel(census_args a)
+/* Writes the thread's words of one half of row Y. */
+template <enum plx_census_kind KIND>
+static __device__ __forceinline__ void store_words(const struct census_args &a, int x, int y, bool border,
+                                                   const uint32_t (&words)[COLUMNS][form<KIND>::words])
 {
     typedef form<KIND> f;
-    typedef typename word<KIND>::type word_type;
-    __shared__ tile grey, smooth;
-    __shared__ pairs pair;
-    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y, y = y0 + threadIdx.y;
-    word_type words[2];
+    typedef typename word_of<f::words>::type word_type;
+    plx_vector<word_type, COLUMNS> vector;
+    const bool row_outside = y < f::ry || y >= a.grey.height - f::ry;
 
-    load_tile(a, x0, y0, grey);
-    __syncthreads();
-    if (a.smooth) {
-        smooth_tile(a, x0, y0, grey, smooth);
-        __syncthreads();
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const bool outside = row_outside || x + i < f::rx || x + i >= a.grey.width - f::rx;
+        const word_type word = f::words == 2 ? (word_type)((uint64_t)words[i][f::words - 1] << 32 | words[i][0]) : words[i][0];
+        vector.at[i] = border && outside ? 0 : word;
     }
-    const tile &g = a.smooth ? smooth : grey;
-    pair_tile(g, pair);
-    __syncthreads();
+    word_type *row = (word_type *)((char *)a.census.data + (size_t)y * a.census.pitch);
+    plx_store(vector, row + x, a.grey.width - x, a.census_aligned);
+}
+
+/* Words and gradients of the thread's columns in row Y, whose pairs, RADIUS_X columns before, are MIDDLE. */
+template <enum plx_census_kind KIND>
+static __device__ __forceinline__ void make_row(const struct census_args &a, const uint32_t *middle, int x, int y, bool border)
+{
+    typedef form<KIND> f;
+    uint32_t words[2][COLUMNS][f::words], gradient[2];
+    line window[2 * f::ry + 1];
+
+#pragma unroll
+    for (int i = 0; i < 2 * f::ry + 1; i++)
+        window[i] = line(middle + (i - f::ry) * PAIRS_X);
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++)
+        census_words<KIND>(window, i, words);
+    if (a.gradient.data)
+        gradients(window + f::ry, gradient);
     if (y >= a.grey.height)
         return;
-    census_words<KIND>(pair, threadIdx.x + HALO_X, threadIdx.y + HALO_Y, words);
-    word_type *row = (word_type *)((char *)a.census.data + (size_t)y * a.census.pitch);
-    for (int i = 0; i < 2; i++) {
-        const int tx = threadIdx.x + i * BLOCK_X, x = x0 + tx;
-        if (x >= a.grey.width)
-            return;
-        const bool outside = x < f::rx || x >= a.grey.width - f::rx || y < f::ry || y >= a.grey.height - f::ry;
-        row[x] = a.zero_border && outside ? 0 : words[i];
+#pragma unroll
+    for (int half = 0; half < 2; half++, x += HALF) {
+        store_words<KIND>(a, x, y, border, words[half]);
         if (a.gradient.data)
-            a.gradient.row(y)[x] = gradient_at(g, tx + HALO_X, threadIdx.y + HALO_Y);
+            plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
+                      a.gradient_aligned);
     }
+}
+
+/* Pairs of the tile at (X0, Y0) from its bytes. */
+static __device__ __forceinline__ void make_tile(const struct census_args &a, int x0, int y0, bool border,
+                                                 const byte_tile &bytes, pair_tile &pairs)
+{
+    const int pieces = PAIRS_X / COLUMNS;
+
+#pragma unroll 2
+    for (int i = threadIdx.x; i < pieces * PAIRS_Y; i += THREADS) {
+        const int ty = i / pieces, tx = i % pieces * COLUMNS;
+        *(uint4 *)&pairs[ty][tx] = make_pairs(&bytes[ty + 1][tx + BYTE_OF_PAIR], a.smooth);
+    }
+    __syncthreads();
+    if (a.smooth && border) {
+        clamp_pairs(a, x0, y0, pairs);
+        __syncthreads();
+    }
+}
+
+/* Grid: tiles of 256 x 16 pixels. Reads 1 byte a pixel (1.7 with the halo), writes 4 or 8, and 1 of gradient. */
+template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(THREADS, 2) census_kernel(census_args a)
+{
+    typedef form<KIND> f;
+    __shared__ __align__(16) byte_tile bytes;
+    __shared__ __align__(16) pair_tile pairs;
+    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
+    const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * ROWS; /* of the thread's first pixel in the tile */
+    const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + TILE_Y + RADIUS_Y > a.grey.height;
+
+    load_bytes(a, x0, y0, bytes);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    make_tile(a, x0, y0, border, bytes, pairs);
+#pragma unroll(f::rows_at_once)
+    for (int i = 0; i < ROWS; i++)
+        make_row<KIND>(a, &pairs[y + i + RADIUS_Y][x], x0 + x, y0 + y + i, border && a.zero_border);
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
@@ -160,10 +338,14 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
-    struct census_args args = {plx_view_of<const uint8_t>(grey), plx_view_of<void>(&ret_features->census),
-                               gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(), match->smooth,
-                               match->census_zero_border};
-    const dim3 block(BLOCK_X, TILE_Y);
-    kernel[match->census]<<<plx_grid(grey->width, grey->height, dim3(TILE_X, TILE_Y)), block, 0, gpu->stream>>>(args);
+    const struct census_args args = {plx_view_of<const uint8_t>(grey),
+                                     plx_view_of<void>(&ret_features->census),
+                                     gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(),
+                                     match->smooth,
+                                     match->census_zero_border,
+                                     plx_rows_aligned(grey, PIECE),
+                                     plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
+                                     gradient && plx_rows_aligned(&ret_features->gradient, COLUMNS)};
+    kernel[match->census]<<<plx_grid(grey->width, grey->height, dim3(TILE_X, TILE_Y)), THREADS, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, census_kernel);
 }

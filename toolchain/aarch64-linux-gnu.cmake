@@ -10,9 +10,13 @@ get_filename_component(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/sysroot-
 if(NOT EXISTS ${CMAKE_SYSROOT}/usr/include)
     message(FATAL_ERROR "No arm64 libraries in ${CMAKE_SYSROOT}: run ./dev cross, or toolchain/sysroot")
 endif()
-get_filename_component(cuda ${CMAKE_CURRENT_LIST_DIR}/../build/cuda-arm64 ABSOLUTE) # toolchain/cuda_arm64
-set(CMAKE_FIND_ROOT_PATH ${cuda})
-set(CMAKE_EXE_LINKER_FLAGS_INIT --sysroot=${CMAKE_SYSROOT}) # CMake forgets it for programs with CUDA in them
+if(PLX_CUDA_TARGET) # toolchain/cuda_arm64 made it
+    set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PLX_CUDA_TARGET)
+    include(${PLX_CUDA_TARGET}/compiler.cmake)
+    set(CMAKE_FIND_ROOT_PATH ${PLX_CUDA_TARGET})
+    set(CUDAToolkit_ROOT ${PLX_CUDA_TARGET})
+endif()
+add_link_options(--sysroot=${CMAKE_SYSROOT}) # CMake forgets it for programs with CUDA in them
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

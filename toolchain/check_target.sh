@@ -8,6 +8,7 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 [[ $# == 1 && -d build/${1-} ]] || { printf 'usage: toolchain/check_target.sh PRESET   (which has been built)\n' >&2; exit 64; }
 
 stage=$PWD/build/$1/stage sysroot=$PWD/build/sysroot-arm64 failed=0 count=0
+cuda=$(sed -n 's/^PLX_CUDA_TARGET:[A-Z]*=//p' "build/$1/CMakeCache.txt")
 # Of the GPUs that the preset is for: "87-real" is sm_87.
 architectures=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' "build/$1/CMakeCache.txt" | tr ';' '\n' | sed 's/-.*//; s/^/sm_/' | sort -u | paste -sd' ')
 rm -rf "$stage"
@@ -17,7 +18,7 @@ complain() { printf 'check_target: %s: %s\n' "${file#"$stage"}" "$*" >&2; failed
 
 # The library is in the target's root file system, or is ours.
 on_target() { # NAME
-    [[ -n $(find "$sysroot/lib/aarch64-linux-gnu/" "$sysroot/usr/lib/aarch64-linux-gnu/" "$stage" "$sysroot/lib/" -maxdepth 4 -name "$1" -print -quit 2>/dev/null) ]]
+    [[ -n $(find "$sysroot/lib/aarch64-linux-gnu/" "$sysroot/usr/lib/aarch64-linux-gnu/" "$stage" "$sysroot/lib/" ${cuda:+"$cuda/lib/"} -maxdepth 4 -name "$1" -print -quit 2>/dev/null) ]]
 }
 
 while read -r file; do
@@ -32,7 +33,7 @@ while read -r file; do
     ! grep -qaF "$PWD" "$file" || complain "holds the path $PWD"
     gpu=
     if [[ $architectures ]]; then
-        gpu=$(build/cuda-arm64/bin/cuobjdump --list-elf "$file" 2>/dev/null | grep -o 'sm_[0-9a-z]*' | sort -u | paste -sd' ' || true)
+        gpu=$("$cuda/bin/cuobjdump" --list-elf "$file" 2>/dev/null | grep -o 'sm_[0-9a-z]*' | sort -u | paste -sd' ' || true)
         [[ ! $gpu && $file != */parallaxd || $gpu == "$architectures" ]] || complain "holds code for the GPUs: ${gpu:-none}; expected $architectures"
     fi
     printf '%-34s %s: %s\n' "${file#"$stage"}" "$machine${gpu:+ $gpu}" "$(echo $needed)"

@@ -5,7 +5,9 @@
 usage: opencv.py PROBE DATA        (PROBE: the program made of opencv_probe.c; DATA: the test data, may be missing)
 Exit status: 0 all equal, 1 a difference, 77 skipped because python3-opencv is missing.
 """
+import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-PROBE, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
+PROBE, DATA = [*shlex.split(os.environ.get("PLX_EMULATOR", "")), sys.argv[1]], pathlib.Path(sys.argv[2])
 PLUMB_BOB, RATIONAL, EQUIDISTANT = 1, 2, 3
 OBLONG = "equidistant, fx != fy"
 ZERO_DISPARITY = cv2.CALIB_ZERO_DISPARITY
@@ -67,7 +69,7 @@ class Stereo:
 
 
 def ask(*request, text=""):
-    done = subprocess.run([PROBE, *map(str, request)], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([*PROBE, *map(str, request)], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, request))}: {done.stderr.strip()}")
     return done.stdout

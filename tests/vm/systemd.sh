@@ -3,64 +3,7 @@
 # Runs in the guest with systemd, as its guest.service (./dev vm systemd): installs the packages, reboots, and sees what an
 # engineer who bets a robot on the service would want to see. Leaves the guest with its exit code.
 set -u
-leave() { # CODE
-    sync
-    echo "guest: exit $1"
-    printf "\\x0$1" | dd of=/dev/port bs=1 seek=244 2>/dev/null # on amd64 this is the end
-    poweroff -ff
-}
-fail() {
-    echo "FAILED: $*"
-    systemctl status --no-pager -l parallaxd.service | head -n 30
-    journalctl --no-pager -b -n 40
-    leave 1
-}
-ok() { printf 'ok %6.1f s  %s\n' "$(cut -d' ' -f1 /proc/uptime)" "$*"; }
-
-property() { systemctl show -P "$1" "${2-parallaxd.service}"; }
-running() { parallax status >/dev/null 2>&1 && [[ $(property ActiveState) == active ]]; }
-
-within() { # SECONDS WHAT COMMAND...
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
-    until "$@"; do
-        [[ $SECONDS -lt $end ]] || fail "not in time: $what"
-        sleep 0.2
-    done
-    ok "$what"
-}
-
-configure() { # LINES
-    mkdir -p /etc/parallax
-    printf '%s\n' "$1" 'backend: cpu' 'match:' '  disparities: 64' >/etc/parallax/parallax.yaml
-}
-
-install_packages() {
-    dpkg -i /payload/*.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log; fail "the packages do not install"; }
-    [[ $(systemctl is-enabled parallaxd.service) == enabled ]] || fail "the service is not enabled by its package"
-    configure 'source:
-  kind: synthetic
-  width: 320
-  height: 200
-  rate_hz: 2'
-    ok "packages installed; rebooting"
-    echo installed >/var/lib/guest-phase
-    sync
-    systemctl start --no-block --job-mode=replace-irreversibly reboot.target # the guest has no logind to ask
-    sleep 60
-    fail "no reboot"
-}
-
-starts_at_boot() {
-    running || fail "the service does not run after multi-user.target"
-    local service target
-    service=$(property ActiveEnterTimestampMonotonic)
-    target=$(property ActiveEnterTimestampMonotonic multi-user.target)
-    [[ $service -gt 0 && $service -le $target ]] || fail "ready at $service µs, after multi-user.target at $target µs"
-    ok "ready $((service / 1000)) ms after the kernel's start, multi-user.target at $((target / 1000)) ms"
-    [[ $(stat -c %U "/proc/$(property MainPID)") == parallax ]] || fail "it does not run as the user parallax"
-    systemd-analyze time | sed 's/^/    /'
-}
+. /payload/guest.sh
 
 watchdog_restarts() {
     local before=$SECONDS
@@ -74,21 +17,7 @@ restarted() { [[ $(property NRestarts) == 1 && $(property ActiveState) == active
 cameras() {
     modprobe stereocam standard_controls=1 || fail "the test camera does not load"
     udevadm settle
-    cat >/etc/parallax/stereo.yaml <<'YAML'
-cam0:
-  camera_model: pinhole
-  intrinsics: [300, 300, 160, 100]
-  distortion_model: none
-  distortion_coeffs: []
-  resolution: [320, 200]
-cam1:
-  camera_model: pinhole
-  intrinsics: [300, 300, 160, 100]
-  distortion_model: none
-  distortion_coeffs: []
-  resolution: [320, 200]
-  T_cn_cnm1: [[1, 0, 0, -0.12], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-YAML
+    write_calibration 320 200
     configure 'calibration: /etc/parallax/stereo.yaml
 source:
   kind: v4l2
@@ -157,8 +86,10 @@ out_of_memory() {
 }
 
 mountpoint -q /sys/kernel/debug || mount -t debugfs debug /sys/kernel/debug
-if [[ ! -e /var/lib/guest-phase ]]; then
+if [[ $(guest_phase) == new ]]; then
     install_packages
+    configure "$synthetic"
+    reboot_into service
 fi
 starts_at_boot
 watchdog_restarts

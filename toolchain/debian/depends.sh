@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Prints the packages that the programs and libraries below STAGE need, for a Depends field: as dpkg-shlibdeps finds them, or, for a
-# cross build, from the shlibs files of the target's own packages, which SYSROOT keeps where dpkg does.
+# cross build, from the shlibs files of the target's own packages, which SYSROOT keeps where dpkg does, and one more FILE like them.
 set -euo pipefail
-[[ $# == 1 || $# == 2 ]] || { echo 'usage: depends.sh STAGE [SYSROOT]' >&2; exit 64; }
-stage=$1 sysroot=${2-}
+[[ $# -ge 1 && $# -le 3 ]] || { echo 'usage: depends.sh STAGE [SYSROOT [FILE]]' >&2; exit 64; }
+stage=$1 sysroot=${2-} more=${3-}
 
 programs() {
     local file
@@ -27,7 +27,7 @@ fi
 # libNAME.so.VERSION or NAME-VERSION.so is written NAME VERSION there.
 for soname in $(readelf -d "${files[@]}" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
     name=$(sed -E 's/\.so\.(.*)$/ \1/; t; s/-([0-9.]+)\.so$/ \1/' <<<"$soname")
-    found=$(cat "$sysroot"/var/lib/dpkg/info/*.shlibs | awk -v name="$name " \
+    found=$(cat "$sysroot"/var/lib/dpkg/info/*.shlibs $more | awk -v name="$name " \
         'index($0, name) == 1 && !found {found = substr($0, length(name) + 1)} END {print found}')
     [[ $found ]] || { echo "depends.sh: no package of $sysroot says that it has $soname" >&2; exit 1; }
     echo "$found"

@@ -6,7 +6,7 @@ foreach(package ${CPACK_COMPONENTS_ALL})
     file(GLOB_RECURSE texts ${stage}/usr/share/man/* ${stage}/usr/share/doc/*/changelog)
     execute_process(COMMAND gzip -9n ${texts} COMMAND_ERROR_IS_FATAL ANY)
 
-    execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/depends.sh ${stage} ${CPACK_PLX_SYSROOT}
+    execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/depends.sh ${stage} ${CPACK_PLX_TARGET}
                     OUTPUT_VARIABLE depends OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     string(TOUPPER ${package} upper)
     list(APPEND depends ${CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS})

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Boots the distribution with systemd in QEMU without KVM, for ./dev vm systemd: tests/vm/systemd.sh runs in it, with the packages
-# that are given and the modules that it names. Exits as that does; 77 = skipped, with the reason.
+# Boots the distribution with systemd in QEMU without KVM, with the packages that are given. On amd64 (./dev vm systemd) tests/vm/systemd.sh
+# runs in it; on arm64 (./dev vm arm64) tests/vm/target.sh, with the tests of tests/system built in build/arm64-cpu. Exits as that
+# does; 77 = skipped, with the reason.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$here/../.."
@@ -18,10 +19,25 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/payload"
 cp "$@" "$work/payload"
-cp tests/vm/systemd.sh "$work/payload/run"
-guest_modules "$work/payload" <<<$'stereocam\nvirtio_blk\nvirtio_pci\ncrc32c_generic\next4'
+cp tests/vm/guest.sh "$work/payload"
+case $arch in
+amd64) cp tests/vm/systemd.sh "$work/payload/run"; cameras=stereocam ;;
+arm64)
+    cp tests/vm/target.sh "$work/payload/run"
+    cameras=vivid bin=build/arm64-cpu/bin
+    mkdir "$work/payload/bin"
+    for program in "$bin"/{parallax,parallaxd,parallax-selftest,parallaxd_faulty,ring_peer,ring_peer_mutant,selftest_mutant} tests/system/test_*.c; do
+        program=$(basename "$program" .c)
+        aarch64-linux-gnu-strip --strip-debug -o "$work/payload/bin/$program" "$bin/$program"
+    done
+    cp -r docs "$work/payload"
+    readlink -f build/arm64-cpu >"$work/payload/binaries"
+    pwd -P >"$work/payload/sources"
+    ;;
+esac
+guest_modules "$work/payload" <<<"$cameras"$'\nvirtio_blk\nvirtio_pci\ncrc32c_generic\next4'
 mv "$work/payload/lib/modules/$(<$kernel/version)" "$work/payload/modules"
-PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -d "$work/payload" "$work/payload.img" 64M
+PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -d "$work/payload" "$work/payload.img" 256M
 guest_disk_archive "$work/disk" "$work/initramfs"
-guest_boot "${PLX_GUEST_TIMEOUT_S:-580}" "$work/initramfs" \
+guest_boot "${PLX_GUEST_TIMEOUT_S:-$([[ $arch == amd64 ]] && echo 580 || echo 3600)}" "$work/initramfs" \
     -drive file="build/guest/base-$arch.img",if=virtio,format=raw,snapshot=on -drive file="$work/payload.img",if=virtio,format=raw,readonly=on

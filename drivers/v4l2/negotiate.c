@@ -10,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "core/raw.h"
+#include "drivers/v4l2/crop.h"
 
 #define SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
 
@@ -89,28 +90,6 @@ static void list_formats(const struct plx_v4l2_node *node, char *text, size_t by
         plx_v4l2_fourcc_text(offer.pixelformat, name);
         used += (size_t)snprintf(text + used, bytes - used, "%s%s", offer.index ? ", " : "", name);
     }
-}
-
-static int set_crop(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why)
-{
-    const struct v4l2_rect rect = {
-        .left = wish->crop.x, .top = wish->crop.y, .width = (uint32_t)wish->crop.width, .height = (uint32_t)wish->crop.height};
-    /* The selection API takes the single-planar type for both (since Linux 4.13). */
-    struct v4l2_selection selection = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .target = V4L2_SEL_TGT_CROP, .r = rect};
-
-    if (wish->crop.width == 0)
-        return 0;
-    int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
-    if (result == -ENOTTY || result == -EINVAL)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera cannot crop; remove source.crop_width", node->path);
-    if (result < 0)
-        return plx_v4l2_fail(why, node->path, result, "cropping");
-    if (memcmp(&selection.r, &rect, sizeof rect) != 0)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED,
-                        "%s: the camera crops to %ux%u at %d,%d instead of %dx%d at %d,%d; ask for that", node->path,
-                        selection.r.width, selection.r.height, selection.r.left, selection.r.top, wish->crop.width,
-                        wish->crop.height, wish->crop.x, wish->crop.y);
-    return 0;
 }
 
 static void fill_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
@@ -252,9 +231,11 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *w
                         "%s: the camera offers %s, none of them %dx%d pixels in a form that can be read; "
                         "`parallax cameras` lists the sizes",
                         node->path, offered, wish->width, wish->height);
-    int result = set_crop(node, wish, why);
+    int result = plx_v4l2_crop_set(node, wish, why);
     if (result == 0)
         result = set_format(node, wish, format->fourcc, &deal, why);
+    if (result == 0)
+        result = plx_v4l2_crop_check(node, wish, why);
     if (result < 0)
         return result;
     set_rate(node, wish, &deal, note);

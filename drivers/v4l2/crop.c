@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/crop.h"
+
+#include <errno.h>
+#include <linux/videodev2.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+static struct v4l2_selection selection_of(const struct plx_v4l2_wish *wish)
+{
+    return (struct v4l2_selection){
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, /* for both kinds of node, since Linux 4.13 */
+        .target = V4L2_SEL_TGT_CROP,
+        .r = {wish->crop.x, wish->crop.y, (uint32_t)wish->crop.width, (uint32_t)wish->crop.height},
+    };
+}
+
+int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why)
+{
+    struct v4l2_selection selection = selection_of(wish);
+    const struct v4l2_rect wanted = selection.r, *is = &selection.r;
+
+    if (wish->crop.width == 0)
+        return 0;
+    int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &selection);
+    if (result < 0)
+        return plx_v4l2_fail(why, node->path, result, "the camera does not say how it crops");
+    if (memcmp(is, &wanted, sizeof wanted) == 0)
+        return 0;
+    return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                    "%s: the camera crops to %ux%u at %d,%d instead of %ux%u at %d,%d for pictures of %dx%d; set source.crop_* "
+                    "to what it does, or source.width and height to the part's size",
+                    node->path, is->width, is->height, is->left, is->top, wanted.width, wanted.height, wanted.left, wanted.top,
+                    wish->width, wish->height);
+}
+
+int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why)
+{
+    struct v4l2_selection selection = selection_of(wish);
+
+    if (wish->crop.width == 0)
+        return 0;
+    int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
+    if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera cannot crop; remove source.crop_width", node->path);
+    if (result < 0 && result != -EBUSY) /* streaming already, for an engine that is being replaced: as it is set */
+        return plx_v4l2_fail(why, node->path, result, "cropping");
+    return plx_v4l2_crop_check(node, wish, why);
+}

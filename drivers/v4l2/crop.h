@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of a sensor that a camera shows. */
+#ifndef PLX_V4L2_CROP_H
+#define PLX_V4L2_CROP_H
+
+#include "drivers/v4l2/negotiate.h"
+
+/* Asks for WISH's part, before the format is set; no wish is fine. UNSUPPORTED, with what the camera crops to instead, or that
+ * it cannot; errors of plx_v4l2_fail. */
+int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why);
+
+/* Afterwards: setting the format may have changed it. */
+int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why);
+
+#endif

@@ -27,6 +27,7 @@ struct plx_config {
         int seed;                 /* synthetic */
         double noise;             /* synthetic: standard deviation of the camera noise, grey levels */
         double pair_tolerance_ms; /* 0: a quarter of the period */
+        double readout_ms;        /* 0: not known */
         /* v4l2, see struct plx_v4l2_options */
         char camera[PLX_EYES][256];
         char format[8];

@@ -87,6 +87,9 @@ const struct plx_key plx_keys[] = {
      .help = "v4l2: pictures from setting the gain to its effect"},
     {"source.restore_controls", PLX_KEY_BOOL, FIELD(source.restore_controls),
      .help = "v4l2: put all controls that were set back at the end"},
+    {"source.readout_ms", PLX_KEY_REAL, FIELD(source.readout_ms), LIMITS(0, 1000),
+     .help =
+         "v4l2: from the end of the exposure to the stamp, where that is of the end of the frame; 0 = not known, stamps stay"},
     {"source.pair_tolerance_ms", PLX_KEY_REAL, FIELD(source.pair_tolerance_ms), LIMITS(0, 1000),
      .help = "largest difference of left and right capture times within a pair; 0 = a quarter of the period"},
 

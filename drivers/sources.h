@@ -51,6 +51,7 @@ struct plx_v4l2_options {
     double rate_hz;               /* 0: as the camera is set */
     int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
     bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
+    int64_t readout_ns; /* from the end of the exposure to a stamp of the end of the frame; 0: not known */
     struct plx_v4l2_control_options control;
 };
 

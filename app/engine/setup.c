@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/engine/setup.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -54,6 +55,7 @@ static int open_cameras(struct plx_setup *setup, const struct plx_config *config
         .crop_width = config->source.crop_width,
         .crop_height = config->source.crop_height,
         .msb_aligned = config->source.msb_aligned,
+        .readout_ns = llround(config->source.readout_ms * (double)PLX_NS_PER_MS),
         .control =
             {
                 .controls = config->source.controls,

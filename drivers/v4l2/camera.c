@@ -125,6 +125,16 @@ static void fill_eyes(const struct plx_v4l2_camera *camera, const struct plx_raw
     }
 }
 
+/* From the stamp of a picture to the middle of its exposure; 0 where that is not known. */
+static int64_t to_middle_ns(const struct plx_v4l2_camera *camera, uint32_t flags, uint32_t exposure_us)
+{
+    const int64_t half_ns = exposure_us / 2 * PLX_NS_PER_US;
+
+    if ((flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE)
+        return half_ns;
+    return camera->readout_ns > 0 ? -camera->readout_ns - half_ns : 0;
+}
+
 int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, struct plx_why *why)
 {
     struct plx_v4l2_picture picture;
@@ -159,8 +169,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     ret_capture->clock_offset_ns = camera->clock.offset_ns;
     ret_capture->sequence = picture.sequence;
     plx_v4l2_steer_in_force(&camera->steer, picture.sequence, &ret_capture->exposure_us, &ret_capture->gain);
-    if ((picture.flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE) /* to the middle of the exposure */
-        ret_capture->capture_ns += ret_capture->exposure_us / 2 * PLX_NS_PER_US;
+    ret_capture->capture_ns += to_middle_ns(camera, picture.flags, ret_capture->exposure_us);
     camera->seen = true;
     camera->last_sequence = picture.sequence;
     camera->last_capture_ns = ret_capture->capture_ns;

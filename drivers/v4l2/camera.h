@@ -18,6 +18,7 @@ struct plx_v4l2_camera {
     struct plx_v4l2_rule rule;
     struct plx_v4l2_wish wish;
     bool msb_aligned;
+    int64_t readout_ns; /* of stamps of the end of the frame; 0: not known */
     const struct plx_v4l2_control_options *control;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 

@@ -105,6 +105,7 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
             .crop = {options->crop_x, options->crop_y, options->crop_width, options->crop_height},
         };
         camera->msb_aligned = options->msb_aligned;
+        camera->readout_ns = options->readout_ns;
         camera->control = &self->control;
         camera->eye = both_in_one ? PLX_EYES : i;
         if (result == 0)

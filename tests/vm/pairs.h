@@ -33,13 +33,21 @@ struct pairs {
     uint32_t health; /* all that was seen, until it is cleared */
 };
 
-static inline void pairs_open(struct pairs *pairs, const struct plx_v4l2_options *options)
+static inline struct plx_stages *pairs_stages(void)
 {
     const struct plx_limits limits = {.width = 16, .height = 16, .disparities = 64, .threads = 1};
+    struct plx_stages *stages;
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    return stages;
+}
+
+/* With buffers of STAGES, which is the pairs' from then on. */
+static inline void pairs_open_in(struct pairs *pairs, struct plx_stages *stages, const struct plx_v4l2_options *options)
+{
     struct plx_why why = {""};
 
     memset(pairs, 0, sizeof *pairs);
-    assert_int_equal(plx_cpu_create(&limits, &pairs->stages), 0);
+    pairs->stages = stages;
     int result = plx_v4l2_create(pairs->stages, options, &pairs->source, &why);
     if (result < 0)
         fail_msg("%s", why.text);
@@ -49,6 +57,11 @@ static inline void pairs_open(struct pairs *pairs, const struct plx_v4l2_options
     result = pairs->source->ops->start(pairs->source, &why);
     if (result < 0)
         fail_msg("%s", why.text);
+}
+
+static inline void pairs_open(struct pairs *pairs, const struct plx_v4l2_options *options)
+{
+    pairs_open_in(pairs, pairs_stages(), options);
 }
 
 static inline void pairs_release(struct pairs *pairs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How pictures come into memory: USERPTR where the driver has it, else DMABUF, else one copy; the same pictures each way, and
- * every buffer back with the driver.
+ * How pictures come into memory: USERPTR where the driver has it, else DMABUF, else one copy; the same pictures each way,
+ * always in memory that the backend reads in place, and every buffer back with the driver.
  *
  * guest: stereocam width=320 height=180
  * guest: udmabuf
@@ -9,6 +9,8 @@
 #include "tests/vm/stereocam.h"
 
 #include <stdlib.h>
+
+#include "tests/memory_spy.h"
 
 #define RATE_HZ 20
 #define PAIRS 40
@@ -32,17 +34,30 @@ static void check_ramp(const struct plx_capture *capture, int eye)
     }
 }
 
-static void check_memory(const struct plx_v4l2_options *options, enum plx_memory memory)
+/* What the backend is like. */
+enum backend { USUAL, PINS_NOTHING, ADOPTS_NOTHING };
+
+/* Pictures must come as MEMORY, into what the backend allocated or ADOPTED. */
+static void check_memory(enum backend backend, enum plx_memory memory, bool adopted)
 {
+    const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
+    struct plx_stages *stages = pairs_stages();
     static const char *const name[PLX_EYES] = {"left", "right"};
     struct pairs pairs;
 
-    pairs_open(&pairs, options);
+    spy_on(stages);
+    spy.pins_nothing = backend == PINS_NOTHING;
+    spy.adopts_nothing = backend == ADOPTS_NOTHING;
+    pairs_open_in(&pairs, stages, &options);
+    assert_int_equal(spied_blocks(!adopted), 0); /* nothing is kept of what was only tried */
     for (int i = 0; i < PAIRS; i++) {
         assert_true(pairs_next(&pairs, 3000));
         for (int eye = 0; eye < PLX_EYES; eye++) {
             struct camera_record record;
             assert_int_equal(pairs.pair[eye].memory, memory);
+            const struct spied_block *block = spied_block(pairs.pair[eye].raw[eye].data, pairs.pair[eye].raw[eye].bytes);
+            assert_non_null(block);
+            assert_true(block->adopted == adopted);
             check_ramp(&pairs.pair[eye], eye);
             assert_true(camera_record(name[eye], pairs.pair[eye].sequence, &record));
             assert_string_equal(record.fate, "good");
@@ -55,49 +70,56 @@ static void check_memory(const struct plx_v4l2_options *options, enum plx_memory
             assert_true(camera_record(name[eye], pairs.pair[eye].sequence - back, &record));
             assert_string_not_equal(record.fate, "no-buffer");
         }
-    pairs_close(&pairs);
+    pairs_release(&pairs);
+    pairs.source->ops->destroy(pairs.source);
+    assert_int_equal(spied_blocks(false) + spied_blocks(true), 0);
+    stages->ops->destroy(stages);
 }
 
 static void test_userptr(void **state)
 {
     (void)state;
-    const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
-    check_memory(&options, PLX_MEMORY_USERPTR);
+    check_memory(USUAL, PLX_MEMORY_USERPTR, false);
+    check_memory(ADOPTS_NOTHING, PLX_MEMORY_USERPTR, false);
+}
+
+/* What the backend allocates is beyond the driver; ordinary memory that the backend adopts is not. */
+static void test_userptr_into_adopted_memory(void **state)
+{
+    (void)state;
+    check_memory(PINS_NOTHING, PLX_MEMORY_USERPTR, true);
 }
 
 static void test_dmabuf(void **state)
 {
     (void)state;
-    const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     load("userptr=0");
-    check_memory(&options, PLX_MEMORY_DMABUF);
+    check_memory(USUAL, PLX_MEMORY_DMABUF, true);
 }
 
 static void test_mmap(void **state)
 {
     (void)state;
-    const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
+    check_memory(ADOPTS_NOTHING, PLX_MEMORY_MMAP, false);
     assert_int_equal(system("rmmod udmabuf"), 0);
-    check_memory(&options, PLX_MEMORY_MMAP);
+    check_memory(USUAL, PLX_MEMORY_MMAP, false);
 }
 
 /* Rows that are longer than the picture. */
 static void test_pitch(void **state)
 {
     (void)state;
-    const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     load("stride_align=256");
-    check_memory(&options, PLX_MEMORY_USERPTR);
+    check_memory(USUAL, PLX_MEMORY_USERPTR, false);
     load("stride_align=256 userptr=0");
-    check_memory(&options, PLX_MEMORY_MMAP);
+    check_memory(USUAL, PLX_MEMORY_MMAP, false);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_userptr),
-        cmocka_unit_test(test_dmabuf),
-        cmocka_unit_test(test_mmap),
+        cmocka_unit_test(test_userptr), cmocka_unit_test(test_userptr_into_adopted_memory),
+        cmocka_unit_test(test_dmabuf),  cmocka_unit_test(test_mmap),
         cmocka_unit_test(test_pitch),
     };
     return cmocka_run_group_tests_name("source_memory", tests, NULL, NULL);

@@ -25,7 +25,7 @@ mine += [ctypes.sizeof(parallax.Header), len(parallax.PLANES)]
 assert mine == offsets, list(zip(FIELDS + OBSTACLE, mine, offsets))
 
 with parallax.Client() as eyes:
-    assert eyes.state == "running" and eyes.health == 0
+    assert eyes.state == "running" and eyes.health == 0 and eyes.reason == ""
     last = 0
     for _ in range(20):
         assert select.select([eyes], [], [], 5)[0]

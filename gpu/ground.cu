@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. The last block
- * of a kernel to end does what needs all of them, so that nothing waits for the CPU. All sums are of integers.
+ * Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. One kernel with
+ * barriers across its grid: what follows from sums of all blocks each block works out for itself, so that nothing waits for the
+ * CPU, nor for a launch. All sums are of integers.
  */
 #include <stdlib.h>
 
-#include "gpu/device.cuh"
+#include "gpu/cooperate.cuh"
 
 #include "core/ground_fit.h"
 
-#define BLOCK 256
-#define WARPS (BLOCK / 32)
 #define NEIGHBOURS 9
+#define WARPS NEIGHBOURS
+#define BLOCK (WARPS * 32)
+#define MOST_BLOCKS 128
+#define LANES 8 /* of a line, PLX_GROUND_ROWS / LANES rows each */
 #define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
 
 struct plx_gpu_ground {
     struct plx_ground_histogram histogram;
-    sum64 best;       /* line so far: score + 2^30 in the high half, its index's complement in the low one */
-    sum64 sums[SUMS]; /* of a fit, as struct plx_ground_sums */
-    struct plx_ground ground;
-    uint32_t solved;
-    unsigned int ended; /* blocks of this kernel */
+    sum64 best;                        /* line so far: score + 2^30 in the high half, its index's complement in the low one */
+    sum64 sums[PLX_GROUND_FITS][SUMS]; /* as struct plx_ground_sums */
 };
 
 struct ground_args {
@@ -32,27 +32,39 @@ struct ground_args {
     struct plx_ground *ret_ground;
 };
 
-/* True in all threads of the last block of a kernel that calls it; that block sees what the others wrote. */
-static __device__ bool last_block(unsigned int *ended)
+/* The grid's lines. */
+struct lines {
+    int32_t horizon[PLX_GROUND_HORIZONS], slope[PLX_GROUND_SLOPES];
+};
+
+static __device__ void clear_state(struct plx_gpu_ground *state)
 {
-    __shared__ bool last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicInc(ended, gridDim.x - 1) == gridDim.x - 1;
-    __syncthreads();
-    __threadfence();
-    return last;
+    const int i = threadIdx.x;
+    if (i < PLX_GROUND_FITS * SUMS)
+        state->sums[i / SUMS][i % SUMS] = 0;
+    else if (i == PLX_GROUND_FITS * SUMS)
+        state->best = 0;
 }
 
-/* Grid: a block a row of the histogram, which takes turns over its columns. Reads 2 bytes a pixel of 64 rows. */
-static __global__ void __launch_bounds__(BLOCK) histogram_kernel(ground_args a)
+static __device__ void make_lines(const ground_args &a, struct lines &ret_lines)
+{
+    const int i = threadIdx.x;
+    if (i < PLX_GROUND_HORIZONS)
+        ret_lines.horizon[i] = plx_ground_grid_line(&a.params, i * PLX_GROUND_SLOPES).horizon;
+    if (i < PLX_GROUND_SLOPES)
+        ret_lines.slope[i] = plx_ground_grid_line(&a.params, i).slope;
+}
+
+/* Row I of the histogram. */
+static __device__ void count_row(const ground_args &a, int i)
 {
     __shared__ uint32_t count[PLX_GROUND_BINS];
     const unsigned width = plx_ground_bin_width(a.params.disparities);
-    const uint16_t *row = a.disparity.row(plx_ground_row(blockIdx.x, a.disparity.height));
+    const uint16_t *row = a.disparity.row(plx_ground_row(i, a.disparity.height));
+    uint32_t *below = a.state->histogram.below[i];
     const int bin = threadIdx.x;
 
+    __syncthreads();
     if (bin < PLX_GROUND_BINS)
         count[bin] = 0;
     __syncthreads();
@@ -68,53 +80,70 @@ static __global__ void __launch_bounds__(BLOCK) histogram_kernel(ground_args a)
         if (bin < PLX_GROUND_BINS)
             count[bin] += before;
     }
-    uint32_t *below = a.state->histogram.below[blockIdx.x];
     if (bin < PLX_GROUND_BINS)
         below[bin + 1] = count[bin];
     if (bin == 0)
         below[0] = 0;
-    if (blockIdx.x == 0 && bin == 0)
-        a.state->best = 0;
-    if (blockIdx.x == 0 && bin < SUMS)
-        a.state->sums[bin] = 0;
 }
 
-/* As plx_ground_score, by a warp, a lane a row. */
-static __device__ int64_t score_by_warp(const ground_args &a, const struct plx_ground_histogram *histogram,
-                                        struct plx_ground_line line)
+/* As plx_ground_score of both, by a part of a warp: COUNT neighbouring lanes take the rows by turns, and none counts that comes
+ * after one that is nearer than the search. In all of these lanes. */
+template <int COUNT>
+static __device__ int64_t score_together(const ground_args &a, const struct plx_ground_histogram *histogram,
+                                         struct plx_ground_line line, int reach)
 {
+    const uint32_t lane = threadIdx.x % COUNT, first = threadIdx.x % 32 - lane, mask = ~0u >> (32 - COUNT);
     int64_t score = 0;
     bool open = true; /* no row so far was nearer than the search */
 
-    for (int from = 0; from < PLX_GROUND_ROWS && open; from += 32) {
-        const int lane = threadIdx.x % 32;
+    for (int from = 0; from < PLX_GROUND_ROWS && __any_sync(~0u, open); from += COUNT) {
         int64_t more;
-        const bool said =
-            plx_ground_score_row(histogram, &a.params, a.disparity.width, a.disparity.height, line, 1, from + lane, &more);
-        const uint32_t ends = __ballot_sync(~0u, !said);
-        open = ends == 0;
-        more = open || lane < __ffs(ends) - 1 ? more : 0;
-        for (int step = 16; step > 0; step /= 2)
-            more += __shfl_xor_sync(~0u, more, step);
-        score += more;
+        const bool said = plx_ground_score_row(histogram, &a.params, a.disparity.width, a.disparity.height, line, reach,
+                                               from + (int)lane, &more);
+        const uint32_t ends = __ballot_sync(~0u, !said) >> first & mask;
+        score += open && (ends & ((2u << lane) - 1)) == 0 ? more : 0;
+        open = open && ends == 0;
     }
+#pragma unroll
+    for (int step = COUNT / 2; step > 0; step /= 2)
+        score += __shfl_xor_sync(~0u, score, step);
     return score;
 }
 
+/* The best line of the grid, as far as this block looks, into the state. */
+static __device__ void search(const ground_args &a, const struct plx_ground_histogram *histogram, const struct lines &lines)
+{
+    const int each = BLOCK / LANES;
+    sum64 best = 0;
+
+    for (int from = blockIdx.x * each; from < PLX_GROUND_LINES; from += gridDim.x * each) {
+        const int index = from + threadIdx.x / LANES, inside = min(index, PLX_GROUND_LINES - 1);
+        const struct plx_ground_line line = {lines.horizon[inside / PLX_GROUND_SLOPES],
+                                             lines.slope[inside % PLX_GROUND_SLOPES]};
+        const int64_t score = score_together<LANES>(a, histogram, line, 2);
+        const sum64 mine = (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* the first of equals is the largest */
+        best = mine > best ? mine : best;
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        const sum64 other = __shfl_xor_sync(~0u, best, step);
+        best = other > best ? other : best;
+    }
+    if (threadIdx.x % 32 == 0)
+        atomicMax(&a.state->best, best);
+}
+
 /* As plx_ground_start, a warp a neighbour. */
-static __device__ void start(const ground_args &a, const struct plx_ground_histogram *histogram)
+static __device__ struct plx_ground start(const ground_args &a, const struct plx_ground_histogram *histogram)
 {
     __shared__ int64_t score[NEIGHBOURS];
-    const uint32_t index = ~(uint32_t) * (volatile sum64 *)&a.state->best;
+    const uint32_t index = ~(uint32_t)__ldcg(&a.state->best), warp = threadIdx.x / 32;
     struct plx_ground_line line = plx_ground_grid_line(&a.params, (int)index), step = plx_ground_grid_step(&a.params, line);
 
     for (int round = 0; round < PLX_GROUND_REFINES; round++) {
         step = plx_ground_half_step(step);
-        for (int i = threadIdx.x / 32; i < NEIGHBOURS; i += WARPS) {
-            const int64_t mine = score_by_warp(a, histogram, plx_ground_neighbour(line, step, i));
-            if (threadIdx.x % 32 == 0)
-                score[i] = mine;
-        }
+        const int64_t mine = score_together<32>(a, histogram, plx_ground_neighbour(line, step, (int)warp), 1);
+        if (threadIdx.x % 32 == 0)
+            score[warp] = mine;
         __syncthreads();
         int best = NEIGHBOURS / 2;
         for (int k = 0; k < NEIGHBOURS; k++)
@@ -122,38 +151,11 @@ static __device__ void start(const ground_args &a, const struct plx_ground_histo
         line = plx_ground_neighbour(line, step, best);
         __syncthreads();
     }
-    if (threadIdx.x == 0) {
-        a.state->ground = plx_ground_from_line(&a.params, line);
-        a.state->solved = true;
-    }
+    return plx_ground_from_line(&a.params, line);
 }
 
-/* Grid: a thread a line. The histogram, 33 KB, lies in shared memory; the last block refines the best line. */
-static __global__ void __launch_bounds__(BLOCK) line_kernel(ground_args a)
-{
-    __shared__ struct plx_ground_histogram histogram;
-    const uint32_t *from = &a.state->histogram.below[0][0];
-    uint32_t *to = &histogram.below[0][0];
-    const int index = blockIdx.x * BLOCK + threadIdx.x;
-
-    for (int i = threadIdx.x; i < (int)(sizeof histogram / sizeof *to); i += BLOCK)
-        to[i] = from[i];
-    __syncthreads();
-    const int64_t score = plx_ground_score(&histogram, &a.params, a.disparity.width, a.disparity.height,
-                                           plx_ground_grid_line(&a.params, index), 2);
-    sum64 best = (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)index; /* the first of equals is the largest */
-    for (int step = 16; step > 0; step /= 2) {
-        const sum64 other = __shfl_xor_sync(~0u, best, step);
-        best = other > best ? other : best;
-    }
-    if (threadIdx.x % 32 == 0)
-        atomicMax(&a.state->best, best);
-    if (last_block(&a.state->ended))
-        start(a, &histogram);
-}
-
-/* Adds the block's SUMS to the state's. */
-static __device__ void add_sums(struct plx_gpu_ground *state, const struct plx_ground_sums &sums)
+/* Adds the block's SUMS to the state's of FIT. */
+static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_sums)
 {
     __shared__ int64_t part[WARPS][SUMS];
     const int64_t mine[SUMS] = {sums.votes, sums.n, sums.u, sums.v, sums.d, sums.uu, sums.uv, sums.vv, sums.ud, sums.vd};
@@ -171,48 +173,80 @@ static __device__ void add_sums(struct plx_gpu_ground *state, const struct plx_g
         int64_t sum = 0;
         for (int w = 0; w < WARPS; w++)
             sum += part[w][threadIdx.x];
-        atomicAdd(&state->sums[threadIdx.x], (sum64)sum);
+        atomicAdd(&ret_sums[threadIdx.x], (sum64)sum);
     }
 }
 
-/* Solves for the plane; after the last fit, decides whether it is ground. One thread. */
-static __device__ void solve(const ground_args &a, bool last)
+/* Sums of this block's pixels near GROUND; a pixel in so many is its own. */
+static __device__ struct plx_ground_sums vote(const ground_args &a, const struct plx_ground &ground, int fit)
 {
-    struct plx_gpu_ground *state = a.state;
-    const volatile sum64 *s = state->sums;
-    const struct plx_ground_sums sums = {(int64_t)s[0], (int64_t)s[1], (int64_t)s[2], (int64_t)s[3], (int64_t)s[4],
-                                         (int64_t)s[5], (int64_t)s[6], (int64_t)s[7], (int64_t)s[8], (int64_t)s[9]};
-
-    if (state->solved)
-        state->solved = plx_ground_solve(&sums, a.disparity.width, a.disparity.height, &state->ground);
-    if (last) {
-        plx_ground_accept(&sums, &a.params, a.disparity.height, state->solved, &state->ground);
-        *a.ret_ground = state->ground;
-    } else if (state->solved) { /* or these sums are the last */
-        for (int k = 0; k < SUMS; k++)
-            state->sums[k] = 0;
-    }
-}
-
-/* Grid: a block a row of those that count, fit FIT. Reads 2 bytes a pixel; the last block solves. */
-static __global__ void __launch_bounds__(BLOCK) fit_kernel(ground_args a, int fit)
-{
-    const struct plx_ground ground = a.state->ground;
-    const int width = a.disparity.width, height = a.disparity.height, y = blockIdx.x * plx_ground_fit_step(height);
+    const int width = a.disparity.width, height = a.disparity.height, every = plx_ground_fit_step(height);
     const int infinity = plx_disparity_at_infinity(&a.params.calibration, a.params.min_disparity);
     const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
     const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(&a.params, fit) << 16;
-    const uint16_t *row = a.disparity.row(y);
+    const unsigned pixels = (unsigned)(width * ((height + every - 1) / every));
     struct plx_ground_sums sums = {0};
 
-    if (a.state->solved) {
-        for (int x = threadIdx.x; x < width; x += BLOCK)
-            plx_ground_vote(&sums, x - width / 2, y - height / 2, row[x], ground.a * x + ground.b * y + ground.c, least,
-                            tolerance);
-        add_sums(a.state, sums);
+#pragma unroll 4
+    for (unsigned i = blockIdx.x * BLOCK + threadIdx.x; i < pixels; i += gridDim.x * BLOCK) {
+        const int y = (int)(i / (unsigned)width) * every, x = (int)(i % (unsigned)width);
+        plx_ground_vote(&sums, x - width / 2, y - height / 2, a.disparity.row(y)[x], ground.a * x + ground.b * y + ground.c,
+                        least, tolerance);
     }
-    if (last_block(&a.state->ended) && threadIdx.x == 0)
-        solve(a, fit == PLX_GROUND_FITS - 1);
+    return sums;
+}
+
+/* From the line to the plane, and whether it is ground. */
+static __device__ void fit(const ground_args &a, const cooperative_groups::grid_group &grid, struct plx_ground ground)
+{
+    __shared__ struct plx_ground plane;
+    __shared__ struct plx_ground_sums all;
+    __shared__ bool solved;
+    const bool first = threadIdx.x == 0;
+
+    for (int i = 0; i < PLX_GROUND_FITS; i++) {
+        add_sums(vote(a, ground, i), a.state->sums[i]);
+        grid.sync();
+        if (threadIdx.x < SUMS)
+            ((int64_t *)&all)[threadIdx.x] = (int64_t)__ldcg(&a.state->sums[i][threadIdx.x]);
+        __syncthreads();
+        if (first) {
+            plane = ground;
+            solved = plx_ground_solve(&all, a.disparity.width, a.disparity.height, &plane);
+        }
+        __syncthreads();
+        ground = plane;
+        if (!solved) /* these sums are the last, in all blocks */
+            break;
+    }
+    if (blockIdx.x == 0 && first) {
+        plx_ground_accept(&all, &a.params, a.disparity.height, solved, &ground);
+        *a.ret_ground = ground;
+    }
+}
+
+/* Grid: up to 128 blocks that run at once (cooperative): a row of the histogram a block, then 8 lanes a line of the grid, the
+ * histogram, 33 KB, in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 in each fit. */
+static __global__ void __launch_bounds__(BLOCK) ground_kernel(ground_args a)
+{
+    __shared__ struct plx_ground_histogram histogram;
+    __shared__ struct lines lines;
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    const uint32_t *from = &a.state->histogram.below[0][0];
+    uint32_t *to = &histogram.below[0][0];
+
+    if (blockIdx.x == gridDim.x - 1)
+        clear_state(a.state);
+    make_lines(a, lines);
+    for (int i = blockIdx.x; i < PLX_GROUND_ROWS; i += gridDim.x)
+        count_row(a, i);
+    grid.sync();
+    for (int i = threadIdx.x; i < (int)(sizeof histogram / sizeof *to); i += BLOCK)
+        to[i] = __ldcg(&from[i]);
+    __syncthreads();
+    search(a, &histogram, lines);
+    grid.sync();
+    fit(a, grid, start(a, &histogram));
 }
 
 static __global__ void none_kernel(struct plx_ground *ret_ground)
@@ -250,16 +284,5 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         return PLX_LAUNCHED(gpu, none_kernel);
     }
 
-    histogram_kernel<<<PLX_GROUND_ROWS, BLOCK, 0, gpu->stream>>>(args);
-    int result = PLX_LAUNCHED(gpu, histogram_kernel);
-    if (result < 0)
-        return result;
-    line_kernel<<<PLX_GROUND_LINES / BLOCK, BLOCK, 0, gpu->stream>>>(args);
-    result = PLX_LAUNCHED(gpu, line_kernel);
-    const unsigned rows = plx_blocks(disparity->height, plx_ground_fit_step(disparity->height));
-    for (int fit = 0; fit < PLX_GROUND_FITS && result == 0; fit++) {
-        fit_kernel<<<rows, BLOCK, 0, gpu->stream>>>(args, fit);
-        result = PLX_LAUNCHED(gpu, fit_kernel);
-    }
-    return result;
+    return plx_launch_together(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
 }

@@ -4,9 +4,8 @@
  * lists the roots in raster order and sorts them, with barriers across its grid, so that the number of components never leaves
  * the device: a few by counting who comes before, many by a stable radix sort.
  */
-#include <cooperative_groups.h>
-
 #include "gpu/components.cuh"
+#include "gpu/cooperate.cuh"
 
 #define ORDER_THREADS 512
 #define WARPS (ORDER_THREADS / 32)
@@ -262,38 +261,18 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     labels.row(y)[x] = parent[i] == PLX_NO_COMPONENT ? 0 : number[plx_root(parent, i)];
 }
 
-/* As many blocks of order_kernel as the device runs at once, up to PLX_ORDER_BLOCKS. */
-static int order_blocks(struct plx_gpu *gpu, unsigned *ret_blocks)
-{
-    int device = 0, processors = 0, each = 0;
-    int result = PLX_CUDA(gpu, cudaGetDevice(&device));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, order_kernel, ORDER_THREADS, 0));
-    *ret_blocks = (unsigned)(processors * each < PLX_ORDER_BLOCKS ? processors * each : PLX_ORDER_BLOCKS);
-    return result;
-}
-
 static int order(struct plx_gpu *gpu, uint32_t pixels, int min_area, uint32_t *ret_count)
 {
     const struct plx_gpu_components *c = gpu->components;
-    order_args args = {c->area,
-                       c->roots,
-                       {c->order[0], c->order[1]},
-                       c->digits,
-                       c->listed,
-                       (pixels + 31) / 32,
-                       min_area > 1 ? (uint32_t)min_area : 1,
-                       ret_count};
-    void *arguments[] = {&args};
-    unsigned blocks = 0;
-
-    const int result = order_blocks(gpu, &blocks);
-    if (result < 0)
-        return result;
-    return PLX_CUDA(gpu,
-                    cudaLaunchCooperativeKernel((const void *)order_kernel, blocks, ORDER_THREADS, arguments, 0, gpu->stream));
+    const order_args args = {c->area,
+                             c->roots,
+                             {c->order[0], c->order[1]},
+                             c->digits,
+                             c->listed,
+                             (pixels + 31) / 32,
+                             min_area > 1 ? (uint32_t)min_area : 1,
+                             ret_count};
+    return plx_launch_together(gpu, order_kernel, PLX_ORDER_BLOCKS, ORDER_THREADS, args);
 }
 
 int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,

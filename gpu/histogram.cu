@@ -4,10 +4,11 @@
 #include "gpu/vector.cuh"
 
 #define LEVELS PLX_GPU_LEVELS
-#define THREADS (2 * LEVELS)
+#define THREADS LEVELS
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define COPIES 32  /* of a block's counters, one a lane: each lane has a bank of its own, so no content is slow */
 #define VECTOR 16  /* bytes that are read at once */
+#define BATCH 4    /* vectors of a thread on their way at the same time */
 #define LEAST 4096 /* pixels of a block, fewer only where a zone has no more */
 #define PER_SM 4   /* blocks that a multiprocessor is meant to hold */
 
@@ -23,79 +24,113 @@ static __device__ __forceinline__ int zone_start(int index, int count)
     return (count * index + PLX_ZONES - 1) / PLX_ZONES;
 }
 
-static __device__ __forceinline__ void count_level(uint32_t *counter, unsigned level)
-{
-    atomicAdd(&counter[level * COPIES], 1u);
-}
+/* Pixels X0..X1-1 of COUNT rows, cut into aligned vectors, of which the first and the last of a row may be cut. */
+struct slice {
+    plx_view<const uint8_t> grey;
+    int x0, x1, y0, count, pieces; /* of a row */
+};
 
-/* Counts pixels x0..x1-1 of the COUNT rows from Y0 on. COUNTER: [level][COPIES], from the lane's copy on. */
-static __device__ void count_pixels(const plx_view<const uint8_t> &grey, int x0, int x1, int y0, int count, uint32_t *counter)
-{
-    const int pieces = (x1 - x0) / VECTOR + 2; /* of a row: aligned vectors, of which the first and the last may be cut */
+/* BATCH pieces of a slice, THREADS apart. */
+struct batch {
+    plx_vector<uint32_t, VECTOR / 4> whole[BATCH];
+    uint32_t read; /* a bit for each that is whole */
 
-    for (int i = threadIdx.x; i < pieces * count; i += THREADS) {
-        const uint8_t *row = grey.row(y0 + i / pieces);
-        const int piece = x0 - (int)((uintptr_t)(row + x0) % VECTOR) + i % pieces * VECTOR;
-        const int first = max(piece, x0), last = min(piece + VECTOR, x1);
-        if (last - first == VECTOR) {
-            const plx_vector<uint32_t, VECTOR / 4> word =
-                plx_load<VECTOR / 4>((const uint32_t *)(row + piece), VECTOR / 4, true);
+    __device__ __forceinline__ batch(const slice &s, int piece)
+    {
+        read = 0;
 #pragma unroll
-            for (int j = 0; j < VECTOR; j++)
-                count_level(counter, word.at[j / 4] >> j % 4 * 8 & 0xFF);
-        } else {
-            for (int x = first; x < last; x++)
-                count_level(counter, row[x]);
+        for (int i = 0; i < BATCH; i++, piece += THREADS) {
+            const uint8_t *row = s.grey.row(s.y0 + piece / s.pieces);
+            const int x = start(s, row, piece);
+            if (piece >= s.pieces * s.count || x < s.x0 || x + VECTOR > s.x1)
+                continue;
+            whole[i] = *(const plx_vector<uint32_t, VECTOR / 4> *)(row + x);
+            read |= 1u << i;
         }
     }
-}
 
-/* Adds the block's counters to those of its zone and of the whole; two threads a level. */
-static __device__ void merge(const uint32_t *counter, int bins, uint32_t *zone, uint32_t *whole)
+    /* Column where PIECE, of ROW, begins. */
+    static __device__ __forceinline__ int start(const slice &s, const uint8_t *row, int piece)
+    {
+        return s.x0 - (int)((uintptr_t)(row + s.x0) % VECTOR) + piece % s.pieces * VECTOR;
+    }
+
+    /* COUNTER: [level][COPIES], from the lane's copy on. */
+    __device__ __forceinline__ void count(const slice &s, int piece, uint32_t *counter) const
+    {
+#pragma unroll
+        for (int i = 0; i < BATCH; i++, piece += THREADS) {
+            if (read >> i & 1) {
+#pragma unroll
+                for (int j = 0; j < VECTOR; j++)
+                    atomicAdd(&counter[(whole[i].at[j / 4] >> j % 4 * 8 & 0xFF) * COPIES], 1u);
+            } else if (piece < s.pieces * s.count) {
+                const uint8_t *row = s.grey.row(s.y0 + piece / s.pieces);
+                const int x = start(s, row, piece), end = min(x + VECTOR, s.x1);
+                for (int k = max(x, s.x0); k < end; k++)
+                    atomicAdd(&counter[row[k] * COPIES], 1u);
+            }
+        }
+    }
+};
+
+/* Sum of the block's counters of the thread's level. */
+static __device__ uint32_t sum_of_copies(const uint32_t *counter)
 {
-    const int level = threadIdx.x / 2, bin = level * bins / LEVELS;
+    const uint4 *copies = (const uint4 *)(counter + threadIdx.x * COPIES);
     uint32_t sum = 0;
 
 #pragma unroll
-    for (int i = 0; i < COPIES / 2; i++) /* each thread of a warp in another bank */
-        sum += counter[level * COPIES + (threadIdx.x % 2 * COPIES / 2 + threadIdx.x / 2 + i) % COPIES];
-    sum += __shfl_down_sync(0xFFFFFFFFu, sum, 1);
-    if (threadIdx.x % 2 == 0 && sum > 0) {
-        atomicAdd(&zone[bin], sum);
-        atomicAdd(&whole[bin], sum);
+    for (int i = 0; i < COPIES / 4; i++) { /* neighbours in other banks */
+        const uint4 four = copies[(threadIdx.x + i) % (COPIES / 4)];
+        sum += four.x + four.y + four.z + four.w;
     }
+    return sum;
 }
 
-/* Moves a row of counts out and clears it. */
-static __device__ __forceinline__ void write_row(uint32_t *counts, int bins, uint32_t *ret_row)
+/* Moves a row of counts out and clears it; the count of the thread's bin. */
+static __device__ __forceinline__ uint32_t write_row(uint32_t *counts, int bins, uint32_t *ret_row)
 {
-    if (threadIdx.x < LEVELS) {
-        const uint32_t count = __ldcg(&counts[threadIdx.x]);
-        counts[threadIdx.x] = 0;
-        if ((int)threadIdx.x < bins)
-            ret_row[threadIdx.x] = count;
-    }
+    if ((int)threadIdx.x >= bins)
+        return 0;
+    const uint32_t count = __ldcg(&counts[threadIdx.x]);
+    counts[threadIdx.x] = 0;
+    return ret_row[threadIdx.x] = count;
 }
 
 /* Grid: x zones in raster order, y slices of a zone's rows. Reads 1 byte a pixel, 16 at a time; the last slice of a zone writes
  * the zone's row of bins, the last zone that of the whole. */
-static __global__ void __launch_bounds__(THREADS) histogram_kernel(histogram_args a)
+static __global__ void __launch_bounds__(THREADS, PER_SM) histogram_kernel(histogram_args a)
 {
     __shared__ __align__(16) uint32_t counter[LEVELS * COPIES];
     const int zone = blockIdx.x, zone_x = zone % PLX_ZONES, zone_y = zone / PLX_ZONES, slices = gridDim.y;
     const int x0 = zone_start(zone_x, a.grey.width), x1 = zone_start(zone_x + 1, a.grey.width);
-    const int y0 = zone_start(zone_y, a.grey.height), rows = zone_start(zone_y + 1, a.grey.height) - y0;
+    const int top = zone_start(zone_y, a.grey.height), rows = zone_start(zone_y + 1, a.grey.height) - top;
     const int first = rows * (int)blockIdx.y / slices, last = rows * ((int)blockIdx.y + 1) / slices;
+    const slice s = {a.grey, x0, x1, top + first, last - first, (x1 - x0) / VECTOR + 2};
+    uint32_t *mine = counter + threadIdx.x % COPIES;
+    batch pixels(s, threadIdx.x); /* on their way while the counters are cleared */
 
     for (int i = threadIdx.x; i < LEVELS * COPIES / 4; i += THREADS)
         ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
-    count_pixels(a.grey, x0, x1, y0 + first, last - first, counter + threadIdx.x % COPIES);
+    for (int i = threadIdx.x; i < s.pieces * s.count;) {
+        const int next = i + BATCH * THREADS;
+        const batch later(s, next);
+        pixels.count(s, i, mine);
+        pixels = later;
+        i = next;
+    }
     __syncthreads();
-    merge(counter, a.bins.width, a.totals->bins[1 + zone], a.totals->bins[0]);
+
+    const uint32_t sum = sum_of_copies(counter);
+    if (sum > 0)
+        atomicAdd(&a.totals->bins[1 + zone][threadIdx.x * a.bins.width / LEVELS], sum);
     if (!plx_last_block(&a.totals->slices[zone], slices))
         return;
-    write_row(a.totals->bins[1 + zone], a.bins.width, a.bins.row(1 + zone));
+    const uint32_t count = write_row(a.totals->bins[1 + zone], a.bins.width, a.bins.row(1 + zone));
+    if (count > 0)
+        atomicAdd(&a.totals->bins[0][threadIdx.x], count);
     if (plx_last_block(&a.totals->blocks, ZONES))
         write_row(a.totals->bins[0], a.bins.width, a.bins.row(0));
 }

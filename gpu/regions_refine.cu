@@ -55,6 +55,33 @@ static __device__ __forceinline__ bool in_face(const struct plx_region *region, 
     return abs(disparity - (int)region->median) <= PLX_FACE_DEPTH;
 }
 
+/* Down the thread's column ADD(sums, region, y, disparity) adds to the sums of the pixel's region; those of the whole block end
+ * up in RET_SUMS of the tallies. SHARED is clear. */
+template <int N, class Add>
+static __device__ __forceinline__ void sum_by_region(const plx_regions_args &a, const plx_column &pixel, int top,
+                                                     uint32_t count, sum64 (*shared)[N], sum64 (plx_tally::*ret_sums)[N],
+                                                     const Add &add)
+{
+    uint32_t region = NO_REGION;
+    int64_t sums[N] = {0};
+
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const uint32_t next = pixel.label[i] - 1;
+        const bool in = next < count, leaves = in && region != NO_REGION && region != next;
+        if (__any_sync(~0u, leaves))
+            gather(shared, leaves, region, sums);
+        region = in ? next : region;
+        if (in)
+            add(sums, region, top + i, pixel.disparity[i]);
+    }
+    gather(shared, true, region, sums);
+    __syncthreads();
+    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < (int)count * N; i += BLOCK)
+        if (shared[i / N][i % N] != 0)
+            atomicAdd(&(a.at.tally[i / N].*ret_sums)[i % N], shared[i / N][i % N]);
+}
+
 /* Grid: as count_kernel. The face, and the sums of its first step. Reads 8 bytes a pixel of a region. */
 static __global__ void __launch_bounds__(BLOCK, 4) face_kernel(plx_regions_args a)
 {
@@ -62,37 +89,23 @@ static __global__ void __launch_bounds__(BLOCK, 4) face_kernel(plx_regions_args 
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
     const plx_column pixel(a, x, top);
     const uint32_t count = count_of(a);
-    uint32_t region = NO_REGION;
-    int64_t sums[FACE_SUMS] = {0};
 
     clear(shared, count);
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        const int y = top + i, disparity = pixel.disparity[i];
-        const uint32_t label = pixel.label[i];
-        const bool in = label - 1 < count, leaves = in && region != NO_REGION && region != label - 1;
-        if (__any_sync(~0u, leaves))
-            gather(shared, leaves, region, sums);
-        region = in ? label - 1 : region;
-        if (!in || !in_face(&a.at.finding[region].region, disparity))
-            continue;
+    sum_by_region(a, pixel, top, count, shared, &plx_tally::face, [&](int64_t *sums, uint32_t region, int y, int disparity) {
+        if (!in_face(&a.at.finding[region].region, disparity))
+            return;
         sums[AREA]++;
         sums[DISPARITY] += disparity;
         sums[X] += x;
         sums[Y] += y;
-        if (within_run(a, x, y, label)) {
+        if (within_run(a, x, y, region + 1)) {
             const struct plx_refine_sums more = refine_at(a, x, y, disparity, 0);
             sums[FACE_GG] += more.gg;
             sums[FACE_GE] += more.ge;
             sums[FACE_GGD] += more.ggd;
         }
-    }
-    gather(shared, true, region, sums);
-    __syncthreads();
-    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < (int)count * FACE_SUMS; i += BLOCK)
-        if (shared[i / FACE_SUMS][i % FACE_SUMS] != 0)
-            atomicAdd(&a.at.tally[i / FACE_SUMS].face[i % FACE_SUMS], shared[i / FACE_SUMS][i % FACE_SUMS]);
+    });
 }
 
 static __device__ __forceinline__ void add_if(bool condition, int64_t *sums, const struct plx_refine_sums &more)
@@ -111,8 +124,6 @@ static __global__ void __launch_bounds__(BLOCK, 4) refine_kernel(plx_regions_arg
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
     const plx_column pixel(a, x, top);
     const uint32_t count = count_of(a);
-    uint32_t region = NO_REGION;
-    int64_t sums[REFINED_SUMS] = {0};
 
     clear(shared, count);
     for (uint32_t i = threadIdx.y * BLOCK_X + threadIdx.x; i < count; i += BLOCK) {
@@ -121,27 +132,15 @@ static __global__ void __launch_bounds__(BLOCK, 4) refine_kernel(plx_regions_arg
         shift[i] = plx_refine_step(&first);
     }
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        const int y = top + i, disparity = pixel.disparity[i];
-        const uint32_t label = pixel.label[i];
-        const bool in = label - 1 < count, leaves = in && region != NO_REGION && region != label - 1;
-        if (__any_sync(~0u, leaves))
-            gather(shared, leaves, region, sums);
-        region = in ? label - 1 : region;
-        if (!in || !within_run(a, x, y, label))
-            continue;
+    sum_by_region(a, pixel, top, count, shared, &plx_tally::refined, [&](int64_t *sums, uint32_t region, int y, int disparity) {
+        if (!within_run(a, x, y, region + 1))
+            return;
         const struct plx_region *found = &a.at.finding[region].region;
         const struct plx_refine_sums more = refine_at(a, x, y, disparity, shift[region]);
         add_if(in_face(found, disparity), sums + FACE, more);
         add_if(x < found->inner_x0 + PLX_REFINE_STRIP, sums + LEFT, more);
         add_if(x > found->inner_x1 - PLX_REFINE_STRIP, sums + RIGHT, more);
-    }
-    gather(shared, true, region, sums);
-    __syncthreads();
-    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < (int)count * REFINED_SUMS; i += BLOCK)
-        if (shared[i / REFINED_SUMS][i % REFINED_SUMS] != 0)
-            atomicAdd(&a.at.tally[i / REFINED_SUMS].refined[i % REFINED_SUMS], shared[i / REFINED_SUMS][i % REFINED_SUMS]);
+    });
 }
 
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long a whole frame takes on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
- * [rounds]`. Median, tenth and ninetieth percentile in ms, as the service sees it: pictures and frame in memory that the CPU
- * shares, the wait and what the CPU does included. Beside it the same with disparity only (no refinement, ground, obstacles).
+ * [-m MULTIPROCESSORS] [rounds]`; -m confines it to a part of the GPU. Median, tenth and ninetieth percentile in ms, as the
+ * service sees it: pictures and frame in memory that the CPU shares, the wait and what the CPU does included. Beside it the
+ * same with disparity only (no refinement, ground, obstacles).
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "gpu/gpu.h"
+#include "tests/parity/confine.h"
 #include "tests/parity/parity.h"
 #include "tests/stand.h"
 
@@ -20,8 +23,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorted times of ROUNDS frames; false without a GPU. */
-static bool measure(const struct stand_kind *kind, int rounds, double *ret_ms)
+/* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. */
+static bool measure(const struct stand_kind *kind, int multiprocessors, int rounds, double *ret_ms)
 {
     const struct plx_limits limits = stand_limits(kind);
     struct plx_why why = {""};
@@ -32,6 +35,8 @@ static bool measure(const struct stand_kind *kind, int rounds, double *ret_ms)
         printf("%s\n", why.text);
         return false;
     }
+    if (multiprocessors)
+        confine_stages(stages, multiprocessors);
     parity_must(stand_open(stages, kind, &stand, &why), &why);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
@@ -52,25 +57,30 @@ int main(int argc, char **argv)
     static const struct {
         int width, height, disparities;
     } rows[] = {{640, 480, 64}, {640, 480, 128}, {1240, 374, 128}, {1280, 720, 128}, {1920, 1080, 128}};
-    const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+    const int option = getopt(argc, argv, "m:");
+    int multiprocessors = option == 'm' ? atoi(optarg) : 0;
+    const int rounds = optind < argc ? atoi(argv[optind]) : 200;
     double *ms = rounds > 0 ? malloc((size_t)rounds * sizeof *ms) : NULL;
 
-    if (!ms) {
-        fprintf(stderr, "usage: bench_gpu_frame [rounds]\n");
+    if (!ms || option == '?' || multiprocessors < 0) {
+        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [rounds]\n");
+        free(ms);
         return 64;
     }
+    if (multiprocessors)
+        printf("on %d multiprocessors\n", multiprocessors = confine(multiprocessors));
     printf("%-24s %8s %8s %8s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "disparity only", "ratio");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct stand_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = rows[i].disparities;
-        if (!measure(&kind, rounds, ms)) {
+        if (!measure(&kind, multiprocessors, rounds, ms)) {
             free(ms);
             return 77;
         }
         const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
         kind.params.refine = kind.params.ground = kind.params.obstacles = false;
-        measure(&kind, rounds, ms);
+        measure(&kind, multiprocessors, rounds, ms);
         printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f  %16.3f %6.2f\n", rows[i].width, rows[i].height, rows[i].disparities,
                whole, p10, p90, ms[rounds / 2], whole / ms[rounds / 2]);
     }

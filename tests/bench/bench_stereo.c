@@ -204,11 +204,8 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     bench.match.disparities = row->disparities;
     bench.match.paths = row->paths;
     open_bench(&bench);
-    struct plx_gpu *gpu = plx_gpu(bench.stages);
-    if (multiprocessors) {
-        gpu->lines_resident = gpu->lines_resident / gpu->multiprocessors * multiprocessors;
-        gpu->multiprocessors = multiprocessors;
-    }
+    if (multiprocessors)
+        confine_stages(bench.stages, multiprocessors);
     must(&bench, plx_gpu_choose(bench.stages, choice));
     plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
     printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,

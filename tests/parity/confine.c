@@ -7,6 +7,8 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include "gpu/internal.h"
+
 /* The driver's entry NAME, without linking it. */
 static void *driver(const char *name)
 {
@@ -47,4 +49,11 @@ int confine(int count)
     must_driver(DRIVER(cuCtxFromGreenCtx)(&context, green), "cuCtxFromGreenCtx");
     must_driver(DRIVER(cuCtxSetCurrent)(context), "cuCtxSetCurrent");
     return (int)some.sm.smCount;
+}
+
+void confine_stages(struct plx_stages *stages, int count)
+{
+    struct plx_gpu *gpu = plx_gpu(stages);
+    gpu->lines_resident = gpu->lines_resident / gpu->multiprocessors * count;
+    gpu->multiprocessors = count;
 }

@@ -3,10 +3,15 @@
 #ifndef PLX_TESTS_PARITY_CONFINE_H
 #define PLX_TESTS_PARITY_CONFINE_H
 
+#include "core/stages.h"
+
 /*
  * Lets this process use about COUNT multiprocessors only (a green context), as many as a smaller GPU has; to be called first.
  * Returns how many there are now: hardware groups them by 8 or so. Exits with 1 where the driver cannot.
  */
 int confine(int count);
+
+/* Tells the backend, which sees the whole GPU, that it has only COUNT. */
+void confine_stages(struct plx_stages *stages, int count);
 
 #endif

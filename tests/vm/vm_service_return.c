@@ -16,12 +16,10 @@
 #define PERIOD_NS (PLX_NS_PER_S / RATE_HZ)
 #define LOST_NS (2 * PERIOD_NS + 50 * PLX_NS_PER_MS)
 #define BACK_NS PLX_NS_PER_S
-#define PATIENCE_MS 20000
 #define ROUNDS 8
 #define PAST_BUDGETS_S 17 /* longer than an engine may starve, and than its start may last */
 
-static struct daemon daemon_;
-static struct plx_client *client;
+static struct service service;
 static int systemd_fd; /* what systemd would be told comes here */
 static pid_t engine;
 
@@ -34,27 +32,10 @@ static bool in_time(const char *what, int64_t ns, int64_t most_ns)
 
 static bool wait_for_state(bool lost)
 {
-    for (int64_t end = plx_now_ns() + PATIENCE_MS * PLX_NS_PER_MS; plx_now_ns() < end; usleep(2000))
-        if (((plx_health(client) & PLX_HEALTH_CAMERA_LOST_LEFT) != 0) == lost)
+    for (int64_t end = plx_now_ns() + SERVICE_MS * PLX_NS_PER_MS; plx_now_ns() < end; usleep(2000))
+        if (((plx_health(service.client) & PLX_HEALTH_CAMERA_LOST_LEFT) != 0) == lost)
             return true;
     return false;
-}
-
-/* The next frame that was captured after SINCE_NS; it must come. Returns how long it was worked on. */
-static int64_t wait_for_frame(int64_t since_ns)
-{
-    for (int64_t end = plx_now_ns() + PATIENCE_MS * PLX_NS_PER_MS; plx_now_ns() < end;) {
-        struct plx_view view;
-        if (plx_next(client, 1000, &view) < 0)
-            continue;
-        const int64_t capture_ns = view.frame->capture[PLX_LEFT].capture_ns;
-        const int64_t work_ns = view.frame->published_ns - capture_ns;
-        plx_release(client, &view);
-        if (capture_ns >= since_ns)
-            return work_ns;
-    }
-    fail_msg("no frame: %s", daemon_said(&daemon_));
-    return 0;
 }
 
 /* The left camera comes. Whether a frame was captured within a second; that the guest computes long is left out. */
@@ -62,8 +43,10 @@ static bool come(void)
 {
     const int64_t since_ns = plx_now_ns();
     knob_set("left/connected", 1);
-    const int64_t work_ns = wait_for_frame(since_ns);
+    struct plx_view view = service_next(&service, since_ns);
+    const int64_t work_ns = view.frame->published_ns - view.frame->capture[PLX_LEFT].capture_ns;
     const int64_t passed_ns = plx_now_ns() - since_ns;
+    plx_release(service.client, &view);
     assert_true(wait_for_state(false));
     return in_time("captured", passed_ns - work_ns, BACK_NS);
 }
@@ -71,8 +54,10 @@ static bool come(void)
 /* The left camera goes. Whether that was published in time. */
 static bool go(void)
 {
-    for (int i = 0; i < RATE_HZ; i++)
-        wait_for_frame(0);
+    for (int i = 0; i < RATE_HZ; i++) {
+        struct plx_view view = service_next(&service, 0);
+        plx_release(service.client, &view);
+    }
     const int64_t since_ns = plx_now_ns();
     knob_set("left/connected", 0);
     assert_true(wait_for_state(true));
@@ -82,14 +67,17 @@ static bool go(void)
 static void stay_lost(void)
 {
     sleep(PAST_BUDGETS_S);
-    assert_true(plx_health(client) & PLX_HEALTH_CAMERA_LOST_LEFT);
-    assert_int_equal(daemon_child(&daemon_, "parallax-engine"), engine);
+    assert_true(plx_health(service.client) & PLX_HEALTH_CAMERA_LOST_LEFT);
+    assert_int_equal(daemon_child(&service.daemon, "parallax-engine"), engine);
 }
 
-static bool systemd_was_told(const char *what)
+static bool systemd_is_told(const char *what)
 {
+    const struct timeval patience = {.tv_sec = SERVICE_MS / 1000};
     char text[256];
-    for (ssize_t bytes; (bytes = recv(systemd_fd, text, sizeof text - 1, MSG_DONTWAIT)) > 0;) {
+
+    setsockopt(systemd_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    for (ssize_t bytes; (bytes = recv(systemd_fd, text, sizeof text - 1, 0)) > 0;) {
         text[bytes] = '\0';
         if (strstr(text, what))
             return true;
@@ -100,22 +88,15 @@ static bool systemd_was_told(const char *what)
 static void start_service(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    static const char calibration[] = "calibration=" CALIBRATION_FILE;
 
-    daemon_make(&daemon_);
+    daemon_make(&service.daemon);
     write_calibration(64, 48);
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", service.daemon.directory);
     systemd_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(systemd_fd, (const struct sockaddr *)&address, sizeof address), 0);
     setenv("NOTIFY_SOCKET", address.sun_path, 1);
-    daemon_start(&daemon_, (const char *const[]){"--set", "source.kind=v4l2", "--set", "source.left=card=stereocam left",
-                                                 "--set", "source.right=card=stereocam right", "--set", "source.width=64",
-                                                 "--set", "source.height=48", "--set", "source.rate_hz=5", "--set", calibration,
-                                                 "--set", "match.disparities=64", NULL});
+    service_start(&service, (const char *const[]){SERVICE_STEREOCAM, "source.rate_hz=5", NULL});
     unsetenv("NOTIFY_SOCKET");
-    for (int i = 0; i < 200 && plx_connect(daemon_.socket, &client) < 0; i++)
-        usleep(100000);
-    assert_non_null(client);
 }
 
 static void test_missing_at_the_start(void **state)
@@ -125,13 +106,13 @@ static void test_missing_at_the_start(void **state)
     knob_set("left/connected", 0);
     start_service();
     assert_true(wait_for_state(true));
-    assert_false(plx_health(client) & PLX_HEALTH_CAMERA_LOST_RIGHT);
-    engine = daemon_child(&daemon_, "parallax-engine");
+    assert_false(plx_health(service.client) & PLX_HEALTH_CAMERA_LOST_RIGHT);
+    engine = daemon_child(&service.daemon, "parallax-engine");
     assert_true(engine > 0);
-    assert_non_null(strstr(daemon_said(&daemon_), "camera lost, looking for it: none of the"));
-    assert_true(systemd_was_told("READY=1"));
+    assert_non_null(strstr(daemon_said(&service.daemon), "camera lost, looking for it: none of the"));
+    assert_true(systemd_is_told("READY=1"));
     close(systemd_fd); /* nobody reads it any more, and it holds few words */
-    command_run(&command, (const char *const[]){"status", "--socket", daemon_.socket, NULL});
+    command_run(&command, (const char *const[]){"status", "--socket", service.daemon.socket, NULL});
     print_message("%s", command.err);
     assert_int_equal(command.code, 69);
     assert_non_null(strstr(command.err, "left camera lost"));
@@ -162,13 +143,10 @@ static void test_gone_for_long(void **state)
 static void test_nothing_was_restarted(void **state)
 {
     (void)state;
-    assert_int_equal(daemon_child(&daemon_, "parallax-engine"), engine);
-    print_message("%s", daemon_said(&daemon_));
-    assert_null(strstr(daemon_said(&daemon_), "the start has taken")); /* to wait for a camera is not to be late */
-    plx_disconnect(client);
-    kill(daemon_.pid, SIGTERM);
-    assert_int_equal(daemon_wait(&daemon_, 10000), 0);
-    daemon_remove(&daemon_);
+    assert_int_equal(daemon_child(&service.daemon, "parallax-engine"), engine);
+    print_message("%s", daemon_said(&service.daemon));
+    assert_null(strstr(daemon_said(&service.daemon), "the start has taken")); /* to wait for a camera is not to be late */
+    service_stop(&service);
 }
 
 int main(void)

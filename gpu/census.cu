@@ -291,7 +291,6 @@ static __device__ __forceinline__ void make_tile(const struct census_args &a, in
 {
     const int pieces = PAIRS_X / COLUMNS;
 
-#pragma unroll 2
     for (int i = threadIdx.x; i < pieces * PAIRS_Y; i += THREADS) {
         const int ty = i / pieces, tx = i % pieces * COLUMNS;
         *(uint4 *)&pairs[ty][tx] = make_pairs(&bytes[ty + 1][tx + BYTE_OF_PAIR], a.smooth);
@@ -318,7 +317,7 @@ template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(TH
     __pipeline_wait_prior(0);
     __syncthreads();
     make_tile(a, x0, y0, border, bytes, pairs);
-#pragma unroll(f::rows_at_once)
+#pragma unroll f::rows_at_once
     for (int i = 0; i < ROWS; i++)
         make_row<KIND>(a, &pairs[y + i + RADIUS_Y][x], x0 + x, y0 + y + i, border && a.zero_border);
 }

@@ -227,7 +227,7 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
 
 /* Grid: up to 128 blocks that run at once (cooperative): a row of the histogram a block, then 8 lanes a line of the grid, the
  * histogram, 33 KB, in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 in each fit. */
-static __global__ void __launch_bounds__(BLOCK) ground_kernel(ground_args a)
+static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
 {
     __shared__ struct plx_ground_histogram histogram;
     __shared__ struct lines lines;

@@ -25,6 +25,13 @@ static inline __device__ uint32_t __ldcg(const uint32_t *from)
     return value;
 }
 
+static inline __device__ unsigned long long __ldcg(const unsigned long long *from)
+{
+    unsigned long long value;
+    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+}
+
 static inline __device__ uint4 __ldcg(const uint4 *from)
 {
     uint4 v;

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The Debian packages: built twice, in different directories, with the same bytes; without errors of lintian; installed, upgraded
-# with a changed configuration, removed and purged in a root of their own, over this machine's (its files are not touched). Argument:
-# the source directory. What this machine lacks is skipped, and said.
+# with a changed configuration, removed and purged in a root of their own, over this machine's (its files are not touched). Arguments:
+# the source directory; perhaps a preset for a robot, after ./dev package PRESET, whose packages cannot be installed here. What this machine
+# lacks is skipped, and said.
 set -euo pipefail
-source=$1
+source=$(readlink -f "$1") preset=${2-release}
 fail() { echo "package.sh: $*" >&2; exit 1; }
 skip() { echo "skipped: $*"; exit 77; }
 
@@ -24,21 +25,28 @@ for place in one another/place; do
         tar -C "$source" --exclude ./build --exclude ./demo -c .
     fi | tar -C "$work/$place" -x
 done
+if [[ $preset != release ]]; then # the target's libraries and CUDA are where ./dev package put them
+    for place in one another/place; do
+        mkdir "$work/$place/build"
+        ln -s "$source"/build/{sysroot-arm64,cuda-*} "$work/$place/build"
+    done
+fi
 for place in one another/place; do
-    (cd "$work/$place" && nice toolchain/package.sh release -DPLX_GPU=OFF) >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "cannot build"; }
+    (cd "$work/$place" && nice toolchain/package.sh "$preset" $([[ $preset != release ]] || echo -DPLX_GPU=OFF)) >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "cannot build"; }
     umask 077 # the second is built by somebody who is more careful
 done
 umask 022
-packages=$work/one/build/package-release/packages
+packages=$work/one/build/package-$preset/packages
 count=0
 for deb in "$packages"/*.deb; do
-    other=$work/another/place/build/package-release/packages/$(basename "$deb")
+    other=$work/another/place/build/package-$preset/packages/$(basename "$deb")
     cmp "$deb" "$other" || fail "two builds of the same sources differ"
     ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$work" || fail "$(basename "$deb") knows where it was built"
     count=$((count + 1))
 done
 [[ $count == 4 ]] || fail "expected 4 packages, found $count"
-"$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' || fail "--version tells another commit"
+[[ $preset != release ]] || "$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' ||
+    fail "--version tells another commit"
 
 # --- lintian -------------------------------------------------------------------------------------------------------
 
@@ -50,6 +58,7 @@ fi
 
 # --- installed, upgraded, purged -----------------------------------------------------------------------------------
 
+[[ $preset == release ]] || { echo "skipped in part: packages for another machine cannot be installed here"; exit 0; }
 [[ $EUID == 0 ]] || { echo "skipped in part: only root can install, even into a root of its own"; exit 0; }
 for needed in systemd init-system-helpers passwd libsystemd0; do
     dpkg-query -W -f '${Status}' $needed 2>/dev/null | grep -q 'ok installed' || { echo "skipped in part: no package $needed"; exit 0; }

@@ -40,14 +40,15 @@ selftest() {
     ok "parallax-selftest.service (--full, as the user parallax, with its hardening)"
 }
 
-# The tests find their programs and documents where they were compiled to look for them.
+# The tests find their programs and documents where they were compiled to look for them. Those of the fault matrix (test_fault_*) stay on the
+# PC: they wait for hundreds of failures, which takes a translated processor hours.
 system_tests() {
     local program name code begun failed=
     rm /etc/parallax/parallax.yaml # they bring their own
     mkdir -p "$(dirname "$(</payload/binaries)")" "$(</payload/sources)"
     ln -sfn /payload "$(</payload/binaries)"
     ln -sfn /payload/docs "$(</payload/sources)/docs"
-    for program in /payload/bin/test_*; do
+    for program in $(ls /payload/bin/test_* | grep -v test_fault_); do
         name=${program##*/} begun=$SECONDS
         timeout -k 5 400 "$program" >/tmp/said 2>&1 </dev/null
         code=$?

@@ -6,9 +6,9 @@ skip() { printf 'skipped: %s\n' "$*" >&2; exit 77; }
 arch=${arch-amd64}                  # of the guest; or arm64
 kernel=build/guest/kernel-$arch     # made by kernel.sh and modules.sh
 case $arch in
-amd64) machine=(qemu-system-x86_64 -cpu max -device isa-debug-exit,iobase=0xf4,iosize=4) console=ttyS0
+amd64) machine=(qemu-system-x86_64 -cpu max -accel tcg,thread=multi -smp 2 -device isa-debug-exit,iobase=0xf4,iosize=4) console=ttyS0
     options=no_timer_check ;; # on a busy machine the ticks may come too late for it, and the kernel panics
-arm64) machine=(qemu-system-aarch64 -M virt -cpu cortex-a76) console=ttyAMA0 options= ;; # -cpu max boots four times slower
+arm64) machine=(qemu-system-aarch64 -M virt -cpu cortex-a76 -accel tcg) console=ttyAMA0 options= ;; # -cpu max boots four times slower
 esac
 
 guest_tools() { # NAME... = programs that must be there
@@ -56,7 +56,7 @@ guest_disk_archive() { # FOLDER ARCHIVE
 guest_boot() { # TIMEOUT_S ARCHIVE [QEMU OPTION...]
     local seconds=$1 archive=$2 code=0
     shift 2
-    timeout -k 5 "$seconds" "${machine[@]}" -accel tcg,thread=multi -m 1024 -smp 2 -display none -nodefaults -serial stdio \
+    timeout -k 5 "$seconds" "${machine[@]}" -m 1024 -display none -nodefaults -serial stdio \
         -kernel "$kernel/vmlinux" -initrd "$archive" -append "console=$console $options oops=panic panic=-1 quiet mitigations=off systemd.show_status=0 systemd.log_color=0" "$@" \
         </dev/null | tee "$archive.console" || code=${PIPESTATUS[0]}
     # On amd64 the device turns code c into 2c + 1; elsewhere the guest says it last of all.

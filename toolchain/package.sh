@@ -13,11 +13,11 @@ arm64-* | jetson-*) multiarch=aarch64-linux-gnu ;;
 *) multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH) ;;
 esac
 # As distributions build: paths below /usr, and the linker's protections, which a service that runs for years should have. Symbols go before
-# the linker computes the build's number, for nvcc puts names of temporary files and folders among them.
+# the linker computes the build's number, for nvcc puts names of temporary files and folders among them; paths for libraries never come in.
 cmake --preset "$preset" -B "$build" -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR="lib/$multiarch" \
-    -DCMAKE_INSTALL_SYSCONFDIR=/etc -DBUILD_TESTING=OFF \
+    -DCMAKE_INSTALL_SYSCONFDIR=/etc -DBUILD_TESTING=OFF -DCMAKE_SKIP_RPATH=ON \
     -DCMAKE_C_FLAGS="-D_FORTIFY_SOURCE=2 -fstack-protector-strong" \
     -DCMAKE_EXE_LINKER_FLAGS="-s -pie -Wl,-z,relro,-z,now" -DCMAKE_SHARED_LINKER_FLAGS="-s -Wl,-z,relro,-z,now" "$@"
 cmake --build "$build" -j "$(nproc)"
-rm -rf "$build/packages"
+rm -rf "$build"/{packages,_CPack_Packages}
 (cd "$build" && cpack)

@@ -213,13 +213,13 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
 static bool watch_progress(struct plx_supervisor *supervisor, int64_t now)
 {
     struct plx_recovery *recovery = &supervisor->recovery;
-    const bool was_late = recovery->late;
+    const int was_late = recovery->late ? recovery->doing : -1;
     int64_t since_ns;
     const int doing = plx_heartbeat_read(supervisor->heartbeat, &since_ns);
 
     plx_recovery_progress(recovery, doing, since_ns);
     const bool hangs = plx_recovery_tick(recovery, now);
-    if (recovery->late && !was_late) {
+    if (recovery->late && recovery->doing != was_late) {
         plx_fail(&supervisor->trouble, 0, "%s takes longer than it may", plx_budget_name(recovery->doing));
         plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(recovery->doing),
                 (double)(now - recovery->since_ns) / PLX_NS_PER_S);

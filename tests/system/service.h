@@ -47,6 +47,12 @@ static inline int64_t now_ms(void)
     return plx_now_ns() / PLX_NS_PER_MS;
 }
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#    define SLOWED 5 /* about, by a sanitizer */
+#else
+#    define SLOWED 1
+#endif
+
 /* How many times as long as alone this machine takes for work, now: 1 where it is quiet. */
 static inline int slowness(void)
 {
@@ -59,7 +65,7 @@ static inline int slowness(void)
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
         worked_ns = (end.tv_sec - begin.tv_sec) * PLX_NS_PER_S + end.tv_nsec - begin.tv_nsec;
     } while (worked_ns < 10 * PLX_NS_PER_MS);
-    return (int)((plx_now_ns() - begin_ns + worked_ns / 2) / worked_ns);
+    return SLOWED * (int)((plx_now_ns() - begin_ns + worked_ns / 2) / worked_ns);
 }
 
 /* True if more than ALLOWED_MS have passed since BEGIN_MS; where the machine does other things as well, as many times more. */

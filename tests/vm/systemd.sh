@@ -79,7 +79,7 @@ out_of_memory() {
     engine=$(pgrep -P "$pid" | head -n 1)
     echo 1000 >"/proc/$engine/oom_score_adj"
     systemctl set-property --runtime parallaxd.service MemoryMax="$(($(property MemoryCurrent) + 20000000))"
-    (echo $BASHPID >/sys/fs/cgroup/system.slice/parallaxd.service/cgroup.procs; tail -c 60000000 /dev/zero >/dev/null)
+    (echo $BASHPID >/sys/fs/cgroup/system.slice/parallaxd.service/cgroup.procs; head -c 60000000 /dev/zero | tail -c 60000000 >/dev/null)
     journalctl --no-pager -b -u parallaxd.service | grep -m 1 'engine died of signal 9' || fail "the engine was not killed for lack of memory"
     systemctl set-property --runtime parallaxd.service MemoryMax=infinity
     within 30 "killed for lack of memory, the engine was replaced" streaming

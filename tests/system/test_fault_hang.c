@@ -86,7 +86,7 @@ static void each_step_that_hangs_is_named_and_its_engine_replaced(void **state)
         {"plx_cpu_convert", 13, "stage convert"},
         {"plx_cpu_histogram", 13, "stage histogram"},
         {"plx_cpu_rectify", 7, "stage rectify"},
-        {"plx_cpu_match_template", 13, "stage obstacles"},
+        {"plx_cpu_match_template", 13, "stage rectify"},
         {"plx_cpu_filter", 13, "stage prefilter"},
         {"plx_cpu_census", 13, "stage census"},
         {"plx_cpu_sgm", 7, "stage sgm"},

@@ -2,6 +2,7 @@
 #include "drivers/v4l2/camera.h"
 
 #include <linux/videodev2.h>
+#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -27,14 +28,18 @@ static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal,
     int result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, note, why);
     if (result == 0)
         result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, why);
-    if (result < 0 || !ret_deal->rate_unset)
+    if (result < 0)
         return result;
-    const double rate_hz = plx_v4l2_steer_rate(&camera->steer, &camera->node, camera->wish.rate_hz);
-    if (rate_hz > 0.0)
-        ret_deal->rate_hz = rate_hz;
-    else if (camera->wish.rate_hz > 0.0)
+    const double wish_hz = camera->wish.rate_hz;
+    const double set_hz =
+        ret_deal->rate_unset ? plx_v4l2_steer_rate(&camera->steer, &camera->node, wish_hz) : ret_deal->rate_hz;
+    if (set_hz > 0.0)
+        ret_deal->rate_hz = set_hz;
+    else if (wish_hz > 0.0)
         plx_v4l2_note(note, "%s: the driver sets no rate; %g Hz is believed (source.controls may set it)", camera->node.path,
-                      camera->wish.rate_hz);
+                      wish_hz);
+    if (wish_hz > 0.0 && fabs(ret_deal->rate_hz - wish_hz) > wish_hz * PLX_V4L2_SAME_RATE)
+        plx_v4l2_note(note, "%s: the camera runs at %.6g Hz instead of %.6g", camera->node.path, ret_deal->rate_hz, wish_hz);
     return 0;
 }
 

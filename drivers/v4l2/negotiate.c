@@ -12,8 +12,6 @@
 #include "core/raw.h"
 #include "drivers/v4l2/crop.h"
 
-#define SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
-
 static double hertz(struct v4l2_fract interval)
 {
     return interval.numerator ? (double)interval.denominator / interval.numerator : 0.0;
@@ -68,11 +66,11 @@ static const struct plx_v4l2_format *choose(const struct plx_v4l2_node *node, co
         double rate = plx_v4l2_best_rate(node, offer.pixelformat, wish->width, wish->height);
         if (rate < 0.0) /* it does not say: as fast as it was asked to be */
             rate = fmax(wish->rate_hz, 1.0);
-        if (rate > best_rate * (1.0 + SAME_RATE)) {
+        if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
             best = &plx_v4l2_formats[i];
             best_rate = rate;
         }
-        if (rate > 0.0 && rate >= wish->rate_hz * (1.0 - SAME_RATE))
+        if (rate > 0.0 && rate >= wish->rate_hz * (1.0 - PLX_V4L2_SAME_RATE))
             return &plx_v4l2_formats[i];
     }
     return best;
@@ -185,9 +183,7 @@ static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wi
                     node->path, ret_deal->width, ret_deal->height, wish->width, wish->height, name);
 }
 
-/* Sets the rate and says in NOTE if it is another. */
-static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *deal,
-                     struct plx_why *note)
+static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *deal)
 {
     struct v4l2_streamparm param = {.type = plx_v4l2_buffer_type(node)};
 
@@ -203,8 +199,6 @@ static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wis
         plx_v4l2_call(node, VIDIOC_G_PARM, &param);
     }
     deal->rate_hz = hertz(param.parm.capture.timeperframe);
-    if (wish->rate_hz > 0.0 && fabs(deal->rate_hz - wish->rate_hz) > wish->rate_hz * SAME_RATE)
-        plx_v4l2_note(note, "%s: the camera runs at %.6g Hz instead of %.6g", node->path, deal->rate_hz, wish->rate_hz);
 }
 
 int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
@@ -238,7 +232,7 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *w
         result = plx_v4l2_crop_check(node, wish, why);
     if (result < 0)
         return result;
-    set_rate(node, wish, &deal, note);
+    set_rate(node, wish, &deal);
     *ret_deal = deal;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "drivers/v4l2/node.h"
 
 #define PLX_V4L2_PLANES 3
+#define PLX_V4L2_SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
 
 struct plx_v4l2_wish {
     uint32_t fourcc;   /* 0: the best that the camera offers at this size and rate */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the v4l2 source decides without a camera: which one is meant, what its formats are, what its clock says, JPEG. */
+#include <errno.h>
 #include <linux/videodev2.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +84,26 @@ static void a_wrong_rule_is_refused(void **state)
     path[PLX_V4L2_PATH] = '\0';
     assert_int_equal(plx_v4l2_rule_parse(path, &rule, &why), PLX_ERR_RANGE);
     assert_memory_equal(&rule, &before, sizeof rule);
+}
+
+/* What the system says of a camera decides on whether it is looked for, waited for or given up. */
+static void errors_are_told_by_what_they_mean(void **state)
+{
+    (void)state;
+    static const struct {
+        int number, error;
+    } cases[] = {
+        {ENODEV, PLX_ERR_LOST},        {ENXIO, PLX_ERR_LOST},         {ENOENT, PLX_ERR_LOST}, {ETIMEDOUT, PLX_ERR_LOST},
+        {EPIPE, PLX_ERR_LOST},         {EACCES, PLX_ERR_PERMISSION},  {EBUSY, PLX_ERR_BUSY},  {ENOMEM, PLX_ERR_NOMEM},
+        {EINVAL, PLX_ERR_UNSUPPORTED}, {ENOTTY, PLX_ERR_UNSUPPORTED}, {EIO, PLX_ERR_IO},      {EFAULT, PLX_ERR_IO},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[96];
+        struct plx_why why;
+        snprintf(expected, sizeof expected, "/dev/x: no pictures: %s", strerror(cases[i].number));
+        assert_int_equal(plx_v4l2_fail(&why, "/dev/x", -cases[i].number, "no pictures"), cases[i].error);
+        assert_string_equal(why.text, expected);
+    }
 }
 
 static void formats_are_known_by_their_characters(void **state)
@@ -321,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_is_a_path_or_a_match),
         cmocka_unit_test(a_wrong_rule_is_refused),
+        cmocka_unit_test(errors_are_told_by_what_they_mean),
         cmocka_unit_test(formats_are_known_by_their_characters),
         cmocka_unit_test(the_clock_is_found_by_the_arrival),
         cmocka_unit_test(a_jump_is_flagged_and_then_followed),

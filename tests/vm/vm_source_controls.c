@@ -15,6 +15,7 @@
 #include "drivers/v4l2/find.h"
 
 #define FAST_HZ 10
+#define MAINS "0x00980918"         /* power_line_frequency: 1 is 50 Hz, 2 is 60 */
 #define EXPOSURE_AUTO "0x009a0901" /* its name differs between kernels */
 
 static struct plx_v4l2_options stereocam(const char *controls)
@@ -167,6 +168,7 @@ static void test_usb_controls(void **state)
                      0);
     pairs_open(&pairs, &options);
     assert_int_equal((int)(pairs.source->rate_hz + 0.5), FAST_HZ);
+    assert_int_equal(read_control("card=stereocam left", MAINS), 0);
     pairs.source->ops->range(pairs.source, &range);
     assert_int_equal(range.exposure_max_us, 33000);
     assert_int_equal(read_control("card=stereocam left", EXPOSURE_AUTO) == 1, 0); /* automatic before */
@@ -180,11 +182,32 @@ static void test_usb_controls(void **state)
     pairs_close(&pairs);
 }
 
+/* What the lamps' mains are, where the camera asks; and a rate that it does not have. */
+static void test_mains_and_rate(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam("");
+    struct pairs pairs;
+
+    options.rate_hz = 0.5;
+    for (int standard = 0; standard < 2; standard++) {
+        stereocam_load(standard ? "width=320 height=180 standard_controls=1" : "width=320 height=180");
+        for (int hz = 50; hz <= 60; hz += 10) {
+            options.control.flicker_hz = hz;
+            pairs_open(&pairs, &options);
+            assert_non_null(strstr(pairs.source->note.text, "runs at 1 Hz instead of 0.5"));
+            for (int eye = 0; eye < PLX_EYES && standard; eye++)
+                assert_int_equal(read_control(options.camera[eye], MAINS), hz == 50 ? 1 : 2);
+            pairs_close(&pairs);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jetson_controls), cmocka_unit_test(test_restored),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_sensor_mode),     cmocka_unit_test(test_usb_controls),
+        cmocka_unit_test(test_sensor_mode),     cmocka_unit_test(test_usb_controls), cmocka_unit_test(test_mains_and_rate),
     };
     return cmocka_run_group_tests_name("source_controls", tests, NULL, NULL);
 }

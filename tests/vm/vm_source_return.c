@@ -6,6 +6,10 @@
  */
 #include "tests/vm/stereocam.h"
 
+#include <stdlib.h>
+
+#include "drivers/v4l2/find.h"
+
 #define RATE_HZ 20
 #define LOST_NS (2 * PLX_NS_PER_S / RATE_HZ + 50 * PLX_NS_PER_MS)
 #define BACK_NS PLX_NS_PER_S
@@ -87,6 +91,45 @@ static void test_new_number(void **state)
     knob_set("right/connected", 1); /* takes the first free number */
     knob_set("left/connected", 1);
     report("back with numbers exchanged", wait_for_pair(), BACK_NS);
+}
+
+/* As udev does when a camera appears. */
+static void name_camera(const char *rule_text, const char *name)
+{
+    struct plx_v4l2_rule rule;
+    struct plx_v4l2_node node;
+    assert_int_equal(plx_v4l2_rule_parse(rule_text, &rule, NULL), 0);
+    assert_int_equal(plx_v4l2_find(&rule, &node, NULL), 0);
+    assert_int_equal(symlink(node.path, name), 0);
+    plx_v4l2_close(&node);
+}
+
+/* By a name that udev gives: it goes with the camera, and names another number when it comes again. */
+static void test_by_path(void **state)
+{
+    (void)state;
+    static const char name[] = "/dev/v4l/by-path/left";
+    struct plx_v4l2_options options = stereocam_options(RATE_HZ);
+
+    options.camera[PLX_LEFT] = name;
+    options.width = 128;
+    options.height = 96;
+    assert_int_equal(system("mkdir -p /dev/v4l/by-path"), 0);
+    name_camera("card=stereocam left", name);
+    pairs_open(&pairs, &options);
+    wait_for_pair();
+    knob_set("left/connected", 0);
+    knob_set("right/connected", 0);
+    assert_int_equal(unlink(name), 0);
+    wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT);
+    knob_set("right/connected", 1);
+    knob_set("left/connected", 1);
+    assert_false(pairs_next(&pairs, 300));
+    assert_non_null(strstr(pairs.source->why.text, name));
+    name_camera("card=stereocam left", name);
+    report("back by its name", wait_for_pair(), BACK_NS);
+    pairs_close(&pairs);
+    assert_int_equal(unlink(name), 0);
 }
 
 static void test_both_with_pictures_held(void **state)
@@ -175,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_eio, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stream_refuses_to_start, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
+        cmocka_unit_test(test_by_path),
         cmocka_unit_test(test_missing_at_the_start),
     };
     return cmocka_run_group_tests_name("source_return", tests, NULL, NULL);

@@ -81,6 +81,8 @@ static int init_standard(struct v4l2_ctrl_handler *handler, struct v4l2_ctrl *ex
                                BIT(V4L2_EXPOSURE_AUTO) | BIT(V4L2_EXPOSURE_SHUTTER_PRIORITY), V4L2_EXPOSURE_APERTURE_PRIORITY);
     exposure[1] = v4l2_ctrl_new_std(handler, &ops, V4L2_CID_EXPOSURE_ABSOLUTE, 1, 330, 1, EXPOSURE_DEFAULT_US / 100);
     v4l2_ctrl_new_std(handler, &ops, V4L2_CID_GAIN, GAIN_ONE, 16 * GAIN_ONE, 1, GAIN_ONE);
+    v4l2_ctrl_new_std_menu(handler, &ops, V4L2_CID_POWER_LINE_FREQUENCY, V4L2_CID_POWER_LINE_FREQUENCY_60HZ, 0,
+                           V4L2_CID_POWER_LINE_FREQUENCY_DISABLED);
     if (!handler->error)
         v4l2_ctrl_auto_cluster(2, exposure, V4L2_EXPOSURE_MANUAL, false);
     return handler->error;

@@ -21,7 +21,7 @@ int plx_v4l2_rig_init(struct plx_v4l2_rig *rig)
         return PLX_ERR_NOMEM;
     if (plx_v4l2_inbox_init(&rig->inbox) < 0)
         goto no_inbox;
-    if (pthread_mutex_init(&rig->lock, NULL) == 0)
+    if (plx_v4l2_demand_init(&rig->demand) == 0)
         return 0;
     plx_v4l2_inbox_finish(&rig->inbox);
 no_inbox:
@@ -34,7 +34,7 @@ void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig)
     plx_v4l2_rig_stop(rig);
     for (int i = 0; i < rig->cameras; i++)
         plx_v4l2_camera_close(&rig->camera[i]);
-    pthread_mutex_destroy(&rig->lock);
+    plx_v4l2_demand_finish(&rig->demand);
     plx_v4l2_inbox_finish(&rig->inbox);
     close(rig->wake_fd);
 }
@@ -45,8 +45,6 @@ void plx_v4l2_rig_wake(struct plx_v4l2_rig *rig)
     ssize_t written = write(rig->wake_fd, &one, sizeof one);
     (void)written; /* full means awake already */
 }
-
-/* --- what the cameras have in common --- */
 
 /* What both cameras can do alike, and no exposure longer than a period. */
 static void join_ranges(struct plx_v4l2_rig *rig)
@@ -64,9 +62,7 @@ static void join_ranges(struct plx_v4l2_rig *rig)
         range.exposure_max_us = period_us;
     range.gain_min = fmaxf(range.gain_min, other.gain_min);
     range.gain_max = fmaxf(fminf(range.gain_max, other.gain_max), range.gain_min);
-    pthread_mutex_lock(&rig->lock);
-    rig->range = range;
-    pthread_mutex_unlock(&rig->lock);
+    plx_v4l2_demand_limit(&rig->demand, &range);
 }
 
 /* Once a camera was opened. The two of a pair must give pictures of one kind. */
@@ -97,36 +93,6 @@ int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why)
     return result;
 }
 
-/* --- exposure and gain --- */
-
-void plx_v4l2_rig_range(struct plx_v4l2_rig *rig, struct plx_control_range *ret_range)
-{
-    pthread_mutex_lock(&rig->lock);
-    *ret_range = rig->range;
-    pthread_mutex_unlock(&rig->lock);
-}
-
-int plx_v4l2_rig_set(struct plx_v4l2_rig *rig, uint32_t exposure_us, float gain)
-{
-    struct plx_control_range allowed;
-
-    if (!isfinite(gain))
-        return PLX_ERR_ARG;
-    plx_v4l2_rig_range(rig, &allowed);
-    if (allowed.exposure_max_us == 0)
-        return PLX_ERR_UNSUPPORTED;
-    if (exposure_us < allowed.exposure_min_us)
-        exposure_us = allowed.exposure_min_us;
-    if (exposure_us > allowed.exposure_max_us)
-        exposure_us = allowed.exposure_max_us;
-    gain = fminf(fmaxf(gain, allowed.gain_min), allowed.gain_max);
-    pthread_mutex_lock(&rig->lock);
-    rig->setting = (struct plx_v4l2_setting){exposure_us, gain, .pending = true, .asked_ns = plx_now_ns()};
-    pthread_mutex_unlock(&rig->lock);
-    plx_v4l2_rig_wake(rig);
-    return 0;
-}
-
 /* Both eyes have given the same frame, and the next is not near: what is set now counts from the same frame on. */
 static bool in_gap(const struct plx_v4l2_rig *rig, int64_t now)
 {
@@ -136,18 +102,10 @@ static bool in_gap(const struct plx_v4l2_rig *rig, int64_t now)
     return left->seen && right->seen && apart < half && -apart < half && now - newest < half;
 }
 
-static struct plx_v4l2_setting take_setting(struct plx_v4l2_rig *rig)
-{
-    pthread_mutex_lock(&rig->lock);
-    const struct plx_v4l2_setting setting = rig->setting;
-    pthread_mutex_unlock(&rig->lock);
-    return setting;
-}
-
 /* Sets what was asked for, both eyes together. */
 static void steer(struct plx_v4l2_rig *rig)
 {
-    const struct plx_v4l2_setting setting = take_setting(rig);
+    const struct plx_v4l2_setting setting = plx_v4l2_demand_read(&rig->demand);
     const int64_t now = plx_now_ns();
     bool done = false;
 
@@ -157,22 +115,9 @@ static void steer(struct plx_v4l2_rig *rig)
         return;
     for (int i = 0; i < rig->cameras; i++)
         done |= plx_v4l2_camera_set(&rig->camera[i], setting.exposure_us, setting.gain);
-    pthread_mutex_lock(&rig->lock);
-    if (done && rig->setting.exposure_us == setting.exposure_us && rig->setting.gain == setting.gain) /* none newer came */
-        rig->setting.pending = false;
-    pthread_mutex_unlock(&rig->lock);
+    if (done)
+        plx_v4l2_demand_met(&rig->demand, &setting);
 }
-
-/* A camera that begins anew begins with settings of its own. */
-static void set_again(struct plx_v4l2_rig *rig)
-{
-    pthread_mutex_lock(&rig->lock);
-    rig->setting.pending = rig->setting.exposure_us > 0;
-    rig->setting.asked_ns = plx_now_ns();
-    pthread_mutex_unlock(&rig->lock);
-}
-
-/* --- the thread --- */
 
 static void tell_lost(struct plx_v4l2_rig *rig, const struct plx_v4l2_camera *camera, const struct plx_why *why)
 {
@@ -222,7 +167,7 @@ static void find(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
     if (result == 0)
         result = plx_v4l2_camera_start(camera, &why);
     if (result == 0)
-        set_again(rig);
+        plx_v4l2_demand_renew(&rig->demand);
     else
         lose(rig, camera, &why);
 }
@@ -293,7 +238,7 @@ int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why)
             result = 0;
         }
     }
-    set_again(rig);
+    plx_v4l2_demand_renew(&rig->demand);
     atomic_store(&rig->stopping, false);
     if (result == 0 && pthread_create(&rig->thread, NULL, run, rig) != 0)
         result = plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");

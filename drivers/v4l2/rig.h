@@ -10,26 +10,19 @@
 #include <stdatomic.h>
 
 #include "drivers/v4l2/camera.h"
+#include "drivers/v4l2/demand.h"
 #include "drivers/v4l2/inbox.h"
 
 struct plx_v4l2_rig {
     struct plx_v4l2_camera camera[PLX_EYES]; /* while the thread runs its own */
     int cameras;
     struct plx_v4l2_inbox inbox;
-    int wake_fd; /* eventfd: a buffer is back, or it is time to stop */
+    struct plx_v4l2_demand demand;
+    int wake_fd; /* eventfd: a buffer is back, something is asked for, or it is time to stop */
 
     pthread_t thread;
     bool running; /* the thread exists; for whoever starts and stops */
     atomic_bool stopping;
-
-    pthread_mutex_t lock; /* guards all below */
-    struct plx_control_range range;
-    struct plx_v4l2_setting {
-        uint32_t exposure_us; /* 0: none was asked for */
-        float gain;
-        bool pending;     /* it is to be set */
-        int64_t asked_ns; /* since when */
-    } setting;
 };
 
 int plx_v4l2_rig_init(struct plx_v4l2_rig *rig); /* without cameras. NOMEM */
@@ -42,10 +35,7 @@ int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why);
 int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why); /* running already is fine */
 void plx_v4l2_rig_stop(struct plx_v4l2_rig *rig);                      /* pictures that were read stay with the reader */
 
-/* From any thread. */
+/* From any thread: something is to be done. */
 void plx_v4l2_rig_wake(struct plx_v4l2_rig *rig);
-void plx_v4l2_rig_range(struct plx_v4l2_rig *rig, struct plx_control_range *ret_range);
-/* Cut to the range. ARG; UNSUPPORTED where there are no controls. */
-int plx_v4l2_rig_set(struct plx_v4l2_rig *rig, uint32_t exposure_us, float gain);
 
 #endif

@@ -51,12 +51,15 @@ static void release(struct plx_source *source, struct plx_capture *capture)
 
 static int control(struct plx_source *source, uint32_t exposure_us, float gain)
 {
-    return plx_v4l2_rig_set(&v4l2_of(source)->rig, exposure_us, gain);
+    struct plx_v4l2_rig *rig = &v4l2_of(source)->rig;
+    int result = plx_v4l2_demand_ask(&rig->demand, exposure_us, gain);
+    plx_v4l2_rig_wake(rig);
+    return result;
 }
 
 static void range(struct plx_source *source, struct plx_control_range *ret_range)
 {
-    plx_v4l2_rig_range(&v4l2_of(source)->rig, ret_range);
+    plx_v4l2_demand_range(&v4l2_of(source)->rig.demand, ret_range);
 }
 
 static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)

@@ -24,7 +24,7 @@ static struct plx_frame frame_from(struct plx_client *client, bool fallback)
 /* Frames of the GPU, its losses, then the CPU's frames, flagged. */
 static struct plx_client *lose_gpu(const char *const *args)
 {
-    daemon_.fault = "lose 10";
+    daemon_.fault = "lose 3";
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
     assert_int_equal(whole_frame(client, START_MS).health & PLX_HEALTH_GPU_FALLBACK, 0);
@@ -53,7 +53,7 @@ static void the_cpu_works_when_the_gpu_is_lost_again_and_again(void **state)
 static void a_gpu_that_hangs_costs_engines_and_then_the_cpu_works(void **state)
 {
     (void)state;
-    daemon_.fault = "stall 10";
+    daemon_.fault = "stall 3";
     daemon_start(&daemon_, gpu_args);
     struct plx_client *client = connect_client();
     const struct plx_frame first = whole_frame(client, START_MS);

@@ -127,7 +127,7 @@ static void a_pipeline_three_times_too_slow_keeps_the_newest(void **state)
     }
     assert_in_range(waited, 0, 3);   /* a busy machine delays a capture now and then; a queue would delay all */
     assert_true(lost >= 2 * 10 - 1); /* of three, but for where the counting begins */
-    if (SLOWED == 1) /* sanitizers keep books */
+    if (SLOWED == 1)                 /* sanitizers keep books */
         assert_true(private_kib(engine_of(&daemon_)) < memory + 512); /* no queue grows */
     stop_daemon();
     plx_disconnect(client);

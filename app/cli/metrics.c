@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <parallax/error.h>
+#include <parallax/region.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/online.h"
@@ -24,6 +25,7 @@ static const char *const eye_word[PLX_EYES] = {"left", "right"};
 struct reading {
     struct plx_online online;
     uint32_t state, health, restarts;
+    char reason[PLX_REASON_BYTES];
     bool any;               /* there is a frame, */
     struct plx_frame frame; /* the newest, however old */
 };
@@ -41,6 +43,19 @@ static void single(FILE *out, const char *name, const char *type, const char *he
     fprintf(out, "%s %.17g\n", name, value);
 }
 
+/* Why the service is in its state, as a label: quotes and backslashes are escaped, and it holds nothing else that must be. */
+static void print_reason(FILE *out, const char *reason)
+{
+    head(out, "parallax_reason_info", "gauge", "Always 1; the label says why the service is in its state, in words.");
+    fputs("parallax_reason_info{reason=\"", out);
+    for (; *reason; reason++) {
+        if (*reason == '"' || *reason == '\\')
+            fputc('\\', out);
+        fputc(*reason, out);
+    }
+    fputs("\"} 1\n", out);
+}
+
 static void print_service(FILE *out, const struct reading *reading)
 {
     single(out, "parallax_up", "gauge", "1 if the service answers.", reading->online.client != NULL);
@@ -50,6 +65,7 @@ static void print_service(FILE *out, const struct reading *reading)
     head(out, "parallax_fault", "gauge", "1 while the health flag is set.");
     for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
         fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), reading->health >> bit & 1u);
+    print_reason(out, reading->reason);
     single(out, "parallax_engine_restarts_total", "counter", "Engines that died or hung and were replaced.", reading->restarts);
 }
 
@@ -102,6 +118,7 @@ static void take(struct reading *reading, const char *socket)
     reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */
     reading->health = plx_health(reading->online.client);
     reading->restarts = plx_restarts(reading->online.client);
+    plx_reason(reading->online.client, reading->reason, sizeof reading->reason);
 }
 
 static void print_all(FILE *out, const struct reading *reading)

@@ -35,7 +35,7 @@ static struct plx_client *lose_gpu(const char *const *args)
         assert_true(frame_from(client, true).epoch == frame.epoch);
     assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
     assert_true(plx_health(client) & PLX_HEALTH_GPU_FALLBACK);
-    expect_reason(client, "the GPU was lost 3 times, and the CPU works: engine failed: the pipeline: the GPU is gone");
+    expect_reason(client, "the GPU was lost 3 times, and the CPU works: engine failed: the pipeline: the GPU of ");
     assert_int_equal(plx_restarts(client), PLX_LADDER_LOSSES);
     return client;
 }
@@ -75,7 +75,7 @@ static void why_the_cpu_works_is_published(void **state)
 {
     (void)state;
     static const char *const auto_args[] = {SMALL, "--set", "backend=auto", NULL};
-    static const char words[] = "backend is auto, and the CPU works: the GPU is gone (PLX_FAULT)";
+    static const char words[] = "backend is auto, and the CPU works: the GPU of \"PLX_FAULT\" is gone";
     struct command status;
 
     daemon_.fault = "lose 0";
@@ -86,6 +86,10 @@ static void why_the_cpu_works_is_published(void **state)
     command_run(&status, (const char *const[]){"status", "--socket", daemon_.socket, NULL});
     assert_int_equal(status.code, 0);
     assert_non_null(strstr(status.out, words));
+    command_free(&status);
+    command_run(&status, (const char *const[]){"metrics", "--socket", daemon_.socket, NULL});
+    assert_non_null(
+        strstr(status.out, "\nparallax_reason_info{reason=\"backend is auto, and the CPU works: the GPU of \\\"PLX_FAULT"));
     command_free(&status);
     stop_daemon();
     plx_disconnect(client);

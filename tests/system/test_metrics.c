@@ -25,7 +25,7 @@ static bool matches(const char *line, const char *pattern, regmatch_t *group, si
 static void parse_line(const char *line, struct families *families)
 {
     char name[64], type[16];
-    regmatch_t group[4];
+    regmatch_t group[5];
     if (matches(line, "^# HELP ([a-z_]+) [A-Z0-9].*\\.$", group, 2)) {
         assert_true(families->count < FAMILIES);
         snprintf(name, sizeof name, "%.*s", (int)(group[1].rm_eo - group[1].rm_so), line + group[1].rm_so);
@@ -45,13 +45,13 @@ static void parse_line(const char *line, struct families *families)
         memcpy(families->type[last], type, sizeof type);
         return;
     }
-    if (!matches(line, "^([a-z_]+)(\\{[a-z]+=\"[a-z_]+\"\\})? ([-+0-9.einf]+)$", group, 4))
+    if (!matches(line, "^([a-z_]+)(\\{[a-z]+=\"([^\"\\]|\\\\[\\\"])*\"\\})? ([-+0-9.einf]+)$", group, 5))
         fail_msg("not Prometheus text: %s", line);
     snprintf(name, sizeof name, "%.*s", (int)group[1].rm_eo, line);
     assert_string_equal(name, families->name[last]);
     assert_true(families->type[last][0] != '\0');
     char *end;
-    assert_false(isnan(strtod(line + group[3].rm_so, &end)));
+    assert_false(isnan(strtod(line + group[4].rm_so, &end)));
     assert_true(*end == '\0');
 }
 
@@ -143,6 +143,7 @@ static void no_service_is_said_too(void **state)
     assert_true(sample(command.out, "parallax_up") == 0);
     assert_true(sample(command.out, "parallax_state{state=\"stopped\"}") == 1);
     assert_true(sample(command.out, "parallax_fault{fault=\"no_frames\"}") == 1);
+    assert_true(sample(command.out, "parallax_reason_info{reason=\"\"}") == 1);
     assert_null(strstr(command.out, "parallax_frames_total"));
     command_free(&command);
 }

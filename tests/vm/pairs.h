@@ -20,6 +20,8 @@
 #include "cpu/cpu.h"
 #include "drivers/sources.h"
 
+#define PAIRS_PATIENCE_MS 20000 /* the guest is slow, and its host may be busy */
+
 #define PAIRS_NO_CONTROLS                                                                                                      \
     {                                                                                                                          \
         .controls = "", .exposure_control = "", .gain_control = "", .exposure_delay = 2, .gain_delay = 1                       \
@@ -87,7 +89,7 @@ static inline bool pairs_next(struct pairs *pairs, int ms)
     struct plx_capture capture;
 
     pairs_release(pairs);
-    while (source->ops->next(source, deadline, &capture) == 0) {
+    while (plx_now_ns() < deadline && source->ops->next(source, deadline, &capture) == 0) { /* one eye alone never ends */
         pairs->health |= capture.health;
         if (!capture.raw[PLX_LEFT].data && !capture.raw[PLX_RIGHT].data)
             continue;
@@ -101,6 +103,43 @@ static inline bool pairs_next(struct pairs *pairs, int ms)
         }
     }
     return false;
+}
+
+/* How long until FLAG is told; what comes meanwhile is not paired. */
+static inline int64_t pairs_wait_for_flag(struct pairs *pairs, uint32_t flag)
+{
+    const int64_t since = plx_now_ns();
+    struct plx_source *source = pairs->source;
+    struct plx_capture capture;
+    uint32_t seen = 0;
+
+    while (!(seen & flag)) {
+        assert_int_equal(source->ops->next(source, plx_now_ns() + PAIRS_PATIENCE_MS * PLX_NS_PER_MS, &capture), 0);
+        seen |= capture.health;
+        source->ops->release(source, &capture);
+    }
+    return plx_now_ns() - since;
+}
+
+/* How long until there is a pair of pictures that were taken from now on. */
+static inline int64_t pairs_wait_for_new(struct pairs *pairs)
+{
+    const int64_t since = plx_now_ns();
+    do {
+        assert_true(pairs_next(pairs, PAIRS_PATIENCE_MS));
+    } while (pairs->pair[PLX_LEFT].capture_ns < since || pairs->pair[PLX_RIGHT].capture_ns < since);
+    return plx_now_ns() - since;
+}
+
+/* No source is made of OPTIONS: ERROR, with the sentence in *RET_WHY. */
+static inline void pairs_refused(const struct plx_v4l2_options *options, int error, struct plx_why *ret_why)
+{
+    struct plx_stages *stages = pairs_stages();
+    struct plx_source *source;
+
+    assert_int_equal(plx_v4l2_create(stages, options, &source, ret_why), error);
+    print_message("%s\n", ret_why->text);
+    stages->ops->destroy(stages);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #define SERVICE_MS 20000 /* the guest is slow, and its host may be busy */
 
 #define CALIBRATION_FILE "/tmp/calibration.yaml"
+#define CALIBRATION_SETTING "calibration=/tmp/calibration.yaml"
 
 /* A calibration for pictures of that size, which leaves them as they are. */
 static inline void write_calibration(int width, int height)
@@ -29,7 +30,7 @@ static inline void write_calibration(int width, int height)
 /* Both eyes of stereocam at 64x48, for the least work; needs write_calibration(64, 48). */
 #define SERVICE_STEREOCAM                                                                                                      \
     "source.kind=v4l2", "source.left=card=stereocam left", "source.right=card=stereocam right", "source.width=64",             \
-        "source.height=48", "calibration=" CALIBRATION_FILE, "match.disparities=64"
+        "source.height=48", CALIBRATION_SETTING, "match.disparities=64"
 
 struct service {
     struct daemon daemon;
@@ -65,7 +66,7 @@ static inline void service_stop(struct service *service)
 /* The next frame whose left picture was taken after SINCE_NS, to be released; it must come. */
 static inline struct plx_view service_next(struct service *service, int64_t since_ns)
 {
-    struct plx_view view;
+    struct plx_view view = {.frame = NULL};
     for (int64_t end = plx_now_ns() + SERVICE_MS * PLX_NS_PER_MS; plx_now_ns() < end;) {
         if (plx_next(service->client, 1000, &view) < 0)
             continue;

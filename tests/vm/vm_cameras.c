@@ -59,7 +59,7 @@ static void test_suggestion_runs(void **state)
     write_text(daemon.directory, "config.yaml", suggestion);
     snprintf(config, sizeof config, "%s/config.yaml", daemon.directory);
     write_calibration(320, 180);
-    static const char calibration[] = "calibration=" CALIBRATION_FILE;
+    static const char calibration[] = CALIBRATION_SETTING;
     daemon_start(&daemon, (const char *const[]){"--config", config, "--set", "source.width=320", "--set", "source.height=180",
                                                 "--set", "source.rate_hz=4", "--set", calibration, "--set",
                                                 "match.disparities=64", "--set", "match.paths=4", NULL});

@@ -115,18 +115,12 @@ static void test_refusals(void **state)
         {"bus=platform:vivid-000", "GREY", 322, PLX_ERR_UNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct plx_limits limits = {.width = 16, .height = 16, .disparities = 64, .threads = 1};
         struct plx_v4l2_options options = two;
-        struct plx_stages *stages;
-        struct plx_source *source;
-        struct plx_why why = {""};
+        struct plx_why why;
         options.camera[PLX_LEFT] = cases[i].left;
         options.format = cases[i].format;
         options.width = cases[i].width;
-        assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-        assert_int_equal(plx_v4l2_create(stages, &options, &source, &why), cases[i].error);
-        print_message("%s\n", why.text);
-        stages->ops->destroy(stages);
+        pairs_refused(&options, cases[i].error, &why);
     }
 }
 

@@ -13,7 +13,6 @@
 #define RATE_HZ 20
 #define LOST_NS (2 * PLX_NS_PER_S / RATE_HZ + 50 * PLX_NS_PER_MS)
 #define BACK_NS PLX_NS_PER_S
-#define PATIENCE_MS 10000
 #define ROUNDS 6
 
 static struct pairs pairs;
@@ -37,32 +36,6 @@ static int teardown(void **state)
     return 0;
 }
 
-/* How long until FLAG is told. */
-static int64_t wait_for_flag(uint32_t flag)
-{
-    const int64_t since = plx_now_ns();
-    struct plx_source *source = pairs.source;
-    struct plx_capture capture;
-    uint32_t seen = 0;
-
-    while (!(seen & flag)) {
-        assert_int_equal(source->ops->next(source, plx_now_ns() + PATIENCE_MS * PLX_NS_PER_MS, &capture), 0);
-        seen |= capture.health;
-        source->ops->release(source, &capture);
-    }
-    return plx_now_ns() - since;
-}
-
-/* How long until there is a pair of pictures that were taken from now on. */
-static int64_t wait_for_pair(void)
-{
-    const int64_t since = plx_now_ns();
-    do {
-        assert_true(pairs_next(&pairs, PATIENCE_MS));
-    } while (pairs.pair[PLX_LEFT].capture_ns < since || pairs.pair[PLX_RIGHT].capture_ns < since);
-    return plx_now_ns() - since;
-}
-
 static bool in_time(const char *what, int64_t ns, int64_t most_ns)
 {
     print_message("%s after %.0f ms, at most %.0f\n", what, (double)ns / PLX_NS_PER_MS, (double)most_ns / PLX_NS_PER_MS);
@@ -80,10 +53,12 @@ static void test_unplugged(void **state)
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const char *knob = eye == PLX_LEFT ? "left/connected" : "right/connected";
         knob_set(knob, 0);
-        report("lost", wait_for_flag(eye == PLX_LEFT ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT), LOST_NS);
-        wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT); /* told again and again */
+        report("lost",
+               pairs_wait_for_flag(&pairs, eye == PLX_LEFT ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT),
+               LOST_NS);
+        pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT); /* told again and again */
         knob_set(knob, 1);
-        report("back", wait_for_pair(), BACK_NS);
+        report("back", pairs_wait_for_new(&pairs), BACK_NS);
     }
 }
 
@@ -100,12 +75,12 @@ static void test_unplugged_at_high_rates(void **state)
         options.width = 128;
         options.height = 96;
         pairs_open(&pairs, &options);
-        wait_for_pair();
+        pairs_wait_for_new(&pairs);
         for (int round = 0; round < ROUNDS && !(lost_in_time && back_in_time); round++) {
             knob_set("left/connected", 0);
-            lost_in_time |= in_time("lost", wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT), lost_ns);
+            lost_in_time |= in_time("lost", pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT), lost_ns);
             knob_set("left/connected", 1);
-            back_in_time |= in_time("back", wait_for_pair(), BACK_NS);
+            back_in_time |= in_time("back", pairs_wait_for_new(&pairs), BACK_NS);
         }
         assert_true(lost_in_time && back_in_time);
         pairs_close(&pairs);
@@ -118,10 +93,10 @@ static void test_new_number(void **state)
     (void)state;
     knob_set("left/connected", 0);
     knob_set("right/connected", 0);
-    wait_for_flag(PLX_HEALTH_CAMERA_LOST_RIGHT);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
     knob_set("right/connected", 1); /* takes the first free number */
     knob_set("left/connected", 1);
-    report("back with numbers exchanged", wait_for_pair(), BACK_NS);
+    report("back with numbers exchanged", pairs_wait_for_new(&pairs), BACK_NS);
 }
 
 /* As udev does when a camera appears. */
@@ -148,17 +123,17 @@ static void test_by_path(void **state)
     assert_int_equal(system("mkdir -p /dev/v4l/by-path"), 0);
     name_camera("card=stereocam left", name);
     pairs_open(&pairs, &options);
-    wait_for_pair();
+    pairs_wait_for_new(&pairs);
     knob_set("left/connected", 0);
     knob_set("right/connected", 0);
     assert_int_equal(unlink(name), 0);
-    wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
     knob_set("right/connected", 1);
     knob_set("left/connected", 1);
     assert_false(pairs_next(&pairs, 300));
     assert_non_null(strstr(pairs.source->why.text, name));
     name_camera("card=stereocam left", name);
-    report("back by its name", wait_for_pair(), BACK_NS);
+    report("back by its name", pairs_wait_for_new(&pairs), BACK_NS);
     pairs_close(&pairs);
     assert_int_equal(unlink(name), 0);
 }
@@ -166,13 +141,13 @@ static void test_by_path(void **state)
 static void test_both_with_pictures_held(void **state)
 {
     (void)state;
-    assert_true(pairs_next(&pairs, PATIENCE_MS)); /* held while its camera goes */
+    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS)); /* held while its camera goes */
     const uint8_t *held = pairs.pair[PLX_LEFT].raw[PLX_LEFT].data;
     uint32_t sum = 0, again = 0;
     for (int i = 0; i < 128 * 96; i++)
         sum += held[i];
     knob_set("left/connected", 0);
-    wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
     knob_set("left/connected", 1);
     struct plx_capture capture = {.health = 0};
     for (int seen = 0; seen < 10;) {
@@ -189,8 +164,8 @@ static void test_eio(void **state)
 {
     (void)state;
     knob_set("right/eio", 1);
-    report("lost", wait_for_flag(PLX_HEALTH_CAMERA_LOST_RIGHT), LOST_NS);
-    report("back", wait_for_pair(), BACK_NS);
+    report("lost", pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT), LOST_NS);
+    report("back", pairs_wait_for_new(&pairs), BACK_NS);
 }
 
 static void test_stream_refuses_to_start(void **state)
@@ -198,8 +173,8 @@ static void test_stream_refuses_to_start(void **state)
     (void)state;
     knob_set("left/fail_streamon", 3);
     knob_set("left/eio", 1);
-    wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT);
-    report("back after three refusals", wait_for_pair(), BACK_NS);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
+    report("back after three refusals", pairs_wait_for_new(&pairs), BACK_NS);
     assert_int_equal(knob_get("left/fail_streamon"), 0);
 }
 
@@ -207,12 +182,12 @@ static void test_silent(void **state)
 {
     (void)state;
     knob_set("left/stall", 1);
-    const int64_t silent = wait_for_flag(PLX_HEALTH_CAMERA_LOST_LEFT);
+    const int64_t silent = pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
     print_message("silence told after %.0f ms\n", (double)silent / PLX_NS_PER_MS);
     assert_true(silent < 2 * PLX_NS_PER_S);
     usleep(1500000); /* restarted, opened anew */
     knob_set("left/stall", 0);
-    report("back", wait_for_pair(), BACK_NS);
+    report("back", pairs_wait_for_new(&pairs), BACK_NS);
 }
 
 /* Not there when the source is made: told with the reason, found when they come, and only then is their rate known. */
@@ -228,13 +203,14 @@ static void test_missing_at_the_start(void **state)
         pairs_open(&pairs, &options);
         if (missing == 3)
             assert_true(pairs.source->rate_hz == 0.0);
-        report("told as missing", wait_for_flag(missing & 1 ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT),
+        report("told as missing",
+               pairs_wait_for_flag(&pairs, missing & 1 ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT),
                PLX_NS_PER_S / 2);
         assert_non_null(strstr(pairs.source->why.text, "matches what was asked for"));
         assert_false(pairs_next(&pairs, 300));
         knob_set("left/connected", 1);
         knob_set("right/connected", 1);
-        report("there", wait_for_pair(), BACK_NS);
+        report("there", pairs_wait_for_new(&pairs), BACK_NS);
         assert_true(pairs.source->rate_hz >= 1.0);
         pairs_close(&pairs);
     }

@@ -14,7 +14,6 @@
 
 #define LEFT "bus=platform:vivid-000"
 #define BACK_NS PLX_NS_PER_S
-#define PATIENCE_MS 20000
 #define ROUNDS 6 /* a busy host makes single rounds slow, not all of them */
 
 static struct pairs pairs;
@@ -33,7 +32,7 @@ static int setup(void **state)
     pairs_open(&pairs, &options);
     pairs.pairing.tolerance_ns = PLX_NS_PER_S / 30; /* half a period: each finds its nearest */
     for (int i = 0; i < 3; i++)
-        assert_true(pairs_next(&pairs, PATIENCE_MS));
+        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
     pairs.health = 0;
     return 0;
 }
@@ -75,7 +74,7 @@ static bool goes(uint32_t flag)
 {
     for (int i = 0; i < 20; i++) {
         pairs.health = 0;
-        if (pairs_next(&pairs, PATIENCE_MS) && !(pairs.health & flag))
+        if (pairs_next(&pairs, PAIRS_PATIENCE_MS) && !(pairs.health & flag))
             return true;
     }
     return false;
@@ -96,28 +95,9 @@ static void test_dropped(void **state)
     set_control("Percentage of Dropped Buffers", 50);
     assert_true(comes(PLX_HEALTH_DROPPED));
     for (int i = 0; i < 10; i++)
-        assert_true(pairs_next(&pairs, PATIENCE_MS));
+        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
     set_control("Percentage of Dropped Buffers", 0);
     assert_true(pairs.pairing.eye[PLX_LEFT].dropped > before);
-}
-
-/* Until the left camera is told as lost, and until pairs of new pictures come again. */
-static int64_t lost_and_back(void)
-{
-    struct plx_source *source = pairs.source;
-    struct plx_capture capture;
-    uint32_t health = 0;
-
-    while (!(health & PLX_HEALTH_CAMERA_LOST_LEFT)) {
-        assert_int_equal(source->ops->next(source, plx_now_ns() + PATIENCE_MS * PLX_NS_PER_MS, &capture), 0);
-        health |= capture.health;
-        source->ops->release(source, &capture);
-    }
-    const int64_t since_ns = plx_now_ns();
-    do {
-        assert_true(pairs_next(&pairs, PATIENCE_MS));
-    } while (pairs.pair[PLX_LEFT].capture_ns < since_ns);
-    return plx_now_ns() - since_ns;
 }
 
 static void test_lost(void **state)
@@ -136,7 +116,8 @@ static void test_lost(void **state)
             if (faults[i][1])
                 set_control(faults[i][1], 0);
             set_control(faults[i][0], 0);
-            const int64_t back_ns = lost_and_back();
+            pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
+            const int64_t back_ns = pairs_wait_for_new(&pairs);
             print_message("%s%s%s: back after %.0f ms: %s\n", faults[i][0], faults[i][1] ? ", " : "",
                           faults[i][1] ? faults[i][1] : "", (double)back_ns / PLX_NS_PER_MS, pairs.source->why.text);
             in_time = back_ns <= BACK_NS;

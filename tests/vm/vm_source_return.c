@@ -25,7 +25,7 @@ static int setup(void **state)
     options.height = 96;
     pairs_open(&pairs, &options);
     for (int i = 0; i < 3; i++)
-        assert_true(pairs_next(&pairs, 3000));
+        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
     return 0;
 }
 

@@ -29,7 +29,6 @@ static inline bool control_group_write(const struct control_group *group, const 
 /* CONTROLLER: "memory" or "cpu". False if there is none here, or this user may not make one. */
 static inline bool control_group_make(struct control_group *group, const char *controller)
 {
-    static const char *const probe[] = {"", "cgroup.clone_children", "cgroup.type"};
     char path[160];
 
     for (group->version = 1; group->version <= 2; group->version++) {
@@ -37,7 +36,10 @@ static inline bool control_group_make(struct control_group *group, const char *c
                  group->version == 1 ? controller : "", (int)getpid());
         if (mkdir(group->path, 0755) != 0)
             continue;
-        snprintf(path, sizeof path, "%s/%s", group->path, probe[group->version]);
+        if (group->version == 1)
+            snprintf(path, sizeof path, "%s/cgroup.clone_children", group->path);
+        else
+            snprintf(path, sizeof path, "%s/%s.max", group->path, controller); /* there if its parent hands the controller on */
         if (access(path, F_OK) == 0)
             return true;
         rmdir(group->path);

@@ -171,10 +171,10 @@ static void test_eio(void **state)
 static void test_stream_refuses_to_start(void **state)
 {
     (void)state;
-    knob_set("left/fail_streamon", 3);
+    knob_set("left/fail_streamon", 2);
     knob_set("left/eio", 1);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
-    report("back after three refusals", pairs_wait_for_new(&pairs), BACK_NS);
+    report("back after two refusals", pairs_wait_for_new(&pairs), BACK_NS);
     assert_int_equal(knob_get("left/fail_streamon"), 0);
 }
 

@@ -1,31 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
-#include <cuda_pipeline.h>
-
 #include "gpu/packed.cuh"
-#include "gpu/vector.cuh"
+#include "gpu/tile.cuh"
 
 /*
  * Two pixels, HALF columns apart, lie in the halves of a register as floating-point numbers of 16 bits, 1024 + brightness, in
  * which their difference is exact. Cut off below 0 and above 1 it is the bit wanted; ten bits are collected as 2 * bits + bit,
  * exact too, and then are the mantissa. So a bit of two pixels takes two instructions, at the full rate of the GPU.
  */
-#define WARPS 8   /* of a block */
-#define ROWS 2    /* that a thread makes */
-#define COLUMNS 4 /* and columns, in each half of the tile */
+#define COLUMNS 4 /* of a thread, in each half of the tile */
 #define HALF (32 * COLUMNS)
 #define TILE_X (2 * HALF)
-#define TILE_Y (WARPS * ROWS)
-#define THREADS (WARPS * 32)
-#define RADIUS_X 4 /* of the largest window */
+#define TILE_Y 16
+#define FEW_ROWS 2   /* of a thread, where blocks are few: 8 warps share a tile */
+#define MANY_ROWS 4  /* where they fill the GPU more than twice: 4 warps, which load less around their rows */
+#define MANY_TILES 8 /* for each multiprocessor: twice the blocks that it holds */
+#define RADIUS_X 4   /* of the largest window */
 #define RADIUS_Y 3
-#define PIECE 16                     /* bytes that are read at once */
-#define BYTES_X (TILE_X + 2 * PIECE) /* of the tile and its surroundings, as read */
+#define BYTES_X (TILE_X + 2 * PLX_PIECE) /* of the tile and its surroundings, as read */
 #define BYTES_Y (TILE_Y + 2 * RADIUS_Y + 2)
 #define PAIRS_X (HALF + 2 * RADIUS_X)
 #define PAIRS_Y (TILE_Y + 2 * RADIUS_Y)
-#define BYTE_OF_PAIR (PIECE - RADIUS_X) /* column of the bytes at that of the pairs */
-#define EMPTY 0x64006400u               /* 1024 in both halves */
+#define BYTE_OF_PAIR (PLX_PIECE - RADIUS_X) /* column of the bytes at that of the pairs */
+#define EMPTY 0x64006400u                   /* 1024 in both halves */
 
 struct census_args {
     plx_view<const uint8_t> grey;
@@ -44,7 +41,6 @@ template <enum plx_census_kind KIND> struct form {
                                 : KIND == PLX_CENSUS_FULL_9X7      ? 62
                                                                    : 30;
     static constexpr int words = KIND == PLX_CENSUS_FULL_9X7 ? 2 : 1; /* of 32 bits */
-    static constexpr int rows_at_once = words == 1 ? ROWS : 1;        /* as registers allow */
 
     static __device__ constexpr bool sampled(int dx, int dy)
     {
@@ -82,23 +78,17 @@ struct line {
     }
 };
 
-/* The pixels around the tile at (X0, Y0), coordinates clamped; a row by a warp. What lies aligned is copied while others go on.
- */
+/* The pixels around the tile at (X0, Y0); a row by a warp. */
 static __device__ __forceinline__ void load_bytes(const struct census_args &a, int x0, int y0, byte_tile &bytes)
 {
-    const int tx = threadIdx.x % 32 * PIECE, x = x0 + tx - PIECE;
+    const int tx = threadIdx.x % 32 * PLX_PIECE, x = x0 + tx - PLX_PIECE;
 
-    if (tx >= BYTES_X || x >= a.grey.width + RADIUS_X + 1)
+    if (tx >= BYTES_X || x > a.grey.width + RADIUS_X)
         return;
 #pragma unroll 1
-    for (int ty = threadIdx.x / 32; ty < BYTES_Y; ty += WARPS) {
-        const uint8_t *row = a.grey.row(plx_clamp(y0 + ty - RADIUS_Y - 1, 0, a.grey.height - 1));
-        if (a.grey_aligned && x >= 0 && x + PIECE <= a.grey.width)
-            __pipeline_memcpy_async(&bytes[ty][tx], row + x, PIECE);
-        else
-            for (int k = 0; k < PIECE; k++)
-                bytes[ty][tx + k] = row[plx_clamp(x + k, 0, a.grey.width - 1)];
-    }
+    for (int ty = threadIdx.x / 32; ty < BYTES_Y; ty += (int)blockDim.x / 32)
+        plx_load_piece(a.grey.row(plx_clamp(y0 + ty - RADIUS_Y - 1, 0, a.grey.height - 1)), a.grey.width, x, a.grey_aligned,
+                       &bytes[ty][tx]);
 }
 
 /* Byte I of both words, in the halves of a register. */
@@ -131,15 +121,26 @@ static __device__ __forceinline__ uint4 make_pairs(const uint8_t *from, bool smo
     return make_uint4(g[0], g[1], g[2], g[3]);
 }
 
-/* Outside the image G is that of the nearest pixel inside, not a mean of clamped pixels. */
+/* Outside the image G is that of the nearest pixel inside, not a mean of clamped pixels: first along rows, then down columns.
+ */
 static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, pair_tile &pairs)
 {
-    for (int i = threadIdx.x; i < 2 * PAIRS_X * PAIRS_Y; i += THREADS) {
-        const int half = i % 2, tx = i / 2 % PAIRS_X, ty = i / 2 / PAIRS_X;
-        const int left = x0 + half * HALF - RADIUS_X, top = y0 - RADIUS_Y; /* of the pairs */
-        const int x = plx_clamp(left + tx, 0, a.grey.width - 1) - left, y = plx_clamp(top + ty, 0, a.grey.height - 1) - top;
-        if ((x != tx || y != ty) && x >= 0)
-            ((uint16_t *)&pairs[ty][tx])[half] = ((const uint16_t *)&pairs[y][x])[half];
+    const int width = a.grey.width, height = a.grey.height, top = y0 - RADIUS_Y; /* of the pairs */
+
+    for (int i = threadIdx.x; i < PAIRS_Y * 4 * RADIUS_X; i += (int)blockDim.x) {
+        const int ty = i / (4 * RADIUS_X), half = i / RADIUS_X % 2, left = x0 + half * HALF - RADIUS_X;
+        const bool right = i / (2 * RADIUS_X) % 2;
+        const int tx = (right ? width : -RADIUS_X) + i % RADIUS_X - left, inside = (right ? width - 1 : 0) - left;
+        if (tx >= 0 && tx < PAIRS_X && inside >= 0 && inside < PAIRS_X)
+            ((uint16_t *)&pairs[ty][tx])[half] = ((const uint16_t *)&pairs[ty][inside])[half];
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 2 * RADIUS_Y * PAIRS_X; i += (int)blockDim.x) {
+        const int tx = i % PAIRS_X, row = i / PAIRS_X; /* of those above, then of those below */
+        const bool below = row >= RADIUS_Y;
+        const int ty = row - RADIUS_Y + (below ? height : 0) - top, inside = (below ? height - 1 : 0) - top;
+        if (ty >= 0 && ty < PAIRS_Y && inside >= 0 && inside < PAIRS_Y)
+            pairs[ty][tx] = pairs[inside][tx];
     }
 }
 
@@ -291,7 +292,7 @@ static __device__ __forceinline__ void make_tile(const struct census_args &a, in
 {
     const int pieces = PAIRS_X / COLUMNS;
 
-    for (int i = threadIdx.x; i < pieces * PAIRS_Y; i += THREADS) {
+    for (int i = threadIdx.x; i < pieces * PAIRS_Y; i += (int)blockDim.x) {
         const int ty = i / pieces, tx = i % pieces * COLUMNS;
         *(uint4 *)&pairs[ty][tx] = make_pairs(&bytes[ty + 1][tx + BYTE_OF_PAIR], a.smooth);
     }
@@ -302,10 +303,12 @@ static __device__ __forceinline__ void make_tile(const struct census_args &a, in
     }
 }
 
-/* Grid: tiles of 256 x 16 pixels. Reads 1 byte a pixel (1.7 with the halo), writes 4 or 8, and 1 of gradient. */
-template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(THREADS, 2) census_kernel(census_args a)
+/* Grid: tiles of 256 x 16 pixels, a thread ROWS; 512 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo), writes
+ * 4 or 8, and 1 of gradient. */
+template <enum plx_census_kind KIND, int ROWS>
+static __global__ void __launch_bounds__(32 * TILE_Y / ROWS, ROWS) census_kernel(census_args a)
 {
-    typedef form<KIND> f;
+    constexpr int rows_at_once = form<KIND>::words == 1 ? ROWS : 1; /* as registers allow */
     __shared__ __align__(16) byte_tile bytes;
     __shared__ __align__(16) pair_tile pairs;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
@@ -317,17 +320,26 @@ template <enum plx_census_kind KIND> static __global__ void __launch_bounds__(TH
     __pipeline_wait_prior(0);
     __syncthreads();
     make_tile(a, x0, y0, border, bytes, pairs);
-#pragma unroll f::rows_at_once
+#pragma unroll rows_at_once
     for (int i = 0; i < ROWS; i++)
         make_row<KIND>(a, &pairs[y + i + RADIUS_Y][x], x0 + x, y0 + y + i, border && a.zero_border);
+}
+
+template <enum plx_census_kind KIND> static void launch(struct plx_gpu *gpu, const struct census_args &args)
+{
+    const dim3 grid = plx_grid(args.grey.width, args.grey.height, dim3(TILE_X, TILE_Y));
+    if (grid.x * grid.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
+        census_kernel<KIND, FEW_ROWS><<<grid, 32 * TILE_Y / FEW_ROWS, 0, gpu->stream>>>(args);
+    else
+        census_kernel<KIND, MANY_ROWS><<<grid, 32 * TILE_Y / MANY_ROWS, 0, gpu->stream>>>(args);
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features)
 {
-    static void (*const kernel[])(struct census_args) = {
-        census_kernel<PLX_CENSUS_SYMMETRIC_9X7>, census_kernel<PLX_CENSUS_SYMMETRIC_7X5>, census_kernel<PLX_CENSUS_FULL_9X7>,
-        census_kernel<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
+    static void (*const launches[])(struct plx_gpu *, const struct census_args &) = {
+        launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_7X5>, launch<PLX_CENSUS_FULL_9X7>,
+        launch<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
     struct plx_gpu *gpu = plx_gpu(self);
     const bool gradient = match->gradient_cap > 0;
 
@@ -342,9 +354,9 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                                      gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(),
                                      match->smooth,
                                      match->census_zero_border,
-                                     plx_rows_aligned(grey, PIECE),
+                                     plx_rows_aligned(grey, PLX_PIECE),
                                      plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
                                      gradient && plx_rows_aligned(&ret_features->gradient, COLUMNS)};
-    kernel[match->census]<<<plx_grid(grey->width, grey->height, dim3(TILE_X, TILE_Y)), THREADS, 0, gpu->stream>>>(args);
+    launches[match->census](gpu, args);
     return PLX_LAUNCHED(gpu, census_kernel);
 }

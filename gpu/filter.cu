@@ -4,22 +4,19 @@
  * weights and the 8.8 numbers between rows and columns are split into two bytes each. What the first product leaves in a
  * thread's registers is what the second wants there, so nothing but the tile itself goes through shared memory.
  */
-#include <cuda_pipeline.h>
-
 extern "C" {
 #include "core/filter.h"
 }
-#include "gpu/vector.cuh"
+#include "gpu/tile.cuh"
 
 #define WARPS 8  /* of a block, a strip of columns each */
 #define STRIP 16 /* columns */
 #define STEP 16  /* rows that are made at once */
 #define TILE_X (WARPS * STRIP)
 #define TILE_Y 64
-#define PIECE 16     /* bytes that are read at once */
-#define MARGIN PIECE /* columns before the tile */
-#define DEPTH 32     /* of one matrix product */
-#define PITCH 208    /* of the tile in shared memory: few bank conflicts */
+#define MARGIN PLX_PIECE /* columns before the tile */
+#define DEPTH 32         /* of one matrix product */
+#define PITCH 208        /* of the tile in shared memory: few bank conflicts */
 
 struct axis {
     uint8_t low[PLX_MAX_WINDOW], high[PLX_MAX_WINDOW]; /* weight = low + (high << shift) */
@@ -114,17 +111,11 @@ static __device__ __forceinline__ struct matrix get_band(const uint32_t (*words)
 template <int ROWS, int COLUMNS>
 static __device__ void load_tile(const struct filter_args &a, int x0, int y0, uint8_t (&tile)[ROWS][PITCH])
 {
-    const int pieces = COLUMNS / PIECE;
+    const int pieces = COLUMNS / PLX_PIECE;
 
     for (int i = threadIdx.y * 32 + threadIdx.x; i < ROWS * pieces; i += WARPS * 32) {
-        const int y = i / pieces, x = i % pieces * PIECE;
-        const uint8_t *row = a.src.row(plx_clamp(y0 + y, 0, a.src.height - 1));
-        if (a.src_aligned && x0 + x >= 0 && x0 + x + PIECE <= a.src.width) {
-            __pipeline_memcpy_async(&tile[y][x], row + x0 + x, PIECE);
-        } else {
-            for (int j = 0; j < PIECE; j++)
-                tile[y][x + j] = row[plx_clamp(x0 + x + j, 0, a.src.width - 1)];
-        }
+        const int y = i / pieces, x = i % pieces * PLX_PIECE;
+        plx_load_piece(a.src.row(plx_clamp(y0 + y, 0, a.src.height - 1)), a.src.width, x0 + x, a.src_aligned, &tile[y][x]);
     }
     __pipeline_commit();
 }
@@ -206,7 +197,7 @@ static __device__ __forceinline__ void store(const struct filter_args &a, int x,
  * which a window is deep enough, 2 from 19 pixels on. Reads 1 byte a pixel (1.6 with the halo), writes 1. */
 template <int KX, int KY> static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? 2 : 4) filter_kernel(filter_args a)
 {
-    __shared__ __align__(PIECE) uint8_t tile[TILE_Y + KY * STEP][PITCH];
+    __shared__ __align__(PLX_PIECE) uint8_t tile[TILE_Y + KY * STEP][PITCH];
     __shared__ uint32_t bands[8 * (KX + KY)][32];
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y, g = threadIdx.x / 4, t = threadIdx.x % 4;
     const int before = (a.x.size / 2 + 3) / 4 * 4, skipped = before - a.x.size / 2; /* columns before the strip, a whole word */
@@ -278,9 +269,9 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     if (!plx_gpu_holds(gpu, src))
         return PLX_ERR_RANGE;
 
-    const struct filter_args args = {
-        plx_view_of<const uint8_t>(src),         plx_view_of<uint8_t>(dst),    split(filter->weight_x, filter->size_x),
-        split(filter->weight_y, filter->size_y), plx_rows_aligned(src, PIECE), plx_rows_aligned(dst, 4)};
+    const struct filter_args args = {plx_view_of<const uint8_t>(src),         plx_view_of<uint8_t>(dst),
+                                     split(filter->weight_x, filter->size_x), split(filter->weight_y, filter->size_y),
+                                     plx_rows_aligned(src, PLX_PIECE),        plx_rows_aligned(dst, 4)};
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
     const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, TILE_Y));

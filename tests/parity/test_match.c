@@ -180,5 +180,6 @@ int main(void)
         test_fill(&parity, width, height);
         test_confidence(&parity, width, height);
     }
+    test_census(&parity, 4100, 1030); /* more tiles than any GPU works on at once */
     return parity_close(&parity);
 }

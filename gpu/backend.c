@@ -17,7 +17,6 @@ static void destroy(struct plx_stages *self)
     plx_gpu_regions_destroy(gpu);
     plx_gpu_ground_destroy(gpu);
     plx_gpu_free(self, gpu->totals);
-    plx_gpu_free(self, gpu->between);
     plx_gpu_lanes_destroy(gpu);
     free(gpu);
 }
@@ -153,8 +152,6 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
         result = plx_gpu_ground_create(gpu);
     if (result == 0)
         result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->totals, (void **)&gpu->totals);
-    if (result == 0)
-        result = plx_gpu_alloc_local(&gpu->base, (size_t)limits->width * (size_t)limits->height, (void **)&gpu->between);
     if (result < 0)
         goto fail;
     *ret_stages = &gpu->base;

@@ -52,7 +52,6 @@ struct plx_gpu {
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
     int choice;                           /* of choice.c; below 0: by itself */
     struct plx_gpu_totals *totals;
-    uint8_t *between; /* [height][width] of the limits: the image between the two halves of open and close */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)

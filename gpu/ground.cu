@@ -13,14 +13,15 @@
 #define NEIGHBOURS 9
 #define WARPS NEIGHBOURS
 #define BLOCK (WARPS * 32)
-#define MOST_BLOCKS 128
+#define MOST_BLOCKS 256
+#define VOTES 4 /* pixels of a thread on their way at the same time, 32 columns apart */
 #define LANES 8 /* of a line, PLX_GROUND_ROWS / LANES rows each */
 #define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
 
 struct plx_gpu_ground {
-    struct plx_ground_histogram histogram;
+    struct plx_ground_histogram histogram; /* first, where memory is aligned */
     sum64 best;                        /* line so far: score + 2^30 in the high half, its index's complement in the low one */
     sum64 sums[PLX_GROUND_FITS][SUMS]; /* as struct plx_ground_sums */
 };
@@ -133,11 +134,13 @@ static __device__ void search(const ground_args &a, const struct plx_ground_hist
 }
 
 /* As plx_ground_start, a warp a neighbour. */
-static __device__ struct plx_ground start(const ground_args &a, const struct plx_ground_histogram *histogram)
+static __device__ struct plx_ground start(const ground_args &a, const struct plx_ground_histogram *histogram,
+                                          const struct lines &lines)
 {
     __shared__ int64_t score[NEIGHBOURS];
     const uint32_t index = ~(uint32_t)__ldcg(&a.state->best), warp = threadIdx.x / 32;
-    struct plx_ground_line line = plx_ground_grid_line(&a.params, (int)index), step = plx_ground_grid_step(&a.params, line);
+    struct plx_ground_line line = {lines.horizon[index / PLX_GROUND_SLOPES], lines.slope[index % PLX_GROUND_SLOPES]};
+    struct plx_ground_line step = plx_ground_grid_step(&a.params, line);
 
     for (int round = 0; round < PLX_GROUND_REFINES; round++) {
         step = plx_ground_half_step(step);
@@ -177,21 +180,28 @@ static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_s
     }
 }
 
-/* Sums of this block's pixels near GROUND; a pixel in so many is its own. */
+/* Sums of the thread's pixels near GROUND; a warp takes VOTES * 32 neighbours of a row by turns with all others of the grid. */
 static __device__ struct plx_ground_sums vote(const ground_args &a, const struct plx_ground &ground, int fit)
 {
     const int width = a.disparity.width, height = a.disparity.height, every = plx_ground_fit_step(height);
     const int infinity = plx_disparity_at_infinity(&a.params.calibration, a.params.min_disparity);
     const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
     const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(&a.params, fit) << 16;
-    const unsigned pixels = (unsigned)(width * ((height + every - 1) / every));
+    const int pieces = (width + VOTES * 32 - 1) / (VOTES * 32), rows = (height + every - 1) / every;
     struct plx_ground_sums sums = {0};
 
-#pragma unroll 4
-    for (unsigned i = blockIdx.x * BLOCK + threadIdx.x; i < pixels; i += gridDim.x * BLOCK) {
-        const int y = (int)(i / (unsigned)width) * every, x = (int)(i % (unsigned)width);
-        plx_ground_vote(&sums, x - width / 2, y - height / 2, a.disparity.row(y)[x], ground.a * x + ground.b * y + ground.c,
-                        least, tolerance);
+    for (int i = blockIdx.x * WARPS + threadIdx.x / 32; i < rows * pieces; i += gridDim.x * WARPS) {
+        const int y = i / pieces * every, x = i % pieces * VOTES * 32 + threadIdx.x % 32;
+        const uint16_t *row = a.disparity.row(y);
+        const int64_t plane = ground.a * x + ground.b * y + ground.c;
+        int disparity[VOTES];
+#pragma unroll
+        for (int k = 0; k < VOTES; k++)
+            disparity[k] = x + 32 * k < width ? row[x + 32 * k] : PLX_DISPARITY_INVALID;
+#pragma unroll
+        for (int k = 0; k < VOTES; k++)
+            plx_ground_vote(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k), least,
+                            tolerance);
     }
     return sums;
 }
@@ -225,15 +235,16 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
     }
 }
 
-/* Grid: up to 128 blocks that run at once (cooperative): a row of the histogram a block, then 8 lanes a line of the grid, the
+/* Grid: up to 256 blocks that run at once (cooperative): a row of the histogram a block, then 8 lanes a line of the grid, the
  * histogram, 33 KB, in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 in each fit. */
 static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
 {
-    __shared__ struct plx_ground_histogram histogram;
+    __shared__ __align__(16) struct plx_ground_histogram histogram;
     __shared__ struct lines lines;
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-    const uint32_t *from = &a.state->histogram.below[0][0];
-    uint32_t *to = &histogram.below[0][0];
+    static_assert(sizeof histogram % sizeof(uint4) == 0, "copied 16 bytes at a time");
+    const uint4 *from = (const uint4 *)&a.state->histogram;
+    uint4 *to = (uint4 *)&histogram;
 
     if (blockIdx.x == gridDim.x - 1)
         clear_state(a.state);
@@ -246,7 +257,7 @@ static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
     __syncthreads();
     search(a, &histogram, lines);
     grid.sync();
-    fit(a, grid, start(a, &histogram));
+    fit(a, grid, start(a, &histogram, lines));
 }
 
 static __global__ void none_kernel(struct plx_ground *ret_ground)

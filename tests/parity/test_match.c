@@ -167,7 +167,7 @@ static void test_confidence(struct parity *parity, int width, int height)
 
 int main(void)
 {
-    const struct plx_limits limits = {.width = 1300, .height = 600, .disparities = 64};
+    const struct plx_limits limits = {.width = 4100, .height = 1030, .disparities = 64};
     struct parity parity;
 
     parity_open(&limits, &parity);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/choice.h"
 
-/* The best of about a hundred that were measured, each somewhere: docs/performance.md. */
-static const struct plx_lines_choice choices[PLX_GPU_CHOICES] = {
-    {"together-4", false, 4, 0},    {"together-16-of-4", false, 16, 4}, {"together-16-of-5", false, 16, 5},
-    {"apart-4-of-16", true, 4, 16}, {"apart-8-of-10", true, 8, 10},
+/* The best of about a hundred that were measured, each somewhere; and what moves the least. docs/performance.md */
+static const struct plx_sgm_choice choices[PLX_GPU_CHOICES] = {
+    {"together-4", false, false, 4, 0},    {"together-16-of-4", false, false, 16, 4}, {"together-16-of-5", false, false, 16, 5},
+    {"apart-4-of-16", false, true, 4, 16}, {"apart-8-of-10", false, true, 8, 10},     {"sweeps", true, false, 0, 0},
 };
 enum { TOGETHER_4, TOGETHER_16_OF_4, TOGETHER_16_OF_5, APART_4_OF_16, APART_8_OF_10 };
 
@@ -13,20 +13,22 @@ enum { TOGETHER_4, TOGETHER_16_OF_4, TOGETHER_16_OF_5, APART_4_OF_16, APART_8_OF
  * instructions. Else the longest lines and the memory set the time: few warps that fetch far ahead and keep what they can; and
  * where P2 varies, which costs them more, rows ahead of the others.
  */
-static int suits(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+static int lines_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
     if (plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident)
         return TOGETHER_4;
     return match->p2_scale > 0 && match->p2_min < match->p2 ? APART_8_OF_10 : TOGETHER_16_OF_4;
 }
 
+/* The sweeps only where they were measured to be the fastest: for that a GPU has to have little cache. */
 static int choice_of(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    return gpu->choice >= 0 ? gpu->choice : suits(gpu, width, height, match);
+    if (gpu->choice < 0 || (choices[gpu->choice].sweeps && !plx_sgm_can_sweep(match)))
+        return lines_suit(gpu, width, height, match);
+    return gpu->choice;
 }
 
-const struct plx_lines_choice *plx_gpu_lines_choice(const struct plx_gpu *gpu, int width, int height,
-                                                    const struct plx_match *match)
+const struct plx_sgm_choice *plx_gpu_sgm_choice(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
     return &choices[choice_of(gpu, width, height, match)];
 }

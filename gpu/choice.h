@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How stage sgm's lines are launched, by far the largest part of a frame. Every choice gives the same bits. */
+/* How stage sgm, by far the largest part of a frame, is launched. Every choice gives the same bits. */
 #ifndef PLX_GPU_CHOICE_H
 #define PLX_GPU_CHOICE_H
 
@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-struct plx_lines_choice {
+struct plx_sgm_choice {
     const char *name;
+    bool sweeps;  /* instead of lines, of which is the rest */
     bool apart;   /* rows, the fewest and longest lines, in haste in a launch of their own beside the others */
     int ahead;    /* pixels that lines, or those others, fetch ahead: 4, 8, or 16 and in haste */
     int resident; /* warps of a multiprocessor: the shared memory that they leave keeps the middle of lines; 0: as many as fit,
@@ -19,8 +20,8 @@ struct plx_lines_choice {
 };
 
 /* What is forced, or what suits the picture and this GPU. */
-const struct plx_lines_choice *plx_gpu_lines_choice(const struct plx_gpu *gpu, int width, int height,
-                                                    const struct plx_match *match);
+const struct plx_sgm_choice *plx_gpu_sgm_choice(const struct plx_gpu *gpu, int width, int height,
+                                                const struct plx_match *match);
 
 /* sgm_lines.cu: how many warps the lines of a picture are, and the share of their places that have no pixel. */
 struct plx_lines_load {
@@ -31,6 +32,9 @@ struct plx_lines_load plx_lines_load(int width, int height, const struct plx_mat
 
 /* sgm_lines.cu: warps of the leanest kernel that a multiprocessor holds. */
 int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps);
+
+/* sgm_sweeps.cu: false where the features of a pixel do not fit one word. Then there are lines, whatever is chosen. */
+bool plx_sgm_can_sweep(const struct plx_match *match);
 
 #ifdef __cplusplus
 }

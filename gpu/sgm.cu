@@ -33,6 +33,14 @@ static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits
     sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty); /* a first step looks beyond */
     sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
     sgm->tickets = (uint32_t *)place(block, &end, (size_t)limits->height * sizeof *sgm->tickets);
+    sgm->messages = (uint4 *)place(block, &end, plx_sgm_message_bytes(limits));
+    sgm->meetings = (uint32_t *)place(block, &end, plx_sgm_meeting_bytes(limits));
+    sgm->ticket = (uint32_t *)place(block, &end, sizeof *sgm->ticket);
+
+    sgm->sums = sgm->pairs[0]; /* and [1] */
+    sgm->penalty_upwards = (uint32_t *)sgm->pairs[2];
+    sgm->words[0] = (uint32_t *)sgm->pairs[3];
+    sgm->words[1] = sgm->words[0] + pixels;
     return end;
 }
 
@@ -50,6 +58,8 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
     place_all(sgm, &gpu->limits, (char *)sgm->memory);
     const size_t votes = (size_t)gpu->limits.width * (size_t)gpu->limits.height * sizeof *sgm->votes;
     result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->votes, 0xFF, votes, gpu->stream));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->messages, 0xFF, plx_sgm_message_bytes(&gpu->limits), gpu->stream));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaDeviceGetStreamPriorityRange(&least, &greatest));
     if (result == 0)
@@ -92,9 +102,13 @@ int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         return PLX_ERR_RANGE;
 
     const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_winners, left_grey->width, left_grey->height};
-    result = plx_sgm_cost(&job);
-    if (result == 0 && plx_p2_varies(match))
-        result = plx_sgm_penalty(&job);
+    const bool sweeps = plx_gpu_sgm_choice(gpu, job.width, job.height, match)->sweeps;
+    if (plx_p2_varies(match))
+        result = plx_sgm_penalty(&job, sweeps);
+    if (sweeps)
+        return result == 0 ? plx_sgm_sweeps(&job) : result;
+    if (result == 0)
+        result = plx_sgm_cost(&job);
     if (result == 0)
         result = plx_sgm_lines(&job);
     if (result == 0)

@@ -32,7 +32,14 @@ struct plx_gpu_sgm {
     uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
     uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
     uint32_t *tickets; /* [height] blocks that have voted in a row; zeros between frames */
-    cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
+    /* of the sweeps */
+    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS */
+    uint4 *messages;           /* L that one band hands to the next; ones between frames */
+    uint32_t *meetings;        /* whether a warp's sums are there, of each sweep; zeros between frames */
+    uint32_t *ticket;          /* bands that are taken; zero between frames */
+    uint32_t *penalty_upwards; /* as PENALTY, of the step from the pixel below or right, */
+    uint32_t *words[2];        /* and [height][width] features of both views: in the place of PAIRS too */
+    cudaStream_t side;         /* horizontal lines: the longest way of a frame, so they go first */
     cudaEvent_t fork, join;
     void *memory; /* all of it */
 };
@@ -54,9 +61,15 @@ static inline bool plx_p2_varies(const struct plx_match *match)
 
 /* Each starts its kernels on the stream of the backend. */
 int plx_sgm_cost(const struct plx_sgm_job *job);
-int plx_sgm_penalty(const struct plx_sgm_job *job);
+int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too);
 int plx_sgm_lines(const struct plx_sgm_job *job);
 int plx_sgm_winner(const struct plx_sgm_job *job);
+int plx_sgm_words(const struct plx_sgm_job *job);
+int plx_sgm_sweeps(const struct plx_sgm_job *job);
+
+/* What the sweeps need of memory of their own. */
+size_t plx_sgm_message_bytes(const struct plx_limits *limits);
+size_t plx_sgm_meeting_bytes(const struct plx_limits *limits);
 
 /* Once, at creation: lets its kernels have as much shared memory as they ask for. */
 int plx_sgm_winner_prepare(struct plx_gpu *gpu);

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winner-takes-all: S from the volumes, its least and second least, subpixel position, and the right view's winners. */
-#include "gpu/packed.cuh"
-#include "gpu/sgm.cuh"
+/* Winner-takes-all behind the lines: S from their volumes, its least and second least, and the winners of both views. */
+#include "gpu/sgm_winner.cuh"
 
 #define WARP 32
 #define THREADS 256
 #define SPAN 128 /* pixels of a block, side by side */
 
-/*
- * S and a part of d in 16 bits, so that one minimum finds both: S << KEY_BITS | d modulo 2^KEY_BITS. S is at most
- * 8 * 94 + 4 * 240 = 1712.
- */
-#if PLX_PACKED_HALF2
-#    define KEY_BITS 4
-#else
-#    define KEY_BITS 5
-#endif
-#define KEY_PART (1 << KEY_BITS)
-#define KEY_MASK (KEY_PART - 1)
-
 struct winner_args {
     const uint4 *cost, *pairs[PLX_ORIENTATIONS];
-    plx_view<uint16_t> left, raw, s1, s2;
+    plx_winner_views out;
     plx_view<uint16_t> right;
     uint32_t *votes, *tickets;
-    int uniqueness; /* per mille; 0 = off */
-    enum plx_subpixel subpixel;
 };
 
 /* Keys of a segment in shared memory: word i of a pixel has disparities i and i + D / 2. One word more keeps banks apart. */
@@ -41,7 +26,7 @@ struct finding {
 
 template <int D> static __device__ __forceinline__ finding find(const uint32_t key[8], int g)
 {
-    constexpr int CHUNKS = D / 16, SAME_PART = KEY_PART / 8; /* threads whose keys compare as they are */
+    constexpr int CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* threads whose keys compare as they are */
     const uint32_t own = plx_least_of_8(key);
     uint32_t m = own;
     finding f;
@@ -49,53 +34,32 @@ template <int D> static __device__ __forceinline__ finding find(const uint32_t k
 #pragma unroll
     for (int step = 1; step < SAME_PART && step < CHUNKS; step *= 2)
         m = plx_min2(m, __shfl_xor_sync(PLX_ALL_LANES, m, step));
-    const uint32_t part = g * 8 & ~KEY_MASK, low = m & 0xFFFF, high = m >> 16;
-    f.best = min(low >> KEY_BITS << 16 | (low & KEY_MASK) | part, high >> KEY_BITS << 16 | (high & KEY_MASK) | (part + D / 2));
+    const uint32_t part = g * 8 & ~PLX_KEY_MASK, low = m & 0xFFFF, high = m >> 16;
+    f.best = min(low >> PLX_KEY_BITS << 16 | (low & PLX_KEY_MASK) | part,
+                 high >> PLX_KEY_BITS << 16 | (high & PLX_KEY_MASK) | (part + D / 2));
 #pragma unroll
     for (int step = SAME_PART; step < CHUNKS; step *= 2)
         f.best = min(f.best, __shfl_xor_sync(PLX_ALL_LANES, f.best, step));
 
     const int d = f.best & 0xFFFF;
     const bool low_apart = (unsigned)(d + 1 - 8 * g) > 9, high_apart = (unsigned)(d + 1 - 8 * g - D / 2) > 9;
-    f.second = min(low_apart ? (own & 0xFFFF) >> KEY_BITS : 0xFFFF, high_apart ? own >> 16 >> KEY_BITS : 0xFFFF);
-#pragma unroll
-    for (int step = 1; step < CHUNKS; step *= 2)
-        f.second = min(f.second, __shfl_xor_sync(PLX_ALL_LANES, f.second, step));
+    f.second = min(low_apart ? (own & 0xFFFF) >> PLX_KEY_BITS : 0xFFFF, high_apart ? own >> 16 >> PLX_KEY_BITS : 0xFFFF);
+    f.second = plx_least_number<CHUNKS>(f.second);
     return f;
 }
 
 template <int D> static __device__ __forceinline__ uint32_t sum_at(const uint32_t *row, int d)
 {
-    return ((const uint16_t *)row)[2 * (d & (D / 2 - 1)) + (d >= D / 2)] >> KEY_BITS;
-}
-
-/* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
-static __device__ __forceinline__ int parabola(int below, int least, int above)
-{
-    const int curve = below - 2 * least + above;
-    return ((below - above) * 16 + curve) / (2 * curve);
-}
-
-/* The shift towards the lower neighbour is (lut[64 lo / hi] + 8) >> 4, where lut falls from 128 to 0: it is the number of
- * limits that 64 lo / hi stays below, so nothing is divided. */
-static __device__ __forceinline__ int blend(int below, int least, int above)
-{
-    const int limit[8] = {60, 49, 40, 31, 23, 16, 9, 3};
-    const int down = below - least, up = above - least, lo = min(down, up), hi = max(down, up);
-    int shift = 0;
-
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        shift += 64 * lo < limit[i] * hi;
-    return below > above ? shift : -shift;
+    return ((const uint16_t *)row)[2 * (d & (D / 2 - 1)) + (d >= D / 2)] >> PLX_KEY_BITS;
 }
 
 /* One thread a pixel: what is near the winner, then its four numbers. ROW: the pixel's keys. */
 template <int D>
 static __device__ __forceinline__ void finish_left(const winner_args &a, finding f, const uint32_t *row, int x, int y)
 {
-    const int d = f.best & 0xFFFF, s1 = f.best >> 16, first = max(d - 1, 0) & ~7;
-    int second = f.second, value = PLX_DISPARITY_ONE * d;
+    const int d = f.best & 0xFFFF, first = max(d - 1, 0) & ~7;
+    const bool inner = d > 0 && d < D - 1;
+    int second = f.second;
 
 #pragma unroll
     for (int i = 0; i < 16; i++) {
@@ -103,16 +67,8 @@ static __device__ __forceinline__ void finish_left(const winner_args &a, finding
         if (other < D && abs(other - d) > 1)
             second = min(second, (int)sum_at<D>(row, other));
     }
-    if (d > 0 && d < D - 1 && a.subpixel != PLX_SUBPIXEL_NONE) {
-        const int below = sum_at<D>(row, d - 1), above = sum_at<D>(row, d + 1);
-        value += a.subpixel == PLX_SUBPIXEL_BLEND ? blend(below, s1, above) : parabola(below, s1, above);
-    }
-    if (a.uniqueness > 0 && second * a.uniqueness < s1 * 1000)
-        value = PLX_DISPARITY_INVALID;
-    a.left.row(y)[x] = (uint16_t)value;
-    a.raw.row(y)[x] = (uint16_t)d;
-    a.s1.row(y)[x] = (uint16_t)s1;
-    a.s2.row(y)[x] = (uint16_t)second;
+    plx_write_winner(a.out, x, y, d, f.best >> 16, second, inner, inner ? sum_at<D>(row, d - 1) : 0,
+                     inner ? sum_at<D>(row, d + 1) : 0);
 }
 
 /*
@@ -128,10 +84,10 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int first, 
     uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
 
 #pragma unroll 1
-    for (int part = 0; part < D / 2; part += KEY_PART) {
+    for (int part = 0; part < D / 2; part += PLX_KEY_PART) {
         uint32_t best = PLX_PACKED_MAX;
 #pragma unroll
-        for (int octet = 0; octet < KEY_PART; octet += 8) {
+        for (int octet = 0; octet < PLX_KEY_PART; octet += 8) {
             const int i = part + octet;
             const uint32_t *at = diagonal + i * (PITCH + 1);
             if (__all_sync(PLX_ALL_LANES, i >= begin && i + 8 <= stop)) {
@@ -146,8 +102,8 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int first, 
             }
         }
         const uint32_t l = best & 0xFFFF, h = best >> 16;
-        low = min(low, l >> KEY_BITS << 16 | (part + (l & KEY_MASK)));
-        high = min(high, h >> KEY_BITS << 16 | (D / 2 + part + (h & KEY_MASK)));
+        low = min(low, l >> PLX_KEY_BITS << 16 | (part + (l & PLX_KEY_MASK)));
+        high = min(high, h >> PLX_KEY_BITS << 16 | (D / 2 + part + (h & PLX_KEY_MASK)));
     }
     if (begin < D / 2 && stop > 0) {
         if (p >= 0)
@@ -192,7 +148,7 @@ static __global__ void __launch_bounds__(THREADS) winner_kernel(const __grid_con
     constexpr int CHUNKS = D / 16, PIXELS = WARP / CHUNKS, PITCH = keys<D>::pitch;
     extern __shared__ uint32_t segment[]; /* [SPAN][PITCH] */
     __shared__ finding found[SPAN];
-    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.left.width, end = min(first + SPAN, width);
+    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.out.left.width, end = min(first + SPAN, width);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, g = lane % CHUNKS;
 
 #pragma unroll 1
@@ -216,10 +172,10 @@ static __global__ void __launch_bounds__(THREADS) winner_kernel(const __grid_con
             for (int i = 0; i < 8; i++)
                 sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
         }
-        const uint32_t part = plx_both((uint32_t)(g * 8 & KEY_MASK));
+        const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
 #pragma unroll
         for (int i = 0; i < 8; i++) {
-            sum[i] = plx_mad(sum[i], KEY_PART, part + plx_both(i));
+            sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
             segment[pixel * PITCH + g * 8 + i] = sum[i];
         }
         const finding f = find<D>(sum, g);
@@ -258,15 +214,10 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
     const struct plx_match *match = job->match;
     const winner_args args = {sgm->cost,
                               {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
-                              plx_view_of<uint16_t>(&job->winners->left),
-                              plx_view_of<uint16_t>(&job->winners->raw),
-                              plx_view_of<uint16_t>(&job->winners->s1),
-                              plx_view_of<uint16_t>(&job->winners->s2),
+                              plx_winner_views_of(job),
                               plx_view_of<uint16_t>(&job->winners->right),
                               sgm->votes,
-                              sgm->tickets,
-                              match->uniqueness,
-                              match->subpixel};
+                              sgm->tickets};
 
     if (match->disparities == 64)
         start<64>(job, args);

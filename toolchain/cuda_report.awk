@@ -31,6 +31,17 @@ function fail(why)
 
 function least(a, b) { return a < b ? a : b }
 
+# Bytes that four warps of a sweep have: struct warp_memory of gpu/sgm_sweeps.cuh.
+function sweep_bytes(d, paths,    rows, bytes)
+{
+    rows = 512 / d
+    bytes = (paths == 8 ? 3 : 1) * 8 * d # ring
+    bytes += (8 + 4 + 3) * 512 # costs, sums and messages of each thread
+    bytes += rows * ((d + 8) * 4 + 2 * 8 * 4) # features and penalties
+    bytes += 4 * rows * (d / 2 + d / 32) * 4 + 8 # keys, candidates, progress
+    return 4 * int((bytes + 15) / 16) * 16
+}
+
 # Warps of a block of KERNEL, and what its launch adds to SHARED; 0 if it is no kernel of stage sgm.
 function launch(    number)
 {
@@ -42,6 +53,10 @@ function launch(    number)
     if (kernel ~ /^winner_kernel/) {
         shared += 128 * (number[2] / 2 + 1) * 4 # a segment's keys
         return 8
+    }
+    if (kernel ~ /^sweeps_kernel/) {
+        shared += sweep_bytes(number[2], number[3])
+        return 5
     }
     if (kernel ~ /^cost_kernel/)
         return 4
@@ -65,7 +80,7 @@ function judge(    warps, blocks)
     if (blocks < 1 || shared > max_shared_block[gpu])
         fail("a block does not fit: " registers " registers, " shared " bytes of shared memory")
     printf format, kernel, gpu, registers, shared, blocks, blocks * warps
-    if (kernel ~ /^lines_kernel/)
+    if (kernel ~ /^(lines|sweeps)_kernel/)
         aggregation[gpu]++
 }
 

@@ -72,8 +72,7 @@ static void print_backend(uint32_t launch)
 {
     const char *name = launch_name(launch);
     if (name)
-        printf("backend       gpu, lines launched %s, %s\n", name,
-               launch >> 16 ? "as parallax tune measured" : "chosen by itself");
+        printf("backend       gpu, matching %s, %s\n", name, launch >> 16 ? "as parallax tune measured" : "chosen by itself");
     else
         puts("backend       cpu");
 }

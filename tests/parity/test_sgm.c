@@ -95,7 +95,7 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
     }
     const struct plx_winners expected = winners(&out, false), got = winners(&out, true);
     const int result = parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected);
-    for (int choice = -1; choice < PLX_GPU_CHOICES; choice++) { /* each way to launch the lines */
+    for (int choice = -1; choice < PLX_GPU_CHOICES; choice++) { /* each way to launch it */
         plx_gpu_choose(parity->gpu, choice);
         for (int i = 0; i < PARITY_COUNT(outputs); i++)
             memset(outputs[i]->gpu.data, POISON, outputs[i]->gpu.pitch * (size_t)height);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory accesses that the compiler is to leave as they are: copies into shared memory ahead of their use, and 16 bytes at
+ * once. */
+#ifndef PLX_GPU_AHEAD_CUH
+#define PLX_GPU_AHEAD_CUH
+
+#include "gpu/device.cuh"
+
+/* Asynchronous from compute capability 8.0 on. Before, a thread copies at once: it reads what it has copied itself only. */
+static __device__ __forceinline__ void plx_copy_16_ahead(uint32_t shared, const uint4 *global)
+{
+#if PLX_ARCH >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+#else
+    const uint4 v = __ldcg(global);
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+#endif
+}
+
+static __device__ __forceinline__ void plx_close_copies(void)
+{
+#if PLX_ARCH >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits until at most PENDING closed groups of copies are under way. */
+template <int PENDING> static __device__ __forceinline__ void plx_await_copies(void)
+{
+#if PLX_ARCH >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#endif
+}
+
+static __device__ __forceinline__ uint4 plx_load_shared_16(uint32_t shared)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(shared)
+                 : "memory");
+    return v;
+}
+
+static __device__ __forceinline__ void plx_store_shared_16(uint32_t shared, uint4 v)
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(global), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+/* Keeps the compiler from computing VALUE anew at each use. */
+static __device__ __forceinline__ void plx_keep(uint32_t &value)
+{
+    asm volatile("" : "+r"(value));
+}
+static __device__ __forceinline__ void plx_keep(int &value)
+{
+    asm volatile("" : "+r"(value));
+}
+template <class T> static __device__ __forceinline__ void plx_keep(T *&value)
+{
+    asm volatile("" : "+l"(value));
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the pixel before, m the least L(q, .).
+ * D / 16 threads side by side hold a pixel, each 8 registers of two disparities D / 2 apart: register i of thread g has 8 g + i
+ * and D / 2 + 8 g + i.
+ */
+#ifndef PLX_GPU_SGM_STEP_CUH
+#define PLX_GPU_SGM_STEP_CUH
+
+#include "gpu/ahead.cuh"
+#include "gpu/packed.cuh"
+
+/* The threads that hold the disparities around those of this one, and how their registers join. */
+template <int THREADS> struct plx_neighbours {
+    int before, after;
+    uint32_t pick_before, pick_after; /* the first and last disparity have none on one side: their own value stands in */
+
+    __device__ __forceinline__ explicit plx_neighbours(int lane)
+    {
+        const int g = lane % THREADS, first = lane - g;
+        before = first + (g + THREADS - 1) % THREADS;
+        after = first + (g + 1) % THREADS;
+        pick_before = g == 0 ? 0x1054 : 0x3210;
+        pick_after = g == THREADS - 1 ? 0x7632 : 0x3210;
+        plx_keep(before), plx_keep(after), plx_keep(pick_before), plx_keep(pick_after);
+    }
+};
+
+/* The least number of any of the THREADS of a pixel, in each half. HASTY: more exchanges, fewer of them one after the other. */
+template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least_of_threads(uint32_t m)
+{
+    constexpr int AT_ONCE = HASTY ? (THREADS < 8 ? THREADS : 8) : 2;
+
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= AT_ONCE) {
+        uint32_t other[AT_ONCE];
+        other[0] = m;
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i++)
+            other[i] = __shfl_xor_sync(PLX_ALL_LANES, m, i * step % THREADS);
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i += 2)
+            m = i + 1 < AT_ONCE ? plx_min3(m, other[i], other[i + 1]) : plx_min2(m, other[i]);
+    }
+    return m;
+}
+
+/* The least L of the pixel, in both halves. */
+template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least(const uint32_t l[8])
+{
+    const uint32_t m = plx_least_of_8(l);
+    return plx_least_of_threads<THREADS, HASTY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
+}
+
+/*
+ * One step: L of the next pixel from L, its least M and the costs C there. REDUCED: without M, so it stays small; else it still
+ * contains M, which saves an instruction a register. A path starts with zeros, which give L = C.
+ */
+template <int THREADS, bool REDUCED>
+static __device__ __forceinline__ void plx_advance(uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1, uint32_t p2,
+                                                   const plx_neighbours<THREADS> &beside)
+{
+    uint32_t raised[10]; /* min(L + P1, M + P2), and those of the disparities before and after */
+    const uint32_t jump = m + p2;
+
+    const uint32_t before = __shfl_sync(PLX_ALL_LANES, l[7], beside.before);
+    const uint32_t after = __shfl_sync(PLX_ALL_LANES, l[0], beside.after);
+    raised[0] = plx_add_min(__byte_perm(before, l[0], beside.pick_before), p1, jump);
+    raised[9] = plx_add_min(__byte_perm(after, l[7], beside.pick_after), p1, jump);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        raised[i + 1] = plx_add_min(l[i], p1, jump);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const uint32_t best = plx_min3(raised[i], l[i], raised[i + 2]);
+        l[i] = REDUCED ? best + c[i] - m : best + c[i];
+    }
+}
+
+#endif

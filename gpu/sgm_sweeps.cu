@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sweeps of sgm_sweeps.cuh: how bands follow each other, and how they are launched. */
+#include <limits.h>
+
+#include "gpu/sgm_sweeper.cuh"
+
+#define VIEW_THREADS 256
+
+/* Blocks of a multiprocessor: what its shared memory has room for, with so many registers that none are spilled. */
+#define RESIDENT(D) (PLX_ARCH < 800 ? 1 : PLX_ARCH >= 900 && D < 256 ? 3 : 2)
+
+#define NOT_YET 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */
+
+static __device__ __forceinline__ uint4 load_relaxed(const uint4 *global)
+{
+    uint4 v;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(global)
+                 : "memory");
+    return v;
+}
+
+static __device__ __forceinline__ bool is_there(uint4 v)
+{
+    return v.x != NOT_YET && v.y != NOT_YET && v.z != NOT_YET && v.w != NOT_YET;
+}
+
+/* A warp that brings what the band before hands over into the ring of the first warp, and leaves that memory as the next frame
+ * needs it. */
+template <class S> struct bringer {
+    static constexpr int THREADS = S::THREADS, MESSAGES = S::MESSAGES, UNITS = MESSAGES * BROUGHT * THREADS;
+    static constexpr int EACH = (UNITS + WARP - 1) / WARP;
+
+    const sweep_args &a;
+    warp_memory<S> &s;
+    const int lane;
+    uint4 *from;
+
+    __device__ __forceinline__ bringer(const sweep_args &args, warp_memory<S> &memory, int turn)
+        : a(args), s(memory), lane(threadIdx.x % WARP)
+    {
+        from = a.messages + (int64_t)((turn & 1) * a.bands + turn / 2 - 1) * MESSAGES * a.columns * THREADS;
+    }
+
+    /* Message, column and thread of a unit of columns X .. X + BROUGHT - 1. */
+    static __device__ __forceinline__ int message_of(int unit)
+    {
+        return unit / (BROUGHT * THREADS);
+    }
+    static __device__ __forceinline__ int column_of(int unit, int x)
+    {
+        return x + unit / THREADS % BROUGHT;
+    }
+    __device__ __forceinline__ uint4 *place_of(int unit, int x) const
+    {
+        return from + (message_of(unit) * a.columns + column_of(unit, x)) * THREADS + unit % THREADS;
+    }
+
+    /* First the last of it alone, so as not to read all in vain. */
+    __device__ __forceinline__ void await_columns(int x, uint4 ret_got[EACH])
+    {
+        bool there;
+
+        if (x < a.columns) {
+            const int column = min(x + BROUGHT, a.columns) - 1;
+            while (__all_sync(PLX_ALL_LANES, load_relaxed(from + ((MESSAGES - 1) * a.columns + column) * THREADS).x == NOT_YET))
+                ;
+        }
+        do {
+            there = true;
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                const int unit = lane + e * WARP;
+                ret_got[e] = make_uint4(0, 0, 0, 0);
+                if (unit < UNITS && column_of(unit, x) < a.columns)
+                    ret_got[e] = load_relaxed(place_of(unit, x));
+                there = there && is_there(ret_got[e]);
+            }
+        } while (!__all_sync(PLX_ALL_LANES, there));
+    }
+
+    __device__ __forceinline__ void await_room(int x)
+    {
+        while (!__all_sync(PLX_ALL_LANES, load_progress(&s.taken) >= x + BROUGHT - SLOTS))
+            __nanosleep(100);
+    }
+
+    __device__ __forceinline__ void bring(void)
+    {
+        for (int x = 0; x <= a.columns + S::SLOPE; x += BROUGHT) {
+            uint4 got[EACH];
+
+            await_columns(x, got);
+            await_room(x);
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                const int unit = lane + e * WARP;
+                if (unit >= UNITS)
+                    continue;
+                s.ring[message_of(unit)][column_of(unit, x) & (SLOTS - 1)][unit % THREADS] = got[e];
+                if (column_of(unit, x) < a.columns)
+                    *place_of(unit, x) = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
+            }
+            publish(&s.done, x + BROUGHT + S::SLOPE);
+        }
+    }
+
+    /* For the first band: nothing comes from beyond the picture. */
+    __device__ __forceinline__ void bring_nothing(void)
+    {
+        for (int i = lane; i < MESSAGES * SLOTS * THREADS; i += WARP)
+            (&s.ring[0][0][0])[i] = make_uint4(0, 0, 0, 0);
+        publish(&s.done, INT_MAX);
+    }
+};
+
+/*
+ * Grid: as many blocks as run at once, up to one for each band of both sweeps; a warp 64 N / D rows. Each sweep reads the
+ * features (5 or 9 bytes a pixel, and D words a row of halo), half of 2 D bytes of sums a pixel are written and half read;
+ * messages are 9 D bytes of traffic a column of a band.
+ */
+template <class F, class S, bool VARYING>
+static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT(S::D)) sweeps_kernel(const __grid_constant__ sweep_args a)
+{
+    extern __shared__ __align__(16) unsigned char shared[];
+    __shared__ int ticket;
+    warp_memory<S> *const memory = (warp_memory<S> *)shared;
+    const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0); /* so that it is known to be common to the warp */
+
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            ticket = (int)atomicAdd(a.ticket, 1);
+        if (threadIdx.x < WARPS)
+            memory[threadIdx.x].done = memory[threadIdx.x].taken = 0;
+        __syncthreads();
+        const int turn = __shfl_sync(PLX_ALL_LANES, ticket, 0);
+        if (turn >= 2 * a.bands)
+            return;
+        if (warp < WARPS)
+            sweeper<F, S, VARYING>(a, memory[warp], warp, turn).sweep();
+        else if (turn / 2 > 0)
+            bringer<S>(a, memory[0], turn).bring();
+        else
+            bringer<S>(a, memory[0], turn).bring_nothing();
+    }
+}
+
+/* Grid: a thread a pixel. The right view from its votes, which are left as the next frame needs them. */
+static __global__ void __launch_bounds__(VIEW_THREADS) view_kernel(plx_view<uint16_t> right, uint32_t *votes, uint32_t *ticket)
+{
+    const int x = blockIdx.x * VIEW_THREADS + threadIdx.x, y = blockIdx.y;
+
+    if (x == 0 && y == 0)
+        *ticket = 0;
+    if (x >= right.width)
+        return;
+    uint32_t *vote = votes + (size_t)y * right.width + x;
+    right.row(y)[x] = (uint16_t)*vote;
+    *vote = 0xFFFFFFFF;
+}
+
+template <class F, class S, bool VARYING> static int start(const struct plx_sgm_job *job, sweep_args args)
+{
+    struct plx_gpu *gpu = job->gpu;
+    const auto kernel = sweeps_kernel<F, S, VARYING>;
+    const int bytes = WARPS * (int)sizeof(warp_memory<S>);
+    void *arguments[] = {&args};
+    int resident = 0;
+
+    args.columns = (int)plx_blocks(args.width + S::SLOPE, COST_COLUMNS) * COST_COLUMNS - S::SLOPE;
+    args.bands = (int)plx_blocks(args.height, WARPS * S::ROWS);
+    int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, (WARPS + 1) * WARP, bytes));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaLaunchCooperativeKernel((const void *)kernel,
+                                                           dim3((unsigned)min(resident * gpu->multiprocessors, 2 * args.bands)),
+                                                           dim3((WARPS + 1) * WARP), arguments, (size_t)bytes, gpu->stream));
+    if (result < 0)
+        return result;
+    const dim3 grid(plx_blocks(args.width, VIEW_THREADS), (unsigned)args.height);
+    view_kernel<<<grid, VIEW_THREADS, 0, gpu->stream>>>(plx_view_of<uint16_t>(&job->winners->right), args.votes, args.ticket);
+    return PLX_LAUNCHED(gpu, view_kernel);
+}
+
+template <class F, int D> static int choose_paths(const struct plx_sgm_job *job, const sweep_args &args)
+{
+    const bool varies = plx_p2_varies(job->match);
+    if (job->match->paths == 8)
+        return varies ? start<F, shape<D, 8>, true>(job, args) : start<F, shape<D, 8>, false>(job, args);
+    return varies ? start<F, shape<D, 4>, true>(job, args) : start<F, shape<D, 4>, false>(job, args);
+}
+
+template <class F> static int choose(const struct plx_sgm_job *job, const sweep_args &args)
+{
+    switch (job->match->disparities) {
+    case 64:
+        return choose_paths<F, 64>(job, args);
+    case 128:
+        return choose_paths<F, 128>(job, args);
+    default:
+        return choose_paths<F, 256>(job, args);
+    }
+}
+
+static plx_view<const uint32_t> words_of(const uint32_t *words, int width, int height)
+{
+    return {words, width, height, (size_t)width * sizeof *words};
+}
+
+int plx_sgm_sweeps(const struct plx_sgm_job *job)
+{
+    const struct plx_match *match = job->match;
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    const int width = job->width, height = job->height;
+    const bool merged = match->gradient_cap > 0;
+    const int result = merged ? plx_sgm_words(job) : 0;
+    if (result < 0)
+        return result;
+
+    const sweep_args args = {merged ? words_of(sgm->words[0], width, height) : plx_view_of<const uint32_t>(&job->left->census),
+                             merged ? words_of(sgm->words[1], width, height) : plx_view_of<const uint32_t>(&job->right->census),
+                             merged ? 0xFF000000u : 0, /* beside the picture there is the gradient of its edge, and no census */
+                             {sgm->penalty, sgm->penalty_upwards},
+                             sgm->sums,
+                             sgm->messages,
+                             sgm->votes,
+                             sgm->ticket,
+                             sgm->meetings,
+                             plx_winner_views_of(job),
+                             width,
+                             height,
+                             0,
+                             0,
+                             match->min_disparity,
+                             (uint32_t)match->gradient_cap,
+                             (uint32_t)match->p1_straight * 0x10001u,
+                             (uint32_t)match->p1_diagonal * 0x10001u,
+                             (uint32_t)match->p2 * 0x10001u};
+    return merged ? choose<census_and_gradient>(job, args) : choose<census_only>(job, args);
+}
+
+bool plx_sgm_can_sweep(const struct plx_match *match)
+{
+    return plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 24 : 32);
+}
+
+/* Bands are the most, and messages the largest, where D is. */
+static size_t most_bands(const struct plx_limits *limits)
+{
+    return plx_blocks(limits->height, WARPS * 64 * N / limits->disparities);
+}
+
+size_t plx_sgm_message_bytes(const struct plx_limits *limits)
+{
+    return 2 * most_bands(limits) * 3 * (size_t)(limits->width + COST_COLUMNS) * (size_t)limits->disparities;
+}
+
+size_t plx_sgm_meeting_bytes(const struct plx_limits *limits)
+{
+    return 2 * most_bands(limits) * WARPS * sizeof(uint32_t);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Aggregation in two sweeps, downwards and upwards, each of which visits a pixel once and makes half of its paths there: the
+ * upward one is the downward one in a picture turned by 180 degrees with disparities in falling order, so it runs the same
+ * code.
+ *
+ * Rows are skewed: each is LAG columns behind the one above, whose L of the pixels around it has then. A warp holds ROWS
+ * rows in lockstep, a block a band of WARPS warps, each some columns behind the one before. What one row hands to the next is
+ * L, a byte a disparity and direction: within a warp by shuffles, between warps through a ring in shared memory, between bands
+ * through memory; 3 D bytes a column of a band. Costs are made from the features where they are needed. So of all volumes only
+ * one is left, the sums of half of the paths: where a sweep is the first of the two to come to a pixel it stores them, else it
+ * adds them to its own, and has S.
+ *
+ * Nobody waits for ever. Each group of steps has a time, see plx_sweep_time: its warp's, and the number of its first step.
+ * It waits only for groups of smaller times: for the row above (WARP_LAG is more than what that has to be ahead), for room in
+ * the ring below (SLOTS are enough that this is less), and for the other sweep, since who comes first is decided by the same
+ * times. All blocks run at once (cooperative launch) and take bands in the order of their times; so the group of the least time
+ * that is not done has a warp, and what it waits for is done.
+ */
+#ifndef PLX_GPU_SGM_SWEEPS_CUH
+#define PLX_GPU_SGM_SWEEPS_CUH
+
+#include "gpu/ahead.cuh"
+#include "gpu/packed.cuh"
+#include "gpu/sgm.cuh"
+#include "gpu/sgm_winner.cuh"
+
+#define WARP 32
+#define WARPS 4        /* of a band; one more brings what the band above hands over */
+#define N 8            /* registers of two disparities that a thread has of a pixel, see sgm_step.cuh */
+#define COST_COLUMNS 8 /* whose costs a warp makes at once */
+#define KEY_COLUMNS 4  /* whose winners it finds at once */
+#define GROUP 2        /* steps between two looks at the progress of others */
+#define SLOTS 8        /* columns of a ring */
+#define BROUGHT 4      /* columns that are brought at once */
+#define AHEAD 2        /* columns of the other sweep's sums under way */
+
+struct sweep_args {
+    plx_view<const uint32_t> left, right; /* features, see sgm_words.cu */
+    uint32_t outside;                     /* what of a word at its edge holds beside the picture */
+    const uint32_t *penalty[2];           /* [height][width], of each sweep */
+    uint4 *sums, *messages;
+    uint32_t *votes, *ticket, *meetings;
+    plx_winner_views out;
+    int width, height;
+    int columns; /* of a sweep: from WIDTH on, so many that its steps are a multiple of COST_COLUMNS */
+    int bands, min_disparity;
+    uint32_t cap, p1_straight, p1_diagonal, p2; /* penalties in both halves */
+};
+
+enum { FROM_ABOVE, FROM_UPPER_LEFT, FROM_UPPER_RIGHT }; /* messages; with 4 paths there is only the first */
+
+template <int DISPARITIES, int PATHS> struct shape {
+    static constexpr int D = DISPARITIES, THREADS = D / (2 * N), ROWS = WARP / THREADS;
+    static constexpr bool DIAGONALS = PATHS == 8;
+    static constexpr int LAG = DIAGONALS ? 2 : 1, SLOPE = LAG * (ROWS - 1); /* columns, of a row and of a warp's last row */
+    static constexpr int MESSAGES = DIAGONALS ? 3 : 1;
+    static constexpr int PARTS = D / 2 / PLX_KEY_PART; /* of half of the disparities, by their keys */
+    static constexpr int WARP_LAG = (SLOPE + GROUP + 1 + 3) / 4 * 4, BAND_LAG = WARPS * WARP_LAG + 8;
+    static_assert(WARP_LAG < SLOTS + SLOPE + 1 - GROUP, "a warp waits for the one below, which waits for it");
+};
+
+template <class S> struct warp_memory {
+    uint4 ring[S::MESSAGES][SLOTS][S::THREADS];       /* L of the row above the first one, by columns */
+    uint4 cost[COST_COLUMNS][WARP];                   /* a chunk of each thread's pixel */
+    uint4 other[AHEAD][2][WARP];                      /* the other sweep's sums */
+    uint4 from_above[WARP], from_upper_left[2][WARP]; /* received, of use one and two steps later */
+    uint32_t partner[S::ROWS][S::D + COST_COLUMNS];   /* words of the right view, a ring */
+    uint32_t left[S::ROWS][COST_COLUMNS], penalty[S::ROWS][COST_COLUMNS];
+    uint32_t keys[KEY_COLUMNS * S::ROWS][S::D / 2];
+    /* the host, which asks for it all, counts parts as the smallest */
+    uint32_t leaving[KEY_COLUMNS][S::ROWS][S::PARTS]; /* the right view's candidates of parts that are complete */
+    int done;                                         /* steps of the row above */
+    int taken;                                        /* steps of this warp */
+};
+
+static __device__ __forceinline__ uint32_t shared_address(const void *shared)
+{
+    return (uint32_t)__cvta_generic_to_shared(shared);
+}
+
+static __device__ __forceinline__ int load_progress(const int *progress)
+{
+    int value;
+    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(value) : "r"(shared_address(progress)) : "memory");
+    return value;
+}
+
+static __device__ __forceinline__ void await_progress(const int *progress, int least)
+{
+    while (!__all_sync(PLX_ALL_LANES, load_progress(progress) >= least))
+        ;
+}
+
+static __device__ __forceinline__ void publish(int *progress, int value)
+{
+    __syncwarp();
+    if (threadIdx.x % WARP == 0)
+        asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(progress)), "r"(value) : "memory");
+}
+
+/* When a warp of the band that was the TURN-th to be taken begins: blocks take bands of both sweeps in turn, the next ones when
+ * their band is done. A multiple of 4, so that the sweeps meet between two groups. */
+template <class S> static __device__ __forceinline__ int sweep_time(int columns, int turn, int warp)
+{
+    const int blocks = gridDim.x, round = max(columns + S::SLOPE + WARPS * S::WARP_LAG, (blocks + 1) / 2 * S::BAND_LAG);
+    return turn / blocks * round + turn % blocks / 2 * S::BAND_LAG + warp * S::WARP_LAG;
+}
+
+/* Where a thread is. Columns X are those of the sweep. */
+template <class S> struct sweep_place {
+    const sweep_args &a;
+    warp_memory<S> &s;
+    const int warp, band;
+    const bool upwards;
+    const int lane, g, row; /* g: which of the threads of its row's pixel */
+    const int first;        /* column with which the picture begins */
+    int inside_width;       /* columns of the row in the picture: none if the row is not */
+
+    __device__ __forceinline__ sweep_place(const sweep_args &args, warp_memory<S> &memory, int the_warp, int turn)
+        : a(args), s(memory), warp(the_warp), band(turn / 2), upwards(turn & 1), lane(threadIdx.x % WARP), g(lane % S::THREADS),
+          row(lane / S::THREADS), first(upwards ? a.columns - a.width : 0)
+    {
+        inside_width = y_of(row) < a.height ? a.width : 0;
+    }
+
+    /* Of row R of the warp, in the picture; upwards the first ones lie below it. */
+    __device__ __forceinline__ int y_of(int r) const
+    {
+        const int y = (band * WARPS + warp) * S::ROWS + r;
+        return upwards ? a.bands * WARPS * S::ROWS - 1 - y : y;
+    }
+    __device__ __forceinline__ int picture_column(int x) const
+    {
+        return upwards ? a.columns - 1 - x : x;
+    }
+    __device__ __forceinline__ bool inside(int x) const
+    {
+        return (unsigned)(x - first) < (unsigned)inside_width;
+    }
+    /* True if at steps FROM .. TO all rows are in the picture's columns. */
+    __device__ __forceinline__ bool all_inside(int from, int to) const
+    {
+        return from >= first + S::SLOPE && to < first + a.width;
+    }
+};
+
+#endif

@@ -8,7 +8,7 @@
  * stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the launch until the
  * processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes the strict
  * disparity, as libSGM does; `default` strict, dense and confidence, as the service does. -m confines it to a part of the GPU,
- * -c forces one of the ways to launch the lines. Beside it how often over the lines fill the GPU, and the share of their places
+ * -c forces one of the ways to launch it. Beside it how often over the lines fill the GPU, and the share of their places
  * that have no pixel.
  */
 #include <getopt.h>

@@ -40,9 +40,9 @@ selftest() {
     ok "parallax-selftest.service (--full, as the user parallax, with its hardening)"
 }
 
-# Left to the PC: what computes for minutes there already. The fault matrix waits for hundreds of failures; two judge hundreds of large frames,
-# whose bits the self-test's golden frames hold here; one runs the self-test over and over.
-elsewhere='test_(fault_|obstacles|picture_faults|selftest)'
+# Left to the PC: what takes minutes here. The fault matrix waits for hundreds of failures; the ring is flooded for 64 readers; two judge
+# hundreds of large frames, whose bits the self-test's golden frames hold here; one runs the self-test over and over.
+elsewhere='test_(fault_|obstacles|picture_faults|ring|selftest)'
 
 # The tests find their programs and documents where they were compiled to look for them.
 system_tests() {

@@ -6,7 +6,7 @@
 set -u
 . /payload/guest.sh
 
-# The share of the supervisor's and the engine's memory that is theirs.
+# What supervisor and engine take of the memory, each with its share of what they have together.
 memory() {
     local pid
     for pid in $(property MainPID) $(pgrep -P "$(property MainPID)"); do

@@ -59,7 +59,7 @@ static void check_in_force(const struct seen *seen)
     assert_int_equal(left->exposure_us, right->exposure_us);
     assert_true(left->gain == right->gain);
     for (int eye = 0; eye < PLX_EYES && left->exposure_us > 0; eye++) {
-        struct camera_record record;
+        struct camera_record record = {0};
         assert_true(camera_record(name[eye], seen->capture[eye].sequence, &record));
         assert_int_equal(record.exposure_us, left->exposure_us);
         assert_int_equal(record.gain_16, lroundf(left->gain * 16.0f));

@@ -8,14 +8,12 @@
 
 #include "app/backend.h"
 #include "app/budget.h"
+#include "app/engine/intake.h"
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "core/clock.h"
-#include "core/pairing.h"
-
-#define PATIENCE_NS (100 * PLX_NS_PER_MS) /* wait so long for a picture, then say so and look whether to stop */
 
 struct engine {
     struct plx_setup setup;
@@ -24,18 +22,9 @@ struct engine {
     int report_fd;
     void *shared_slots; /* that the backend has adopted */
     bool on_gpu;
-    bool gpu_lost;             /* the pipeline failed on it */
-    uint32_t standing;         /* health flags of every frame */
-    double rate_hz;            /* the source's, as last seen */
-    int64_t period_ns;         /* of that; 0 = as fast as possible */
-    int64_t tolerance_ns;      /* of a pair, as configured; 0 = a quarter of the period */
-    int64_t seen_ns[PLX_EYES]; /* when each eye gave its last picture */
-
-    struct plx_pairing pairing;
-    struct plx_capture pair[PLX_EYES]; /* the newest; a buffer of NULL needs no release */
-    uint32_t health;                   /* seen by source and pairing since the last frame */
-    uint32_t away;                     /* cameras that the source has lost and looks for, as flags; until the next pair */
-    uint64_t skipped;                  /* whole pairs, since the start */
+    bool gpu_lost;     /* the pipeline failed on it */
+    uint32_t standing; /* health flags of every frame */
+    struct plx_intake intake;
 };
 
 static volatile sig_atomic_t stop_requested;
@@ -46,122 +35,13 @@ static void request_stop(int signal)
     stop_requested = 1;
 }
 
-static void release_pair(struct engine *engine)
-{
-    struct plx_source *source = engine->setup.source;
-
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        if (engine->pair[eye].buffer)
-            source->ops->release(source, &engine->pair[eye]);
-        engine->pair[eye] = (struct plx_capture){0};
-    }
-}
-
-#define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
-
-/* What the source is, which it may know only now: a camera that was missing has come. */
-static void take_terms(struct engine *engine)
-{
-    struct plx_source *source = engine->setup.source;
-
-    if (source->note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s", source->note.text);
-    source->note.text[0] = '\0';
-    if (source->rate_hz == engine->rate_hz)
-        return;
-    engine->rate_hz = source->rate_hz;
-    engine->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
-    engine->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
-    engine->pairing.tolerance_ns = engine->tolerance_ns > 0 ? engine->tolerance_ns : engine->pairing.drift_ns;
-}
-
-/* What the source has to say without a picture. */
-static void take_news(struct engine *engine, uint32_t health)
-{
-    const uint32_t lost = health & CAMERAS_LOST;
-
-    if (lost & ~engine->away)
-        plx_log(LOG_WARNING, "camera lost, looking for it: %s", engine->setup.source->why.text);
-    engine->away |= lost;
-    engine->health |= health & ~CAMERAS_LOST;
-}
-
-/* Gives CAPTURE to the pairing; true if that completed a pair, which takes the place of the one before. */
-static bool take_capture(struct engine *engine, const struct plx_capture *capture)
-{
-    struct plx_source *source = engine->setup.source;
-    struct plx_pairing_result result;
-
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        if (capture->raw[eye].data)
-            engine->seen_ns[eye] = plx_now_ns();
-    if (plx_pairing_push(&engine->pairing, capture, &result) < 0) {
-        struct plx_capture useless = *capture;
-        source->ops->release(source, &useless);
-        return false;
-    }
-    engine->health |= result.health;
-    for (int i = 0; i < result.release_count; i++)
-        source->ops->release(source, &result.release[i]);
-    if (!result.paired)
-        return false;
-    if (engine->away)
-        plx_log(LOG_NOTICE, "both cameras are there again");
-    engine->away = 0;
-    release_pair(engine);
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        engine->pair[eye] = result.pair[eye];
-    return true;
-}
-
-/* Waits for a pair; when several wait already, the newest is kept and the others are skipped. A source without a rate of its
- * own is never skipped. TIMEOUT, or why there will be no more. */
-static int newest_pair(struct engine *engine)
-{
-    struct plx_source *source = engine->setup.source;
-    const int64_t deadline = plx_now_ns() + PATIENCE_NS;
-    struct plx_capture capture;
-    int pairs = 0, result;
-
-    do {
-        result = source->ops->next(source, pairs == 0 ? deadline : 0, &capture);
-        take_terms(engine);
-        if (result < 0)
-            break;
-        if (!capture.raw[PLX_LEFT].data && !capture.raw[PLX_RIGHT].data) {
-            take_news(engine, capture.health);
-            if (engine->away && pairs == 0)
-                return PLX_ERR_TIMEOUT; /* to be reported at once */
-        } else if (take_capture(engine, &capture)) {
-            pairs++;
-        }
-    } while (result == 0 && (pairs == 0 || source->rate_hz > 0) && !stop_requested);
-    if (pairs > 1) {
-        engine->skipped += (uint64_t)pairs - 1;
-        engine->health |= PLX_HEALTH_OVERLOAD;
-    }
-    return pairs > 0 ? 0 : result; /* what ended the source is met again at the next call */
-}
-
-/* Cameras that have given no picture for longer than the health table allows, as flags. */
-static uint32_t silent_cameras(const struct engine *engine)
-{
-    const int64_t now = plx_now_ns();
-    uint32_t health = 0;
-
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        if (now - engine->seen_ns[eye] > plx_budget_warn_ns(PLX_WATCHED_LEFT + eye, engine->period_ns))
-            health |= plx_budget_health(PLX_WATCHED_LEFT + eye);
-    return health;
-}
-
 /* The stages of FRAME that took longer than the health table allows, as flags. */
 static uint32_t late_stages(const struct engine *engine, const struct plx_frame *frame)
 {
     uint32_t health = 0;
 
-    for (int stage = 0; stage < PLX_WATCHED_STAGES && engine->period_ns > 0; stage++)
-        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, engine->period_ns))
+    for (int stage = 0; stage < PLX_WATCHED_STAGES && engine->intake.period_ns > 0; stage++)
+        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, engine->intake.period_ns))
             health |= plx_budget_health(stage);
     return health;
 }
@@ -170,13 +50,13 @@ static uint32_t late_stages(const struct engine *engine, const struct plx_frame 
 static void describe(struct engine *engine, struct plx_frame *frame)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_capture *capture = &engine->pair[eye];
+        const struct plx_capture *capture = &engine->intake.pair[eye];
         frame->capture[eye] = (struct plx_capture_info){
             .capture_ns = capture->capture_ns,
             .clock_offset_ns = capture->clock_offset_ns,
             .clock = capture->clock,
             .sequence = capture->sequence,
-            .dropped = engine->pairing.eye[eye].dropped,
+            .dropped = engine->intake.pairing.eye[eye].dropped,
             .exposure_us = capture->exposure_us,
             .gain = capture->gain,
             .masked = frame->capture[eye].masked, /* the pipeline's */
@@ -184,10 +64,10 @@ static void describe(struct engine *engine, struct plx_frame *frame)
         };
     }
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
-    frame->pairs_skipped = engine->skipped;
-    frame->health |= engine->standing | engine->health | late_stages(engine, frame);
+    frame->pairs_skipped = engine->intake.skipped;
+    frame->health |= engine->standing | engine->intake.health | late_stages(engine, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
-    engine->health = 0;
+    engine->intake.health = 0;
 }
 
 static void tell_progress(struct engine *engine, const struct plx_frame *frame, int64_t taken_ns)
@@ -196,7 +76,7 @@ static void tell_progress(struct engine *engine, const struct plx_frame *frame, 
         .kind = PLX_REPORT_FRAME,
         .health = frame->health,
         .sequence = frame->sequence,
-        .period_ns = engine->period_ns,
+        .period_ns = engine->intake.period_ns,
         .busy_ns = plx_now_ns() - taken_ns,
         .obstacles = frame->obstacle_count,
         .on_gpu = engine->on_gpu,
@@ -219,11 +99,12 @@ static void steer_exposure(struct engine *engine, struct plx_frame *frame)
 
 static int process_pair(struct engine *engine)
 {
-    const struct plx_raw raw[PLX_EYES] = {engine->pair[PLX_LEFT].raw[PLX_LEFT], engine->pair[PLX_RIGHT].raw[PLX_RIGHT]};
+    const struct plx_raw raw[PLX_EYES] = {engine->intake.pair[PLX_LEFT].raw[PLX_LEFT],
+                                          engine->intake.pair[PLX_RIGHT].raw[PLX_RIGHT]};
     const int64_t taken_ns = plx_now_ns();
     struct plx_frame *frame = plx_ring_begin(engine->region);
 
-    int result = plx_pipeline_process(engine->setup.pipeline, raw, engine->pair[PLX_LEFT].capture_ns, frame);
+    int result = plx_pipeline_process(engine->setup.pipeline, raw, engine->intake.pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
         plx_ring_abandon(engine->region);
         engine->gpu_lost = engine->on_gpu;
@@ -258,16 +139,16 @@ static int work(struct engine *engine)
     while (result == 0 && !stop_requested) {
         take_orders(engine);
         plx_heartbeat_mark(engine->heartbeat, PLX_WATCHED_SOURCE);
-        result = newest_pair(engine);
+        result = plx_intake_next(&engine->intake, &stop_requested);
         if (result == 0) {
             result = process_pair(engine);
         } else if (result == PLX_ERR_TIMEOUT) {
-            waiting.health = silent_cameras(engine) | engine->health | engine->away;
-            waiting.away = engine->away != 0;
-            waiting.why = engine->away ? engine->setup.source->why : (struct plx_why){""};
+            waiting.health = plx_intake_silent(&engine->intake) | engine->intake.health | engine->intake.away;
+            waiting.away = engine->intake.away != 0;
+            waiting.why = engine->intake.away ? engine->setup.source->why : (struct plx_why){""};
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }
-        release_pair(engine);
+        plx_intake_release(&engine->intake);
     }
     return stop_requested ? 0 : result;
 }
@@ -339,14 +220,11 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     plx_pipeline_watch(engine.setup.pipeline, heartbeat);
 
     struct plx_source *source = engine.setup.source;
-    engine.tolerance_ns = (int64_t)(config->source.pair_tolerance_ms * PLX_NS_PER_MS);
-    engine.rate_hz = -1; /* of no source */
-    plx_pairing_init(&engine.pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
-    take_terms(&engine);
+    plx_intake_init(&engine.intake, source, (int64_t)(config->source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine);
     if (result == 0)
         result = source->ops->start(source, &source->why);
-    engine.seen_ns[PLX_LEFT] = engine.seen_ns[PLX_RIGHT] = plx_now_ns();
+    plx_intake_start(&engine.intake);
     if (result == 0)
         result = work(&engine);
     if (result < 0)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/intake.h"
+
+#include <syslog.h>
+
+#include <parallax/error.h>
+
+#include "app/budget.h"
+#include "app/supervisor/log.h"
+#include "core/clock.h"
+
+#define PATIENCE_NS (100 * PLX_NS_PER_MS) /* wait so long for a picture, then say so and look whether to stop */
+#define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
+
+void plx_intake_release(struct plx_intake *intake)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        if (intake->pair[eye].buffer)
+            intake->source->ops->release(intake->source, &intake->pair[eye]);
+        intake->pair[eye] = (struct plx_capture){0};
+    }
+}
+
+/* What the source is, which it may know only now: a camera that was missing has come. */
+static void take_terms(struct plx_intake *intake)
+{
+    struct plx_source *source = intake->source;
+
+    if (source->note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", source->note.text);
+    source->note.text[0] = '\0';
+    if (source->rate_hz == intake->rate_hz)
+        return;
+    intake->rate_hz = source->rate_hz;
+    intake->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
+    intake->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
+    intake->pairing.tolerance_ns = intake->tolerance_ns > 0 ? intake->tolerance_ns : intake->pairing.drift_ns;
+}
+
+void plx_intake_init(struct plx_intake *intake, struct plx_source *source, int64_t tolerance_ns)
+{
+    *intake = (struct plx_intake){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
+    plx_pairing_init(&intake->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
+    take_terms(intake);
+}
+
+void plx_intake_start(struct plx_intake *intake)
+{
+    intake->seen_ns[PLX_LEFT] = intake->seen_ns[PLX_RIGHT] = plx_now_ns();
+}
+
+/* What the source has to say without a picture. */
+static void take_news(struct plx_intake *intake, uint32_t health)
+{
+    const uint32_t lost = health & CAMERAS_LOST;
+
+    if (lost & ~intake->away)
+        plx_log(LOG_WARNING, "camera lost, looking for it: %s", intake->source->why.text);
+    intake->away |= lost;
+    intake->health |= health & ~CAMERAS_LOST;
+}
+
+/* Gives CAPTURE to the pairing; true if that completed a pair, which takes the place of the one before. */
+static bool take_capture(struct plx_intake *intake, const struct plx_capture *capture)
+{
+    struct plx_source *source = intake->source;
+    struct plx_pairing_result result;
+
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (capture->raw[eye].data)
+            intake->seen_ns[eye] = plx_now_ns();
+    if (plx_pairing_push(&intake->pairing, capture, &result) < 0) {
+        struct plx_capture useless = *capture;
+        source->ops->release(source, &useless);
+        return false;
+    }
+    intake->health |= result.health;
+    for (int i = 0; i < result.release_count; i++)
+        source->ops->release(source, &result.release[i]);
+    if (!result.paired)
+        return false;
+    if (intake->away)
+        plx_log(LOG_NOTICE, "both cameras are there again");
+    intake->away = 0;
+    plx_intake_release(intake);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        intake->pair[eye] = result.pair[eye];
+    return true;
+}
+
+int plx_intake_next(struct plx_intake *intake, const volatile sig_atomic_t *stop)
+{
+    struct plx_source *source = intake->source;
+    const int64_t deadline = plx_now_ns() + PATIENCE_NS;
+    struct plx_capture capture;
+    int pairs = 0, result;
+
+    do {
+        result = source->ops->next(source, pairs == 0 ? deadline : 0, &capture);
+        take_terms(intake);
+        if (result < 0)
+            break;
+        if (!capture.raw[PLX_LEFT].data && !capture.raw[PLX_RIGHT].data) {
+            take_news(intake, capture.health);
+            if (intake->away && pairs == 0)
+                return PLX_ERR_TIMEOUT; /* to be reported at once */
+        } else if (take_capture(intake, &capture)) {
+            pairs++;
+        }
+    } while (result == 0 && (pairs == 0 || source->rate_hz > 0) && !*stop);
+    if (pairs > 1) {
+        intake->skipped += (uint64_t)pairs - 1;
+        intake->health |= PLX_HEALTH_OVERLOAD;
+    }
+    return pairs > 0 ? 0 : result; /* what ended the source is met again at the next call */
+}
+
+uint32_t plx_intake_silent(const struct plx_intake *intake)
+{
+    const int64_t now = plx_now_ns();
+    uint32_t health = 0;
+
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (now - intake->seen_ns[eye] > plx_budget_warn_ns(PLX_WATCHED_LEFT + eye, intake->period_ns))
+            health |= plx_budget_health(PLX_WATCHED_LEFT + eye);
+    return health;
+}

@@ -29,7 +29,7 @@ int plx_sgm_check(const struct plx_features *left, const struct plx_features *ri
     int result = plx_census_check(left_grey, match, left);
 
     if (result == 0)
-        result = plx_census_check(left_grey, match, right);
+        result = features_fit(right, left_grey, match) ? 0 : PLX_ERR_ARG;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && result == 0; i++)
         result = fits(wanted[i], left_grey, PLX_U16) ? 0 : PLX_ERR_ARG;
     return result;

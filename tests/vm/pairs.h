@@ -105,6 +105,13 @@ static inline bool pairs_next(struct pairs *pairs, int ms)
     return false;
 }
 
+/* Takes COUNT pairs, one after the other; the last one stays. */
+static inline void pairs_take(struct pairs *pairs, int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_true(pairs_next(pairs, PAIRS_PATIENCE_MS));
+}
+
 /* How long until FLAG is told; what comes meanwhile is not paired. */
 static inline int64_t pairs_wait_for_flag(struct pairs *pairs, uint32_t flag)
 {
@@ -126,7 +133,7 @@ static inline int64_t pairs_wait_for_new(struct pairs *pairs)
 {
     const int64_t since = plx_now_ns();
     do {
-        assert_true(pairs_next(pairs, PAIRS_PATIENCE_MS));
+        pairs_take(pairs, 1);
     } while (pairs->pair[PLX_LEFT].capture_ns < since || pairs->pair[PLX_RIGHT].capture_ns < since);
     return plx_now_ns() - since;
 }

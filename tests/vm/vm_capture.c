@@ -33,7 +33,7 @@ static void test_two_cameras(void **state)
     pairs_open(&pairs, &two);
     assert_int_equal(pairs.source->width, 320);
     for (int i = 0; i < 30; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         for (int eye = 0; eye < PLX_EYES; eye++) {
             const struct plx_raw *raw = &pairs.pair[eye].raw[eye];
             assert_int_equal(raw->format, PLX_FORMAT_GREY);
@@ -62,7 +62,7 @@ static void test_side_by_side(void **state)
     options.width = 160;
     pairs_open(&pairs, &options);
     for (int i = 0; i < 5; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         for (int eye = 0; eye < PLX_EYES; eye++) {
             const struct plx_raw *raw = &pairs.pair[eye].raw[eye];
             assert_int_equal(raw->width, 320);
@@ -93,12 +93,10 @@ static void test_reader_holds_pictures(void **state)
     source->ops->stop(source);
     assert_int_equal(source->ops->next(source, 0, &pairs.pair[0]), PLX_ERR_LOST);
     assert_int_equal(source->ops->start(source, &why), 0);
-    for (int i = 0; i < 10; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 10);
     for (int i = 0; i < count; i++)
         source->ops->release(source, &held[i]);
-    for (int i = 0; i < 10; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 10);
     pairs_close(&pairs);
 }
 

@@ -59,7 +59,7 @@ static void steer(struct pairs *pairs)
         if (i % 12 == 2)
             assert_int_equal(pairs->source->ops->control(pairs->source, settings[i / 12].exposure_us, settings[i / 12].gain),
                              0);
-        assert_true(pairs_next(pairs, PAIRS_PATIENCE_MS));
+        pairs_take(pairs, 1);
         for (int eye = 0; eye < PLX_EYES; eye++) {
             const struct plx_capture *capture = &pairs->pair[eye];
             struct camera_record record = {0};
@@ -111,10 +111,9 @@ static void test_restored(void **state)
     options.rate_hz = 20;
     const int64_t before = read_control("card=stereocam right", "exposure");
     pairs_open(&pairs, &options);
-    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 1);
     assert_int_equal(pairs.source->ops->control(pairs.source, 777, 3.0f), 0);
-    for (int i = 0; i < 5; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 5);
     assert_int_equal(read_control("card=stereocam right", "exposure"), 777);
     assert_int_equal(read_control("card=stereocam left", "gain"), 48);
     assert_int_equal(read_control("card=stereocam left", "0x009a200b"), 20000000);
@@ -146,7 +145,7 @@ static void test_sensor_mode(void **state)
 
     options.height = 200;
     pairs_open(&pairs, &options);
-    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 1);
     assert_int_equal(pairs.pair[PLX_LEFT].raw[PLX_LEFT].height, 200);
     pairs_close(&pairs);
 }

@@ -71,8 +71,7 @@ static void read_whole(void)
 
     pairs_open(&pairs, &options);
     pairs.pairing.tolerance_ns = PLX_NS_PER_S; /* nothing moves */
-    for (int i = 0; i < 3; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 3);
     for (int eye = 0; eye < PLX_EYES; eye++)
         for (int y = 0; y < WHOLE_HEIGHT; y++)
             memcpy(whole[eye] + (size_t)y * WHOLE_WIDTH,

@@ -113,7 +113,7 @@ static void test_jpeg(void **state)
     usleep(300000);
     pairs_open(&pairs, &options);
     for (int i = 0; i < 3 * PICTURES; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         assert_int_equal(pairs.pair[PLX_LEFT].memory, PLX_MEMORY_MMAP);
         seen |= 1u << check_picture(pairs.pair, 3);
     }
@@ -147,8 +147,7 @@ static void test_through_libv4l2(void **state)
     usleep(300000);
     pairs_open(&pairs, &options);
     assert_non_null(strstr(pairs.source->note.text, "libv4l2 converts"));
-    for (int i = 0; i < 6; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 6);
     print_message("as format %d, %dx%d\n", pairs.pair[PLX_LEFT].raw[PLX_LEFT].format, pairs.pair[PLX_LEFT].raw[PLX_LEFT].width,
                   pairs.pair[PLX_LEFT].raw[PLX_LEFT].height);
     if (pairs.pair[PLX_LEFT].raw[PLX_LEFT].format == PLX_FORMAT_GREY) { /* YUV: video range, so only order is checked */

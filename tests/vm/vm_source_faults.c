@@ -15,8 +15,7 @@ static int setup(void **state)
     (void)state;
     const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     pairs_open(&pairs, &options);
-    for (int i = 0; i < 3; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 3);
     pairs.health = 0;
     return 0;
 }
@@ -33,7 +32,7 @@ static void take_good(int count)
 {
     static const char *const name[PLX_EYES] = {"left", "right"};
     for (int i = 0; i < count; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         for (int eye = 0; eye < PLX_EYES; eye++) {
             struct camera_record record;
             assert_true(camera_record(name[eye], pairs.pair[eye].sequence, &record));
@@ -140,7 +139,7 @@ static void test_numbers_wrap(void **state)
     knob_set("right/sequence_offset", UINT32_MAX - last - 5);
     bool wrapped = false;
     for (int i = 0; i < 20; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         wrapped |= pairs.pair[PLX_LEFT].sequence < last && last > UINT32_MAX / 2;
         last = pairs.pair[PLX_LEFT].sequence;
     }
@@ -149,7 +148,7 @@ static void test_numbers_wrap(void **state)
     assert_true(pairs.pairing.eye[PLX_LEFT].dropped - before < 1000);
     knob_set("left/sequence_offset", 0);
     knob_set("right/sequence_offset", 0);
-    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 1);
     pairs.health = 0;
     check(0);
 }

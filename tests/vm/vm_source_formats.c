@@ -47,8 +47,7 @@ static void take(const char *bus, const struct plx_v4l2_format *format)
         .control = PAIRS_NO_CONTROLS,
     };
     pairs_open(&pairs, &options);
-    for (int i = 0; i < 2; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 2);
     assert_int_equal(plx_cpu_create(&limits, &stages), 0);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image half = {&grey[0][eye * WIDTH / 2], WIDTH / 2, HEIGHT, WIDTH, PLX_U8};

@@ -21,7 +21,7 @@ static int setup(void **state)
     knob_set("left/skew_ns", 0);
     knob_set("right/skew_ns", 0);
     pairs_open(&pairs, &options);
-    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 1);
     pairs.health = 0;
     return 0;
 }
@@ -55,7 +55,7 @@ static void test_skew_is_exact(void **state)
             knob_set(eye == PLX_LEFT ? "left/skew_ns" : "right/skew_ns", skews[i]);
             settle(3);
             for (int k = 0; k < 5; k++) {
-                assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+                pairs_take(&pairs, 1);
                 const int64_t off = skew() - (eye == PLX_LEFT ? -skews[i] : skews[i]);
                 assert_true(off >= -PLX_NS_PER_US && off <= PLX_NS_PER_US); /* V4L2's times are whole microseconds */
             }
@@ -73,8 +73,7 @@ static void test_out_of_step(void **state)
     assert_int_equal(pairs.health & PLX_HEALTH_DESYNC, PLX_HEALTH_DESYNC);
     knob_set("right/skew_ns", 0);
     settle(5);
-    for (int i = 0; i < 5; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 5);
     assert_int_equal(pairs.health & PLX_HEALTH_DESYNC, 0);
 }
 
@@ -94,7 +93,7 @@ static void test_nearest(void **state)
         if (tenth == 5) /* as far as the one before */
             continue;
         for (int k = 0; k < 4; k++) {
-            assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+            pairs_take(&pairs, 1);
             const int64_t off = skew() - nearest;
             assert_true(off >= -2 * PLX_NS_PER_US && off <= 2 * PLX_NS_PER_US);
         }
@@ -108,7 +107,7 @@ static void test_one_eye_drops(void **state)
     knob_set("right/drop_percent", 30);
     const uint32_t first = pairs.pair[PLX_LEFT].sequence;
     for (int i = 0; i < 20; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         assert_true(llabs(skew()) <= PLX_NS_PER_US);
     }
     knob_set("right/drop_percent", 0);

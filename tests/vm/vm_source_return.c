@@ -24,8 +24,7 @@ static int setup(void **state)
     options.width = 128;
     options.height = 96;
     pairs_open(&pairs, &options);
-    for (int i = 0; i < 3; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 3);
     return 0;
 }
 
@@ -141,7 +140,7 @@ static void test_by_path(void **state)
 static void test_both_with_pictures_held(void **state)
 {
     (void)state;
-    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS)); /* held while its camera goes */
+    pairs_take(&pairs, 1); /* held while its camera goes */
     const uint8_t *held = pairs.pair[PLX_LEFT].raw[PLX_LEFT].data;
     uint32_t sum = 0, again = 0;
     for (int i = 0; i < 128 * 96; i++)

@@ -46,10 +46,10 @@ static bool in_force(void)
 
 static void expose(void)
 {
-    assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 1);
     assert_int_equal(pairs.source->ops->control(pairs.source, EXPOSURE_US, 1.0f), 0);
     for (int i = 0; i < 100 && !in_force(); i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
     assert_true(in_force());
 }
 
@@ -57,7 +57,7 @@ static void expose(void)
 static void check_ahead(int64_t ahead_ns)
 {
     for (int i = 0; i < 5; i++) {
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+        pairs_take(&pairs, 1);
         for (int eye = 0; eye < PLX_EYES; eye++) {
             const struct camera_record record = record_of(eye);
             const int64_t off_ns = pairs.pair[eye].capture_ns - ((int64_t)record.timestamp_ns + ahead_ns);
@@ -119,8 +119,7 @@ static void test_unknown_clock(void **state)
     knob_set("left/timestamp_offset_ns", -behind_ns);
     knob_set("right/timestamp_offset_ns", -behind_ns);
     pairs_open(&pairs, &options);
-    for (int i = 0; i < 3 * RATE_HZ; i++)
-        assert_true(pairs_next(&pairs, PAIRS_PATIENCE_MS));
+    pairs_take(&pairs, 3 * RATE_HZ);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const int64_t late_ns = pairs.pair[eye].clock_offset_ns - behind_ns;
         assert_int_equal(pairs.pair[eye].clock, PLX_CLOCK_DEVICE);

@@ -18,22 +18,35 @@ struct plx_refine_sums {
     int64_t gg, ge, ggd;
 };
 
-/* Adds the pixel in column X of rows LEFT and RIGHT, WIDTH wide, with disparity D + SHIFT, 1/16 px relative to MIN_DISPARITY.
- */
-PLX_BOTH void plx_refine_add(struct plx_refine_sums *sums, const uint8_t *left, const uint8_t *right, int width, int x, int d,
-                             int shift, int min_disparity)
+/* Where the pixel in column X of rows WIDTH wide with disparity D + SHIFT, 1/16 px relative to MIN_DISPARITY, lies in the right
+ * image, 1/16 column; below 0 if a pixel that it would be compared with lies outside. */
+PLX_BOTH int plx_refine_place(int width, int x, int d, int shift, int min_disparity)
 {
-    const int at = 16 * (x - min_disparity) - d - shift; /* column in the right image, 1/16 */
-    const int from = at >> 4, part = at & 15;
-    if (x < 1 || x + 1 >= width || at < 0 || from + 1 >= width)
-        return;
-    const int g = left[x + 1] - left[x - 1];
-    const int e = 16 * left[x] - (right[from] * (16 - part) + right[from + 1] * part);
+    const int at = 16 * (x - min_disparity) - d - shift;
+    return x < 1 || x + 1 >= width || (at >> 4) + 1 >= width ? -1 : at;
+}
+
+/* Adds a pixel with disparity SHIFTED. LEFT: it and its neighbours in the row; RIGHT: the two pixels around its place AT. */
+PLX_BOTH void plx_refine_pixel(struct plx_refine_sums *sums, const int left[3], const int right[2], int at, int shifted)
+{
+    const int part = at & 15, g = left[2] - left[0];
+    const int e = 16 * left[1] - (right[0] * (16 - part) + right[1] * part);
     if (e > PLX_REFINE_OUTLIER || e < -PLX_REFINE_OUTLIER)
         return;
     sums->gg += g * g;
     sums->ge += (int64_t)g * e;
-    sums->ggd += (int64_t)(g * g) * (d + shift);
+    sums->ggd += (int64_t)(g * g) * shifted;
+}
+
+/* Both, of the pixel in column X of rows LEFT and RIGHT. */
+PLX_BOTH void plx_refine_add(struct plx_refine_sums *sums, const uint8_t *left, const uint8_t *right, int width, int x, int d,
+                             int shift, int min_disparity)
+{
+    const int at = plx_refine_place(width, x, d, shift, min_disparity), from = at >> 4;
+    if (at < 0)
+        return;
+    const int near[3] = {left[x - 1], left[x], left[x + 1]}, across[2] = {right[from], right[from + 1]};
+    plx_refine_pixel(sums, near, across, at, d + shift);
 }
 
 /* The step from the disparity tried to the one where the images agree, rounded, within +-PLX_REFINE_STEP. */

@@ -1,236 +1,230 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Connected components by union-find in three kernels: within tiles in shared memory, across the borders of tiles, then areas.
- * Of two roots the later pixel is hung below the earlier one, so that the root is the component's first pixel whatever the
- * order. Rows are joined as runs; links that follow from others are left out (Playne and Hawick 2018 describe both).
- */
+/* Connected components in three kernels: within tiles (components_tile.cu), across their borders, then areas. */
 #include "gpu/components.cuh"
 
 #include <stdlib.h>
 
-#define TILE_X 32 /* a warp */
-#define TILE_Y 16
 #define BLOCK 256
+#define LINKS 3 /* of a pixel across a border */
+#define SEEN_BITS 10
+#define SEEN (1 << SEEN_BITS)
+#define TILES 8    /* of a block that adds up areas, a warp each */
+#define SLOTS 1024 /* of its sums */
+#define PROBES 4   /* slots that a root may have */
 
-struct find_args {
-    plx_view<const uint8_t> mask; /* data may be NULL */
-    plx_view<const uint16_t> disparity;
-    uint32_t *parent, *area, *roots;
-    int max_step;
-};
-
-/* The disparity of a pixel that is in; PLX_DISPARITY_INVALID for one that is out or outside. */
-static __device__ __forceinline__ int disparity_at(const find_args &a, int x, int y)
+/* Two pixels' roots to be joined, by the lanes that ASK for it, unless the lane to the left joins the same. All lanes call it.
+ */
+static __device__ void list_join(bool ask, uint32_t a, uint32_t b, uint2 *joins, uint32_t *count)
 {
-    if (x < 0 || y < 0 || x >= a.disparity.width || y >= a.disparity.height || (a.mask.data && a.mask.row(y)[x] == 0))
-        return PLX_DISPARITY_INVALID;
-    return a.disparity.row(y)[x];
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t left_a = __shfl_up_sync(~0u, ask ? a : PLX_NO_COMPONENT, 1), left_b = __shfl_up_sync(~0u, b, 1);
+    const bool mine = ask && (lane == 0 || a != left_a || b != left_b);
+    const uint32_t all = __ballot_sync(~0u, mine);
+    uint32_t place = 0;
+
+    if (lane == 0 && all != 0)
+        place = atomicAdd(count, (uint32_t)__popc(all));
+    place = __shfl_sync(~0u, place, 0) + __popc(all & ((1u << lane) - 1));
+    if (mine)
+        joins[place] = make_uint2(a, b);
 }
 
-static __device__ __forceinline__ bool linked(int a, int b, int max_step)
+static __device__ __forceinline__ uint32_t parent_at(const plx_find_args &a, int x, int y)
 {
-    return a != PLX_DISPARITY_INVALID && b != PLX_DISPARITY_INVALID && abs(a - b) <= max_step;
+    const bool inside = x >= 0 && y >= 0 && x < a.disparity.width && y < a.disparity.height;
+    return inside ? a.to.parent[(uint32_t)y * a.disparity.width + x] : PLX_NO_COMPONENT;
 }
 
-static __device__ __forceinline__ uint32_t find(const volatile uint32_t *parent, uint32_t i)
+/* Links of (x, y), in the first row of a tile, with the row above: straight up is left out where the pixels to the left of both
+ * say the same, a diagonal where a way round by straight links does. */
+template <bool EIGHT> static __device__ void list_above(const plx_find_args &a, int x, int y, uint2 *joins, uint32_t *count)
 {
-    for (uint32_t up = parent[i]; up != i; up = parent[i])
-        i = up;
-    return i;
-}
-
-/* Other threads join at the same time: whoever finds a root that has got a parent meanwhile goes on with that one. */
-static __device__ void join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    for (;;) {
-        a = find(parent, a);
-        b = find(parent, b);
-        if (a == b)
-            return;
-        const uint32_t late = max(a, b), early = min(a, b), was = atomicMin(&parent[late], early);
-        if (was == late)
-            return;
-        a = was;
-        b = early;
-    }
-}
-
-/* Which of the links of a pixel with the row above are to be joined. Straight up is left out where the pixels to the left of
- * both say the same, a diagonal where a way round by straight links does. */
-struct links {
-    bool up, up_left, up_right;
-};
-
-/* D: disparities of the pixel's row and, ABOVE, of the row above, at x - 1, x, x + 1; LEFT and RIGHT, ABOVE_LEFT and
- * ABOVE_RIGHT: whether the middle one is linked within its row. */
-static __device__ __forceinline__ links links_above(const int d[3], const int above[3], int max_step, bool left, bool right,
-                                                    bool above_left, bool above_right)
-{
-    const bool up = linked(d[1], above[1], max_step), before = linked(d[0], above[0], max_step);
-    const bool after = linked(d[2], above[2], max_step);
-    links result;
-    result.up = up && !(left && above_left && before);
-    result.up_left = linked(d[1], above[0], max_step) && !(up && above_left) && !(left && before);
-    result.up_right = linked(d[1], above[2], max_step) && !(up && above_right) && !(right && after);
-    return result;
-}
-
-/* Grid: a block a tile of 32 x 16, a warp a row, a thread a pixel. Reads 3 bytes a pixel, writes 8. */
-template <bool EIGHT> static __global__ void __launch_bounds__(TILE_X *TILE_Y) tile_kernel(find_args a)
-{
-    __shared__ uint32_t parent[TILE_Y * TILE_X], area[TILE_Y * TILE_X];
-    __shared__ uint16_t disparity[TILE_Y][TILE_X + 2]; /* a column that is out on both sides */
-    const int lane = threadIdx.x, row = threadIdx.y, x = blockIdx.x * TILE_X + lane, y = blockIdx.y * TILE_Y + row;
-    const int width = a.disparity.width, d = disparity_at(a, x, y);
-    const bool in = d != PLX_DISPARITY_INVALID;
-    const uint32_t here = row * TILE_X + lane;
-
-    const int left = __shfl_up_sync(~0u, d, 1);
-    const bool follows = lane > 0 && linked(d, left, a.max_step);
-    const uint32_t starts = ~__ballot_sync(~0u, follows);
-    const uint32_t run = row * TILE_X + 31 - __clz(starts & (~0u >> (31 - lane)));
-    const uint32_t next = lane < 31 ? starts & (~0u << (lane + 1)) : 0; /* where the next run starts */
-    parent[here] = run;
-    area[here] = 0;
-    disparity[row][lane + 1] = (uint16_t)d;
-    if (lane == 0)
-        disparity[row][0] = disparity[row][TILE_X + 1] = (uint16_t)PLX_DISPARITY_INVALID;
-    __syncthreads();
-
-    if (in && row > 0) {
-        int now[3], above[3];
-#pragma unroll
-        for (int i = 0; i < 3; i++) {
-            now[i] = disparity[row][lane + i];
-            above[i] = disparity[row - 1][lane + i];
-        }
-        const links link = links_above(now, above, a.max_step, follows, linked(now[1], now[2], a.max_step),
-                                       linked(above[0], above[1], a.max_step), linked(above[1], above[2], a.max_step));
-        if (link.up)
-            join(parent, run, here - TILE_X);
-        if (EIGHT && link.up_left)
-            join(parent, run, here - TILE_X - 1);
-        if (EIGHT && link.up_right)
-            join(parent, run, here - TILE_X + 1);
-    }
-    __syncthreads();
-
-    const uint32_t root = find(parent, run);
-    if (in && run == here)
-        atomicAdd(&area[root], (next ? __ffs(next) - 1 : TILE_X) - lane);
-    __syncthreads();
-    if (x >= width || y >= a.disparity.height)
-        return;
-    const uint32_t index = (uint32_t)y * width + x;
-    const uint32_t root_index = (blockIdx.y * TILE_Y + root / TILE_X) * width + blockIdx.x * TILE_X + root % TILE_X;
-    a.parent[index] = in ? root_index : PLX_NO_COMPONENT;
-    a.area[index] = area[here];
-}
-
-/* Links of (x, y), in the first row of a tile, with the row above. */
-template <bool EIGHT> static __device__ void join_above(const find_args &a, int x, int y)
-{
-    int d[3], above[3];
-    d[1] = disparity_at(a, x, y);
-    if (d[1] == PLX_DISPARITY_INVALID)
-        return;
+    int d[3], over[3];
+    uint32_t root[3];
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-        d[i] = i == 1 ? d[1] : disparity_at(a, x + i - 1, y);
-        above[i] = disparity_at(a, x + i - 1, y - 1);
+        d[i] = plx_disparity_in(a, x + i - 1, y);
+        over[i] = plx_disparity_in(a, x + i - 1, y - 1);
+        root[i] = parent_at(a, x + i - 1, y - 1);
     }
-    const links link = links_above(d, above, a.max_step, linked(d[0], d[1], a.max_step), linked(d[1], d[2], a.max_step),
-                                   linked(above[0], above[1], a.max_step), linked(above[1], above[2], a.max_step));
-    const uint32_t width = a.disparity.width, here = y * width + x, over = here - width;
-    if (link.up)
-        join(a.parent, here, over);
-    if (EIGHT && link.up_left)
-        join(a.parent, here, over - 1);
-    if (EIGHT && link.up_right)
-        join(a.parent, here, over + 1);
+    const uint32_t here = parent_at(a, x, y);
+    const bool left = plx_linked(d[0], d[1], a.max_step), right = plx_linked(d[1], d[2], a.max_step);
+    const bool over_left = plx_linked(over[0], over[1], a.max_step), over_right = plx_linked(over[1], over[2], a.max_step);
+    const bool up = plx_linked(d[1], over[1], a.max_step);
+    const bool before = plx_linked(d[0], over[0], a.max_step), after = plx_linked(d[2], over[2], a.max_step);
+
+    list_join(up && !(left && over_left && before), here, root[1], joins, count);
+    if (EIGHT) {
+        const bool up_left = plx_linked(d[1], over[0], a.max_step), up_right = plx_linked(d[1], over[2], a.max_step);
+        list_join(up_left && !(up && over_left) && !(left && before), here, root[0], joins, count);
+        list_join(up_right && !(up && over_right) && !(right && after), here, root[2], joins, count);
+    }
 }
 
 /* Links of (x, y), in the first column of a tile, with the column to the left; diagonals of a tile's first row are
- * join_above's. A link that the pixel pair above makes is left out, but in the first row, on which join_above relies. */
-template <bool EIGHT> static __device__ void join_left(const find_args &a, int x, int y)
+ * list_above's. A link that the pixel pair above makes is left out, but in the first row, on which list_above relies. */
+template <bool EIGHT> static __device__ void list_left(const plx_find_args &a, int x, int y, uint2 *joins, uint32_t *count)
 {
-    const bool first = y % TILE_Y == 0;
-    const int right = disparity_at(a, x, y), left = disparity_at(a, x - 1, y);
-    const int right_above = first ? PLX_DISPARITY_INVALID : disparity_at(a, x, y - 1);
-    const int left_above = first ? PLX_DISPARITY_INVALID : disparity_at(a, x - 1, y - 1);
-    const bool across = linked(left, right, a.max_step), above = linked(left_above, right_above, a.max_step);
-    const bool left_up = linked(left, left_above, a.max_step), right_up = linked(right, right_above, a.max_step);
-    const uint32_t width = a.disparity.width, here = y * width + x;
+    const int over_y = y % PLX_TILE == 0 ? -1 : y - 1; /* nothing is there */
+    const int right = plx_disparity_in(a, x, y), left = plx_disparity_in(a, x - 1, y);
+    const int right_over = plx_disparity_in(a, x, over_y), left_over = plx_disparity_in(a, x - 1, over_y);
+    const uint32_t right_root = parent_at(a, x, y), left_root = parent_at(a, x - 1, y);
+    const bool across = plx_linked(left, right, a.max_step), over = plx_linked(left_over, right_over, a.max_step);
+    const bool left_up = plx_linked(left, left_over, a.max_step), right_up = plx_linked(right, right_over, a.max_step);
 
-    if (across && !(above && left_up && right_up))
-        join(a.parent, here, here - 1);
-    if (EIGHT && linked(right, left_above, a.max_step) && !(across && left_up) && !(above && right_up))
-        join(a.parent, here, here - width - 1);
-    if (EIGHT && linked(left, right_above, a.max_step) && !(across && right_up) && !(above && left_up))
-        join(a.parent, here - 1, here - width);
-}
-
-/* Grid: a thread a pixel of the tiles' first rows, then of their first columns, but for the image's own. Reads about 18 bytes
- * a thread; the atomics go to roots. */
-template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_kernel(find_args a)
-{
-    const int width = a.disparity.width, height = a.disparity.height;
-    const int rows = (height - 1) / TILE_Y, columns = (width - 1) / TILE_X;
-    int i = blockIdx.x * BLOCK + threadIdx.x;
-
-    if (i < rows * width) {
-        join_above<EIGHT>(a, i % width, (i / width + 1) * TILE_Y);
-        return;
+    list_join(across && !(over && left_up && right_up), right_root, left_root, joins, count);
+    if (EIGHT) {
+        const bool up_left = plx_linked(right, left_over, a.max_step), up_right = plx_linked(left, right_over, a.max_step);
+        list_join(up_left && !(across && left_up) && !(over && right_up), right_root, parent_at(a, x - 1, over_y), joins,
+                  count);
+        list_join(up_right && !(across && right_up) && !(over && left_up), left_root, parent_at(a, x, over_y), joins, count);
     }
-    i -= rows * width;
-    if (i < columns * height)
-        join_left<EIGHT>(a, (i / height + 1) * TILE_X, i % height);
 }
 
-/* Grid: a thread a pixel. The roots of tiles, which hold the tiles' areas, give them to the root of all. Reads 8 bytes a
- * pixel, writes a bit. */
-static __global__ void __launch_bounds__(BLOCK) area_kernel(uint32_t *parent, uint32_t *area, uint32_t *roots, uint32_t pixels)
+/* Grid: blocks of pixels of the tiles' first rows, then of their first columns, but for the image's own; a thread each. Reads
+ * about 30 bytes a thread; the atomics go to roots. */
+template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_kernel(plx_find_args a, uint32_t row_blocks)
 {
-    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    const bool is_root = i < pixels && parent[i] == i;
-    const uint32_t word = __ballot_sync(~0u, is_root);
+    __shared__ uint2 joins[LINKS * BLOCK];
+    __shared__ unsigned long long seen[SEEN]; /* joins that a thread has taken */
+    __shared__ uint32_t count;
+    const int width = a.disparity.width, height = a.disparity.height;
 
-    if (i % 32 == 0 && i < pixels)
-        roots[i / 32] = word;
-    if (i >= pixels || is_root || area[i] == 0)
-        return;
-    const uint32_t root = find(parent, i);
-    atomicAdd(&area[root], area[i]);
-    area[i] = 0;
-    parent[i] = root;
+    for (int i = threadIdx.x; i < SEEN; i += BLOCK)
+        seen[i] = ~0ull;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    if (blockIdx.x < row_blocks) { /* what lies beyond the last row or column is linked with nothing */
+        const int i = blockIdx.x * BLOCK + threadIdx.x;
+        list_above<EIGHT>(a, i % width, (i / width + 1) * PLX_TILE, joins, &count);
+    } else {
+        const int i = (blockIdx.x - row_blocks) * BLOCK + threadIdx.x;
+        list_left<EIGHT>(a, (i / height + 1) * PLX_TILE, i % height, joins, &count);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += BLOCK) {
+        const unsigned long long both = (unsigned long long)joins[i].x << 32 | joins[i].y;
+        unsigned long long *slot = &seen[(joins[i].x * 2654435761u ^ joins[i].y * 2246822519u) >> (32 - SEEN_BITS)];
+        if (atomicCAS(slot, ~0ull, both) != both)
+            plx_join(a.to.parent, joins[i].x, joins[i].y, plx_find_halving());
+    }
 }
 
-template <bool EIGHT> static int find_all(struct plx_gpu *gpu, const find_args &args)
+/* Sums of a block by root. */
+struct sums {
+    uint32_t root[SLOTS], pixels[SLOTS];
+
+    /* False if there is no room. */
+    __device__ bool add(uint32_t to, uint32_t n)
+    {
+        uint32_t slot = to * 2654435761u >> 22;
+        for (int i = 0; i < PROBES; i++, slot = (slot + 1) % SLOTS) {
+            const uint32_t was = atomicCAS(&root[slot], PLX_NO_COMPONENT, to);
+            if (was == PLX_NO_COMPONENT || was == to) {
+                atomicAdd(&pixels[slot], n);
+                return true;
+            }
+        }
+        return false;
+    }
+};
+
+/* Adds PIXELS to the area at ROOT; true if that made it large enough. */
+static __device__ __forceinline__ bool grow(const plx_find_args &a, uint32_t root, uint32_t pixels)
+{
+    const uint32_t was = atomicAdd(&a.to.area[root], pixels);
+    return was < a.min_area && was + pixels >= a.min_area;
+}
+
+/* Lists ROOT as the one of a component that is large enough, at PLACE. */
+static __device__ __forceinline__ void list_large(const plx_find_args &a, uint32_t root, uint32_t place)
+{
+    atomicOr(&a.to.large[root / 32], 1u << root % 32);
+    if (place < PLX_FEW)
+        a.to.list[place] = root;
+}
+
+/* Grid: a warp a tile. Parts of components give their pixels to the root of all; a block first adds up what goes to the same,
+ * and lists at once what it makes large enough. Reads 4 bytes a part and its roots from cache, writes 4. */
+static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a, uint32_t tiles_x, uint32_t tiles)
+{
+    __shared__ sums of_block;
+    __shared__ uint32_t listed, first_place;
+    const uint32_t lane = threadIdx.x, tile = blockIdx.x * TILES + threadIdx.y, thread = threadIdx.y * 32 + lane;
+    const uint32_t count = tile < tiles ? a.to.of_tile[tile] : 0;
+    const uint32_t corner = tile / tiles_x * PLX_TILE * a.disparity.width + tile % tiles_x * PLX_TILE;
+    uint32_t place[SLOTS / (32 * TILES)]; /* in the block's list; PLX_NO_COMPONENT: none */
+
+#pragma unroll
+    for (int i = 0; i < SLOTS / (32 * TILES); i++) {
+        of_block.root[i * 32 * TILES + thread] = PLX_NO_COMPONENT;
+        of_block.pixels[i * 32 * TILES + thread] = 0;
+    }
+    if (thread == 0)
+        listed = 0;
+    __syncthreads();
+    for (uint32_t i = lane; i < count; i += 32) {
+        const uint32_t part = a.to.parts[tile * PLX_TILE_PIXELS + i], at = part % PLX_TILE_PIXELS;
+        const uint32_t index = corner + at / PLX_TILE * a.disparity.width + at % PLX_TILE, n = part / PLX_TILE_PIXELS;
+        const uint32_t root = plx_find()(a.to.parent, index);
+        a.to.parent[index] = root;
+        if (!of_block.add(root, n) && grow(a, root, n))
+            list_large(a, root, atomicAdd(a.to.listed, 1));
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SLOTS / (32 * TILES); i++) {
+        const uint32_t slot = i * 32 * TILES + thread;
+        const bool large = of_block.pixels[slot] > 0 && grow(a, of_block.root[slot], of_block.pixels[slot]);
+        place[i] = large ? atomicAdd(&listed, 1) : PLX_NO_COMPONENT;
+    }
+    __syncthreads();
+    if (thread == 0 && listed > 0)
+        first_place = atomicAdd(a.to.listed, listed);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SLOTS / (32 * TILES); i++)
+        if (place[i] != PLX_NO_COMPONENT)
+            list_large(a, of_block.root[i * 32 * TILES + thread], first_place + place[i]);
+}
+
+/* Grid of border_kernel. */
+static int join_borders(struct plx_gpu *gpu, const plx_find_args &args, bool eight)
 {
     const int width = args.disparity.width, height = args.disparity.height;
-    const int border = (height - 1) / TILE_Y * width + (width - 1) / TILE_X * height;
+    const unsigned rows = plx_blocks((height - 1) / PLX_TILE * width, BLOCK);
+    const unsigned columns = plx_blocks((width - 1) / PLX_TILE * height, BLOCK);
 
-    tile_kernel<EIGHT><<<plx_grid(width, height, dim3(TILE_X, TILE_Y)), dim3(TILE_X, TILE_Y), 0, gpu->stream>>>(args);
-    int result = PLX_LAUNCHED(gpu, tile_kernel);
-    if (result == 0 && border > 0) {
-        border_kernel<EIGHT><<<plx_blocks(border, BLOCK), BLOCK, 0, gpu->stream>>>(args);
-        result = PLX_LAUNCHED(gpu, border_kernel);
-    }
-    if (result < 0)
-        return result;
-    const int pixels = width * height;
-    area_kernel<<<plx_blocks(pixels, BLOCK), BLOCK, 0, gpu->stream>>>(args.parent, args.area, args.roots, (uint32_t)pixels);
-    return PLX_LAUNCHED(gpu, area_kernel);
+    if (rows + columns == 0)
+        return 0;
+    if (eight)
+        border_kernel<true><<<rows + columns, BLOCK, 0, gpu->stream>>>(args, rows);
+    else
+        border_kernel<false><<<rows + columns, BLOCK, 0, gpu->stream>>>(args, rows);
+    return PLX_LAUNCHED(gpu, border_kernel);
 }
 
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
-                            bool eight)
+                            uint32_t min_area, bool eight)
 {
-    const struct plx_gpu_components *c = gpu->components;
-    find_args args = {{NULL, 0, 0, 0}, plx_view_of<const uint16_t>(disparity), c->parent, c->area, c->roots, max_step};
+    plx_find_args args = {{NULL, 0, 0, 0},
+                          plx_view_of<const uint16_t>(disparity),
+                          *gpu->components,
+                          max_step < 0xFFFF ? max_step : 0xFFFF,
+                          min_area};
     if (mask)
         args.mask = plx_view_of<const uint8_t>(mask);
-    return eight ? find_all<true>(gpu, args) : find_all<false>(gpu, args);
+
+    int result = plx_gpu_components_tile(gpu, &args, eight);
+    if (result == 0)
+        result = join_borders(gpu, args, eight);
+    if (result < 0)
+        return result;
+    const dim3 tiles = plx_grid(disparity->width, disparity->height, dim3(PLX_TILE, PLX_TILE));
+    area_kernel<<<plx_blocks((int)(tiles.x * tiles.y), TILES), dim3(32, TILES), 0, gpu->stream>>>(args, tiles.x,
+                                                                                                  tiles.x * tiles.y);
+    return PLX_LAUNCHED(gpu, area_kernel);
 }
 
 static int alloc_array(struct plx_gpu *gpu, size_t count, uint32_t **ret_array)
@@ -243,24 +237,30 @@ static int alloc_array(struct plx_gpu *gpu, size_t count, uint32_t **ret_array)
 
 int plx_gpu_components_create(struct plx_gpu *gpu)
 {
-    const size_t pixels = (size_t)gpu->limits.width * (size_t)gpu->limits.height;
+    const dim3 tiles = plx_grid(gpu->limits.width, gpu->limits.height, dim3(PLX_TILE, PLX_TILE));
+    const size_t all_tiles = (size_t)tiles.x * tiles.y, pixels = (size_t)gpu->limits.width * (size_t)gpu->limits.height;
     struct plx_gpu_components *c = gpu->components = (struct plx_gpu_components *)calloc(1, sizeof *c);
     if (!c)
         return PLX_ERR_NOMEM;
 
-    int result = alloc_array(gpu, pixels, &c->parent);
-    if (result == 0)
-        result = alloc_array(gpu, pixels, &c->area);
-    if (result == 0)
-        result = alloc_array(gpu, (pixels + 31) / 32, &c->roots);
-    if (result == 0)
-        result = alloc_array(gpu, pixels, &c->order[0]);
-    if (result == 0)
-        result = alloc_array(gpu, pixels, &c->order[1]);
-    if (result == 0)
-        result = alloc_array(gpu, PLX_ORDER_DIGITS * PLX_ORDER_BLOCKS, &c->digits);
-    if (result == 0)
-        result = alloc_array(gpu, 2 * PLX_ORDER_BLOCKS, &c->listed);
+    const struct {
+        uint32_t **array;
+        size_t count;
+    } arrays[] = {{&c->parent, pixels},
+                  {&c->area, pixels},
+                  {&c->number, pixels},
+                  {&c->parts, all_tiles * PLX_TILE_PIXELS},
+                  {&c->of_tile, all_tiles},
+                  {&c->large, (pixels + 31) / 32},
+                  {&c->listed, 1},
+                  {&c->list, PLX_FEW},
+                  {&c->order[1], pixels},
+                  {&c->digits, PLX_ORDER_DIGITS * PLX_ORDER_BLOCKS},
+                  {&c->in_blocks, 2 * PLX_ORDER_BLOCKS}};
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
+        result = alloc_array(gpu, arrays[i].count, arrays[i].array);
+    c->order[0] = c->parts;
     return result;
 }
 
@@ -269,13 +269,10 @@ void plx_gpu_components_destroy(struct plx_gpu *gpu)
     struct plx_gpu_components *c = gpu->components;
     if (!c)
         return;
-    plx_gpu_free(&gpu->base, c->parent);
-    plx_gpu_free(&gpu->base, c->area);
-    plx_gpu_free(&gpu->base, c->roots);
-    plx_gpu_free(&gpu->base, c->order[0]);
-    plx_gpu_free(&gpu->base, c->order[1]);
-    plx_gpu_free(&gpu->base, c->digits);
-    plx_gpu_free(&gpu->base, c->listed);
+    uint32_t *const arrays[] = {c->parent, c->area, c->number,   c->parts,  c->of_tile,  c->large,
+                                c->listed, c->list, c->order[1], c->digits, c->in_blocks};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        plx_gpu_free(&gpu->base, arrays[i]);
     free(c);
     gpu->components = NULL;
 }

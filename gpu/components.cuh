@@ -6,17 +6,35 @@
 #include "gpu/device.cuh"
 
 #define PLX_NO_COMPONENT 0xFFFFFFFFu
-#define PLX_ORDER_BLOCKS 32 /* of the kernel that sorts components: few enough to run at once on 8 SMs */
+#define PLX_TILE 32 /* pixels of a tile's side: a warp */
+#define PLX_TILE_PIXELS (PLX_TILE * PLX_TILE)
+#define PLX_FEW 2048        /* components: all areas fit into shared memory */
+#define PLX_ORDER_BLOCKS 64 /* of the kernel that sorts components, at most */
 #define PLX_ORDER_DIGITS 256
 
-/* Pixels by raster index y * width + x, without padding. The root of a component is its first pixel. */
+/* Pixels by raster index y * width + x, without padding. The root of a component is its first pixel; that of a component's
+ * part in a tile the first one there. */
 struct plx_gpu_components {
-    uint32_t *parent;   /* [height * width] an earlier pixel of the component, two steps from the root; PLX_NO_COMPONENT */
-    uint32_t *area;     /* [height * width] pixels of the component at its root, else 0 */
-    uint32_t *roots;    /* [height * width / 32, rounded up] a bit a pixel: is a root */
-    uint32_t *order[2]; /* [height * width] scratch of sorting roots */
-    uint32_t *digits;   /* [PLX_ORDER_DIGITS][PLX_ORDER_BLOCKS] likewise */
-    uint32_t *listed;   /* [2][PLX_ORDER_BLOCKS] likewise */
+    uint32_t *parent;    /* [height * width] root of the part; of a root of a part, that of all; PLX_NO_COMPONENT */
+    uint32_t *area;      /* [height * width] pixels of the component at its root; known at roots of parts only */
+    uint32_t *number;    /* [height * width] its label at its root, or 0; likewise */
+    uint32_t *parts;     /* [tiles][PLX_TILE_PIXELS] each tile's first few: root's place in the tile, pixels above that */
+    uint32_t *of_tile;   /* [tiles] how many */
+    uint32_t *large;     /* [height * width / 32, rounded up] a bit a pixel: is the root of one large enough */
+    uint32_t *listed;    /* how many are large enough */
+    uint32_t *list;      /* [PLX_FEW] the roots of those that came first, in any order */
+    uint32_t *order[2];  /* [height * width] scratch of sorting roots; the first is PARTS, which have served then */
+    uint32_t *digits;    /* [PLX_ORDER_BLOCKS][PLX_ORDER_DIGITS] likewise */
+    uint32_t *in_blocks; /* [2][PLX_ORDER_BLOCKS] likewise */
+};
+
+/* The images that components are found in, and where they go. */
+struct plx_find_args {
+    plx_view<const uint8_t> mask; /* data may be NULL */
+    plx_view<const uint16_t> disparity;
+    struct plx_gpu_components to;
+    int max_step;
+    uint32_t min_area; /* from which a component is large enough */
 };
 
 /* The root of pixel I's component. */
@@ -25,8 +43,73 @@ static __device__ __forceinline__ uint32_t plx_root(const uint32_t *parent, uint
     return parent[parent[i]];
 }
 
-/* As plx_components_find of cpu/components.h, with 8 neighbours or 4. Asynchronous; MASK may be NULL. */
+/* The disparity of a pixel that is in; PLX_DISPARITY_INVALID for one that is out or outside. Both reads go at once. */
+static __device__ __forceinline__ int plx_disparity_in(const plx_find_args &a, int x, int y)
+{
+    const bool inside = x >= 0 && y >= 0 && x < a.disparity.width && y < a.disparity.height;
+    const int disparity = inside ? a.disparity.row(y)[x] : PLX_DISPARITY_INVALID;
+    const bool in = inside && a.mask.data ? a.mask.row(y)[x] != 0 : true;
+    return in ? disparity : (int)PLX_DISPARITY_INVALID;
+}
+
+static __device__ __forceinline__ bool plx_linked(int a, int b, int max_step)
+{
+    return a != PLX_DISPARITY_INVALID && b != PLX_DISPARITY_INVALID && abs(a - b) <= max_step;
+}
+
+/* Makes one component of those of A and B: of two roots the later is hung below the earlier one, so that the root is the first
+ * pixel whatever the order. Other threads join at the same time: whoever finds a root that has got a parent meanwhile goes on
+ * with that one. FIND: see below. */
+template <class Find>
+static __device__ __forceinline__ void plx_join(uint32_t *parent, uint32_t a, uint32_t b, const Find &find)
+{
+    for (;;) {
+        a = find(parent, a);
+        b = find(parent, b);
+        if (a == b)
+            return;
+        const uint32_t late = max(a, b), early = min(a, b), was = atomicMin(&parent[late], early);
+        if (was == late)
+            return;
+        a = was;
+        b = early;
+    }
+}
+
+/* The root above I, for now. */
+struct plx_find {
+    __device__ uint32_t operator()(const volatile uint32_t *parent, uint32_t i) const
+    {
+        for (uint32_t up = parent[i]; up != i; up = parent[i])
+            i = up;
+        return i;
+    }
+};
+
+/* The same; hangs what it passes one step higher, so that later ways are shorter (Patwary, Blair and Manne 2010). A root is
+ * left alone, and what another thread hangs below a pixel that is none it joins again. */
+struct plx_find_halving {
+    __device__ uint32_t operator()(volatile uint32_t *parent, uint32_t i) const
+    {
+        uint32_t up = parent[i];
+        while (up != i) {
+            const uint32_t next = parent[up];
+            if (next == up)
+                return up;
+            parent[i] = next;
+            i = up;
+            up = next;
+        }
+        return i;
+    }
+};
+
+/* components_tile.cu: components of each tile for itself */
+int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *args, bool eight);
+
+/* As plx_components_find of cpu/components.h, with 8 neighbours or 4, and lists those of MIN_AREA pixels. Asynchronous; MASK
+ * may be NULL. */
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
-                            bool eight);
+                            uint32_t min_area, bool eight);
 
 #endif

@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage regions: sums over the largest components, in eight kernels that nothing but integer atomics join: zero the counters,
- * count (regions_count.cu), refine (regions_refine.cu), write the records. */
+/* Stage regions: sums over the largest components, in five kernels that nothing but integer atomics join: count
+ * (regions_count.cu), measure (regions_measure.cu), face and refine (regions_refine.cu), write the records. */
 #include <stdlib.h>
 
 #include "gpu/regions.cuh"
-
-#define PREPARE_BLOCKS 256
-
-/* Grid: enough to fill the device. Zeroes the counters, and fetches the count, which may lie in the other processor's memory.
- */
-static __global__ void __launch_bounds__(BLOCK) prepare_kernel(plx_regions_args a)
-{
-    uint4 *counters = (uint4 *)a.at.tally;
-    const uint32_t words =
-        (uint32_t)(((char *)(a.at.row + PLX_MAX_OBSTACLES * a.labels.height) - (char *)counters) / sizeof *counters);
-    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < words; i += gridDim.x * BLOCK)
-        counters[i] = make_uint4(0, 0, 0, 0);
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        *a.at.count = min(*a.count, (uint32_t)PLX_MAX_OBSTACLES);
-}
 
 static __device__ struct plx_refined refined(const sum64 sums[3])
 {
@@ -27,24 +12,25 @@ static __device__ struct plx_refined refined(const sum64 sums[3])
 
 #define REGION_WORDS (int)(sizeof(struct plx_region) / sizeof(uint32_t))
 
-/* Grid: a block a record, a thread a word; zeros beyond the count. Writes 152 bytes each. */
+/* Grid: a block a record, a thread a word. Writes 152 bytes each, and clears the sums. */
 static __global__ void record_kernel(plx_regions_args a)
 {
     __shared__ struct plx_region region;
     const uint32_t i = blockIdx.x;
 
-    if (threadIdx.x == 0 && i < count_of(a)) {
-        const struct plx_tally *tally = &a.at.tally[i];
-        region = a.at.finding[i].region;
-        region.face_area = (uint32_t)tally->face[AREA];
-        region.face_sum = tally->face[DISPARITY];
-        region.face_x = tally->face[X];
-        region.face_y = tally->face[Y];
-        region.face = refined(tally->refined + FACE);
-        region.left = refined(tally->refined + LEFT);
-        region.right = refined(tally->refined + RIGHT);
-    } else if (threadIdx.x == 0) {
-        region = {};
+    if (i >= *a.at.count)
+        return;
+    if (threadIdx.x == 0) {
+        const struct plx_tally tally = a.at.tally[i];
+        region = a.at.found[i];
+        region.face_area = (uint32_t)tally.face[AREA];
+        region.face_sum = tally.face[DISPARITY];
+        region.face_x = tally.face[X];
+        region.face_y = tally.face[Y];
+        region.face = refined(tally.refined + FACE);
+        region.left = refined(tally.refined + LEFT);
+        region.right = refined(tally.refined + RIGHT);
+        a.at.tally[i] = {};
     }
     __syncthreads();
     ((uint32_t *)&a.ret_regions[i])[threadIdx.x] = ((const uint32_t *)&region)[threadIdx.x];
@@ -52,34 +38,36 @@ static __global__ void record_kernel(plx_regions_args a)
 
 int plx_gpu_regions_create(struct plx_gpu *gpu)
 {
-    const size_t sides = (size_t)gpu->limits.width + (size_t)gpu->limits.height;
+    const size_t width = (size_t)gpu->limits.width, height = (size_t)gpu->limits.height;
     struct plx_gpu_regions *s = gpu->regions = (struct plx_gpu_regions *)calloc(1, sizeof *s);
-    void *data = NULL;
     if (!s)
         return PLX_ERR_NOMEM;
 
-    int result = plx_gpu_alloc_local(&gpu->base, PLX_MAX_OBSTACLES * (sizeof *s->tally + sides * sizeof *s->column), &data);
-    s->tally = (struct plx_tally *)data;
-    s->column = (uint32_t *)(s->tally + PLX_MAX_OBSTACLES);
-    if (result < 0)
-        return result;
-    result = plx_gpu_alloc_local(&gpu->base, PLX_MAX_OBSTACLES * sizeof *s->finding, &data);
-    s->finding = result < 0 ? NULL : (struct plx_finding *)data;
-    if (result < 0)
-        return result;
-    result = plx_gpu_alloc_local(&gpu->base, sizeof *s->count, &data);
-    s->count = result < 0 ? NULL : (uint32_t *)data;
+    const struct {
+        void **data;
+        size_t bytes; /* of each region */
+    } arrays[] = {{(void **)&s->bins, BINS * sizeof *s->bins},
+                  {(void **)&s->tally, sizeof *s->tally},
+                  {(void **)&s->column, width * sizeof *s->column},
+                  {(void **)&s->row, height * sizeof *s->row},
+                  {(void **)&s->found, sizeof *s->found},
+                  {(void **)&s->known, sizeof *s->known},
+                  {(void **)&s->count, sizeof *s->count}};
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
+        result = plx_gpu_alloc_local(&gpu->base, PLX_MAX_OBSTACLES * arrays[i].bytes, arrays[i].data);
     return result;
 }
 
 void plx_gpu_regions_destroy(struct plx_gpu *gpu)
 {
-    if (!gpu->regions)
+    struct plx_gpu_regions *s = gpu->regions;
+    if (!s)
         return;
-    plx_gpu_free(&gpu->base, gpu->regions->tally);
-    plx_gpu_free(&gpu->base, gpu->regions->finding);
-    plx_gpu_free(&gpu->base, gpu->regions->count);
-    free(gpu->regions);
+    void *const arrays[] = {s->bins, s->tally, s->column, s->row, s->found, s->known, s->count};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        plx_gpu_free(&gpu->base, arrays[i]);
+    free(s);
     gpu->regions = NULL;
 }
 
@@ -94,27 +82,24 @@ int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
                     struct plx_region *ret_regions, const struct plx_image *ret_published)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    const int width = input->labels->width;
 
     if (!input_ok(input, ret_published))
         return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, input->labels))
         return PLX_ERR_RANGE;
 
-    plx_regions_args args = {plx_view_of<const uint32_t>(input->labels),
-                             plx_view_of<const uint16_t>(input->disparity),
-                             plx_view_of<const uint8_t>(input->left),
-                             plx_view_of<const uint8_t>(input->right),
-                             plx_view_of<uint16_t>(ret_published),
-                             *gpu->regions,
-                             count,
-                             input->min_disparity,
-                             ret_regions};
-    args.at.row = args.at.column + (size_t)PLX_MAX_OBSTACLES * (size_t)width;
-    prepare_kernel<<<PREPARE_BLOCKS, BLOCK, 0, gpu->stream>>>(args);
-    int result = PLX_LAUNCHED(gpu, prepare_kernel);
+    const plx_regions_args args = {plx_view_of<const uint32_t>(input->labels),
+                                   plx_view_of<const uint16_t>(input->disparity),
+                                   plx_view_of<const uint8_t>(input->left),
+                                   plx_view_of<const uint8_t>(input->right),
+                                   plx_view_of<uint16_t>(ret_published),
+                                   *gpu->regions,
+                                   count,
+                                   input->min_disparity,
+                                   ret_regions};
+    int result = plx_gpu_regions_count(gpu, &args);
     if (result == 0)
-        result = plx_gpu_regions_count(gpu, &args);
+        result = plx_gpu_regions_measure(gpu, &args);
     if (result == 0)
         result = plx_gpu_regions_refine(gpu, &args);
     if (result < 0)

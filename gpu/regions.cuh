@@ -11,39 +11,35 @@
 #define BLOCK_Y 8
 #define BLOCK (BLOCK_X * BLOCK_Y)
 #define ROWS 4 /* of a thread, one below the other */
-#define BYTE 256
-#define PERCENTILES 3
 #define NO_REGION 0xFFFFFFFFu
+#define BINS 4096 /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
+
+static_assert(PLX_MAX_OBSTACLES == BLOCK, "a thread of a block has a region each");
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
 
-enum face_sum { AREA, DISPARITY, X, Y, FACE_GG, FACE_GE, FACE_GGD, FACE_SUMS };
+enum face_sum { AREA, DISPARITY, X, Y, STEP, FACE_SUMS = STEP + 3 }; /* STEP: gg, ge and ggd, as in the others */
 enum refined_sum { FACE, LEFT = 3, RIGHT = 6, REFINED_SUMS = 9 };
 
-/* Counters of one region, zeroed before each frame. */
+/* Of a region, for those who look at pixels. */
+struct plx_known {
+    int median, inner_x0, inner_x1, unused;
+};
+
 struct plx_tally {
-    uint32_t high[BYTE];             /* pixels by high byte of the disparity */
-    uint32_t low[PERCENTILES][BYTE]; /* of those with the percentile's high byte, pixels by low byte */
     sum64 face[FACE_SUMS];
     sum64 refined[REFINED_SUMS];
-    uint32_t first; /* complement of the first pixel's index */
-    uint32_t unused;
 };
 
-/* What is known of a region so far. */
-struct plx_finding {
-    struct plx_region region;
-    uint32_t rank[PERCENTILES]; /* of the percentile among the pixels of its high byte */
-    uint32_t high[PERCENTILES];
-};
-
-/* In memory of the device. */
+/* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
 struct plx_gpu_regions {
-    struct plx_tally *tally;     /* [PLX_MAX_OBSTACLES], and behind it */
-    uint32_t *column;            /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column, and behind it */
-    uint32_t *row;               /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
-    uint32_t *count;             /* of regions with a record: at most PLX_MAX_OBSTACLES */
-    struct plx_finding *finding; /* [PLX_MAX_OBSTACLES] */
+    uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BINS] pixels of the region by disparity */
+    struct plx_tally *tally;  /* [PLX_MAX_OBSTACLES] */
+    uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
+    uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
+    struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */
+    struct plx_known *known;  /* [PLX_MAX_OBSTACLES] some of that */
+    uint32_t *count;          /* of regions with a record: at most PLX_MAX_OBSTACLES */
 };
 
 struct plx_regions_args {
@@ -56,11 +52,6 @@ struct plx_regions_args {
     int min_disparity;
     struct plx_region *ret_regions;
 };
-
-static __device__ __forceinline__ uint32_t count_of(const plx_regions_args &a)
-{
-    return *a.at.count;
-}
 
 /* The label of a pixel; 0 outside. */
 static __device__ __forceinline__ uint32_t label_at(const plx_regions_args &a, int x, int y)
@@ -75,11 +66,12 @@ struct plx_column {
 
     __device__ plx_column(const plx_regions_args &a, int x, int top)
     {
+        const char *labels = (const char *)(a.labels.row(top) + x), *disparities = (const char *)(a.disparity.row(top) + x);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             const bool inside = x < a.labels.width && top + i < a.labels.height;
-            label[i] = inside ? a.labels.row(top + i)[x] : 0;
-            disparity[i] = inside ? a.disparity.row(top + i)[x] : 0;
+            label[i] = inside ? *(const uint32_t *)(labels + i * a.labels.pitch) : 0;
+            disparity[i] = inside ? *(const uint16_t *)(disparities + i * a.disparity.pitch) : 0;
         }
     }
 };
@@ -90,8 +82,11 @@ static inline dim3 plx_regions_grid(const plx_regions_args *args)
     return dim3(plx_blocks(args->labels.width, BLOCK_X), plx_blocks(args->labels.height, BLOCK_Y * ROWS));
 }
 
-/* regions_count.cu: boxes, sums and percentiles */
+/* regions_count.cu: pixels by column, by row and by disparity */
 int plx_gpu_regions_count(struct plx_gpu *gpu, const plx_regions_args *args);
+
+/* regions_measure.cu: boxes, sums and percentiles */
+int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args);
 
 /* regions_refine.cu: faces, and disparities refined by the images */
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args);

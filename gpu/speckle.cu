@@ -35,7 +35,7 @@ int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const 
     if (!plx_gpu_holds(gpu, src))
         return PLX_ERR_RANGE;
 
-    const int result = plx_gpu_components_find(gpu, NULL, src, speckle->max_step, false);
+    const int result = plx_gpu_components_find(gpu, NULL, src, speckle->max_step, 0, false);
     if (result < 0)
         return result;
     const struct speckle_args args = {plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), gpu->components->parent,

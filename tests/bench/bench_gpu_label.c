@@ -160,7 +160,7 @@ static void bench_size(int width, int height)
     b.clean = image(&b, ops->alloc_local, width, height, PLX_U16);
     must(ops->alloc(b.stages, PLX_MAX_OBSTACLES * sizeof *b.regions, &data), &b);
     b.regions = data;
-    must(ops->alloc(b.stages, sizeof *b.ground, &data), &b);
+    must(ops->alloc_local(b.stages, sizeof *b.ground, &data), &b); /* as in a pipeline on a card */
     b.ground = data;
     must(ops->alloc(b.stages, sizeof *b.count, &data), &b);
     b.count = data;

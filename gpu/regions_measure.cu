@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage regions, second part: area, boxes, sums of coordinates and percentiles, from the counters, which it clears. */
+#include "gpu/regions.cuh"
+#include "gpu/warp.cuh"
+
+#define THREADS 512
+#define SIDES 2 /* half of the threads each: columns, rows */
+#define SIDE (THREADS / SIDES)
+#define WARPS (THREADS / 32)
+#define EACH (BINS / THREADS) /* bins of a thread */
+#define PERCENTILES 3
+
+/* What the counters along one side tell. */
+struct side {
+    uint32_t area, first, last, fullest, inner_first, inner_last;
+};
+
+struct shared {
+    side side[SIDES];
+    sum64 sum[WARPS]; /* of coordinates */
+    uint32_t first_x; /* in the first row */
+    uint32_t in_warp[WARPS], value[PERCENTILES], rank[PERCENTILES];
+};
+
+static __device__ void clear(uint32_t *counter, int length)
+{
+    for (int i = threadIdx.x; i < length; i += THREADS)
+        counter[i] = 0;
+}
+
+static __device__ __forceinline__ void start(shared &s)
+{
+    if (threadIdx.x < SIDES)
+        s.side[threadIdx.x] = {0, ~0u, 0, 0, ~0u, 0};
+    if (threadIdx.x < PERCENTILES)
+        s.value[threadIdx.x] = 0xFFFF; /* of no pixels */
+    if (threadIdx.x == 0)
+        s.first_x = ~0u;
+}
+
+/* Area, sums and outer box. */
+static __device__ __forceinline__ void measure_outer(const uint32_t *counter, uint32_t length, side &ret_side, sum64 &ret_sum)
+{
+    uint32_t area = 0, first = ~0u, last = 0, fullest = 0;
+    sum64 sum = 0;
+
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x % SIDE; i < length; i += SIDE) {
+        const uint32_t n = counter[i];
+        area += n;
+        sum += (sum64)n * i;
+        first = n > 0 ? min(first, i) : first;
+        last = n > 0 ? i : last;
+        fullest = max(fullest, n);
+    }
+    area = plx_warp_sum(area);
+    first = plx_warp_least(first);
+    last = plx_warp_most(last);
+    fullest = plx_warp_most(fullest);
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(~0u, sum, step);
+    if (threadIdx.x % 32 > 0)
+        return;
+    ret_sum = sum;
+    if (area > 0) {
+        atomicAdd(&ret_side.area, area);
+        atomicMin(&ret_side.first, first);
+        atomicMax(&ret_side.last, last);
+        atomicMax(&ret_side.fullest, fullest);
+    }
+}
+
+/* The inner box; clears the counters. */
+static __device__ __forceinline__ void measure_inner(uint32_t *counter, uint32_t length, side &ret_side)
+{
+    const uint32_t fullest = ret_side.fullest;
+    uint32_t first = ~0u, last = 0;
+
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x % SIDE; i < length; i += SIDE) {
+        const uint32_t n = counter[i];
+        counter[i] = 0;
+        if (n > 0 && n * 2 >= fullest) {
+            first = min(first, i);
+            last = i;
+        }
+    }
+    first = plx_warp_least(first);
+    last = plx_warp_most(last);
+    if (threadIdx.x % 32 == 0) {
+        atomicMin(&ret_side.inner_first, first);
+        atomicMax(&ret_side.inner_last, last);
+    }
+}
+
+/* The bin of each percentile, and its rank there. BIN: the thread's; UP_TO: pixels in the bins up to its last one. */
+static __device__ __forceinline__ void choose_bins(const uint32_t (&bin)[EACH], uint32_t up_to, uint32_t area, shared &s)
+{
+    const uint32_t percent[PERCENTILES] = {5, 50, 95};
+
+#pragma unroll
+    for (int k = 0; k < PERCENTILES; k++) {
+        const uint32_t rank = (uint32_t)((uint64_t)(area - 1) * percent[k] / 100);
+        uint32_t end = up_to;
+#pragma unroll
+        for (int i = EACH - 1; i >= 0; i--) {
+            const uint32_t begin = end - bin[i];
+            if (begin <= rank && rank < end) {
+                s.value[k] = threadIdx.x * EACH + i;
+                s.rank[k] = rank - begin;
+            }
+            end = begin;
+        }
+    }
+}
+
+/* The disparity of rank RANK among those of the last bin, whatever they are, by looking at the region's box again for each bit.
+ * All threads come. */
+static __device__ uint32_t choose_beyond(const plx_regions_args &a, uint32_t label, const side (&box)[SIDES], uint32_t rank)
+{
+    __shared__ uint32_t smaller;
+    const uint32_t width = box[0].last - box[0].first + 1, pixels = width * (box[1].last - box[1].first + 1);
+    uint32_t value = BINS - 1; /* no more than RANK are smaller */
+
+    for (uint32_t bit = 0x8000; bit > 0; bit /= 2) {
+        const uint32_t candidate = value + bit;
+        uint32_t mine = 0;
+        __syncthreads();
+        if (threadIdx.x == 0)
+            smaller = 0;
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < pixels; i += THREADS) {
+            const uint32_t x = box[0].first + i % width, y = box[1].first + i / width, disparity = a.disparity.row(y)[x];
+            mine += a.labels.row(y)[x] == label && disparity >= BINS - 1 && disparity < candidate;
+        }
+        mine = plx_warp_sum(mine);
+        if (threadIdx.x % 32 == 0)
+            atomicAdd(&smaller, mine);
+        __syncthreads();
+        value = smaller <= rank ? candidate : value;
+    }
+    return value;
+}
+
+/* Where the region's first pixel is in its first row. */
+static __device__ __forceinline__ void find_first(const plx_regions_args &a, uint32_t label, shared &s)
+{
+    const uint32_t *row = a.labels.row(s.side[1].first);
+
+    for (uint32_t x = s.side[0].first + threadIdx.x; x <= s.side[0].last; x += THREADS) {
+        if (row[x] == label) {
+            atomicMin(&s.first_x, x);
+            break;
+        }
+    }
+}
+
+static __device__ struct plx_region region_of(const plx_regions_args &a, uint32_t label, const shared &s)
+{
+    const side &x = s.side[0], &y = s.side[1];
+    const bool any = x.area > 0;
+    struct plx_region region = {label, x.area, any ? y.first * a.labels.width + s.first_x : 0};
+
+    region.x0 = any ? (int)x.first : 0, region.x1 = (int)x.last;
+    region.y0 = any ? (int)y.first : 0, region.y1 = (int)y.last;
+    region.inner_x0 = any ? (int)x.inner_first : 0, region.inner_x1 = (int)x.inner_last;
+    region.inner_y0 = any ? (int)y.inner_first : 0, region.inner_y1 = (int)y.inner_last;
+    for (int i = 0; i < WARPS / SIDES; i++) {
+        region.sum_x += s.sum[i];
+        region.sum_y += s.sum[WARPS / SIDES + i];
+    }
+    region.p05 = s.value[0];
+    region.median = s.value[1];
+    region.p95 = s.value[2];
+    return region;
+}
+
+/* The counters of region I, which is beyond the count: they are 0 unless there are labels beyond it. */
+static __device__ void clear_beyond(const plx_regions_args &a, uint32_t i)
+{
+    bool any = false;
+    for (int y = threadIdx.x; y < a.labels.height; y += THREADS)
+        any = any || a.at.row[i * a.labels.height + y] > 0;
+    if (!__syncthreads_or(any))
+        return;
+    clear(a.at.row + i * a.labels.height, a.labels.height);
+    clear(a.at.column + i * a.labels.width, a.labels.width);
+    clear(a.at.bins + i * BINS, BINS);
+}
+
+/* Grid: a block a region. Reads and clears its counters, 16 KB and 4 bytes a column and row. Empties the records that nobody
+ * will write. */
+static __global__ void __launch_bounds__(THREADS) measure_kernel(plx_regions_args a)
+{
+    __shared__ shared s;
+    const uint32_t i = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp / (WARPS / SIDES);
+    const uint32_t length = own == 0 ? a.labels.width : a.labels.height;
+    uint32_t *counter = own == 0 ? a.at.column + i * a.labels.width : a.at.row + i * a.labels.height;
+    uint4 *bins = (uint4 *)(a.at.bins + i * BINS + threadIdx.x * EACH);
+    uint32_t bin[EACH], up_to = 0;
+
+    if (i >= *a.at.count) {
+        if (threadIdx.x < sizeof *a.ret_regions / sizeof(uint32_t))
+            ((uint32_t *)&a.ret_regions[i])[threadIdx.x] = 0;
+        clear_beyond(a, i);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH / 4; k++) {
+        const uint4 four = bins[k];
+        bin[k * 4] = four.x, bin[k * 4 + 1] = four.y, bin[k * 4 + 2] = four.z, bin[k * 4 + 3] = four.w;
+        bins[k] = make_uint4(0, 0, 0, 0);
+    }
+    start(s);
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        up_to += bin[k];
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
+        up_to += lane >= step ? earlier : 0;
+    }
+    if (lane == 31)
+        s.in_warp[warp] = up_to;
+    __syncthreads();
+    measure_outer(counter, length, s.side[own], s.sum[warp]);
+    for (uint32_t w = 0; w < warp; w++)
+        up_to += s.in_warp[w];
+    __syncthreads();
+    if (s.side[0].area > 0) {
+        choose_bins(bin, up_to, s.side[0].area, s);
+        find_first(a, i + 1, s);
+    }
+    measure_inner(counter, length, s.side[own]);
+    __syncthreads();
+    for (int k = 0; k < PERCENTILES; k++) {
+        if (s.value[k] != BINS - 1)
+            continue;
+        const uint32_t value = choose_beyond(a, i + 1, s.side, s.rank[k]);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            s.value[k] = value;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        const struct plx_region region = region_of(a, i + 1, s);
+        a.at.found[i] = region;
+        a.at.known[i] = {(int)region.median, region.inner_x0, region.inner_x1, 0};
+    }
+}
+
+int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args)
+{
+    measure_kernel<<<PLX_MAX_OBSTACLES, THREADS, 0, gpu->stream>>>(*args);
+    return PLX_LAUNCHED(gpu, measure_kernel);
+}

@@ -1,32 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage check: left-right consistency. */
-#include "gpu/device.cuh"
+#include "gpu/vector.cuh"
 
-#define BLOCK_X 128
+#define BLOCK_X 32
+#define BLOCK_Y 4
+#define EACH 4 /* pixels of a thread in a row */
 
 struct check_args {
     plx_view<const uint16_t> left, right;
     plx_view<const uint8_t> grey;
     plx_view<uint16_t> disparity;
     int rounding, allowed;
-    bool frame;
+    bool frame, aligned, grey_aligned;
 };
 
-/* Grid: a thread a pixel, a block 128 pixels of a row. Reads 5 bytes a pixel, writes 2. With an invalid outermost frame the
- * right view's frame counts as disparity 0, as in libSGM. */
-static __global__ void __launch_bounds__(BLOCK_X) check_kernel(check_args a)
+/* What is left of VALUE at column X of a row, whose right view is RIGHT. With an invalid outermost FRAME the right view's frame
+ * counts as disparity 0, as in libSGM. */
+static __device__ __forceinline__ uint16_t check(const check_args &a, const uint16_t *right, int x, int value, int grey)
 {
-    const int x = blockIdx.x * BLOCK_X + threadIdx.x, y = blockIdx.y, width = a.left.width;
+    const int d = (value + a.rounding) / PLX_DISPARITY_ONE, partner = x - d;
+    bool keep = value != PLX_DISPARITY_INVALID && grey != 0;
 
-    if (x >= width)
-        return;
-    const int value = a.left.row(y)[x], d = (value + a.rounding) / PLX_DISPARITY_ONE, partner = x - d;
-    bool keep = value != PLX_DISPARITY_INVALID && a.grey.row(y)[x] != 0;
     if (keep && a.allowed >= 0 && partner >= 0)
-        keep = abs((partner == 0 && a.frame ? 0 : a.right.row(y)[partner]) - d) <= a.allowed;
-    if (a.frame && (x == 0 || x == width - 1 || y == 0 || y == a.left.height - 1))
+        keep = abs((partner == 0 && a.frame ? 0 : right[partner]) - d) <= a.allowed;
+    if (a.frame && (x == 0 || x == a.left.width - 1))
         keep = false;
-    a.disparity.row(y)[x] = (uint16_t)(keep ? value : PLX_DISPARITY_INVALID);
+    return (uint16_t)(keep ? value : PLX_DISPARITY_INVALID);
+}
+
+/* Grid: a thread four pixels of a row. Reads 5 bytes a pixel, writes 2. */
+static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) check_kernel(const __grid_constant__ check_args a)
+{
+    const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    const int count = a.left.width - x;
+
+    if (count <= 0 || y >= a.left.height)
+        return;
+    plx_vector<uint16_t, EACH> value = plx_load<EACH>(a.left.row(y) + x, count, a.aligned);
+    const plx_vector<uint8_t, EACH> grey = plx_load<EACH>(a.grey.row(y) + x, count, a.grey_aligned);
+    const uint16_t *right = a.right.row(y);
+    const bool none = a.frame && (y == 0 || y == a.left.height - 1);
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        value.at[i] = check(a, right, x + i, value.at[i], none ? 0 : grey.at[i]);
+    plx_store(value, a.disparity.row(y) + x, count, a.aligned);
 }
 
 int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
@@ -39,13 +56,17 @@ int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *le
         !plx_same_size(left, ret_disparity))
         return PLX_ERR_ARG;
 
+    const size_t bytes = EACH * sizeof(uint16_t);
     const struct check_args args = {plx_view_of<const uint16_t>(left),
                                     plx_view_of<const uint16_t>(right),
                                     plx_view_of<const uint8_t>(left_grey),
                                     plx_view_of<uint16_t>(ret_disparity),
                                     match->lr_round ? PLX_DISPARITY_ONE / 2 : 0,
                                     match->lr_max_diff,
-                                    match->invalid_frame};
-    check_kernel<<<dim3(plx_blocks(left->width, BLOCK_X), (unsigned)left->height), BLOCK_X, 0, gpu->stream>>>(args);
+                                    match->invalid_frame,
+                                    plx_rows_aligned(left, bytes) && plx_rows_aligned(ret_disparity, bytes),
+                                    plx_rows_aligned(left_grey, EACH)};
+    const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(left->width, left->height, dim3(BLOCK_X * EACH, BLOCK_Y));
+    check_kernel<<<grid, block, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, check_kernel);
 }

@@ -5,9 +5,10 @@
 
 #include "gpu/device.cuh"
 
-/* From compute capability 9.0 on there are instructions for it. On 8.x the minimum of two halves in floating point does the
- * same, as long as every number is below 0x7C00: non-negative floats are in the order of their bits. Before, it is slow. */
-#if PLX_ARCH < 900
+/* On compute capability 9.0 there are instructions for it. On 8.x, and on 11.0 (Thor), for which the compiler makes them of six
+ * others, the minimum of two halves in floating point does the same, as long as every number is below 0x7C00: non-negative
+ * floats are in the order of their bits. Before 8.0 it is slow. */
+#if PLX_ARCH < 900 || PLX_ARCH == 1100
 #    define PLX_PACKED_HALF2 1
 #    define PLX_PACKED_MAX 0x7BFF7BFFu
 #else
@@ -46,6 +47,15 @@ static __device__ __forceinline__ uint32_t plx_min3(uint32_t a, uint32_t b, uint
 #endif
 }
 
+static __device__ __forceinline__ uint32_t plx_max3(uint32_t a, uint32_t b, uint32_t c)
+{
+#if PLX_PACKED_HALF2
+    return plx_max2(plx_max2(a, b), c);
+#else
+    return __vimax3_u16x2(a, b, c);
+#endif
+}
+
 /* min(a + b, c) */
 static __device__ __forceinline__ uint32_t plx_add_min(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -69,24 +79,26 @@ static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint3
     return sum;
 }
 
-/* Bytes 0 and 2 of WORD, and bytes 1 and 3. */
+/* Bytes 0 and 2 of WORD. */
 static __device__ __forceinline__ uint32_t plx_even_bytes(uint32_t word)
 {
     return word & 0x00FF00FFu;
 }
 
-static __device__ __forceinline__ uint32_t plx_odd_bytes(uint32_t word)
+/* Bytes 0 and 2 of WORD, and bytes 1 and 3: one by each of the two pipes for integers. */
+static __device__ __forceinline__ void plx_split(uint32_t word, uint32_t *ret_even, uint32_t *ret_odd)
 {
-    return __byte_perm(word, 0, 0x4341);
+    *ret_odd = __byte_perm(word, 0, 0x4341);
+    *ret_even = plx_mad(*ret_odd, (uint32_t)-256, word);
 }
 
 /* The 16 bytes of a chunk as eight registers, see sgm.cuh. */
 static __device__ __forceinline__ void plx_unpack(uint4 chunk, uint32_t ret_values[8])
 {
-    ret_values[0] = plx_even_bytes(chunk.x), ret_values[1] = plx_odd_bytes(chunk.x);
-    ret_values[2] = plx_even_bytes(chunk.y), ret_values[3] = plx_odd_bytes(chunk.y);
-    ret_values[4] = plx_even_bytes(chunk.z), ret_values[5] = plx_odd_bytes(chunk.z);
-    ret_values[6] = plx_even_bytes(chunk.w), ret_values[7] = plx_odd_bytes(chunk.w);
+    plx_split(chunk.x, &ret_values[0], &ret_values[1]);
+    plx_split(chunk.y, &ret_values[2], &ret_values[3]);
+    plx_split(chunk.z, &ret_values[4], &ret_values[5]);
+    plx_split(chunk.w, &ret_values[6], &ret_values[7]);
 }
 
 static __device__ __forceinline__ uint32_t plx_least_of_8(const uint32_t v[8])

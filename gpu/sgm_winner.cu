@@ -4,7 +4,10 @@
 
 #define WARP 32
 #define THREADS 256
-#define SPAN 128 /* pixels of a block, side by side */
+#define WARPS (THREADS / WARP)
+#define SPAN 128 /* pixels of a block, side by side: a thread votes for each, and one finishes it */
+static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
+#define MIN_BLOCKS (PLX_ARCH >= 900 ? 5 : 4) /* of a multiprocessor: what its shared memory holds for D 128 */
 
 struct winner_args {
     const uint4 *cost, *pairs[PLX_ORIENTATIONS];
@@ -13,104 +16,159 @@ struct winner_args {
     uint32_t *votes, *tickets;
 };
 
-/* Keys of a segment in shared memory: word i of a pixel has disparities i and i + D / 2. One word more keeps banks apart. */
-template <int D> struct keys {
-    static constexpr int pitch = D / 2 + 1;
-};
-
-/* What the D / 16 threads of a pixel find together. */
-struct finding {
-    uint32_t best;   /* S << 16 | d, the first one among equals */
-    uint32_t second; /* least S of the chunk's octets that d and its neighbours are not in */
-};
-
-template <int D> static __device__ __forceinline__ finding find(const uint32_t key[8], int g)
-{
-    constexpr int CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* threads whose keys compare as they are */
-    const uint32_t own = plx_least_of_8(key);
-    uint32_t m = own;
-    finding f;
-
-#pragma unroll
-    for (int step = 1; step < SAME_PART && step < CHUNKS; step *= 2)
-        m = plx_min2(m, __shfl_xor_sync(PLX_ALL_LANES, m, step));
-    const uint32_t part = g * 8 & ~PLX_KEY_MASK, low = m & 0xFFFF, high = m >> 16;
-    f.best = min(low >> PLX_KEY_BITS << 16 | (low & PLX_KEY_MASK) | part,
-                 high >> PLX_KEY_BITS << 16 | (high & PLX_KEY_MASK) | (part + D / 2));
-#pragma unroll
-    for (int step = SAME_PART; step < CHUNKS; step *= 2)
-        f.best = min(f.best, __shfl_xor_sync(PLX_ALL_LANES, f.best, step));
-
-    const int d = f.best & 0xFFFF;
-    const bool low_apart = (unsigned)(d + 1 - 8 * g) > 9, high_apart = (unsigned)(d + 1 - 8 * g - D / 2) > 9;
-    f.second = min(low_apart ? (own & 0xFFFF) >> PLX_KEY_BITS : 0xFFFF, high_apart ? own >> 16 >> PLX_KEY_BITS : 0xFFFF);
-    f.second = plx_least_number<CHUNKS>(f.second);
-    return f;
-}
-
-template <int D> static __device__ __forceinline__ uint32_t sum_at(const uint32_t *row, int d)
-{
-    return ((const uint16_t *)row)[2 * (d & (D / 2 - 1)) + (d >= D / 2)] >> PLX_KEY_BITS;
-}
-
-/* One thread a pixel: what is near the winner, then its four numbers. ROW: the pixel's keys. */
-template <int D>
-static __device__ __forceinline__ void finish_left(const winner_args &a, finding f, const uint32_t *row, int x, int y)
-{
-    const int d = f.best & 0xFFFF, first = max(d - 1, 0) & ~7;
-    const bool inner = d > 0 && d < D - 1;
-    int second = f.second;
-
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        const int other = first + i;
-        if (other < D && abs(other - d) > 1)
-            second = min(second, (int)sum_at<D>(row, other));
-    }
-    plx_write_winner(a.out, x, y, d, f.best >> 16, second, inner, inner ? sum_at<D>(row, d - 1) : 0,
-                     inner ? sum_at<D>(row, d + 1) : 0);
-}
-
 /*
- * Votes of the segment [FIRST, END) for right pixel P, and for P - D / 2: on the diagonal of pixels P + i at disparity i lie,
- * in the other halves, those of P - D / 2. All threads of a warp call it, with consecutive P.
+ * A pixel in shared memory: its keys, a word those of disparities d and d + D / 2; behind them, for each chunk, the least of
+ * its eight words. One word more keeps the banks of pixels side by side apart, for who follows a diagonal. The banks of what a
+ * warp stores at once are apart, for D 64, if keys lie in their order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 ..,
+ * and the pixels of a warp are D / 16 from each other.
  */
-template <int D>
-static __device__ __forceinline__ void vote(const uint32_t *segment, int first, int end, int p, uint32_t *votes)
-{
-    constexpr int PITCH = keys<D>::pitch;
-    const uint32_t *diagonal = segment + (p - first) * PITCH;
-    const int begin = first - p, stop = end - p; /* i of the diagonal within the segment */
-    uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
+template <int D> struct keys {
+    static constexpr int chunks = D / 16, pitch = D / 2 + chunks + 1;
+    static constexpr bool in_order = D == 64;
 
-#pragma unroll 1
-    for (int part = 0; part < D / 2; part += PLX_KEY_PART) {
-        uint32_t best = PLX_PACKED_MAX;
-#pragma unroll
-        for (int octet = 0; octet < PLX_KEY_PART; octet += 8) {
-            const int i = part + octet;
-            const uint32_t *at = diagonal + i * (PITCH + 1);
-            if (__all_sync(PLX_ALL_LANES, i >= begin && i + 8 <= stop)) {
-#pragma unroll
-                for (int k = 0; k < 8; k += 2)
-                    best = plx_min3(best, at[k * (PITCH + 1)], at[(k + 1) * (PITCH + 1)]);
-            } else if (__any_sync(PLX_ALL_LANES, i + 8 > begin && i < stop)) {
-#pragma unroll
-                for (int k = 0; k < 8; k++)
-                    if (i + k >= begin && i + k < stop)
-                        best = plx_min2(best, at[k * (PITCH + 1)]);
-            }
-        }
-        const uint32_t l = best & 0xFFFF, h = best >> 16;
-        low = min(low, l >> PLX_KEY_BITS << 16 | (part + (l & PLX_KEY_MASK)));
-        high = min(high, h >> PLX_KEY_BITS << 16 | (D / 2 + part + (h & PLX_KEY_MASK)));
+    static __device__ constexpr int word(unsigned d)
+    {
+        return (int)(in_order ? d % (D / 2) : d % 8 * chunks + d % (D / 2) / 8);
     }
-    if (begin < D / 2 && stop > 0) {
+    /* Words from one disparity of an octet to the next. */
+    static constexpr int to_next = in_order ? 1 : chunks;
+
+    /* How many pixels are before the first one of warp NUMBER, where all of them come one after the other. */
+    static __device__ constexpr int pixels_before(int number)
+    {
+        return in_order ? number * (WARP / chunks) : number / chunks * WARP + number % chunks;
+    }
+    static __device__ __forceinline__ int pixel_of_thread(void)
+    {
+        return pixels_before(threadIdx.x / WARP) + threadIdx.x % WARP / chunks * (in_order ? 1 : chunks);
+    }
+};
+
+/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from PART on. */
+template <int D> static __device__ __forceinline__ uint32_t low_of(uint32_t key, int part)
+{
+    return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
+}
+template <int D> static __device__ __forceinline__ uint32_t high_of(uint32_t key, int part)
+{
+    return low_of<D>(key >> 16, part + D / 2);
+}
+
+/* Where the key of disparity D is. */
+template <int D> static __device__ __forceinline__ uint16_t *key_at(uint32_t *pixel, unsigned d)
+{
+    return (uint16_t *)(pixel + keys<D>::word(d)) + (d >= D / 2);
+}
+
+template <int D> static __device__ __forceinline__ int sum_at(uint32_t *pixel, unsigned d)
+{
+    return *key_at<D>(pixel, d) >> PLX_KEY_BITS;
+}
+
+/* The least key of the octet of D, but for D and its neighbours. */
+template <int D> static __device__ __forceinline__ uint32_t least_apart(uint32_t *pixel, int octet, int d)
+{
+    const uint16_t *key = key_at<D>(pixel, octet);
+    uint32_t least = 0xFFFF;
+
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if ((unsigned)(octet + i - d + 1) > 2)
+            least = min(least, (uint32_t)key[2 * i * keys<D>::to_next]);
+    return least;
+}
+
+/* One thread a pixel: the least S and the least apart from it, then what is written of them. */
+template <int D> static __device__ __forceinline__ void finish_left(const winner_args &a, uint32_t *pixel, int x, int y)
+{
+    constexpr int CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* chunks whose keys compare as they are */
+    uint32_t *least = pixel + D / 2, best = 0xFFFFFFFF;
+
+#pragma unroll
+    for (int g = 0; g < CHUNKS; g += SAME_PART) {
+        uint32_t m = least[g];
+#pragma unroll
+        for (int i = 1; i < SAME_PART; i++)
+            m = plx_min2(m, least[g + i]);
+        best = min(best, min(low_of<D>(m, g * 8), high_of<D>(m, g * 8)));
+    }
+    const int d = best & 0xFFFF, below = max(d - 1, 0), above = min(d + 1, D - 1);
+
+    uint32_t second = min(least_apart<D>(pixel, below & ~7, d), least_apart<D>(pixel, above & ~7, d));
+    uint16_t *octets = (uint16_t *)least; /* those two are done */
+    octets[2 * (below / 8 % CHUNKS) + (below >= D / 2)] = octets[2 * (above / 8 % CHUNKS) + (above >= D / 2)] =
+        (uint16_t)PLX_PACKED_MAX;
+    uint32_t m = least[0];
+#pragma unroll
+    for (int g = 1; g < CHUNKS; g++)
+        m = plx_min2(m, least[g]);
+    second = min(second, min(m & 0xFFFF, m >> 16)) >> PLX_KEY_BITS;
+    plx_write_winner(a.out, x, y, d, (int)(best >> 16), (int)second, below < d && d < above, sum_at<D>(pixel, below),
+                     sum_at<D>(pixel, above));
+}
+
+/* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
+struct tally {
+    uint32_t low, high;
+
+    template <int D> __device__ __forceinline__ void add(uint32_t key, int part)
+    {
+        low = min(low, low_of<D>(key, part));
+        high = min(high, high_of<D>(key, part));
+    }
+
+    /* LOW is of pixel P of a row. */
+    template <int D> __device__ __forceinline__ void cast(uint32_t *votes, int p) const
+    {
         if (p >= 0)
             atomicMin(votes + p, low);
         if (p >= D / 2)
             atomicMin(votes + p - D / 2, high);
     }
+};
+
+/*
+ * Votes of a segment. On the diagonal of pixels P + i at disparity i are those for right pixel P, and in the other halves those
+ * for P - D / 2. Thread T goes along the diagonal from pixel T on, and, where that leaves the segment, on along the one that
+ * enters it there, SPAN pixels before: each has the same number of steps.
+ */
+template <int D>
+static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int first, int width, uint32_t *votes)
+{
+    constexpr int PITCH = keys<D>::pitch, AROUND = SPAN * PITCH;
+    const uint32_t *diagonal = segment + t * PITCH;
+    const int leaves = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
+    tally leaving = {0xFFFFFFFF, 0xFFFFFFFF}, entering = {0xFFFFFFFF, 0xFFFFFFFF};
+
+#pragma unroll 1
+    for (int part = 0; part < D / 2; part += PLX_KEY_PART, diagonal += PLX_KEY_PART * PITCH + keys<D>::word(PLX_KEY_PART)) {
+        const int here = leaves - part;
+        uint32_t best = PLX_PACKED_MAX, other = PLX_PACKED_MAX;
+        if (part + PLX_KEY_PART <= latest - WARP || part >= latest) {
+            const uint32_t *at = part < latest ? diagonal : diagonal - AROUND;
+#pragma unroll
+            for (int i = 0; i < PLX_KEY_PART; i += 2)
+                best = plx_min3(best, at[i * PITCH + keys<D>::word(i)], at[(i + 1) * PITCH + keys<D>::word(i + 1)]);
+            if (part < latest)
+                leaving.add<D>(best, part);
+            else
+                entering.add<D>(best, part);
+        } else {
+#pragma unroll
+            for (int i = 0; i < PLX_KEY_PART; i++) {
+                if (i < here)
+                    best = plx_min2(best, diagonal[i * PITCH + keys<D>::word(i)]);
+                else
+                    other = plx_min2(other, diagonal[i * PITCH + keys<D>::word(i) - AROUND]);
+            }
+            leaving.add<D>(best, part);
+            entering.add<D>(other, part);
+        }
+    }
+    if (first + t < width)
+        leaving.cast<D>(votes, first + t);
+    if (leaves < D / 2)
+        entering.cast<D>(votes, first + t - SPAN);
 }
 
 /*
@@ -137,59 +195,72 @@ static __device__ __forceinline__ void count_votes(const winner_args &a, int y)
     }
 }
 
+/* Eight keys of a chunk of a pixel, and their least. */
+template <int D, int ORIENTATIONS>
+static __device__ __forceinline__ void add_up(const winner_args &a, size_t chunk, int g, uint32_t *pixel)
+{
+    const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
+    uint4 volume[ORIENTATIONS];
+    uint32_t sum[8], l[8];
+
+    const uint4 cost = __ldg(a.cost + chunk);
+#pragma unroll
+    for (int o = 0; o < ORIENTATIONS; o++)
+        volume[o] = __ldcs(a.pairs[o] + chunk);
+    plx_unpack(cost, sum);
+#pragma unroll
+    for (int o = 0; o < ORIENTATIONS; o++) {
+        plx_unpack(volume[o], l);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
+        pixel[keys<D>::word(8 * g + i)] = sum[i];
+    }
+    pixel[D / 2 + g] = plx_least_of_8(sum);
+}
+
 /*
- * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then a thread a pixel
- * finishes the left view while others take the diagonals. Reads (1 + ORIENTATIONS) D bytes a pixel, writes 10; votes stay in
- * L2.
+ * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then half of the threads
+ * finish a pixel of the left view each while the others take the diagonals. Reads (1 + ORIENTATIONS) D bytes a pixel, writes
+ * 10; votes stay in L2.
  */
 template <int D, int ORIENTATIONS>
-static __global__ void __launch_bounds__(THREADS) winner_kernel(const __grid_constant__ winner_args a)
+static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) winner_kernel(const __grid_constant__ winner_args a)
 {
-    constexpr int CHUNKS = D / 16, PIXELS = WARP / CHUNKS, PITCH = keys<D>::pitch;
+    constexpr int CHUNKS = D / 16, PITCH = keys<D>::pitch, ROUNDS = SPAN * CHUNKS / THREADS;
     extern __shared__ uint32_t segment[]; /* [SPAN][PITCH] */
-    __shared__ finding found[SPAN];
-    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.out.left.width, end = min(first + SPAN, width);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, g = lane % CHUNKS;
+    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.out.left.width, count = min(SPAN, width - first);
+    const int g = threadIdx.x % CHUNKS, own = keys<D>::pixel_of_thread();
+    const size_t chunk = ((size_t)y * width + first) * CHUNKS + g;
 
+    if (count == SPAN) {
+#pragma unroll 2
+        for (int round = 0; round < ROUNDS; round++) {
+            const int pixel = own + keys<D>::pixels_before(round * WARPS);
+            add_up<D, ORIENTATIONS>(a, chunk + pixel * CHUNKS, g, segment + pixel * PITCH);
+        }
+    } else {
 #pragma unroll 1
-    for (int at = warp * PIXELS; at < SPAN; at += THREADS / WARP * PIXELS) {
-        if (first + at >= end)
-            break;
-        const int pixel = at + lane / CHUNKS;
-        const size_t chunk = ((size_t)y * width + min(first + pixel, width - 1)) * CHUNKS + g;
-        uint4 volume[ORIENTATIONS];
-        uint32_t sum[8], l[8];
-
-        const uint4 cost = __ldg(a.cost + chunk);
-#pragma unroll
-        for (int o = 0; o < ORIENTATIONS; o++)
-            volume[o] = __ldcs(a.pairs[o] + chunk);
-        plx_unpack(cost, sum);
-#pragma unroll
-        for (int o = 0; o < ORIENTATIONS; o++) {
-            plx_unpack(volume[o], l);
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
+        for (int round = 0; round < ROUNDS; round++) {
+            const int pixel = own + keys<D>::pixels_before(round * WARPS);
+            if (pixel < count)
+                add_up<D, ORIENTATIONS>(a, chunk + pixel * CHUNKS, g, segment + pixel * PITCH);
+            else
+                for (int k = 0; k < 8; k++)
+                    segment[pixel * PITCH + keys<D>::word(8 * g + k)] = PLX_PACKED_MAX;
         }
-        const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
-            segment[pixel * PITCH + g * 8 + i] = sum[i];
-        }
-        const finding f = find<D>(sum, g);
-        if (g == 0)
-            found[pixel] = f;
     }
     __syncthreads();
 
-    const int diagonals = end - first + D / 2 - 1;
-    for (int i = threadIdx.x; i < (diagonals + WARP - 1) / WARP * WARP; i += THREADS)
-        vote<D>(segment, first, end, first - (D / 2 - 1) + i, a.votes + (size_t)y * width);
-    const int pixel = THREADS - 1 - threadIdx.x; /* those that had the fewest diagonals */
-    if (pixel < end - first)
-        finish_left<D>(a, found[pixel], segment + pixel * PITCH, first + pixel, y);
+    const int t = threadIdx.x % SPAN;
+    if (threadIdx.x < SPAN)
+        vote<D>(segment, t, first, width, a.votes + (size_t)y * width);
+    else if (t < count)
+        finish_left<D>(a, segment + t * PITCH, first + t, y);
     count_votes(a, y);
 }
 

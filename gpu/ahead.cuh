@@ -17,6 +17,15 @@ static __device__ __forceinline__ void plx_copy_16_ahead(uint32_t shared, const 
 #endif
 }
 
+static __device__ __forceinline__ void plx_copy_4_ahead(uint32_t shared, const uint32_t *global)
+{
+#if PLX_ARCH >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(global) : "memory");
+#else
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(__ldg(global)) : "memory");
+#endif
+}
+
 static __device__ __forceinline__ void plx_close_copies(void)
 {
 #if PLX_ARCH >= 800
@@ -32,6 +41,13 @@ template <int PENDING> static __device__ __forceinline__ void plx_await_copies(v
 #endif
 }
 
+static __device__ __forceinline__ uint32_t plx_load_shared_1(uint32_t shared)
+{
+    uint32_t v;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(shared) : "memory");
+    return v;
+}
+
 static __device__ __forceinline__ uint4 plx_load_shared_16(uint32_t shared)
 {
     uint4 v;
@@ -45,6 +61,17 @@ static __device__ __forceinline__ uint4 plx_load_shared_16(uint32_t shared)
 static __device__ __forceinline__ void plx_store_shared_16(uint32_t shared, uint4 v)
 {
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+/* From L2: what this multiprocessor or another has stored. */
+static __device__ __forceinline__ uint4 plx_load_16(const uint4 *global)
+{
+    uint4 v;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(global)
+                 : "memory");
+    return v;
 }
 
 static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)

@@ -6,18 +6,15 @@ static const struct plx_sgm_choice choices[PLX_GPU_CHOICES] = {
     {"together-4", false, false, 4, 0},    {"together-16-of-4", false, false, 16, 4}, {"together-16-of-5", false, false, 16, 5},
     {"apart-4-of-16", false, true, 4, 16}, {"apart-8-of-10", false, true, 8, 10},     {"sweeps", true, false, 0, 0},
 };
-enum { TOGETHER_4, TOGETHER_16_OF_4, TOGETHER_16_OF_5, APART_4_OF_16, APART_8_OF_10 };
+enum { TOGETHER_4, TOGETHER_16_OF_4 };
 
 /*
- * Where more lines wait than fit there is always another warp to go on with: as many as fit, with the fewest
- * instructions. Else the longest lines and the memory set the time: few warps that fetch far ahead and keep what they can; and
- * where P2 varies, which costs them more, rows ahead of the others.
+ * Where more lines wait than fit there is always another warp to go on with: as many as fit, with the fewest instructions. Else
+ * the longest lines and the memory set the time: few warps that fetch far ahead and keep what they can.
  */
 static int lines_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    if (plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident)
-        return TOGETHER_4;
-    return match->p2_scale > 0 && match->p2_min < match->p2 ? APART_8_OF_10 : TOGETHER_16_OF_4;
+    return plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident ? TOGETHER_4 : TOGETHER_16_OF_4;
 }
 
 /* The sweeps only where they were measured to be the fastest: for that a GPU has to have little cache. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the lines of sgm_lines.cuh are launched. */
-#include "gpu/sgm_lines.cuh"
+#include "gpu/sgm_lines_lean.cuh"
 
 /* Starts the lines of ARGS, RESIDENT warps on a multiprocessor: what their rings leave of its shared memory keeps sums. */
-template <int D, int AHEAD, bool VARYING, bool KEEPS>
+template <int D, int AHEAD, bool VARYING>
 static int start(struct plx_gpu *gpu, lines_args args, int resident, cudaStream_t stream)
 {
-    const auto kernel = lines_kernel<D, AHEAD, VARYING, KEEPS>;
-    int bytes = AHEAD * PIXEL_BYTES;
+    const auto kernel = lines_kernel<D, AHEAD, VARYING>;
+    int bytes = AHEAD * PIXEL_BYTES(VARYING);
 
-    if (KEEPS && resident > 0) {
+    if (resident > 0) {
         const int room = min(gpu->shared_bytes / resident - gpu->shared_reserved, gpu->shared_bytes_block);
         args.kept = max(room - bytes, 0) / COSTS_BYTES;
         bytes += args.kept * COSTS_BYTES;
@@ -21,17 +21,23 @@ static int start(struct plx_gpu *gpu, lines_args args, int resident, cudaStream_
     return PLX_LAUNCHED(gpu, lines_kernel);
 }
 
+template <int D, bool VARYING> static int start_lean(struct plx_gpu *gpu, const lines_args &args)
+{
+    lean_lines_kernel<D, VARYING><<<args.rows + args.columns + args.diagonals, WARP, 0, gpu->stream>>>(args);
+    return PLX_LAUNCHED(gpu, lean_lines_kernel);
+}
+
 template <int D, bool VARYING>
 static int start_ahead(struct plx_gpu *gpu, const lines_args &args, const struct plx_sgm_choice *choice)
 {
     switch (choice->ahead) {
     case 4:
-        return choice->resident > 0 ? start<D, 4, VARYING, true>(gpu, args, choice->resident, gpu->stream)
-                                    : start<D, 4, VARYING, false>(gpu, args, 0, gpu->stream);
+        return choice->resident > 0 ? start<D, 4, VARYING>(gpu, args, choice->resident, gpu->stream)
+                                    : start_lean<D, VARYING>(gpu, args);
     case 8:
-        return start<D, 8, VARYING, true>(gpu, args, choice->resident, gpu->stream);
+        return start<D, 8, VARYING>(gpu, args, choice->resident, gpu->stream);
     default:
-        return start<D, MOST_AHEAD, VARYING, true>(gpu, args, choice->resident, gpu->stream);
+        return start<D, MOST_AHEAD, VARYING>(gpu, args, choice->resident, gpu->stream);
     }
 }
 
@@ -47,7 +53,7 @@ template <int D, bool VARYING> static int start_apart(struct plx_gpu *gpu, lines
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
     if (result == 0)
-        result = start<D, MOST_AHEAD, VARYING, true>(gpu, rows, 0, sgm->side);
+        result = start<D, MOST_AHEAD, VARYING>(gpu, rows, 0, sgm->side);
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side));
     if (result == 0)
@@ -115,6 +121,5 @@ struct plx_lines_load plx_lines_load(int width, int height, const struct plx_mat
 
 int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps)
 {
-    return PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(ret_warps, lines_kernel<128, 4, false, false>, WARP,
-                                                                       4 * PIXEL_BYTES));
+    return PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(ret_warps, lean_lines_kernel<128, false>, WARP, 0));
 }

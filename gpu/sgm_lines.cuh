@@ -11,11 +11,23 @@
 #include "gpu/sgm_line.cuh"
 #include "gpu/sgm_step.cuh"
 
-/* L - C as a chunk of bytes. EXCESS, what L contains too much, in each byte, modulo 256. */
-static __device__ __forceinline__ uint4 pack(const uint32_t l[8], uint4 c, uint32_t excess)
+/* L - C as a chunk of bytes: BEST without M, which is in both halves. */
+static __device__ __forceinline__ uint4 pack(const uint32_t best[8], uint32_t m)
 {
-    return make_uint4(plx_mad(l[1], 256, l[0] - c.x - excess), plx_mad(l[3], 256, l[2] - c.y - excess),
-                      plx_mad(l[5], 256, l[4] - c.z - excess), plx_mad(l[7], 256, l[6] - c.w - excess));
+    const uint32_t excess = m * 0x101;
+    return make_uint4(plx_mad(best[1], 256, best[0]) - excess, plx_mad(best[3], 256, best[2]) - excess,
+                      plx_mad(best[5], 256, best[4]) - excess, plx_mad(best[7], 256, best[6]) - excess);
+}
+
+/* Takes the least of L away, where it is not done at every step. */
+template <int D> static __device__ __forceinline__ void reduce(uint32_t l[8])
+{
+    if (PLX_PACKED_HALF2)
+        return;
+    const uint32_t m = plx_least<D / 16, false>(l);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        l[i] -= m;
 }
 
 static __device__ __forceinline__ uint4 add(uint4 a, uint4 b)
@@ -23,48 +35,51 @@ static __device__ __forceinline__ uint4 add(uint4 a, uint4 b)
     return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/* Bytes of shared memory that a warp needs for each pixel ahead: costs, and what the other direction left. */
-#define COSTS_BYTES (WARP * 16)
-#define PIXEL_BYTES (2 * COSTS_BYTES)
+/* SUM of a pixel where both directions are at once, and that of the other one. */
+template <int D> static __device__ __forceinline__ uint4 add_other(uint4 sum)
+{
+    return add(sum, make_uint4(__shfl_xor_sync(PLX_ALL_LANES, sum.x, D / 16), __shfl_xor_sync(PLX_ALL_LANES, sum.y, D / 16),
+                               __shfl_xor_sync(PLX_ALL_LANES, sum.z, D / 16), __shfl_xor_sync(PLX_ALL_LANES, sum.w, D / 16)));
+}
 
-/*
- * P2 of the steps of a line, in both halves, four by four. Where it varies, four threads side by side have looked up one of the
- * four each, and one of the next four; each is then told to all of them.
- */
-#define FOUR 4
-template <bool VARYING> struct penalties {
-    const uint32_t *at; /* of the first step: on its lower, or right, pixel */
-    int stride, last;   /* from step to step; number of the last */
-    uint32_t pick;      /* the orientation's byte */
-    uint32_t now, next;
+/* A thread's share of its line: a chunk of each pixel, in one direction. */
+template <int D> struct share {
+    static constexpr int CHUNK_BITS = D == 64 ? 2 : D == 128 ? 3 : 4, CHUNKS = 1 << CHUNK_BITS, LINES = WARP / CHUNKS / 2;
 
-    __device__ __forceinline__ uint32_t look_up(int step) const
+    int pixels, orientation;
+    ptrdiff_t chunk; /* of the first pixel */
+    int step;        /* chunks from one pixel to the next */
+    uint4 *pairs;
+    const uint32_t *penalty; /* of the first step: of the lower, or right, one of its pixels */
+    uint32_t p1;
+
+    __device__ __forceinline__ explicit share(const lines_args &a)
     {
-        uint32_t word; /* now, not when it is needed */
-        asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(at + min(step + (int)threadIdx.x % FOUR, last) * stride));
-        return word;
-    }
+        const int lane = threadIdx.x, direction = lane / CHUNKS;
+        const bool backwards = direction & 1;
+        const line_walk line = line_of(a, blockIdx.x, LINES, direction / 2, &pixels);
+        const int stride = line.dy * a.width + line.dx, first = line.y * a.width + line.x;
+        const int start = backwards ? first + (pixels - 1) * stride : first, to_next = backwards ? -stride : stride;
 
-    /* Before the four steps from STEP on, of which the first four are looked up by NEXT. */
-    __device__ __forceinline__ void prepare(int step)
-    {
-        if (!VARYING)
-            return;
-        now = __byte_perm(next, 0, pick);
-        next = look_up(step + FOUR);
-    }
-
-    __device__ __forceinline__ uint32_t tell(int i) const
-    {
-        return VARYING ? __shfl_sync(PLX_ALL_LANES, now, i, FOUR) : now;
+        orientation = line.orientation;
+        chunk = line.exists ? (ptrdiff_t)start * CHUNKS + lane % CHUNKS : lane;
+        step = line.exists ? to_next * CHUNKS : 0;
+        pairs = line.exists ? a.pairs[orientation] : a.scrap;
+        penalty = a.penalty + (backwards ? start - to_next : start);
+        p1 = orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
     }
 };
 
+/* Bytes of shared memory that a warp needs for each pixel ahead: costs, as many for what the other direction left, and P2. */
+#define COSTS_BYTES (WARP * 16)
+#define P2_BYTES (WARP * 4)
+#define PIXEL_BYTES(varying) (2 * COSTS_BYTES + ((varying) ? P2_BYTES : 0))
+
 /*
  * What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. It fetches
- * beyond the end of its line, where the volumes have room, and uses nothing of that.
+ * beyond the end of its line, where the volumes have room, and uses nothing of that. VARYING: P2 comes the same way.
  */
-template <int D, int AHEAD> struct walker {
+template <int D, int AHEAD, bool VARYING> struct walker {
     static constexpr bool HASTY = AHEAD == MOST_AHEAD;
     static constexpr uint32_t ring_bytes = AHEAD * COSTS_BYTES;
 
@@ -73,14 +88,22 @@ template <int D, int AHEAD> struct walker {
     int fetched, stored, step; /* chunks: to fetch next, to store next, from one pixel to the next */
     uint32_t ring;             /* address of this thread's part */
     uint32_t write, read;      /* offsets there of the pixel to fetch, and of the next one to load */
-    uint32_t l[8], excess;
-    uint4 c, next; /* costs of this pixel, and in haste of the next */
+    uint32_t l[8];
+    uint4 next;              /* in haste: costs of the next pixel */
+    uint32_t p1, p2, p2_at;  /* in both halves; address of the orientation's byte in this thread's part of its ring */
+    const uint32_t *penalty; /* to fetch next: of the pixel of a step that is below, or to the right */
+    int penalties;           /* that are still to be fetched: there is no room beyond */
 
     __device__ __forceinline__ void fetch(bool pairs_too)
     {
         plx_copy_16_ahead(ring + write, cost + fetched);
         if (pairs_too)
             plx_copy_16_ahead(ring + ring_bytes + write, pairs + fetched);
+        if (VARYING) {
+            if (penalties-- > 0)
+                plx_copy_4_ahead((p2_at & ~3u) + write / (COSTS_BYTES / P2_BYTES), penalty);
+            penalty += step >> share<D>::CHUNK_BITS;
+        }
         fetched += step;
         plx_close_copies();
     }
@@ -99,42 +122,36 @@ template <int D, int AHEAD> struct walker {
             next = plx_load_shared_16(ring);
             read = COSTS_BYTES;
         }
-        excess = 0;
 #pragma unroll
         for (int i = 0; i < 8; i++)
             l[i] = 0;
     }
 
-    /* Makes the L of the next pixel; in haste it has the costs already, and loads those of the one after it. */
-    __device__ __forceinline__ void walk(uint32_t p1, uint32_t p2, const plx_neighbours<D / 16> &beside)
+    /* Makes the L of the next pixel, and returns L - C; in haste it has the costs already, and loads those of the one after. */
+    __device__ __forceinline__ uint4 walk(const plx_neighbours<D / 16> &beside)
     {
-        uint32_t costs[8];
+        uint32_t costs[8], best[8];
 
         plx_await_copies<AHEAD - 2 - HASTY>();
-        if (HASTY) {
-            c = next;
-            next = plx_load_shared_16(ring + read);
-        } else {
-            c = plx_load_shared_16(ring + read);
-        }
-        plx_unpack(c, costs);
+        const uint32_t own_p2 = VARYING ? plx_both(plx_load_shared_1(p2_at + here() / (COSTS_BYTES / P2_BYTES))) : p2;
+        const uint4 loaded = plx_load_shared_16(ring + read);
+        plx_unpack(HASTY ? next : loaded, costs);
+        if (HASTY)
+            next = loaded;
         const uint32_t m = plx_least<D / 16, HASTY>(l);
-        plx_advance<D / 16, PLX_PACKED_HALF2>(l, m, costs, p1, p2, beside);
-        if (!PLX_PACKED_HALF2) {
-            excess = (m & 0xFFFF) * 0x01010101u;
-            plx_keep(excess);
-        }
+        plx_best<D / 16, false>(l, m, p1, own_p2, beside, best);
+        const uint4 sums = pack(best, m);
+        plx_add_costs<PLX_PACKED_HALF2>(best, costs, m);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            l[i] = best[i];
+        return sums;
     }
 
     /* Offset of the pixel that is next to be walked. */
     __device__ __forceinline__ uint32_t here(void) const
     {
         return (read - HASTY * COSTS_BYTES) & (ring_bytes - 1);
-    }
-
-    __device__ __forceinline__ uint4 result(void) const
-    {
-        return pack(l, c, excess);
     }
 
     __device__ __forceinline__ void store(uint4 sum)
@@ -148,16 +165,6 @@ template <int D, int AHEAD> struct walker {
         write = (write + COSTS_BYTES) & (ring_bytes - 1);
         read = (read + COSTS_BYTES) & (ring_bytes - 1);
     }
-
-    __device__ __forceinline__ void reduce(void)
-    {
-        if (PLX_PACKED_HALF2)
-            return;
-        const uint32_t m = plx_least<D / 16, HASTY>(l);
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            l[i] -= m;
-    }
 };
 
 /*
@@ -165,43 +172,30 @@ template <int D, int AHEAD> struct walker {
  * The last KEPT pixels of a first half, which are the first that the other meets, stay in shared memory: for 2 KEPT of the
  * pixels neither of the two directions sends anything to memory and back.
  */
-template <bool BEYOND, bool KEEPS, int D, int AHEAD, bool VARYING>
-static __device__ __forceinline__ void walk_half(walker<D, AHEAD> &w, uint32_t p1, penalties<VARYING> &p2, int first, int steps,
-                                                 int kept, uint32_t keep_at, const plx_neighbours<D / 16> &beside)
+template <bool BEYOND, int D, int AHEAD, bool VARYING>
+static __device__ __forceinline__ void walk_half(walker<D, AHEAD, VARYING> &w, int steps, int kept, uint32_t keep_at,
+                                                 const plx_neighbours<D / 16> &beside)
 {
-    const auto step = [&](int t, uint32_t penalty) {
-        const uint32_t ring = w.ring + w.ring_bytes + w.here();
-        w.walk(p1, penalty, beside); /* which waits */
-        if (BEYOND) {
-            const uint4 left = plx_load_shared_16(KEEPS && t < kept ? keep_at + (kept - 1 - t) * COSTS_BYTES : ring);
-            w.fetch(!KEEPS || t + AHEAD > kept);
-            w.store(add(left, w.result()));
-        } else {
-            w.fetch(false);
-            if (!KEEPS || t < steps - kept)
-                w.store(w.result());
-            else
-                plx_store_shared_16(keep_at + (t - (steps - kept)) * COSTS_BYTES, w.result());
-        }
-        w.pass();
-    };
-
-    if (VARYING)
-        p2.next = p2.look_up(first);
     for (int t = 0; t < steps;) {
         const int pause = min(steps, t + STEPS_BETWEEN_REDUCTIONS);
-        for (; t + FOUR <= pause; t += FOUR) {
-            p2.prepare(first + t);
-#pragma unroll
-            for (int i = 0; i < FOUR; i++)
-                step(t + i, p2.tell(i));
+#pragma unroll 4
+        for (; t < pause; t++) {
+            const uint32_t ring = w.ring + w.ring_bytes + w.here();
+            const uint4 own = w.walk(beside); /* which waits */
+            if (BEYOND) {
+                const uint4 left = plx_load_shared_16(t < kept ? keep_at + (kept - 1 - t) * COSTS_BYTES : ring);
+                w.fetch(t + AHEAD > kept);
+                w.store(add(left, own));
+            } else {
+                w.fetch(false);
+                if (t < steps - kept)
+                    w.store(own);
+                else
+                    plx_store_shared_16(keep_at + (t - (steps - kept)) * COSTS_BYTES, own);
+            }
+            w.pass();
         }
-        if (t < pause) /* at the end */
-            p2.prepare(first + t);
-#pragma unroll 1
-        for (int i = 0; t < pause; i++, t++)
-            step(t, p2.tell(i));
-        w.reduce();
+        reduce<D>(w.l);
     }
 }
 
@@ -209,50 +203,33 @@ static __device__ __forceinline__ void walk_half(walker<D, AHEAD> &w, uint32_t p
  * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
  * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
  */
-template <int D, int AHEAD, bool VARYING, bool KEEPS>
+template <int D, int AHEAD, bool VARYING>
 static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constant__ lines_args a)
 {
-    constexpr int CHUNKS = D / 16, LINES = WARP / CHUNKS / 2;
-    extern __shared__ __align__(1024) unsigned char shared[]; /* chunks: [AHEAD][32] costs, as many pairs, [kept][32] sums */
-    const int lane = threadIdx.x, direction = lane / CHUNKS, g = lane % CHUNKS;
-    const bool backwards = direction & 1;
-    int pixels;
-    const line_walk line = line_of(a, blockIdx.x, LINES, direction / 2, &pixels);
-    const int half = pixels / 2;
-    const int stride = line.dy * a.width + line.dx, first = line.y * a.width + line.x;
-    const int start = backwards ? first + (pixels - 1) * stride : first, step = backwards ? -stride : stride;
-    const plx_neighbours<CHUNKS> beside(lane);
-    uint32_t p1 = line.orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
-    penalties<VARYING> p2;
-    walker<D, AHEAD> w;
+    extern __shared__ __align__(1024) unsigned char shared[]; /* [AHEAD][32] costs, pairs, P2; [kept][32] sums */
+    const share<D> own(a);
+    const int lane = threadIdx.x, half = own.pixels / 2, kept = min(a.kept, half);
+    const plx_neighbours<D / 16> beside(lane);
+    walker<D, AHEAD, VARYING> w;
 
-    p2.at = a.penalty + (backwards ? start - step : start);
-    p2.stride = step;
-    p2.last = pixels - 1;
-    p2.pick = 0x4040u | (uint32_t)line.orientation | (uint32_t)line.orientation << 8;
-    p2.now = a.p2;
-    w.cost = a.cost;
-    w.pairs = line.exists ? a.pairs[line.orientation] : a.scrap;
-    w.fetched = w.stored = line.exists ? start * CHUNKS + g : lane;
-    w.step = line.exists ? step * CHUNKS : 0;
     w.ring = (uint32_t)__cvta_generic_to_shared(shared) + lane * 16;
-    const int kept = KEEPS ? min(a.kept, half) : 0;
-    const uint32_t keep_at = w.ring + 2 * w.ring_bytes;
-    plx_keep(p1), plx_keep(p2.now), plx_keep(w.cost), plx_keep(w.pairs);
+    w.p1 = own.p1;
+    w.p2 = a.p2;
+    w.p2_at = (uint32_t)__cvta_generic_to_shared(shared) + 2 * w.ring_bytes + lane * 4 + own.orientation;
+    w.penalty = own.penalty;
+    w.penalties = own.pixels;
+    w.cost = a.cost;
+    w.pairs = own.pairs;
+    w.fetched = w.stored = (int)own.chunk;
+    w.step = own.step;
+    const uint32_t keep_at = w.ring + AHEAD * PIXEL_BYTES(VARYING);
+    plx_keep(w.p1), plx_keep(w.p2), plx_keep(w.cost), plx_keep(w.pairs);
     w.start();
 
-    walk_half<false, KEEPS>(w, p1, p2, 0, half, kept, keep_at, beside);
-    if (pixels & 1) { /* both are there at once, and store the same */
-        if (VARYING)
-            p2.next = p2.look_up(half);
-        p2.prepare(half);
-        w.walk(p1, p2.tell(0), beside);
+    walk_half<false>(w, half, kept, keep_at, beside);
+    if (own.pixels & 1) {
+        const uint4 sum = add_other<D>(w.walk(beside));
         w.fetch(false);
-        uint4 sum = w.result();
-        sum.x += __shfl_xor_sync(PLX_ALL_LANES, sum.x, CHUNKS);
-        sum.y += __shfl_xor_sync(PLX_ALL_LANES, sum.y, CHUNKS);
-        sum.z += __shfl_xor_sync(PLX_ALL_LANES, sum.z, CHUNKS);
-        sum.w += __shfl_xor_sync(PLX_ALL_LANES, sum.w, CHUNKS);
         w.store(sum);
         w.pass();
     }
@@ -262,7 +239,7 @@ static __global__ void __launch_bounds__(WARP) lines_kernel(const __grid_constan
         plx_copy_16_ahead(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + w.stored + i * w.step);
     plx_close_copies();
     plx_await_copies<0>();
-    walk_half<true, KEEPS>(w, p1, p2, pixels - half, half, kept, keep_at ^ CHUNKS * 16, beside);
+    walk_half<true>(w, half, kept, keep_at ^ D, beside);
 }
 
 #endif

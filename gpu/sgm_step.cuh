@@ -53,28 +53,54 @@ template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t pl
 }
 
 /*
- * One step: L of the next pixel from L, its least M and the costs C there. REDUCED: without M, so it stays small; else it still
- * contains M, which saves an instruction a register. A path starts with zeros, which give L = C.
+ * min(L, L -+ 1 + P1, M + P2) from the L of the pixel before, M the least of them: what the next pixel adds its costs to.
+ * LATE: threads exchange what has been raised already. Two instructions fewer, but the exchange waits for M.
  */
-template <int THREADS, bool REDUCED>
-static __device__ __forceinline__ void plx_advance(uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1, uint32_t p2,
-                                                   const plx_neighbours<THREADS> &beside)
+template <int THREADS, bool LATE>
+static __device__ __forceinline__ void plx_best(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
+                                                const plx_neighbours<THREADS> &beside, uint32_t ret_best[8])
 {
     uint32_t raised[10]; /* min(L + P1, M + P2), and those of the disparities before and after */
     const uint32_t jump = m + p2;
 
-    const uint32_t before = __shfl_sync(PLX_ALL_LANES, l[7], beside.before);
-    const uint32_t after = __shfl_sync(PLX_ALL_LANES, l[0], beside.after);
-    raised[0] = plx_add_min(__byte_perm(before, l[0], beside.pick_before), p1, jump);
-    raised[9] = plx_add_min(__byte_perm(after, l[7], beside.pick_after), p1, jump);
 #pragma unroll
     for (int i = 0; i < 8; i++)
         raised[i + 1] = plx_add_min(l[i], p1, jump);
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const uint32_t best = plx_min3(raised[i], l[i], raised[i + 2]);
-        l[i] = REDUCED ? best + c[i] - m : best + c[i];
+    const uint32_t first = LATE ? raised[1] : l[0], last = LATE ? raised[8] : l[7];
+    const uint32_t before = __shfl_sync(PLX_ALL_LANES, last, beside.before);
+    const uint32_t after = __shfl_sync(PLX_ALL_LANES, first, beside.after);
+    raised[0] = __byte_perm(before, first, beside.pick_before);
+    raised[9] = __byte_perm(after, last, beside.pick_after);
+    if (!LATE) {
+        raised[0] = plx_add_min(raised[0], p1, jump);
+        raised[9] = plx_add_min(raised[9], p1, jump);
     }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        ret_best[i] = plx_min3(raised[i], l[i], raised[i + 2]);
+}
+
+/* L of a pixel with costs C, in the place of BEST. REDUCED: without M, so it stays small; else it still contains M, which saves
+ * an instruction a register. A path starts with zeros, which give L = C. */
+template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uint32_t best[8], const uint32_t c[8], uint32_t m)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        best[i] = REDUCED ? best[i] + c[i] - m : best[i] + c[i];
+}
+
+/* One step: L of the next pixel from L, its least M and the costs C there. */
+template <int THREADS, bool REDUCED>
+static __device__ __forceinline__ void plx_advance(uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1, uint32_t p2,
+                                                   const plx_neighbours<THREADS> &beside)
+{
+    uint32_t best[8];
+
+    plx_best<THREADS, false>(l, m, p1, p2, beside, best);
+    plx_add_costs<REDUCED>(best, c, m);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        l[i] = best[i];
 }
 
 #endif

@@ -23,6 +23,7 @@
 #include "tests/parity/confine.h"
 
 #define WARM_UP 20
+#define BESIDE 1 /* lane */
 
 enum { CENSUS, SGM, MEDIAN, CHECK, FILL, CONFIDENCE, STAGES };
 
@@ -116,7 +117,24 @@ static void open_bench(struct bench *bench)
     paint(bench);
 }
 
-/* The stages FIRST .. LAST of a frame. */
+/* The dense disparity, from median to median, and the confidence, as far as stages FIRST .. LAST have them: beside the strict
+ * one, whose median of the right view is there. */
+static void run_dense(struct bench *bench, int first, int last)
+{
+    struct plx_stages *stages = bench->stages;
+    const struct plx_stages_ops *ops = stages->ops;
+
+    if (first <= MEDIAN && last >= MEDIAN)
+        must(bench, ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
+    if (first <= CHECK && last >= CHECK)
+        must(bench, ops->check(stages, &bench->thin, &bench->median_right, &bench->left, &bench->match, &bench->checked));
+    if (first <= FILL && last >= FILL) {
+        must(bench, ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
+        must(bench, ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+    }
+}
+
+/* The stages FIRST .. LAST of a frame, on the lanes that a frame has. */
 static void run(struct bench *bench, int first, int last)
 {
     struct plx_stages *stages = bench->stages;
@@ -124,38 +142,29 @@ static void run(struct bench *bench, int first, int last)
     const struct plx_match *match = &bench->match;
     const bool refine = match->smooth;
 
-    for (int stage = first; stage <= last; stage++) {
-        switch (stage) {
-        case CENSUS:
-            must(bench, ops->census(stages, &bench->left, match, &bench->features[0]));
-            must(bench, ops->census(stages, &bench->right, match, &bench->features[1]));
-            break;
-        case SGM:
-            must(bench, ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
-            break;
-        case MEDIAN:
-            must(bench, ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
-            must(bench, ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
-            if (refine)
-                must(bench, ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
-            break;
-        case CHECK:
-            must(bench, ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
-            if (refine)
-                must(bench, ops->check(stages, &bench->thin, &bench->median_right, &bench->left, match, &bench->checked));
-            break;
-        case FILL:
-            if (!refine)
-                break;
-            must(bench, ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
-            must(bench, ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
-            break;
-        case CONFIDENCE:
-            if (refine)
-                must(bench, ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
-            break;
-        }
+    if (first <= CENSUS && last >= CENSUS) {
+        must(bench, ops->census(stages, &bench->left, match, &bench->features[0]));
+        must(bench, ops->census(stages, &bench->right, match, &bench->features[1]));
     }
+    if (first <= SGM && last >= SGM)
+        must(bench, ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
+    if (first <= MEDIAN && last >= MEDIAN)
+        must(bench, ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
+    if (refine && last > SGM) {
+        must(bench, ops->lane(stages, BESIDE));
+        run_dense(bench, first, last);
+        must(bench, ops->lane(stages, 0));
+    }
+    if (first <= MEDIAN && last >= MEDIAN)
+        must(bench, ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
+    if (first <= CHECK && last >= CHECK)
+        must(bench, ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
+    if (refine && first <= CONFIDENCE && last >= CONFIDENCE) {
+        must(bench, ops->lane(stages, BESIDE));
+        must(bench, ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
+        must(bench, ops->lane(stages, 0));
+    }
+    must(bench, plx_gpu_lanes_join(plx_gpu(stages)));
 }
 
 static int ascending(const void *a, const void *b)

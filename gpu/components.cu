@@ -8,9 +8,10 @@
 #define LINKS 3 /* of a pixel across a border */
 #define SEEN_BITS 10
 #define SEEN (1 << SEEN_BITS)
-#define TILES 8    /* of a block that adds up areas, a warp each */
-#define SLOTS 1024 /* of its sums */
-#define PROBES 4   /* slots that a root may have */
+#define TILES 4 /* of a block that adds up areas, a warp each */
+#define SLOT_BITS 9
+#define SLOTS (1 << SLOT_BITS) /* of its sums */
+#define PROBES 4               /* slots that a root may have */
 
 /* Two pixels' roots to be joined, by the lanes that ASK for it, unless the lane to the left joins the same. All lanes call it.
  */
@@ -48,6 +49,8 @@ template <bool EIGHT> static __device__ void list_above(const plx_find_args &a, 
         root[i] = parent_at(a, x + i - 1, y - 1);
     }
     const uint32_t here = parent_at(a, x, y);
+    if (!__any_sync(~0u, d[1] != PLX_DISPARITY_INVALID))
+        return;
     const bool left = plx_linked(d[0], d[1], a.max_step), right = plx_linked(d[1], d[2], a.max_step);
     const bool over_left = plx_linked(over[0], over[1], a.max_step), over_right = plx_linked(over[1], over[2], a.max_step);
     const bool up = plx_linked(d[1], over[1], a.max_step);
@@ -69,6 +72,8 @@ template <bool EIGHT> static __device__ void list_left(const plx_find_args &a, i
     const int right = plx_disparity_in(a, x, y), left = plx_disparity_in(a, x - 1, y);
     const int right_over = plx_disparity_in(a, x, over_y), left_over = plx_disparity_in(a, x - 1, over_y);
     const uint32_t right_root = parent_at(a, x, y), left_root = parent_at(a, x - 1, y);
+    if (!__any_sync(~0u, left != PLX_DISPARITY_INVALID || right != PLX_DISPARITY_INVALID))
+        return;
     const bool across = plx_linked(left, right, a.max_step), over = plx_linked(left_over, right_over, a.max_step);
     const bool left_up = plx_linked(left, left_over, a.max_step), right_up = plx_linked(right, right_over, a.max_step);
 
@@ -107,7 +112,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_ker
         const unsigned long long both = (unsigned long long)joins[i].x << 32 | joins[i].y;
         unsigned long long *slot = &seen[(joins[i].x * 2654435761u ^ joins[i].y * 2246822519u) >> (32 - SEEN_BITS)];
         if (atomicCAS(slot, ~0ull, both) != both)
-            plx_join(a.to.parent, joins[i].x, joins[i].y, plx_find_halving());
+            plx_join(a.to.parent, joins[i].x, joins[i].y);
     }
 }
 
@@ -118,7 +123,7 @@ struct sums {
     /* False if there is no room. */
     __device__ bool add(uint32_t to, uint32_t n)
     {
-        uint32_t slot = to * 2654435761u >> 22;
+        uint32_t slot = to * 2654435761u >> (32 - SLOT_BITS);
         for (int i = 0; i < PROBES; i++, slot = (slot + 1) % SLOTS) {
             const uint32_t was = atomicCAS(&root[slot], PLX_NO_COMPONENT, to);
             if (was == PLX_NO_COMPONENT || was == to) {
@@ -167,7 +172,7 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
     for (uint32_t i = lane; i < count; i += 32) {
         const uint32_t part = a.to.parts[tile * PLX_TILE_PIXELS + i], at = part % PLX_TILE_PIXELS;
         const uint32_t index = corner + at / PLX_TILE * a.disparity.width + at % PLX_TILE, n = part / PLX_TILE_PIXELS;
-        const uint32_t root = plx_find()(a.to.parent, index);
+        const uint32_t root = plx_find(a.to.parent, index);
         a.to.parent[index] = root;
         if (!of_block.add(root, n) && grow(a, root, n))
             list_large(a, root, atomicAdd(a.to.listed, 1));

@@ -8,8 +8,8 @@
 #define PLX_NO_COMPONENT 0xFFFFFFFFu
 #define PLX_TILE 32 /* pixels of a tile's side: a warp */
 #define PLX_TILE_PIXELS (PLX_TILE * PLX_TILE)
-#define PLX_FEW 2048        /* components: all areas fit into shared memory */
-#define PLX_ORDER_BLOCKS 64 /* of the kernel that sorts components, at most */
+#define PLX_FEW 2048         /* components: all areas fit into shared memory */
+#define PLX_ORDER_BLOCKS 128 /* of the kernel that sorts components, at most */
 #define PLX_ORDER_DIGITS 256
 
 /* Pixels by raster index y * width + x, without padding. The root of a component is its first pixel; that of a component's
@@ -57,15 +57,31 @@ static __device__ __forceinline__ bool plx_linked(int a, int b, int max_step)
     return a != PLX_DISPARITY_INVALID && b != PLX_DISPARITY_INVALID && abs(a - b) <= max_step;
 }
 
+/* The root above I, for now. Hangs what it passes one step higher, so that later ways are shorter (Patwary, Blair and Manne
+ * 2010); other threads may do so too. */
+static __device__ __forceinline__ uint32_t plx_find(uint32_t *parent, uint32_t i)
+{
+    const volatile uint32_t *const now = parent;
+    uint32_t up = now[i];
+    while (up != i) {
+        const uint32_t next = now[up];
+        if (next == up)
+            return up;
+        atomicMin(&parent[i], next);
+        i = up;
+        up = next;
+    }
+    return i;
+}
+
 /* Makes one component of those of A and B: of two roots the later is hung below the earlier one, so that the root is the first
  * pixel whatever the order. Other threads join at the same time: whoever finds a root that has got a parent meanwhile goes on
- * with that one. FIND: see below. */
-template <class Find>
-static __device__ __forceinline__ void plx_join(uint32_t *parent, uint32_t a, uint32_t b, const Find &find)
+ * with that one. */
+static __device__ __forceinline__ void plx_join(uint32_t *parent, uint32_t a, uint32_t b)
 {
     for (;;) {
-        a = find(parent, a);
-        b = find(parent, b);
+        a = plx_find(parent, a);
+        b = plx_find(parent, b);
         if (a == b)
             return;
         const uint32_t late = max(a, b), early = min(a, b), was = atomicMin(&parent[late], early);
@@ -75,34 +91,6 @@ static __device__ __forceinline__ void plx_join(uint32_t *parent, uint32_t a, ui
         b = early;
     }
 }
-
-/* The root above I, for now. */
-struct plx_find {
-    __device__ uint32_t operator()(const volatile uint32_t *parent, uint32_t i) const
-    {
-        for (uint32_t up = parent[i]; up != i; up = parent[i])
-            i = up;
-        return i;
-    }
-};
-
-/* The same; hangs what it passes one step higher, so that later ways are shorter (Patwary, Blair and Manne 2010). A root is
- * left alone, and what another thread hangs below a pixel that is none it joins again. */
-struct plx_find_halving {
-    __device__ uint32_t operator()(volatile uint32_t *parent, uint32_t i) const
-    {
-        uint32_t up = parent[i];
-        while (up != i) {
-            const uint32_t next = parent[up];
-            if (next == up)
-                return up;
-            parent[i] = next;
-            i = up;
-            up = next;
-        }
-        return i;
-    }
-};
 
 /* components_tile.cu: components of each tile for itself */
 int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *args, bool eight);

@@ -28,7 +28,8 @@ static __device__ __forceinline__ uint32_t near(int a, int b, int step)
     return __ballot_sync(~0u, (uint32_t)(a - b + step) <= (uint32_t)(2 * step));
 }
 
-static __device__ __forceinline__ void read_rows(const plx_find_args &a, rows &r)
+/* False if no pixel of the warp's own rows is in: then there is nothing else to be known. */
+static __device__ __forceinline__ bool read_rows(const plx_find_args &a, rows &r)
 {
     const int x = blockIdx.x * PLX_TILE + threadIdx.x, top = blockIdx.y * PLX_TILE + threadIdx.y * ROWS;
     const char *disparity = (const char *)(a.disparity.row(top) + x), *mask = (const char *)(a.mask.row(top) + x);
@@ -41,12 +42,20 @@ static __device__ __forceinline__ void read_rows(const plx_find_args &a, rows &r
         r.disparity[k] = inside ? *(const uint16_t *)(disparity + down * (ptrdiff_t)a.disparity.pitch) : PLX_DISPARITY_INVALID;
         out[k] = inside && a.mask.data && mask[down * (ptrdiff_t)a.mask.pitch] == 0;
     }
+    uint32_t any = 0;
+#pragma unroll
+    for (int k = 0; k <= ROWS; k++) {
+        r.in[k] = __ballot_sync(~0u, r.disparity[k] != PLX_DISPARITY_INVALID && !out[k]);
+        any |= k > 0 ? r.in[k] : 0;
+    }
+    if (any == 0)
+        return false;
 #pragma unroll
     for (int k = 0; k <= ROWS; k++) {
         r.left[k] = __shfl_up_sync(~0u, r.disparity[k], 1);
-        r.in[k] = __ballot_sync(~0u, r.disparity[k] != PLX_DISPARITY_INVALID && !out[k]);
         r.starts[k] = ~(near(r.disparity[k], r.left[k], a.max_step) & r.in[k] & r.in[k] << 1);
     }
+    return true;
 }
 
 /* Bits of the links with the row above that are to be joined: straight up, up left, up right. */
@@ -107,7 +116,7 @@ static __device__ __forceinline__ uint32_t hang_row(const rows &r, int k, int ma
 static __device__ __forceinline__ void join_all(uint32_t *parent, const uint32_t *joins, uint32_t count)
 {
     for (uint32_t i = threadIdx.x; i < count; i += PLX_TILE)
-        plx_join(parent, joins[i] & 0xFFFF, joins[i] >> 16, plx_find());
+        plx_join(parent, joins[i] & 0xFFFF, joins[i] >> 16);
 }
 
 /* From the roots of the warp's runs to those of the tile's. */
@@ -137,6 +146,53 @@ static __device__ __forceinline__ uint32_t raster(const plx_find_args &a, uint32
     return (blockIdx.y * PLX_TILE + place / PLX_TILE) * a.disparity.width + blockIdx.x * PLX_TILE + place % PLX_TILE;
 }
 
+/* Joins the warp's rows, and lists what they are linked with in the row above; returns how much. ROOT: of the pixels' runs. */
+template <bool EIGHT>
+static __device__ __forceinline__ uint32_t join_rows(const rows &r, int max_step, uint32_t *parent, uint32_t *area,
+                                                     uint32_t *joins, uint32_t (&root)[ROWS])
+{
+    const uint32_t first = threadIdx.y * ROWS * PLX_TILE + threadIdx.x, over = first - PLX_TILE;
+    uint32_t count = 0;
+
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const uint32_t row = (threadIdx.y * ROWS + k) * PLX_TILE;
+        const uint32_t here = row + 31 - __clz(r.starts[k + 1] & (bits_before() << 1 | 1)); /* where the pixel's run starts */
+        root[k] = k == 0 ? here : hang_row<EIGHT>(r, k + 1, max_step, here, root[k - 1], joins, count);
+        parent[row + threadIdx.x] = root[k];
+        area[row + threadIdx.x] = 0;
+    }
+    __syncwarp();
+    join_all(parent, joins, count);
+    __syncwarp();
+    const links link = links_above<EIGHT>(r, 1, max_step); /* none in the tile's first row */
+    count = 0;
+    list_joins(link.up, root[0], over, joins, count);
+    list_joins(link.left, root[0], over - 1, joins, count);
+    list_joins(link.right, root[0], over + 1, joins, count);
+    return count;
+}
+
+/* Adds the warp's runs to the areas of their ROOTs; RET_IS_ROOT: bits of the pixels that are such. Returns the warp's place
+ * among the PARTS of the tile. */
+static __device__ __forceinline__ uint32_t count_parts(const rows &r, const uint32_t (&root)[ROWS], uint32_t *area,
+                                                       uint32_t *parts, uint32_t (&ret_is_root)[ROWS])
+{
+    uint32_t mine = 0, place = 0;
+
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const bool in = r.in[k + 1] >> threadIdx.x & 1;
+        if (in && r.starts[k + 1] >> threadIdx.x & 1)
+            atomicAdd(&area[root[k]], run_length(r.starts[k + 1]));
+        ret_is_root[k] = __ballot_sync(~0u, in && root[k] == (threadIdx.y * ROWS + k) * PLX_TILE + threadIdx.x);
+        mine += __popc(ret_is_root[k]);
+    }
+    if (threadIdx.x == 0 && mine > 0)
+        place = atomicAdd(parts, mine);
+    return __shfl_sync(~0u, place, 0);
+}
+
 /* Grid: a block a tile, a warp four rows, a thread four pixels of a column. Reads 3 bytes a pixel, writes 4 and 12 a part. */
 template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) tile_kernel(plx_find_args a)
 {
@@ -144,7 +200,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
     __shared__ uint32_t joins[WARPS][(ROWS - 1) * LINKS * PLX_TILE];
     __shared__ uint32_t parts;
     const uint32_t lane = threadIdx.x, warp = threadIdx.y, tile = blockIdx.y * gridDim.x + blockIdx.x;
-    uint32_t root[ROWS], is_root[ROWS];
+    uint32_t root[ROWS] = {0}, is_root[ROWS] = {0}, place = 0;
     rows r;
 
     if (lane == 0 && warp == 0) {
@@ -154,58 +210,30 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
     }
     if (warp == 0 && tile * PLX_TILE + lane < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
         a.to.large[tile * PLX_TILE + lane] = 0;
-    read_rows(a, r);
-    uint32_t count = 0;
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const uint32_t row = (warp * ROWS + k) * PLX_TILE;
-        const uint32_t here = row + 31 - __clz(r.starts[k + 1] & (bits_before() << 1 | 1)); /* where the pixel's run starts */
-        root[k] = k == 0 ? here : hang_row<EIGHT>(r, k + 1, a.max_step, here, root[k - 1], joins[warp], count);
-        parent[row + lane] = root[k];
-        area[row + lane] = 0;
-    }
-    __syncwarp();
-    join_all(parent, joins[warp], count);
-    __syncwarp();
-    const links link = links_above<EIGHT>(r, 1, a.max_step);
-    const uint32_t over = (warp * ROWS - 1) * PLX_TILE + lane; /* in another warp's rows, or there are no links */
-    count = 0;
-    list_joins(link.up, root[0], over, joins[warp], count);
-    list_joins(link.left, root[0], over - 1, joins[warp], count);
-    list_joins(link.right, root[0], over + 1, joins[warp], count);
+    const bool any = read_rows(a, r);
+    const uint32_t count = any ? join_rows<EIGHT>(r, a.max_step, parent, area, joins[warp], root) : 0;
     __syncthreads();
     join_all(parent, joins[warp], count);
     __syncthreads();
-
-    uint32_t mine = 0; /* roots of the warp */
-    find_roots(parent, root);
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const bool in = r.in[k + 1] >> lane & 1;
-        if (in && r.starts[k + 1] >> lane & 1)
-            atomicAdd(&area[root[k]], run_length(r.starts[k + 1]));
-        is_root[k] = __ballot_sync(~0u, in && root[k] == (warp * ROWS + k) * PLX_TILE + lane);
-        mine += __popc(is_root[k]);
+    if (any) {
+        find_roots(parent, root);
+        place = count_parts(r, root, area, &parts, is_root);
     }
-    uint32_t place = 0;
-    if (lane == 0 && mine > 0)
-        place = atomicAdd(&parts, mine);
-    place = tile * PLX_TILE_PIXELS + __shfl_sync(~0u, place, 0);
     __syncthreads();
 
     if (lane == 0 && warp == 0)
         a.to.of_tile[tile] = parts;
     const int x = blockIdx.x * PLX_TILE + lane, top = blockIdx.y * PLX_TILE + warp * ROWS;
-    uint32_t index = (uint32_t)top * a.disparity.width + x;
+    uint32_t index = (uint32_t)top * a.disparity.width + x, *part = a.to.parts + tile * PLX_TILE_PIXELS + place;
 #pragma unroll
     for (int k = 0; k < ROWS; k++, index += a.disparity.width) {
         if (x < a.disparity.width && top + k < a.disparity.height)
             a.to.parent[index] = r.in[k + 1] >> lane & 1 ? raster(a, root[k]) : PLX_NO_COMPONENT;
         if (is_root[k] >> lane & 1) {
-            a.to.parts[place + __popc(is_root[k] & bits_before())] = root[k] | area[root[k]] * PLX_TILE_PIXELS;
+            part[__popc(is_root[k] & bits_before())] = root[k] | area[root[k]] * PLX_TILE_PIXELS;
             a.to.area[index] = a.to.number[index] = 0;
         }
-        place += __popc(is_root[k]);
+        part += __popc(is_root[k]);
     }
 }
 

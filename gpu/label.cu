@@ -222,9 +222,9 @@ static __device__ void move(const order_args &a, const uint32_t *from, uint32_t 
     }
 }
 
-/* Grid: up to 64 blocks that run at once (cooperative). Of few components reads 8 bytes each and writes 4; of many a bit a
+/* Grid: up to 128 blocks that run at once (cooperative). Of few components reads 8 bytes each and writes 4; of many a bit a
  * pixel, and a pass of the radix sort reads and writes 12 bytes each. */
-static __global__ void __launch_bounds__(ORDER_THREADS) order_kernel(order_args a)
+static __global__ void __launch_bounds__(ORDER_THREADS, 2) order_kernel(order_args a)
 {
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     const uint32_t count = *a.at.listed;
@@ -241,10 +241,10 @@ static __global__ void __launch_bounds__(ORDER_THREADS) order_kernel(order_args 
     share mine = all.mine;
     list_roots(a, mine.begin);
     __syncthreads();
-    for (int shift = 0, turn = 0;; turn ^= 1) {
+    uint32_t *from = a.at.order[0], *to = a.at.order[1];
+    for (int shift = 0;;) {
         const bool last = all.largest >> shift < PLX_ORDER_DIGITS;
-        uint32_t *const to = a.at.order[turn ^ 1];
-        move(a, a.at.order[turn], last ? NULL : to, mine, shift);
+        move(a, from, last ? NULL : to, mine, shift);
         if (last)
             return;
         grid.sync();
@@ -252,6 +252,9 @@ static __global__ void __launch_bounds__(ORDER_THREADS) order_kernel(order_args 
         mine = share_of(count);
         count_digits(a, to, mine, shift);
         grid.sync();
+        uint32_t *const sorted = to;
+        to = from;
+        from = sorted;
     }
 }
 

@@ -142,6 +142,20 @@ static __device__ uint32_t choose_beyond(const plx_regions_args &a, uint32_t lab
     return value;
 }
 
+/* From the last bin, where a percentile is there, to the disparity. All threads come. */
+static __device__ __forceinline__ void replace_last_bin(const plx_regions_args &a, uint32_t label, shared &s)
+{
+    for (int k = 0; k < PERCENTILES; k++) {
+        if (s.value[k] != BINS - 1)
+            continue;
+        const uint32_t value = choose_beyond(a, label, s.side, s.rank[k]);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            s.value[k] = value;
+        __syncthreads();
+    }
+}
+
 /* Where the region's first pixel is in its first row. */
 static __device__ __forceinline__ void find_first(const plx_regions_args &a, uint32_t label, shared &s)
 {
@@ -232,15 +246,7 @@ static __global__ void __launch_bounds__(THREADS) measure_kernel(plx_regions_arg
     }
     measure_inner(counter, length, s.side[own]);
     __syncthreads();
-    for (int k = 0; k < PERCENTILES; k++) {
-        if (s.value[k] != BINS - 1)
-            continue;
-        const uint32_t value = choose_beyond(a, i + 1, s.side, s.rank[k]);
-        __syncthreads();
-        if (threadIdx.x == 0)
-            s.value[k] = value;
-        __syncthreads();
-    }
+    replace_last_bin(a, i + 1, s);
     if (threadIdx.x == 0) {
         const struct plx_region region = region_of(a, i + 1, s);
         a.at.found[i] = region;

@@ -7,6 +7,15 @@
 
 #define PLX_ALL_LANES 0xFFFFFFFFu
 
+/* Before a loop that threads of a warp go through together, with exchanges, and whose length is known only then: clang unrolls
+ * no such loop. */
+#ifdef __clang__
+#    define PLX_UNROLL(count) _Pragma("unroll 1")
+#else
+#    define PLX_PRAGMA(text) _Pragma(#    text)
+#    define PLX_UNROLL(count) PLX_PRAGMA(unroll count)
+#endif
+
 /* The compute capability whose instructions a kernel uses, as __CUDA_ARCH__. PLX_ARCH_MAX is the CMake option PLX_GPU_ARCH_MAX:
  * a newer GPU takes an older one's way, so that its bits can be tested. */
 #if !defined(__CUDA_ARCH__)

@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(WARP *WARPS) fill_kernel(plx_view<const
     uint16_t *to = dst.row(y);
 
     unsigned carry = PLX_DISPARITY_INVALID; /* the first valid value behind the piece */
-#pragma unroll 2
+    PLX_UNROLL(2)
     for (int x0 = (width - 1) / PIECE * PIECE; x0 >= 0; x0 -= PIECE) {
         const int x = x0 + lane * EACH;
         pixels piece(from, min(x, width), width, aligned);
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(WARP *WARPS) fill_kernel(plx_view<const
         carry = valid ? ahead : carry;
     }
     carry = PLX_DISPARITY_INVALID;
-#pragma unroll 2
+    PLX_UNROLL(2)
     for (int x0 = 0; x0 < width; x0 += PIECE) {
         const int x = x0 + lane * EACH;
         const pixels piece(from, min(x, width), width, aligned);

@@ -178,7 +178,7 @@ static __device__ __forceinline__ void walk_half(walker<D, AHEAD, VARYING> &w, i
 {
     for (int t = 0; t < steps;) {
         const int pause = min(steps, t + STEPS_BETWEEN_REDUCTIONS);
-#pragma unroll 4
+        PLX_UNROLL(4)
         for (; t < pause; t++) {
             const uint32_t ring = w.ring + w.ring_bytes + w.here();
             const uint4 own = w.walk(beside); /* which waits */

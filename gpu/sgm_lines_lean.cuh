@@ -12,7 +12,7 @@
  * Pixels whose costs, and what the other direction left, wait in registers. Where a multiprocessor holds 32 warps a thread has
  * 64 registers; where it holds 16, each warp waits for twice as much.
  */
-#define MOST_WARPS (PLX_ARCH >= 900 ? 32 : 16)
+#define MOST_WARPS (PLX_ARCH >= 1100 ? 24 : PLX_ARCH >= 900 ? 32 : 16)
 #define COSTS_AHEAD (PLX_ARCH >= 900 ? 2 : 4)
 #define SUMS_AHEAD (PLX_ARCH >= 900 ? 1 : 4)
 

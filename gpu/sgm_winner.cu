@@ -7,7 +7,7 @@
 #define WARPS (THREADS / WARP)
 #define SPAN 128 /* pixels of a block, side by side: a thread votes for each, and one finishes it */
 static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
-#define MIN_BLOCKS (PLX_ARCH >= 900 ? 5 : 4) /* of a multiprocessor: what its shared memory holds for D 128 */
+#define MIN_BLOCKS (PLX_ARCH >= 900 ? 5 : PLX_ARCH >= 800 ? 4 : 2) /* what a multiprocessor's shared memory holds for D 128 */
 
 struct winner_args {
     const uint4 *cost, *pairs[PLX_ORIENTATIONS];

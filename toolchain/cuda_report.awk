@@ -47,11 +47,13 @@ function launch(    number)
 {
     split(kernel, number, /[^0-9]+/) # number[1] is empty: a name comes first
     if (kernel ~ /^lines_kernel/) {
-        shared += number[3] * 1024 # pixels ahead: costs and sums
+        shared += number[3] * (1024 + (kernel ~ /true/ ? 128 : 0)) # pixels ahead: costs and sums, and P2
         return 1
     }
+    if (kernel ~ /^lean_lines_kernel/)
+        return 1
     if (kernel ~ /^winner_kernel/) {
-        shared += 128 * (number[2] / 2 + 1) * 4 # a segment's keys
+        shared += 128 * (number[2] / 2 + number[2] / 16 + 1) * 4 # a segment's keys, and the least of each chunk
         return 8
     }
     if (kernel ~ /^sweeps_kernel/) {
@@ -80,7 +82,7 @@ function judge(    warps, blocks)
     if (blocks < 1 || shared > max_shared_block[gpu])
         fail("a block does not fit: " registers " registers, " shared " bytes of shared memory")
     printf format, kernel, gpu, registers, shared, blocks, blocks * warps
-    if (kernel ~ /^(lines|sweeps)_kernel/)
+    if (kernel ~ /^(lines|lean_lines|sweeps)_kernel/)
         aggregation[gpu]++
 }
 

@@ -26,6 +26,17 @@ static __device__ __forceinline__ void plx_copy_4_ahead(uint32_t shared, const u
 #endif
 }
 
+/* The same, or zeros where nothing EXISTS. */
+static __device__ __forceinline__ void plx_copy_16_ahead_if(uint32_t shared, const uint4 *global, bool exists)
+{
+#if PLX_ARCH >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(exists ? 16 : 0) : "memory");
+#else
+    const uint4 v = exists ? __ldcg(global) : make_uint4(0, 0, 0, 0);
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+#endif
+}
+
 static __device__ __forceinline__ void plx_close_copies(void)
 {
 #if PLX_ARCH >= 800
@@ -72,6 +83,23 @@ static __device__ __forceinline__ uint4 plx_load_16(const uint4 *global)
                  : "l"(global)
                  : "memory");
     return v;
+}
+
+/* The same if CONDITION, without a branch. */
+static __device__ __forceinline__ void plx_load_shared_16_if(int condition, uint32_t shared, uint32_t v[4])
+{
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"
+                 : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])
+                 : "r"(shared), "r"(condition)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uint32_t shared, const uint32_t v[4])
+{
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p st.shared.v4.u32 [%0], {%1, %2, %3, %4};\n\t}" ::"r"(shared),
+        "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(condition)
+        : "memory");
 }
 
 static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)

@@ -3,26 +3,51 @@
 
 /* The best of about a hundred that were measured, each somewhere; and what moves the least. docs/performance.md */
 static const struct plx_sgm_choice choices[PLX_GPU_CHOICES] = {
-    {"together-4", false, false, 4, 0},    {"together-16-of-4", false, false, 16, 4}, {"together-16-of-5", false, false, 16, 5},
-    {"apart-4-of-16", false, true, 4, 16}, {"apart-8-of-10", false, true, 8, 10},     {"sweeps", true, false, 0, 0},
+    {"together-4", PLX_LINES, false, 4, 0},
+    {"together-16-of-4", PLX_LINES, false, 16, 4},
+    {"together-16-of-5", PLX_LINES, false, 16, 5},
+    {"apart-4-of-16", PLX_LINES, true, 4, 16},
+    {"apart-8-of-10", PLX_LINES, true, 8, 10},
+    {"sweeps", PLX_SWEEPS, false, 0, 0},
+    {"bands", PLX_BANDS, false, 0, 0},
 };
-enum { TOGETHER_4, TOGETHER_16_OF_4 };
+enum { TOGETHER_4, TOGETHER_16_OF_4, BANDS = PLX_GPU_CHOICES - 1 };
+
+static bool can(int choice, const struct plx_match *match)
+{
+    switch (choices[choice].schedule) {
+    case PLX_SWEEPS:
+        return plx_sgm_can_sweep(match);
+    case PLX_BANDS:
+        return plx_sgm_can_band(match);
+    default:
+        return true;
+    }
+}
+
+/* Where a volume is so much larger than the cache that the memory sets the time, bands move less; not where P2 varies, which
+ * costs them more than the lines. */
+static bool bands_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    return plx_sgm_can_band(match) && (match->p2_scale == 0 || match->p2_min == match->p2) &&
+           (int64_t)width * height * match->disparities > (int64_t)3 * gpu->cache_bytes;
+}
 
 /*
  * Where more lines wait than fit there is always another warp to go on with: as many as fit, with the fewest instructions. Else
- * the longest lines and the memory set the time: few warps that fetch far ahead and keep what they can.
+ * the longest lines and the memory set the time: bands, which move less, or few warps that fetch far ahead and keep what they
+ * can. The sweeps only where they were measured to be the fastest: for that a GPU has to have little cache.
  */
-static int lines_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+static int suits(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    return plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident ? TOGETHER_4 : TOGETHER_16_OF_4;
+    if (plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident)
+        return TOGETHER_4;
+    return bands_suit(gpu, width, height, match) ? BANDS : TOGETHER_16_OF_4;
 }
 
-/* The sweeps only where they were measured to be the fastest: for that a GPU has to have little cache. */
 static int choice_of(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    if (gpu->choice < 0 || (choices[gpu->choice].sweeps && !plx_sgm_can_sweep(match)))
-        return lines_suit(gpu, width, height, match);
-    return gpu->choice;
+    return gpu->choice < 0 || !can(gpu->choice, match) ? suits(gpu, width, height, match) : gpu->choice;
 }
 
 const struct plx_sgm_choice *plx_gpu_sgm_choice(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)

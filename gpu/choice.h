@@ -10,9 +10,11 @@
 extern "C" {
 #endif
 
+enum plx_sgm_schedule { PLX_LINES, PLX_SWEEPS, PLX_BANDS };
+
 struct plx_sgm_choice {
     const char *name;
-    bool sweeps;  /* instead of lines, of which is the rest */
+    enum plx_sgm_schedule schedule; /* the rest is of lines */
     bool apart;   /* rows, the fewest and longest lines, in haste in a launch of their own beside the others */
     int ahead;    /* pixels that lines, or those others, fetch ahead: 4, 8, or 16 and in haste */
     int resident; /* warps of a multiprocessor: the shared memory that they leave keeps the middle of lines; 0: as many as fit,
@@ -32,6 +34,9 @@ struct plx_lines_load plx_lines_load(int width, int height, const struct plx_mat
 
 /* sgm_lines.cu: warps of the leanest kernel that a multiprocessor holds. */
 int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps);
+
+/* sgm_bands.cu: false where there are no diagonals. */
+bool plx_sgm_can_band(const struct plx_match *match);
 
 /* sgm_sweeps.cu: false where the features of a pixel do not fit one word. Then there are lines, whatever is chosen. */
 bool plx_sgm_can_sweep(const struct plx_match *match);

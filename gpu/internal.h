@@ -47,6 +47,7 @@ struct plx_gpu {
     struct plx_gpu_recordings *recordings; /* frames as CUDA graphs */
     char device[300];                      /* see plx_gpu_device */
     int multiprocessors;
+    int cache_bytes;                      /* of L2 */
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */

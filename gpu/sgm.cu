@@ -20,15 +20,24 @@ static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits
     const size_t pixels = (size_t)limits->width * (size_t)limits->height, volume = pixels * (size_t)limits->disparities;
     const size_t beyond = (size_t)limits->width + 1; /* pixels to the next of a diagonal */
     const size_t room = (PLX_LINES_BEYOND_ROWS * beyond + PLX_LINES_BEYOND_ROW) * (size_t)limits->disparities;
-    size_t end = 0;
+    size_t end = 0, last = 0;
 
     place(block, &end, room);
     sgm->cost = (uint4 *)place(block, &end, volume);
     for (int i = 0; i < PLX_ORIENTATIONS; i++) {
         place(block, &end, room);
+        last = end;
         sgm->pairs[i] = (uint4 *)place(block, &end, volume);
     }
     place(block, &end, room);
+
+    sgm->sums = sgm->pairs[1]; /* and [2] */
+    sgm->penalty_upwards = (uint32_t *)place(block, &last, pixels * sizeof *sgm->penalty_upwards);
+    sgm->words[0] = (uint32_t *)(block + last);
+    sgm->words[1] = sgm->words[0] + pixels;
+    sgm->bands = (uint4 *)place(block, &last, plx_sgm_band_bytes(limits));
+    end = last > end ? last : end; /* a low picture's volume is smaller */
+
     sgm->scrap = (uint4 *)place(block, &end, 32 * sizeof *sgm->scrap);
     sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty); /* a first step looks beyond */
     sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
@@ -36,11 +45,6 @@ static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits
     sgm->messages = (uint4 *)place(block, &end, plx_sgm_message_bytes(limits));
     sgm->meetings = (uint32_t *)place(block, &end, plx_sgm_meeting_bytes(limits));
     sgm->ticket = (uint32_t *)place(block, &end, sizeof *sgm->ticket);
-
-    sgm->sums = sgm->pairs[0]; /* and [1] */
-    sgm->penalty_upwards = (uint32_t *)sgm->pairs[2];
-    sgm->words[0] = (uint32_t *)sgm->pairs[3];
-    sgm->words[1] = sgm->words[0] + pixels;
     return end;
 }
 
@@ -65,6 +69,12 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->side, cudaStreamNonBlocking, greatest));
     if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->chain, cudaStreamNonBlocking, greatest));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->walked, cudaEventDisableTiming));
+    for (int i = 0; i < 2 && result == 0; i++)
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->won[i], cudaEventDisableTiming));
+    if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->fork, cudaEventDisableTiming));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
@@ -81,6 +91,13 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
     struct plx_gpu_sgm *sgm = gpu->sgm;
     if (!sgm)
         return;
+    for (int i = 0; i < 2; i++)
+        if (sgm->won[i])
+            cudaEventDestroy(sgm->won[i]);
+    if (sgm->walked)
+        cudaEventDestroy(sgm->walked);
+    if (sgm->chain)
+        cudaStreamDestroy(sgm->chain);
     if (sgm->join)
         cudaEventDestroy(sgm->join);
     if (sgm->fork)
@@ -102,13 +119,15 @@ int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         return PLX_ERR_RANGE;
 
     const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_winners, left_grey->width, left_grey->height};
-    const bool sweeps = plx_gpu_sgm_choice(gpu, job.width, job.height, match)->sweeps;
+    const enum plx_sgm_schedule schedule = plx_gpu_sgm_choice(gpu, job.width, job.height, match)->schedule;
     if (plx_p2_varies(match))
-        result = plx_sgm_penalty(&job, sweeps);
-    if (sweeps)
+        result = plx_sgm_penalty(&job, schedule != PLX_LINES);
+    if (schedule == PLX_SWEEPS)
         return result == 0 ? plx_sgm_sweeps(&job) : result;
     if (result == 0)
         result = plx_sgm_cost(&job);
+    if (schedule == PLX_BANDS)
+        return result == 0 ? plx_sgm_bands(&job) : result;
     if (result == 0)
         result = plx_sgm_lines(&job);
     if (result == 0)

@@ -7,6 +7,9 @@
  *            opposite paths, added up; that is at most 2 * 120
  *   winner   C and those volumes -> S, and the winners of both views                      sgm_winner.cu
  *
+ * In the place of columns and diagonals there may be the bands of sgm_band.cuh, and in the place of all the sweeps of
+ * sgm_sweeps.cuh.
+ *
  * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
  * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
  * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
@@ -32,16 +35,31 @@ struct plx_gpu_sgm {
     uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
     uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
     uint32_t *tickets; /* [height] blocks that have voted in a row; zeros between frames */
+
     /* of the sweeps */
-    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS */
+    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS; of the bands too */
     uint4 *messages;           /* L that one band hands to the next; ones between frames */
     uint32_t *meetings;        /* whether a warp's sums are there, of each sweep; zeros between frames */
     uint32_t *ticket;          /* bands that are taken; zero between frames */
     uint32_t *penalty_upwards; /* as PENALTY, of the step from the pixel below or right, */
     uint32_t *words[2];        /* and [height][width] features of both views: in the place of PAIRS too */
-    cudaStream_t side;         /* horizontal lines: the longest way of a frame, so they go first */
+
+    /* of the bands */
+    uint4 *bands;       /* see plx_sgm_band_bytes; in the place of PAIRS where there is room */
+    cudaStream_t chain; /* they follow each other, and go before what can wait */
+    cudaEvent_t walked; /* a band is done, */
+    cudaEvent_t won[2]; /* and its winners are found: in turn */
+
+    cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
     cudaEvent_t fork, join;
     void *memory; /* all of it */
+};
+
+/* Rows that both sweeps have visited: of each the first one, from where it goes on in its direction, and how many. */
+struct plx_band_rows {
+    const uint4 *sums; /* of the sweep that came first, [height][width] */
+    const uint4 *last; /* of the other, [2][LONGEST rows][width] */
+    int first[2], count[2], longest;
 };
 
 struct plx_sgm_job {
@@ -66,10 +84,18 @@ int plx_sgm_lines(const struct plx_sgm_job *job);
 int plx_sgm_winner(const struct plx_sgm_job *job);
 int plx_sgm_words(const struct plx_sgm_job *job);
 int plx_sgm_sweeps(const struct plx_sgm_job *job);
+int plx_sgm_bands(const struct plx_sgm_job *job);
+
+/* And these on STREAM: lines that are rows; the winners of a band. */
+int plx_sgm_rows(const struct plx_sgm_job *job, cudaStream_t stream);
+int plx_sgm_winner_of_band(const struct plx_sgm_job *job, const struct plx_band_rows *band, cudaStream_t stream);
 
 /* What the sweeps need of memory of their own. */
 size_t plx_sgm_message_bytes(const struct plx_limits *limits);
 size_t plx_sgm_meeting_bytes(const struct plx_limits *limits);
+
+/* And the bands. */
+size_t plx_sgm_band_bytes(const struct plx_limits *limits);
 
 /* Once, at creation: lets its kernels have as much shared memory as they ask for. */
 int plx_sgm_winner_prepare(struct plx_gpu *gpu);

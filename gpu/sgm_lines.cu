@@ -79,31 +79,53 @@ template <int D> static int choose(const struct plx_sgm_job *job, const lines_ar
     return plx_p2_varies(job->match) ? walk<D, true>(job, args) : walk<D, false>(job, args);
 }
 
-int plx_sgm_lines(const struct plx_sgm_job *job)
+static lines_args args_of(const struct plx_sgm_job *job)
 {
     const struct plx_match *match = job->match;
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
-    const lines_args args = {sgm->cost,
-                             {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
-                             sgm->scrap,
-                             sgm->penalty,
-                             job->width,
-                             job->height,
-                             0,
-                             0,
-                             0,
-                             0,
-                             (uint32_t)match->p1_straight * 0x10001u,
-                             (uint32_t)match->p1_diagonal * 0x10001u,
-                             (uint32_t)match->p2 * 0x10001u};
+    return {sgm->cost,
+            {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
+            sgm->scrap,
+            sgm->penalty,
+            job->width,
+            job->height,
+            0,
+            0,
+            0,
+            0,
+            (uint32_t)match->p1_straight * 0x10001u,
+            (uint32_t)match->p1_diagonal * 0x10001u,
+            (uint32_t)match->p2 * 0x10001u};
+}
 
-    switch (match->disparities) {
+int plx_sgm_lines(const struct plx_sgm_job *job)
+{
+    switch (job->match->disparities) {
     case 64:
-        return choose<64>(job, args);
+        return choose<64>(job, args_of(job));
     case 128:
-        return choose<128>(job, args);
+        return choose<128>(job, args_of(job));
     default:
-        return choose<256>(job, args);
+        return choose<256>(job, args_of(job));
+    }
+}
+
+template <int D> static int choose_rows(const struct plx_sgm_job *job, lines_args args, cudaStream_t stream)
+{
+    args.rows = (int)plx_blocks(job->height, WARP / (D / 16) / 2);
+    return plx_p2_varies(job->match) ? start<D, MOST_AHEAD, true>(job->gpu, args, 0, stream)
+                                     : start<D, MOST_AHEAD, false>(job->gpu, args, 0, stream);
+}
+
+int plx_sgm_rows(const struct plx_sgm_job *job, cudaStream_t stream)
+{
+    switch (job->match->disparities) {
+    case 64:
+        return choose_rows<64>(job, args_of(job), stream);
+    case 128:
+        return choose_rows<128>(job, args_of(job), stream);
+    default:
+        return choose_rows<256>(job, args_of(job), stream);
     }
 }
 

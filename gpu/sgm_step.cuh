@@ -52,6 +52,46 @@ template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t pl
     return plx_least_of_threads<THREADS, HASTY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
 }
 
+/* The least L of each of N pixels, in both halves. Two of them share a register on the way from thread to thread. */
+template <int THREADS, int N>
+static __device__ __forceinline__ void plx_least_of_each(const uint32_t (&l)[N][8], uint32_t (&ret_m)[N])
+{
+    constexpr int PAIRS = (N + 1) / 2;
+    uint32_t both[PAIRS];
+
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        ret_m[n] = plx_least_of_8(l[n]);
+#pragma unroll
+    for (int i = 0; i < PAIRS; i++) {
+        const uint32_t a = ret_m[2 * i], b = 2 * i + 1 < N ? ret_m[2 * i + 1] : a;
+        both[i] = plx_min2(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));
+    }
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= 4) {
+        uint32_t other[PAIRS][3];
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+#pragma unroll
+            for (int k = 0; k < (2 * step < THREADS ? 3 : 1); k++)
+                other[i][k] = __shfl_xor_sync(PLX_ALL_LANES, both[i], (k + 1) * step);
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+            both[i] = 2 * step < THREADS ? plx_min3(plx_min2(both[i], other[i][0]), other[i][1], other[i][2])
+                                         : plx_min2(both[i], other[i][0]);
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        ret_m[n] = __byte_perm(both[n / 2], 0, n % 2 ? 0x3232 : 0x1010);
+}
+
+static __device__ __forceinline__ void plx_copy_8(uint32_t to[8], const uint32_t from[8])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        to[i] = from[i];
+}
+
 /*
  * min(L, L -+ 1 + P1, M + P2) from the L of the pixel before, M the least of them: what the next pixel adds its costs to.
  * LATE: threads exchange what has been raised already. Two instructions fewer, but the exchange waits for M.

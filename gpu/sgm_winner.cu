@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winner-takes-all behind the lines: S from their volumes, its least and second least, and the winners of both views. */
+/* Winner-takes-all: S from volumes of sums, its least and second least, and the winners of both views. */
+#include "gpu/sgm_sums.cuh"
 #include "gpu/sgm_winner.cuh"
 
 #define WARP 32
@@ -7,10 +8,10 @@
 #define WARPS (THREADS / WARP)
 #define SPAN 128 /* pixels of a block, side by side: a thread votes for each, and one finishes it */
 static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
-#define MIN_BLOCKS (PLX_ARCH >= 900 ? 5 : PLX_ARCH >= 800 ? 4 : 2) /* what a multiprocessor's shared memory holds for D 128 */
+/* Of a multiprocessor: about what its shared memory holds. */
+#define MIN_BLOCKS(D) (PLX_ARCH < 800 ? 2 : (D) == 256 ? 3 : PLX_ARCH >= 900 ? 5 : 4)
 
 struct winner_args {
-    const uint4 *cost, *pairs[PLX_ORIENTATIONS];
     plx_winner_views out;
     plx_view<uint16_t> right;
     uint32_t *votes, *tickets;
@@ -195,26 +196,14 @@ static __device__ __forceinline__ void count_votes(const winner_args &a, int y)
     }
 }
 
-/* Eight keys of a chunk of a pixel, and their least. */
-template <int D, int ORIENTATIONS>
-static __device__ __forceinline__ void add_up(const winner_args &a, size_t chunk, int g, uint32_t *pixel)
+/* Eight keys of a chunk of pixel X of block row B, and their least. */
+template <int D, class SUMS>
+static __device__ __forceinline__ void add_up(const SUMS &sums, int b, int64_t row, int x, int g, uint32_t *pixel)
 {
     const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
-    uint4 volume[ORIENTATIONS];
-    uint32_t sum[8], l[8];
+    uint32_t sum[8];
 
-    const uint4 cost = __ldg(a.cost + chunk);
-#pragma unroll
-    for (int o = 0; o < ORIENTATIONS; o++)
-        volume[o] = __ldcs(a.pairs[o] + chunk);
-    plx_unpack(cost, sum);
-#pragma unroll
-    for (int o = 0; o < ORIENTATIONS; o++) {
-        plx_unpack(volume[o], l);
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
-    }
+    sums.add(b, row + x, x, g, sum);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
@@ -225,30 +214,31 @@ static __device__ __forceinline__ void add_up(const winner_args &a, size_t chunk
 
 /*
  * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then half of the threads
- * finish a pixel of the left view each while the others take the diagonals. Reads (1 + ORIENTATIONS) D bytes a pixel, writes
- * 10; votes stay in L2.
+ * finish a pixel of the left view each while the others take the diagonals. Reads 5 D bytes a pixel, or 3 D with 4 paths,
+ * writes 10; votes stay in L2.
  */
-template <int D, int ORIENTATIONS>
-static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) winner_kernel(const __grid_constant__ winner_args a)
+template <int D, class SUMS>
+static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D))
+    winner_kernel(const __grid_constant__ winner_args a, const __grid_constant__ SUMS sums)
 {
     constexpr int CHUNKS = D / 16, PITCH = keys<D>::pitch, ROUNDS = SPAN * CHUNKS / THREADS;
     extern __shared__ uint32_t segment[]; /* [SPAN][PITCH] */
-    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.out.left.width, count = min(SPAN, width - first);
+    const int y = sums.row(blockIdx.y), first = blockIdx.x * SPAN, width = a.out.left.width, count = min(SPAN, width - first);
     const int g = threadIdx.x % CHUNKS, own = keys<D>::pixel_of_thread();
-    const size_t chunk = ((size_t)y * width + first) * CHUNKS + g;
+    const int64_t row = (int64_t)y * width;
 
     if (count == SPAN) {
 #pragma unroll 2
         for (int round = 0; round < ROUNDS; round++) {
             const int pixel = own + keys<D>::pixels_before(round * WARPS);
-            add_up<D, ORIENTATIONS>(a, chunk + pixel * CHUNKS, g, segment + pixel * PITCH);
+            add_up<D>(sums, blockIdx.y, row, first + pixel, g, segment + pixel * PITCH);
         }
     } else {
 #pragma unroll 1
         for (int round = 0; round < ROUNDS; round++) {
             const int pixel = own + keys<D>::pixels_before(round * WARPS);
             if (pixel < count)
-                add_up<D, ORIENTATIONS>(a, chunk + pixel * CHUNKS, g, segment + pixel * PITCH);
+                add_up<D>(sums, blockIdx.y, row, first + pixel, g, segment + pixel * PITCH);
             else
                 for (int k = 0; k < 8; k++)
                     segment[pixel * PITCH + keys<D>::word(8 * g + k)] = PLX_PACKED_MAX;
@@ -269,42 +259,70 @@ template <int D> static constexpr int segment_bytes(void)
     return SPAN * keys<D>::pitch * (int)sizeof(uint32_t);
 }
 
+template <int D, class SUMS>
+static void launch(const struct plx_sgm_job *job, const winner_args &args, const SUMS &sums, int rows, cudaStream_t stream)
+{
+    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)rows);
+    winner_kernel<D, SUMS><<<grid, THREADS, segment_bytes<D>(), stream>>>(args, sums);
+}
+
 template <int D> static void start(const struct plx_sgm_job *job, const winner_args &args)
 {
-    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)job->height);
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
     if (job->match->paths == 8)
-        winner_kernel<D, 4><<<grid, THREADS, segment_bytes<D>(), job->gpu->stream>>>(args);
+        launch<D>(job, args, lines_sums<D, 4>{sgm->cost, {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]}},
+                  job->height, job->gpu->stream);
     else
-        winner_kernel<D, 2><<<grid, THREADS, segment_bytes<D>(), job->gpu->stream>>>(args);
+        launch<D>(job, args, lines_sums<D, 2>{sgm->cost, {sgm->pairs[0], sgm->pairs[1]}}, job->height, job->gpu->stream);
+}
+
+static winner_args args_of(const struct plx_sgm_job *job)
+{
+    return {plx_winner_views_of(job), plx_view_of<uint16_t>(&job->winners->right), job->gpu->sgm->votes,
+            job->gpu->sgm->tickets};
 }
 
 int plx_sgm_winner(const struct plx_sgm_job *job)
 {
-    struct plx_gpu *gpu = job->gpu;
-    const struct plx_gpu_sgm *sgm = gpu->sgm;
-    const struct plx_match *match = job->match;
-    const winner_args args = {sgm->cost,
-                              {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
-                              plx_winner_views_of(job),
-                              plx_view_of<uint16_t>(&job->winners->right),
-                              sgm->votes,
-                              sgm->tickets};
-
-    if (match->disparities == 64)
+    const winner_args args = args_of(job);
+    if (job->match->disparities == 64)
         start<64>(job, args);
-    else if (match->disparities == 128)
+    else if (job->match->disparities == 128)
         start<128>(job, args);
     else
         start<256>(job, args);
-    return PLX_LAUNCHED(gpu, winner_kernel);
+    return PLX_LAUNCHED(job->gpu, winner_kernel);
+}
+
+template <int D> static void start_band(const struct plx_sgm_job *job, const struct plx_band_rows &band, cudaStream_t stream)
+{
+    launch<D>(job, args_of(job), band_sums<D>{job->gpu->sgm->pairs[PLX_HORIZONTAL], band, job->width},
+              band.count[0] + band.count[1], stream);
+}
+
+int plx_sgm_winner_of_band(const struct plx_sgm_job *job, const struct plx_band_rows *band, cudaStream_t stream)
+{
+    if (job->match->disparities == 64)
+        start_band<64>(job, *band, stream);
+    else if (job->match->disparities == 128)
+        start_band<128>(job, *band, stream);
+    else
+        start_band<256>(job, *band, stream);
+    return PLX_LAUNCHED(job->gpu, winner_kernel);
+}
+
+template <class SUMS> static int prepare(struct plx_gpu *gpu)
+{
+    return PLX_CUDA(
+        gpu, cudaFuncSetAttribute(winner_kernel<256, SUMS>, cudaFuncAttributeMaxDynamicSharedMemorySize, segment_bytes<256>()));
 }
 
 int plx_sgm_winner_prepare(struct plx_gpu *gpu)
 {
-    int result = PLX_CUDA(
-        gpu, cudaFuncSetAttribute(winner_kernel<256, 4>, cudaFuncAttributeMaxDynamicSharedMemorySize, segment_bytes<256>()));
+    int result = prepare<lines_sums<256, 4>>(gpu);
     if (result == 0)
-        result = PLX_CUDA(gpu, cudaFuncSetAttribute(winner_kernel<256, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    segment_bytes<256>()));
+        result = prepare<lines_sums<256, 2>>(gpu);
+    if (result == 0)
+        result = prepare<band_sums<256>>(gpu);
     return result;
 }

@@ -43,7 +43,7 @@ function sweep_bytes(d, paths,    rows, bytes)
 }
 
 # Warps of a block of KERNEL, and what its launch adds to SHARED; 0 if it is no kernel of stage sgm.
-function launch(    number)
+function launch(    number, warps)
 {
     split(kernel, number, /[^0-9]+/) # number[1] is empty: a name comes first
     if (kernel ~ /^lines_kernel/) {
@@ -59,6 +59,11 @@ function launch(    number)
     if (kernel ~ /^sweeps_kernel/) {
         shared += sweep_bytes(number[2], number[3])
         return 5
+    }
+    if (kernel ~ /^band_kernel/) { # its largest block, as band_shared_bytes in gpu/sgm_band.cuh
+        warps = number[2] == 256 ? 8 : 12
+        shared += warps * (number[3] * number[4] * 512 + 4 * 2 * number[2])
+        return warps
     }
     if (kernel ~ /^cost_kernel/)
         return 4
@@ -82,7 +87,7 @@ function judge(    warps, blocks)
     if (blocks < 1 || shared > max_shared_block[gpu])
         fail("a block does not fit: " registers " registers, " shared " bytes of shared memory")
     printf format, kernel, gpu, registers, shared, blocks, blocks * warps
-    if (kernel ~ /^(lines|lean_lines|sweeps)_kernel/)
+    if (kernel ~ /^(lines|lean_lines|sweeps|band)_kernel/)
         aggregation[gpu]++
 }
 

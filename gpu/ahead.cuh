@@ -74,18 +74,7 @@ static __device__ __forceinline__ void plx_store_shared_16(uint32_t shared, uint
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
-/* From L2: what this multiprocessor or another has stored. */
-static __device__ __forceinline__ uint4 plx_load_16(const uint4 *global)
-{
-    uint4 v;
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(global)
-                 : "memory");
-    return v;
-}
-
-/* The same if CONDITION, without a branch. */
+/* Both only if CONDITION, without a branch. */
 static __device__ __forceinline__ void plx_load_shared_16_if(int condition, uint32_t shared, uint32_t v[4])
 {
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"
@@ -100,6 +89,17 @@ static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uin
         "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p st.shared.v4.u32 [%0], {%1, %2, %3, %4};\n\t}" ::"r"(shared),
         "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(condition)
         : "memory");
+}
+
+/* From L2: what this multiprocessor or another has stored. */
+static __device__ __forceinline__ uint4 plx_load_16(const uint4 *global)
+{
+    uint4 v;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(global)
+                 : "memory");
+    return v;
 }
 
 static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)

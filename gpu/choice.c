@@ -29,7 +29,7 @@ static bool can(int choice, const struct plx_match *match)
  * costs them more than the lines. */
 static bool bands_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    return plx_sgm_can_band(match) && (match->p2_scale == 0 || match->p2_min == match->p2) &&
+    return plx_sgm_can_band(match) && !plx_p2_varies(match) &&
            (int64_t)width * height * match->disparities > (int64_t)3 * gpu->cache_bytes;
 }
 

@@ -35,6 +35,12 @@ struct plx_lines_load plx_lines_load(int width, int height, const struct plx_mat
 /* sgm_lines.cu: warps of the leanest kernel that a multiprocessor holds. */
 int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps);
 
+/* True if P2 depends on the picture. */
+static inline bool plx_p2_varies(const struct plx_match *match)
+{
+    return match->p2_scale > 0 && match->p2_min < match->p2;
+}
+
 /* sgm_bands.cu: false where there are no diagonals. */
 bool plx_sgm_can_band(const struct plx_match *match);
 

@@ -71,12 +71,6 @@ struct plx_sgm_job {
     int width, height;
 };
 
-/* True if P2 depends on the picture. */
-static inline bool plx_p2_varies(const struct plx_match *match)
-{
-    return match->p2_scale > 0 && match->p2_min < match->p2;
-}
-
 /* Each starts its kernels on the stream of the backend. */
 int plx_sgm_cost(const struct plx_sgm_job *job);
 int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too);

@@ -212,8 +212,7 @@ template <class S, bool VARYING> struct band_walker {
     __device__ __forceinline__ void advance(const uint32_t from[8], uint32_t m, const uint32_t cost[8], uint32_t p1,
                                             uint32_t p2, uint32_t ret_l[8]) const
     {
-        plx_best<THREADS, false>(from, m, p1, p2, beside, ret_l);
-        plx_add_costs<false>(ret_l, cost, m);
+        plx_advance<THREADS, false>(from, m, cost, p1, p2, beside, ret_l);
     }
 
     /* A row of the strip: three paths, and their sums with one more C: so the two sweeps together have all eight of it, for

@@ -129,10 +129,10 @@ template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uin
         best[i] = REDUCED ? best[i] + c[i] - m : best[i] + c[i];
 }
 
-/* One step: L of the next pixel from L, its least M and the costs C there. */
+/* One step: L of the next pixel from L, its least M and the costs C there. RET_L may be L. */
 template <int THREADS, bool REDUCED>
-static __device__ __forceinline__ void plx_advance(uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1, uint32_t p2,
-                                                   const plx_neighbours<THREADS> &beside)
+static __device__ __forceinline__ void plx_advance(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
+                                                   uint32_t p2, const plx_neighbours<THREADS> &beside, uint32_t ret_l[8])
 {
     uint32_t best[8];
 
@@ -140,7 +140,7 @@ static __device__ __forceinline__ void plx_advance(uint32_t l[8], uint32_t m, co
     plx_add_costs<REDUCED>(best, c, m);
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        l[i] = best[i];
+        ret_l[i] = best[i];
 }
 
 #endif

@@ -94,8 +94,8 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         const uint32_t l = plx_least_of_8(one), m = plx_least_of_8(two);
         const uint32_t least =
             plx_least_of_threads<THREADS, false>(plx_min2(__byte_perm(l, m, 0x5410), __byte_perm(l, m, 0x7632)));
-        plx_advance<THREADS, true>(one, __byte_perm(least, 0, 0x1010), c, p1, p2_one, beside);
-        plx_advance<THREADS, true>(two, __byte_perm(least, 0, 0x3232), c, p1, p2_two, beside);
+        plx_advance<THREADS, true>(one, __byte_perm(least, 0, 0x1010), c, p1, p2_one, beside, one);
+        plx_advance<THREADS, true>(two, __byte_perm(least, 0, 0x3232), c, p1, p2_two, beside, two);
     }
 
     __device__ __forceinline__ uint32_t p2(int k, int orientation) const

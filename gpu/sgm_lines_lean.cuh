@@ -9,24 +9,26 @@
 #include "gpu/sgm_lines.cuh"
 
 /*
- * Pixels whose costs, and what the other direction left, wait in registers. Where a multiprocessor holds 32 warps a thread has
- * 64 registers; where it holds 16, each warp waits for twice as much.
+ * Warps that a multiprocessor holds; and pixels whose costs, and what the other direction left, wait in registers: the fewer
+ * warps, the more.
  */
-#define MOST_WARPS (PLX_ARCH >= 1100 ? 24 : PLX_ARCH >= 900 ? 32 : 16)
-#define COSTS_AHEAD (PLX_ARCH >= 900 ? 2 : 4)
-#define SUMS_AHEAD (PLX_ARCH >= 900 ? 1 : 4)
+template <int D, bool VARYING> struct lean_shape {
+    static constexpr int WARPS = PLX_ARCH >= 1100 ? 24 : PLX_ARCH < 900 ? 16 : VARYING ? 28 : 32;
+    static constexpr int COSTS_AHEAD = PLX_ARCH < 900 ? 4 : 2;
+    static constexpr int SUMS_AHEAD = PLX_ARCH < 900 ? 4 : VARYING || D == 64 ? 2 : 1;
+};
 
 /*
  * P2 of the steps of a line, in both halves, four by four. Where it varies, four threads side by side have looked up one of the
- * four each, and one of each of the next two fours; each is then told to all of them.
+ * four each, and one of each of the next four; each is then told to all of them.
  */
 #define FOUR 4
 template <bool VARYING> struct penalties {
     const uint8_t *at; /* of the first step: on its lower, or right, pixel; the orientation's byte */
     int last;          /* number of the last step */
-    uint32_t now, next, later;
+    uint32_t now, next;
 
-    /* STRIDE: pixels from step to step. The compiler starts the load late, so it is for the four after the next. */
+    /* STRIDE: pixels from step to step. */
     __device__ __forceinline__ uint32_t look_up(int step, int stride) const
     {
         uint32_t p2; /* now, not when it is needed */
@@ -35,23 +37,23 @@ template <bool VARYING> struct penalties {
         return p2;
     }
 
-    /* Before the four steps from STEP on, of which the first four are looked up by NEXT. */
-    __device__ __forceinline__ void prepare(int step, int stride)
-    {
-        if (!VARYING)
-            return;
-        now = plx_both(next);
-        next = later;
-        later = look_up(step + 2 * FOUR, stride);
-    }
-
     /* Before the first step, STEP. */
     __device__ __forceinline__ void start(int step, int stride)
     {
         if (!VARYING)
             return;
-        next = look_up(step, stride);
-        later = look_up(step + FOUR, stride);
+        now = plx_both(look_up(step, stride));
+        next = look_up(step + FOUR, stride);
+    }
+
+    /* Before the four steps from STEP on. NOW is computed before a loop and in it: were it loaded in one of them, the other
+     * would wait for loads that have just begun. */
+    __device__ __forceinline__ void turn(int step, int stride)
+    {
+        if (!VARYING)
+            return;
+        now = plx_both(next);
+        next = look_up(step + FOUR, stride);
     }
 
     __device__ __forceinline__ uint32_t tell(int i) const
@@ -62,6 +64,8 @@ template <bool VARYING> struct penalties {
 
 /* What a thread needs while it walks. It fetches beyond the end of its line, as the other walker does. */
 template <int D, bool VARYING> struct lean_walker {
+    static constexpr int COSTS_AHEAD = lean_shape<D, VARYING>::COSTS_AHEAD, SUMS_AHEAD = lean_shape<D, VARYING>::SUMS_AHEAD;
+
     const uint4 *cost; /* to fetch next */
     uint4 *left, *sum; /* to fetch and to store next */
     int step;          /* chunks */
@@ -150,15 +154,13 @@ static __device__ __forceinline__ void walk_half_lean(lean_walker<D, VARYING> &w
         const int pause = min(steps, t + STEPS_BETWEEN_REDUCTIONS);
 #pragma unroll 1
         for (; t + FOUR <= pause; t += FOUR) {
-            p2.prepare(first + t, w.stride());
 #pragma unroll
             for (int i = 0; i < FOUR; i++)
                 w.template pass<BEYOND>(i, p1, p2.tell(i), beside);
+            p2.turn(first + t + FOUR, w.stride());
         }
-        if (t < pause) /* at the end */
-            p2.prepare(first + t, w.stride());
 #pragma unroll 1
-        for (int i = 0; t < pause; i++, t++) {
+        for (int i = 0; t < pause; i++, t++) { /* at the end */
             w.template pass<BEYOND>(0, p1, p2.tell(i), beside);
             w.turn();
         }
@@ -168,7 +170,8 @@ static __device__ __forceinline__ void walk_half_lean(lean_walker<D, VARYING> &w
 
 /* Grid: as that of lines_kernel. */
 template <int D, bool VARYING>
-static __global__ void __launch_bounds__(WARP, MOST_WARPS) lean_lines_kernel(const __grid_constant__ lines_args a)
+static __global__ void __launch_bounds__(WARP, lean_shape<D, VARYING>::WARPS)
+    lean_lines_kernel(const __grid_constant__ lines_args a)
 {
     const share<D> own(a);
     const int half = own.pixels / 2;
@@ -189,7 +192,6 @@ static __global__ void __launch_bounds__(WARP, MOST_WARPS) lean_lines_kernel(con
     walk_half_lean<false>(w, p1, p2, 0, half, beside);
     if (own.pixels & 1) {
         p2.start(half, w.stride());
-        p2.prepare(half, w.stride());
         plx_store_16(w.sum, add_other<D>(w.walk(0, p1, p2.tell(0), beside)));
         w.sum += w.step;
         w.turn();
@@ -198,7 +200,7 @@ static __global__ void __launch_bounds__(WARP, MOST_WARPS) lean_lines_kernel(con
     __syncwarp();
     w.left = w.sum;
 #pragma unroll
-    for (int i = 0; i < SUMS_AHEAD; i++)
+    for (int i = 0; i < w.SUMS_AHEAD; i++)
         w.fetch_left(w.lefts[i]);
     walk_half_lean<true>(w, p1, p2, own.pixels - half, half, beside);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connected components in three kernels: within tiles (components_tile.cu), across their borders, then areas. */
 #include "gpu/components.cuh"
+#include "gpu/counters.cuh"
 
 #include <stdlib.h>
 
@@ -9,9 +10,6 @@
 #define SEEN_BITS 10
 #define SEEN (1 << SEEN_BITS)
 #define TILES 4 /* of a block that adds up areas, a warp each */
-#define SLOT_BITS 9
-#define SLOTS (1 << SLOT_BITS) /* of its sums */
-#define PROBES 4               /* slots that a root may have */
 
 /* Two pixels' roots to be joined, by the lanes that ASK for it, unless the lane to the left joins the same. All lanes call it.
  */
@@ -116,24 +114,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_ker
     }
 }
 
-/* Sums of a block by root. */
-struct sums {
-    uint32_t root[SLOTS], pixels[SLOTS];
-
-    /* False if there is no room. */
-    __device__ bool add(uint32_t to, uint32_t n)
-    {
-        uint32_t slot = to * 2654435761u >> (32 - SLOT_BITS);
-        for (int i = 0; i < PROBES; i++, slot = (slot + 1) % SLOTS) {
-            const uint32_t was = atomicCAS(&root[slot], PLX_NO_COMPONENT, to);
-            if (was == PLX_NO_COMPONENT || was == to) {
-                atomicAdd(&pixels[slot], n);
-                return true;
-            }
-        }
-        return false;
-    }
-};
+typedef plx_counters<9, 4> sums; /* pixels of a block by root */
 
 /* Adds PIXELS to the area at ROOT; true if that made it large enough. */
 static __device__ __forceinline__ bool grow(const plx_find_args &a, uint32_t root, uint32_t pixels)
@@ -159,13 +140,9 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
     const uint32_t lane = threadIdx.x, tile = blockIdx.x * TILES + threadIdx.y, thread = threadIdx.y * 32 + lane;
     const uint32_t count = tile < tiles ? a.to.of_tile[tile] : 0;
     const uint32_t corner = tile / tiles_x * PLX_TILE * a.disparity.width + tile % tiles_x * PLX_TILE;
-    uint32_t place[SLOTS / (32 * TILES)]; /* in the block's list; PLX_NO_COMPONENT: none */
+    uint32_t place[sums::SLOTS / (32 * TILES)]; /* in the block's list; PLX_NO_COMPONENT: none */
 
-#pragma unroll
-    for (int i = 0; i < SLOTS / (32 * TILES); i++) {
-        of_block.root[i * 32 * TILES + thread] = PLX_NO_COMPONENT;
-        of_block.pixels[i * 32 * TILES + thread] = 0;
-    }
+    of_block.clear(thread, 32 * TILES);
     if (thread == 0)
         listed = 0;
     __syncthreads();
@@ -179,9 +156,9 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < SLOTS / (32 * TILES); i++) {
+    for (int i = 0; i < sums::SLOTS / (32 * TILES); i++) {
         const uint32_t slot = i * 32 * TILES + thread;
-        const bool large = of_block.pixels[slot] > 0 && grow(a, of_block.root[slot], of_block.pixels[slot]);
+        const bool large = of_block.count[slot] > 0 && grow(a, of_block.key[slot], of_block.count[slot]);
         place[i] = large ? atomicAdd(&listed, 1) : PLX_NO_COMPONENT;
     }
     __syncthreads();
@@ -189,9 +166,9 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
         first_place = atomicAdd(a.to.listed, listed);
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < SLOTS / (32 * TILES); i++)
+    for (int i = 0; i < sums::SLOTS / (32 * TILES); i++)
         if (place[i] != PLX_NO_COMPONENT)
-            list_large(a, of_block.root[i * 32 * TILES + thread], first_place + place[i]);
+            list_large(a, of_block.key[i * 32 * TILES + thread], first_place + place[i]);
 }
 
 /* Grid of border_kernel. */

@@ -100,4 +100,8 @@ int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *arg
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
                             uint32_t min_area, bool eight);
 
+/* components_order.cu: numbers those that were listed, in an image of PIXELS; asynchronous. RET_COUNT, which the device writes:
+ * how many. */
+int plx_gpu_components_order(struct plx_gpu *gpu, int pixels, uint32_t *ret_count);
+
 #endif

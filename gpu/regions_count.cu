@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage regions, first part: pixels of each region by column, by row and by disparity. */
+#include "gpu/counters.cuh"
 #include "gpu/regions.cuh"
 
-#define SLOTS 512 /* of a block's counters by disparity */
-#define SLOT_BITS 9
-
-/* A block's counters by their index in memory: those that find no slot go to memory at once. */
-struct cache {
-    uint32_t index[SLOTS], count[SLOTS];
-
-    __device__ void clear()
-    {
-        for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < SLOTS; i += BLOCK) {
-            index[i] = NO_REGION;
-            count[i] = 0;
-        }
-    }
-
-    __device__ void add(uint32_t *memory, uint32_t at, uint32_t n)
-    {
-        const uint32_t slot = at * 2654435761u >> (32 - SLOT_BITS), was = atomicCAS(&index[slot], NO_REGION, at);
-        atomicAdd(was == NO_REGION || was == at ? &count[slot] : &memory[at], n);
-    }
-
-    __device__ void flush(uint32_t *memory) const
-    {
-        for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < SLOTS; i += BLOCK)
-            if (count[i] > 0)
-                atomicAdd(&memory[index[i]], count[i]);
-    }
-};
+/* Of a block, by their place in memory. Each has one slot: to look at another costs as much as to count in memory. */
+typedef plx_counters<9, 1> bin_counters;
 
 /* Adds the lanes of each REGION to its COUNTER, counters being STRIDE apart. All lanes call it. */
 static __device__ __forceinline__ void count_row(uint32_t region, uint32_t *counter, int stride)
@@ -45,15 +20,15 @@ static __device__ __forceinline__ void count_row(uint32_t region, uint32_t *coun
 /* Grid: a block 32 x 32 pixels, a thread 4 pixels of a column. Reads 6 bytes a pixel, writes 2. */
 static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
 {
-    __shared__ cache bins;
+    __shared__ bin_counters bins;
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
-    const int width = a.labels.width, height = a.labels.height;
-    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
+    const int width = a.labels.width, height = a.labels.height, thread = threadIdx.y * BLOCK_X + threadIdx.x;
+    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && thread == 0;
     const uint32_t count = first ? *a.count : 0; /* which may lie in the other processor's memory: one look for all */
     const plx_column pixel(a, x, top);
     uint32_t in_column = 0, last = NO_REGION; /* of the column's last region, so many pixels */
 
-    bins.clear();
+    bins.clear(thread, BLOCK);
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
@@ -67,8 +42,8 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
         const uint32_t same = __match_any_sync(~0u, at);
         if (region == NO_REGION)
             continue;
-        if (threadIdx.x == (uint32_t)__ffs(same) - 1)
-            bins.add(a.at.bins, at, __popc(same));
+        if (threadIdx.x == (uint32_t)__ffs(same) - 1 && !bins.add(at, __popc(same)))
+            atomicAdd(&a.at.bins[at], (uint32_t)__popc(same));
         if (region != last && in_column > 0)
             atomicAdd(&a.at.column[last * width + x], in_column);
         in_column = region == last ? in_column + 1 : 1;
@@ -77,7 +52,9 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
     if (in_column > 0)
         atomicAdd(&a.at.column[last * width + x], in_column);
     __syncthreads();
-    bins.flush(a.at.bins);
+    for (int i = thread; i < bin_counters::SLOTS; i += BLOCK)
+        if (bins.count[i] > 0)
+            atomicAdd(&a.at.bins[bins.key[i]], bins.count[i]);
     if (first)
         *a.at.count = min(count, (uint32_t)PLX_MAX_OBSTACLES);
 }

@@ -22,7 +22,7 @@ template <int D, int ORIENTATIONS> struct lines_sums {
         uint4 volume[ORIENTATIONS];
         uint32_t l[8];
 
-        const uint4 c = __ldg(cost + chunk);
+        const uint4 c = __ldcs(cost + chunk);
 #pragma unroll
         for (int o = 0; o < ORIENTATIONS; o++)
             volume[o] = __ldcs(pairs[o] + chunk);

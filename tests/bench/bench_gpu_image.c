@@ -2,8 +2,8 @@
 /*
  * How long the image stages take on the GPU: `bench_gpu_image [width height [rounds]]`, 4096 x 4096 unless said. A row for each
  * stage: microseconds an image (median of the rounds), the bytes that it must move, the floor (those bytes at the bandwidth of
- * a large copy), and the floor over the time. A round is one graph launch of a call on each of SETS sets of images in memory of
- * the GPU, together larger than its L2.
+ * a large copy), what cudaMemcpyAsync takes to move as many, and both over the time. A round is one graph launch of a call, or
+ * copy, on each of SETS sets of images in memory of the GPU, together larger than its L2.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ struct bench {
     struct plx_filter filter;
     struct plx_match match;
     struct set sets[SETS];
-    uint8_t *from, *to; /* COPY_BYTES each */
+    uint8_t *from, *to;  /* COPY_BYTES each */
+    size_t stage_copied; /* bytes that copy_as_much copies for a set */
     cudaEvent_t begin, end;
     double copy_rate; /* bytes read and written per second */
 };
@@ -87,6 +88,11 @@ static int absdiff(struct bench *bench, const struct set *set)
     return bench->stages->ops->image.binary(bench->stages, PLX_OP_ABSDIFF, &set->grey, &set->other, &set->out);
 }
 
+static int invert(struct bench *bench, const struct set *set)
+{
+    return bench->stages->ops->image.invert(bench->stages, &set->grey, &set->out);
+}
+
 static int sum(struct bench *bench, const struct set *set)
 {
     return bench->stages->ops->image.sum(bench->stages, &set->grey, set->results);
@@ -110,6 +116,14 @@ static int match_template(struct bench *bench, const struct set *set)
     strip.height = 32;
     return bench->stages->ops->image.match_template(bench->stages, &strip, &set->patch,
                                                     (struct plx_template_match *)set->results);
+}
+
+/* A part of the large copy of its own for each set. */
+static int copy_as_much(struct bench *bench, const struct set *set)
+{
+    const size_t start = (size_t)(set - bench->sets) * (COPY_BYTES / SETS);
+    return PLX_CUDA(plx_gpu(bench->stages), cudaMemcpyAsync(bench->to + start, bench->from + start, bench->stage_copied,
+                                                            cudaMemcpyDeviceToDevice, plx_gpu(bench->stages)->stream));
 }
 
 static int ascending(const void *a, const void *b)
@@ -172,7 +186,13 @@ static double measure(struct bench *bench, run_stage *run)
 static void report(struct bench *bench, const char *name, run_stage *run, double bytes)
 {
     const double seconds = measure(bench, run), all = bytes * bench->width * bench->height, floor = all / bench->copy_rate;
-    printf("%-28s %9.2f us %8.1f MB %9.2f us %5.0f %%\n", name, seconds * 1e6, all / 1e6, floor * 1e6, floor / seconds * 100);
+    printf("%-28s %9.2f us %8.1f MB %9.2f us %5.0f %%", name, seconds * 1e6, all / 1e6, floor * 1e6, floor / seconds * 100);
+    bench->stage_copied = (size_t)(all / 2);
+    if (bench->stage_copied > 0 && bench->stage_copied <= COPY_BYTES / SETS) {
+        const double copied = measure(bench, copy_as_much);
+        printf(" %9.2f us %5.0f %%", copied * 1e6, copied / seconds * 100);
+    }
+    putchar('\n');
 }
 
 static struct plx_image image(struct bench *bench, int width, int height, enum plx_type type)
@@ -285,6 +305,7 @@ static void report_all(struct bench *bench)
     report(bench, "convert 10-bit Bayer", convert, 3);
     report(bench, "temporal", temporal, 8);
     report(bench, "absolute difference", absdiff, 3);
+    report(bench, "invert", invert, 2);
     report(bench, "sum", sum, 1);
     report(bench, "dilate 5x5", dilate_5x5, 2);
     report(bench, "affine", affine, 2);
@@ -311,8 +332,8 @@ int main(int argc, char **argv)
     open_bench(&bench);
     median_ms(&bench, copy, NULL); /* until the clocks are up */
     bench.copy_rate = 2.0 * (double)COPY_BYTES / (median_ms(&bench, copy, NULL) / 1e3);
-    printf("%d x %d; a copy moves %.0f GB/s\n%-28s %12s %11s %12s\n", bench.width, bench.height, bench.copy_rate / 1e9, "stage",
-           "an image", "moves", "floor");
+    printf("%d x %d; a copy moves %.0f GB/s\n%-28s %12s %11s %20s %20s\n", bench.width, bench.height, bench.copy_rate / 1e9,
+           "stage", "an image", "moves", "floor, of the time", "copy, of the time");
     report_all(&bench);
     bench.stages->ops->destroy(bench.stages); /* images go with the process */
     return 0;

@@ -2,23 +2,16 @@
 /* Template matching by normalized cross-correlation of the deviations from the mean (Lewis, Fast Normalized Cross-Correlation,
  * 1995); the formula and its order of operations are in docs/stages.md. */
 #include "gpu/total.cuh"
+#include "gpu/warp.cuh"
 
 #define WARP 32
 #define WARPS 8 /* of a block, a place each */
 #define MAX_BLOCKS 4096
-#define ALL 0xFFFFFFFFu
 #define MAX_PATCH 65536 /* pixels: their squares still sum to less than 2^32 */
 
 struct sums {
     uint32_t w, t, ww, tt, wt;
 };
-
-static __device__ __forceinline__ uint32_t warp_sum(uint32_t value)
-{
-    for (int offset = WARP / 2; offset > 0; offset /= 2)
-        value += __shfl_xor_sync(ALL, value, offset);
-    return value;
-}
 
 /* Sums over the patch and the window at (x0, y0); lanes take every 32nd pixel in raster order. */
 static __device__ struct sums sums_at(const plx_view<const uint8_t> &image, const plx_view<const uint8_t> &patch, int x0,
@@ -34,7 +27,7 @@ static __device__ struct sums sums_at(const plx_view<const uint8_t> &image, cons
         const uint32_t w = image.row(y0 + y)[x0 + x], t = patch.row(y)[x];
         s.w += w, s.t += t, s.ww += w * w, s.tt += t * t, s.wt += w * t;
     }
-    return {warp_sum(s.w), warp_sum(s.t), warp_sum(s.ww), warp_sum(s.tt), warp_sum(s.wt)};
+    return {plx_warp_sum(s.w), plx_warp_sum(s.t), plx_warp_sum(s.ww), plx_warp_sum(s.tt), plx_warp_sum(s.wt)};
 }
 
 static __device__ int score_of(const struct sums &s, int64_t pixels)
@@ -52,12 +45,12 @@ static __device__ int score_of(const struct sums &s, int64_t pixels)
 /* Orders places: a higher score first, then the smaller y, then the smaller x. Never 0. */
 static __device__ unsigned long long make_key(int score, int x, int y)
 {
-    return (unsigned long long)(score + 32768) << 32 | (ALL - ((uint32_t)y * PLX_MAX_SIDE + (uint32_t)x));
+    return (unsigned long long)(score + 32768) << 32 | (UINT32_MAX - ((uint32_t)y * PLX_MAX_SIDE + (uint32_t)x));
 }
 
 static __device__ struct plx_template_match read_key(unsigned long long key)
 {
-    const uint32_t place = ALL - (uint32_t)key;
+    const uint32_t place = UINT32_MAX - (uint32_t)key;
     return {(int32_t)(place % PLX_MAX_SIDE), (int32_t)(place / PLX_MAX_SIDE), (int32_t)(key >> 32) - 32768};
 }
 

@@ -11,8 +11,8 @@
 #include "core/raw.h"
 #include "tests/parity/parity.h"
 
-#define WIDTH 1300 /* the backends' limits */
-#define HEIGHT 600
+#define WIDTH 4100 /* the backends' limits */
+#define HEIGHT 1100
 
 /* Rows of twins are 3 elements longer than the picture: 13, 125, 253 and 509 columns make whole vectors. */
 static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {2, 2},   {7, 1},    {1, 7},    {7, 7},    {13, 5},    {31, 33},
@@ -440,6 +440,10 @@ int main(int argc, char **argv)
         test_pixels(&parity, width, height);
         test_morphology(&parity, width, height);
         test_affine(&parity, width, height);
+    }
+    if (count >= PARITY_COUNT(sizes)) { /* more tiles than any GPU works on at once, and several blocks a zone */
+        test_histogram(&parity, 4093, 1030);
+        test_filter(&parity, 4093, 1030);
     }
     test_match_template(&parity);
     test_refusals(&parity);

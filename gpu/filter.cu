@@ -13,20 +13,27 @@ extern "C" {
 #define STRIP 16 /* columns */
 #define STEP 16  /* rows that are made at once */
 #define TILE_X (WARPS * STRIP)
-#define TILE_Y 64
+#define HIGH 64          /* rows of a tile */
+#define LOW 32           /* where these all run at once */
+#define PER_SM 4         /* blocks that a multiprocessor is meant to hold; one less where a window takes two products */
 #define MARGIN PLX_PIECE /* columns before the tile */
 #define DEPTH 32         /* of one matrix product */
 #define PITCH 208        /* of the tile in shared memory: few bank conflicts */
+#define PITCH_OUT 144    /* of what is made of it: none */
+#define BEFORE 20        /* zeros before the weights: whole words, as many as a band asks for */
+#define WEIGHTS 96       /* with the zeros before and after */
+#define SHIFTS 4         /* copies of the weights, so that four from any on are a word */
 
-struct axis {
-    uint8_t low[PLX_MAX_WINDOW], high[PLX_MAX_WINDOW]; /* weight = low + (high << shift) */
-    int size, shift;
+/* Each weight in two bytes, low + high * factor; in copy i those from i on. */
+struct alignas(sizeof(uint4)) axis {
+    uint8_t low[SHIFTS][WEIGHTS], high[SHIFTS][WEIGHTS];
 };
 
 struct filter_args {
     plx_view<const uint8_t> src;
     plx_view<uint8_t> dst;
     struct axis x, y;
+    int size_x, size_y, factor_x, factor_y;
     bool src_aligned, dst_aligned;
 };
 
@@ -75,181 +82,191 @@ static __device__ __forceinline__ void multiply_add(const struct matrix &a, uint
 #endif
 }
 
+/* Copies an axis to where lanes read at any place at once, by the threads from FIRST on. */
+static __device__ __forceinline__ void load_axis(const struct axis &from, int first, struct axis &ret_axis)
+{
+    const int i = (int)(threadIdx.y * 32 + threadIdx.x) - first;
+    if (i >= 0 && i < (int)(sizeof from / sizeof(uint4)))
+        ((uint4 *)&ret_axis)[i] = ((const uint4 *)&from)[i];
+}
+
 /* Four weights from FIRST on; those outside are 0. */
-static __device__ __forceinline__ uint32_t weights(const uint8_t *weight, int size, int first)
+static __device__ __forceinline__ uint32_t four_weights(const uint8_t (&weights)[SHIFTS][WEIGHTS], int first)
 {
-    uint32_t word = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        word |= (unsigned)(first + i) < (unsigned)size ? (uint32_t)weight[first + i] << 8 * i : 0;
-    return word;
+    const unsigned at = (unsigned)(BEFORE + first);
+    return *(const uint32_t *)&weights[at % SHIFTS][at / SHIFTS * SHIFTS];
 }
 
-/* The bands of KX products of rows, then of KY of columns, each with the low bytes of the weights, then with the high ones: in
- * a band, at depth k of a row is weight k - the row's place. SKIPPED: columns before the first weight. All warps use the same.
- */
-template <int KX, int KY>
-static __device__ void make_bands(const struct filter_args &a, int skipped, uint32_t (&words)[8 * (KX + KY)][32])
+/* The part of a band from DEPTH on: at depth k of a row is weight k - the row's place, ROW, and ROW_8 eight rows below. */
+static __device__ __forceinline__ struct matrix make_band(const uint8_t (&weights)[SHIFTS][WEIGHTS], int depth, int row,
+                                                          int row_8)
 {
-    for (int i = threadIdx.y; i < 8 * (KX + KY); i += WARPS) {
-        const bool rows = i < 8 * KX, high = i / 4 % 2;
-        const int row = threadIdx.x / 4 + i % 2 * 8, k = i / 8 - (rows ? 0 : KX);
-        const int depth = k * DEPTH + threadIdx.x % 4 * 4 + i / 2 % 2 * 16;
-        const struct axis &axis = rows ? a.x : a.y;
-        words[i][threadIdx.x] =
-            weights(high ? axis.high : axis.low, axis.size, depth - (rows ? column_of(row) + skipped : row));
-    }
+    const int k = depth + threadIdx.x % 4 * 4;
+    return {four_weights(weights, k - row), four_weights(weights, k - row_8), four_weights(weights, k + 16 - row),
+            four_weights(weights, k + 16 - row_8)};
 }
 
-static __device__ __forceinline__ struct matrix get_band(const uint32_t (*words)[32])
-{
-    const int lane = threadIdx.x;
-    return {words[0][lane], words[1][lane], words[2][lane], words[3][lane]};
-}
-
-/* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped; there after __pipeline_wait_prior(0). */
+/* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped, a row by half a warp; there after
+ * __pipeline_wait_prior(0). */
 template <int ROWS, int COLUMNS>
 static __device__ void load_tile(const struct filter_args &a, int x0, int y0, uint8_t (&tile)[ROWS][PITCH])
 {
-    const int pieces = COLUMNS / PLX_PIECE;
+    const int x = threadIdx.x % 16 * PLX_PIECE, y = threadIdx.y * 2 + threadIdx.x / 16;
 
-    for (int i = threadIdx.y * 32 + threadIdx.x; i < ROWS * pieces; i += WARPS * 32) {
-        const int y = i / pieces, x = i % pieces * PLX_PIECE;
-        plx_load_piece(a.src.row(plx_clamp(y0 + y, 0, a.src.height - 1)), a.src.width, x0 + x, a.src_aligned, &tile[y][x]);
-    }
+    if (x < COLUMNS)
+        plx_load_pieces<ROWS, 2 * WARPS, PITCH>(a.src, x0 + x, y0, a.src_aligned, y, &tile[0][x]);
     __pipeline_commit();
+}
+
+static __device__ __forceinline__ void scale(int (&sum)[4], int factor, int bias)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sum[i] = (int)((uint32_t)sum[i] * (uint32_t)factor + (uint32_t)bias);
 }
 
 /* The 8.8 numbers of STEP rows of the tile, from TILE on. */
 template <int KX>
 static __device__ __forceinline__ struct rows filter_rows(const uint8_t *tile, const struct matrix (&low)[KX],
-                                                          const struct matrix (&high)[KX], int shift)
+                                                          const struct matrix (&high)[KX], int factor)
 {
     const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-    uint32_t sum[2][4]; /* of rows 4t and 4t + 1, of 4t + 2 and 4t + 3 */
+    int sum[2][4] = {}; /* of rows 4t and 4t + 1, of 4t + 2 and 4t + 3 */
 
 #pragma unroll
     for (int pair = 0; pair < 2; pair++) {
         const uint32_t *word = (const uint32_t *)(tile + (g / 2 * 4 + pair * 2 + g % 2) * PITCH) + t;
-        int low_sum[4] = {1 << 7, 1 << 7, 1 << 7, 1 << 7}, high_sum[4] = {0, 0, 0, 0};
 #pragma unroll
-        for (int k = 0; k < KX; k++) {
-            multiply_add(low[k], word[k * 8], word[k * 8 + 4], low_sum);
-            multiply_add(high[k], word[k * 8], word[k * 8 + 4], high_sum);
-        }
+        for (int k = 0; k < KX; k++)
+            multiply_add(high[k], word[k * 8], word[k * 8 + 4], sum[pair]);
+        scale(sum[pair], factor, 1 << 7);
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            sum[pair][i] = (uint32_t)low_sum[i] + ((uint32_t)high_sum[i] << shift);
+        for (int k = 0; k < KX; k++)
+            multiply_add(low[k], word[k * 8], word[k * 8 + 4], sum[pair]);
     }
     struct rows rows;
 #pragma unroll
     for (int half = 0; half < 2; half++) { /* of each sum bits 8 to 23 */
-        const uint32_t first = __byte_perm(sum[0][2 * half], sum[0][2 * half + 1], 0x6521);
-        const uint32_t second = __byte_perm(sum[1][2 * half], sum[1][2 * half + 1], 0x6521);
+        const uint32_t first = __byte_perm((uint32_t)sum[0][2 * half], (uint32_t)sum[0][2 * half + 1], 0x6521);
+        const uint32_t second = __byte_perm((uint32_t)sum[1][2 * half], (uint32_t)sum[1][2 * half + 1], 0x6521);
         rows.low[half] = __byte_perm(first, second, 0x6420);
         rows.high[half] = __byte_perm(first, second, 0x7531);
     }
     return rows;
 }
 
+/* SUM += A times a byte, low or high, of the numbers of WINDOW. */
+template <int KY>
+static __device__ __forceinline__ void multiply_window(const struct matrix (&a)[KY], const struct rows (&window)[KY + 1],
+                                                       uint32_t (rows::*byte)[2], int half, int (&sum)[4])
+{
+#pragma unroll
+    for (int k = 0; k < KY; k++) {
+        const bool whole = 2 * k + 1 < KY + 1; /* the window's last step has no second half */
+        multiply_add(a[k], (window[2 * k].*byte)[half], whole ? (window[2 * k + whole].*byte)[half] : 0, sum);
+    }
+}
+
 /* Four neighbouring pixels of rows g and g + 8 of the STEP that begins where WINDOW does. */
 template <int KY>
 static __device__ __forceinline__ void filter_columns(const struct rows (&window)[KY + 1], const struct matrix (&low)[KY],
-                                                      const struct matrix (&high)[KY], int shift, uint32_t (&ret_pixels)[2])
+                                                      const struct matrix (&high)[KY], int factor, uint32_t (&ret_pixels)[2])
 {
-    uint32_t sum[2][4];
+    int sum[2][4] = {};
 
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        int lowest[4] = {1 << 23, 1 << 23, 1 << 23, 1 << 23}, middle[4] = {0, 0, 0, 0}, highest[4] = {0, 0, 0, 0};
-#pragma unroll
-        for (int k = 0; k < KY; k++) {
-            const bool whole = 2 * k + 1 < KY + 1; /* the window's last step has no second half */
-            const uint32_t low0 = window[2 * k].low[half], low1 = whole ? window[2 * k + whole].low[half] : 0;
-            const uint32_t high0 = window[2 * k].high[half], high1 = whole ? window[2 * k + whole].high[half] : 0;
-            multiply_add(low[k], low0, low1, lowest);
-            multiply_add(low[k], high0, high1, middle);
-            multiply_add(high[k], low0, low1, middle);
-            multiply_add(high[k], high0, high1, highest);
-        }
-#pragma unroll
-        for (int i = 0; i < 4; i++) /* where the shift is 9, the low weights are 0 */
-            sum[half][i] = (uint32_t)lowest[i] + ((uint32_t)middle[i] << shift) + ((uint32_t)highest[i] << (shift + 8));
+        multiply_window(high, window, &rows::high, half, sum[half]);
+        scale(sum[half], 256, 0);
+        multiply_window(high, window, &rows::low, half, sum[half]);
+        multiply_window(low, window, &rows::high, half, sum[half]); /* 0 where the factor is not 256 */
+        scale(sum[half], factor, 1 << 23);
+        multiply_window(low, window, &rows::low, half, sum[half]);
     }
 #pragma unroll
     for (int i = 0; i < 2; i++) /* the highest byte of each sum */
-        ret_pixels[i] = __byte_perm(__byte_perm(sum[0][2 * i], sum[0][2 * i + 1], 0x0073),
-                                    __byte_perm(sum[1][2 * i], sum[1][2 * i + 1], 0x0073), 0x5410);
+        ret_pixels[i] = __byte_perm(__byte_perm((uint32_t)sum[0][2 * i], (uint32_t)sum[0][2 * i + 1], 0x0073),
+                                    __byte_perm((uint32_t)sum[1][2 * i], (uint32_t)sum[1][2 * i + 1], 0x0073), 0x5410);
 }
 
-static __device__ __forceinline__ void store(const struct filter_args &a, int x, int y, uint32_t pixels)
+/* Writes the tile, which all warps have made, to (X0, Y0), whole rows of it at once. */
+template <int HEIGHT>
+static __device__ __forceinline__ void store_tile(const struct filter_args &a, int x0, int y0,
+                                                  const uint8_t (&tile)[HEIGHT][PITCH_OUT])
 {
-    if (y >= a.dst.height)
-        return;
-    plx_vector<uint8_t, 4> vector;
+    const int pieces = TILE_X / PLX_PIECE, x = threadIdx.x % pieces * PLX_PIECE;
+
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        vector.at[i] = (uint8_t)(pixels >> 8 * i);
-    plx_store(vector, a.dst.row(y) + x, a.dst.width - x, a.dst_aligned);
+    for (int n = 0; n < HEIGHT * pieces / (WARPS * 32); n++) {
+        const int y = (threadIdx.y * 32 + threadIdx.x) / pieces + n * (WARPS * 32 / pieces);
+        if (y0 + y < a.dst.height)
+            plx_store(*(const plx_vector<uint8_t, PLX_PIECE> *)&tile[y][x], a.dst.row(y0 + y) + x0 + x, a.dst.width - x0 - x,
+                      a.dst_aligned);
+    }
 }
 
-/* Grid: tiles of 128 x 64 pixels, a warp a strip of 16 columns, which it descends in steps of 16 rows. KX, KY: products by
- * which a window is deep enough, 2 from 19 pixels on. Reads 1 byte a pixel (1.6 with the halo), writes 1. */
-template <int KX, int KY> static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? 2 : 4) filter_kernel(filter_args a)
+/* Grid: tiles of 128 x HEIGHT pixels, a warp a strip of 16 columns, which it descends in steps of 16 rows. KX, KY: products by
+ * which a window is deep enough, 2 from 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile), writes 1. */
+template <int KX, int KY, int HEIGHT>
+static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? PER_SM - 1 : PER_SM) filter_kernel(filter_args a)
 {
-    __shared__ __align__(PLX_PIECE) uint8_t tile[TILE_Y + KY * STEP][PITCH];
-    __shared__ uint32_t bands[8 * (KX + KY)][32];
-    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y, g = threadIdx.x / 4, t = threadIdx.x % 4;
-    const int before = (a.x.size / 2 + 3) / 4 * 4, skipped = before - a.x.size / 2; /* columns before the strip, a whole word */
+    __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][PITCH];
+    __shared__ __align__(PLX_PIECE) uint8_t made[HEIGHT][PITCH_OUT];
+    __shared__ struct axis axis_x, axis_y;
+    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT, g = threadIdx.x / 4;
+    const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
     const uint8_t *strip = &tile[0][MARGIN - before + threadIdx.y * STRIP];
     struct matrix x_low[KX], x_high[KX], y_low[KY], y_high[KY];
     struct rows window[KY + 1];
 
-    load_tile<TILE_Y + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.y.size / 2, tile);
-    make_bands<KX, KY>(a, skipped, bands);
+    load_tile<HEIGHT + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
+    load_axis(a.x, 0, axis_x);
+    load_axis(a.y, WARPS * 16, axis_y);
     __pipeline_wait_prior(0);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < KX; k++) {
-        x_low[k] = get_band(&bands[8 * k]);
-        x_high[k] = get_band(&bands[8 * k + 4]);
+        x_low[k] = make_band(axis_x.low, k * DEPTH, column_of(g) + skipped, column_of(g + 8) + skipped);
+        x_high[k] = make_band(axis_x.high, k * DEPTH, column_of(g) + skipped, column_of(g + 8) + skipped);
     }
 #pragma unroll
     for (int k = 0; k < KY; k++) {
-        y_low[k] = get_band(&bands[8 * (KX + k)]);
-        y_high[k] = get_band(&bands[8 * (KX + k) + 4]);
+        y_low[k] = make_band(axis_y.low, k * DEPTH, g, g + 8);
+        y_high[k] = make_band(axis_y.high, k * DEPTH, g, g + 8);
     }
 
 #pragma unroll
     for (int i = 0; i < KY; i++)
-        window[i + 1] = filter_rows<KX>(strip + i * STEP * PITCH, x_low, x_high, a.x.shift);
+        window[i + 1] = filter_rows<KX>(strip + i * STEP * PITCH, x_low, x_high, a.factor_x);
 #pragma unroll
-    for (int y = 0; y < TILE_Y; y += STEP) {
+    for (int y = 0; y < HEIGHT; y += STEP) {
         uint32_t pixels[2];
 #pragma unroll
         for (int i = 0; i < KY; i++)
             window[i] = window[i + 1];
-        window[KY] = filter_rows<KX>(strip + (y + KY * STEP) * PITCH, x_low, x_high, a.x.shift);
-        filter_columns<KY>(window, y_low, y_high, a.y.shift, pixels);
-        store(a, x0 + threadIdx.y * STRIP + 4 * t, y0 + y + g, pixels[0]);
-        store(a, x0 + threadIdx.y * STRIP + 4 * t, y0 + y + g + 8, pixels[1]);
+        window[KY] = filter_rows<KX>(strip + (y + KY * STEP) * PITCH, x_low, x_high, a.factor_x);
+        filter_columns<KY>(window, y_low, y_high, a.factor_y, pixels);
+        *(uint32_t *)&made[y + g][threadIdx.y * STRIP + threadIdx.x % 4 * 4] = pixels[0];
+        *(uint32_t *)&made[y + g + 8][threadIdx.y * STRIP + threadIdx.x % 4 * 4] = pixels[1];
     }
+    __syncthreads();
+    store_tile(a, x0, y0, made);
 }
 
-/* Weights in two bytes. Where one is 65,536, all others are 0: then the higher byte counts for twice as much. */
-static struct axis split(const uint32_t *weight, int size)
+/* Splits weights into two bytes; by what the higher counts: 256, or 512 where one is 65,536 and all others are 0. */
+static int split(const uint32_t *weight, int size, struct axis *ret_axis)
 {
-    struct axis axis = {};
+    uint32_t factor = 256;
 
-    axis.size = size;
-    axis.shift = 8;
     for (int i = 0; i < size; i++)
-        axis.shift = weight[i] == 65536 ? 9 : axis.shift;
-    for (int i = 0; i < size; i++) {
-        axis.high[i] = (uint8_t)(weight[i] >> axis.shift);
-        axis.low[i] = (uint8_t)(weight[i] - ((uint32_t)axis.high[i] << axis.shift));
+        factor = weight[i] == 65536 ? 512 : factor;
+    for (int shift = 0; shift < SHIFTS; shift++) {
+        for (int i = 0; i < size; i++) {
+            ret_axis->low[shift][BEFORE + i - shift] = (uint8_t)(weight[i] % factor);
+            ret_axis->high[shift][BEFORE + i - shift] = (uint8_t)(weight[i] / factor);
+        }
     }
-    return axis;
+    return (int)factor;
 }
 
 /* Matrix products that hold the window of SIZE, WASTED places and one step of outputs. */
@@ -261,20 +278,29 @@ static bool needs_two(int size, int wasted)
 int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
                    const struct plx_image *dst)
 {
-    static void (*const kernel[2][2])(struct filter_args) = {{filter_kernel<1, 1>, filter_kernel<1, 2>},
-                                                             {filter_kernel<2, 1>, filter_kernel<2, 2>}};
+    static void (*const kernel[2][2][2])(struct filter_args) = {
+        {{filter_kernel<1, 1, LOW>, filter_kernel<1, 2, LOW>}, {filter_kernel<2, 1, LOW>, filter_kernel<2, 2, LOW>}},
+        {{filter_kernel<1, 1, HIGH>, filter_kernel<1, 2, HIGH>}, {filter_kernel<2, 1, HIGH>, filter_kernel<2, 2, HIGH>}}};
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_image_ok(src, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(src, dst) || !plx_filter_ok(filter))
         return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, src))
         return PLX_ERR_RANGE;
 
-    const struct filter_args args = {plx_view_of<const uint8_t>(src),         plx_view_of<uint8_t>(dst),
-                                     split(filter->weight_x, filter->size_x), split(filter->weight_y, filter->size_y),
-                                     plx_rows_aligned(src, PLX_PIECE),        plx_rows_aligned(dst, 4)};
+    struct filter_args args = {};
+    args.src = plx_view_of<const uint8_t>(src);
+    args.dst = plx_view_of<uint8_t>(dst);
+    args.size_x = filter->size_x;
+    args.size_y = filter->size_y;
+    args.factor_x = split(filter->weight_x, filter->size_x, &args.x);
+    args.factor_y = split(filter->weight_y, filter->size_y, &args.y);
+    args.src_aligned = plx_rows_aligned(src, PLX_PIECE);
+    args.dst_aligned = plx_rows_aligned(dst, PLX_PIECE);
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
-    const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, TILE_Y));
-    kernel[two_x][two_y]<<<grid, dim3(32, WARPS), 0, gpu->stream>>>(args);
+    const dim3 low = plx_grid(src->width, src->height, dim3(TILE_X, LOW)), block(32, WARPS);
+    const bool high = low.x * low.y > (unsigned)(gpu->multiprocessors * PER_SM);
+    const dim3 grid = high ? plx_grid(src->width, src->height, dim3(TILE_X, HIGH)) : low;
+    kernel[high][two_x][two_y]<<<grid, block, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, filter_kernel);
 }

@@ -28,4 +28,27 @@ static __device__ __forceinline__ void plx_load_piece(const uint8_t *row, int wi
     }
 }
 
+/* The same of the rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP. */
+template <int ROWS, int STEP, int PITCH>
+static __device__ __forceinline__ void plx_load_pieces(const plx_view<const uint8_t> &image, int x, int y0, bool aligned,
+                                                       int first, uint8_t *ret_tile)
+{
+    const int bottom = image.height - 1;
+
+    if (aligned && x >= 0 && x + PLX_PIECE <= image.width) { /* asked once: it is the same for all rows */
+        const uint8_t *column = image.data + x;
+#pragma unroll
+        for (int n = 0; n < (ROWS + STEP - 1) / STEP; n++) {
+            const int i = first + n * STEP;
+            if ((n + 1) * STEP <= ROWS || i < ROWS) /* mostly known */
+                __pipeline_memcpy_async(ret_tile + i * PITCH, column + (size_t)plx_clamp(y0 + i, 0, bottom) * image.pitch,
+                                        PLX_PIECE);
+        }
+    } else {
+#pragma unroll 1
+        for (int i = first; i < ROWS; i += STEP)
+            plx_load_piece(image.row(plx_clamp(y0 + i, 0, bottom)), image.width, x, false, ret_tile + i * PITCH);
+    }
+}
+
 #endif

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage histogram: brightness counts of the whole image and of a grid of zones. */
-#include "gpu/total.cuh"
 #include "gpu/vector.cuh"
 
 #define LEVELS PLX_GPU_LEVELS
-#define THREADS LEVELS
+#define THREADS 512
+#define PER_SM 2 /* blocks that a multiprocessor is meant to hold */
 #define ZONES (PLX_ZONES * PLX_ZONES)
-#define COPIES 32  /* of a block's counters, one a lane: each lane has a bank of its own, so no content is slow */
-#define VECTOR 16  /* bytes that are read at once */
-#define BATCH 4    /* vectors of a thread on their way at the same time */
-#define LEAST 4096 /* pixels of a block, fewer only where a zone has no more */
-#define PER_SM 4   /* blocks that a multiprocessor is meant to hold */
+#define COPIES 32 /* of a block's counters, one a lane: each lane has a bank of its own, so no content is slow */
+#define FOURS (LEVELS * COPIES / 4 / THREADS) /* of counters, that a thread clears and adds up */
+#define SHIFT 7                               /* of a level, in the offset of its counters: bits of COPIES of them */
+#define VECTOR 16                             /* bytes that are read at once */
+#define BATCH 4                               /* vectors of a thread on their way at the same time */
+#define LEAST (THREADS * VECTOR)              /* pixels of a block, fewer only where a zone has no more */
 
 struct histogram_args {
     plx_view<const uint8_t> grey;
     plx_view<uint32_t> bins;
+    int rows;         /* of a block, at most */
+    int pieces;       /* of a row, at most: the vectors that hold it */
+    int rows_at_once; /* that a block reads, a piece a thread */
     struct plx_gpu_totals *totals;
 };
 
@@ -24,115 +28,165 @@ static __device__ __forceinline__ int zone_start(int index, int count)
     return (count * index + PLX_ZONES - 1) / PLX_ZONES;
 }
 
-/* Pixels X0..X1-1 of COUNT rows, cut into aligned vectors, of which the first and the last of a row may be cut. */
-struct slice {
-    plx_view<const uint8_t> grey;
-    int x0, x1, y0, count, pieces; /* of a row */
-};
+typedef plx_vector<uint32_t, VECTOR / 4> pixels;
 
-/* BATCH pieces of a slice, THREADS apart. */
-struct batch {
-    plx_vector<uint32_t, VECTOR / 4> whole[BATCH];
-    uint32_t read; /* a bit for each that is whole */
+/* Of each row of a zone from FROM on the PIECE-th of the aligned vectors that hold it. */
+struct column {
+    const uint8_t *from;
+    size_t pitch;
+    int width, piece; /* the width of the zone */
 
-    __device__ __forceinline__ batch(const slice &s, int piece)
+    /* The vector in a row; *RET_START: its first pixel, in the zone. */
+    __device__ __forceinline__ const uint8_t *vector(int row, int *ret_start) const
     {
-        read = 0;
-#pragma unroll
-        for (int i = 0; i < BATCH; i++, piece += THREADS) {
-            const uint8_t *row = s.grey.row(s.y0 + piece / s.pieces);
-            const int x = start(s, row, piece);
-            if (piece >= s.pieces * s.count || x < s.x0 || x + VECTOR > s.x1)
-                continue;
-            whole[i] = *(const plx_vector<uint32_t, VECTOR / 4> *)(row + x);
-            read |= 1u << i;
-        }
+        const uint8_t *at = from + row * pitch + piece * VECTOR;
+        const int before = (int)((uintptr_t)at % VECTOR);
+        *ret_start = piece * VECTOR - before;
+        return at - before;
     }
 
-    /* Column where PIECE, of ROW, begins. */
-    static __device__ __forceinline__ int start(const slice &s, const uint8_t *row, int piece)
+    /* True if all pixels of the vectors lie in the SIZE columns of which the zone begins at the one with number ZONE. */
+    __device__ __forceinline__ bool within(int zone, int size) const
     {
-        return s.x0 - (int)((uintptr_t)(row + s.x0) % VECTOR) + piece % s.pieces * VECTOR;
-    }
-
-    /* COUNTER: [level][COPIES], from the lane's copy on. */
-    __device__ __forceinline__ void count(const slice &s, int piece, uint32_t *counter) const
-    {
-#pragma unroll
-        for (int i = 0; i < BATCH; i++, piece += THREADS) {
-            if (read >> i & 1) {
-#pragma unroll
-                for (int j = 0; j < VECTOR; j++)
-                    atomicAdd(&counter[(whole[i].at[j / 4] >> j % 4 * 8 & 0xFF) * COPIES], 1u);
-            } else if (piece < s.pieces * s.count) {
-                const uint8_t *row = s.grey.row(s.y0 + piece / s.pieces);
-                const int x = start(s, row, piece), end = min(x + VECTOR, s.x1);
-                for (int k = max(x, s.x0); k < end; k++)
-                    atomicAdd(&counter[row[k] * COPIES], 1u);
-            }
-        }
+        const bool aligned = pitch % VECTOR == 0;
+        const int least = aligned ? (int)((uintptr_t)from % VECTOR) : 0, most = aligned ? least : VECTOR - 1;
+        const int first = zone + piece * VECTOR;
+        return first - most >= 0 && first - least + VECTOR <= size;
     }
 };
 
-/* Sum of the block's counters of the thread's level. */
-static __device__ uint32_t sum_of_copies(const uint32_t *counter)
+/* A block's counters, [level][COPIES]; a lane adds to a copy of its own. */
+struct counters {
+    char *all;
+    uint32_t copy; /* offset of the lane's */
+
+    __device__ __forceinline__ explicit counters(uint32_t *all)
+        : all((char *)all), copy(threadIdx.x % COPIES * (uint32_t)sizeof *all)
+    {
+    }
+
+    /* SHIFTED: a level shifted by SHIFT, among other bits. */
+    __device__ __forceinline__ void add(uint32_t shifted) const
+    {
+        atomicAdd((uint32_t *)(all + ((shifted & (LEVELS - 1) << SHIFT) | copy)), 1u);
+    }
+
+    __device__ __forceinline__ void add_pixel(const pixels &p, int i) const
+    {
+        add(i % 4 ? p.at[i / 4] >> (8 * (i % 4) - SHIFT) : p.at[i / 4] << SHIFT);
+    }
+
+    __device__ __forceinline__ void add_all(const pixels &p) const
+    {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            add_pixel(p, i);
+    }
+
+    /* Those that are in the zone; the first is START there. */
+    __device__ __forceinline__ void add_some(const pixels &p, int start, int width) const
+    {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            if ((unsigned)(start + i) < (unsigned)width)
+                add_pixel(p, i);
+    }
+
+    /* The same of a vector that has not been read, because not all of it is in the image. */
+    __device__ __forceinline__ void add_bytes(const uint8_t *vector, int start, int width) const
+    {
+#pragma unroll 1
+        for (int i = max(0, -start); i < min(VECTOR, width - start); i++)
+            add((uint32_t)vector[i] << SHIFT);
+    }
+};
+
+/* A part of the sum of the counters of level threadIdx.x * LEVELS / THREADS; the others are in the neighbouring threads. */
+static __device__ __forceinline__ uint32_t sum_of_copies(const uint32_t *counter)
 {
-    const uint4 *copies = (const uint4 *)(counter + threadIdx.x * COPIES);
+    const uint4 *copies = (const uint4 *)counter + threadIdx.x * FOURS;
+    const int level = threadIdx.x * LEVELS / THREADS;
     uint32_t sum = 0;
 
 #pragma unroll
-    for (int i = 0; i < COPIES / 4; i++) { /* neighbours in other banks */
-        const uint4 four = copies[(threadIdx.x + i) % (COPIES / 4)];
+    for (int i = 0; i < FOURS; i++) { /* neighbours in other banks */
+        const uint4 four = copies[(level + i) % FOURS];
         sum += four.x + four.y + four.z + four.w;
     }
     return sum;
 }
 
-/* Moves a row of counts out and clears it; the count of the thread's bin. */
-static __device__ __forceinline__ uint32_t write_row(uint32_t *counts, int bins, uint32_t *ret_row)
+/* Adds VALUE to *TOTAL, whose upper half counts who has added. True for the last of ADDERS, who gets the sum and leaves 0.
+ * Nobody waits for anybody, and no memory is read but the total. */
+static __device__ __forceinline__ bool add_up(unsigned long long *total, uint32_t value, unsigned adders, uint32_t *ret_sum)
 {
-    if ((int)threadIdx.x >= bins)
-        return 0;
-    const uint32_t count = __ldcg(&counts[threadIdx.x]);
-    counts[threadIdx.x] = 0;
-    return ret_row[threadIdx.x] = count;
+    const unsigned long long before = atomicAdd(total, 1ULL << 32 | value);
+
+    if (before >> 32 != adders - 1)
+        return false;
+    *total = 0;
+    *ret_sum = (uint32_t)before + value;
+    return true;
 }
 
-/* Grid: x zones in raster order, y slices of a zone's rows. Reads 1 byte a pixel, 16 at a time; the last slice of a zone writes
- * the zone's row of bins, the last zone that of the whole. */
+/* Adds up the block's counts of each bin and adds them to the zone's, and the last who does so the bin to that of the whole. */
+static __device__ __forceinline__ void add_to_bins(const histogram_args &a, int zone, uint32_t count)
+{
+    const int threads = THREADS / a.bins.width, group = min(threads, warpSize), bin = threadIdx.x / threads; /* of a bin */
+
+    PLX_UNROLL(1)
+    for (int step = group / 2; step > 0; step /= 2)
+        count += __shfl_xor_sync(PLX_ALL_LANES, count, step);
+    if (threadIdx.x % group == 0 && add_up(&a.totals->bins[1 + zone][bin], count, gridDim.y * (threads / group), &count)) {
+        a.bins.row(1 + zone)[bin] = count;
+        if (add_up(&a.totals->bins[0][bin], count, ZONES, &count))
+            a.bins.row(0)[bin] = count;
+    }
+}
+
+/* Grid: x zones in raster order, y slices of a zone's rows; a thread takes one piece of every rows_at_once-th row. Reads 1 byte
+ * a pixel, 16 at a time. */
 static __global__ void __launch_bounds__(THREADS, PER_SM) histogram_kernel(histogram_args a)
 {
     __shared__ __align__(16) uint32_t counter[LEVELS * COPIES];
-    const int zone = blockIdx.x, zone_x = zone % PLX_ZONES, zone_y = zone / PLX_ZONES, slices = gridDim.y;
+    const int zone = blockIdx.x, zone_x = zone % PLX_ZONES, zone_y = zone / PLX_ZONES;
     const int x0 = zone_start(zone_x, a.grey.width), x1 = zone_start(zone_x + 1, a.grey.width);
-    const int top = zone_start(zone_y, a.grey.height), rows = zone_start(zone_y + 1, a.grey.height) - top;
-    const int first = rows * (int)blockIdx.y / slices, last = rows * ((int)blockIdx.y + 1) / slices;
-    const slice s = {a.grey, x0, x1, top + first, last - first, (x1 - x0) / VECTOR + 2};
-    uint32_t *mine = counter + threadIdx.x % COPIES;
-    batch pixels(s, threadIdx.x); /* on their way while the counters are cleared */
+    const int y0 = zone_start(zone_y, a.grey.height) + blockIdx.y * a.rows;
+    const int y1 = min(y0 + a.rows, zone_start(zone_y + 1, a.grey.height));
+    const int first = threadIdx.x / (unsigned)a.pieces, piece = threadIdx.x - first * a.pieces;
+    const int end = first < a.rows_at_once ? y1 - y0 : 0;
+    const counters mine(counter);
+    const column c = {a.grey.row(y0) + x0, a.grey.pitch, x1 - x0, piece};
+    const bool whole = c.within(0, c.width), inside = c.within(x0, a.grey.width);
 
-    for (int i = threadIdx.x; i < LEVELS * COPIES / 4; i += THREADS)
-        ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);
-    __syncthreads();
-    for (int i = threadIdx.x; i < s.pieces * s.count;) {
-        const int next = i + BATCH * THREADS;
-        const batch later(s, next);
-        pixels.count(s, i, mine);
-        pixels = later;
-        i = next;
+    for (int row = first; row == first || row < end; row += BATCH * a.rows_at_once) {
+        pixels read[BATCH];
+        int start;
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            if (inside && row + i * a.rows_at_once < end)
+                read[i] = *(const pixels *)c.vector(row + i * a.rows_at_once, &start);
+        if (row == first) { /* while the first pixels are on their way */
+#pragma unroll
+            for (int i = 0; i < FOURS; i++)
+                ((uint4 *)counter)[threadIdx.x + i * THREADS] = make_uint4(0, 0, 0, 0);
+            __syncthreads();
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            if (row + i * a.rows_at_once >= end)
+                break;
+            const uint8_t *vector = c.vector(row + i * a.rows_at_once, &start);
+            if (whole)
+                mine.add_all(read[i]);
+            else if (inside)
+                mine.add_some(read[i], start, c.width);
+            else
+                mine.add_bytes(vector, start, c.width);
+        }
     }
     __syncthreads();
-
-    const uint32_t sum = sum_of_copies(counter);
-    if (sum > 0)
-        atomicAdd(&a.totals->bins[1 + zone][threadIdx.x * a.bins.width / LEVELS], sum);
-    if (!plx_last_block(&a.totals->slices[zone], slices))
-        return;
-    const uint32_t count = write_row(a.totals->bins[1 + zone], a.bins.width, a.bins.row(1 + zone));
-    if (count > 0)
-        atomicAdd(&a.totals->bins[0][threadIdx.x], count);
-    if (plx_last_block(&a.totals->blocks, ZONES))
-        write_row(a.totals->bins[0], a.bins.width, a.bins.row(0));
+    add_to_bins(a, zone, sum_of_copies(counter));
 }
 
 int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins)
@@ -144,9 +198,17 @@ int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
-    const int pixels = grey->width * grey->height, most = gpu->multiprocessors * PER_SM / ZONES;
-    const int wanted = pixels / (ZONES * LEAST), fewer = wanted < most ? wanted : most, slices = fewer < 1 ? 1 : fewer;
-    const struct histogram_args args = {plx_view_of<const uint8_t>(grey), plx_view_of<uint32_t>(ret_bins), gpu->totals};
+    const int zone_width = plx_blocks(grey->width, PLX_ZONES), zone_height = plx_blocks(grey->height, PLX_ZONES);
+    const int wanted = zone_width * zone_height / LEAST, most = gpu->multiprocessors * PER_SM / ZONES;
+    const int fewer = wanted < most ? wanted : most, slices = fewer < 1 ? 1 : fewer;
+    const bool aligned = plx_rows_aligned(grey, VECTOR) && grey->width % (PLX_ZONES * VECTOR) == 0;
+    const int pieces = (int)plx_blocks(zone_width, VECTOR) + !aligned;
+    const struct histogram_args args = {plx_view_of<const uint8_t>(grey),
+                                        plx_view_of<uint32_t>(ret_bins),
+                                        (int)plx_blocks(zone_height, slices),
+                                        pieces,
+                                        THREADS / pieces,
+                                        gpu->totals};
     histogram_kernel<<<dim3(ZONES, (unsigned)slices), THREADS, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, histogram_kernel);
 }

@@ -22,9 +22,8 @@ extern "C" {
 /* Device memory of the stages that sum up over the whole image; all 0 between them. See total.cuh. */
 struct plx_gpu_totals {
     unsigned long long value, best;
-    unsigned blocks, best_blocks;           /* that are done; match_template, which adds up to BEST, may run beside others */
-    unsigned slices[PLX_ZONES * PLX_ZONES]; /* that are done of each zone */
-    uint32_t bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS];
+    unsigned blocks, best_blocks; /* that are done; match_template, which adds up to BEST, may run beside others */
+    unsigned long long bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS]; /* of the histogram; in the upper half, who has added */
 };
 
 struct plx_gpu {

@@ -91,6 +91,13 @@ static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uin
         : "memory");
 }
 
+static __device__ __forceinline__ void plx_store_shared_4_if(int condition, uint32_t shared, uint32_t v)
+{
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t@p st.shared.u32 [%0], %1;\n\t}" ::"r"(shared), "r"(v),
+                 "r"(condition)
+                 : "memory");
+}
+
 /* From L2: what this multiprocessor or another has stored. */
 static __device__ __forceinline__ uint4 plx_load_16(const uint4 *global)
 {

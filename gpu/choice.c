@@ -13,24 +13,22 @@ static const struct plx_sgm_choice choices[PLX_GPU_CHOICES] = {
 };
 enum { TOGETHER_4, TOGETHER_16_OF_4, BANDS = PLX_GPU_CHOICES - 1 };
 
-static bool can(int choice, const struct plx_match *match)
+static bool can(const struct plx_gpu *gpu, int choice, const struct plx_match *match)
 {
     switch (choices[choice].schedule) {
     case PLX_SWEEPS:
         return plx_sgm_can_sweep(match);
     case PLX_BANDS:
-        return plx_sgm_can_band(match);
+        return plx_sgm_can_band(gpu, match);
     default:
         return true;
     }
 }
 
-/* Where a volume is so much larger than the cache that the memory sets the time, bands move less; not where P2 varies, which
- * costs them more than the lines. */
+/* Where a volume is so much larger than the cache that the memory sets the time, bands move less. */
 static bool bands_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    return plx_sgm_can_band(match) && !plx_p2_varies(match) &&
-           (int64_t)width * height * match->disparities > (int64_t)3 * gpu->cache_bytes;
+    return plx_sgm_can_band(gpu, match) && (int64_t)width * height * match->disparities > (int64_t)3 * gpu->cache_bytes;
 }
 
 /*
@@ -47,7 +45,7 @@ static int suits(const struct plx_gpu *gpu, int width, int height, const struct 
 
 static int choice_of(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    return gpu->choice < 0 || !can(gpu->choice, match) ? suits(gpu, width, height, match) : gpu->choice;
+    return gpu->choice < 0 || !can(gpu, gpu->choice, match) ? suits(gpu, width, height, match) : gpu->choice;
 }
 
 const struct plx_sgm_choice *plx_gpu_sgm_choice(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)

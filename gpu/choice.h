@@ -41,8 +41,11 @@ static inline bool plx_p2_varies(const struct plx_match *match)
     return match->p2_scale > 0 && match->p2_min < match->p2;
 }
 
-/* sgm_bands.cu: false where there are no diagonals. */
-bool plx_sgm_can_band(const struct plx_match *match);
+/* sgm_bands.cu: false where there are no diagonals, or where a block of them does not fit a multiprocessor. */
+bool plx_sgm_can_band(const struct plx_gpu *gpu, const struct plx_match *match);
+
+/* sgm_bands.cu: whether it does. */
+int plx_sgm_bands_fit(struct plx_gpu *gpu, bool *ret_fit);
 
 /* sgm_sweeps.cu: false where the features of a pixel do not fit one word. Then there are lines, whatever is chosen. */
 bool plx_sgm_can_sweep(const struct plx_match *match);

@@ -49,6 +49,7 @@ struct plx_gpu {
     int cache_bytes;                      /* of L2 */
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
+    bool bands_fit;                       /* stage sgm may go in bands */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
     int choice;                           /* of choice.c; below 0: by itself */
     struct plx_gpu_totals *totals;

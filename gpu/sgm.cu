@@ -72,16 +72,14 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
         result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->chain, cudaStreamNonBlocking, greatest));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->walked, cudaEventDisableTiming));
-    for (int i = 0; i < 2 && result == 0; i++)
-        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->won[i], cudaEventDisableTiming));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->fork, cudaEventDisableTiming));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
     if (result == 0)
-        result = plx_sgm_winner_prepare(gpu);
-    if (result == 0)
         result = plx_sgm_lines_occupancy(gpu, &gpu->lines_resident);
+    if (result == 0)
+        result = plx_sgm_bands_fit(gpu, &gpu->bands_fit);
     gpu->lines_resident *= gpu->multiprocessors;
     return result;
 }
@@ -91,9 +89,6 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
     struct plx_gpu_sgm *sgm = gpu->sgm;
     if (!sgm)
         return;
-    for (int i = 0; i < 2; i++)
-        if (sgm->won[i])
-            cudaEventDestroy(sgm->won[i]);
     if (sgm->walked)
         cudaEventDestroy(sgm->walked);
     if (sgm->chain)

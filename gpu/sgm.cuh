@@ -7,7 +7,7 @@
  *            opposite paths, added up; that is at most 2 * 120
  *   winner   C and those volumes -> S, and the winners of both views                      sgm_winner.cu
  *
- * In the place of columns and diagonals there may be the bands of sgm_band.cuh, and in the place of all the sweeps of
+ * In the place of columns, diagonals and winner there may be the bands of sgm_band.cuh, and in the place of all the sweeps of
  * sgm_sweeps.cuh.
  *
  * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
@@ -47,19 +47,11 @@ struct plx_gpu_sgm {
     /* of the bands */
     uint4 *bands;       /* see plx_sgm_band_bytes; in the place of PAIRS where there is room */
     cudaStream_t chain; /* they follow each other, and go before what can wait */
-    cudaEvent_t walked; /* a band is done, */
-    cudaEvent_t won[2]; /* and its winners are found: in turn */
+    cudaEvent_t walked; /* all of them are done */
 
     cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
     cudaEvent_t fork, join;
     void *memory; /* all of it */
-};
-
-/* Rows that both sweeps have visited: of each the first one, from where it goes on in its direction, and how many. */
-struct plx_band_rows {
-    const uint4 *sums; /* of the sweep that came first, [height][width] */
-    const uint4 *last; /* of the other, [2][LONGEST rows][width] */
-    int first[2], count[2], longest;
 };
 
 struct plx_sgm_job {
@@ -80,9 +72,11 @@ int plx_sgm_words(const struct plx_sgm_job *job);
 int plx_sgm_sweeps(const struct plx_sgm_job *job);
 int plx_sgm_bands(const struct plx_sgm_job *job);
 
-/* And these on STREAM: lines that are rows; the winners of a band. */
+/* The right view from votes; they and the ticket are left as the next frame needs them. */
+int plx_sgm_right_view(const struct plx_sgm_job *job);
+
+/* And this on STREAM: lines that are rows. */
 int plx_sgm_rows(const struct plx_sgm_job *job, cudaStream_t stream);
-int plx_sgm_winner_of_band(const struct plx_sgm_job *job, const struct plx_band_rows *band, cudaStream_t stream);
 
 /* What the sweeps need of memory of their own. */
 size_t plx_sgm_message_bytes(const struct plx_limits *limits);
@@ -90,8 +84,5 @@ size_t plx_sgm_meeting_bytes(const struct plx_limits *limits);
 
 /* And the bands. */
 size_t plx_sgm_band_bytes(const struct plx_limits *limits);
-
-/* Once, at creation: lets its kernels have as much shared memory as they ask for. */
-int plx_sgm_winner_prepare(struct plx_gpu *gpu);
 
 #endif

@@ -1,126 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the bands of sgm_band.cuh follow each other. Both sweeps go on at the same time, and half way they have met: of the two
- * that come to a pixel the first one leaves its sums in a volume, the second one in memory for two bands, which does not
- * have to leave the cache: as soon as a band is done, its winners are found, beside the next one. Rows, whose lines are the
- * longest, are walked beside the first half.
+ * How the bands of sgm_band.cuh follow each other. Both sweeps go on at the same time, and half way they have met. Rows, whose
+ * lines are the longest, are walked beside the first half.
  */
-#include "gpu/sgm_band.cuh"
+#include "gpu/sgm_band_walker.cuh"
+#include "gpu/sgm_band_winners.cuh"
 
-#define REGISTERS_OF(S) (PLX_ARCH < 800 ? S::MOST_WARPS : 16) /* so many warps: with their registers none are spilled */
-#define COLS 2
-#define ROWS_AHEAD 4
-#define SLOTS 2 /* bands whose sums there is room for */
-
-/*
- * Grid: a block a strip of columns, of each sweep. A pixel of a strip moves D bytes of costs in and 2 D bytes of sums out; and
- * one beside it, of which there are about ROWS / 2 in a row on each side, D bytes in.
+/* Of a block. Before Ampere 255 registers a thread, so that none are spilled: then a block has too few threads to be started.
  */
-template <class S, bool VARYING>
-static __global__ void __launch_bounds__(REGISTERS_OF(S) * WARP) band_kernel(const __grid_constant__ band_args a)
+static constexpr int most_warps(bool wide)
 {
-    extern __shared__ __align__(16) unsigned char shared[];
-    if (a.rows[blockIdx.y] > 0)
-        band_walker<S, VARYING>(a, (uint32_t)__cvta_generic_to_shared(shared)).walk();
+    return PLX_ARCH < 800 ? 8 : wide ? 16 : FEW_WARPS;
 }
 
-/* Chunks of what the bands keep in sgm->bands: L of a row of a sweep, twice for each; then sums, of two bands. */
-template <class S> struct band_memory {
-    int64_t state, sums_row;
-
-    explicit band_memory(int width) : state((int64_t)PATHS * width * S::THREADS), sums_row((int64_t)width * 2 * S::THREADS)
-    {
-    }
-    int64_t sums(int slot) const
-    {
-        return 2 * SWEEPS * state + slot * SWEEPS * S::ROWS * sums_row;
-    }
-};
-
-/* Whether the strips of both sweeps find a multiprocessor each sets how wide they are: else as wide as can be. */
-static int own_warps(const struct plx_gpu *gpu, int width, int columns, int most)
+/*
+ * WIDE: more than FEW warps of a strip. Grid: a block a strip of columns, of each sweep. A pixel of a strip moves D bytes of
+ * costs in and, in the first half, 2 D bytes of sums out, in the second 3 D bytes of sums in and 10 of winners out; and one
+ * beside it, of which there are about ROWS / 2 in a row on each side, D bytes in.
+ */
+template <class S, bool VARYING, bool SECOND, bool WIDE>
+static __global__ void __launch_bounds__(most_warps(WIDE) * WARP) band_kernel(const __grid_constant__ band_args a)
 {
-    const int strips = gpu->multiprocessors / SWEEPS;
-    return strips > 0 ? min((int)plx_blocks((int)plx_blocks(width, strips), columns), most) : most;
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0), seeker = warp - a.own - 2 * S::BESIDE;
+
+    if (a.rows[blockIdx.y] <= 0)
+        return;
+    if (!SECOND || seeker < 0) {
+        band_walker<S, VARYING, SECOND>(a, (uint32_t)__cvta_generic_to_shared(shared), warp).walk();
+        return;
+    }
+    band_winners<S> winners(a, shared, seeker);
+    winners.clear();
+    for (int row = 0; row < winners.rows; row++) {
+        band_barrier();
+        winners.find(row);
+    }
+}
+
+/* Chunks of L of a row of a sweep. There are two for each in sgm->bands. */
+template <class S> static constexpr int64_t state_chunks(int width)
+{
+    return (int64_t)PATHS * width * S::THREADS;
 }
 
 template <class S, bool VARYING> struct band_chain {
     const struct plx_sgm_job *job;
     struct plx_gpu *gpu;
     struct plx_gpu_sgm *sgm;
-    band_memory<S> memory;
     band_args args;
     int bands, half[SWEEPS]; /* of each half of a sweep, and rows of its first one */
-    int shared_bytes;
 
     explicit band_chain(const struct plx_sgm_job *of)
-        : job(of), gpu(of->gpu), sgm(of->gpu->sgm), memory(of->width), args(), half{(of->height + 1) / 2, of->height / 2}
+        : job(of), gpu(of->gpu), sgm(of->gpu->sgm), args(), half{(of->height + 1) / 2, of->height / 2}
     {
         const struct plx_match *match = of->match;
         bands = (int)plx_blocks(half[0], S::ROWS);
         args.cost = sgm->cost;
+        args.rows_of = sgm->pairs[PLX_HORIZONTAL];
+        args.sums = sgm->sums;
         args.penalty[0] = sgm->penalty, args.penalty[1] = sgm->penalty_upwards;
         args.width = of->width;
-        args.beside = S::BESIDE;
-        args.own = own_warps(gpu, of->width, S::COLUMNS, S::MOST_WARPS - 2 * S::BESIDE);
         args.p1_straight = (uint32_t)match->p1_straight * 0x10001u;
         args.p1_diagonal = (uint32_t)match->p1_diagonal * 0x10001u;
         args.p2 = (uint32_t)match->p2 * 0x10001u;
-        shared_bytes = band_shared_bytes<S>(args.own + 2 * args.beside);
+        args.out = plx_winner_views_of(of);
+        args.votes = sgm->votes;
+        set_width();
     }
 
-    int walk(void)
+    template <bool SECOND> auto kernel(void) const -> void (*)(band_args)
     {
+        if constexpr (S::MOST > S::FEW)
+            if (args.own > S::FEW)
+                return band_kernel<S, VARYING, SECOND, true>;
+        return band_kernel<S, VARYING, SECOND, false>;
+    }
+
+    /* Whether the strips of both sweeps find a multiprocessor each sets how wide they are: else as wide as can be. */
+    void set_width(void)
+    {
+        const int strips = gpu->multiprocessors / SWEEPS;
+
+        args.own = S::MOST;
+        if (strips > 0)
+            args.own = min(args.own, (int)plx_blocks((int)plx_blocks(args.width, strips), S::COLUMNS));
+        while (args.own > 1 && band_memory<S>(args.own, true).bytes > gpu->shared_bytes_block)
+            args.own--;
+    }
+
+    template <bool SECOND> int prepare(void)
+    {
+        return PLX_CUDA(gpu, cudaFuncSetAttribute(kernel<SECOND>(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  band_memory<S>(args.own, SECOND).bytes));
+    }
+
+    template <bool SECOND> int walk(void)
+    {
+        const auto walker = kernel<SECOND>();
         const dim3 grid(plx_blocks(job->width, args.own * S::COLUMNS), SWEEPS);
-        band_kernel<S, VARYING><<<grid, (args.own + 2 * args.beside) * WARP, shared_bytes, sgm->chain>>>(args);
+        const int warps = args.own + 2 * S::BESIDE + (SECOND ? SEEKERS : 0);
+        walker<<<grid, warps * WARP, band_memory<S>(args.own, SECOND).bytes, sgm->chain>>>(args);
         return PLX_LAUNCHED(gpu, band_kernel);
     }
 
-    /* Rows from STEP on of a sweep, counted in its direction, but none from END on. */
-    void place(int sweep, int step, int end)
-    {
-        const int turn = (int)plx_blocks(step, S::ROWS);
-
-        args.rows[sweep] = max(min(S::ROWS, end - step), 0);
-        args.y[sweep] = sweep ? job->height - 1 - step : step;
-        args.begins[sweep] = step == 0;
-        args.before[sweep] = sgm->bands + (2 * sweep + (turn & 1)) * memory.state;
-        args.after[sweep] = sgm->bands + (2 * sweep + (~turn & 1)) * memory.state;
-    }
-
-    int first_half(int band)
+    /* Band BAND of each half, of both sweeps. */
+    template <bool SECOND> int step(int band)
     {
         for (int sweep = 0; sweep < SWEEPS; sweep++) {
-            place(sweep, band * S::ROWS, half[sweep]);
-            args.sums[sweep] = sgm->sums + args.y[sweep] * memory.sums_row;
-            args.sums_step[sweep] = (int)(sweep ? -memory.sums_row : memory.sums_row);
-        }
-        return walk();
-    }
+            const int64_t state = state_chunks<S>(args.width);
+            const int begin = band * S::ROWS + (SECOND ? half[sweep] : 0), end = SECOND ? job->height : half[sweep];
+            const int turn = (int)plx_blocks(begin, S::ROWS);
 
-    int second_half(int band)
-    {
-        const int slot = band % SLOTS;
-        uint4 *const sums = sgm->bands + memory.sums(slot);
-        struct plx_band_rows rows = {sgm->sums, sums, {}, {}, S::ROWS};
-
-        for (int sweep = 0; sweep < SWEEPS; sweep++) {
-            place(sweep, half[sweep] + band * S::ROWS, job->height);
-            args.sums[sweep] = sums + sweep * S::ROWS * memory.sums_row;
-            args.sums_step[sweep] = (int)memory.sums_row;
-            rows.first[sweep] = args.y[sweep];
-            rows.count[sweep] = args.rows[sweep];
+            args.rows[sweep] = max(min(S::ROWS, end - begin), 0);
+            args.y[sweep] = sweep ? job->height - 1 - begin : begin;
+            args.begins[sweep] = begin == 0;
+            args.before[sweep] = sgm->bands + (2 * sweep + (turn & 1)) * state;
+            args.after[sweep] = sgm->bands + (2 * sweep + (~turn & 1)) * state;
         }
-        int result = band >= SLOTS ? PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->chain, sgm->won[slot], 0)) : 0;
-        if (result == 0)
-            result = walk();
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaEventRecord(sgm->walked, sgm->chain));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->walked, 0));
-        if (result == 0)
-            result = plx_sgm_winner_of_band(job, &rows, gpu->stream);
-        return result == 0 ? PLX_CUDA(gpu, cudaEventRecord(sgm->won[slot], gpu->stream)) : result;
+        return walk<SECOND>();
     }
 
     int start_rows(void)
@@ -137,25 +135,29 @@ template <class S, bool VARYING> struct band_chain {
 
     int start(void)
     {
-        const auto kernel = band_kernel<S, VARYING>;
-        int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+        int result = prepare<false>();
+        if (result == 0)
+            result = prepare<true>();
         if (result == 0)
             result = start_rows();
         for (int band = 0; band < bands && result == 0; band++)
-            result = first_half(band);
-        if (result == 0) /* winners need the rows */
-            result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
+            result = step<false>(band);
+        if (result == 0) /* S needs the rows */
+            result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->chain, sgm->join, 0));
         for (int band = 0; band < bands && result == 0; band++)
-            result = second_half(band);
-        return result;
+            result = step<true>(band);
+        if (result == 0)
+            result = PLX_CUDA(gpu, cudaEventRecord(sgm->walked, sgm->chain));
+        if (result == 0)
+            result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->walked, 0));
+        return result == 0 ? plx_sgm_right_view(job) : result;
     }
 };
 
-template <int D> using shape = band_shape<D, COLS, ROWS_AHEAD>;
-
 template <int D> static int choose(const struct plx_sgm_job *job)
 {
-    return plx_p2_varies(job->match) ? band_chain<shape<D>, true>(job).start() : band_chain<shape<D>, false>(job).start();
+    return plx_p2_varies(job->match) ? band_chain<band_shape<D>, true>(job).start()
+                                     : band_chain<band_shape<D>, false>(job).start();
 }
 
 int plx_sgm_bands(const struct plx_sgm_job *job)
@@ -170,17 +172,24 @@ int plx_sgm_bands(const struct plx_sgm_job *job)
     }
 }
 
-bool plx_sgm_can_band(const struct plx_match *match)
+bool plx_sgm_can_band(const struct plx_gpu *gpu, const struct plx_match *match)
 {
-    return match->paths == 8;
+    return gpu->bands_fit && match->paths == 8;
 }
 
-/* The most where D is. */
+int plx_sgm_bands_fit(struct plx_gpu *gpu, bool *ret_fit)
+{
+    const int bytes = band_memory<band_shape<256>>(band_shape<256>::FEW, true).bytes; /* as many as where D is 64 */
+    struct cudaFuncAttributes kernel;
+
+    const int result =
+        PLX_CUDA(gpu, cudaFuncGetAttributes(&kernel, (const void *)band_kernel<band_shape<256>, true, true, false>));
+    if (result == 0)
+        *ret_fit = kernel.maxThreadsPerBlock >= FEW_WARPS * WARP && bytes <= gpu->shared_bytes_block;
+    return result;
+}
+
 size_t plx_sgm_band_bytes(const struct plx_limits *limits)
 {
-    const int width = limits->width, disparities = limits->disparities;
-    return (size_t)(disparities <= 64    ? band_memory<shape<64>>(width).sums(SLOTS)
-                    : disparities <= 128 ? band_memory<shape<128>>(width).sums(SLOTS)
-                                         : band_memory<shape<256>>(width).sums(SLOTS)) *
-           sizeof(uint4);
+    return (size_t)(2 * SWEEPS * PATHS) * (size_t)limits->width * (size_t)limits->disparities;
 }

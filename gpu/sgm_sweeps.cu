@@ -4,8 +4,6 @@
 
 #include "gpu/sgm_sweeper.cuh"
 
-#define VIEW_THREADS 256
-
 /* Blocks of a multiprocessor: what its shared memory has room for, with so many registers that none are spilled. */
 #define RESIDENT(D) (PLX_ARCH < 800 ? 1 : PLX_ARCH >= 900 && D < 256 ? 3 : 2)
 
@@ -147,20 +145,6 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT(S::D)) swe
     }
 }
 
-/* Grid: a thread a pixel. The right view from its votes, which are left as the next frame needs them. */
-static __global__ void __launch_bounds__(VIEW_THREADS) view_kernel(plx_view<uint16_t> right, uint32_t *votes, uint32_t *ticket)
-{
-    const int x = blockIdx.x * VIEW_THREADS + threadIdx.x, y = blockIdx.y;
-
-    if (x == 0 && y == 0)
-        *ticket = 0;
-    if (x >= right.width)
-        return;
-    uint32_t *vote = votes + (size_t)y * right.width + x;
-    right.row(y)[x] = (uint16_t)*vote;
-    *vote = 0xFFFFFFFF;
-}
-
 template <class F, class S, bool VARYING> static int start(const struct plx_sgm_job *job, sweep_args args)
 {
     struct plx_gpu *gpu = job->gpu;
@@ -180,9 +164,7 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
                                                            dim3((WARPS + 1) * WARP), arguments, (size_t)bytes, gpu->stream));
     if (result < 0)
         return result;
-    const dim3 grid(plx_blocks(args.width, VIEW_THREADS), (unsigned)args.height);
-    view_kernel<<<grid, VIEW_THREADS, 0, gpu->stream>>>(plx_view_of<uint16_t>(&job->winners->right), args.votes, args.ticket);
-    return PLX_LAUNCHED(gpu, view_kernel);
+    return plx_sgm_right_view(job);
 }
 
 template <class F, int D> static int choose_paths(const struct plx_sgm_job *job, const sweep_args &args)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Winner-takes-all: S from volumes of sums, its least and second least, and the winners of both views. */
-#include "gpu/sgm_sums.cuh"
 #include "gpu/sgm_winner.cuh"
 
 #define WARP 32
@@ -12,6 +11,7 @@ static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
 #define MIN_BLOCKS(D) (PLX_ARCH < 800 ? 2 : (D) == 256 ? 3 : PLX_ARCH >= 900 ? 5 : 4)
 
 struct winner_args {
+    const uint4 *cost, *pairs[PLX_ORIENTATIONS];
     plx_winner_views out;
     plx_view<uint16_t> right;
     uint32_t *votes, *tickets;
@@ -23,16 +23,28 @@ struct winner_args {
  * warp stores at once are apart, for D 64, if keys lie in their order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 ..,
  * and the pixels of a warp are D / 16 from each other.
  */
-template <int D> struct keys {
-    static constexpr int chunks = D / 16, pitch = D / 2 + chunks + 1;
+template <int DISPARITIES> struct keys {
+    static constexpr int D = DISPARITIES, chunks = D / 16, words = D / 2, pitch = words + chunks + 1;
     static constexpr bool in_order = D == 64;
 
     static __device__ constexpr int word(unsigned d)
     {
         return (int)(in_order ? d % (D / 2) : d % 8 * chunks + d % (D / 2) / 8);
     }
-    /* Words from one disparity of an octet to the next. */
-    static constexpr int to_next = in_order ? 1 : chunks;
+
+    template <int N> static __device__ __forceinline__ void load(const uint32_t *from, uint32_t (&ret_words)[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            ret_words[i] = from[i];
+    }
+    static __device__ __forceinline__ void load_chunk(const uint32_t *pixel, int g, uint32_t ret_words[8])
+    {
+        const uint32_t *from = pixel + word(8 * g);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            ret_words[i] = from[word(i)];
+    }
 
     /* How many pixels are before the first one of warp NUMBER, where all of them come one after the other. */
     static __device__ constexpr int pixels_before(int number)
@@ -42,89 +54,6 @@ template <int D> struct keys {
     static __device__ __forceinline__ int pixel_of_thread(void)
     {
         return pixels_before(threadIdx.x / WARP) + threadIdx.x % WARP / chunks * (in_order ? 1 : chunks);
-    }
-};
-
-/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from PART on. */
-template <int D> static __device__ __forceinline__ uint32_t low_of(uint32_t key, int part)
-{
-    return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
-}
-template <int D> static __device__ __forceinline__ uint32_t high_of(uint32_t key, int part)
-{
-    return low_of<D>(key >> 16, part + D / 2);
-}
-
-/* Where the key of disparity D is. */
-template <int D> static __device__ __forceinline__ uint16_t *key_at(uint32_t *pixel, unsigned d)
-{
-    return (uint16_t *)(pixel + keys<D>::word(d)) + (d >= D / 2);
-}
-
-template <int D> static __device__ __forceinline__ int sum_at(uint32_t *pixel, unsigned d)
-{
-    return *key_at<D>(pixel, d) >> PLX_KEY_BITS;
-}
-
-/* The least key of the octet of D, but for D and its neighbours. */
-template <int D> static __device__ __forceinline__ uint32_t least_apart(uint32_t *pixel, int octet, int d)
-{
-    const uint16_t *key = key_at<D>(pixel, octet);
-    uint32_t least = 0xFFFF;
-
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        if ((unsigned)(octet + i - d + 1) > 2)
-            least = min(least, (uint32_t)key[2 * i * keys<D>::to_next]);
-    return least;
-}
-
-/* One thread a pixel: the least S and the least apart from it, then what is written of them. */
-template <int D> static __device__ __forceinline__ void finish_left(const winner_args &a, uint32_t *pixel, int x, int y)
-{
-    constexpr int CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* chunks whose keys compare as they are */
-    uint32_t *least = pixel + D / 2, best = 0xFFFFFFFF;
-
-#pragma unroll
-    for (int g = 0; g < CHUNKS; g += SAME_PART) {
-        uint32_t m = least[g];
-#pragma unroll
-        for (int i = 1; i < SAME_PART; i++)
-            m = plx_min2(m, least[g + i]);
-        best = min(best, min(low_of<D>(m, g * 8), high_of<D>(m, g * 8)));
-    }
-    const int d = best & 0xFFFF, below = max(d - 1, 0), above = min(d + 1, D - 1);
-
-    uint32_t second = min(least_apart<D>(pixel, below & ~7, d), least_apart<D>(pixel, above & ~7, d));
-    uint16_t *octets = (uint16_t *)least; /* those two are done */
-    octets[2 * (below / 8 % CHUNKS) + (below >= D / 2)] = octets[2 * (above / 8 % CHUNKS) + (above >= D / 2)] =
-        (uint16_t)PLX_PACKED_MAX;
-    uint32_t m = least[0];
-#pragma unroll
-    for (int g = 1; g < CHUNKS; g++)
-        m = plx_min2(m, least[g]);
-    second = min(second, min(m & 0xFFFF, m >> 16)) >> PLX_KEY_BITS;
-    plx_write_winner(a.out, x, y, d, (int)(best >> 16), (int)second, below < d && d < above, sum_at<D>(pixel, below),
-                     sum_at<D>(pixel, above));
-}
-
-/* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
-struct tally {
-    uint32_t low, high;
-
-    template <int D> __device__ __forceinline__ void add(uint32_t key, int part)
-    {
-        low = min(low, low_of<D>(key, part));
-        high = min(high, high_of<D>(key, part));
-    }
-
-    /* LOW is of pixel P of a row. */
-    template <int D> __device__ __forceinline__ void cast(uint32_t *votes, int p) const
-    {
-        if (p >= 0)
-            atomicMin(votes + p, low);
-        if (p >= D / 2)
-            atomicMin(votes + p - D / 2, high);
     }
 };
 
@@ -139,7 +68,7 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int 
     constexpr int PITCH = keys<D>::pitch, AROUND = SPAN * PITCH;
     const uint32_t *diagonal = segment + t * PITCH;
     const int leaves = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
-    tally leaving = {0xFFFFFFFF, 0xFFFFFFFF}, entering = {0xFFFFFFFF, 0xFFFFFFFF};
+    plx_tally<D> leaving, entering;
 
 #pragma unroll 1
     for (int part = 0; part < D / 2; part += PLX_KEY_PART, diagonal += PLX_KEY_PART * PITCH + keys<D>::word(PLX_KEY_PART)) {
@@ -151,9 +80,9 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int 
             for (int i = 0; i < PLX_KEY_PART; i += 2)
                 best = plx_min3(best, at[i * PITCH + keys<D>::word(i)], at[(i + 1) * PITCH + keys<D>::word(i + 1)]);
             if (part < latest)
-                leaving.add<D>(best, part);
+                leaving.add(best, part);
             else
-                entering.add<D>(best, part);
+                entering.add(best, part);
         } else {
 #pragma unroll
             for (int i = 0; i < PLX_KEY_PART; i++) {
@@ -162,14 +91,14 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int 
                 else
                     other = plx_min2(other, diagonal[i * PITCH + keys<D>::word(i) - AROUND]);
             }
-            leaving.add<D>(best, part);
-            entering.add<D>(other, part);
+            leaving.add(best, part);
+            entering.add(other, part);
         }
     }
     if (first + t < width)
-        leaving.cast<D>(votes, first + t);
+        leaving.cast(votes, first + t);
     if (leaves < D / 2)
-        entering.cast<D>(votes, first + t - SPAN);
+        entering.cast(votes, first + t - SPAN);
 }
 
 /*
@@ -196,20 +125,31 @@ static __device__ __forceinline__ void count_votes(const winner_args &a, int y)
     }
 }
 
-/* Eight keys of a chunk of pixel X of block row B, and their least. */
-template <int D, class SUMS>
-static __device__ __forceinline__ void add_up(const SUMS &sums, int b, int64_t row, int x, int g, uint32_t *pixel)
+/* Eight keys of a chunk of PIXEL of the picture, and their least. */
+template <int D, int ORIENTATIONS>
+static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixel, int g, uint32_t *keys_of_pixel)
 {
-    const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
-    uint32_t sum[8];
+    const int64_t chunk = pixel * (D / 16) + g;
+    uint4 volume[ORIENTATIONS];
+    uint32_t sum[8], l[8];
 
-    sums.add(b, row + x, x, g, sum);
+    const uint4 c = __ldcs(a.cost + chunk); /* of the last use of it */
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
-        pixel[keys<D>::word(8 * g + i)] = sum[i];
+    for (int o = 0; o < ORIENTATIONS; o++)
+        volume[o] = __ldcs(a.pairs[o] + chunk);
+    plx_unpack(c, sum);
+#pragma unroll
+    for (int o = 0; o < ORIENTATIONS; o++) {
+        plx_unpack(volume[o], l);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
     }
-    pixel[D / 2 + g] = plx_least_of_8(sum);
+    plx_make_keys(sum, g);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        keys_of_pixel[keys<D>::word(8 * g + i)] = sum[i];
+    keys_of_pixel[keys<D>::words + g] = plx_least_of_8(sum);
 }
 
 /*
@@ -217,13 +157,12 @@ static __device__ __forceinline__ void add_up(const SUMS &sums, int b, int64_t r
  * finish a pixel of the left view each while the others take the diagonals. Reads 5 D bytes a pixel, or 3 D with 4 paths,
  * writes 10; votes stay in L2.
  */
-template <int D, class SUMS>
-static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D))
-    winner_kernel(const __grid_constant__ winner_args a, const __grid_constant__ SUMS sums)
+template <int D, int ORIENTATIONS>
+static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(const __grid_constant__ winner_args a)
 {
     constexpr int CHUNKS = D / 16, PITCH = keys<D>::pitch, ROUNDS = SPAN * CHUNKS / THREADS;
     extern __shared__ uint32_t segment[]; /* [SPAN][PITCH] */
-    const int y = sums.row(blockIdx.y), first = blockIdx.x * SPAN, width = a.out.left.width, count = min(SPAN, width - first);
+    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.out.left.width, count = min(SPAN, width - first);
     const int g = threadIdx.x % CHUNKS, own = keys<D>::pixel_of_thread();
     const int64_t row = (int64_t)y * width;
 
@@ -231,14 +170,14 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D))
 #pragma unroll 2
         for (int round = 0; round < ROUNDS; round++) {
             const int pixel = own + keys<D>::pixels_before(round * WARPS);
-            add_up<D>(sums, blockIdx.y, row, first + pixel, g, segment + pixel * PITCH);
+            add_up<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
         }
     } else {
 #pragma unroll 1
         for (int round = 0; round < ROUNDS; round++) {
             const int pixel = own + keys<D>::pixels_before(round * WARPS);
             if (pixel < count)
-                add_up<D>(sums, blockIdx.y, row, first + pixel, g, segment + pixel * PITCH);
+                add_up<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
             else
                 for (int k = 0; k < 8; k++)
                     segment[pixel * PITCH + keys<D>::word(8 * g + k)] = PLX_PACKED_MAX;
@@ -250,7 +189,7 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D))
     if (threadIdx.x < SPAN)
         vote<D>(segment, t, first, width, a.votes + (size_t)y * width);
     else if (t < count)
-        finish_left<D>(a, segment + t * PITCH, first + t, y);
+        plx_finish_left<keys<D>>(a.out, segment + t * PITCH, first + t, y);
     count_votes(a, y);
 }
 
@@ -259,70 +198,57 @@ template <int D> static constexpr int segment_bytes(void)
     return SPAN * keys<D>::pitch * (int)sizeof(uint32_t);
 }
 
-template <int D, class SUMS>
-static void launch(const struct plx_sgm_job *job, const winner_args &args, const SUMS &sums, int rows, cudaStream_t stream)
+template <int D> static int start(const struct plx_sgm_job *job, const winner_args &args)
 {
-    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)rows);
-    winner_kernel<D, SUMS><<<grid, THREADS, segment_bytes<D>(), stream>>>(args, sums);
-}
+    struct plx_gpu *gpu = job->gpu;
+    const auto kernel = job->match->paths == 8 ? winner_kernel<D, 4> : winner_kernel<D, 2>;
+    const int bytes = segment_bytes<D>();
+    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)job->height);
 
-template <int D> static void start(const struct plx_sgm_job *job, const winner_args &args)
-{
-    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
-    if (job->match->paths == 8)
-        launch<D>(job, args, lines_sums<D, 4>{sgm->cost, {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]}},
-                  job->height, job->gpu->stream);
-    else
-        launch<D>(job, args, lines_sums<D, 2>{sgm->cost, {sgm->pairs[0], sgm->pairs[1]}}, job->height, job->gpu->stream);
-}
-
-static winner_args args_of(const struct plx_sgm_job *job)
-{
-    return {plx_winner_views_of(job), plx_view_of<uint16_t>(&job->winners->right), job->gpu->sgm->votes,
-            job->gpu->sgm->tickets};
+    const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    if (result < 0)
+        return result;
+    kernel<<<grid, THREADS, bytes, gpu->stream>>>(args);
+    return PLX_LAUNCHED(gpu, winner_kernel);
 }
 
 int plx_sgm_winner(const struct plx_sgm_job *job)
 {
-    const winner_args args = args_of(job);
-    if (job->match->disparities == 64)
-        start<64>(job, args);
-    else if (job->match->disparities == 128)
-        start<128>(job, args);
-    else
-        start<256>(job, args);
-    return PLX_LAUNCHED(job->gpu, winner_kernel);
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    const winner_args args = {sgm->cost,
+                              {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
+                              plx_winner_views_of(job),
+                              plx_view_of<uint16_t>(&job->winners->right),
+                              sgm->votes,
+                              sgm->tickets};
+    switch (job->match->disparities) {
+    case 64:
+        return start<64>(job, args);
+    case 128:
+        return start<128>(job, args);
+    default:
+        return start<256>(job, args);
+    }
 }
 
-template <int D> static void start_band(const struct plx_sgm_job *job, const struct plx_band_rows &band, cudaStream_t stream)
+/* Grid: a thread a pixel. Reads and writes 4 bytes a pixel, and writes 2. */
+static __global__ void __launch_bounds__(THREADS) view_kernel(plx_view<uint16_t> right, uint32_t *votes, uint32_t *ticket)
 {
-    launch<D>(job, args_of(job), band_sums<D>{job->gpu->sgm->pairs[PLX_HORIZONTAL], band, job->width},
-              band.count[0] + band.count[1], stream);
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
+
+    if (x == 0 && y == 0)
+        *ticket = 0;
+    if (x >= right.width)
+        return;
+    uint32_t *vote = votes + (size_t)y * right.width + x;
+    right.row(y)[x] = (uint16_t)*vote;
+    *vote = 0xFFFFFFFF;
 }
 
-int plx_sgm_winner_of_band(const struct plx_sgm_job *job, const struct plx_band_rows *band, cudaStream_t stream)
+int plx_sgm_right_view(const struct plx_sgm_job *job)
 {
-    if (job->match->disparities == 64)
-        start_band<64>(job, *band, stream);
-    else if (job->match->disparities == 128)
-        start_band<128>(job, *band, stream);
-    else
-        start_band<256>(job, *band, stream);
-    return PLX_LAUNCHED(job->gpu, winner_kernel);
-}
-
-template <class SUMS> static int prepare(struct plx_gpu *gpu)
-{
-    return PLX_CUDA(
-        gpu, cudaFuncSetAttribute(winner_kernel<256, SUMS>, cudaFuncAttributeMaxDynamicSharedMemorySize, segment_bytes<256>()));
-}
-
-int plx_sgm_winner_prepare(struct plx_gpu *gpu)
-{
-    int result = prepare<lines_sums<256, 4>>(gpu);
-    if (result == 0)
-        result = prepare<lines_sums<256, 2>>(gpu);
-    if (result == 0)
-        result = prepare<band_sums<256>>(gpu);
-    return result;
+    const dim3 grid(plx_blocks(job->width, THREADS), (unsigned)job->height);
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    view_kernel<<<grid, THREADS, 0, job->gpu->stream>>>(plx_view_of<uint16_t>(&job->winners->right), sgm->votes, sgm->ticket);
+    return PLX_LAUNCHED(job->gpu, view_kernel);
 }

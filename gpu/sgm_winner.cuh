@@ -81,4 +81,106 @@ static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &
     out.s2.row(y)[x] = (uint16_t)second;
 }
 
+/*
+ * How the keys of a pixel lie in shared memory: a struct with D; word(d), of which the lower half is the key of disparity d and
+ * the upper half that of d + D / 2; WORDS, behind which there is, for each chunk, the least of its eight words; and what loads
+ * the eight words of a chunk.
+ */
+
+/* Eight sums of chunk G become keys. */
+static __device__ __forceinline__ void plx_make_keys(uint32_t sum[8], int g)
+{
+    const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
+}
+
+/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from PART on. */
+static __device__ __forceinline__ uint32_t plx_low_of(uint32_t key, int part)
+{
+    return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
+}
+template <int D> static __device__ __forceinline__ uint32_t plx_high_of(uint32_t key, int part)
+{
+    return plx_low_of(key >> 16, part + D / 2);
+}
+
+/* Where the key of disparity D is. */
+template <class KEYS> static __device__ __forceinline__ uint16_t *plx_key_at(uint32_t *pixel, unsigned d)
+{
+    return (uint16_t *)(pixel + KEYS::word(d)) + (d >= KEYS::D / 2);
+}
+
+template <class KEYS> static __device__ __forceinline__ int plx_sum_at(uint32_t *pixel, unsigned d)
+{
+    return *plx_key_at<KEYS>(pixel, d) >> PLX_KEY_BITS;
+}
+
+/* The least key of the octet of disparities from OCTET on, but for D and its neighbours. */
+template <class KEYS> static __device__ __forceinline__ uint32_t plx_least_apart(const uint32_t *pixel, int octet, int d)
+{
+    const uint32_t half = octet >= KEYS::D / 2 ? 0x4432 : 0x4410;
+    uint32_t keys[8], least = 0xFFFF;
+
+    KEYS::load_chunk(pixel, octet / 8 % (KEYS::D / 16), keys);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if ((unsigned)(octet + i - d + 1) > 2)
+            least = min(least, __byte_perm(keys[i], 0, half));
+    return least;
+}
+
+/* One thread a pixel: the least S and the least apart from it, then what is written of them. */
+template <class KEYS>
+static __device__ __forceinline__ void plx_finish_left(const plx_winner_views &out, uint32_t *pixel, int x, int y)
+{
+    constexpr int D = KEYS::D, CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* chunks whose keys compare as they are */
+    uint32_t least[CHUNKS], best = 0xFFFFFFFF;
+
+    KEYS::load(pixel + KEYS::words, least);
+#pragma unroll
+    for (int g = 0; g < CHUNKS; g += SAME_PART) {
+        uint32_t m = least[g];
+#pragma unroll
+        for (int i = 1; i < SAME_PART; i++)
+            m = plx_min2(m, least[g + i]);
+        best = min(best, min(plx_low_of(m, g * 8), plx_high_of<D>(m, g * 8)));
+    }
+    const int d = best & 0xFFFF, below = max(d - 1, 0), above = min(d + 1, D - 1);
+
+    uint32_t second = min(plx_least_apart<KEYS>(pixel, below & ~7, d), plx_least_apart<KEYS>(pixel, above & ~7, d));
+    uint16_t *const octets = (uint16_t *)(pixel + KEYS::words); /* those two are done */
+    octets[2 * (below / 8 % CHUNKS) + (below >= D / 2)] = octets[2 * (above / 8 % CHUNKS) + (above >= D / 2)] =
+        (uint16_t)PLX_PACKED_MAX;
+    KEYS::load(pixel + KEYS::words, least);
+    uint32_t m = least[0];
+#pragma unroll
+    for (int g = 1; g < CHUNKS; g++)
+        m = plx_min2(m, least[g]);
+    second = min(second, min(m & 0xFFFF, m >> 16)) >> PLX_KEY_BITS;
+    plx_write_winner(out, x, y, d, (int)(best >> 16), (int)second, below < d && d < above, plx_sum_at<KEYS>(pixel, below),
+                     plx_sum_at<KEYS>(pixel, above));
+}
+
+/* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
+template <int D> struct plx_tally {
+    uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
+
+    __device__ __forceinline__ void add(uint32_t key, int part)
+    {
+        low = min(low, plx_low_of(key, part));
+        high = min(high, plx_high_of<D>(key, part));
+    }
+
+    /* LOW is of pixel P of a row. */
+    __device__ __forceinline__ void cast(uint32_t *votes, int p) const
+    {
+        if (p >= 0)
+            atomicMin(votes + p, low);
+        if (p >= D / 2)
+            atomicMin(votes + p - D / 2, high);
+    }
+};
+
 #endif

@@ -42,6 +42,31 @@ function sweep_bytes(d, paths,    rows, bytes)
     return 4 * int((bytes + 15) / 16) * 16
 }
 
+# Bytes of a block of the bands with OWN warps of a strip: struct band_memory of gpu/sgm_band.cuh.
+function band_bytes(d, own, warps, second,    bytes)
+{
+    bytes = warps * (4096 + 8 * d) # costs; L between warps
+    if (second) # what others have added up; keys
+        bytes += own * 3 * 4096 + 2 * int((own * 1024 / d + 31) / 32) * 32 * (d / 2 + (d / 64 - 1) * 4 + d / 16) * 4
+    return bytes
+}
+
+# The same as launch, for the largest block that fits: KERNEL ends with whether it finds winners, and whether it is wide. 0 where
+# plx_sgm_bands_fit says no.
+function band(d,    second, wide, beside, own)
+{
+    if (band_bytes(256, 4, 8, 1) > max_shared_block[gpu])
+        return 0
+    second = kernel ~ /true, [a-z]+>$/
+    wide = kernel ~ /true>$/
+    beside = d == 64 ? 2 : 4
+    own = (wide ? 12 : 8) - beside
+    while (own > 1 && band_bytes(d, own, own + beside, 1) > max_shared_block[gpu])
+        own--
+    shared += band_bytes(d, own, own + beside, second)
+    return own + beside + (second ? 4 : 0)
+}
+
 # Warps of a block of KERNEL, and what its launch adds to SHARED; 0 if it is no kernel of stage sgm.
 function launch(    number, warps)
 {
@@ -60,11 +85,8 @@ function launch(    number, warps)
         shared += sweep_bytes(number[2], number[3])
         return 5
     }
-    if (kernel ~ /^band_kernel/) { # its largest block, as band_shared_bytes in gpu/sgm_band.cuh
-        warps = number[2] == 256 ? 8 : 12
-        shared += warps * (number[3] * number[4] * 512 + 4 * 2 * number[2])
-        return warps
-    }
+    if (kernel ~ /^band_kernel/)
+        return band(number[2])
     if (kernel ~ /^cost_kernel/)
         return 4
     return kernel ~ /^penalty_kernel/ ? 8 : 0

@@ -129,15 +129,15 @@ template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uin
         best[i] = REDUCED ? best[i] + c[i] - m : best[i] + c[i];
 }
 
-/* One step: L of the next pixel from L, its least M and the costs C there. RET_L may be L. */
-template <int THREADS, bool REDUCED>
+/* One step: L of the next pixel, M not taken off, from L, its least M and the costs C there. RET_L may be L. */
+template <int THREADS, bool LATE>
 static __device__ __forceinline__ void plx_advance(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
                                                    uint32_t p2, const plx_neighbours<THREADS> &beside, uint32_t ret_l[8])
 {
     uint32_t best[8];
 
-    plx_best<THREADS, false>(l, m, p1, p2, beside, best);
-    plx_add_costs<REDUCED>(best, c, m);
+    plx_best<THREADS, LATE>(l, m, p1, p2, beside, best);
+    plx_add_costs<false>(best, c, m);
 #pragma unroll
     for (int i = 0; i < 8; i++)
         ret_l[i] = best[i];

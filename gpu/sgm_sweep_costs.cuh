@@ -6,34 +6,39 @@
 #include "gpu/sgm_features.cuh"
 #include "gpu/sgm_sweeps.cuh"
 
-#define FOUR 4
-
 /* F: how two words are compared. */
 template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
     using sweep_place<S>::lane;
     using sweep_place<S>::row;
-    static constexpr int D = S::D, ROWS = S::ROWS, WORDS = ROWS * COST_COLUMNS, EACH = (WORDS + WARP - 1) / WARP;
+    static constexpr int D = S::D, ROWS = S::ROWS, WORDS = ROWS * WORD_COLUMNS, EACH = (WORDS + WARP - 1) / WARP;
 
     uint32_t next_right[EACH], next_left[EACH], next_penalty[EACH]; /* words looked up for the next columns */
     int head;                                                       /* of the ring of partners: the columns at hand */
 
     using sweep_place<S>::sweep_place;
 
-    /* The right view's word at U, column of the sweep less disparity of the sweep, in row R. */
+    /* The right view's column at U, column of the sweep less disparity of the sweep. */
+    __device__ __forceinline__ int right_column(int u) const
+    {
+        return this->upwards ? a.columns - D - a.min_disparity - u : u - a.min_disparity;
+    }
+    /* Its word in row R, or at the picture's edge; and what there is of it at U. */
     __device__ __forceinline__ uint32_t right_word(int u, int r) const
     {
-        const int q = this->upwards ? a.columns - D - a.min_disparity - u : u - a.min_disparity;
-        const uint32_t word = a.right.row(min(this->y_of(r), a.height - 1))[plx_clamp(q, 0, a.width - 1)];
-        return (unsigned)q < (unsigned)a.width ? word : word & a.outside;
+        return a.right.row(min(this->y_of(r), a.height - 1))[plx_clamp(right_column(u), 0, a.width - 1)];
+    }
+    __device__ __forceinline__ uint32_t word_at(int u, uint32_t word) const
+    {
+        return (unsigned)right_column(u) < (unsigned)a.width ? word : word & a.outside;
     }
 
     __device__ __forceinline__ void look_up(int t)
     {
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
-            const int i = lane + e * WARP, r = i / COST_COLUMNS, x = t + i % COST_COLUMNS - S::LAG * r;
+            const int i = lane + e * WARP, r = i / WORD_COLUMNS, x = t + i % WORD_COLUMNS - S::LAG * r;
             if (WORDS % WARP && i >= WORDS)
                 continue;
             const int column = plx_clamp(this->picture_column(x), 0, a.width - 1), y = min(this->y_of(r), a.height - 1);
@@ -44,76 +49,87 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
         }
     }
 
+    /* The word of U in row R; its place in the ring is AT. */
+    __device__ __forceinline__ void put_partner(int r, int at, int u, uint32_t word)
+    {
+        word = word_at(u, word);
+        s.partner[r][at] = word;
+        if (at < WORD_COLUMNS)
+            s.partner[r][S::RING + at] = word;
+    }
+
     __device__ __forceinline__ void begin_costs(void)
     {
 #pragma unroll 2
         for (int i = lane; i < D * ROWS; i += WARP)
-            s.partner[i / D][i % D] = right_word(i % D - D - S::LAG * (i / D), i / D);
-        head = D;
+            put_partner(i / D, i % D, i % D - D - S::LAG * (i / D), right_word(i % D - D - S::LAG * (i / D), i / D));
+        head = D - WORD_COLUMNS;
         look_up(0);
     }
 
-    /* COUNT words from AT on of a ring, or of what is none. */
-    template <int COUNT> static __device__ __forceinline__ void load_words(const uint32_t *ring, int at, uint32_t (&ret)[COUNT])
+    /* Words of the ring from those of the columns at hand on, less BACK, and FROM further. */
+    __device__ __forceinline__ void load_words(int back, int from, uint32_t (&ret)[N + GROUP]) const
     {
+        const int at = head - back;
+        const uint32_t *words = s.partner[row] + at + (at < 0 ? S::RING : 0) + from;
 #pragma unroll
-        for (int i = 0; i < COUNT; i += 4) {
-            const int from = at + i;
-            const uint4 v = *(const uint4 *)(ring + from + (from < 0 ? D + COST_COLUMNS : 0));
-            ret[i] = v.x, ret[i + 1] = v.y, ret[i + 2] = v.z, ret[i + 3] = v.w;
+        for (int i = 0; i < N + GROUP; i += 2) {
+            const uint2 v = *(const uint2 *)(words + i);
+            ret[i] = v.x, ret[i + 1] = v.y;
         }
     }
 
-    /* Columns FROM .. FROM + 3 of those at hand; as in sgm_cost.cu. */
-    __device__ __forceinline__ void make_four(int from)
+    /* What was looked up goes to the others, and the next is looked up. */
+    __device__ __forceinline__ void exchange_words(int t)
     {
-        uint32_t low[N + FOUR], high[N + FOUR], left[FOUR];
-
-        load_words(s.partner[row], head + from - N * this->g - N, low);
-        load_words(s.partner[row], head + from - N * this->g - N - D / 2, high);
-        load_words(s.left[row], from, left);
+        head = head == D ? 0 : head + WORD_COLUMNS;
+        __syncwarp();
 #pragma unroll
-        for (int k = 0; k < FOUR; k++) {
+        for (int e = 0; e < EACH; e++) {
+            const int i = lane + e * WARP, r = i / WORD_COLUMNS, k = i % WORD_COLUMNS;
+            if (WORDS % WARP && i >= WORDS)
+                continue;
+            put_partner(r, head + k, t + k - S::LAG * r, next_right[e]);
+            s.left[r][k] = next_left[e];
+            if (VARYING)
+                s.penalty[r][(t & WORD_COLUMNS) + k] = next_penalty[e];
+        }
+        __syncwarp();
+        look_up(t + WORD_COLUMNS);
+    }
+
+    /* Of the columns of steps T .. T + GROUP - 1; as in sgm_cost.cu. */
+    __device__ __forceinline__ void make_costs(int t)
+    {
+        const int from = t & (WORD_COLUMNS - 1);
+        uint32_t low[N + GROUP], high[N + GROUP];
+
+        load_words(N * this->g + N, from, low);
+        load_words(N * this->g + N + D / 2, from, high);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++) {
+            const uint32_t left = s.left[row][from + k];
             uint32_t word[4];
 #pragma unroll
             for (int w = 0; w < 4; w++) {
                 const int even = N + k - 2 * w, odd = even - 1;
-                const uint32_t low_pair = plx_mad(F::cost(left[k], low[odd], a.cap), 256, F::cost(left[k], low[even], a.cap));
-                const uint32_t high_pair =
-                    plx_mad(F::cost(left[k], high[odd], a.cap), 256, F::cost(left[k], high[even], a.cap));
+                const uint32_t low_pair = plx_mad(F::cost(left, low[odd], a.cap), 256, F::cost(left, low[even], a.cap));
+                const uint32_t high_pair = plx_mad(F::cost(left, high[odd], a.cap), 256, F::cost(left, high[even], a.cap));
                 word[w] = plx_mad(high_pair, 65536, low_pair);
             }
-            s.cost[from + k][lane] = make_uint4(word[0], word[1], word[2], word[3]);
+            s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(word[0], word[1], word[2], word[3]);
         }
     }
 
-    /* Of the columns of steps T .. T + COST_COLUMNS - 1. Beside the picture all costs are 0: then what paths bring along from
-     * there is 0 too, as it is to be where they start. */
-    __device__ __forceinline__ void make_costs(int t)
+    /* Beside the picture all costs are 0: then what paths bring along from there is 0 too, as it is to be where they start. */
+    __device__ __forceinline__ void clear_costs_beside(int t)
     {
-        __syncwarp();
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const int i = lane + e * WARP, r = i / COST_COLUMNS, k = i % COST_COLUMNS;
-            if (WORDS % WARP && i >= WORDS)
-                continue;
-            s.partner[r][head + k] = next_right[e];
-            s.left[r][k] = next_left[e];
-            if (VARYING)
-                s.penalty[r][k] = next_penalty[e];
-        }
-        __syncwarp();
-        look_up(t + COST_COLUMNS);
-#pragma unroll 1
-        for (int from = 0; from < COST_COLUMNS; from += FOUR)
-            make_four(from);
-        head = head == D ? 0 : head + COST_COLUMNS;
-        if (max(this->y_of(0), this->y_of(ROWS - 1)) < a.height && this->all_inside(t, t + COST_COLUMNS - 1))
+        if (this->all_inside(t))
             return;
 #pragma unroll
-        for (int k = 0; k < COST_COLUMNS; k++)
+        for (int k = 0; k < GROUP; k++)
             if (!this->inside(t + k - S::LAG * row))
-                s.cost[k][lane] = make_uint4(0, 0, 0, 0);
+                s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(0, 0, 0, 0);
     }
 };
 

@@ -5,8 +5,6 @@
 
 #include "gpu/sgm_sweep_costs.cuh"
 
-#define SHARED_WORDS 32 /* of keys, that a thread searches */
-
 /*
  * The left view's winners are found when KEY_COLUMNS columns of keys are in shared memory, by D / 64 threads each. The right
  * view's candidates move along with the sweep: those of pixel p at disparity d lie in column p + d, so in the next column the
@@ -20,7 +18,7 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
     using sweep_place<S>::g;
     using sweep_place<S>::row;
     using sweep_place<S>::upwards;
-    static constexpr int D = S::D, ROWS = S::ROWS, SHARE = D / 2 / SHARED_WORDS, PARTS_SEARCHED = SHARED_WORDS / PLX_KEY_PART;
+    static constexpr int D = S::D, ROWS = S::ROWS, SHARE = S::SHARE, PARTS_SEARCHED = S::SEARCHED / PLX_KEY_PART;
 
     uint32_t candidates[N];
 
@@ -33,25 +31,28 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
             candidates[i] = PLX_PACKED_MAX;
     }
 
-    /* Step T's sums become keys. */
+    /* The word of a pixel's keys that disparity D of the lower half has. */
+    static __device__ __forceinline__ int place(int d)
+    {
+        return d + d / S::SEARCHED * (S::SHARE_PITCH - S::SEARCHED);
+    }
+
+    /* Step T's sums become keys; beside the picture they are larger than any other. */
     __device__ __forceinline__ void make_keys(int t, const uint32_t sum[N])
     {
         const int k = t & (KEY_COLUMNS - 1);
-        const uint32_t part_of_d = plx_both((uint32_t)((g * N & PLX_KEY_MASK) ^ (upwards ? PLX_KEY_MASK : 0)));
+        const bool in = this->inside(t - S::LAG * row);
+        const uint32_t factor = in ? PLX_KEY_PART : 0, none = in ? 0 : PLX_PACKED_MAX & ~plx_both(PLX_KEY_MASK);
+        const uint32_t first = none + plx_both((uint32_t)((g * N & PLX_KEY_MASK) ^ (upwards ? PLX_KEY_MASK : 0)));
+        const uint32_t to_next = upwards ? (uint32_t)-1 : 1;
         uint32_t key[N];
 
 #pragma unroll
         for (int i = 0; i < N; i++)
-            key[i] = plx_mad(sum[i], PLX_KEY_PART, 0) ^ part_of_d ^ plx_both((uint32_t)i);
-        if (!this->all_inside(t, t)) {
-            const bool in = this->inside(t - S::LAG * row);
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                key[i] = in ? key[i] : PLX_PACKED_MAX;
-        }
-        const uint32_t to = shared_address(&s.keys[k * ROWS + row][g * N]);
-        plx_store_shared_16(to, make_uint4(key[0], key[1], key[2], key[3]));
-        plx_store_shared_16(to + 16, make_uint4(key[4], key[5], key[6], key[7]));
+            key[i] = plx_mad(sum[i], factor, plx_mad(to_next, plx_both((uint32_t)i), first));
+        uint4 *const to = (uint4 *)&s.keys[k * ROWS + row][place(g * N)];
+        to[0] = make_uint4(key[0], key[1], key[2], key[3]);
+        to[1] = make_uint4(key[4], key[5], key[6], key[7]);
 
         if ((g + 1) * N % PLX_KEY_PART == 0)
             s.leaving[k][row][(g + 1) * N / PLX_KEY_PART - 1] = candidates[N - 1];
@@ -75,34 +76,41 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
         return key >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
     }
 
-    /* Row R's candidates for pixel P of the sweep, and, in the upper half, for P - D / 2, of the part from D on. */
-    __device__ __forceinline__ void vote(int r, int p, uint32_t keys, int d)
+    /* An atomic minimum of which nothing comes back, so that nobody waits for it; without a branch. */
+    static __device__ __forceinline__ void cast_if(bool condition, uint32_t *at, uint32_t vote)
     {
-        const int y = this->y_of(r);
-#pragma unroll
-        for (int half = 0; half < 2; half++, p -= D / 2, d += D / 2, keys >>= 16) {
-            const int x = upwards ? a.columns - D - p : p;
-            if ((unsigned)x < (unsigned)a.width && y < a.height)
-                atomicMin(a.votes + (size_t)y * a.width + x, vote_of(keys & 0xFFFF, part_of(d)));
-        }
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p red.relaxed.gpu.global.min.u32 [%0], %1; }" ::"l"(at), "r"(vote),
+                     "r"((uint32_t)condition)
+                     : "memory");
+    }
+
+    /* Row R's candidates for pixel P of the sweep, and, in the upper half, for P - D / 2, of the part from D on. */
+    __device__ __forceinline__ void vote_if(bool condition, int r, int p, uint32_t keys, int d)
+    {
+        const int y = this->y_of(r), x = upwards ? a.columns - D - p : p, other = upwards ? x + D / 2 : x - D / 2;
+        uint32_t *const votes = a.votes + y * a.width;
+
+        condition = condition && y < a.height;
+        cast_if(condition && (unsigned)x < (unsigned)a.width, votes + x, vote_of(keys & 0xFFFF, part_of(d)));
+        cast_if(condition && (unsigned)other < (unsigned)a.width, votes + other, vote_of(keys >> 16, part_of(d + D / 2)));
     }
 
     /* The key of disparity D of the sweep. */
     __device__ __forceinline__ uint16_t *key_at(int pixel, int d)
     {
-        return (uint16_t *)s.keys[pixel] + 2 * (d & (D / 2 - 1)) + (d >= D / 2);
+        return (uint16_t *)s.keys[pixel] + 2 * place(d & (D / 2 - 1)) + (d >= D / 2);
     }
 
-    /* The least key in each part of this thread's words. Threads begin at different banks. */
+    /* The least key in each part of this thread's words. */
     __device__ __forceinline__ void least_keys(int pixel, uint32_t ret_least[PARTS_SEARCHED])
     {
-        const uint32_t *words = s.keys[pixel] + lane % SHARE * SHARED_WORDS;
+        const uint4 *words = (const uint4 *)(s.keys[pixel] + lane % SHARE * S::SHARE_PITCH);
 #pragma unroll
         for (int part = 0; part < PARTS_SEARCHED; part++) {
             uint32_t least = PLX_PACKED_MAX;
 #pragma unroll
             for (int i = 0; i < PLX_KEY_PART / 4; i++) {
-                const uint4 v = *(const uint4 *)(words + part * PLX_KEY_PART + 4 * ((i + lane) & (PLX_KEY_PART / 4 - 1)));
+                const uint4 v = words[part * PLX_KEY_PART / 4 + i];
                 least = plx_min3(plx_min3(least, v.x, v.y), v.z, v.w);
             }
             ret_least[part] = least;
@@ -117,7 +125,7 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
         least_keys(pixel, least);
 #pragma unroll
         for (int part = 0; part < PARTS_SEARCHED; part++) {
-            const int d = lane % SHARE * SHARED_WORDS + part * PLX_KEY_PART;
+            const int d = lane % SHARE * S::SEARCHED + part * PLX_KEY_PART;
             best = min(best, vote_of(least[part] & 0xFFFF, part_of(d)));
             best = min(best, vote_of(least[part] >> 16, part_of(D / 2 + d)));
         }
@@ -142,18 +150,17 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
     /* Of steps T .. T + KEY_COLUMNS - 1, from the FROM-th on. */
     __device__ __forceinline__ void find_winners(int t, int from)
     {
-        constexpr int LEFT = ROWS * S::PARTS;
+        constexpr int LEFT = KEY_COLUMNS * ROWS * S::PARTS;
         const int pixel = lane / SHARE, r = pixel % ROWS, k = pixel / ROWS, x = t + k - S::LAG * r, y = this->y_of(r);
 
         __syncwarp();
-        find_winner(pixel, x, y, k >= from && y < a.height && (unsigned)(x - this->first) < (unsigned)a.width);
 #pragma unroll
-        for (int i = lane; i < KEY_COLUMNS * LEFT; i += WARP) {
-            const int column = i / LEFT, left = i % LEFT / S::PARTS, part = i % S::PARTS;
-            if (column >= from)
-                vote(left, t + column - S::LAG * left - (part + 1) * PLX_KEY_PART, s.leaving[column][left][part],
-                     part * PLX_KEY_PART);
+        for (int e = 0; e < (LEFT + WARP - 1) / WARP; e++) {
+            const int i = lane + e * WARP, column = i / (ROWS * S::PARTS), left = i / S::PARTS % ROWS, part = i % S::PARTS;
+            vote_if(column >= from && i < LEFT, left, t + column - S::LAG * left - (part + 1) * PLX_KEY_PART,
+                    (&s.leaving[0][0][0])[min(i, LEFT - 1)], part * PLX_KEY_PART);
         }
+        find_winner(pixel, x, y, k >= from && y < a.height && (unsigned)(x - this->first) < (unsigned)a.width);
         __syncwarp();
     }
 
@@ -162,7 +169,7 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
     {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            vote(row, t - 1 - S::LAG * row - g * N - i, candidates[i], g * N & ~PLX_KEY_MASK);
+            vote_if(true, row, t - 1 - S::LAG * row - g * N - i, candidates[i], g * N & ~PLX_KEY_MASK);
     }
 };
 

@@ -3,31 +3,25 @@
 #ifndef PLX_GPU_SGM_SWEEPER_CUH
 #define PLX_GPU_SGM_SWEEPER_CUH
 
+#include <limits.h>
+
 #include "gpu/sgm_step.cuh"
 #include "gpu/sgm_sweep_winners.cuh"
 
-/* Without a branch, which a warp would take time to come back from. */
-static __device__ __forceinline__ void store_shared_if(bool condition, uint32_t shared, uint4 v)
+/* Without a branch, which a warp would take time to come back from; OFFSET bytes behind the address. */
+template <int OFFSET> static __device__ __forceinline__ void store_shared_if(bool condition, uint32_t shared, uint4 v)
 {
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.shared.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"r"(shared), "r"(v.x),
-                 "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition)
-                 : "memory");
-}
-
-static __device__ __forceinline__ void load_shared_if(bool condition, uint32_t shared, uint4 &v)
-{
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-                 : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
-                 : "r"(shared), "r"((uint32_t)condition)
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.shared.v4.u32 [%0+%6], {%1, %2, %3, %4}; }" ::"r"(shared),
+                 "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition), "n"(OFFSET)
                  : "memory");
 }
 
 /* Each word of it is seen by other blocks as it was before or as it is then. */
-static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
+template <int OFFSET> static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
 {
     asm volatile(
-        "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"l"(global),
-        "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition)
+        "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.relaxed.gpu.global.v4.u32 [%0+%6], {%1, %2, %3, %4}; }" ::"l"(global),
+        "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition), "n"(OFFSET)
         : "memory");
 }
 
@@ -40,109 +34,138 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
     using sweep_place<S>::row;
     using sweep_place<S>::warp;
     using sweep_place<S>::upwards;
-    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, MESSAGES = S::MESSAGES;
+    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, SLOTS = S::SLOTS,
+                         MESSAGES = S::MESSAGES, CHUNK = sizeof(uint4), COLUMN = S::COLUMN;
+
+    /* How the compiler is to mix costs with steps: what is faster on sm_90, and elsewhere what needs fewer registers. */
+    static constexpr bool COSTS_FIRST = PLX_ARCH < 900;
 
     warp_memory<S> &below; /* of the next warp, if there is one */
-    const bool hands_on;   /* to the next band */
-    int sums, message;     /* chunks: sums of the row at column 0, messages of the band */
+    /* Addresses: of what the row above hands on, and of where that of this row goes; in a ring that of its first slot. */
+    const uint32_t from, to;
+    const uint32_t from_next, to_next; /* bytes from slot to slot; 0 if there is no ring */
+    const bool sends;                  /* to the next row of the block */
+    const int hands_on_from;           /* to the next band, from this column on */
+    int *const progress;               /* of this warp, */
+    const int *const watched;          /* and by its even lanes that of the row above, by the others that of the warp below: */
+    const int ahead;                   /* so many steps it has to be ahead */
     const plx_neighbours<THREADS> beside;
-    uint32_t from_left[N]; /* L */
-    uint4 sent[MESSAGES];
+    uint32_t from_left[N]; /* L without the least */
 
-    __device__ __forceinline__ sweeper(const sweep_args &args, warp_memory<S> &memory, int the_warp, int turn)
-        : sweep_winners<F, S, VARYING>(args, memory, the_warp, turn), below((&memory)[1]),
-          hands_on(warp == WARPS - 1 && this->band < a.bands - 1), beside(lane)
+    __device__ __forceinline__ sweeper(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn)
+        : sweep_winners<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
+          from(shared_address((row == 0 ? s.ring[0] : s.sent[row - 1])[0] + g)),
+          to(shared_address((row == ROWS - 1 ? below.ring[0] : s.sent[row])[0] + g)), from_next(row == 0 ? COLUMN * CHUNK : 0),
+          to_next(row == ROWS - 1 ? COLUMN * CHUNK : 0), sends(row < ROWS - 1 || warp < WARPS - 1),
+          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->band < a.bands - 1 ? 0 : INT_MAX),
+          progress(memory.progress + warp + 1), watched(progress + (lane % 2 ? 1 : -1)),
+          ahead(lane % 2 ? GROUP - SLOPE - SLOTS : GROUP + SLOPE + S::DIAGONALS), beside(lane)
     {
-        sums = (this->y_of(row) * a.width + this->picture_column(0)) * (2 * THREADS);
-        message = (upwards * a.bands + this->band) * MESSAGES * a.columns * THREADS + g;
     }
 
-    /* What the row above made a step ago, in column X. */
-    __device__ __forceinline__ void receive(int x, uint4 ret_in[MESSAGES])
+    /* What the row above made a step ago; SLOT is that of its column. */
+    __device__ __forceinline__ void receive(uint32_t slot, uint4 ret_in[MESSAGES]) const
     {
+        const uint32_t at = from + slot * from_next;
+
+        __syncwarp();
 #pragma unroll
-        for (int m = 0; m < MESSAGES; m++) {
-            ret_in[m].x = __shfl_up_sync(PLX_ALL_LANES, sent[m].x, THREADS);
-            ret_in[m].y = __shfl_up_sync(PLX_ALL_LANES, sent[m].y, THREADS);
-            ret_in[m].z = __shfl_up_sync(PLX_ALL_LANES, sent[m].z, THREADS);
-            ret_in[m].w = __shfl_up_sync(PLX_ALL_LANES, sent[m].w, THREADS);
-            load_shared_if(row == 0, shared_address(&s.ring[m][x & (SLOTS - 1)][g]), ret_in[m]);
+        for (int m = 0; m < MESSAGES; m++)
+            ret_in[m] = plx_load_shared_16(at + m * THREADS * CHUNK);
+        __syncwarp();
+    }
+
+    template <int M> __device__ __forceinline__ void send(uint32_t at, bool hand_on, uint4 *out, const uint4 message[MESSAGES])
+    {
+        store_shared_if<M * THREADS * CHUNK>(sends, at, message[M]);
+        store_if<M * THREADS * CHUNK>(hand_on, out, message[M]);
+        if constexpr (M + 1 < MESSAGES)
+            send<M + 1>(at, hand_on, out, message);
+    }
+
+    /* To the row below, of its column X and the slot of that, or, in the next band, to OUT. */
+    __device__ __forceinline__ void send(int x, uint32_t slot, uint4 *out, const uint4 message[MESSAGES])
+    {
+        send<0>(to + slot * to_next, x >= hands_on_from, out, message);
+    }
+
+    /* The slot of column X + OFFSET, from that of X. */
+    template <int OFFSET> static __device__ __forceinline__ uint32_t slot_after(uint32_t slot)
+    {
+        const uint32_t after = slot + (OFFSET % SLOTS + SLOTS) % SLOTS;
+        return min(after, after - SLOTS);
+    }
+
+    /* What is handed on: L without M, the least of them, so that who gets it need not look for that. */
+    static __device__ __forceinline__ uint4 pack(const uint32_t l[N], uint32_t m)
+    {
+        const uint32_t m4 = plx_mad(m, 256, m);
+        return make_uint4(plx_mad(l[1], 256, l[0]) - m4, plx_mad(l[3], 256, l[2]) - m4, plx_mad(l[5], 256, l[4]) - m4,
+                          plx_mad(l[7], 256, l[6]) - m4);
+    }
+
+    __device__ __forceinline__ uint32_t p2(uint32_t word, int orientation) const
+    {
+        return VARYING ? __byte_perm(word, 0, 0x4040u | (uint32_t)orientation * 0x101u) : a.p2;
+    }
+
+    /* One path's, from what the pixel before handed on: the least of that is 0. */
+    __device__ __forceinline__ void advance(uint32_t l[N], const uint32_t c[N], uint32_t p1, uint32_t p2) const
+    {
+        plx_advance<THREADS, true>(l, 0, c, p1, p2, beside, l);
+    }
+
+    /* All paths to the pixel of step T + I, added up; SLOT is that of column T. */
+    template <int I> __device__ __forceinline__ void aggregate(int t, uint32_t slot, uint4 *out, uint32_t ret_sum[N])
+    {
+        const uint32_t p2_word = VARYING ? s.penalty[row][t & (2 * WORD_COLUMNS - 1)] : 0;
+        uint32_t c[N], l[1 + MESSAGES][N], m[1 + MESSAGES];
+        uint4 in[MESSAGES], message[MESSAGES];
+
+        receive(slot_after<I + S::DIAGONALS>(slot), in);
+        plx_unpack(s.cost[t & (COST_COLUMNS - 1)][lane], c);
+        plx_copy_8(l[0], from_left);
+        plx_unpack(S::DIAGONALS ? s.from_above[lane] : in[FROM_ABOVE], l[1]);
+        advance(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
+        advance(l[1], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
+        if (S::DIAGONALS) {
+            plx_unpack(s.from_upper_left[t & 1][lane], l[MESSAGES - 1]);
+            plx_unpack(in[MESSAGES - 1], l[MESSAGES]);
+            s.from_above[lane] = in[FROM_ABOVE];
+            s.from_upper_left[t & 1][lane] = in[MESSAGES - 2];
+            advance(l[MESSAGES - 1], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
+            advance(l[MESSAGES], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
         }
-    }
-
-    __device__ __forceinline__ void send(int x)
-    {
+        plx_least_of_each<THREADS>(l, m);
 #pragma unroll
-        for (int m = 0; m < MESSAGES; m++) {
-            if (warp < WARPS - 1)
-                store_shared_if(row == ROWS - 1, shared_address(&below.ring[m][x & (SLOTS - 1)][g]), sent[m]);
-            else
-                store_if(row == ROWS - 1 && hands_on && x >= 0, a.messages + message + (m * a.columns + x) * THREADS, sent[m]);
+        for (int i = 0; i < N; i++) {
+            ret_sum[i] = l[0][i] + l[1][i];
+            if (S::DIAGONALS)
+                ret_sum[i] += l[MESSAGES - 1][i] + l[MESSAGES][i];
+            from_left[i] = l[0][i] - m[0];
         }
-    }
-
-    static __device__ __forceinline__ uint4 pack(const uint32_t l[N])
-    {
-        return make_uint4(plx_mad(l[1], 256, l[0]), plx_mad(l[3], 256, l[2]), plx_mad(l[5], 256, l[4]),
-                          plx_mad(l[7], 256, l[6]));
-    }
-
-    /* Two paths at once, whose least L travel in the halves of one register. */
-    __device__ __forceinline__ void advance(uint32_t one[N], uint32_t two[N], const uint32_t c[N], uint32_t p1, uint32_t p2_one,
-                                            uint32_t p2_two) const
-    {
-        const uint32_t l = plx_least_of_8(one), m = plx_least_of_8(two);
-        const uint32_t least =
-            plx_least_of_threads<THREADS, false>(plx_min2(__byte_perm(l, m, 0x5410), __byte_perm(l, m, 0x7632)));
-        plx_advance<THREADS, true>(one, __byte_perm(least, 0, 0x1010), c, p1, p2_one, beside, one);
-        plx_advance<THREADS, true>(two, __byte_perm(least, 0, 0x3232), c, p1, p2_two, beside, two);
-    }
-
-    __device__ __forceinline__ uint32_t p2(int k, int orientation) const
-    {
-        return VARYING ? __byte_perm(s.penalty[row][k], 0, 0x4040u | (uint32_t)orientation * 0x101u) : a.p2;
-    }
-
-    /* All paths to the pixel of step T, added up. */
-    __device__ __forceinline__ void aggregate(int t, uint32_t ret_sum[N])
-    {
-        const int k = t & (COST_COLUMNS - 1);
-        uint32_t c[N], l[N], m[N];
-        uint4 in[MESSAGES];
-
-        receive(S::DIAGONALS ? t + 1 : t, in);
-        plx_unpack(s.cost[k][lane], c);
-        plx_unpack(S::DIAGONALS ? s.from_above[lane] : in[FROM_ABOVE], l);
-        advance(from_left, l, c, a.p1_straight, p2(k, PLX_HORIZONTAL), p2(k, PLX_VERTICAL));
-        sent[FROM_ABOVE] = pack(l);
 #pragma unroll
-        for (int i = 0; i < N; i++)
-            ret_sum[i] = from_left[i] + l[i];
-        if (!S::DIAGONALS)
-            return;
-        plx_unpack(s.from_upper_left[t & 1][lane], l);
-        plx_unpack(in[MESSAGES - 1], m);
-        s.from_above[lane] = in[FROM_ABOVE];
-        s.from_upper_left[t & 1][lane] = in[MESSAGES - 2];
-        advance(l, m, c, a.p1_diagonal, p2(k, PLX_FALLING), p2(k, PLX_RISING));
-        sent[MESSAGES - 2] = pack(l);
-        sent[MESSAGES - 1] = pack(m);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            ret_sum[i] += l[i] + m[i];
+        for (int i = 0; i < MESSAGES; i++)
+            message[i] = pack(l[1 + i], m[1 + i]);
+        send(t - SLOPE, slot_after<I - SLOPE>(slot), out + I * COLUMN, message);
     }
 
     /* Sums of the pixel at column X: the first half of thread THREAD's registers, the other lies THREADS chunks further. */
     __device__ __forceinline__ uint4 *sums_at(int x, int thread) const
     {
-        return a.sums + sums + (upwards ? -x : x) * (2 * THREADS) + thread;
+        return a.sums + (this->y_of(row) * a.width + this->picture_column(x)) * (2 * THREADS) + thread;
     }
 
-    __device__ __forceinline__ void fetch_other(int t)
+    /* Chunks from a step's to those of the next. */
+    __device__ __forceinline__ int along(void) const
     {
-        const int x = t - LAG * row;
-        if (this->inside(x)) {
-            const uint4 *from = sums_at(x, THREADS - 1 - g);
+        return upwards ? -2 * THREADS : 2 * THREADS;
+    }
+
+    /* Those of step T, at FROM. */
+    __device__ __forceinline__ void fetch_other(int t, const uint4 *from)
+    {
+        if (this->inside(t - LAG * row)) {
             const uint32_t to = shared_address(&s.other[t & (AHEAD - 1)][0][lane]);
             plx_copy_16_ahead(to, from);
             plx_copy_16_ahead(to + sizeof s.other[0][0], from + THREADS);
@@ -156,7 +179,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         plx_await_copies<AHEAD - 1>();
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            const uint4 v = plx_load_shared_16(shared_address(&s.other[t & (AHEAD - 1)][half][lane]));
+            const uint4 v = s.other[t & (AHEAD - 1)][half][lane];
             sum[7 - 4 * half] += __byte_perm(v.x, 0, 0x1032);
             sum[6 - 4 * half] += __byte_perm(v.y, 0, 0x1032);
             sum[5 - 4 * half] += __byte_perm(v.z, 0, 0x1032);
@@ -164,22 +187,25 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         }
     }
 
-    __device__ __forceinline__ void step(int t, bool second)
+    /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep's go, or where the other's of AHEAD - 1 steps later are; SLOT and
+     * OUT: of column T, and of what is handed on at step T. */
+    template <bool SECOND, int I = 0> __device__ __forceinline__ void steps(int first_t, uint32_t slot, uint4 *sums, uint4 *out)
     {
+        const int t = first_t + I;
         uint32_t sum[N];
 
-        aggregate(t, sum);
-        send(t - SLOPE);
-        if (second) {
-            fetch_other(t + AHEAD - 1);
+        aggregate<I>(t, slot, out, sum);
+        if (SECOND) {
+            fetch_other(t + AHEAD - 1, sums);
             add_other(t, sum);
             this->make_keys(t, sum);
         } else {
-            const int x = t - LAG * row;
-            uint4 *const to = sums_at(x, g);
-            store_if(this->inside(x), to, make_uint4(sum[0], sum[1], sum[2], sum[3]));
-            store_if(this->inside(x), to + THREADS, make_uint4(sum[4], sum[5], sum[6], sum[7]));
+            const bool in = this->inside(t - LAG * row);
+            store_if<0>(in, sums, make_uint4(sum[0], sum[1], sum[2], sum[3]));
+            store_if<THREADS * CHUNK>(in, sums, make_uint4(sum[4], sum[5], sum[6], sum[7]));
         }
+        if constexpr (I + 1 < GROUP)
+            steps<SECOND, I + 1>(first_t, slot, sums + along(), out);
     }
 
     /* The step from which on the other sweep was the first; for that one it is what is left of all steps. */
@@ -218,7 +244,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
             *there = 0; /* for the next frame */
 #pragma unroll
         for (int i = 0; i < AHEAD - 1; i++)
-            fetch_other(t + i);
+            fetch_other(t + i, sums_at(t + i - LAG * row, THREADS - 1 - g));
     }
 
     __device__ __forceinline__ void begin(void)
@@ -230,34 +256,59 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
 #pragma unroll
         for (int i = 0; i < N; i++)
             from_left[i] = 0;
-#pragma unroll
-        for (int m = 0; m < MESSAGES; m++)
-            sent[m] = none;
+        for (int i = lane; i < (ROWS - 1) * COLUMN; i += WARP)
+            (&s.sent[0][0][0])[i] = none;
         if (!S::DIAGONALS)
             return;
         uint4 in[MESSAGES];
-        await_progress(&s.done, SLOPE + 1);
-        receive(0, in);
+        await_neighbours(-GROUP);
+        receive(slot_of<S>(0), in);
         s.from_above[lane] = in[FROM_ABOVE];
         s.from_upper_left[0][lane] = none;
         s.from_upper_left[1][lane] = in[MESSAGES - 2];
     }
 
-    __device__ __forceinline__ void await_room(int t)
+    /* Until step T can be made. */
+    __device__ __forceinline__ void await_neighbours(int t) const
     {
-        if (warp < WARPS - 1)
-            await_progress(&below.taken, t + GROUP - SLOPE - SLOTS);
+        await_progress(watched, t + ahead);
     }
 
     /* The row below goes on beyond the picture's last column: nothing comes from there. */
     __device__ __forceinline__ void send_nothing(int steps)
     {
         for (int t = steps; t <= steps + SLOPE; t += GROUP) {
-            await_room(t);
-            for (int i = lane; i < GROUP * MESSAGES * THREADS; i += WARP)
-                below.ring[i / THREADS / GROUP][(t - SLOPE + i / THREADS % GROUP) & (SLOTS - 1)][i % THREADS] =
-                    make_uint4(0, 0, 0, 0);
-            publish(&below.done, t + GROUP);
+            await_progress(progress + 1, t + GROUP - SLOPE - SLOTS);
+            for (int i = lane; i < GROUP * COLUMN; i += WARP)
+                (&below.ring[slot_of<S>(t - SLOPE + i / COLUMN)][0][0])[i % COLUMN] = make_uint4(0, 0, 0, 0);
+            publish(progress, t + GROUP);
+        }
+    }
+
+    /* Steps FROM .. TO - 1, SECOND after the other sweep. Costs are made a group ahead: the compiler mixes them with the steps.
+     */
+    template <bool SECOND> __device__ __forceinline__ void walk(int from, int to)
+    {
+        uint4 *sums = SECOND ? sums_at(from + AHEAD - 1 - LAG * row, THREADS - 1 - g) : sums_at(from - LAG * row, g);
+        uint4 *out = a.messages + ((upwards * a.bands + this->band) * a.columns + from - SLOPE) * COLUMN + g;
+        uint32_t slot = slot_of<S>(from);
+
+        for (int t = from; t < to; t += GROUP) {
+            const int next = t + GROUP;
+            if (next % WORD_COLUMNS == 0)
+                this->exchange_words(next);
+            await_neighbours(t);
+            if (COSTS_FIRST)
+                this->make_costs(next);
+            steps<SECOND>(t, slot, sums, out);
+            if (!COSTS_FIRST)
+                this->make_costs(next);
+            sums += GROUP * along(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
+            this->clear_costs_beside(next);
+            publish(progress, next);
+            const int first_key = next - KEY_COLUMNS;
+            if (SECOND && first_key % KEY_COLUMNS == 0)
+                this->find_winners(first_key, max(from - first_key, 0));
         }
     }
 
@@ -266,30 +317,17 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         const int steps = a.columns + SLOPE, middle = this->middle(steps);
 
         begin();
-        for (int t = 0; t < steps; t += GROUP) {
-            if (t % COST_COLUMNS == 0)
-                this->make_costs(t);
-            await_progress(&s.done, t + GROUP + SLOPE + S::DIAGONALS);
-            await_room(t);
-            if (t == middle) {
-                if (t > 0)
-                    leave_sums();
-                await_sums(t);
-            }
-#pragma unroll
-            for (int i = 0; i < GROUP; i++)
-                step(t + i, t >= middle);
-            publish(&s.taken, t + GROUP);
-            if (warp < WARPS - 1)
-                publish(&below.done, t + GROUP);
-            const int from = t + GROUP - KEY_COLUMNS;
-            if (t >= middle && from % KEY_COLUMNS == 0)
-                this->find_winners(from, max(middle - from, 0));
-        }
-        if (middle == steps)
+        this->exchange_words(0);
+        this->make_costs(0);
+        this->clear_costs_beside(0);
+        walk<false>(0, middle);
+        if (middle > 0)
             leave_sums();
-        else
+        if (middle < steps) {
+            await_sums(middle);
+            walk<true>(middle, steps);
             this->end_winners(steps);
+        }
         if (warp < WARPS - 1)
             send_nothing(steps);
     }

@@ -5,7 +5,7 @@
 #include "gpu/sgm_sweeper.cuh"
 
 /* Blocks of a multiprocessor: what its shared memory has room for, with so many registers that none are spilled. */
-#define RESIDENT(D) (PLX_ARCH < 800 ? 1 : PLX_ARCH >= 900 && D < 256 ? 3 : 2)
+#define RESIDENT(D) (PLX_ARCH < 800 ? 1 : !PLX_PACKED_HALF2 && D < 256 ? 3 : 2)
 
 #define NOT_YET 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */
 
@@ -27,32 +27,19 @@ static __device__ __forceinline__ bool is_there(uint4 v)
 /* A warp that brings what the band before hands over into the ring of the first warp, and leaves that memory as the next frame
  * needs it. */
 template <class S> struct bringer {
-    static constexpr int THREADS = S::THREADS, MESSAGES = S::MESSAGES, UNITS = MESSAGES * BROUGHT * THREADS;
+    static constexpr int THREADS = S::THREADS, COLUMN = S::COLUMN, UNITS = BROUGHT * COLUMN;
     static constexpr int EACH = (UNITS + WARP - 1) / WARP;
 
     const sweep_args &a;
     warp_memory<S> &s;
+    int *const progress;
     const int lane;
     uint4 *from;
 
-    __device__ __forceinline__ bringer(const sweep_args &args, warp_memory<S> &memory, int turn)
-        : a(args), s(memory), lane(threadIdx.x % WARP)
+    __device__ __forceinline__ bringer(const sweep_args &args, band_memory<S> &memory, int turn)
+        : a(args), s(memory.warps[0]), progress(memory.progress), lane(threadIdx.x % WARP)
     {
-        from = a.messages + (int64_t)((turn & 1) * a.bands + turn / 2 - 1) * MESSAGES * a.columns * THREADS;
-    }
-
-    /* Message, column and thread of a unit of columns X .. X + BROUGHT - 1. */
-    static __device__ __forceinline__ int message_of(int unit)
-    {
-        return unit / (BROUGHT * THREADS);
-    }
-    static __device__ __forceinline__ int column_of(int unit, int x)
-    {
-        return x + unit / THREADS % BROUGHT;
-    }
-    __device__ __forceinline__ uint4 *place_of(int unit, int x) const
-    {
-        return from + (message_of(unit) * a.columns + column_of(unit, x)) * THREADS + unit % THREADS;
+        from = a.messages + (int64_t)((turn & 1) * a.bands + turn / 2 - 1) * a.columns * COLUMN;
     }
 
     /* First the last of it alone, so as not to read all in vain. */
@@ -62,7 +49,7 @@ template <class S> struct bringer {
 
         if (x < a.columns) {
             const int column = min(x + BROUGHT, a.columns) - 1;
-            while (__all_sync(PLX_ALL_LANES, load_relaxed(from + ((MESSAGES - 1) * a.columns + column) * THREADS).x == NOT_YET))
+            while (__all_sync(PLX_ALL_LANES, load_relaxed(from + column * COLUMN + COLUMN - THREADS).x == NOT_YET))
                 ;
         }
         do {
@@ -71,8 +58,8 @@ template <class S> struct bringer {
             for (int e = 0; e < EACH; e++) {
                 const int unit = lane + e * WARP;
                 ret_got[e] = make_uint4(0, 0, 0, 0);
-                if (unit < UNITS && column_of(unit, x) < a.columns)
-                    ret_got[e] = load_relaxed(place_of(unit, x));
+                if (unit < UNITS && x + unit / COLUMN < a.columns)
+                    ret_got[e] = load_relaxed(from + x * COLUMN + unit);
                 there = there && is_there(ret_got[e]);
             }
         } while (!__all_sync(PLX_ALL_LANES, there));
@@ -80,8 +67,8 @@ template <class S> struct bringer {
 
     __device__ __forceinline__ void await_room(int x)
     {
-        while (!__all_sync(PLX_ALL_LANES, load_progress(&s.taken) >= x + BROUGHT - SLOTS))
-            __nanosleep(100);
+        while (!__all_sync(PLX_ALL_LANES, load_progress(progress + 1) >= x + BROUGHT - S::SLOTS))
+            __nanosleep(400);
     }
 
     __device__ __forceinline__ void bring(void)
@@ -96,20 +83,20 @@ template <class S> struct bringer {
                 const int unit = lane + e * WARP;
                 if (unit >= UNITS)
                     continue;
-                s.ring[message_of(unit)][column_of(unit, x) & (SLOTS - 1)][unit % THREADS] = got[e];
-                if (column_of(unit, x) < a.columns)
-                    *place_of(unit, x) = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
+                (&s.ring[slot_of<S>(x + unit / COLUMN)][0][0])[unit % COLUMN] = got[e];
+                if (x + unit / COLUMN < a.columns)
+                    from[x * COLUMN + unit] = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
             }
-            publish(&s.done, x + BROUGHT + S::SLOPE);
+            publish(progress, x + BROUGHT + S::SLOPE);
         }
     }
 
     /* For the first band: nothing comes from beyond the picture. */
     __device__ __forceinline__ void bring_nothing(void)
     {
-        for (int i = lane; i < MESSAGES * SLOTS * THREADS; i += WARP)
+        for (int i = lane; i < S::SLOTS * COLUMN; i += WARP)
             (&s.ring[0][0][0])[i] = make_uint4(0, 0, 0, 0);
-        publish(&s.done, INT_MAX);
+        publish(progress, INT_MAX);
     }
 };
 
@@ -123,25 +110,25 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT(S::D)) swe
 {
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ int ticket;
-    warp_memory<S> *const memory = (warp_memory<S> *)shared;
+    band_memory<S> &memory = *(band_memory<S> *)shared;
     const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0); /* so that it is known to be common to the warp */
 
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0)
             ticket = (int)atomicAdd(a.ticket, 1);
-        if (threadIdx.x < WARPS)
-            memory[threadIdx.x].done = memory[threadIdx.x].taken = 0;
+        if (threadIdx.x < WARPS + 2)
+            memory.progress[threadIdx.x] = threadIdx.x <= WARPS ? 0 : INT_MAX;
         __syncthreads();
         const int turn = __shfl_sync(PLX_ALL_LANES, ticket, 0);
         if (turn >= 2 * a.bands)
             return;
         if (warp < WARPS)
-            sweeper<F, S, VARYING>(a, memory[warp], warp, turn).sweep();
+            sweeper<F, S, VARYING>(a, memory, warp, turn).sweep();
         else if (turn / 2 > 0)
-            bringer<S>(a, memory[0], turn).bring();
+            bringer<S>(a, memory, turn).bring();
         else
-            bringer<S>(a, memory[0], turn).bring_nothing();
+            bringer<S>(a, memory, turn).bring_nothing();
     }
 }
 
@@ -149,11 +136,11 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
 {
     struct plx_gpu *gpu = job->gpu;
     const auto kernel = sweeps_kernel<F, S, VARYING>;
-    const int bytes = WARPS * (int)sizeof(warp_memory<S>);
+    const int bytes = (int)sizeof(band_memory<S>);
     void *arguments[] = {&args};
     int resident = 0;
 
-    args.columns = (int)plx_blocks(args.width + S::SLOPE, COST_COLUMNS) * COST_COLUMNS - S::SLOPE;
+    args.columns = (int)plx_blocks(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
     args.bands = (int)plx_blocks(args.height, WARPS * S::ROWS);
     int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result == 0)
@@ -237,7 +224,7 @@ static size_t most_bands(const struct plx_limits *limits)
 
 size_t plx_sgm_message_bytes(const struct plx_limits *limits)
 {
-    return 2 * most_bands(limits) * 3 * (size_t)(limits->width + COST_COLUMNS) * (size_t)limits->disparities;
+    return 2 * most_bands(limits) * 3 * (size_t)(limits->width + WORD_COLUMNS) * (size_t)limits->disparities;
 }
 
 size_t plx_sgm_meeting_bytes(const struct plx_limits *limits)

@@ -6,10 +6,10 @@
  *
  * Rows are skewed: each is LAG columns behind the one above, whose L of the pixels around it has then. A warp holds ROWS
  * rows in lockstep, a block a band of WARPS warps, each some columns behind the one before. What one row hands to the next is
- * L, a byte a disparity and direction: within a warp by shuffles, between warps through a ring in shared memory, between bands
- * through memory; 3 D bytes a column of a band. Costs are made from the features where they are needed. So of all volumes only
- * one is left, the sums of half of the paths: where a sweep is the first of the two to come to a pixel it stores them, else it
- * adds them to its own, and has S.
+ * L less the least of them, a byte a disparity and direction: within a warp and, in a ring, between warps through shared
+ * memory, between bands through memory; 3 D bytes a column of a band. Costs are made from the features where they are needed.
+ * So of all volumes only one is left, the sums of half of the paths: where a sweep is the first of the two to come to a pixel
+ * it stores them, else it adds them to its own, and has S.
  *
  * Nobody waits for ever. Each group of steps has a time, see plx_sweep_time: its warp's, and the number of its first step.
  * It waits only for groups of smaller times: for the row above (WARP_LAG is more than what that has to be ahead), for room in
@@ -28,10 +28,10 @@
 #define WARP 32
 #define WARPS 4        /* of a band; one more brings what the band above hands over */
 #define N 8            /* registers of two disparities that a thread has of a pixel, see sgm_step.cuh */
-#define COST_COLUMNS 8 /* whose costs a warp makes at once */
+#define WORD_COLUMNS 8 /* whose features a warp looks up at once */
+#define COST_COLUMNS 4 /* whose costs it holds: of this group of steps and of the next one */
 #define KEY_COLUMNS 4  /* whose winners it finds at once */
 #define GROUP 2        /* steps between two looks at the progress of others */
-#define SLOTS 8        /* columns of a ring */
 #define BROUGHT 4      /* columns that are brought at once */
 #define AHEAD 2        /* columns of the other sweep's sums under way */
 
@@ -43,7 +43,7 @@ struct sweep_args {
     uint32_t *votes, *ticket, *meetings;
     plx_winner_views out;
     int width, height;
-    int columns; /* of a sweep: from WIDTH on, so many that its steps are a multiple of COST_COLUMNS */
+    int columns; /* of a sweep: from WIDTH on, so many that its steps are a multiple of WORD_COLUMNS */
     int bands, min_disparity;
     uint32_t cap, p1_straight, p1_diagonal, p2; /* penalties in both halves */
 };
@@ -54,24 +54,35 @@ template <int DISPARITIES, int PATHS> struct shape {
     static constexpr int D = DISPARITIES, THREADS = D / (2 * N), ROWS = WARP / THREADS;
     static constexpr bool DIAGONALS = PATHS == 8;
     static constexpr int LAG = DIAGONALS ? 2 : 1, SLOPE = LAG * (ROWS - 1); /* columns, of a row and of a warp's last row */
-    static constexpr int MESSAGES = DIAGONALS ? 3 : 1;
+    static constexpr int MESSAGES = DIAGONALS ? 3 : 1, COLUMN = MESSAGES * THREADS; /* chunks that a pixel hands on */
+    static constexpr int SLOTS =
+        D == 256 ? 8 : 12; /* columns of a ring: 12 are faster, but 8 let an Orin's SM hold two blocks */
+    static constexpr int RING = D + WORD_COLUMNS, RING_PITCH = RING + WORD_COLUMNS + 4; /* see warp_memory */
+    /* Words of a pixel's keys: so many for each thread that searches them, and between those some more, so that the banks of
+     * threads that look at once are apart. */
+    static constexpr int SEARCHED = 32, SHARE = D / 2 / SEARCHED, SHARE_PITCH = SEARCHED + 4, KEYS = SHARE * SHARE_PITCH;
     static constexpr int PARTS = D / 2 / PLX_KEY_PART; /* of half of the disparities, by their keys */
     static constexpr int WARP_LAG = (SLOPE + GROUP + 1 + 3) / 4 * 4, BAND_LAG = WARPS * WARP_LAG + 8;
     static_assert(WARP_LAG < SLOTS + SLOPE + 1 - GROUP, "a warp waits for the one below, which waits for it");
 };
 
 template <class S> struct warp_memory {
-    uint4 ring[S::MESSAGES][SLOTS][S::THREADS];       /* L of the row above the first one, by columns */
+    uint4 ring[S::SLOTS][S::MESSAGES][S::THREADS];    /* what the row above the first one hands on, by columns */
+    uint4 sent[S::ROWS - 1][S::MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
     uint4 cost[COST_COLUMNS][WARP];                   /* a chunk of each thread's pixel */
     uint4 other[AHEAD][2][WARP];                      /* the other sweep's sums */
     uint4 from_above[WARP], from_upper_left[2][WARP]; /* received, of use one and two steps later */
-    uint32_t partner[S::ROWS][S::D + COST_COLUMNS];   /* words of the right view, a ring */
-    uint32_t left[S::ROWS][COST_COLUMNS], penalty[S::ROWS][COST_COLUMNS];
-    uint32_t keys[KEY_COLUMNS * S::ROWS][S::D / 2];
+    uint32_t partner[S::ROWS][S::RING_PITCH];         /* words of the right view: a ring, behind it its first ones again */
+    uint32_t left[S::ROWS][WORD_COLUMNS], penalty[S::ROWS][2 * WORD_COLUMNS];
+    uint32_t keys[KEY_COLUMNS * S::ROWS][S::KEYS];
     /* the host, which asks for it all, counts parts as the smallest */
     uint32_t leaving[KEY_COLUMNS][S::ROWS][S::PARTS]; /* the right view's candidates of parts that are complete */
-    int done;                                         /* steps of the row above */
-    int taken;                                        /* steps of this warp */
+};
+
+/* Of a block. */
+template <class S> struct band_memory {
+    warp_memory<S> warps[WARPS];
+    int progress[WARPS + 2]; /* steps that are done: of the row above the first warp, of each warp, and of nobody below */
 };
 
 static __device__ __forceinline__ uint32_t shared_address(const void *shared)
@@ -107,6 +118,12 @@ template <class S> static __device__ __forceinline__ int sweep_time(int columns,
     return turn / blocks * round + turn % blocks / 2 * S::BAND_LAG + warp * S::WARP_LAG;
 }
 
+/* The place of column X in a ring. */
+template <class S> static __device__ __forceinline__ int slot_of(int x)
+{
+    return (unsigned)(x + 16 * S::SLOTS) % S::SLOTS;
+}
+
 /* Where a thread is. Columns X are those of the sweep. */
 template <class S> struct sweep_place {
     const sweep_args &a;
@@ -116,12 +133,14 @@ template <class S> struct sweep_place {
     const int lane, g, row; /* g: which of the threads of its row's pixel */
     const int first;        /* column with which the picture begins */
     int inside_width;       /* columns of the row in the picture: none if the row is not */
+    int whole;              /* so many steps from FIRST + SLOPE on: groups in which all rows are in the picture */
 
     __device__ __forceinline__ sweep_place(const sweep_args &args, warp_memory<S> &memory, int the_warp, int turn)
         : a(args), s(memory), warp(the_warp), band(turn / 2), upwards(turn & 1), lane(threadIdx.x % WARP), g(lane % S::THREADS),
           row(lane / S::THREADS), first(upwards ? a.columns - a.width : 0)
     {
         inside_width = y_of(row) < a.height ? a.width : 0;
+        whole = max(y_of(0), y_of(S::ROWS - 1)) < a.height ? max(a.width - S::SLOPE - GROUP + 1, 0) : 0;
     }
 
     /* Of row R of the warp, in the picture; upwards the first ones lie below it. */
@@ -138,10 +157,10 @@ template <class S> struct sweep_place {
     {
         return (unsigned)(x - first) < (unsigned)inside_width;
     }
-    /* True if at steps FROM .. TO all rows are in the picture's columns. */
-    __device__ __forceinline__ bool all_inside(int from, int to) const
+    /* True if in the group of step T all rows are in the picture. */
+    __device__ __forceinline__ bool all_inside(int t) const
     {
-        return from >= first + S::SLOPE && to < first + a.width;
+        return (unsigned)(t - first - S::SLOPE) < (unsigned)whole;
     }
 };
 

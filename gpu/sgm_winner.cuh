@@ -27,6 +27,12 @@ template <int THREADS> static __device__ __forceinline__ uint32_t plx_least_numb
     return number;
 }
 
+/* By a product of 32 bits: no pitch needs more. */
+template <class T> static __device__ __forceinline__ T *plx_pixel(const plx_view<T> &view, int x, int y)
+{
+    return (T *)((char *)view.data + (uint64_t)(uint32_t)y * (uint32_t)view.pitch) + x;
+}
+
 /* Where the left view's winners go, and how they are judged. */
 struct plx_winner_views {
     plx_view<uint16_t> left, raw, s1, s2;
@@ -75,10 +81,10 @@ static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &
         value += out.subpixel == PLX_SUBPIXEL_BLEND ? plx_blend(below, s1, above) : plx_parabola(below, s1, above);
     if (out.uniqueness > 0 && second * out.uniqueness < s1 * 1000)
         value = PLX_DISPARITY_INVALID;
-    out.left.row(y)[x] = (uint16_t)value;
-    out.raw.row(y)[x] = (uint16_t)d;
-    out.s1.row(y)[x] = (uint16_t)s1;
-    out.s2.row(y)[x] = (uint16_t)second;
+    *plx_pixel(out.left, x, y) = (uint16_t)value;
+    *plx_pixel(out.raw, x, y) = (uint16_t)d;
+    *plx_pixel(out.s1, x, y) = (uint16_t)s1;
+    *plx_pixel(out.s2, x, y) = (uint16_t)second;
 }
 
 /*

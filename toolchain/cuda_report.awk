@@ -31,15 +31,15 @@ function fail(why)
 
 function least(a, b) { return a < b ? a : b }
 
-# Bytes that four warps of a sweep have: struct warp_memory of gpu/sgm_sweeps.cuh.
+# Bytes that four warps of a sweep have: struct band_memory of gpu/sgm_sweeps.cuh.
 function sweep_bytes(d, paths,    rows, bytes)
 {
     rows = 512 / d
-    bytes = (paths == 8 ? 3 : 1) * 8 * d # ring
-    bytes += (8 + 4 + 3) * 512 # costs, sums and messages of each thread
-    bytes += rows * ((d + 8) * 4 + 2 * 8 * 4) # features and penalties
-    bytes += 4 * rows * (d / 2 + d / 32) * 4 + 8 # keys, candidates, progress
-    return 4 * int((bytes + 15) / 16) * 16
+    bytes = (paths == 8 ? 3 : 1) * ((d == 256 ? 8 : 12) + rows - 1) * d # ring, and what goes from row to row
+    bytes += (4 + 4 + 3) * 512 # costs, sums and messages of each thread
+    bytes += rows * ((d + 20) * 4 + 3 * 8 * 4) # features and penalties
+    bytes += 4 * rows * (d / 64 * 36 + d / 32) * 4 # keys, candidates
+    return 4 * int((bytes + 15) / 16) * 16 + 32 # progress
 }
 
 # Bytes of a block of the bands with OWN warps of a strip: struct band_memory of gpu/sgm_band.cuh.

@@ -50,7 +50,7 @@ template <class S> struct band_winners {
         uint32_t *votes = a.votes + (size_t)y * a.width;
         const uint32_t *const at = segment + KEYS::word(part) - lane, *const at_before = at + SEGMENT;
         uint32_t best = PLX_PACKED_MAX, before = PLX_PACKED_MAX;
-        plx_tally<D> later, earlier;
+        plx_ballot<D> later, earlier;
 
 #pragma unroll
         for (int from = 0; from < SEGMENT; from += AT_ONCE) {

@@ -68,7 +68,7 @@ static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int 
     constexpr int PITCH = keys<D>::pitch, AROUND = SPAN * PITCH;
     const uint32_t *diagonal = segment + t * PITCH;
     const int leaves = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
-    plx_tally<D> leaving, entering;
+    plx_ballot<D> leaving, entering;
 
 #pragma unroll 1
     for (int part = 0; part < D / 2; part += PLX_KEY_PART, diagonal += PLX_KEY_PART * PITCH + keys<D>::word(PLX_KEY_PART)) {

@@ -170,7 +170,7 @@ static __device__ __forceinline__ void plx_finish_left(const plx_winner_views &o
 }
 
 /* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
-template <int D> struct plx_tally {
+template <int D> struct plx_ballot {
     uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
 
     __device__ __forceinline__ void add(uint32_t key, int part)

@@ -83,11 +83,12 @@ static __device__ __forceinline__ void plx_load_shared_16_if(int condition, uint
                  : "memory");
 }
 
-static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uint32_t shared, const uint32_t v[4])
+/* OFFSET bytes behind the address. */
+template <int OFFSET = 0> static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uint32_t shared, uint4 v)
 {
     asm volatile(
-        "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p st.shared.v4.u32 [%0], {%1, %2, %3, %4};\n\t}" ::"r"(shared),
-        "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(condition)
+        "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p st.shared.v4.u32 [%0+%6], {%1, %2, %3, %4};\n\t}" ::"r"(shared),
+        "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(condition), "n"(OFFSET)
         : "memory");
 }
 

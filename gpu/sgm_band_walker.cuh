@@ -145,8 +145,8 @@ template <class S, bool VARYING, bool SECOND> struct band_walker {
 
     __device__ __forceinline__ void publish(int condition, uint32_t to, const uint32_t l[8]) const
     {
-        plx_store_shared_16_if(condition, to, l);
-        plx_store_shared_16_if(condition, to + THREADS * 16, l + 4);
+        plx_store_shared_16_if(condition, to, make_uint4(l[0], l[1], l[2], l[3]));
+        plx_store_shared_16_if(condition, to + THREADS * 16, make_uint4(l[4], l[5], l[6], l[7]));
     }
 
     __device__ __forceinline__ void receive(int condition, uint32_t from, uint32_t l[8]) const
@@ -201,8 +201,8 @@ template <class S, bool VARYING, bool SECOND> struct band_walker {
         sum[0] += low.x + pair[0], sum[1] += low.y + pair[1], sum[2] += low.z + pair[2], sum[3] += low.w + pair[3];
         sum[4] += high.x + pair[4], sum[5] += high.y + pair[5], sum[6] += high.z + pair[6], sum[7] += high.w + pair[7];
         plx_make_keys(sum, g);
-        plx_store_shared_16_if(exists(x + c), to, sum);
-        plx_store_shared_16_if(exists(x + c), to + 16, sum + 4);
+        plx_store_shared_16_if(exists(x + c), to, make_uint4(sum[0], sum[1], sum[2], sum[3]));
+        plx_store_shared_16_if(exists(x + c), to + 16, make_uint4(sum[4], sum[5], sum[6], sum[7]));
         plx_store_shared_4_if(exists(x + c), to + least, plx_least_of_8(sum));
     }
 
@@ -256,9 +256,8 @@ template <class S, bool VARYING, bool SECOND> struct band_walker {
         plx_await_copies<S::AHEAD - 2>();
         fetch(row + S::AHEAD - 1);
 #pragma unroll
-        for (int c = 0; c < COLS; c++) {
+        for (int c = 0; c < COLS; c++)
             plx_copy_8(from[c], c == 0 ? into_left : left[c - 1]);
-        }
         plx_least_of_each<THREADS>(from, m);
 #pragma unroll
         for (int c = 0; c < COLS; c++) {

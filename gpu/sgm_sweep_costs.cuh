@@ -61,8 +61,10 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     __device__ __forceinline__ void begin_costs(void)
     {
 #pragma unroll 2
-        for (int i = lane; i < D * ROWS; i += WARP)
-            put_partner(i / D, i % D, i % D - D - S::LAG * (i / D), right_word(i % D - D - S::LAG * (i / D), i / D));
+        for (int i = lane; i < D * ROWS; i += WARP) {
+            const int r = i / D, u = i % D - D - S::LAG * r;
+            put_partner(r, i % D, u, right_word(u, r));
+        }
         head = D - WORD_COLUMNS;
         look_up(0);
     }

@@ -8,15 +8,7 @@
 #include "gpu/sgm_step.cuh"
 #include "gpu/sgm_sweep_winners.cuh"
 
-/* Without a branch, which a warp would take time to come back from; OFFSET bytes behind the address. */
-template <int OFFSET> static __device__ __forceinline__ void store_shared_if(bool condition, uint32_t shared, uint4 v)
-{
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.shared.v4.u32 [%0+%6], {%1, %2, %3, %4}; }" ::"r"(shared),
-                 "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition), "n"(OFFSET)
-                 : "memory");
-}
-
-/* Each word of it is seen by other blocks as it was before or as it is then. */
+/* As plx_store_shared_16_if, to memory: each word of it is seen by other blocks as it was before or as it is then. */
 template <int OFFSET> static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
 {
     asm volatile(
@@ -77,7 +69,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
 
     template <int M> __device__ __forceinline__ void send(uint32_t at, bool hand_on, uint4 *out, const uint4 message[MESSAGES])
     {
-        store_shared_if<M * THREADS * CHUNK>(sends, at, message[M]);
+        plx_store_shared_16_if<M * THREADS * CHUNK>(sends, at, message[M]);
         store_if<M * THREADS * CHUNK>(hand_on, out, message[M]);
         if constexpr (M + 1 < MESSAGES)
             send<M + 1>(at, hand_on, out, message);

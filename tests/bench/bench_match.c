@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "cpu/internal.h"
 #include "drivers/picture.h"
+#include "tests/bench/match_images.h"
 #include "tests/oracle/board.h"
 
 #define MAX_ROUNDS 400
@@ -24,9 +25,7 @@ struct bench {
     struct plx_stages *stages;
     struct plx_match match;
     struct plx_image left, right;
-    struct plx_features features[2];
-    struct plx_winners winners;
-    struct plx_image median_left, median_right, strict, thin, checked, filled_disparity, filled, dense, confidence;
+    struct match_images made;
     double ms[STAGES + 1][MAX_ROUNDS];
 };
 
@@ -55,27 +54,27 @@ static void run(struct bench *bench, int round)
     int64_t since = plx_now_ns();
     double all = 0;
 
-    must(ops->census(stages, &bench->left, match, &bench->features[0]));
-    must(ops->census(stages, &bench->right, match, &bench->features[1]));
+    must(ops->census(stages, &bench->left, match, &bench->made.features[0]));
+    must(ops->census(stages, &bench->right, match, &bench->made.features[1]));
     bench->ms[CENSUS][round] = lap(&since);
-    must(ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
+    must(ops->sgm(stages, &bench->made.features[0], &bench->made.features[1], &bench->left, match, &bench->made.winners));
     bench->ms[SGM][round] = lap(&since);
-    must(ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
-    must(ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
+    must(ops->median(stages, &bench->made.winners.left, match->median_left, &bench->made.median_left));
+    must(ops->median(stages, &bench->made.winners.right, match->median_right, &bench->made.median_right));
     if (refine)
-        must(ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
+        must(ops->median(stages, &bench->made.winners.left, PLX_MEDIAN_3X3, &bench->made.thin));
     bench->ms[MEDIAN][round] = lap(&since);
-    must(ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
+    must(ops->check(stages, &bench->made.median_left, &bench->made.median_right, &bench->left, match, &bench->made.strict));
     if (refine)
-        must(ops->check(stages, &bench->thin, &bench->median_right, &bench->left, match, &bench->checked));
+        must(ops->check(stages, &bench->made.thin, &bench->made.median_right, &bench->left, match, &bench->made.checked));
     bench->ms[CHECK][round] = lap(&since);
     if (refine) {
-        must(ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
-        must(ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+        must(ops->fill(stages, &bench->made.checked, &bench->made.filled_disparity, &bench->made.filled));
+        must(ops->median(stages, &bench->made.filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->made.dense));
     }
     bench->ms[FILL][round] = lap(&since);
     if (refine)
-        must(ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
+        must(ops->confidence(stages, &bench->made.winners, &bench->made.strict, match, &bench->made.confidence));
     bench->ms[CONFIDENCE][round] = lap(&since);
     for (int i = 0; i < STAGES; i++)
         all += bench->ms[i][round];
@@ -88,38 +87,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Loads or frees every image. */
-static void images(struct bench *bench, bool load)
+static void allocate(void *of, struct plx_image *image, enum plx_type type)
 {
-    const struct {
-        struct plx_image *image;
-        enum plx_type type;
-    } all[] = {
-        {&bench->features[0].census, PLX_U32},
-        {&bench->features[0].gradient, PLX_U8},
-        {&bench->features[1].census, PLX_U32},
-        {&bench->features[1].gradient, PLX_U8},
-        {&bench->winners.left, PLX_U16},
-        {&bench->winners.right, PLX_U16},
-        {&bench->winners.raw, PLX_U16},
-        {&bench->winners.s1, PLX_U16},
-        {&bench->winners.s2, PLX_U16},
-        {&bench->median_left, PLX_U16},
-        {&bench->median_right, PLX_U16},
-        {&bench->strict, PLX_U16},
-        {&bench->thin, PLX_U16},
-        {&bench->checked, PLX_U16},
-        {&bench->filled_disparity, PLX_U16},
-        {&bench->filled, PLX_U8},
-        {&bench->dense, PLX_U16},
-        {&bench->confidence, PLX_U8},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (load)
-            *all[i].image = board_new(bench->left.width, bench->left.height, all[i].type, 0);
-        else
-            board_free(all[i].image);
-    }
+    const struct bench *bench = of;
+    *image = board_new(bench->left.width, bench->left.height, type, 0);
+}
+
+static void deallocate(void *of, struct plx_image *image, enum plx_type type)
+{
+    (void)of, (void)type;
+    board_free(image);
 }
 
 static struct plx_image picture(const char *pair, const char *eye, int width, int height)
@@ -173,7 +150,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         bench->left = picture(pairs[i].pair, "left", pairs[i].width, pairs[i].height);
         bench->right = picture(pairs[i].pair, "right", pairs[i].width, pairs[i].height);
-        images(bench, true);
+        match_images_visit(&bench->made, allocate, bench);
         for (int set = 0; set < 4; set++) {
             const bool classic = set >= 2;
             (classic ? plx_match_classic : plx_match_default)(&bench->match);
@@ -183,7 +160,7 @@ int main(int argc, char **argv)
                 for (int threads = 1; threads <= 2 && plx_isa_kernels((enum plx_isa)isa); threads++)
                     measure(bench, classic ? "classic" : "default", (enum plx_isa)isa, threads, seconds);
         }
-        images(bench, false);
+        match_images_visit(&bench->made, deallocate, bench);
         free(bench->left.data);
         free(bench->right.data);
     }

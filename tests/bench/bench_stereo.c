@@ -19,6 +19,7 @@
 #include "core/clock.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
+#include "tests/bench/match_images.h"
 #include "tests/oracle/board.h"
 #include "tests/parity/confine.h"
 
@@ -32,9 +33,7 @@ struct bench {
     struct plx_match match;
     int width, height;
     struct plx_image left, right;
-    struct plx_features features[2];
-    struct plx_winners winners;
-    struct plx_image median_left, median_right, strict, thin, checked, filled_disparity, filled, dense, confidence;
+    struct match_images made;
 };
 
 static void must(struct bench *bench, int result)
@@ -47,12 +46,12 @@ static void must(struct bench *bench, int result)
 
 #define MUST_CUDA(bench, call) must(bench, PLX_CUDA(plx_gpu((bench)->stages), call))
 
-static struct plx_image image(struct bench *bench, enum plx_type type)
+static void allocate(void *of, struct plx_image *image, enum plx_type type)
 {
-    struct plx_image image = {.width = bench->width, .height = bench->height, .type = type};
-    image.pitch = ((size_t)bench->width * type + 63) / 64 * 64;
-    must(bench, bench->stages->ops->alloc_local(bench->stages, image.pitch * (size_t)bench->height, &image.data));
-    return image;
+    struct bench *bench = of;
+    *image = (struct plx_image){.width = bench->width, .height = bench->height, .type = type};
+    image->pitch = ((size_t)bench->width * type + 63) / 64 * 64;
+    must(bench, bench->stages->ops->alloc_local(bench->stages, image->pitch * (size_t)bench->height, &image->data));
 }
 
 /* A textured pair, shifted by a disparity that grows downwards, with a little noise. */
@@ -81,39 +80,15 @@ static void paint(struct bench *bench)
 static void open_bench(struct bench *bench)
 {
     const struct plx_limits limits = {.width = bench->width, .height = bench->height, .disparities = bench->match.disparities};
-    const struct {
-        struct plx_image *image;
-        enum plx_type type;
-    } all[] = {
-        {&bench->left, PLX_U8},
-        {&bench->right, PLX_U8},
-        {&bench->features[0].census, PLX_U32},
-        {&bench->features[0].gradient, PLX_U8},
-        {&bench->features[1].census, PLX_U32},
-        {&bench->features[1].gradient, PLX_U8},
-        {&bench->winners.left, PLX_U16},
-        {&bench->winners.right, PLX_U16},
-        {&bench->winners.raw, PLX_U16},
-        {&bench->winners.s1, PLX_U16},
-        {&bench->winners.s2, PLX_U16},
-        {&bench->median_left, PLX_U16},
-        {&bench->median_right, PLX_U16},
-        {&bench->strict, PLX_U16},
-        {&bench->thin, PLX_U16},
-        {&bench->checked, PLX_U16},
-        {&bench->filled_disparity, PLX_U16},
-        {&bench->filled, PLX_U8},
-        {&bench->dense, PLX_U16},
-        {&bench->confidence, PLX_U8},
-    };
     struct plx_why why;
 
     if (plx_gpu_create(&limits, &bench->stages, &why) < 0) {
         printf("skipped: %s\n", why.text);
         exit(77);
     }
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        *all[i].image = image(bench, all[i].type);
+    allocate(bench, &bench->left, PLX_U8);
+    allocate(bench, &bench->right, PLX_U8);
+    match_images_visit(&bench->made, allocate, bench);
     paint(bench);
 }
 
@@ -125,12 +100,13 @@ static void run_dense(struct bench *bench, int first, int last)
     const struct plx_stages_ops *ops = stages->ops;
 
     if (first <= MEDIAN && last >= MEDIAN)
-        must(bench, ops->median(stages, &bench->winners.left, PLX_MEDIAN_3X3, &bench->thin));
+        must(bench, ops->median(stages, &bench->made.winners.left, PLX_MEDIAN_3X3, &bench->made.thin));
     if (first <= CHECK && last >= CHECK)
-        must(bench, ops->check(stages, &bench->thin, &bench->median_right, &bench->left, &bench->match, &bench->checked));
+        must(bench, ops->check(stages, &bench->made.thin, &bench->made.median_right, &bench->left, &bench->match,
+                               &bench->made.checked));
     if (first <= FILL && last >= FILL) {
-        must(bench, ops->fill(stages, &bench->checked, &bench->filled_disparity, &bench->filled));
-        must(bench, ops->median(stages, &bench->filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->dense));
+        must(bench, ops->fill(stages, &bench->made.checked, &bench->made.filled_disparity, &bench->made.filled));
+        must(bench, ops->median(stages, &bench->made.filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->made.dense));
     }
 }
 
@@ -143,25 +119,27 @@ static void run(struct bench *bench, int first, int last)
     const bool refine = match->smooth;
 
     if (first <= CENSUS && last >= CENSUS) {
-        must(bench, ops->census(stages, &bench->left, match, &bench->features[0]));
-        must(bench, ops->census(stages, &bench->right, match, &bench->features[1]));
+        must(bench, ops->census(stages, &bench->left, match, &bench->made.features[0]));
+        must(bench, ops->census(stages, &bench->right, match, &bench->made.features[1]));
     }
     if (first <= SGM && last >= SGM)
-        must(bench, ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->left, match, &bench->winners));
+        must(bench,
+             ops->sgm(stages, &bench->made.features[0], &bench->made.features[1], &bench->left, match, &bench->made.winners));
     if (first <= MEDIAN && last >= MEDIAN)
-        must(bench, ops->median(stages, &bench->winners.right, match->median_right, &bench->median_right));
+        must(bench, ops->median(stages, &bench->made.winners.right, match->median_right, &bench->made.median_right));
     if (refine && last > SGM) {
         must(bench, ops->lane(stages, BESIDE));
         run_dense(bench, first, last);
         must(bench, ops->lane(stages, 0));
     }
     if (first <= MEDIAN && last >= MEDIAN)
-        must(bench, ops->median(stages, &bench->winners.left, match->median_left, &bench->median_left));
+        must(bench, ops->median(stages, &bench->made.winners.left, match->median_left, &bench->made.median_left));
     if (first <= CHECK && last >= CHECK)
-        must(bench, ops->check(stages, &bench->median_left, &bench->median_right, &bench->left, match, &bench->strict));
+        must(bench,
+             ops->check(stages, &bench->made.median_left, &bench->made.median_right, &bench->left, match, &bench->made.strict));
     if (refine && first <= CONFIDENCE && last >= CONFIDENCE) {
         must(bench, ops->lane(stages, BESIDE));
-        must(bench, ops->confidence(stages, &bench->winners, &bench->strict, match, &bench->confidence));
+        must(bench, ops->confidence(stages, &bench->made.winners, &bench->made.strict, match, &bench->made.confidence));
         must(bench, ops->lane(stages, 0));
     }
     must(bench, plx_gpu_lanes_join(plx_gpu(stages)));

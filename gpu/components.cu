@@ -2,6 +2,7 @@
 /* Connected components in three kernels: within tiles (components_tile.cu), across their borders, then areas. */
 #include "gpu/components.cuh"
 #include "gpu/counters.cuh"
+#include "gpu/follow.cuh"
 
 #include <stdlib.h>
 
@@ -44,8 +45,11 @@ template <bool EIGHT> static __device__ void list_above(const plx_find_args &a, 
     for (int i = 0; i < 3; i++) {
         d[i] = plx_disparity_in(a, x + i - 1, y);
         over[i] = plx_disparity_in(a, x + i - 1, y - 1);
-        root[i] = parent_at(a, x + i - 1, y - 1);
     }
+    plx_follow();
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        root[i] = parent_at(a, x + i - 1, y - 1);
     const uint32_t here = parent_at(a, x, y);
     if (!__any_sync(~0u, d[1] != PLX_DISPARITY_INVALID))
         return;
@@ -69,6 +73,7 @@ template <bool EIGHT> static __device__ void list_left(const plx_find_args &a, i
     const int over_y = y % PLX_TILE == 0 ? -1 : y - 1; /* nothing is there */
     const int right = plx_disparity_in(a, x, y), left = plx_disparity_in(a, x - 1, y);
     const int right_over = plx_disparity_in(a, x, over_y), left_over = plx_disparity_in(a, x - 1, over_y);
+    plx_follow();
     const uint32_t right_root = parent_at(a, x, y), left_root = parent_at(a, x - 1, y);
     if (!__any_sync(~0u, left != PLX_DISPARITY_INVALID || right != PLX_DISPARITY_INVALID))
         return;
@@ -85,7 +90,7 @@ template <bool EIGHT> static __device__ void list_left(const plx_find_args &a, i
 }
 
 /* Grid: blocks of pixels of the tiles' first rows, then of their first columns, but for the image's own; a thread each. Reads
- * about 30 bytes a thread; the atomics go to roots. */
+ * about 30 bytes a thread; the atomics go to roots. One block at least, for others rely on it that tiles are long done. */
 template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_kernel(plx_find_args a, uint32_t row_blocks)
 {
     __shared__ uint2 joins[LINKS * BLOCK];
@@ -140,14 +145,18 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
     const uint32_t lane = threadIdx.x, tile = blockIdx.x * TILES + threadIdx.y, thread = threadIdx.y * 32 + lane;
     const uint32_t count = tile < tiles ? a.to.of_tile[tile] : 0;
     const uint32_t corner = tile / tiles_x * PLX_TILE * a.disparity.width + tile % tiles_x * PLX_TILE;
-    uint32_t place[sums::SLOTS / (32 * TILES)]; /* in the block's list; PLX_NO_COMPONENT: none */
+    const uint32_t *parts = a.to.parts + tile * PLX_TILE_PIXELS;
+    uint32_t next = lane < count ? parts[lane] : 0; /* read ahead */
+    uint32_t place[sums::SLOTS / (32 * TILES)];     /* in the block's list; PLX_NO_COMPONENT: none */
 
     of_block.clear(thread, 32 * TILES);
     if (thread == 0)
         listed = 0;
     __syncthreads();
+    plx_follow();
     for (uint32_t i = lane; i < count; i += 32) {
-        const uint32_t part = a.to.parts[tile * PLX_TILE_PIXELS + i], at = part % PLX_TILE_PIXELS;
+        const uint32_t part = next, at = part % PLX_TILE_PIXELS;
+        next = i + 32 < count ? parts[i + 32] : 0;
         const uint32_t index = corner + at / PLX_TILE * a.disparity.width + at % PLX_TILE, n = part / PLX_TILE_PIXELS;
         const uint32_t root = plx_find(a.to.parent, index);
         a.to.parent[index] = root;
@@ -176,15 +185,9 @@ static int join_borders(struct plx_gpu *gpu, const plx_find_args &args, bool eig
 {
     const int width = args.disparity.width, height = args.disparity.height;
     const unsigned rows = plx_blocks((height - 1) / PLX_TILE * width, BLOCK);
-    const unsigned columns = plx_blocks((width - 1) / PLX_TILE * height, BLOCK);
+    const unsigned columns = plx_blocks((width - 1) / PLX_TILE * height, BLOCK), all = rows + columns;
 
-    if (rows + columns == 0)
-        return 0;
-    if (eight)
-        border_kernel<true><<<rows + columns, BLOCK, 0, gpu->stream>>>(args, rows);
-    else
-        border_kernel<false><<<rows + columns, BLOCK, 0, gpu->stream>>>(args, rows);
-    return PLX_LAUNCHED(gpu, border_kernel);
+    return PLX_LAUNCH_NEXT(gpu, eight ? border_kernel<true> : border_kernel<false>, all > 0 ? all : 1, BLOCK, args, rows);
 }
 
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
@@ -204,9 +207,8 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
     if (result < 0)
         return result;
     const dim3 tiles = plx_grid(disparity->width, disparity->height, dim3(PLX_TILE, PLX_TILE));
-    area_kernel<<<plx_blocks((int)(tiles.x * tiles.y), TILES), dim3(32, TILES), 0, gpu->stream>>>(args, tiles.x,
-                                                                                                  tiles.x * tiles.y);
-    return PLX_LAUNCHED(gpu, area_kernel);
+    return PLX_LAUNCH_NEXT(gpu, area_kernel, plx_blocks((int)(tiles.x * tiles.y), TILES), dim3(32, TILES), args, tiles.x,
+                           tiles.x * tiles.y);
 }
 
 static int alloc_array(struct plx_gpu *gpu, size_t count, uint32_t **ret_array)

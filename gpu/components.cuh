@@ -74,17 +74,18 @@ static __device__ __forceinline__ uint32_t plx_find(uint32_t *parent, uint32_t i
     return i;
 }
 
-/* Makes one component of those of A and B: of two roots the later is hung below the earlier one, so that the root is the first
- * pixel whatever the order. Other threads join at the same time: whoever finds a root that has got a parent meanwhile goes on
- * with that one. */
+/* Makes one component of those of A and B, as Rem does (Patwary, Blair and Manne 2010): goes up from both at once until they
+ * meet, and hangs what it passes below the other's way, the later below the earlier, so that the root is the first pixel
+ * whatever the order. Other threads do so at the same time: what was above who is hung elsewhere is still to be joined. */
 static __device__ __forceinline__ void plx_join(uint32_t *parent, uint32_t a, uint32_t b)
 {
+    const volatile uint32_t *const now = parent;
+
     for (;;) {
-        a = plx_find(parent, a);
-        b = plx_find(parent, b);
-        if (a == b)
+        const uint32_t up_a = now[a], up_b = now[b];
+        if (up_a == up_b)
             return;
-        const uint32_t late = max(a, b), early = min(a, b), was = atomicMin(&parent[late], early);
+        const uint32_t late = up_a > up_b ? a : b, early = min(up_a, up_b), was = atomicMin(&parent[late], early);
         if (was == late)
             return;
         a = was;
@@ -100,8 +101,7 @@ int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *arg
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
                             uint32_t min_area, bool eight);
 
-/* components_order.cu: numbers those that were listed, in an image of PIXELS; asynchronous. RET_COUNT, which the device writes:
- * how many. */
-int plx_gpu_components_order(struct plx_gpu *gpu, int pixels, uint32_t *ret_count);
+/* components_order.cu: numbers those that were listed, in an image of PIXELS; asynchronous */
+int plx_gpu_components_order(struct plx_gpu *gpu, int pixels);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "gpu/components.cuh"
 #include "gpu/cooperate.cuh"
+#include "gpu/follow.cuh"
+#include "gpu/warp.cuh"
 
 #define THREADS 512
 #define WARPS (THREADS / 32)
@@ -14,7 +16,6 @@
 struct order_args {
     struct plx_gpu_components at;
     uint32_t words; /* of roots */
-    uint32_t *ret_count;
 };
 
 /* A block's share of COUNT things in raster order. */
@@ -132,8 +133,7 @@ static __device__ void number_few(const order_args &a, uint32_t count)
         uint32_t before = 0;
         for (uint32_t k = lane; k < count; k += 32)
             before += place[k] > mine;
-        for (int step = 16; step > 0; step /= 2)
-            before += __shfl_xor_sync(~0u, before, step);
+        before = plx_warp_sum(before);
         if (lane == 0)
             a.at.number[~(uint32_t)mine] = before + 1;
     }
@@ -226,9 +226,8 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     const uint32_t count = *a.at.listed;
 
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        *a.ret_count = count;
-    if (count <= PLX_FEW) {
+    if (count <= PLX_FEW) { /* else the next kernel's blocks would be in the way for long */
+        plx_lead();
         number_few(a, count);
         return;
     }
@@ -255,8 +254,8 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
     }
 }
 
-int plx_gpu_components_order(struct plx_gpu *gpu, int pixels, uint32_t *ret_count)
+int plx_gpu_components_order(struct plx_gpu *gpu, int pixels)
 {
-    const order_args args = {*gpu->components, (uint32_t)(pixels + 31) / 32, ret_count};
+    const order_args args = {*gpu->components, (uint32_t)(pixels + 31) / 32};
     return plx_launch_together(gpu, order_kernel, PLX_ORDER_BLOCKS, THREADS, args);
 }

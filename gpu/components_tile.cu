@@ -5,6 +5,7 @@
  * that it touches in the row above without looking for roots, and joins what else is linked 32 links at a time.
  */
 #include "gpu/components.cuh"
+#include "gpu/follow.cuh"
 
 #define ROWS 4 /* of a warp, one below the other */
 #define WARPS (PLX_TILE / ROWS)
@@ -203,6 +204,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
     uint32_t root[ROWS] = {0}, is_root[ROWS] = {0}, place = 0;
     rows r;
 
+    plx_lead();
     if (lane == 0 && warp == 0) {
         parts = 0;
         if (tile == 0)

@@ -50,6 +50,7 @@ struct plx_gpu {
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
     bool bands_fit;                       /* stage sgm may go in bands */
+    bool follows;                         /* kernels may begin before the one ahead is done: follow.cuh */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
     int choice;                           /* of choice.c; below 0: by itself */
     struct plx_gpu_totals *totals;
@@ -73,8 +74,8 @@ int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
 /* After a kernel launch: whether it started. How it ended is seen at ops->finish. */
 #define PLX_LAUNCHED(gpu, kernel) plx_gpu_check(gpu, cudaGetLastError(), #kernel)
 
-/* probe.cu: true if this program holds machine code for the current device */
-bool plx_gpu_runs_here(void);
+/* probe.cu: true if this program holds machine code for the current device. FOLLOWS: and its kernels follow: follow.cuh. */
+bool plx_gpu_runs_here(bool *ret_follows);
 
 /* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);

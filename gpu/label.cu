@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage label: each pixel of a component that is large enough gets its number. */
 #include "gpu/components.cuh"
+#include "gpu/follow.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
 #define ROWS 4 /* of a thread, BLOCK_Y apart */
 
-/* Grid: a block 32 x 32 pixels, a thread 4 of them. Reads 4 bytes a pixel and its roots from cache, writes 4. */
+/* Grid: a block 32 x 32 pixels, a thread 4 of them. Reads 4 bytes a pixel and its roots from cache, writes 4. The count, maybe
+ * in the other processor's memory, is no other kernel's of the stage: it is written ahead. */
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-    number_kernel(const uint32_t *parent, const uint32_t *number, plx_view<uint32_t> labels)
+    number_kernel(struct plx_gpu_components from, plx_view<uint32_t> labels, uint32_t *ret_count)
 {
+    const uint32_t *parent = from.parent;
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = blockIdx.y * BLOCK_Y * ROWS + threadIdx.y;
+    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
     uint32_t at[ROWS]; /* by one step for all pixels at a time, whose reads then overlap */
 
 #pragma unroll
@@ -21,9 +25,12 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
         at[k] = at[k] != PLX_NO_COMPONENT ? parent[at[k]] : PLX_NO_COMPONENT;
+    if (first)
+        *ret_count = *from.listed;
+    plx_follow();
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        at[k] = at[k] != PLX_NO_COMPONENT ? number[at[k]] : 0;
+        at[k] = at[k] != PLX_NO_COMPONENT ? from.number[at[k]] : 0;
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
         if (x < labels.width && top + k * BLOCK_Y < labels.height)
@@ -35,7 +42,6 @@ int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const s
 {
     struct plx_gpu *gpu = plx_gpu(self);
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(mask->width, mask->height, dim3(BLOCK_X, BLOCK_Y * ROWS));
-    const struct plx_gpu_components *c = gpu->components;
 
     if (!plx_image_ok(mask, PLX_U8) || !plx_image_ok(disparity, PLX_U16) || !plx_image_ok(ret_labels, PLX_U32) ||
         !plx_same_size(mask, disparity) || !plx_same_size(mask, ret_labels) || params->max_step < 0)
@@ -47,9 +53,8 @@ int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const s
                                          params->min_area > 1 ? (uint32_t)params->min_area : 1, true);
     if (result < 0)
         return result;
-    result = plx_gpu_components_order(gpu, mask->width * mask->height, ret_count);
+    result = plx_gpu_components_order(gpu, mask->width * mask->height);
     if (result < 0)
         return result;
-    number_kernel<<<grid, block, 0, gpu->stream>>>(c->parent, c->number, plx_view_of<uint32_t>(ret_labels));
-    return PLX_LAUNCHED(gpu, number_kernel);
+    return PLX_LAUNCH_NEXT(gpu, number_kernel, grid, block, *gpu->components, plx_view_of<uint32_t>(ret_labels), ret_count);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this program holds machine code for the device. */
+/* What machine code this program holds for the device. */
 #include "gpu/internal.h"
 
 static __global__ void probe_kernel(void)
 {
 }
 
-bool plx_gpu_runs_here(void)
+bool plx_gpu_runs_here(bool *ret_follows)
 {
     struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess;
+
+    if (cudaFuncGetAttributes(&attributes, probe_kernel) != cudaSuccess)
+        return false;
+    *ret_follows = attributes.ptxVersion >= 90;
+    return true;
 }

@@ -5,35 +5,47 @@
 
 #include "gpu/regions.cuh"
 
-static __device__ struct plx_refined refined(const sum64 sums[3])
+static __device__ struct plx_refined refined(const sum64 *sums)
 {
     return {(int64_t)sums[0], (int64_t)(sums[2] - 2 * sums[1])};
 }
 
 #define REGION_WORDS (int)(sizeof(struct plx_region) / sizeof(uint32_t))
 
-/* Grid: a block a record, a thread a word. Writes 152 bytes each, and clears the sums. */
+/* Grid: a block a record, a thread a word. Writes 152 bytes each, and clears the sums. Records, maybe in the other processor's
+ * memory, are no other kernel's: those that stay empty are written ahead. */
 static __global__ void record_kernel(plx_regions_args a)
 {
     __shared__ struct plx_region region;
+    __shared__ sum64 sums[SUMS];
     const uint32_t i = blockIdx.x;
+    const bool any = i < *a.at.count;
+    uint32_t *record = (uint32_t *)&a.ret_regions[i];
 
-    if (i >= *a.at.count)
+    if (any)
+        ((uint32_t *)&region)[threadIdx.x] = ((const uint32_t *)&a.at.found[i])[threadIdx.x];
+    else
+        record[threadIdx.x] = 0;
+    plx_follow();
+    if (!any)
         return;
-    if (threadIdx.x == 0) {
-        const struct plx_tally tally = a.at.tally[i];
-        region = a.at.found[i];
-        region.face_area = (uint32_t)tally.face[AREA];
-        region.face_sum = tally.face[DISPARITY];
-        region.face_x = tally.face[X];
-        region.face_y = tally.face[Y];
-        region.face = refined(tally.refined + FACE);
-        region.left = refined(tally.refined + LEFT);
-        region.right = refined(tally.refined + RIGHT);
-        a.at.tally[i] = {};
+    if (threadIdx.x < SUMS) {
+        sum64 *sum = &a.at.sums[threadIdx.x * PLX_MAX_OBSTACLES + i];
+        sums[threadIdx.x] = *sum;
+        *sum = 0;
     }
     __syncthreads();
-    ((uint32_t *)&a.ret_regions[i])[threadIdx.x] = ((const uint32_t *)&region)[threadIdx.x];
+    if (threadIdx.x == 0) {
+        region.face_area = (uint32_t)sums[AREA];
+        region.face_sum = sums[DISPARITY];
+        region.face_x = sums[X];
+        region.face_y = sums[Y];
+        region.face = refined(sums + FACE);
+        region.left = refined(sums + LEFT);
+        region.right = refined(sums + RIGHT);
+    }
+    __syncthreads();
+    record[threadIdx.x] = ((const uint32_t *)&region)[threadIdx.x];
 }
 
 int plx_gpu_regions_create(struct plx_gpu *gpu)
@@ -47,7 +59,7 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
         void **data;
         size_t bytes; /* of each region */
     } arrays[] = {{(void **)&s->bins, BINS * sizeof *s->bins},
-                  {(void **)&s->tally, sizeof *s->tally},
+                  {(void **)&s->sums, SUMS * sizeof *s->sums},
                   {(void **)&s->column, width * sizeof *s->column},
                   {(void **)&s->row, height * sizeof *s->row},
                   {(void **)&s->found, sizeof *s->found},
@@ -64,7 +76,7 @@ void plx_gpu_regions_destroy(struct plx_gpu *gpu)
     struct plx_gpu_regions *s = gpu->regions;
     if (!s)
         return;
-    void *const arrays[] = {s->bins, s->tally, s->column, s->row, s->found, s->known, s->count};
+    void *const arrays[] = {s->bins, s->sums, s->column, s->row, s->found, s->known, s->count};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         plx_gpu_free(&gpu->base, arrays[i]);
     free(s);
@@ -104,6 +116,5 @@ int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
         result = plx_gpu_regions_refine(gpu, &args);
     if (result < 0)
         return result;
-    record_kernel<<<PLX_MAX_OBSTACLES, REGION_WORDS, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, record_kernel);
+    return PLX_LAUNCH_NEXT(gpu, record_kernel, PLX_MAX_OBSTACLES, REGION_WORDS, args);
 }

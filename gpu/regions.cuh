@@ -3,7 +3,7 @@
 #ifndef PLX_GPU_REGIONS_CUH
 #define PLX_GPU_REGIONS_CUH
 
-#include "gpu/device.cuh"
+#include "gpu/follow.cuh"
 
 #include "core/region_fit.h"
 
@@ -12,29 +12,26 @@
 #define BLOCK (BLOCK_X * BLOCK_Y)
 #define ROWS 4 /* of a thread, one below the other */
 #define NO_REGION 0xFFFFFFFFu
-#define BINS 4096 /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
+#define BINS 4096  /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
+#define BIN_ROWS 8 /* that bins lie in, neighbours in different ones: what all blocks add to is spread over the cache */
+#define BIN_ROW (BINS / BIN_ROWS)
 
 static_assert(PLX_MAX_OBSTACLES == BLOCK, "a thread of a block has a region each");
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
 
-enum face_sum { AREA, DISPARITY, X, Y, STEP, FACE_SUMS = STEP + 3 }; /* STEP: gg, ge and ggd, as in the others */
-enum refined_sum { FACE, LEFT = 3, RIGHT = 6, REFINED_SUMS = 9 };
+/* Sums of a region. STEP: gg, ge and ggd of the first step; FACE, LEFT and RIGHT: of the second. */
+enum region_sum { AREA, DISPARITY, X, Y, STEP, FACE = STEP + 3, LEFT = FACE + 3, RIGHT = LEFT + 3, SUMS = RIGHT + 3 };
 
 /* Of a region, for those who look at pixels. */
 struct plx_known {
     int median, inner_x0, inner_x1, unused;
 };
 
-struct plx_tally {
-    sum64 face[FACE_SUMS];
-    sum64 refined[REFINED_SUMS];
-};
-
 /* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
 struct plx_gpu_regions {
-    uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BINS] pixels of the region by disparity */
-    struct plx_tally *tally;  /* [PLX_MAX_OBSTACLES] */
+    uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BIN_ROWS][BIN_ROW] pixels of the region by disparity */
+    sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], each on a line of the cache of its own */
     uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
     uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
     struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */
@@ -53,28 +50,54 @@ struct plx_regions_args {
     struct plx_region *ret_regions;
 };
 
-/* The label of a pixel; 0 outside. */
-static __device__ __forceinline__ uint32_t label_at(const plx_regions_args &a, int x, int y)
+/* A thread's pixels, from (X, TOP) down, read at once so that the reads overlap; 0 outside. */
+template <class T>
+static __device__ __forceinline__ void read_column(plx_view<const T> image, int x, int top, uint32_t (&ret_value)[ROWS])
 {
-    return x < 0 || y < 0 || x >= a.labels.width || y >= a.labels.height ? 0 : a.labels.row(y)[x];
+    const char *from = (const char *)(image.row(top) + x);
+
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const bool inside = x >= 0 && x < image.width && top + i < image.height;
+        ret_value[i] = inside ? *(const T *)(from + i * image.pitch) : 0;
+    }
 }
 
-/* A thread's pixels, read at once so that the reads overlap. */
-struct plx_column {
-    uint32_t label[ROWS];
-    int disparity[ROWS]; /* 0 outside */
+/* The regions of the thread's pixels, of COUNT, by their LABEL; false if no pixel of the warp is in any. */
+static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS], uint32_t count, uint32_t (&ret_region)[ROWS])
+{
+    bool any = false;
 
-    __device__ plx_column(const plx_regions_args &a, int x, int top)
-    {
-        const char *labels = (const char *)(a.labels.row(top) + x), *disparities = (const char *)(a.disparity.row(top) + x);
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            const bool inside = x < a.labels.width && top + i < a.labels.height;
-            label[i] = inside ? *(const uint32_t *)(labels + i * a.labels.pitch) : 0;
-            disparity[i] = inside ? *(const uint16_t *)(disparities + i * a.disparity.pitch) : 0;
-        }
+    for (int i = 0; i < ROWS; i++) {
+        ret_region[i] = label[i] - 1 < count ? label[i] - 1 : NO_REGION;
+        any = any || ret_region[i] != NO_REGION;
     }
-};
+    return __any_sync(~0u, any);
+}
+
+/* Calls ADD(one, mine) for each of the regions that the warp's pixels have, MINE being those of the thread's pixels that are in
+ * it. All lanes call it. */
+template <class Add> static __device__ __forceinline__ void by_region(const uint32_t (&region)[ROWS], const Add &add)
+{
+    uint32_t open = 0, all; /* the thread's pixels that are still to be added */
+
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        open |= region[i] != NO_REGION ? 1u << i : 0;
+    while ((all = __ballot_sync(~0u, open != 0)) != 0) {
+        uint32_t next = NO_REGION, mine = 0;
+#pragma unroll
+        for (int i = ROWS - 1; i >= 0; i--)
+            next = open >> i & 1 ? region[i] : next;
+        const uint32_t one = __shfl_sync(~0u, next, __ffs(all) - 1);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            mine |= region[i] == one ? 1u << i : 0;
+        open &= ~mine;
+        add(one, mine);
+    }
+}
 
 /* A grid of blocks of 32 x 8 threads, each 4 pixels of a column: 32 x 32 pixels. */
 static inline dim3 plx_regions_grid(const plx_regions_args *args)

@@ -6,55 +6,107 @@
 /* Of a block, by their place in memory. Each has one slot: to look at another costs as much as to count in memory. */
 typedef plx_counters<9, 1> bin_counters;
 
-/* Adds the lanes of each REGION to its COUNTER, counters being STRIDE apart. All lanes call it. */
-static __device__ __forceinline__ void count_row(uint32_t region, uint32_t *counter, int stride)
+/* Pixels of a region, one below the other. */
+struct stack {
+    uint32_t region, count;
+};
+
+static __device__ __forceinline__ void add_column(const plx_regions_args &a, stack s, int x)
 {
-    for (uint32_t open = __ballot_sync(~0u, region != NO_REGION); open != 0;) {
-        const uint32_t one = __shfl_sync(~0u, region, __ffs(open) - 1), same = __ballot_sync(~0u, region == one);
-        if (threadIdx.x == 0)
-            atomicAdd(&counter[one * stride], (uint32_t)__popc(same));
-        open &= ~same;
+    if (s.count > 0)
+        atomicAdd(&a.at.column[s.region * a.labels.width + x], s.count);
+}
+
+/* Goes on with COUNT pixels of REGION: what was of another is added to the column. */
+static __device__ __forceinline__ void pile(const plx_regions_args &a, stack &s, uint32_t region, uint32_t count, int x)
+{
+    if (region != s.region) {
+        add_column(a, s, x);
+        s = {region, 0};
     }
+    s.count += count;
+}
+
+/* Adds the warp's pixels of each region to its rows, of which TOP is the first. All lanes call it. */
+static __device__ __forceinline__ void count_rows(const plx_regions_args &a, const uint32_t (&region)[ROWS], int top)
+{
+    const uint32_t lane = threadIdx.x;
+
+    by_region(region, [&](uint32_t one, uint32_t mine) {
+        uint32_t count = 0;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const uint32_t row = __popc(__ballot_sync(~0u, mine >> i & 1));
+            count = lane == i ? row : count;
+        }
+        if (count > 0)
+            atomicAdd(&a.at.row[one * a.labels.height + top + lane], count);
+    });
+}
+
+/* Counts the pixels' disparities. All lanes call it. */
+static __device__ __forceinline__ void count_bins(const plx_regions_args &a, const uint32_t (&region)[ROWS],
+                                                  const uint32_t (&disparity)[ROWS], bin_counters &bins)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const uint32_t bin = min(disparity[i], BINS - 1);
+        const uint32_t at = region[i] == NO_REGION ? NO_REGION : region[i] * BINS + bin % BIN_ROWS * BIN_ROW + bin / BIN_ROWS;
+        const uint32_t same = __match_any_sync(~0u, at);
+        if (at != NO_REGION && threadIdx.x == (uint32_t)__ffs(same) - 1 && !bins.add(at, __popc(same)))
+            atomicAdd(&a.at.bins[at], (uint32_t)__popc(same));
+    }
+}
+
+/* Adds a block's pixels, of which the thread's lie in REGION and OWN; ANY: of the warp is in any. All threads call it. */
+static __device__ __forceinline__ void count_block(const plx_regions_args &a, const uint32_t (&region)[ROWS],
+                                                   const uint32_t (&disparity)[ROWS], bool any, stack own, int x, int top)
+{
+    __shared__ bin_counters bins;
+    __shared__ stack stacks[BLOCK_Y][BLOCK_X];
+    const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
+
+    stacks[threadIdx.y][threadIdx.x] = own;
+    bins.clear(thread, BLOCK);
+    __syncthreads();
+    if (any) {
+        count_rows(a, region, top);
+        count_bins(a, region, disparity, bins);
+    }
+    if (threadIdx.y == 0) {
+        for (int i = 1; i < BLOCK_Y; i++)
+            if (stacks[i][threadIdx.x].count > 0)
+                pile(a, own, stacks[i][threadIdx.x].region, stacks[i][threadIdx.x].count, x);
+        add_column(a, own, x);
+    }
+    __syncthreads();
+    for (int i = thread; i < bin_counters::SLOTS; i += BLOCK)
+        if (bins.count[i] > 0)
+            atomicAdd(&a.at.bins[bins.key[i]], bins.count[i]);
 }
 
 /* Grid: a block 32 x 32 pixels, a thread 4 pixels of a column. Reads 6 bytes a pixel, writes 2. */
 static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
 {
-    __shared__ bin_counters bins;
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
-    const int width = a.labels.width, height = a.labels.height, thread = threadIdx.y * BLOCK_X + threadIdx.x;
-    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && thread == 0;
+    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
     const uint32_t count = first ? *a.count : 0; /* which may lie in the other processor's memory: one look for all */
-    const plx_column pixel(a, x, top);
-    uint32_t in_column = 0, last = NO_REGION; /* of the column's last region, so many pixels */
+    uint32_t label[ROWS], disparity[ROWS], region[ROWS];
+    stack own = {NO_REGION, 0};
 
-    bins.clear(thread, BLOCK);
-    __syncthreads();
+    plx_lead();
+    read_column(a.labels, x, top, label);
+    read_column(a.disparity, x, top, disparity);
+    const bool any = find_regions(label, PLX_MAX_OBSTACLES, region);
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const uint32_t label = pixel.label[i], region = label - 1 < PLX_MAX_OBSTACLES ? label - 1 : NO_REGION;
-        if (x < width && top + i < height)
-            a.published.row(top + i)[x] = (uint16_t)(label <= PLX_MAX_OBSTACLES ? label : 0xFFFF);
-        if (!__any_sync(~0u, region != NO_REGION))
-            continue;
-        count_row(region, a.at.row + top + i, height);
-        const uint32_t at = region == NO_REGION ? NO_REGION : region * BINS + min(pixel.disparity[i], BINS - 1);
-        const uint32_t same = __match_any_sync(~0u, at);
-        if (region == NO_REGION)
-            continue;
-        if (threadIdx.x == (uint32_t)__ffs(same) - 1 && !bins.add(at, __popc(same)))
-            atomicAdd(&a.at.bins[at], (uint32_t)__popc(same));
-        if (region != last && in_column > 0)
-            atomicAdd(&a.at.column[last * width + x], in_column);
-        in_column = region == last ? in_column + 1 : 1;
-        last = region;
+        if (x < a.labels.width && top + i < a.labels.height)
+            a.published.row(top + i)[x] = (uint16_t)(label[i] <= PLX_MAX_OBSTACLES ? label[i] : 0xFFFF);
+        if (region[i] != NO_REGION)
+            pile(a, own, region[i], 1, x);
     }
-    if (in_column > 0)
-        atomicAdd(&a.at.column[last * width + x], in_column);
-    __syncthreads();
-    for (int i = thread; i < bin_counters::SLOTS; i += BLOCK)
-        if (bins.count[i] > 0)
-            atomicAdd(&a.at.bins[bins.key[i]], bins.count[i]);
+    if (__syncthreads_or(any))
+        count_block(a, region, disparity, any, own, x, top);
     if (first)
         *a.at.count = min(count, (uint32_t)PLX_MAX_OBSTACLES);
 }

@@ -7,10 +7,12 @@
 #define SIDES 2 /* half of the threads each: columns, rows */
 #define SIDE (THREADS / SIDES)
 #define WARPS (THREADS / 32)
-#define EACH (BINS / THREADS) /* bins of a thread */
+#define AHEAD 8 /* counters of a thread that are read at once */
 #define PERCENTILES 3
 
 /* What the counters along one side tell. */
+static_assert(THREADS == BIN_ROW, "a thread has a bin of each row: neighbours");
+
 struct side {
     uint32_t area, first, last, fullest, inner_first, inner_last;
 };
@@ -38,27 +40,38 @@ static __device__ __forceinline__ void start(shared &s)
         s.first_x = ~0u;
 }
 
+/* A side's counters FROM, FROM + SIDE and so on; 0 beyond. */
+static __device__ __forceinline__ void read_ahead(const uint32_t *counter, uint32_t from, uint32_t length, uint32_t (&n)[AHEAD])
+{
+#pragma unroll
+    for (uint32_t k = 0; k < AHEAD; k++)
+        n[k] = from + k * SIDE < length ? counter[from + k * SIDE] : 0;
+}
+
 /* Area, sums and outer box. */
 static __device__ __forceinline__ void measure_outer(const uint32_t *counter, uint32_t length, side &ret_side, sum64 &ret_sum)
 {
     uint32_t area = 0, first = ~0u, last = 0, fullest = 0;
     sum64 sum = 0;
 
-#pragma unroll 4
-    for (uint32_t i = threadIdx.x % SIDE; i < length; i += SIDE) {
-        const uint32_t n = counter[i];
-        area += n;
-        sum += (sum64)n * i;
-        first = n > 0 ? min(first, i) : first;
-        last = n > 0 ? i : last;
-        fullest = max(fullest, n);
+    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * AHEAD) {
+        uint32_t n[AHEAD];
+        read_ahead(counter, from, length, n);
+#pragma unroll
+        for (uint32_t k = 0; k < AHEAD; k++) {
+            const uint32_t i = from + k * SIDE;
+            area += n[k];
+            sum += (sum64)n[k] * i;
+            first = n[k] > 0 ? min(first, i) : first;
+            last = n[k] > 0 ? i : last;
+            fullest = max(fullest, n[k]);
+        }
     }
     area = plx_warp_sum(area);
     first = plx_warp_least(first);
     last = plx_warp_most(last);
     fullest = plx_warp_most(fullest);
-    for (int step = 16; step > 0; step /= 2)
-        sum += __shfl_xor_sync(~0u, sum, step);
+    sum = plx_warp_sum((uint32_t)sum & 0xFFFFFF) + ((sum64)plx_warp_sum((uint32_t)(sum >> 24)) << 24);
     if (threadIdx.x % 32 > 0)
         return;
     ret_sum = sum;
@@ -76,13 +89,17 @@ static __device__ __forceinline__ void measure_inner(uint32_t *counter, uint32_t
     const uint32_t fullest = ret_side.fullest;
     uint32_t first = ~0u, last = 0;
 
-#pragma unroll 4
-    for (uint32_t i = threadIdx.x % SIDE; i < length; i += SIDE) {
-        const uint32_t n = counter[i];
-        counter[i] = 0;
-        if (n > 0 && n * 2 >= fullest) {
-            first = min(first, i);
-            last = i;
+    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * AHEAD) {
+        uint32_t n[AHEAD];
+        read_ahead(counter, from, length, n);
+#pragma unroll
+        for (uint32_t k = 0; k < AHEAD; k++) {
+            const uint32_t i = from + k * SIDE;
+            if (n[k] == 0)
+                continue;
+            counter[i] = 0;
+            first = n[k] * 2 >= fullest ? min(first, i) : first;
+            last = n[k] * 2 >= fullest ? i : last;
         }
     }
     first = plx_warp_least(first);
@@ -94,7 +111,7 @@ static __device__ __forceinline__ void measure_inner(uint32_t *counter, uint32_t
 }
 
 /* The bin of each percentile, and its rank there. BIN: the thread's; UP_TO: pixels in the bins up to its last one. */
-static __device__ __forceinline__ void choose_bins(const uint32_t (&bin)[EACH], uint32_t up_to, uint32_t area, shared &s)
+static __device__ __forceinline__ void choose_bins(const uint32_t (&bin)[BIN_ROWS], uint32_t up_to, uint32_t area, shared &s)
 {
     const uint32_t percent[PERCENTILES] = {5, 50, 95};
 
@@ -103,10 +120,10 @@ static __device__ __forceinline__ void choose_bins(const uint32_t (&bin)[EACH], 
         const uint32_t rank = (uint32_t)((uint64_t)(area - 1) * percent[k] / 100);
         uint32_t end = up_to;
 #pragma unroll
-        for (int i = EACH - 1; i >= 0; i--) {
+        for (int i = BIN_ROWS - 1; i >= 0; i--) {
             const uint32_t begin = end - bin[i];
             if (begin <= rank && rank < end) {
-                s.value[k] = threadIdx.x * EACH + i;
+                s.value[k] = threadIdx.x * BIN_ROWS + i;
                 s.rank[k] = rank - begin;
             }
             end = begin;
@@ -202,33 +219,32 @@ static __device__ void clear_beyond(const plx_regions_args &a, uint32_t i)
     clear(a.at.bins + i * BINS, BINS);
 }
 
-/* Grid: a block a region. Reads and clears its counters, 16 KB and 4 bytes a column and row. Empties the records that nobody
- * will write. */
-static __global__ void __launch_bounds__(THREADS) measure_kernel(plx_regions_args a)
+/* Grid: a block a region, a thread 8 bins. Reads and clears its counters, 16 KB and 4 bytes a column and row. */
+static __global__ void __launch_bounds__(THREADS, 2) measure_kernel(plx_regions_args a)
 {
     __shared__ shared s;
     const uint32_t i = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp / (WARPS / SIDES);
     const uint32_t length = own == 0 ? a.labels.width : a.labels.height;
     uint32_t *counter = own == 0 ? a.at.column + i * a.labels.width : a.at.row + i * a.labels.height;
-    uint4 *bins = (uint4 *)(a.at.bins + i * BINS + threadIdx.x * EACH);
-    uint32_t bin[EACH], up_to = 0;
+    uint32_t *bins = a.at.bins + i * BINS + threadIdx.x;
+    uint32_t bin[BIN_ROWS], up_to = 0;
 
+    start(s);
+    __syncthreads();
+    plx_follow();
     if (i >= *a.at.count) {
-        if (threadIdx.x < sizeof *a.ret_regions / sizeof(uint32_t))
-            ((uint32_t *)&a.ret_regions[i])[threadIdx.x] = 0;
         clear_beyond(a, i);
         return;
     }
 #pragma unroll
-    for (int k = 0; k < EACH / 4; k++) {
-        const uint4 four = bins[k];
-        bin[k * 4] = four.x, bin[k * 4 + 1] = four.y, bin[k * 4 + 2] = four.z, bin[k * 4 + 3] = four.w;
-        bins[k] = make_uint4(0, 0, 0, 0);
-    }
-    start(s);
+    for (int k = 0; k < BIN_ROWS; k++)
+        bin[k] = bins[k * BIN_ROW];
+    measure_outer(counter, length, s.side[own], s.sum[warp]);
 #pragma unroll
-    for (int k = 0; k < EACH; k++)
+    for (int k = 0; k < BIN_ROWS; k++) {
+        bins[k * BIN_ROW] = 0;
         up_to += bin[k];
+    }
     for (uint32_t step = 1; step < 32; step *= 2) {
         const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
         up_to += lane >= step ? earlier : 0;
@@ -236,10 +252,8 @@ static __global__ void __launch_bounds__(THREADS) measure_kernel(plx_regions_arg
     if (lane == 31)
         s.in_warp[warp] = up_to;
     __syncthreads();
-    measure_outer(counter, length, s.side[own], s.sum[warp]);
     for (uint32_t w = 0; w < warp; w++)
         up_to += s.in_warp[w];
-    __syncthreads();
     if (s.side[0].area > 0) {
         choose_bins(bin, up_to, s.side[0].area, s);
         find_first(a, i + 1, s);
@@ -256,6 +270,5 @@ static __global__ void __launch_bounds__(THREADS) measure_kernel(plx_regions_arg
 
 int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args)
 {
-    measure_kernel<<<PLX_MAX_OBSTACLES, THREADS, 0, gpu->stream>>>(*args);
-    return PLX_LAUNCHED(gpu, measure_kernel);
+    return PLX_LAUNCH_NEXT(gpu, measure_kernel, PLX_MAX_OBSTACLES, THREADS, *args);
 }

@@ -19,7 +19,7 @@ struct samples {
 };
 
 /* Of the pixels with a place in the right image, all reads at once. */
-static __device__ __forceinline__ void take_samples(const plx_regions_args &a, int x, int top, const int (&shifted)[ROWS],
+static __device__ __forceinline__ void take_samples(const plx_regions_args &a, int x, int top, const uint32_t (&shifted)[ROWS],
                                                     samples &s)
 {
     const uint8_t *left_row = a.left.row(top) + x, *right_row = a.right.row(top);
@@ -56,10 +56,13 @@ static __device__ __forceinline__ void add_step(uint32_t *sums, const samples &s
 /* Adds SUMS, which all lanes have, to the block's. */
 template <int N> static __device__ __forceinline__ void give_block(uint32_t *block, const uint32_t (&sums)[N])
 {
+    uint32_t mine = 0;
+
 #pragma unroll
     for (int k = 0; k < N; k++)
-        if (threadIdx.x == k && sums[k] != 0)
-            atomicAdd(&block[k], sums[k]);
+        mine = threadIdx.x == k ? sums[k] : mine;
+    if (mine != 0)
+        atomicAdd(&block[threadIdx.x], mine);
 }
 
 /* Adds SUMS of all lanes to the block's. */
@@ -80,15 +83,15 @@ static __device__ __forceinline__ void add_warp_step(uint32_t *block, uint32_t (
     give_block(block, parts);
 }
 
-/* The sums of a step from their parts in a block. */
-static __device__ __forceinline__ void give_step(const uint32_t *parts, sum64 *ret_sums)
+/* Adds a step, from its parts in a block, to a region's sums. */
+static __device__ __forceinline__ void give_step(const uint32_t *parts, sum64 *sums)
 {
     if (parts[GG] == 0)
         return;
     const sum64 by = parts[LOW] + ((sum64)parts[HIGH] << HALF_BITS);
-    atomicAdd(&ret_sums[0], (sum64)parts[GG]);
-    atomicAdd(&ret_sums[1], (sum64)(int32_t)parts[GE]);
-    atomicAdd(&ret_sums[2], by - (sum64)PLX_REFINE_STEP * parts[GG]);
+    atomicAdd(&sums[0], (sum64)parts[GG]);
+    atomicAdd(&sums[PLX_MAX_OBSTACLES], (sum64)(int32_t)parts[GE]);
+    atomicAdd(&sums[2 * PLX_MAX_OBSTACLES], by - (sum64)PLX_REFINE_STEP * parts[GG]);
 }
 
 #endif

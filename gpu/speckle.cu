@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage speckle: small patches of disparity that stand apart from what surrounds them are invalid. */
 #include "gpu/components.cuh"
+#include "gpu/follow.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -17,11 +18,14 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) remove_kernel(speckle
 {
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, y = blockIdx.y * BLOCK_Y + threadIdx.y;
 
-    if (x >= a.src.width || y >= a.src.height)
+    const bool inside = x < a.src.width && y < a.src.height;
+    const uint16_t disparity = inside ? a.src.row(y)[x] : (uint16_t)PLX_DISPARITY_INVALID;
+    plx_follow();
+    if (!inside)
         return;
     const uint32_t i = (uint32_t)y * a.src.width + x;
     const bool keep = a.parent[i] == PLX_NO_COMPONENT || a.area[plx_root(a.parent, i)] >= a.max_size;
-    a.dst.row(y)[x] = keep ? a.src.row(y)[x] : (uint16_t)PLX_DISPARITY_INVALID;
+    a.dst.row(y)[x] = keep ? disparity : (uint16_t)PLX_DISPARITY_INVALID;
 }
 
 int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
@@ -40,6 +44,5 @@ int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const 
         return result;
     const struct speckle_args args = {plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), gpu->components->parent,
                                       gpu->components->area, speckle->max_size};
-    remove_kernel<<<grid, block, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, remove_kernel);
+    return PLX_LAUNCH_NEXT(gpu, remove_kernel, grid, block, args);
 }

@@ -101,6 +101,8 @@ CALL(0, cudaMemcpy2DAsync,
 CALL(0, cudaLaunchCooperativeKernel,
      (const void *function, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
+CALL(0, cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *function, void **arguments),
+     (config, function, arguments))
 RELEASE(cudaFree, (void *data), (data))
 RELEASE(cudaFreeHost, (void *data), (data))
 RELEASE(cudaHostUnregister, (void *data), (data))

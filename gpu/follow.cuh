@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels that begin while the one before them in the stream ends: programmatic dependent launch, from compute capability 9.0
+ * on; elsewhere they begin after it. Each waits for all before it, and only then lets the next one begin. So what a kernel does
+ * ahead of plx_follow may read whatever is older than the kernel before it, and must write nothing that others touch.
+ */
+#ifndef PLX_GPU_FOLLOW_CUH
+#define PLX_GPU_FOLLOW_CUH
+
+#include "gpu/device.cuh"
+
+/* The next kernel may begin, once all blocks say so or are done. */
+static __device__ __forceinline__ void plx_lead()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* All kernels before this one are complete, and what they wrote can be read; then as plx_lead. All threads must come. */
+static __device__ __forceinline__ void plx_follow()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+    plx_lead();
+}
+
+/* Launches a KERNEL that calls plx_follow, right after one of the same stage. */
+template <class... Parameters, class... Arguments>
+static inline cudaError_t plx_launch_next(const struct plx_gpu *gpu, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                          const Arguments &...arguments)
+{
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t config = {};
+
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = gpu->stream;
+    config.attrs = &early;
+    config.numAttrs = gpu->follows ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/* The same; returns a plx_error. */
+#define PLX_LAUNCH_NEXT(gpu, kernel, ...) plx_gpu_check(gpu, plx_launch_next(gpu, kernel, __VA_ARGS__), #kernel)
+
+#endif

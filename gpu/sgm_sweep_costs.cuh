@@ -6,7 +6,7 @@
 #include "gpu/sgm_features.cuh"
 #include "gpu/sgm_sweeps.cuh"
 
-/* F: how two words are compared. */
+/* F: how two words are compared. SECOND: after the other sweep, which has left the costs, so that only P2 is looked up. */
 template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
@@ -34,7 +34,7 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
         return (unsigned)right_column(u) < (unsigned)a.width ? word : word & a.outside;
     }
 
-    __device__ __forceinline__ void look_up(int t)
+    template <bool SECOND> __device__ __forceinline__ void look_up(int t)
     {
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
@@ -42,8 +42,10 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
             if (WORDS % WARP && i >= WORDS)
                 continue;
             const int column = plx_clamp(this->picture_column(x), 0, a.width - 1), y = min(this->y_of(r), a.height - 1);
-            next_right[e] = right_word(x, r);
-            next_left[e] = a.left.row(y)[column];
+            if (!SECOND) {
+                next_right[e] = right_word(x, r);
+                next_left[e] = a.left.row(y)[column];
+            }
             if (VARYING)
                 next_penalty[e] = a.penalty[this->upwards][y * a.width + column];
         }
@@ -58,7 +60,7 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
             s.partner[r][S::RING + at] = word;
     }
 
-    __device__ __forceinline__ void begin_costs(void)
+    __device__ __forceinline__ void begin_partners(void)
     {
 #pragma unroll 2
         for (int i = lane; i < D * ROWS; i += WARP) {
@@ -66,7 +68,6 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
             put_partner(r, i % D, u, right_word(u, r));
         }
         head = D - WORD_COLUMNS;
-        look_up(0);
     }
 
     /* Words of the ring from those of the columns at hand on, less BACK, and FROM further. */
@@ -82,22 +83,27 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     }
 
     /* What was looked up goes to the others, and the next is looked up. */
-    __device__ __forceinline__ void exchange_words(int t)
+    template <bool SECOND> __device__ __forceinline__ void exchange_words(int t)
     {
-        head = head == D ? 0 : head + WORD_COLUMNS;
+        if (SECOND && !VARYING)
+            return;
+        if (!SECOND)
+            head = head == D ? 0 : head + WORD_COLUMNS;
         __syncwarp();
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             const int i = lane + e * WARP, r = i / WORD_COLUMNS, k = i % WORD_COLUMNS;
             if (WORDS % WARP && i >= WORDS)
                 continue;
-            put_partner(r, head + k, t + k - S::LAG * r, next_right[e]);
-            s.left[r][k] = next_left[e];
+            if (!SECOND) {
+                put_partner(r, head + k, t + k - S::LAG * r, next_right[e]);
+                s.left[r][k] = next_left[e];
+            }
             if (VARYING)
                 s.penalty[r][(t & WORD_COLUMNS) + k] = next_penalty[e];
         }
         __syncwarp();
-        look_up(t + WORD_COLUMNS);
+        look_up<SECOND>(t + WORD_COLUMNS);
     }
 
     /* Of the columns of steps T .. T + GROUP - 1; as in sgm_cost.cu. */
@@ -132,6 +138,19 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
         for (int k = 0; k < GROUP; k++)
             if (!this->inside(t + k - S::LAG * row))
                 s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(0, 0, 0, 0);
+    }
+
+    /* Before step 0. */
+    template <bool SECOND> __device__ __forceinline__ void begin_costs(void)
+    {
+        look_up<SECOND>(0);
+        if (!SECOND)
+            begin_partners();
+        exchange_words<SECOND>(0);
+        if (!SECOND) {
+            make_costs(0);
+            clear_costs_beside(0);
+        }
     }
 };
 

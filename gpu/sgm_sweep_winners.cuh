@@ -71,11 +71,6 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
         return upwards ? D - PLX_KEY_PART - d : d;
     }
 
-    static __device__ __forceinline__ uint32_t vote_of(uint32_t key, int part)
-    {
-        return key >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
-    }
-
     /* An atomic minimum of which nothing comes back, so that nobody waits for it; without a branch. */
     static __device__ __forceinline__ void cast_if(bool condition, uint32_t *at, uint32_t vote)
     {
@@ -91,8 +86,8 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
         uint32_t *const votes = a.votes + y * a.width;
 
         condition = condition && y < a.height;
-        cast_if(condition && (unsigned)x < (unsigned)a.width, votes + x, vote_of(keys & 0xFFFF, part_of(d)));
-        cast_if(condition && (unsigned)other < (unsigned)a.width, votes + other, vote_of(keys >> 16, part_of(d + D / 2)));
+        cast_if(condition && (unsigned)x < (unsigned)a.width, votes + x, plx_low_of(keys, part_of(d)));
+        cast_if(condition && (unsigned)other < (unsigned)a.width, votes + other, plx_low_of(keys >> 16, part_of(d + D / 2)));
     }
 
     /* The key of disparity D of the sweep. */
@@ -126,8 +121,8 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
 #pragma unroll
         for (int part = 0; part < PARTS_SEARCHED; part++) {
             const int d = lane % SHARE * S::SEARCHED + part * PLX_KEY_PART;
-            best = min(best, vote_of(least[part] & 0xFFFF, part_of(d)));
-            best = min(best, vote_of(least[part] >> 16, part_of(D / 2 + d)));
+            best = min(best, plx_low_of(least[part], part_of(d)));
+            best = min(best, plx_low_of(least[part] >> 16, part_of(D / 2 + d)));
         }
         best = plx_least_number<SHARE>(best);
         const int winner = best & 0xFFFF, d = upwards ? D - 1 - winner : winner;

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A warp of a sweep: its steps along its rows, what it hands on, and where the two sweeps meet. */
+/* A warp of a sweep: its steps along its rows, and what it hands on. */
 #ifndef PLX_GPU_SGM_SWEEPER_CUH
 #define PLX_GPU_SGM_SWEEPER_CUH
 
 #include <limits.h>
 
 #include "gpu/sgm_step.cuh"
-#include "gpu/sgm_sweep_winners.cuh"
-
-/* As plx_store_shared_16_if, to memory: each word of it is seen by other blocks as it was before or as it is then. */
-template <int OFFSET> static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
-{
-    asm volatile(
-        "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.relaxed.gpu.global.v4.u32 [%0+%6], {%1, %2, %3, %4}; }" ::"l"(global),
-        "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition), "n"(OFFSET)
-        : "memory");
-}
+#include "gpu/sgm_sweep_meeting.cuh"
 
 /* A warp's walk along its rows. */
-template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, VARYING> {
+template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, VARYING> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
     using sweep_place<S>::lane;
@@ -42,14 +33,15 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
     const int *const watched;          /* and by its even lanes that of the row above, by the others that of the warp below: */
     const int ahead;                   /* so many steps it has to be ahead */
     const plx_neighbours<THREADS> beside;
-    uint32_t from_left[N]; /* L without the least */
+    uint32_t from_left[N];                    /* L without the least */
+    uint4 from_above, from_upper_left[GROUP]; /* received, of use one and two steps later */
 
     __device__ __forceinline__ sweeper(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn)
-        : sweep_winners<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
+        : sweep_meeting<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
           from(shared_address((row == 0 ? s.ring[0] : s.sent[row - 1])[0] + g)),
           to(shared_address((row == ROWS - 1 ? below.ring[0] : s.sent[row])[0] + g)), from_next(row == 0 ? COLUMN * CHUNK : 0),
           to_next(row == ROWS - 1 ? COLUMN * CHUNK : 0), sends(row < ROWS - 1 || warp < WARPS - 1),
-          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->band < a.bands - 1 ? 0 : INT_MAX),
+          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->group < a.groups - 1 ? 0 : INT_MAX),
           progress(memory.progress + warp + 1), watched(progress + (lane % 2 ? 1 : -1)),
           ahead(lane % 2 ? GROUP - SLOPE - SLOTS : GROUP + SLOPE + S::DIAGONALS), beside(lane)
     {
@@ -107,31 +99,36 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         plx_advance<THREADS, true>(l, 0, c, p1, p2, beside, l);
     }
 
-    /* All paths to the pixel of step T + I, added up; SLOT is that of column T. */
-    template <int I> __device__ __forceinline__ void aggregate(int t, uint32_t slot, uint4 *out, uint32_t ret_sum[N])
+    /* All paths to the pixel of step T + I, added up, with the costs in the upper bits; SECOND less those, which the other
+     * sweep's sum brings along. SLOT is that of column T. */
+    template <bool SECOND, int I>
+    __device__ __forceinline__ void aggregate(int t, uint32_t slot, uint4 *out, uint32_t ret_sum[N])
     {
         const uint32_t p2_word = VARYING ? s.penalty[row][t & (2 * WORD_COLUMNS - 1)] : 0;
         uint32_t c[N], l[1 + MESSAGES][N], m[1 + MESSAGES];
         uint4 in[MESSAGES], message[MESSAGES];
 
         receive(slot_after<I + S::DIAGONALS>(slot), in);
-        plx_unpack(s.cost[t & (COST_COLUMNS - 1)][lane], c);
+        if (SECOND)
+            this->costs_of_other(t, c);
+        else
+            plx_unpack(s.cost[t & (COST_COLUMNS - 1)][lane], c);
         plx_copy_8(l[0], from_left);
-        plx_unpack(S::DIAGONALS ? s.from_above[lane] : in[FROM_ABOVE], l[1]);
+        plx_unpack(S::DIAGONALS ? from_above : in[FROM_ABOVE], l[1]);
         advance(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
         advance(l[1], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
         if (S::DIAGONALS) {
-            plx_unpack(s.from_upper_left[t & 1][lane], l[MESSAGES - 1]);
+            plx_unpack(from_upper_left[I], l[MESSAGES - 1]);
             plx_unpack(in[MESSAGES - 1], l[MESSAGES]);
-            s.from_above[lane] = in[FROM_ABOVE];
-            s.from_upper_left[t & 1][lane] = in[MESSAGES - 2];
+            from_above = in[FROM_ABOVE];
+            from_upper_left[I] = in[MESSAGES - 2];
             advance(l[MESSAGES - 1], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
             advance(l[MESSAGES], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
         }
         plx_least_of_each<THREADS>(l, m);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            ret_sum[i] = l[0][i] + l[1][i];
+            ret_sum[i] = plx_mad(c[i], (uint32_t)(SECOND ? -1 : 1) << SUM_BITS, l[0][i] + l[1][i]);
             if (S::DIAGONALS)
                 ret_sum[i] += l[MESSAGES - 1][i] + l[MESSAGES][i];
             from_left[i] = l[0][i] - m[0];
@@ -142,43 +139,6 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         send(t - SLOPE, slot_after<I - SLOPE>(slot), out + I * COLUMN, message);
     }
 
-    /* Sums of the pixel at column X: the first half of thread THREAD's registers, the other lies THREADS chunks further. */
-    __device__ __forceinline__ uint4 *sums_at(int x, int thread) const
-    {
-        return a.sums + (this->y_of(row) * a.width + this->picture_column(x)) * (2 * THREADS) + thread;
-    }
-
-    /* Chunks from a step's to those of the next. */
-    __device__ __forceinline__ int along(void) const
-    {
-        return upwards ? -2 * THREADS : 2 * THREADS;
-    }
-
-    /* Those of step T, at FROM. */
-    __device__ __forceinline__ void fetch_other(int t, const uint4 *from)
-    {
-        if (this->inside(t - LAG * row)) {
-            const uint32_t to = shared_address(&s.other[t & (AHEAD - 1)][0][lane]);
-            plx_copy_16_ahead(to, from);
-            plx_copy_16_ahead(to + sizeof s.other[0][0], from + THREADS);
-        }
-        plx_close_copies();
-    }
-
-    /* The other sweep's disparities fall: its last register and upper half belong to this one's first and lower. */
-    __device__ __forceinline__ void add_other(int t, uint32_t sum[N])
-    {
-        plx_await_copies<AHEAD - 1>();
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const uint4 v = s.other[t & (AHEAD - 1)][half][lane];
-            sum[7 - 4 * half] += __byte_perm(v.x, 0, 0x1032);
-            sum[6 - 4 * half] += __byte_perm(v.y, 0, 0x1032);
-            sum[5 - 4 * half] += __byte_perm(v.z, 0, 0x1032);
-            sum[4 - 4 * half] += __byte_perm(v.w, 0, 0x1032);
-        }
-    }
-
     /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep's go, or where the other's of AHEAD - 1 steps later are; SLOT and
      * OUT: of column T, and of what is handed on at step T. */
     template <bool SECOND, int I = 0> __device__ __forceinline__ void steps(int first_t, uint32_t slot, uint4 *sums, uint4 *out)
@@ -186,10 +146,13 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         const int t = first_t + I;
         uint32_t sum[N];
 
-        aggregate<I>(t, slot, out, sum);
         if (SECOND) {
-            fetch_other(t + AHEAD - 1, sums);
-            add_other(t, sum);
+            this->fetch_other(t + AHEAD - 1, sums);
+            plx_await_copies<AHEAD - 1>();
+        }
+        aggregate<SECOND, I>(t, slot, out, sum);
+        if (SECOND) {
+            this->add_other(t, sum);
             this->make_keys(t, sum);
         } else {
             const bool in = this->inside(t - LAG * row);
@@ -197,53 +160,13 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
             store_if<THREADS * CHUNK>(in, sums, make_uint4(sum[4], sum[5], sum[6], sum[7]));
         }
         if constexpr (I + 1 < GROUP)
-            steps<SECOND, I + 1>(first_t, slot, sums + along(), out);
-    }
-
-    /* The step from which on the other sweep was the first; for that one it is what is left of all steps. */
-    __device__ __forceinline__ int middle(int steps) const
-    {
-        const int down = upwards ? a.bands - 1 - this->band : this->band, warp_down = upwards ? WARPS - 1 - warp : warp;
-        const int difference = sweep_time<S>(a.columns, 2 * (a.bands - 1 - down) + 1, WARPS - 1 - warp_down) -
-                               sweep_time<S>(a.columns, 2 * down, warp_down);
-        const int middle_down = plx_clamp((difference + steps) / 2, 0, steps);
-        return upwards ? steps - middle_down : middle_down;
-    }
-
-    __device__ __forceinline__ uint32_t *meeting(bool of_upwards) const
-    {
-        const int groups = a.bands * WARPS, group = this->band * WARPS + warp;
-        return a.meetings + of_upwards * groups + (upwards ? groups - 1 - group : group);
-    }
-
-    /* Says that this warp's sums are there. */
-    __device__ __forceinline__ void leave_sums(void)
-    {
-        __threadfence();
-        __syncwarp();
-        if (lane == 0)
-            asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(meeting(upwards)), "r"(1) : "memory");
-    }
-
-    /* Waits for the other sweep's, of which the first is used at step T. */
-    __device__ __forceinline__ void await_sums(int t)
-    {
-        uint32_t *const there = meeting(!upwards), value;
-        do
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(there) : "memory");
-        while (!__all_sync(PLX_ALL_LANES, value));
-        if (lane == 0)
-            *there = 0; /* for the next frame */
-#pragma unroll
-        for (int i = 0; i < AHEAD - 1; i++)
-            fetch_other(t + i, sums_at(t + i - LAG * row, THREADS - 1 - g));
+            steps<SECOND, I + 1>(first_t, slot, sums + this->along(), out);
     }
 
     __device__ __forceinline__ void begin(void)
     {
         const uint4 none = make_uint4(0, 0, 0, 0);
 
-        this->begin_costs();
         this->begin_winners();
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -255,9 +178,9 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         uint4 in[MESSAGES];
         await_neighbours(-GROUP);
         receive(slot_of<S>(0), in);
-        s.from_above[lane] = in[FROM_ABOVE];
-        s.from_upper_left[0][lane] = none;
-        s.from_upper_left[1][lane] = in[MESSAGES - 2];
+        from_above = in[FROM_ABOVE];
+        from_upper_left[0] = none;
+        from_upper_left[1] = in[MESSAGES - 2];
     }
 
     /* Until step T can be made. */
@@ -281,22 +204,23 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
      */
     template <bool SECOND> __device__ __forceinline__ void walk(int from, int to)
     {
-        uint4 *sums = SECOND ? sums_at(from + AHEAD - 1 - LAG * row, THREADS - 1 - g) : sums_at(from - LAG * row, g);
-        uint4 *out = a.messages + ((upwards * a.bands + this->band) * a.columns + from - SLOPE) * COLUMN + g;
+        uint4 *sums = this->sums_at(from + (SECOND ? AHEAD - 1 : 0) - LAG * row, SECOND ? THREADS - 1 - g : g);
+        uint4 *out = a.messages + ((upwards * a.bands + this->group / WARPS) * a.columns + from - SLOPE) * COLUMN + g;
         uint32_t slot = slot_of<S>(from);
 
         for (int t = from; t < to; t += GROUP) {
             const int next = t + GROUP;
             if (next % WORD_COLUMNS == 0)
-                this->exchange_words(next);
+                this->template exchange_words<SECOND>(next);
             await_neighbours(t);
-            if (COSTS_FIRST)
+            if (!SECOND && COSTS_FIRST)
                 this->make_costs(next);
             steps<SECOND>(t, slot, sums, out);
-            if (!COSTS_FIRST)
+            if (!SECOND && !COSTS_FIRST)
                 this->make_costs(next);
-            sums += GROUP * along(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
-            this->clear_costs_beside(next);
+            sums += GROUP * this->along(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
+            if (!SECOND)
+                this->clear_costs_beside(next);
             publish(progress, next);
             const int first_key = next - KEY_COLUMNS;
             if (SECOND && first_key % KEY_COLUMNS == 0)
@@ -309,18 +233,20 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_winners<F, S, V
         const int steps = a.columns + SLOPE, middle = this->middle(steps);
 
         begin();
-        this->exchange_words(0);
-        this->make_costs(0);
-        this->clear_costs_beside(0);
-        walk<false>(0, middle);
-        if (middle > 0)
-            leave_sums();
+        if (middle > 0) {
+            this->template begin_costs<false>();
+            walk<false>(0, middle);
+            this->leave_sums();
+        } else {
+            this->template begin_costs<true>();
+        }
         if (middle < steps) {
-            await_sums(middle);
+            this->await_sums(middle);
             walk<true>(middle, steps);
+            plx_await_copies<0>();
             this->end_winners(steps);
         }
-        if (warp < WARPS - 1)
+        if (warp < WARPS - 1 && this->group < a.groups - 1)
             send_nothing(steps);
     }
 };

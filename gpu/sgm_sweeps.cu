@@ -4,8 +4,9 @@
 
 #include "gpu/sgm_sweeper.cuh"
 
-/* Blocks of a multiprocessor: what its shared memory has room for, with so many registers that none are spilled. */
-#define RESIDENT(D) (PLX_ARCH < 800 ? 1 : !PLX_PACKED_HALF2 && D < 256 ? 3 : 2)
+/* Blocks of a multiprocessor: what an Orin's shared memory has room for. Where there is room for three, two with more registers
+ * are as fast or faster. */
+#define RESIDENT (PLX_ARCH < 800 ? 1 : 2)
 
 #define NOT_YET 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */
 
@@ -101,12 +102,12 @@ template <class S> struct bringer {
 };
 
 /*
- * Grid: as many blocks as run at once, up to one for each band of both sweeps; a warp 64 N / D rows. Each sweep reads the
- * features (5 or 9 bytes a pixel, and D words a row of halo), half of 2 D bytes of sums a pixel are written and half read;
- * messages are 9 D bytes of traffic a column of a band.
+ * Grid: as many blocks as run at once, up to one for each band of both sweeps; a warp 64 N / D rows. Features are read
+ * once (8 bytes a pixel, 4 more of P2 by each sweep, and D words a row of halo), 2 D bytes of sums a pixel written once and
+ * read once; messages are 9 D bytes of traffic a column of a band.
  */
 template <class F, class S, bool VARYING>
-static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT(S::D)) sweeps_kernel(const __grid_constant__ sweep_args a)
+static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT) sweeps_kernel(const __grid_constant__ sweep_args a)
 {
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ int ticket;
@@ -117,14 +118,17 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT(S::D)) swe
         __syncthreads();
         if (threadIdx.x == 0)
             ticket = (int)atomicAdd(a.ticket, 1);
-        if (threadIdx.x < WARPS + 2)
-            memory.progress[threadIdx.x] = threadIdx.x <= WARPS ? 0 : INT_MAX;
         __syncthreads();
-        const int turn = __shfl_sync(PLX_ALL_LANES, ticket, 0);
+        const int turn = __shfl_sync(PLX_ALL_LANES, ticket, 0), walkers = min(a.groups - turn / 2 * WARPS, WARPS);
         if (turn >= 2 * a.bands)
             return;
-        if (warp < WARPS)
+        if (threadIdx.x < WARPS + 2)
+            memory.progress[threadIdx.x] = (int)threadIdx.x <= walkers ? 0 : INT_MAX;
+        __syncthreads();
+        if (warp < walkers)
             sweeper<F, S, VARYING>(a, memory, warp, turn).sweep();
+        else if (warp < WARPS)
+            continue;
         else if (turn / 2 > 0)
             bringer<S>(a, memory, turn).bring();
         else
@@ -141,7 +145,8 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
     int resident = 0;
 
     args.columns = (int)plx_blocks(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
-    args.bands = (int)plx_blocks(args.height, WARPS * S::ROWS);
+    args.groups = (int)plx_blocks(args.height, S::ROWS);
+    args.bands = (int)plx_blocks(args.groups, WARPS);
     int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, (WARPS + 1) * WARP, bytes));
@@ -201,6 +206,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
                              plx_winner_views_of(job),
                              width,
                              height,
+                             0,
                              0,
                              0,
                              match->min_disparity,

@@ -7,9 +7,9 @@
  * Rows are skewed: each is LAG columns behind the one above, whose L of the pixels around it has then. A warp holds ROWS
  * rows in lockstep, a block a band of WARPS warps, each some columns behind the one before. What one row hands to the next is
  * L less the least of them, a byte a disparity and direction: within a warp and, in a ring, between warps through shared
- * memory, between bands through memory; 3 D bytes a column of a band. Costs are made from the features where they are needed.
- * So of all volumes only one is left, the sums of half of the paths: where a sweep is the first of the two to come to a pixel
- * it stores them, else it adds them to its own, and has S.
+ * memory, between bands through memory; 3 D bytes a column of a band. So of all volumes only one is left: where a sweep is the
+ * first of the two to come to a pixel, it makes the costs from the features, and stores the sums of its half of the paths, the
+ * costs in their upper bits; else it takes the costs from there, adds the sums to its own, and has S.
  *
  * Nobody waits for ever. Each group of steps has a time, see plx_sweep_time: its warp's, and the number of its first step.
  * It waits only for groups of smaller times: for the row above (WARP_LAG is more than what that has to be ahead), for room in
@@ -32,8 +32,9 @@
 #define COST_COLUMNS 4 /* whose costs it holds: of this group of steps and of the next one */
 #define KEY_COLUMNS 4  /* whose winners it finds at once */
 #define GROUP 2        /* steps between two looks at the progress of others */
+#define SUM_BITS 10    /* of a sweep's sum, at most 4 (56 + 120); in those above it are the costs, at most 56 */
 #define BROUGHT 4      /* columns that are brought at once */
-#define AHEAD 2        /* columns of the other sweep's sums under way */
+#define AHEAD 4        /* columns that the other sweep has left under way */
 
 struct sweep_args {
     plx_view<const uint32_t> left, right; /* features, see sgm_words.cu */
@@ -43,8 +44,9 @@ struct sweep_args {
     uint32_t *votes, *ticket, *meetings;
     plx_winner_views out;
     int width, height;
-    int columns; /* of a sweep: from WIDTH on, so many that its steps are a multiple of WORD_COLUMNS */
-    int bands, min_disparity;
+    int columns;       /* of a sweep: from WIDTH on, so many that its steps are a multiple of WORD_COLUMNS */
+    int groups, bands; /* of a sweep: groups of rows, a warp's; bands of WARPS groups, the last one perhaps of fewer */
+    int min_disparity;
     uint32_t cap, p1_straight, p1_diagonal, p2; /* penalties in both halves */
 };
 
@@ -70,8 +72,7 @@ template <class S> struct warp_memory {
     uint4 ring[S::SLOTS][S::MESSAGES][S::THREADS];    /* what the row above the first one hands on, by columns */
     uint4 sent[S::ROWS - 1][S::MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
     uint4 cost[COST_COLUMNS][WARP];                   /* a chunk of each thread's pixel */
-    uint4 other[AHEAD][2][WARP];                      /* the other sweep's sums */
-    uint4 from_above[WARP], from_upper_left[2][WARP]; /* received, of use one and two steps later */
+    uint4 other[AHEAD][2][WARP];                      /* what the other sweep has left */
     uint32_t partner[S::ROWS][S::RING_PITCH];         /* words of the right view: a ring, behind it its first ones again */
     uint32_t left[S::ROWS][WORD_COLUMNS], penalty[S::ROWS][2 * WORD_COLUMNS];
     uint32_t keys[KEY_COLUMNS * S::ROWS][S::KEYS];
@@ -110,12 +111,13 @@ static __device__ __forceinline__ void publish(int *progress, int value)
         asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(progress)), "r"(value) : "memory");
 }
 
-/* When a warp of the band that was the TURN-th to be taken begins: blocks take bands of both sweeps in turn, the next ones when
- * their band is done. A multiple of 4, so that the sweeps meet between two groups. */
-template <class S> static __device__ __forceinline__ int sweep_time(int columns, int turn, int warp)
+/* When a sweep begins with a group of rows: blocks take bands of both sweeps in turn, the next ones when their band
+ * is done. A multiple of 4, so that the sweeps meet between two groups of steps. */
+template <class S> static __device__ __forceinline__ int sweep_time(int columns, bool upwards, int group)
 {
     const int blocks = gridDim.x, round = max(columns + S::SLOPE + WARPS * S::WARP_LAG, (blocks + 1) / 2 * S::BAND_LAG);
-    return turn / blocks * round + turn % blocks / 2 * S::BAND_LAG + warp * S::WARP_LAG;
+    const int turn = group / WARPS * 2 + upwards;
+    return turn / blocks * round + turn % blocks / 2 * S::BAND_LAG + group % WARPS * S::WARP_LAG;
 }
 
 /* The place of column X in a ring. */
@@ -128,7 +130,7 @@ template <class S> static __device__ __forceinline__ int slot_of(int x)
 template <class S> struct sweep_place {
     const sweep_args &a;
     warp_memory<S> &s;
-    const int warp, band;
+    const int warp, group; /* of the band; of the sweep's groups of rows */
     const bool upwards;
     const int lane, g, row; /* g: which of the threads of its row's pixel */
     const int first;        /* column with which the picture begins */
@@ -136,8 +138,8 @@ template <class S> struct sweep_place {
     int whole;              /* so many steps from FIRST + SLOPE on: groups in which all rows are in the picture */
 
     __device__ __forceinline__ sweep_place(const sweep_args &args, warp_memory<S> &memory, int the_warp, int turn)
-        : a(args), s(memory), warp(the_warp), band(turn / 2), upwards(turn & 1), lane(threadIdx.x % WARP), g(lane % S::THREADS),
-          row(lane / S::THREADS), first(upwards ? a.columns - a.width : 0)
+        : a(args), s(memory), warp(the_warp), group(turn / 2 * WARPS + the_warp), upwards(turn & 1), lane(threadIdx.x % WARP),
+          g(lane % S::THREADS), row(lane / S::THREADS), first(upwards ? a.columns - a.width : 0)
     {
         inside_width = y_of(row) < a.height ? a.width : 0;
         whole = max(y_of(0), y_of(S::ROWS - 1)) < a.height ? max(a.width - S::SLOPE - GROUP + 1, 0) : 0;
@@ -146,8 +148,8 @@ template <class S> struct sweep_place {
     /* Of row R of the warp, in the picture; upwards the first ones lie below it. */
     __device__ __forceinline__ int y_of(int r) const
     {
-        const int y = (band * WARPS + warp) * S::ROWS + r;
-        return upwards ? a.bands * WARPS * S::ROWS - 1 - y : y;
+        const int y = group * S::ROWS + r;
+        return upwards ? a.groups * S::ROWS - 1 - y : y;
     }
     __device__ __forceinline__ int picture_column(int x) const
     {

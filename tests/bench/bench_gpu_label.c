@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The obstacle stages on the GPU: each as one CUDA graph, images in the device's memory, median of batches of replays. */
+/*
+ * The obstacle stages on the GPU: each as one CUDA graph, images in the device's memory, median of batches of replays.
+ * `bench_gpu_label [-m MULTIPROCESSORS] [WIDTH HEIGHT]`; -m confines it to a part of the GPU.
+ */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <parallax/frame.h>
 
 #include "gpu/internal.h"
+#include "tests/parity/confine.h"
 #include "tests/parity/parity.h"
 
 #define BATCHES 40
@@ -141,12 +146,15 @@ static void paint(struct bench *b, int percent)
         cudaMemcpy(b->disparity_local.data, b->disparity.data, b->disparity.pitch * (size_t)b->mask.height, cudaMemcpyDefault));
 }
 
-static void bench_size(int width, int height)
+/* On all multiprocessors if 0. */
+static void bench_size(int width, int height, int multiprocessors)
 {
     static const int percents[] = {0, 10, 30, 50, 70, 90};
     const struct plx_limits limits = {.width = width, .height = height, .disparities = 64};
     struct parity parity;
     parity_open(&limits, &parity);
+    if (multiprocessors)
+        confine_stages(parity.gpu, multiprocessors);
     struct bench b = {.stages = parity.gpu};
     const struct plx_stages_ops *ops = b.stages->ops;
     void *data;
@@ -187,15 +195,21 @@ static void bench_size(int width, int height)
     parity.gpu->ops->destroy(parity.gpu);
 }
 
-/* bench_gpu_label [width height] */
 int main(int argc, char **argv)
 {
-    if (argc == 3) {
-        bench_size(atoi(argv[1]), atoi(argv[2]));
-        return 0;
+    static const int sizes[][2] = {{640, 480}, {1240, 374}, {1920, 1080}};
+    const int option = getopt(argc, argv, "m:");
+    int multiprocessors = option == 'm' ? atoi(optarg) : 0;
+
+    if (option == '?' || multiprocessors < 0 || (argc != optind && argc != optind + 2)) {
+        fprintf(stderr, "usage: bench_gpu_label [-m MULTIPROCESSORS] [WIDTH HEIGHT]\n");
+        return 64;
     }
-    bench_size(640, 480);
-    bench_size(1240, 374);
-    bench_size(1920, 1080);
+    if (multiprocessors)
+        printf("on %d multiprocessors\n", multiprocessors = confine(multiprocessors));
+    if (argc == optind + 2)
+        bench_size(atoi(argv[optind]), atoi(argv[optind + 1]), multiprocessors);
+    for (int i = 0; argc == optind && i < PARITY_COUNT(sizes); i++)
+        bench_size(sizes[i][0], sizes[i][1], multiprocessors);
     return 0;
 }

@@ -10,7 +10,8 @@
 #define LINKS 3 /* of a pixel across a border */
 #define SEEN_BITS 10
 #define SEEN (1 << SEEN_BITS)
-#define TILES 4 /* of a block that adds up areas, a warp each */
+#define TILES 4   /* of a block that adds up areas */
+#define LANES 128 /* of each: as many as it has parts, as a rule */
 
 /* Two pixels' roots to be joined, by the lanes that ASK for it, unless the lane to the left joins the same. All lanes call it.
  */
@@ -136,27 +137,27 @@ static __device__ __forceinline__ void list_large(const plx_find_args &a, uint32
         a.to.list[place] = root;
 }
 
-/* Grid: a warp a tile. Parts of components give their pixels to the root of all; a block first adds up what goes to the same,
- * and lists at once what it makes large enough. Reads 4 bytes a part and its roots from cache, writes 4. */
-static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a, uint32_t tiles_x, uint32_t tiles)
+/* Grid: 128 threads a tile. Parts of components give their pixels to the root of all; a block first adds up what goes to the
+ * same, and lists at once what it makes large enough. Reads 4 bytes a part and its roots from cache, writes 4. */
+static __global__ void __launch_bounds__(LANES *TILES) area_kernel(plx_find_args a, uint32_t tiles_x, uint32_t tiles)
 {
     __shared__ sums of_block;
     __shared__ uint32_t listed, first_place;
-    const uint32_t lane = threadIdx.x, tile = blockIdx.x * TILES + threadIdx.y, thread = threadIdx.y * 32 + lane;
+    const uint32_t lane = threadIdx.x, tile = blockIdx.x * TILES + threadIdx.y, thread = threadIdx.y * LANES + lane;
     const uint32_t count = tile < tiles ? a.to.of_tile[tile] : 0;
     const uint32_t corner = tile / tiles_x * PLX_TILE * a.disparity.width + tile % tiles_x * PLX_TILE;
     const uint32_t *parts = a.to.parts + tile * PLX_TILE_PIXELS;
     uint32_t next = lane < count ? parts[lane] : 0; /* read ahead */
-    uint32_t place[sums::SLOTS / (32 * TILES)];     /* in the block's list; PLX_NO_COMPONENT: none */
+    uint32_t place[sums::SLOTS / (LANES * TILES)];  /* in the block's list; PLX_NO_COMPONENT: none */
 
-    of_block.clear(thread, 32 * TILES);
+    of_block.clear(thread, LANES * TILES);
     if (thread == 0)
         listed = 0;
     __syncthreads();
     plx_follow();
-    for (uint32_t i = lane; i < count; i += 32) {
+    for (uint32_t i = lane; i < count; i += LANES) {
         const uint32_t part = next, at = part % PLX_TILE_PIXELS;
-        next = i + 32 < count ? parts[i + 32] : 0;
+        next = i + LANES < count ? parts[i + LANES] : 0;
         const uint32_t index = corner + at / PLX_TILE * a.disparity.width + at % PLX_TILE, n = part / PLX_TILE_PIXELS;
         const uint32_t root = plx_find(a.to.parent, index);
         a.to.parent[index] = root;
@@ -165,8 +166,8 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < sums::SLOTS / (32 * TILES); i++) {
-        const uint32_t slot = i * 32 * TILES + thread;
+    for (int i = 0; i < sums::SLOTS / (LANES * TILES); i++) {
+        const uint32_t slot = i * LANES * TILES + thread;
         const bool large = of_block.count[slot] > 0 && grow(a, of_block.key[slot], of_block.count[slot]);
         place[i] = large ? atomicAdd(&listed, 1) : PLX_NO_COMPONENT;
     }
@@ -175,9 +176,9 @@ static __global__ void __launch_bounds__(32 * TILES) area_kernel(plx_find_args a
         first_place = atomicAdd(a.to.listed, listed);
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < sums::SLOTS / (32 * TILES); i++)
+    for (int i = 0; i < sums::SLOTS / (LANES * TILES); i++)
         if (place[i] != PLX_NO_COMPONENT)
-            list_large(a, of_block.key[i * 32 * TILES + thread], first_place + place[i]);
+            list_large(a, of_block.key[i * LANES * TILES + thread], first_place + place[i]);
 }
 
 /* Grid of border_kernel. */
@@ -207,7 +208,7 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
     if (result < 0)
         return result;
     const dim3 tiles = plx_grid(disparity->width, disparity->height, dim3(PLX_TILE, PLX_TILE));
-    return PLX_LAUNCH_NEXT(gpu, area_kernel, plx_blocks((int)(tiles.x * tiles.y), TILES), dim3(32, TILES), args, tiles.x,
+    return PLX_LAUNCH_NEXT(gpu, area_kernel, plx_blocks((int)(tiles.x * tiles.y), TILES), dim3(LANES, TILES), args, tiles.x,
                            tiles.x * tiles.y);
 }
 

@@ -23,11 +23,16 @@ template <int SLOT_BITS, int PROBES> struct plx_counters {
         }
     }
 
+    /* The first slot that a key may have: multiplicative hashing, Knuth: the art of computer programming. */
+    static __device__ __forceinline__ uint32_t slot_of(uint32_t to)
+    {
+        return to * 2654435761u >> (32 - SLOT_BITS);
+    }
+
     /* False if there is no room: then the caller has to count. */
     __device__ __forceinline__ bool add(uint32_t to, uint32_t n)
     {
-        uint32_t slot =
-            to * 2654435761u >> (32 - SLOT_BITS); /* multiplicative hashing, Knuth: the art of computer programming */
+        uint32_t slot = slot_of(to);
 #pragma unroll
         for (int i = 0; i < PROBES; i++, slot = (slot + 1) % SLOTS) {
             const uint32_t was = atomicCAS(&key[slot], PLX_NO_KEY, to);

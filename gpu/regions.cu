@@ -11,6 +11,7 @@ static __device__ struct plx_refined refined(const sum64 *sums)
 }
 
 #define REGION_WORDS (int)(sizeof(struct plx_region) / sizeof(uint32_t))
+static_assert(SUMS <= REGION_WORDS, "a thread of a record's block has a sum");
 
 /* Grid: a block a record, a thread a word. Writes 152 bytes each, and clears the sums. Records, maybe in the other processor's
  * memory, are no other kernel's: those that stay empty are written ahead. */

@@ -31,7 +31,7 @@ struct plx_known {
 /* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
 struct plx_gpu_regions {
     uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BIN_ROWS][BIN_ROW] pixels of the region by disparity */
-    sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], each on a line of the cache of its own */
+    sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
     uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
     uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
     struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */

@@ -48,13 +48,25 @@ static __device__ __forceinline__ void count_rows(const plx_regions_args &a, con
 static __device__ __forceinline__ void count_bins(const plx_regions_args &a, const uint32_t (&region)[ROWS],
                                                   const uint32_t (&disparity)[ROWS], bin_counters &bins)
 {
+    uint32_t at[ROWS], count[ROWS], key[ROWS]; /* by one step for all pixels at a time, whose waits then overlap */
+
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const uint32_t bin = min(disparity[i], BINS - 1);
-        const uint32_t at = region[i] == NO_REGION ? NO_REGION : region[i] * BINS + bin % BIN_ROWS * BIN_ROW + bin / BIN_ROWS;
-        const uint32_t same = __match_any_sync(~0u, at);
-        if (at != NO_REGION && threadIdx.x == (uint32_t)__ffs(same) - 1 && !bins.add(at, __popc(same)))
-            atomicAdd(&a.at.bins[at], (uint32_t)__popc(same));
+        at[i] = region[i] == NO_REGION ? NO_REGION : region[i] * BINS + bin % BIN_ROWS * BIN_ROW + bin / BIN_ROWS;
+        const uint32_t same = __match_any_sync(~0u, at[i]);
+        count[i] = at[i] != NO_REGION && threadIdx.x == (uint32_t)__ffs(same) - 1 ? __popc(same) : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        key[i] = count[i] > 0 ? atomicCAS(&bins.key[bins.slot_of(at[i])], PLX_NO_KEY, at[i]) : 0;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const bool mine = key[i] == PLX_NO_KEY || key[i] == at[i];
+        if (count[i] > 0 && mine)
+            atomicAdd(&bins.count[bins.slot_of(at[i])], count[i]);
+        if (count[i] > 0 && !mine)
+            atomicAdd(&a.at.bins[at[i]], count[i]);
     }
 }
 

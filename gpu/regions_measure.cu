@@ -10,9 +10,9 @@
 #define AHEAD 8 /* counters of a thread that are read at once */
 #define PERCENTILES 3
 
-/* What the counters along one side tell. */
 static_assert(THREADS == BIN_ROW, "a thread has a bin of each row: neighbours");
 
+/* What the counters along one side tell. */
 struct side {
     uint32_t area, first, last, fullest, inner_first, inner_last;
 };

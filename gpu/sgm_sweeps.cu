@@ -4,8 +4,8 @@
 
 #include "gpu/sgm_sweeper.cuh"
 
-/* Blocks of a multiprocessor: what an Orin's shared memory has room for. Where there is room for three, two with more registers
- * are as fast or faster. */
+/* Blocks of a multiprocessor: what an Orin's shared memory has room for. Three, of fewer registers, are slower where there is
+ * room for them, but in large pictures. */
 #define RESIDENT (PLX_ARCH < 800 ? 1 : 2)
 
 #define NOT_YET 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */

@@ -6,16 +6,17 @@
 #define MANY_ROWS 4  /* where they fill the GPU more than twice: 4 warps, which load less around their rows */
 #define MANY_TILES 8 /* for each multiprocessor, from which they do */
 
-/* Gradients of the thread's columns in row MIDDLE, a byte each, in both halves. All sums are of integers of 16 bits, of which
+/* Gradients of the thread's columns in row CENTRE, a byte each, in both halves. All sums are of integers of 16 bits, of which
  * the 1024s cancel. */
-static __device__ __forceinline__ void gradients(const line *middle, uint32_t (&ret_gradients)[2])
+static __device__ __forceinline__ void gradients(const line &north, const line &centre, const line &south,
+                                                 uint32_t (&ret_gradients)[2])
 {
     uint32_t sum[COLUMNS + 2], g[COLUMNS];
 
 #pragma unroll
     for (int i = 0; i < COLUMNS + 2; i++) {
         const int x = RADIUS_X - 1 + i;
-        sum[i] = plx_mad(middle[0].at[x], 2, middle[-1].at[x]) + middle[1].at[x];
+        sum[i] = plx_mad(centre.at[x], 2, north.at[x]) + south.at[x];
     }
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) { /* 1024 + the gradient, whose lower byte remains */
@@ -27,82 +28,117 @@ static __device__ __forceinline__ void gradients(const line *middle, uint32_t (&
     ret_gradients[1] = __byte_perm(first, second, 0x7632);
 }
 
-/* Writes the thread's words of one half of row Y. */
-template <enum plx_census_kind KIND>
-static __device__ __forceinline__ void store_words(const struct census_args &a, int x, int y, bool border,
-                                                   const uint32_t (&words)[COLUMNS][form<KIND>::words])
-{
+/* What a thread makes of its columns of a row, in both halves of the tile. */
+template <enum plx_census_kind KIND> struct row_features {
     typedef form<KIND> f;
-    typedef typename word_of<f::words>::type word_type;
-    plx_vector<word_type, COLUMNS> vector;
-    const bool row_outside = y < f::ry || y >= a.grey.height - f::ry;
+    typedef typename word_of<f::words>::type word;
+    plx_vector<word, COLUMNS> words[2];
+    uint32_t gradient[2];
 
+    __device__ __forceinline__ void finish(const row_words<KIND> &collected)
+    {
 #pragma unroll
-    for (int i = 0; i < COLUMNS; i++) {
-        const bool outside = row_outside || x + i < f::rx || x + i >= a.grey.width - f::rx;
-        const word_type word = f::words == 2 ? (word_type)((uint64_t)words[i][f::words - 1] << 32 | words[i][0]) : words[i][0];
-        vector.at[i] = border && outside ? 0 : word;
+        for (int i = 0; i < COLUMNS; i++) {
+            uint32_t parts[2][f::words];
+            collected.finish(i, parts[0], parts[1]);
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                words[half].at[i] =
+                    f::words == 2 ? (word)((uint64_t)parts[half][f::words - 1] << 32 | parts[half][0]) : parts[half][0];
+        }
     }
-    word_type *row = (word_type *)((char *)a.census.data + (size_t)y * a.census.pitch);
-    plx_store(vector, row + x, a.grey.width - x, a.census_aligned);
-}
 
-/* Words and gradients of the thread's columns in row Y, whose pairs, RADIUS_X columns before, are MIDDLE. */
-template <enum plx_census_kind KIND>
-static __device__ __forceinline__ void make_row(const struct census_args &a, const uint32_t *middle, int x, int y, bool border)
-{
-    typedef form<KIND> f;
-    uint32_t words[2][COLUMNS][f::words], gradient[2];
-    line window[2 * f::ry + 1];
-
+    /* Writes all to row Y from column X on, where it is aligned. */
+    __device__ __forceinline__ void store(const struct census_args &a, int x, int y) const
+    {
+        word *to = (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x;
 #pragma unroll
-    for (int i = 0; i < 2 * f::ry + 1; i++)
-        window[i] = line(middle + (i - f::ry) * PAIRS_X);
-#pragma unroll
-    for (int i = 0; i < COLUMNS; i++)
-        census_words<KIND>(window, i, words);
-    if (a.gradient.data)
-        gradients(window + f::ry, gradient);
-    if (y >= a.grey.height)
-        return;
-#pragma unroll
-    for (int half = 0; half < 2; half++, x += HALF) {
-        store_words<KIND>(a, x, y, border, words[half]);
-        if (a.gradient.data)
-            plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
-                      a.gradient_aligned);
+        for (int half = 0; half < 2; half++) {
+            *(plx_vector<word, COLUMNS> *)(to + half * HALF) = words[half];
+            if (a.gradient.data)
+                *(uint32_t *)(a.gradient.row(y) + x + half * HALF) = gradient[half];
+        }
     }
-}
 
-/* How many of a thread's rows are made together, sharing what they read, and how many blocks a multiprocessor is to hold. Rows
- * of the largest symmetric window, one by one, leave registers for twice as many blocks and are a quarter of the code, which
- * pays where blocks are many; the checker's, of fewer samples, would only read more. Words of 64 bits leave no choice; before
- * compute capability 8.0 the registers do not suffice. */
-template <enum plx_census_kind KIND, int ROWS> struct pace {
-    static constexpr bool one_by_one = KIND == PLX_CENSUS_SYMMETRIC_9X7 && ROWS == MANY_ROWS && PLX_ARCH >= 800;
-    static constexpr int together = one_by_one || form<KIND>::words > 1 ? 1 : ROWS, blocks = one_by_one ? 2 * ROWS : ROWS;
+    /* Writes what is within the image, and 0 instead of words at its BORDER. */
+    __device__ __forceinline__ void store_at_edge(const struct census_args &a, int x, int y, bool border) const
+    {
+        const bool row_outside = y < f::ry || y >= a.grey.height - f::ry;
+
+        if (y >= a.grey.height)
+            return;
+#pragma unroll
+        for (int half = 0; half < 2; half++, x += HALF) {
+            plx_vector<word, COLUMNS> vector = words[half];
+#pragma unroll
+            for (int i = 0; i < COLUMNS; i++)
+                if (border && (row_outside || x + i < f::rx || x + i >= a.grey.width - f::rx))
+                    vector.at[i] = 0;
+            plx_store(vector, (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x, a.grey.width - x,
+                      a.census_aligned);
+            if (a.gradient.data)
+                plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
+                          a.gradient_aligned);
+        }
+    }
 };
 
-/* Grid: tiles of 256 x 16 pixels, a thread ROWS; 512 threads a multiprocessor, or 1024. Reads 1 byte a pixel (1.7 with the
- * halo), writes 4 or 8, and 1 of gradient. */
+/* The thread's columns of ROWS rows; MIDDLE: the pairs of the first, RADIUS_X columns before. */
+template <enum plx_census_kind KIND, int ROWS>
+static __device__ __forceinline__ void make_rows(const uint32_t *middle, bool gradient, row_features<KIND> (&ret_rows)[ROWS])
+{
+    constexpr int ry = form<KIND>::ry;
+    lines<2 * ry + ROWS> window(middle - ry * PAIRS_X);
+    row_words<KIND> words[ROWS];
+
+    collect<KIND, ROWS>(window, words);
+#pragma unroll
+    for (int row = 0; row < ROWS; row++) {
+        if (gradient)
+            gradients(window.at(ry + row - 1), window.at(ry + row), window.at(ry + row + 1), ret_rows[row].gradient);
+        ret_rows[row].finish(words[row]);
+    }
+}
+
+/* How many of a thread's rows are made together, sharing what they read, and how many blocks a multiprocessor is to hold: as
+ * many as registers allow without spills. Words of 64 bits leave no choice. */
+template <enum plx_census_kind KIND, int ROWS> struct pace {
+    static constexpr int together = form<KIND>::words > 1 ? 1 : 2;
+    static constexpr int symmetric = PLX_ARCH == 900 ? (form<KIND>::rx == 3 ? 7 : 6) : PLX_ARCH >= 800 ? 5 : 4;
+    static constexpr int blocks = ROWS == FEW_ROWS ? 2 : form<KIND>::symmetric ? symmetric : 4;
+};
+
+/* Grid: tiles of 256 x 16 pixels, a thread ROWS; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with
+ * the halo), writes 4 or 8, and 1 of gradient. */
 template <enum plx_census_kind KIND, int ROWS>
 static __global__ void __launch_bounds__(32 * TILE_Y / ROWS, (pace<KIND, ROWS>::blocks)) census_kernel(census_args a)
 {
-    constexpr int rows_at_once = pace<KIND, ROWS>::together;
-    __shared__ __align__(16) byte_tile bytes;
-    __shared__ __align__(16) pair_tile pairs;
+    constexpr int together = pace<KIND, ROWS>::together, ry = form<KIND>::ry, warps = TILE_Y / ROWS;
+    __shared__ __align__(16) typename tile_of<ry, warps>::bytes bytes;
+    __shared__ __align__(16) typename tile_of<ry, warps>::pairs pairs;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
     const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * ROWS; /* of the thread's first pixel in the tile */
-    const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + TILE_Y + RADIUS_Y > a.grey.height;
+    const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + TILE_Y + ry > a.grey.height;
+    const bool plain = x0 + TILE_X <= a.grey.width && y0 + TILE_Y <= a.grey.height && a.census_aligned && a.gradient_aligned &&
+                       !(border && a.zero_border);
 
-    load_bytes<TILE_Y / ROWS>(a, x0, y0, bytes);
+    load_bytes<ry, warps>(a, x0, y0, bytes);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    make_tile(a, x0, y0, border, bytes, pairs);
-#pragma unroll rows_at_once
-    for (int i = 0; i < ROWS; i++)
-        make_row<KIND>(a, &pairs[y + i + RADIUS_Y][x], x0 + x, y0 + y + i, border && a.zero_border);
+    make_tile<ry, warps>(a, x0, y0, border, bytes, pairs);
+#pragma unroll 1
+    for (int i = 0; i < ROWS; i += together) {
+        row_features<KIND> rows[together];
+        make_rows<KIND, together>(&pairs[y + i + ry][x], a.gradient.data, rows);
+#pragma unroll
+        for (int row = 0; row < together; row++) {
+            if (plain)
+                rows[row].store(a, x0 + x, y0 + y + i + row);
+            else
+                rows[row].store_at_edge(a, x0 + x, y0 + y + i + row, border && a.zero_border);
+        }
+    }
 }
 
 template <enum plx_census_kind KIND> static void launch(struct plx_gpu *gpu, const struct census_args &args)
@@ -136,7 +172,7 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                                      match->census_zero_border,
                                      plx_rows_aligned(grey, PLX_PIECE),
                                      plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
-                                     gradient && plx_rows_aligned(&ret_features->gradient, COLUMNS)};
+                                     !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
     launches[match->census](gpu, args);
     return PLX_LAUNCHED(gpu, census_kernel);
 }

@@ -49,6 +49,28 @@ struct line {
     }
 };
 
+/* The rows of pairs that COUNT rows of a window ask for, each read when it is asked for first. */
+template <int COUNT> struct lines {
+    const uint32_t *from; /* of the uppermost */
+    line read[COUNT];
+    bool done[COUNT]; /* known when compiled */
+
+    __device__ __forceinline__ explicit lines(const uint32_t *from) : from(from)
+    {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            done[i] = false;
+    }
+
+    __device__ __forceinline__ const line &at(int i)
+    {
+        if (!done[i])
+            read[i] = line(from + i * PAIRS_X);
+        done[i] = true;
+        return read[i];
+    }
+};
+
 /* The first minus the second of both halves, no less than 0 and no more than 1. */
 static __device__ __forceinline__ uint32_t larger(uint32_t first, uint32_t second)
 {
@@ -65,61 +87,75 @@ static __device__ __forceinline__ uint32_t append(uint32_t bits, uint32_t bit)
     return longer;
 }
 
-/* The upper and the lower half of a census word are collected in ten bits and, above, up to six. */
-enum { PART_LOW, PART_LOW_6, PART_HIGH, PART_HIGH_6, PARTS };
+/* The words of one row of a thread's columns, while bits are collected, the highest first: pairs of eight bits each; a single
+ * bit more stays with the eight below it. */
+template <enum plx_census_kind KIND> struct row_words {
+    typedef form<KIND> f;
+    static constexpr int parts = (f::bits + 6) / 8;
+    uint32_t part[parts][COLUMNS];
 
-static __device__ constexpr int part_of(int bit)
-{
-    return bit < 10 ? PART_LOW : bit < 16 ? PART_LOW_6 : bit < 26 ? PART_HIGH : PART_HIGH_6;
-}
+    static __device__ __forceinline__ constexpr int part_of(int bit)
+    {
+        return bit / 8 < parts ? bit / 8 : parts - 1;
+    }
 
-/* What doubles to 1024 while bits are appended until the word has BITS. */
-static __device__ constexpr uint32_t empty_part(int part, int bits)
-{
-    const int begin = part == PART_LOW ? 0 : part == PART_LOW_6 ? 10 : part == PART_HIGH ? 16 : 26;
-    const int most = part % 2 == 0 ? 10 : 6, count = bits - begin < most ? bits - begin : most;
-    return EMPTY - (uint32_t)(count > 0 ? count : 0) * 0x04000400u;
-}
+    __device__ __forceinline__ row_words()
+    {
+#pragma unroll
+        for (int p = 0; p < parts; p++) {
+            const int bits = p < parts - 1 ? 8 : f::bits - 8 * p;
+#pragma unroll
+            for (int i = 0; i < COLUMNS; i++) /* what doubles to 1024 meanwhile */
+                part[p][i] = EMPTY - (uint32_t)bits * 0x04000400u;
+        }
+    }
 
-/* Of both halves the ten bits of PART and, above, six of MORE. */
-static __device__ __forceinline__ uint32_t join(uint32_t part, uint32_t more)
-{
-    return (part & 0x03FF03FFu) | (plx_mad(more, 1 << 10, 0) & 0xFC00FC00u);
-}
+    /* Of one column, in both halves of the tile. */
+    __device__ __forceinline__ void finish(int column, uint32_t (&ret_first)[f::words], uint32_t (&ret_second)[f::words]) const
+    {
+        if constexpr (parts == 2) {
+            const uint32_t mask = (1u << f::bits % 32) - 1;
+            ret_first[0] = __byte_perm(part[0][column], part[1][column], 0x5540) & mask;
+            ret_second[0] = __byte_perm(part[0][column], part[1][column], 0x7762) & mask;
+        } else {
+#pragma unroll
+            for (int word = 0; word < f::words; word++) {
+                const uint32_t low = __byte_perm(part[4 * word][column], part[4 * word + 1][column], 0x6240);
+                const uint32_t high = __byte_perm(part[4 * word + 2][column], part[4 * word + 3][column], 0x6240);
+                ret_first[word] = __byte_perm(low, high, 0x5410);
+                ret_second[word] = __byte_perm(low, high, 0x7632);
+            }
+        }
+    }
+};
 
-/* Words of column I of the thread in both halves of the tile; WINDOW: from the uppermost row of the window on. */
-template <enum plx_census_kind KIND>
-static __device__ __forceinline__ void census_words(const line *window, int i,
-                                                    uint32_t (&ret_words)[2][COLUMNS][form<KIND>::words])
+/* Collects the words of ROWS rows; WINDOW: from the uppermost row of the first's window on. Rows go together, so that what
+ * several ask for is read once. */
+template <enum plx_census_kind KIND, int ROWS>
+static __device__ __forceinline__ void collect(lines<2 * form<KIND>::ry + ROWS> &window, row_words<KIND> (&words)[ROWS])
 {
     typedef form<KIND> f;
-    const int x = RADIUS_X + i, y = f::ry;
-    uint32_t parts[f::words][PARTS];
-    int bit = f::bits;
+    int left[ROWS]; /* bits */
 
 #pragma unroll
-    for (int word = 0; word < f::words; word++)
-#pragma unroll
-        for (int part = 0; part < PARTS; part++)
-            parts[word][part] = empty_part(part, f::bits - word * 32);
+    for (int row = 0; row < ROWS; row++)
+        left[row] = f::bits;
 #pragma unroll
     for (int dy = -f::ry; dy <= f::ry; dy++) {
 #pragma unroll
-        for (int dx = -f::rx; dx <= f::rx; dx++) {
-            if (!f::sampled(dx, dy))
-                continue;
-            const uint32_t other = f::symmetric ? window[y - dy].at[x - dx] : window[y].at[x];
-            bit--;
-            uint32_t *part = &parts[bit / 32][part_of(bit % 32)];
-            *part = append(*part, larger(window[y + dy].at[x + dx], other));
-        }
-    }
+        for (int row = 0; row < ROWS; row++) {
 #pragma unroll
-    for (int word = 0; word < f::words; word++) {
-        const uint32_t low = join(parts[word][PART_LOW], parts[word][PART_LOW_6]);
-        const uint32_t high = join(parts[word][PART_HIGH], parts[word][PART_HIGH_6]);
-        ret_words[0][i][word] = __byte_perm(low, high, 0x5410);
-        ret_words[1][i][word] = __byte_perm(low, high, 0x7632);
+            for (int dx = -f::rx; dx <= f::rx; dx++) {
+                if (!f::sampled(dx, dy))
+                    continue;
+                const line &sample = window.at(f::ry + row + dy), &other = window.at(f::ry + row - (f::symmetric ? dy : 0));
+                uint32_t(&part)[COLUMNS] = words[row].part[row_words<KIND>::part_of(--left[row])];
+#pragma unroll
+                for (int i = RADIUS_X; i < RADIUS_X + COLUMNS; i++)
+                    part[i - RADIUS_X] =
+                        append(part[i - RADIUS_X], larger(sample.at[i + dx], other.at[i - (f::symmetric ? dx : 0)]));
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 extern "C" {
 #include "core/filter.h"
 }
+#include "gpu/banded.cuh"
 #include "gpu/tile.cuh"
 
 #define WARPS 8  /* of a block, a strip of columns each */
@@ -17,17 +18,8 @@ extern "C" {
 #define LOW 32           /* where these all run at once */
 #define PER_SM 4         /* blocks that a multiprocessor is meant to hold; one less where a window takes two products */
 #define MARGIN PLX_PIECE /* columns before the tile */
-#define DEPTH 32         /* of one matrix product */
 #define PITCH 208        /* of the tile in shared memory: few bank conflicts */
 #define PITCH_OUT 144    /* of what is made of it: none */
-#define BEFORE 20        /* zeros before the weights: whole words, as many as a band asks for */
-#define WEIGHTS 96       /* with the zeros before and after */
-#define SHIFTS 4         /* copies of the weights, so that four from any on are a word */
-
-/* Each weight in two bytes, low + high * factor; in copy i those from i on. */
-struct alignas(sizeof(uint4)) axis {
-    uint8_t low[SHIFTS][WEIGHTS], high[SHIFTS][WEIGHTS];
-};
 
 struct filter_args {
     plx_view<const uint8_t> src;
@@ -35,12 +27,6 @@ struct filter_args {
     struct axis x, y;
     int size_x, size_y, factor_x, factor_y;
     bool src_aligned, dst_aligned;
-};
-
-/* A matrix of 16 x 32 bytes as the 32 threads of a warp hold it; in thread l, with g = l / 4 and t = l % 4, word 0 is row g,
- * columns 4t to 4t + 3; word 1 row g + 8; words 2 and 3 the same with columns 16 higher. */
-struct matrix {
-    uint32_t word[4];
 };
 
 /* Rows of the 8.8 numbers: in thread l those of rows 4t to 4t + 3 of STEP, of columns column_of(g) and column_of(g + 8). */
@@ -54,56 +40,12 @@ static __device__ __forceinline__ int column_of(int m)
     return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
 }
 
-/* SUM [16][8] += A [16][32] B [32][8]; of B, thread l holds rows 4t to 4t + 3 (B0) and 16 more (B1) of column g, of SUM columns
- * 2t and 2t + 1 of row g, then of row g + 8. */
-static __device__ __forceinline__ void multiply_add(const struct matrix &a, uint32_t b0, uint32_t b1, int (&sum)[4])
-{
-#if PLX_ARCH >= 800
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1));
-#else
-    const int row = threadIdx.x / 4 * 4, columns = threadIdx.x % 4 * 8; /* lanes that hold the row, and the two columns */
-#    pragma unroll
-    for (int half = 0; half < 2; half++) {
-        const uint32_t b = half ? b1 : b0;
-#    pragma unroll 1
-        for (int i = 0; i < 4; i++) { /* unrolled, it would take more registers than there are */
-            const uint32_t upper = __shfl_sync(PLX_ALL_LANES, a.word[2 * half], row + i);
-            const uint32_t lower = __shfl_sync(PLX_ALL_LANES, a.word[2 * half + 1], row + i);
-            const uint32_t left = __shfl_sync(PLX_ALL_LANES, b, columns + i);
-            const uint32_t right = __shfl_sync(PLX_ALL_LANES, b, columns + 4 + i);
-            sum[0] = (int)__dp4a(upper, left, (uint32_t)sum[0]);
-            sum[1] = (int)__dp4a(upper, right, (uint32_t)sum[1]);
-            sum[2] = (int)__dp4a(lower, left, (uint32_t)sum[2]);
-            sum[3] = (int)__dp4a(lower, right, (uint32_t)sum[3]);
-        }
-    }
-#endif
-}
-
 /* Copies an axis to where lanes read at any place at once, by the threads from FIRST on. */
 static __device__ __forceinline__ void load_axis(const struct axis &from, int first, struct axis &ret_axis)
 {
     const int i = (int)(threadIdx.y * 32 + threadIdx.x) - first;
     if (i >= 0 && i < (int)(sizeof from / sizeof(uint4)))
         ((uint4 *)&ret_axis)[i] = ((const uint4 *)&from)[i];
-}
-
-/* Four weights from FIRST on; those outside are 0. */
-static __device__ __forceinline__ uint32_t four_weights(const uint8_t (&weights)[SHIFTS][WEIGHTS], int first)
-{
-    const unsigned at = (unsigned)(BEFORE + first);
-    return *(const uint32_t *)&weights[at % SHIFTS][at / SHIFTS * SHIFTS];
-}
-
-/* The part of a band from DEPTH on: at depth k of a row is weight k - the row's place, ROW, and ROW_8 eight rows below. */
-static __device__ __forceinline__ struct matrix make_band(const uint8_t (&weights)[SHIFTS][WEIGHTS], int depth, int row,
-                                                          int row_8)
-{
-    const int k = depth + threadIdx.x % 4 * 4;
-    return {four_weights(weights, k - row), four_weights(weights, k - row_8), four_weights(weights, k + 16 - row),
-            four_weights(weights, k + 16 - row_8)};
 }
 
 /* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped, a row by half a warp; there after
@@ -205,8 +147,33 @@ static __device__ __forceinline__ void store_tile(const struct filter_args &a, i
     }
 }
 
-/* Grid: tiles of 128 x HEIGHT pixels, a warp a strip of 16 columns, which it descends in steps of 16 rows. KX, KY: products by
- * which a window is deep enough, 2 from 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile), writes 1. */
+/* Pixels of a tile, which is in shared memory: the warp's strip, in steps from its upper end to its lower. */
+template <int KX, int KY, int HEIGHT>
+static __device__ __forceinline__ void filter_strip(const struct filter_args &a, const uint8_t *strip,
+                                                    const struct bands<KX> &x, const struct bands<KY> &y,
+                                                    uint8_t (&made)[HEIGHT][PITCH_OUT])
+{
+    const int row = threadIdx.x / 4, column = threadIdx.y * STRIP + threadIdx.x % 4 * 4;
+    struct rows window[KY + 1];
+
+#pragma unroll
+    for (int i = 0; i < KY; i++)
+        window[i + 1] = filter_rows<KX>(strip + i * STEP * PITCH, x.low, x.high, a.factor_x);
+#pragma unroll
+    for (int from = 0; from < HEIGHT; from += STEP) {
+        uint32_t pixels[2];
+#pragma unroll
+        for (int i = 0; i < KY; i++)
+            window[i] = window[i + 1];
+        window[KY] = filter_rows<KX>(strip + (from + KY * STEP) * PITCH, x.low, x.high, a.factor_x);
+        filter_columns<KY>(window, y.low, y.high, a.factor_y, pixels);
+        *(uint32_t *)&made[from + row][column] = pixels[0];
+        *(uint32_t *)&made[from + row + 8][column] = pixels[1];
+    }
+}
+
+/* Grid: tiles of 128 x HEIGHT pixels, a warp a strip of 16 columns. KX, KY: products by which a window is deep enough, 2 from
+ * 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile), writes 1. */
 template <int KX, int KY, int HEIGHT>
 static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? PER_SM - 1 : PER_SM) filter_kernel(filter_args a)
 {
@@ -215,58 +182,17 @@ static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? PER_SM - 1 : 
     __shared__ struct axis axis_x, axis_y;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT, g = threadIdx.x / 4;
     const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
-    const uint8_t *strip = &tile[0][MARGIN - before + threadIdx.y * STRIP];
-    struct matrix x_low[KX], x_high[KX], y_low[KY], y_high[KY];
-    struct rows window[KY + 1];
 
     load_tile<HEIGHT + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
     load_axis(a.x, 0, axis_x);
     load_axis(a.y, WARPS * 16, axis_y);
     __pipeline_wait_prior(0);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < KX; k++) {
-        x_low[k] = make_band(axis_x.low, k * DEPTH, column_of(g) + skipped, column_of(g + 8) + skipped);
-        x_high[k] = make_band(axis_x.high, k * DEPTH, column_of(g) + skipped, column_of(g + 8) + skipped);
-    }
-#pragma unroll
-    for (int k = 0; k < KY; k++) {
-        y_low[k] = make_band(axis_y.low, k * DEPTH, g, g + 8);
-        y_high[k] = make_band(axis_y.high, k * DEPTH, g, g + 8);
-    }
-
-#pragma unroll
-    for (int i = 0; i < KY; i++)
-        window[i + 1] = filter_rows<KX>(strip + i * STEP * PITCH, x_low, x_high, a.factor_x);
-#pragma unroll
-    for (int y = 0; y < HEIGHT; y += STEP) {
-        uint32_t pixels[2];
-#pragma unroll
-        for (int i = 0; i < KY; i++)
-            window[i] = window[i + 1];
-        window[KY] = filter_rows<KX>(strip + (y + KY * STEP) * PITCH, x_low, x_high, a.factor_x);
-        filter_columns<KY>(window, y_low, y_high, a.factor_y, pixels);
-        *(uint32_t *)&made[y + g][threadIdx.y * STRIP + threadIdx.x % 4 * 4] = pixels[0];
-        *(uint32_t *)&made[y + g + 8][threadIdx.y * STRIP + threadIdx.x % 4 * 4] = pixels[1];
-    }
+    const struct bands<KX> x(axis_x, column_of(g) + skipped, column_of(g + 8) + skipped);
+    const struct bands<KY> y(axis_y, g, g + 8);
+    filter_strip<KX, KY, HEIGHT>(a, &tile[0][MARGIN - before + threadIdx.y * STRIP], x, y, made);
     __syncthreads();
     store_tile(a, x0, y0, made);
-}
-
-/* Splits weights into two bytes; by what the higher counts: 256, or 512 where one is 65,536 and all others are 0. */
-static int split(const uint32_t *weight, int size, struct axis *ret_axis)
-{
-    uint32_t factor = 256;
-
-    for (int i = 0; i < size; i++)
-        factor = weight[i] == 65536 ? 512 : factor;
-    for (int shift = 0; shift < SHIFTS; shift++) {
-        for (int i = 0; i < size; i++) {
-            ret_axis->low[shift][BEFORE + i - shift] = (uint8_t)(weight[i] % factor);
-            ret_axis->high[shift][BEFORE + i - shift] = (uint8_t)(weight[i] / factor);
-        }
-    }
-    return (int)factor;
 }
 
 /* Matrix products that hold the window of SIZE, WASTED places and one step of outputs. */

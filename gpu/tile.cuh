@@ -9,6 +9,13 @@
 
 #define PLX_PIECE 16 /* bytes */
 
+/* A piece of one pixel, as beside the image. */
+static __device__ __forceinline__ void plx_repeat(uint8_t pixel, uint8_t *ret_piece)
+{
+    const uint32_t four = pixel * 0x01010101u;
+    *(uint4 *)ret_piece = make_uint4(four, four, four, four);
+}
+
 /* Reads PLX_PIECE pixels of ROW, which has WIDTH, from column X on, coordinates clamped; X is a multiple of PLX_PIECE. Where
  * rows are ALIGNED to that, a piece within the row is copied while others go on: __pipeline_commit and __pipeline_wait_prior
  * follow. */
@@ -19,8 +26,7 @@ static __device__ __forceinline__ void plx_load_piece(const uint8_t *row, int wi
     if (aligned && x >= 0 && x + PLX_PIECE <= width) {
         __pipeline_memcpy_async(ret_piece, row + x, PLX_PIECE);
     } else if (x < 0 || x > last) {
-        const uint32_t four = row[x < 0 ? 0 : last] * 0x01010101u;
-        *(uint4 *)ret_piece = make_uint4(four, four, four, four);
+        plx_repeat(row[x < 0 ? 0 : last], ret_piece);
     } else {
 #pragma unroll
         for (int i = 0; i < PLX_PIECE; i++)
@@ -33,21 +39,18 @@ template <int ROWS, int STEP, int PITCH>
 static __device__ __forceinline__ void plx_load_pieces(const plx_view<const uint8_t> &image, int x, int y0, bool aligned,
                                                        int first, uint8_t *ret_tile)
 {
-    const int bottom = image.height - 1;
+    const bool aside = !aligned || x < 0 || x + PLX_PIECE > image.width; /* asked once: it is the same for all rows */
 
-    if (aligned && x >= 0 && x + PLX_PIECE <= image.width) { /* asked once: it is the same for all rows */
-        const uint8_t *column = image.data + x;
+    if (!aside && y0 >= 0 && y0 + ROWS <= image.height) {
+        const uint8_t *from = image.row(y0 + first) + x;
 #pragma unroll
-        for (int n = 0; n < (ROWS + STEP - 1) / STEP; n++) {
-            const int i = first + n * STEP;
-            if ((n + 1) * STEP <= ROWS || i < ROWS) /* mostly known */
-                __pipeline_memcpy_async(ret_tile + i * PITCH, column + (size_t)plx_clamp(y0 + i, 0, bottom) * image.pitch,
-                                        PLX_PIECE);
-        }
+        for (int n = 0; n < (ROWS + STEP - 1) / STEP; n++, from += STEP * image.pitch)
+            if ((n + 1) * STEP <= ROWS || first + n * STEP < ROWS) /* mostly known */
+                __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH, from, PLX_PIECE);
     } else {
 #pragma unroll 1
         for (int i = first; i < ROWS; i += STEP)
-            plx_load_piece(image.row(plx_clamp(y0 + i, 0, bottom)), image.width, x, false, ret_tile + i * PITCH);
+            plx_load_piece(image.row(plx_clamp(y0 + i, 0, image.height - 1)), image.width, x, !aside, ret_tile + i * PITCH);
     }
 }
 

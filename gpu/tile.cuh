@@ -34,23 +34,40 @@ static __device__ __forceinline__ void plx_load_piece(const uint8_t *row, int wi
     }
 }
 
-/* The same of the rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP. */
+/* The same of the rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP.
+ * What kind of pieces these are is asked once. Where a thread reads many rows, those at the image's edges are on their way
+ * together too; for few the instructions would not pay. */
 template <int ROWS, int STEP, int PITCH>
 static __device__ __forceinline__ void plx_load_pieces(const plx_view<const uint8_t> &image, int x, int y0, bool aligned,
                                                        int first, uint8_t *ret_tile)
 {
-    const bool aside = !aligned || x < 0 || x + PLX_PIECE > image.width; /* asked once: it is the same for all rows */
+    constexpr int most = (ROWS + STEP - 1) / STEP, together = most > 3 ? most : 1;
+    const bool whole = aligned && x >= 0 && x + PLX_PIECE <= image.width;
+    const int last = image.width - 1, bottom = image.height - 1;
+    const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly known */
 
-    if (!aside && y0 >= 0 && y0 + ROWS <= image.height) {
+    if (whole && y0 >= 0 && y0 + ROWS <= image.height) {
         const uint8_t *from = image.row(y0 + first) + x;
 #pragma unroll
-        for (int n = 0; n < (ROWS + STEP - 1) / STEP; n++, from += STEP * image.pitch)
-            if ((n + 1) * STEP <= ROWS || first + n * STEP < ROWS) /* mostly known */
+        for (int n = 0; n < most; n++, from += STEP * image.pitch)
+            if (asked(n))
                 __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH, from, PLX_PIECE);
+    } else if (whole) {
+#pragma unroll together
+        for (int n = 0; n < most; n++)
+            if (asked(n))
+                __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH,
+                                        image.row(plx_clamp(y0 + first + n * STEP, 0, bottom)) + x, PLX_PIECE);
+    } else if (x < 0 || x > last) {
+#pragma unroll together
+        for (int n = 0; n < most; n++)
+            if (asked(n))
+                plx_repeat(image.row(plx_clamp(y0 + first + n * STEP, 0, bottom))[x < 0 ? 0 : last],
+                           ret_tile + (first + n * STEP) * PITCH);
     } else {
 #pragma unroll 1
         for (int i = first; i < ROWS; i += STEP)
-            plx_load_piece(image.row(plx_clamp(y0 + i, 0, image.height - 1)), image.width, x, !aside, ret_tile + i * PITCH);
+            plx_load_piece(image.row(plx_clamp(y0 + i, 0, bottom)), image.width, x, false, ret_tile + i * PITCH);
     }
 }
 

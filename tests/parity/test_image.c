@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <parallax/error.h>
 #include <parallax/frame.h>
 
 #include "core/filter.h"

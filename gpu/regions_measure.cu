@@ -40,12 +40,20 @@ static __device__ __forceinline__ void start(shared &s)
         s.first_x = ~0u;
 }
 
-/* A side's counters FROM, FROM + SIDE and so on; 0 beyond. */
-static __device__ __forceinline__ void read_ahead(const uint32_t *counter, uint32_t from, uint32_t length, uint32_t (&n)[AHEAD])
+/* Calls LOOK(i, n) for the thread's share of a side's counters, of which there are LENGTH: counter I is N. Some are read at
+ * once, 0 beyond the last. */
+template <class Look>
+static __device__ __forceinline__ void by_counter(const uint32_t *counter, uint32_t length, const Look &look)
 {
+    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * AHEAD) {
+        uint32_t n[AHEAD];
 #pragma unroll
-    for (uint32_t k = 0; k < AHEAD; k++)
-        n[k] = from + k * SIDE < length ? counter[from + k * SIDE] : 0;
+        for (uint32_t k = 0; k < AHEAD; k++)
+            n[k] = from + k * SIDE < length ? counter[from + k * SIDE] : 0;
+#pragma unroll
+        for (uint32_t k = 0; k < AHEAD; k++)
+            look(from + k * SIDE, n[k]);
+    }
 }
 
 /* Area, sums and outer box. */
@@ -54,19 +62,13 @@ static __device__ __forceinline__ void measure_outer(const uint32_t *counter, ui
     uint32_t area = 0, first = ~0u, last = 0, fullest = 0;
     sum64 sum = 0;
 
-    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * AHEAD) {
-        uint32_t n[AHEAD];
-        read_ahead(counter, from, length, n);
-#pragma unroll
-        for (uint32_t k = 0; k < AHEAD; k++) {
-            const uint32_t i = from + k * SIDE;
-            area += n[k];
-            sum += (sum64)n[k] * i;
-            first = n[k] > 0 ? min(first, i) : first;
-            last = n[k] > 0 ? i : last;
-            fullest = max(fullest, n[k]);
-        }
-    }
+    by_counter(counter, length, [&](uint32_t i, uint32_t n) {
+        area += n;
+        sum += (sum64)n * i;
+        first = n > 0 ? min(first, i) : first;
+        last = n > 0 ? i : last;
+        fullest = max(fullest, n);
+    });
     area = plx_warp_sum(area);
     first = plx_warp_least(first);
     last = plx_warp_most(last);
@@ -89,19 +91,13 @@ static __device__ __forceinline__ void measure_inner(uint32_t *counter, uint32_t
     const uint32_t fullest = ret_side.fullest;
     uint32_t first = ~0u, last = 0;
 
-    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * AHEAD) {
-        uint32_t n[AHEAD];
-        read_ahead(counter, from, length, n);
-#pragma unroll
-        for (uint32_t k = 0; k < AHEAD; k++) {
-            const uint32_t i = from + k * SIDE;
-            if (n[k] == 0)
-                continue;
-            counter[i] = 0;
-            first = n[k] * 2 >= fullest ? min(first, i) : first;
-            last = n[k] * 2 >= fullest ? i : last;
-        }
-    }
+    by_counter(counter, length, [&](uint32_t i, uint32_t n) {
+        if (n == 0)
+            return;
+        counter[i] = 0;
+        first = n * 2 >= fullest ? min(first, i) : first;
+        last = n * 2 >= fullest ? i : last;
+    });
     first = plx_warp_least(first);
     last = plx_warp_most(last);
     if (threadIdx.x % 32 == 0) {

@@ -35,8 +35,7 @@ static bool measure(const struct stand_kind *kind, int multiprocessors, int roun
         printf("%s\n", why.text);
         return false;
     }
-    if (multiprocessors)
-        confine_stages(stages, multiprocessors);
+    confine_stages(stages, multiprocessors);
     parity_must(stand_open(stages, kind, &stand, &why), &why);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
@@ -67,8 +66,7 @@ int main(int argc, char **argv)
         free(ms);
         return 64;
     }
-    if (multiprocessors)
-        printf("on %d multiprocessors\n", multiprocessors = confine(multiprocessors));
+    multiprocessors = confine(multiprocessors);
     printf("%-24s %8s %8s %8s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "disparity only", "ratio");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct stand_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};

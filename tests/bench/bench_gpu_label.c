@@ -153,8 +153,7 @@ static void bench_size(int width, int height, int multiprocessors)
     const struct plx_limits limits = {.width = width, .height = height, .disparities = 64};
     struct parity parity;
     parity_open(&limits, &parity);
-    if (multiprocessors)
-        confine_stages(parity.gpu, multiprocessors);
+    confine_stages(parity.gpu, multiprocessors);
     struct bench b = {.stages = parity.gpu};
     const struct plx_stages_ops *ops = b.stages->ops;
     void *data;
@@ -205,8 +204,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_gpu_label [-m MULTIPROCESSORS] [WIDTH HEIGHT]\n");
         return 64;
     }
-    if (multiprocessors)
-        printf("on %d multiprocessors\n", multiprocessors = confine(multiprocessors));
+    multiprocessors = confine(multiprocessors);
     if (argc == optind + 2)
         bench_size(atoi(argv[optind]), atoi(argv[optind + 1]), multiprocessors);
     for (int i = 0; argc == optind && i < PARITY_COUNT(sizes); i++)

@@ -191,8 +191,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     bench.match.disparities = row->disparities;
     bench.match.paths = row->paths;
     open_bench(&bench);
-    if (multiprocessors)
-        confine_stages(bench.stages, multiprocessors);
+    confine_stages(bench.stages, multiprocessors);
     must(&bench, plx_gpu_choose(bench.stages, choice));
     plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
     printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,
@@ -243,8 +242,7 @@ int main(int argc, char **argv)
     double *ms = malloc((size_t)rounds * sizeof *ms);
     if (!ms)
         return 1;
-    if (multiprocessors)
-        printf("on %d multiprocessors\n", multiprocessors = confine(multiprocessors));
+    multiprocessors = confine(multiprocessors);
     printf("%-36s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check", "dense",
            "conf", "whole", "p10", "p90", "lines", "waves", "waste");
     const struct row *rows = asked.width ? &asked : listed;

@@ -40,6 +40,8 @@ int confine(int count)
     CUgreenCtx green;
     CUcontext context;
 
+    if (count == 0)
+        return 0;
     cudaFree(NULL);
     must_driver(DRIVER(cuDeviceGetDevResource)(0, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
     must_driver(DRIVER(cuDevSmResourceSplitByCount)(&some, &groups, &all, &rest, 0, (unsigned)count),
@@ -48,12 +50,16 @@ int confine(int count)
     must_driver(DRIVER(cuGreenCtxCreate)(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
     must_driver(DRIVER(cuCtxFromGreenCtx)(&context, green), "cuCtxFromGreenCtx");
     must_driver(DRIVER(cuCtxSetCurrent)(context), "cuCtxSetCurrent");
+    printf("on %u multiprocessors\n", some.sm.smCount);
     return (int)some.sm.smCount;
 }
 
 void confine_stages(struct plx_stages *stages, int count)
 {
     struct plx_gpu *gpu = plx_gpu(stages);
+
+    if (count == 0)
+        return;
     gpu->lines_resident = gpu->lines_resident / gpu->multiprocessors * count;
     gpu->multiprocessors = count;
 }

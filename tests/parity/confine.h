@@ -7,11 +7,12 @@
 
 /*
  * Lets this process use about COUNT multiprocessors only (a green context), as many as a smaller GPU has; to be called first.
- * Returns how many there are now: hardware groups them by 8 or so. Exits with 1 where the driver cannot.
+ * Prints and returns how many there are now: hardware groups them by 8 or so. 0: all of them, of which nothing is said. Exits
+ * with 1 where the driver cannot.
  */
 int confine(int count);
 
-/* Tells the backend, which sees the whole GPU, that it has only COUNT. */
+/* Tells the backend, which sees the whole GPU, that it has only COUNT, unless that is 0. */
 void confine_stages(struct plx_stages *stages, int count);
 
 #endif

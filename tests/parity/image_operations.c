@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/oracle/affine.h"
 #include "tests/parity/image.h"
 
 static void test_pixels(struct parity *parity, int width, int height)
@@ -58,20 +59,12 @@ static void test_morphology(struct parity *parity, int width, int height)
 
 static void test_affine(struct parity *parity, int width, int height)
 {
-    static const int32_t matrices[][6] = {
-        {65536, 0, 0, 0, 65536, 0},                                 /* identity */
-        {65536, 0, 32768, 0, 65536, -32768},                        /* half a pixel */
-        {46341, -46341, 3 << 16, 46341, 46341, -(2 << 16)},         /* 45 degrees */
-        {-65536, 0, 6 << 16, 0, 30000, 12345},                      /* mirrored and stretched */
-        {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX, 0}, /* far outside */
-    };
-
-    for (int i = 0; i < PARITY_COUNT(matrices); i++) {
+    for (int i = 0; i < PARITY_COUNT(affine_matrices); i++) {
         struct twin src = picture_new(parity, height + 3, width < IMAGE_HEIGHT ? width : IMAGE_HEIGHT, PLX_U8, NOISE);
         struct twin dst = twin_new(parity, width, height, PLX_U8);
 
-        parity_done(parity, parity->cpu->ops->image.affine(parity->cpu, &src.cpu, matrices[i], &dst.cpu),
-                    parity->gpu->ops->image.affine(parity->gpu, &src.gpu, matrices[i], &dst.gpu), "affine");
+        parity_done(parity, parity->cpu->ops->image.affine(parity->cpu, &src.cpu, affine_matrices[i], &dst.cpu),
+                    parity->gpu->ops->image.affine(parity->gpu, &src.gpu, affine_matrices[i], &dst.gpu), "affine");
         twin_compare(parity, &dst, "affine");
         twin_free(parity, &src);
         twin_free(parity, &dst);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The image operations against their oracles. */
+#include "tests/oracle/affine.h"
 #include "tests/unit/image_cases.h"
 
 static void binary_operations(void **state)
@@ -71,21 +72,14 @@ static void morphology(void **state)
 static void affine(void **state)
 {
     (void)state;
-    static const int32_t matrices[][6] = {
-        {65536, 0, 0, 0, 65536, 0},                                 /* identity */
-        {65536, 0, 32768, 0, 65536, -32768},                        /* half a pixel */
-        {46341, -46341, 3 << 16, 46341, 46341, -(2 << 16)},         /* 45 degrees */
-        {-65536, 0, 6 << 16, 0, 30000, 12345},                      /* mirrored and stretched */
-        {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX, 0}, /* far outside */
-    };
     for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
-        for (int m = 0; m < COUNT(matrices); m++) {
+        for (int m = 0; m < COUNT(affine_matrices); m++) {
             const int *size = sizes[i / PICTURES], *target = sizes[COUNT(sizes) - 1 - i / PICTURES];
             struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
             struct plx_image got = board_new(target[0], target[1], PLX_U8, PADDING);
             struct plx_image expected = board_new(target[0], target[1], PLX_U8, 0);
-            assert_int_equal(stages->ops->image.affine(stages, &src, matrices[m], &got), 0);
-            oracle_affine(&src, matrices[m], &expected);
+            assert_int_equal(stages->ops->image.affine(stages, &src, affine_matrices[m], &got), 0);
+            oracle_affine(&src, affine_matrices[m], &expected);
             expect_equal(&got, &expected, "affine");
             board_free(&src);
         }

@@ -98,6 +98,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
     if (result == 0)
         result = PLX_CUDA(gpu, cudaGetDeviceProperties(&device, index));
     if (result == 0) {
+        gpu->integrated = device.integrated;
         gpu->multiprocessors = device.multiProcessorCount;
         gpu->cache_bytes = device.l2CacheSize;
         gpu->adopts = device.canUseHostPointerForRegisteredMem;

@@ -11,7 +11,7 @@ static const struct plx_sgm_choice choices[PLX_GPU_CHOICES] = {
     {"sweeps", PLX_SWEEPS, false, 0, 0},
     {"bands", PLX_BANDS, false, 0, 0},
 };
-enum { TOGETHER_4, TOGETHER_16_OF_4, BANDS = PLX_GPU_CHOICES - 1 };
+enum { TOGETHER_4, TOGETHER_16_OF_4, SWEEPS = 5, BANDS };
 
 static bool can(const struct plx_gpu *gpu, int choice, const struct plx_match *match)
 {
@@ -32,12 +32,15 @@ static bool bands_suit(const struct plx_gpu *gpu, int width, int height, const s
 }
 
 /*
- * Where more lines wait than fit there is always another warp to go on with: as many as fit, with the fewest instructions. Else
- * the longest lines and the memory set the time: bands, which move less, or few warps that fetch far ahead and keep what they
- * can. The sweeps only where they were measured to be the fastest: for that a GPU has to have little cache.
+ * A GPU within the processor has the processor's memory, which is slow, and little cache: sweeps, which move the least. Else,
+ * where more lines wait than fit, there is always another warp to go on with: as many as fit, with the fewest instructions.
+ * Else the longest lines and the memory set the time: bands, which move less, or few warps that fetch far ahead and keep what
+ * they can.
  */
 static int suits(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
+    if (gpu->integrated && plx_sgm_can_sweep(match))
+        return SWEEPS;
     if (plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident)
         return TOGETHER_4;
     return bands_suit(gpu, width, height, match) ? BANDS : TOGETHER_16_OF_4;

@@ -45,6 +45,7 @@ struct plx_gpu {
     struct plx_gpu_regions *regions;       /* of stage regions */
     struct plx_gpu_recordings *recordings; /* frames as CUDA graphs */
     char device[300];                      /* see plx_gpu_device */
+    bool integrated;                       /* within the processor, whose memory is its own */
     int multiprocessors;
     int cache_bytes;                      /* of L2 */
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */

@@ -2,8 +2,8 @@
 /*
  * Whole frames: header, planes, ground, obstacles and their tracks of the GPU are the CPU's, byte by byte, over successive
  * frames of the demonstration scene, and on real pairs (golden_pgm.py's, under PLX_PARITY_DATA or the directory given), with
- * each kind of shared memory that the device has. The first frame of each pipeline is recorded as a graph, the others replay
- * it.
+ * each kind of shared memory that the device has, and each way to launch stage sgm. The first frame of each pipeline is
+ * recorded as a graph, the others replay it.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -82,14 +82,15 @@ static const struct {
     {"small", 200, 120, 64, false, PLX_FORMAT_GREY, as_it_is},
 };
 
-/* Frames of both backends after the same pairs. */
-static void compare(struct parity *parity, const struct stand_kind *kind, enum plx_gpu_memory memory, const char *name)
+/* Frames of both backends after the same pairs; sgm as CHOICE says, by itself below 0. */
+static void compare(struct parity *parity, const struct stand_kind *kind, enum plx_gpu_memory memory, int choice,
+                    const char *name)
 {
     const struct plx_limits limits = stand_limits(kind);
     struct stand cpu, gpu;
     struct plx_stages *stages;
     struct plx_why why = {""};
-    char what[96];
+    char what[128];
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
@@ -99,9 +100,11 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
         stand_close(&cpu);
         return;
     }
+    plx_gpu_choose(stages, choice);
     parity_must(stand_open(stages, kind, &gpu, &why), &why);
     for (int i = 0; i < FRAMES; i++) {
-        snprintf(what, sizeof what, "%s, memory %d, format %d, frame %d", name, (int)memory, kind->format, i);
+        snprintf(what, sizeof what, "%s, memory %d, choice %d, format %d, frame %d", name, (int)memory, choice, kind->format,
+                 i);
         const int on_cpu = stand_run(&cpu, i), on_gpu = stand_run(&gpu, i);
         const uint8_t *a = (const uint8_t *)cpu.frame, *b = (const uint8_t *)gpu.frame;
         uint32_t first = 0;
@@ -189,7 +192,7 @@ static void compare_real(struct parity *parity, const char *data)
                 classic(&kind.params);
             kind.params.match.disparities = 128;
             snprintf(name, sizeof name, "%.60s, %s", last, set == 1 ? "classic, rectified" : "default");
-            compare(parity, &kind, PLX_GPU_MEMORY_AUTO, name);
+            compare(parity, &kind, PLX_GPU_MEMORY_AUTO, -1, name);
         }
     }
     globfree(&found);
@@ -208,14 +211,16 @@ int main(int argc, char **argv)
         plx_pipeline_params_default(&kind.params);
         cases[i].change(&kind.params);
         kind.params.match.disparities = cases[i].disparities;
-        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, cases[i].name);
-        compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MANAGED : PLX_GPU_MEMORY_MAPPED, cases[i].name);
+        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, cases[i].name);
+        compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MANAGED : PLX_GPU_MEMORY_MAPPED, -1, cases[i].name);
+        for (int choice = 0; choice < PLX_GPU_CHOICES && cases[i].width == 640; choice++)
+            compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, choice, cases[i].name);
     }
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
         kind = (struct stand_kind){320, 240, (enum plx_format)format, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = 64;
-        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, "every format");
+        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, "every format");
     }
     for (int memory = PLX_GPU_MEMORY_AUTO; memory <= PLX_GPU_MEMORY_COPIED; memory++)
         compare_slots(&parity, &kind, (enum plx_gpu_memory)memory);

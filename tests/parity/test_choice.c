@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which way to launch stage sgm is taken without measuring, for GPUs of each kind; as attributes only, so that no GPU is
+ * needed. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/choice.h"
+
+#define MB (1 << 20)
+
+/* LINES_RESIDENT: 16 warps of an Orin's SM, 32 of the others'. */
+static struct plx_gpu orin = {.integrated = true,
+                              .cache_bytes = 4 * MB,
+                              .bands_fit = true,
+                              .lines_resident = 8 * 16,
+                              .choice = -1},
+                      h200 = {.cache_bytes = 50 * MB, .bands_fit = true, .lines_resident = 132 * 32, .choice = -1},
+                      part = {.cache_bytes = 50 * MB, .bands_fit = true, .lines_resident = 8 * 32, .choice = -1},
+                      old = {.cache_bytes = 6 * MB, .bands_fit = false, .lines_resident = 80 * 32, .choice = -1};
+
+static const struct row {
+    const char *name;
+    struct plx_gpu *gpu;
+    int width, height, paths, forced;
+    enum plx_census_kind census;
+    const char *gets;
+} table[] = {
+    {"Orin", &orin, 640, 480, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "sweeps"},
+    {"Orin", &orin, 1920, 1080, 4, -1, PLX_CENSUS_SYMMETRIC_7X5, "sweeps"},
+    {"Orin, census of two words", &orin, 1240, 374, 8, -1, PLX_CENSUS_FULL_9X7, "together-4"},
+    {"Orin, tuned", &orin, 640, 480, 8, 3, PLX_CENSUS_SYMMETRIC_7X5, "apart-4-of-16"},
+    {"Orin, tuned for what cannot be", &orin, 640, 480, 8, 5, PLX_CENSUS_FULL_9X7, "together-4"},
+    {"H200", &h200, 1240, 374, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
+    {"H200, large", &h200, 1920, 1080, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "bands"},
+    {"H200, large, no diagonals", &h200, 1920, 1080, 4, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
+    {"8 SMs of it", &part, 1240, 374, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-4"},
+    {"no room for bands", &old, 1240, 374, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
+    {"no room for bands, tuned", &old, 1240, 374, 8, 6, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
+};
+
+static int check(const struct row *row)
+{
+    struct plx_match match;
+
+    plx_match_default(&match);
+    match.disparities = 128;
+    match.paths = row->paths;
+    match.census = row->census;
+    row->gpu->choice = row->forced;
+    const char *gets = plx_gpu_sgm_choice(row->gpu, row->width, row->height, &match)->name;
+    if (strcmp(gets, row->gets) == 0)
+        return 0;
+    fprintf(stderr, "%s, %d x %d, %d paths: %s instead of %s\n", row->name, row->width, row->height, row->paths, gets,
+            row->gets);
+    return 1;
+}
+
+int main(void)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        wrong += check(&table[i]);
+    printf("%zu rows, %d wrong\n", sizeof table / sizeof *table, wrong);
+    return wrong ? 1 : 0;
+}

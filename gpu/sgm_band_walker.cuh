@@ -3,20 +3,17 @@
 #ifndef PLX_GPU_SGM_BAND_WALKER_CUH
 #define PLX_GPU_SGM_BAND_WALKER_CUH
 
-#include "gpu/sgm_band.cuh"
+#include "gpu/sgm_band_place.cuh"
 
 /* SECOND: of the second half of its sweep. */
-template <class S, bool VARYING, bool SECOND> struct band_walker {
+template <class S, bool VARYING, bool SECOND> struct band_walker : band_place<S> {
     typedef band_keys<S::D> KEYS;
+    typedef band_place<S> place;
+    using place::a, place::dx, place::exists, place::first, place::g, place::lane, place::last, place::load, place::mirrored,
+        place::own, place::rows, place::rows_needed, place::save, place::sweep, place::warp, place::x;
     static constexpr int COLS = S::COLS, THREADS = S::THREADS;
 
-    const band_args &a;
-    const int sweep, lane, warp, group, g, rows;
     const plx_neighbours<THREADS> beside;
-    bool own, mirrored; /* of the strip; to the right of it: columns from right to left, so that paths lead to the next one */
-    int x, dx;          /* of the first column, and to the next */
-    int rows_needed;    /* beside the strip: rows in which the warp has a column of which the strip needs L */
-    int first, last;    /* whether this thread has the first, or the last, columns of the warp */
     uint32_t ring, edges, give, take; /* addresses: costs; L between warps, what this one leaves and what it finds */
     uint32_t straight[COLS][8], left[COLS][8], right[COLS][8]; /* L; beside the strip only LEFT, of the path that leads there */
     uint32_t into_left[8], into_right[8];                      /* L of the columns before the first and behind the last */
@@ -28,19 +25,10 @@ template <class S, bool VARYING, bool SECOND> struct band_walker {
     int least, keys_of_row; /* and how far from there to their least, and to the next row */
 
     __device__ __forceinline__ band_walker(const band_args &args, uint32_t shared, int number)
-        : a(args), sweep(blockIdx.y), lane(threadIdx.x % WARP), warp(number), group(lane / THREADS), g(lane % THREADS),
-          rows(args.rows[blockIdx.y]), beside(lane)
+        : place(args, number), beside(lane)
     {
-        const int place = warp - S::BESIDE, from = ((int)blockIdx.x * a.own + place) * S::COLUMNS;
-        own = place >= 0 && place < a.own;
-        mirrored = place >= a.own;
-        dx = mirrored ? -1 : 1;
-        x = mirrored ? from + S::COLUMNS - 1 - group * COLS : from + group * COLS;
-        rows_needed = rows - 1 - (mirrored ? place - a.own : -1 - place) * S::COLUMNS;
         ring = shared + warp * S::RING_BYTES + lane * 16;
         edges = shared + (2 * S::BESIDE + a.own) * S::RING_BYTES;
-        first = group == 0, last = group == S::GROUPS - 1;
-
         give = own ? (first ? edge(true, warp - 1) : edge(false, warp + 1)) : edge(mirrored, warp + dx);
         take = own ? edge(last, warp) : edge(mirrored, warp);
         plx_keep(give), plx_keep(take), plx_keep(first), plx_keep(last);
@@ -50,32 +38,11 @@ template <class S, bool VARYING, bool SECOND> struct band_walker {
         sums = a.sums + ((int64_t)a.y[sweep] * a.width + x) * 2 * THREADS + g;
         if (SECOND) {
             const band_memory<S> memory(a.own, true);
-            others = shared + memory.others + place * S::OTHERS * S::RING_BYTES + lane * 16;
+            others = shared + memory.others + place::of_strip * S::OTHERS * S::RING_BYTES + lane * 16;
             keys = shared + memory.keys + ((x - (int)blockIdx.x * a.own * S::COLUMNS) * KEYS::pitch + KEYS::word(8 * g)) * 4;
             least = (KEYS::words + g - KEYS::word(8 * g)) * 4;
             keys_of_row = memory.keys_of_row;
         }
-    }
-
-    __device__ __forceinline__ bool exists(int column) const
-    {
-        return (unsigned)column < (unsigned)a.width;
-    }
-
-    /* L of the row before; where paths start, and beside the picture, it is 0. */
-    __device__ __forceinline__ void load(int path, int column, uint32_t ret_l[8]) const
-    {
-        const uint4 *from = a.before[sweep] + (path * a.width + column) * THREADS + g;
-        plx_unpack(exists(column) && !a.begins[sweep] ? __ldcg(from) : make_uint4(0, 0, 0, 0), ret_l);
-    }
-
-    __device__ __forceinline__ void save(int path, int column, const uint32_t l[8], uint32_t m) const
-    {
-        uint4 *to = a.after[sweep] + (path * a.width + column) * THREADS + g;
-        const uint32_t m4 = (m & 0xFFFF) * 0x01010101u;
-        if (exists(column))
-            *to = make_uint4(plx_mad(l[1], 256, l[0]) - m4, plx_mad(l[3], 256, l[2]) - m4, plx_mad(l[5], 256, l[4]) - m4,
-                             plx_mad(l[7], 256, l[6]) - m4);
     }
 
     /* Chunk I of column C in row ROW of what others have added up. */

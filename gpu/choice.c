@@ -25,10 +25,14 @@ static bool can(const struct plx_gpu *gpu, int choice, const struct plx_match *m
     }
 }
 
-/* Where a volume is so much larger than the cache that the memory sets the time, bands move less. */
+/* Where a volume is so much larger than the cache that the memory sets the time, bands move less. They pay later where P2
+ * varies, which they look up and lines bring along, and with 256 disparities, of which their strips are narrow. */
 static bool bands_suit(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    return plx_sgm_can_band(gpu, match) && (int64_t)width * height * match->disparities > (int64_t)3 * gpu->cache_bytes;
+    const double volume = (double)width * height * match->disparities;
+    const double caches = (plx_p2_varies(match) ? 2.5 : 1.8) * (match->disparities > 128 ? 3 : 1);
+
+    return plx_sgm_can_band(gpu, match) && volume > caches * gpu->cache_bytes;
 }
 
 /*

@@ -26,22 +26,31 @@ static __device__ __forceinline__ void plx_follow()
     plx_lead();
 }
 
-/* Launches a KERNEL that calls plx_follow, right after one of the same stage. */
+/* Launches a KERNEL that calls plx_follow, as CONFIG says, right after another one in that stream. */
+template <class... Parameters, class... Arguments>
+static inline cudaError_t plx_launch_early(const struct plx_gpu *gpu, void (*kernel)(Parameters...), cudaLaunchConfig_t config,
+                                           const Arguments &...arguments)
+{
+    cudaLaunchAttribute early = {};
+
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &early;
+    config.numAttrs = gpu->follows ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/* The same, after one of the same stage. */
 template <class... Parameters, class... Arguments>
 static inline cudaError_t plx_launch_next(const struct plx_gpu *gpu, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                           const Arguments &...arguments)
 {
-    cudaLaunchAttribute early = {};
     cudaLaunchConfig_t config = {};
 
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = grid;
     config.blockDim = block;
     config.stream = gpu->stream;
-    config.attrs = &early;
-    config.numAttrs = gpu->follows ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
+    return plx_launch_early(gpu, kernel, config, arguments...);
 }
 
 /* The same; returns a plx_error. */

@@ -69,10 +69,6 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->side, cudaStreamNonBlocking, greatest));
     if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->chain, cudaStreamNonBlocking, greatest));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->walked, cudaEventDisableTiming));
-    if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->fork, cudaEventDisableTiming));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
@@ -89,10 +85,6 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
     struct plx_gpu_sgm *sgm = gpu->sgm;
     if (!sgm)
         return;
-    if (sgm->walked)
-        cudaEventDestroy(sgm->walked);
-    if (sgm->chain)
-        cudaStreamDestroy(sgm->chain);
     if (sgm->join)
         cudaEventDestroy(sgm->join);
     if (sgm->fork)

@@ -44,11 +44,7 @@ struct plx_gpu_sgm {
     uint32_t *penalty_upwards; /* as PENALTY, of the step from the pixel below or right, */
     uint32_t *words[2];        /* and [height][width] features of both views: in the place of PAIRS too */
 
-    /* of the bands */
-    uint4 *bands;       /* see plx_sgm_band_bytes; in the place of PAIRS where there is room */
-    cudaStream_t chain; /* they follow each other, and go before what can wait */
-    cudaEvent_t walked; /* all of them are done */
-
+    uint4 *bands;      /* see plx_sgm_band_bytes; in the place of PAIRS where there is room */
     cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
     cudaEvent_t fork, join;
     void *memory; /* all of it */
@@ -75,8 +71,8 @@ int plx_sgm_bands(const struct plx_sgm_job *job);
 /* The right view from votes; they and the ticket are left as the next frame needs them. */
 int plx_sgm_right_view(const struct plx_sgm_job *job);
 
-/* And this on STREAM: lines that are rows. */
-int plx_sgm_rows(const struct plx_sgm_job *job, cudaStream_t stream);
+/* And this beside what comes next: lines that are rows. They are done at sgm->join. */
+int plx_sgm_rows(const struct plx_sgm_job *job);
 
 /* What the sweeps need of memory of their own. */
 size_t plx_sgm_message_bytes(const struct plx_limits *limits);

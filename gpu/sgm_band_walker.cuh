@@ -128,6 +128,7 @@ template <class S, bool VARYING, bool SECOND> struct band_walker : band_place<S>
         for (int i = 0; i < S::AHEAD - 1; i++)
             fetch(i);
         look_up(0);
+        plx_follow();
         if (own) {
 #pragma unroll
             for (int c = 0; c < COLS; c++) {

@@ -2,7 +2,11 @@
 /*
  * How the bands of sgm_band.cuh follow each other. Both sweeps go on at the same time, and half way they have met. Rows, whose
  * lines are the longest, are walked beside the first half.
+ *
+ * Each band lets the next one of its half begin at once, in places that are free already. What that brings before plx_follow is
+ * older than all of the half: costs, and in the second half what the other sweep has left, and the rows. Then it waits for L.
  */
+#include "gpu/follow.cuh"
 #include "gpu/sgm_band_walker.cuh"
 #include "gpu/sgm_band_winners.cuh"
 
@@ -24,6 +28,7 @@ static __global__ void __launch_bounds__(most_warps(WIDE) * WARP) band_kernel(co
     extern __shared__ __align__(16) unsigned char shared[];
     const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0), seeker = warp - a.own - 2 * S::BESIDE;
 
+    plx_lead();
     if (a.rows[blockIdx.y] <= 0)
         return;
     if (!SECOND || seeker < 0) {
@@ -32,6 +37,7 @@ static __global__ void __launch_bounds__(most_warps(WIDE) * WARP) band_kernel(co
     }
     band_winners<S> winners(a, shared, seeker);
     winners.clear();
+    plx_follow();
     for (int row = 0; row < winners.rows; row++) {
         band_barrier();
         winners.find(row);
@@ -89,19 +95,37 @@ template <class S, bool VARYING> struct band_chain {
             args.own--;
     }
 
-    template <bool SECOND> int prepare(void)
+    int strips(void) const
     {
-        return PLX_CUDA(gpu, cudaFuncSetAttribute(kernel<SECOND>(), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                  band_memory<S>(args.own, SECOND).bytes));
+        return (int)plx_blocks(job->width, args.own * S::COLUMNS);
     }
 
-    template <bool SECOND> int walk(void)
+    /* Where each strip finds a multiprocessor for itself, a block has so much of it that no other comes beside it: not one of
+     * the next band either, which would make both late while others have nothing to do. */
+    template <bool SECOND> int bytes(void) const
+    {
+        const int needed = band_memory<S>(args.own, SECOND).bytes, most = min(gpu->shared_bytes / 2, gpu->shared_bytes_block);
+
+        return SWEEPS * strips() <= gpu->multiprocessors ? max(needed, most) : needed;
+    }
+
+    template <bool SECOND> int prepare(void)
+    {
+        return PLX_CUDA(gpu,
+                        cudaFuncSetAttribute(kernel<SECOND>(), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes<SECOND>()));
+    }
+
+    template <bool SECOND> int walk(int band)
     {
         const auto walker = kernel<SECOND>();
-        const dim3 grid(plx_blocks(job->width, args.own * S::COLUMNS), SWEEPS);
-        const int warps = args.own + 2 * S::BESIDE + (SECOND ? SEEKERS : 0);
-        walker<<<grid, warps * WARP, band_memory<S>(args.own, SECOND).bytes, sgm->chain>>>(args);
-        return PLX_LAUNCHED(gpu, band_kernel);
+        cudaLaunchConfig_t config = {};
+
+        config.gridDim = dim3((unsigned)strips(), SWEEPS);
+        config.blockDim = dim3((unsigned)(args.own + 2 * S::BESIDE + (SECOND ? SEEKERS : 0)) * WARP);
+        config.dynamicSmemBytes = (size_t)bytes<SECOND>();
+        config.stream = gpu->stream;
+        return band > 0 ? PLX_CUDA(gpu, plx_launch_early(gpu, walker, config, args))
+                        : PLX_CUDA(gpu, cudaLaunchKernelEx(&config, walker, args));
     }
 
     /* Band BAND of each half, of both sweeps. */
@@ -118,19 +142,7 @@ template <class S, bool VARYING> struct band_chain {
             args.before[sweep] = sgm->bands + (2 * sweep + (turn & 1)) * state;
             args.after[sweep] = sgm->bands + (2 * sweep + (~turn & 1)) * state;
         }
-        return walk<SECOND>();
-    }
-
-    int start_rows(void)
-    {
-        int result = PLX_CUDA(gpu, cudaEventRecord(sgm->fork, gpu->stream));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->chain, sgm->fork, 0));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
-        if (result == 0)
-            result = plx_sgm_rows(job, sgm->side);
-        return result == 0 ? PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side)) : result;
+        return walk<SECOND>(band);
     }
 
     int start(void)
@@ -139,17 +151,13 @@ template <class S, bool VARYING> struct band_chain {
         if (result == 0)
             result = prepare<true>();
         if (result == 0)
-            result = start_rows();
+            result = plx_sgm_rows(job);
         for (int band = 0; band < bands && result == 0; band++)
             result = step<false>(band);
         if (result == 0) /* S needs the rows */
-            result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->chain, sgm->join, 0));
+            result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
         for (int band = 0; band < bands && result == 0; band++)
             result = step<true>(band);
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaEventRecord(sgm->walked, sgm->chain));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->walked, 0));
         return result == 0 ? plx_sgm_right_view(job) : result;
     }
 };

@@ -41,26 +41,27 @@ static int start_ahead(struct plx_gpu *gpu, const lines_args &args, const struct
     }
 }
 
-/* Rows on a stream of their own, which goes first. */
-template <int D, bool VARYING> static int start_apart(struct plx_gpu *gpu, lines_args args, const struct plx_sgm_choice *choice)
+/* Rows on a stream of their own, which goes first; sgm->join is when they are done. */
+template <int D, int AHEAD, bool VARYING> static int start_rows(struct plx_gpu *gpu, lines_args args)
 {
     struct plx_gpu_sgm *sgm = gpu->sgm;
-    lines_args rows = args;
 
-    rows.columns = rows.diagonals = 0;
-    args.rows = 0;
+    args.columns = args.diagonals = 0;
     int result = PLX_CUDA(gpu, cudaEventRecord(sgm->fork, gpu->stream));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaStreamWaitEvent(sgm->side, sgm->fork, 0));
     if (result == 0)
-        result = start<D, MOST_AHEAD, VARYING>(gpu, rows, 0, sgm->side);
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side));
+        result = start<D, AHEAD, VARYING>(gpu, args, 0, sgm->side);
+    return result == 0 ? PLX_CUDA(gpu, cudaEventRecord(sgm->join, sgm->side)) : result;
+}
+
+template <int D, bool VARYING> static int start_apart(struct plx_gpu *gpu, lines_args args, const struct plx_sgm_choice *choice)
+{
+    int result = start_rows<D, MOST_AHEAD, VARYING>(gpu, args);
+    args.rows = 0;
     if (result == 0)
         result = start_ahead<D, VARYING>(gpu, args, choice);
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, sgm->join, 0));
-    return result;
+    return result == 0 ? PLX_CUDA(gpu, cudaStreamWaitEvent(gpu->stream, gpu->sgm->join, 0)) : result;
 }
 
 template <int D, bool VARYING> static int walk(const struct plx_sgm_job *job, lines_args args)
@@ -110,22 +111,22 @@ int plx_sgm_lines(const struct plx_sgm_job *job)
     }
 }
 
-template <int D> static int choose_rows(const struct plx_sgm_job *job, lines_args args, cudaStream_t stream)
+/* Beside bands, which wait for memory: with more pixels ahead rows would take more of it than they gain by. */
+template <int D> static int choose_rows(const struct plx_sgm_job *job, lines_args args)
 {
     args.rows = (int)plx_blocks(job->height, WARP / (D / 16) / 2);
-    return plx_p2_varies(job->match) ? start<D, MOST_AHEAD, true>(job->gpu, args, 0, stream)
-                                     : start<D, MOST_AHEAD, false>(job->gpu, args, 0, stream);
+    return plx_p2_varies(job->match) ? start_rows<D, 8, true>(job->gpu, args) : start_rows<D, 8, false>(job->gpu, args);
 }
 
-int plx_sgm_rows(const struct plx_sgm_job *job, cudaStream_t stream)
+int plx_sgm_rows(const struct plx_sgm_job *job)
 {
     switch (job->match->disparities) {
     case 64:
-        return choose_rows<64>(job, args_of(job), stream);
+        return choose_rows<64>(job, args_of(job));
     case 128:
-        return choose_rows<128>(job, args_of(job), stream);
+        return choose_rows<128>(job, args_of(job));
     default:
-        return choose_rows<256>(job, args_of(job), stream);
+        return choose_rows<256>(job, args_of(job));
     }
 }
 

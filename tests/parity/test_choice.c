@@ -14,38 +14,46 @@ static struct plx_gpu orin = {.integrated = true,
                               .bands_fit = true,
                               .lines_resident = 8 * 16,
                               .choice = -1},
-                      h200 = {.cache_bytes = 50 * MB, .bands_fit = true, .lines_resident = 132 * 32, .choice = -1},
-                      part = {.cache_bytes = 50 * MB, .bands_fit = true, .lines_resident = 8 * 32, .choice = -1},
+                      h200 = {.cache_bytes = 60 * MB, .bands_fit = true, .lines_resident = 132 * 32, .choice = -1},
+                      part = {.cache_bytes = 60 * MB, .bands_fit = true, .lines_resident = 8 * 32, .choice = -1},
                       old = {.cache_bytes = 6 * MB, .bands_fit = false, .lines_resident = 80 * 32, .choice = -1};
+
+enum set { DEFAULT, TWO_WORDS /* a census of those */, CLASSIC };
 
 static const struct row {
     const char *name;
     struct plx_gpu *gpu;
-    int width, height, paths, forced;
-    enum plx_census_kind census;
+    int width, height, paths;
+    enum set set;
+    int forced;
     const char *gets;
 } table[] = {
-    {"Orin", &orin, 640, 480, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "sweeps"},
-    {"Orin", &orin, 1920, 1080, 4, -1, PLX_CENSUS_SYMMETRIC_7X5, "sweeps"},
-    {"Orin, census of two words", &orin, 1240, 374, 8, -1, PLX_CENSUS_FULL_9X7, "together-4"},
-    {"Orin, tuned", &orin, 640, 480, 8, 3, PLX_CENSUS_SYMMETRIC_7X5, "apart-4-of-16"},
-    {"Orin, tuned for what cannot be", &orin, 640, 480, 8, 5, PLX_CENSUS_FULL_9X7, "together-4"},
-    {"H200", &h200, 1240, 374, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
-    {"H200, large", &h200, 1920, 1080, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "bands"},
-    {"H200, large, no diagonals", &h200, 1920, 1080, 4, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
-    {"8 SMs of it", &part, 1240, 374, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-4"},
-    {"no room for bands", &old, 1240, 374, 8, -1, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
-    {"no room for bands, tuned", &old, 1240, 374, 8, 6, PLX_CENSUS_SYMMETRIC_7X5, "together-16-of-4"},
+    {"Orin", &orin, 640, 480, 8, DEFAULT, -1, "sweeps"},
+    {"Orin", &orin, 1920, 1080, 4, DEFAULT, -1, "sweeps"},
+    {"Orin", &orin, 1240, 374, 8, TWO_WORDS, -1, "together-4"},
+    {"Orin, tuned", &orin, 640, 480, 8, DEFAULT, 3, "apart-4-of-16"},
+    {"Orin, tuned for what cannot be", &orin, 640, 480, 8, TWO_WORDS, 5, "together-4"},
+    {"H200", &h200, 1240, 374, 8, DEFAULT, -1, "together-16-of-4"},
+    {"H200", &h200, 1240, 374, 8, CLASSIC, -1, "together-16-of-4"},
+    {"H200", &h200, 1280, 720, 8, DEFAULT, -1, "together-16-of-4"},
+    {"H200", &h200, 1280, 720, 8, CLASSIC, -1, "bands"},
+    {"H200", &h200, 1920, 1080, 8, DEFAULT, -1, "bands"},
+    {"H200", &h200, 1024, 768, 8, CLASSIC, -1, "together-16-of-4"},
+    {"H200, no diagonals", &h200, 1920, 1080, 4, DEFAULT, -1, "together-16-of-4"},
+    {"8 SMs of it", &part, 1240, 374, 8, DEFAULT, -1, "together-4"},
+    {"no room for bands", &old, 1240, 374, 8, DEFAULT, -1, "together-16-of-4"},
+    {"no room for bands, tuned", &old, 1240, 374, 8, DEFAULT, 6, "together-16-of-4"},
 };
 
 static int check(const struct row *row)
 {
     struct plx_match match;
 
-    plx_match_default(&match);
+    (row->set == CLASSIC ? plx_match_classic : plx_match_default)(&match);
     match.disparities = 128;
     match.paths = row->paths;
-    match.census = row->census;
+    if (row->set == TWO_WORDS)
+        match.census = PLX_CENSUS_FULL_9X7;
     row->gpu->choice = row->forced;
     const char *gets = plx_gpu_sgm_choice(row->gpu, row->width, row->height, &match)->name;
     if (strcmp(gets, row->gets) == 0)

@@ -224,8 +224,9 @@ static __device__ void move(const order_args &a, const uint32_t *from, uint32_t 
 static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
 {
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-    const uint32_t count = *a.at.listed;
 
+    plx_wait();
+    const uint32_t count = *a.at.listed;
     if (count <= PLX_FEW) { /* else the next kernel's blocks would be in the way for long */
         plx_lead();
         number_few(a, count);
@@ -254,8 +255,14 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
     }
 }
 
+/* Where there is a multiprocessor for each block they ask for more than half of its shared memory: two of them on one, as may
+ * be where they begin among the blocks of the kernel before, take half as long again to sort many. */
 int plx_gpu_components_order(struct plx_gpu *gpu, int pixels)
 {
     const order_args args = {*gpu->components, (uint32_t)(pixels + 31) / 32};
-    return plx_launch_together(gpu, order_kernel, PLX_ORDER_BLOCKS, THREADS, args);
+    const bool alone = gpu->follows && gpu->multiprocessors >= PLX_ORDER_BLOCKS;
+    const int bytes = alone ? gpu->shared_bytes / 2 : 0;
+
+    const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(order_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    return result < 0 ? result : plx_launch_together(gpu, order_kernel, PLX_ORDER_BLOCKS, THREADS, args, true, (size_t)bytes);
 }

@@ -174,17 +174,36 @@ static __device__ __forceinline__ uint32_t join_rows(const rows &r, int max_step
     return count;
 }
 
+/* Adds the warp's pixels to the area of one of its parts, most likely the largest: to add its runs one by one would keep all
+ * waiting for that counter. Returns that part's root. */
+static __device__ __forceinline__ uint32_t count_first_part(const rows &r, const uint32_t (&root)[ROWS], uint32_t *area)
+{
+    uint32_t own = PLX_NO_COMPONENT, count = 0;
+
+#pragma unroll
+    for (int k = 0; k < ROWS; k++)
+        own = r.in[k + 1] >> threadIdx.x & 1 ? root[k] : own;
+    const uint32_t one = __shfl_sync(~0u, own, __ffs(__ballot_sync(~0u, own != PLX_NO_COMPONENT)) - 1);
+#pragma unroll
+    for (int k = 0; k < ROWS; k++)
+        count += __popc(__ballot_sync(~0u, root[k] == one) & r.in[k + 1]);
+    if (threadIdx.x == 0)
+        atomicAdd(&area[one], count);
+    return one;
+}
+
 /* Adds the warp's runs to the areas of their ROOTs; RET_IS_ROOT: bits of the pixels that are such. Returns the warp's place
- * among the PARTS of the tile. */
+ * among the PARTS of the tile. Only where the warp has pixels. */
 static __device__ __forceinline__ uint32_t count_parts(const rows &r, const uint32_t (&root)[ROWS], uint32_t *area,
                                                        uint32_t *parts, uint32_t (&ret_is_root)[ROWS])
 {
+    const uint32_t counted = count_first_part(r, root, area);
     uint32_t mine = 0, place = 0;
 
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
         const bool in = r.in[k + 1] >> threadIdx.x & 1;
-        if (in && r.starts[k + 1] >> threadIdx.x & 1)
+        if (in && r.starts[k + 1] >> threadIdx.x & 1 && root[k] != counted)
             atomicAdd(&area[root[k]], run_length(r.starts[k + 1]));
         ret_is_root[k] = __ballot_sync(~0u, in && root[k] == (threadIdx.y * ROWS + k) * PLX_TILE + threadIdx.x);
         mine += __popc(ret_is_root[k]);

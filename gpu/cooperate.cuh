@@ -7,19 +7,32 @@
 
 #include "gpu/device.cuh"
 
-/* Launches as many blocks of KERNEL as the device runs at once, up to MOST; ARGS is its only parameter. */
+/* Launches as many blocks of KERNEL as the device runs at once, up to MOST, each with BYTES of dynamic shared memory; ARGS is
+ * its only parameter. FOLLOWS: it calls plx_wait or plx_follow, and is launched as by plx_launch_next. */
 template <class Args>
-static inline int plx_launch_together(struct plx_gpu *gpu, void (*kernel)(Args), int most, int threads, Args args)
+static inline int plx_launch_together(struct plx_gpu *gpu, void (*kernel)(Args), int most, int threads, Args args,
+                                      bool follows = false, size_t bytes = 0)
 {
     void *arguments[] = {&args};
     int each = 0;
 
-    const int result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0));
+    const int result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, bytes));
     if (result < 0)
         return result;
     const int resident = gpu->multiprocessors * each;
-    return PLX_CUDA(gpu, cudaLaunchCooperativeKernel((const void *)kernel, dim3((unsigned)(resident < most ? resident : most)),
-                                                     dim3((unsigned)threads), arguments, 0, gpu->stream));
+    cudaLaunchAttribute how[2] = {};
+    cudaLaunchConfig_t config = {};
+    how[0].id = cudaLaunchAttributeCooperative;
+    how[0].val.cooperative = 1;
+    how[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    how[1].val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3((unsigned)(resident < most ? resident : most));
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = gpu->stream;
+    config.attrs = how;
+    config.numAttrs = follows && gpu->follows ? 2 : 1;
+    return PLX_CUDA(gpu, cudaLaunchKernelExC(&config, (const void *)kernel, arguments));
 }
 
 #endif

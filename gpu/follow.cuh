@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels that begin while the one before them in the stream ends: programmatic dependent launch, from compute capability 9.0
- * on; elsewhere they begin after it. Each waits for all before it, and only then lets the next one begin. So what a kernel does
- * ahead of plx_follow may read whatever is older than the kernel before it, and must write nothing that others touch.
+ * on; elsewhere they begin after it. Each waits for all before it, and as a rule only then lets the next one begin. So what a
+ * kernel does ahead of that may read whatever is older than the kernel before it, and must write nothing that others touch. A
+ * kernel that lets the next one begin before it has waited says so: then that one's early reads must be older by a kernel more.
  */
 #ifndef PLX_GPU_FOLLOW_CUH
 #define PLX_GPU_FOLLOW_CUH
@@ -17,12 +18,18 @@ static __device__ __forceinline__ void plx_lead()
 #endif
 }
 
-/* All kernels before this one are complete, and what they wrote can be read; then as plx_lead. All threads must come. */
-static __device__ __forceinline__ void plx_follow()
+/* All kernels before this one are complete, and what they wrote can be read. All threads must come. */
+static __device__ __forceinline__ void plx_wait()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/* The same, then as plx_lead. */
+static __device__ __forceinline__ void plx_follow()
+{
+    plx_wait();
     plx_lead();
 }
 

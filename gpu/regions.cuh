@@ -23,7 +23,9 @@ typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so 
 /* Sums of a region. STEP: gg, ge and ggd of the first step; FACE, LEFT and RIGHT: of the second. */
 enum region_sum { AREA, DISPARITY, X, Y, STEP, FACE = STEP + 3, LEFT = FACE + 3, RIGHT = LEFT + 3, SUMS = RIGHT + 3 };
 
-/* Of a region, for those who look at pixels. */
+#define PLX_NOWHERE (-0x100000) /* a disparity or column that nothing is near */
+
+/* Of a region, for those who look at pixels; one beyond the count is nowhere. */
 struct plx_known {
     int median, inner_x0, inner_x1, unused;
 };

@@ -70,29 +70,28 @@ static __device__ __forceinline__ void count_bins(const plx_regions_args &a, con
     }
 }
 
-/* Adds a block's pixels, of which the thread's lie in REGION and OWN; ANY: of the warp is in any. All threads call it. */
+/* Adds a block's pixels, of which the thread's lie in REGION and OWN; ANY: of the warp is in any. BINS are empty. All threads
+ * call it. At the end one warp has the columns, the others the bins. */
 static __device__ __forceinline__ void count_block(const plx_regions_args &a, const uint32_t (&region)[ROWS],
-                                                   const uint32_t (&disparity)[ROWS], bool any, stack own, int x, int top)
+                                                   const uint32_t (&disparity)[ROWS], bool any, stack own, int x, int top,
+                                                   bin_counters &bins)
 {
-    __shared__ bin_counters bins;
     __shared__ stack stacks[BLOCK_Y][BLOCK_X];
-    const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
 
     stacks[threadIdx.y][threadIdx.x] = own;
-    bins.clear(thread, BLOCK);
-    __syncthreads();
     if (any) {
         count_rows(a, region, top);
         count_bins(a, region, disparity, bins);
     }
+    __syncthreads();
     if (threadIdx.y == 0) {
         for (int i = 1; i < BLOCK_Y; i++)
             if (stacks[i][threadIdx.x].count > 0)
                 pile(a, own, stacks[i][threadIdx.x].region, stacks[i][threadIdx.x].count, x);
         add_column(a, own, x);
+        return;
     }
-    __syncthreads();
-    for (int i = thread; i < bin_counters::SLOTS; i += BLOCK)
+    for (int i = (threadIdx.y - 1) * BLOCK_X + threadIdx.x; i < bin_counters::SLOTS; i += BLOCK - BLOCK_X)
         if (bins.count[i] > 0)
             atomicAdd(&a.at.bins[bins.key[i]], bins.count[i]);
 }
@@ -100,6 +99,7 @@ static __device__ __forceinline__ void count_block(const plx_regions_args &a, co
 /* Grid: a block 32 x 32 pixels, a thread 4 pixels of a column. Reads 6 bytes a pixel, writes 2. */
 static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
 {
+    __shared__ bin_counters bins;
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = (blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS;
     const bool first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
     const uint32_t count = first ? *a.count : 0; /* which may lie in the other processor's memory: one look for all */
@@ -109,6 +109,7 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
     plx_lead();
     read_column(a.labels, x, top, label);
     read_column(a.disparity, x, top, disparity);
+    bins.clear(threadIdx.y * BLOCK_X + threadIdx.x, BLOCK);
     const bool any = find_regions(label, PLX_MAX_OBSTACLES, region);
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
@@ -118,7 +119,7 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
             pile(a, own, region[i], 1, x);
     }
     if (__syncthreads_or(any))
-        count_block(a, region, disparity, any, own, x, top);
+        count_block(a, region, disparity, any, own, x, top, bins);
     if (first)
         *a.at.count = min(count, (uint32_t)PLX_MAX_OBSTACLES);
 }

@@ -3,14 +3,16 @@
 #include "gpu/regions.cuh"
 #include "gpu/warp.cuh"
 
-#define THREADS 512
+#define THREADS 256
 #define SIDES 2 /* half of the threads each: columns, rows */
 #define SIDE (THREADS / SIDES)
 #define WARPS (THREADS / 32)
-#define AHEAD 8 /* counters of a thread that are read at once */
+#define AHEAD 12 /* counters of a thread that are read at once */
+#define BESIDE 8 /* labels in a row, likewise */
 #define PERCENTILES 3
+#define THREAD_BINS (2 * BIN_ROWS) /* neighbours in disparity */
 
-static_assert(THREADS == BIN_ROW, "a thread has a bin of each row: neighbours");
+static_assert(THREADS * 2 == BIN_ROW, "a thread has a uint2 of each row of bins");
 
 /* What the counters along one side tell. */
 struct side {
@@ -24,12 +26,6 @@ struct shared {
     uint32_t in_warp[WARPS], value[PERCENTILES], rank[PERCENTILES];
 };
 
-static __device__ void clear(uint32_t *counter, int length)
-{
-    for (int i = threadIdx.x; i < length; i += THREADS)
-        counter[i] = 0;
-}
-
 static __device__ __forceinline__ void start(shared &s)
 {
     if (threadIdx.x < SIDES)
@@ -40,16 +36,26 @@ static __device__ __forceinline__ void start(shared &s)
         s.first_x = ~0u;
 }
 
-/* Calls LOOK(i, n) for the thread's share of a side's counters, of which there are LENGTH: counter I is N. Some are read at
- * once, 0 beyond the last. */
-template <class Look>
-static __device__ __forceinline__ void by_counter(const uint32_t *counter, uint32_t length, const Look &look)
+/* The thread's counters of a side, of which there are LENGTH, from FROM on; 0 beyond the last. All are read at once. */
+static __device__ __forceinline__ void read_counters(const uint32_t *counter, uint32_t length, uint32_t from,
+                                                     uint32_t (&ret_n)[AHEAD])
 {
-    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * AHEAD) {
-        uint32_t n[AHEAD];
 #pragma unroll
-        for (uint32_t k = 0; k < AHEAD; k++)
-            n[k] = from + k * SIDE < length ? counter[from + k * SIDE] : 0;
+    for (uint32_t k = 0; k < AHEAD; k++)
+        ret_n[k] = from + k * SIDE < length ? counter[from + k * SIDE] : 0;
+}
+
+/* Calls LOOK(i, n) for the thread's share of a side's counters, of which the FIRST are read: counter I is N. */
+template <class Look>
+static __device__ __forceinline__ void by_counter(const uint32_t *counter, uint32_t length, const uint32_t (&first)[AHEAD],
+                                                  const Look &look)
+{
+    uint32_t from = threadIdx.x % SIDE, n[AHEAD];
+#pragma unroll
+    for (uint32_t k = 0; k < AHEAD; k++)
+        look(from + k * SIDE, first[k]);
+    for (from += SIDE * AHEAD; from < length; from += SIDE * AHEAD) {
+        read_counters(counter, length, from, n);
 #pragma unroll
         for (uint32_t k = 0; k < AHEAD; k++)
             look(from + k * SIDE, n[k]);
@@ -57,12 +63,13 @@ static __device__ __forceinline__ void by_counter(const uint32_t *counter, uint3
 }
 
 /* Area, sums and outer box. */
-static __device__ __forceinline__ void measure_outer(const uint32_t *counter, uint32_t length, side &ret_side, sum64 &ret_sum)
+static __device__ __forceinline__ void measure_outer(const uint32_t *counter, uint32_t length,
+                                                     const uint32_t (&counters)[AHEAD], side &ret_side, sum64 &ret_sum)
 {
     uint32_t area = 0, first = ~0u, last = 0, fullest = 0;
     sum64 sum = 0;
 
-    by_counter(counter, length, [&](uint32_t i, uint32_t n) {
+    by_counter(counter, length, counters, [&](uint32_t i, uint32_t n) {
         area += n;
         sum += (sum64)n * i;
         first = n > 0 ? min(first, i) : first;
@@ -89,9 +96,10 @@ static __device__ __forceinline__ void measure_outer(const uint32_t *counter, ui
 static __device__ __forceinline__ void measure_inner(uint32_t *counter, uint32_t length, side &ret_side)
 {
     const uint32_t fullest = ret_side.fullest;
-    uint32_t first = ~0u, last = 0;
+    uint32_t counters[AHEAD], first = ~0u, last = 0;
 
-    by_counter(counter, length, [&](uint32_t i, uint32_t n) {
+    read_counters(counter, length, threadIdx.x % SIDE, counters); /* again: they would take many registers until now */
+    by_counter(counter, length, counters, [&](uint32_t i, uint32_t n) {
         if (n == 0)
             return;
         counter[i] = 0;
@@ -107,19 +115,24 @@ static __device__ __forceinline__ void measure_inner(uint32_t *counter, uint32_t
 }
 
 /* The bin of each percentile, and its rank there. BIN: the thread's; UP_TO: pixels in the bins up to its last one. */
-static __device__ __forceinline__ void choose_bins(const uint32_t (&bin)[BIN_ROWS], uint32_t up_to, uint32_t area, shared &s)
+static __device__ __forceinline__ void choose_bins(const uint32_t (&bin)[THREAD_BINS], uint32_t up_to, uint32_t area, shared &s)
 {
     const uint32_t percent[PERCENTILES] = {5, 50, 95};
-
+    uint32_t mine = 0;
+#pragma unroll
+    for (int i = 0; i < THREAD_BINS; i++)
+        mine += bin[i];
 #pragma unroll
     for (int k = 0; k < PERCENTILES; k++) {
         const uint32_t rank = (uint32_t)((uint64_t)(area - 1) * percent[k] / 100);
         uint32_t end = up_to;
+        if (rank >= up_to || rank < up_to - mine)
+            continue;
 #pragma unroll
-        for (int i = BIN_ROWS - 1; i >= 0; i--) {
+        for (int i = THREAD_BINS - 1; i >= 0; i--) {
             const uint32_t begin = end - bin[i];
             if (begin <= rank && rank < end) {
-                s.value[k] = threadIdx.x * BIN_ROWS + i;
+                s.value[k] = threadIdx.x * THREAD_BINS + i;
                 s.rank[k] = rank - begin;
             }
             end = begin;
@@ -169,13 +182,17 @@ static __device__ __forceinline__ void replace_last_bin(const plx_regions_args &
     }
 }
 
-/* Where the region's first pixel is in its first row. */
+/* Where the region's first pixel is in its first row. Half of the threads look; the other half chooses bins as a rule. */
 static __device__ __forceinline__ void find_first(const plx_regions_args &a, uint32_t label, shared &s)
 {
-    const uint32_t *row = a.labels.row(s.side[1].first);
+    const uint32_t *row = a.labels.row(s.side[1].first), last = s.side[0].last;
 
-    for (uint32_t x = s.side[0].first + threadIdx.x; x <= s.side[0].last; x += THREADS) {
-        if (row[x] == label) {
+    for (uint32_t from = s.side[0].first + threadIdx.x % SIDE; from <= last; from += SIDE * BESIDE) {
+        uint32_t x = ~0u;
+#pragma unroll
+        for (int k = BESIDE - 1; k >= 0; k--)
+            x = from + k * SIDE <= last && row[from + k * SIDE] == label ? from + k * SIDE : x;
+        if (x <= last) {
             atomicMin(&s.first_x, x);
             break;
         }
@@ -202,59 +219,71 @@ static __device__ struct plx_region region_of(const plx_regions_args &a, uint32_
     return region;
 }
 
-/* The counters of region I, which is beyond the count: they are 0 unless there are labels beyond it. */
-static __device__ void clear_beyond(const plx_regions_args &a, uint32_t i)
+/* The thread's bins of a region if it is KNOWN. */
+static __device__ __forceinline__ void read_bins(const uint2 *bins, bool known, uint32_t (&ret_bin)[THREAD_BINS])
 {
-    bool any = false;
-    for (int y = threadIdx.x; y < a.labels.height; y += THREADS)
-        any = any || a.at.row[i * a.labels.height + y] > 0;
-    if (!__syncthreads_or(any))
-        return;
-    clear(a.at.row + i * a.labels.height, a.labels.height);
-    clear(a.at.column + i * a.labels.width, a.labels.width);
-    clear(a.at.bins + i * BINS, BINS);
+#pragma unroll
+    for (int k = 0; k < BIN_ROWS; k++) {
+        const uint2 both = known ? bins[k * THREADS] : make_uint2(0, 0);
+        ret_bin[k] = both.x;
+        ret_bin[BIN_ROWS + k] = both.y;
+    }
 }
 
-/* Grid: a block a region, a thread 8 bins. Reads and clears its counters, 16 KB and 4 bytes a column and row. */
-static __global__ void __launch_bounds__(THREADS, 2) measure_kernel(plx_regions_args a)
+/* Pixels in the bins of the threads of the warp up to this one. */
+static __device__ __forceinline__ uint32_t sum_up_to(const uint32_t (&bin)[THREAD_BINS])
+{
+    uint32_t up_to = 0;
+#pragma unroll
+    for (int k = 0; k < THREAD_BINS; k++)
+        up_to += bin[k];
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
+        up_to += threadIdx.x % 32 >= step ? earlier : 0;
+    }
+    return up_to;
+}
+
+/* Grid: a block a region, a thread 16 bins. Reads and clears its counters, 16 KB and 4 bytes a column and row; those of a
+ * region without pixels only along the sides. Those of one beyond the count are 0 unless there are labels beyond it. */
+static __global__ void __launch_bounds__(THREADS, 4) measure_kernel(plx_regions_args a)
 {
     __shared__ shared s;
     const uint32_t i = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp / (WARPS / SIDES);
     const uint32_t length = own == 0 ? a.labels.width : a.labels.height;
     uint32_t *counter = own == 0 ? a.at.column + i * a.labels.width : a.at.row + i * a.labels.height;
-    uint32_t *bins = a.at.bins + i * BINS + threadIdx.x;
-    uint32_t bin[BIN_ROWS], up_to = 0;
+    uint2 *bins = (uint2 *)(a.at.bins + i * BINS) + threadIdx.x;
+    uint32_t counters[AHEAD], bin[THREAD_BINS];
 
+    plx_lead(); /* before it waits: the next one has much to do before it needs this one */
     start(s);
     __syncthreads();
     plx_follow();
-    if (i >= *a.at.count) {
-        clear_beyond(a, i);
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < BIN_ROWS; k++)
-        bin[k] = bins[k * BIN_ROW];
-    measure_outer(counter, length, s.side[own], s.sum[warp]);
-#pragma unroll
-    for (int k = 0; k < BIN_ROWS; k++) {
-        bins[k * BIN_ROW] = 0;
-        up_to += bin[k];
-    }
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
-        up_to += lane >= step ? earlier : 0;
-    }
+    read_counters(counter, length, threadIdx.x % SIDE, counters);
+    const bool known = i < *a.at.count;
+    read_bins(bins, known, bin);
+    measure_outer(counter, length, counters, s.side[own], s.sum[warp]);
+    uint32_t up_to = sum_up_to(bin);
     if (lane == 31)
         s.in_warp[warp] = up_to;
     __syncthreads();
-    for (uint32_t w = 0; w < warp; w++)
-        up_to += s.in_warp[w];
-    if (s.side[0].area > 0) {
-        choose_bins(bin, up_to, s.side[0].area, s);
-        find_first(a, i + 1, s);
+    const uint32_t area = s.side[0].area;
+    if (area > 0) {
+#pragma unroll
+        for (int k = 0; k < BIN_ROWS; k++)
+            bins[k * THREADS] = make_uint2(0, 0);
+        for (uint32_t w = 0; w < warp; w++)
+            up_to += s.in_warp[w];
+        choose_bins(bin, up_to, area, s);
+        if (own == 1)
+            find_first(a, i + 1, s);
+        measure_inner(counter, length, s.side[own]);
     }
-    measure_inner(counter, length, s.side[own]);
+    if (!known) {
+        if (threadIdx.x == 0)
+            a.at.known[i] = {PLX_NOWHERE, PLX_NOWHERE, -PLX_NOWHERE, 0};
+        return;
+    }
     __syncthreads();
     replace_last_bin(a, i + 1, s);
     if (threadIdx.x == 0) {

@@ -18,11 +18,11 @@ struct pixels {
     uint32_t label[ROWS];
     uint32_t beside[ROWS]; /* labels, of the three columns before the warp in the first lanes, then of those behind it */
 
-    __device__ __forceinline__ explicit pixels(const plx_regions_args &a, uint32_t count)
+    __device__ __forceinline__ explicit pixels(const plx_regions_args &a)
         : x(blockIdx.x * BLOCK_X + threadIdx.x), top((blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS)
     {
         read_column(a.labels, x, top, label);
-        any = find_regions(label, count, region);
+        any = find_regions(label, PLX_MAX_OBSTACLES, region);
         if (!any)
             return;
         const int lane = threadIdx.x, before = blockIdx.x * BLOCK_X + lane - PLX_REFINE_MARGIN;
@@ -50,11 +50,19 @@ struct pixels {
     }
 };
 
-static __device__ __forceinline__ void clear(uint32_t *shared, uint32_t count)
+/* A block's sums of each region. */
+template <int PARTS> struct __align__(16) block_sums
 {
-    for (uint32_t i = threadIdx.y * BLOCK_X + threadIdx.x; i < count; i += BLOCK)
-        shared[i] = 0;
-}
+    static_assert(PARTS % 4 == 0, "cleared by four");
+    uint32_t of[PLX_MAX_OBSTACLES * PARTS];
+
+    __device__ __forceinline__ void clear(uint32_t thread)
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < PARTS / 4; i++) /* by four: as many threads as regions */
+            ((uint4 *)of)[i * BLOCK + thread] = make_uint4(0, 0, 0, 0);
+    }
+};
 
 static __device__ __forceinline__ bool in_face(int median, int disparity)
 {
@@ -99,32 +107,32 @@ static __device__ __forceinline__ void add_face(const pixels &p, const int *medi
     });
 }
 
-/* Grid: as count_kernel. The face, and the sums of its first step; all but the medians is older than the kernel before. Reads 4
- * bytes a pixel, 4 to 7 more where there are regions. */
+/* Grid: as count_kernel. The face, and the sums of its first step; all but the medians is older than the two kernels before.
+ * Reads 4 bytes a pixel, 4 to 7 more where there are regions. */
 static __global__ void __launch_bounds__(BLOCK) face_kernel(plx_regions_args a)
 {
-    __shared__ uint32_t shared[PLX_MAX_OBSTACLES * FACE_PARTS];
+    __shared__ block_sums<FACE_PARTS> shared;
     __shared__ int median[PLX_MAX_OBSTACLES];
-    const uint32_t thread = threadIdx.y * BLOCK_X + threadIdx.x, count = *a.at.count;
-    const pixels p(a, count);
-    samples s;
+    const uint32_t thread = threadIdx.y * BLOCK_X + threadIdx.x;
 
+    plx_lead(); /* before it waits: so the next one's first pixels are read when this one ends */
+    const pixels p(a);
+    samples s;
     if (!__syncthreads_or(p.any)) {
         plx_follow();
         return;
     }
-    clear(shared, count * FACE_PARTS);
+    shared.clear(thread);
     if (p.any)
         take_face_samples(a, p, s);
     plx_follow();
-    if (thread < count)
-        median[thread] = a.at.known[thread].median;
+    median[thread] = a.at.known[thread].median;
     __syncthreads();
     if (p.any)
-        add_face(p, median, s, shared);
+        add_face(p, median, s, shared.of);
     __syncthreads();
-    const uint32_t *parts = shared + thread * FACE_PARTS;
-    if (thread < count && parts[AREA] > 0) {
+    const uint32_t *parts = shared.of + thread * FACE_PARTS;
+    if (parts[AREA] > 0) {
         for (int k = 0; k < STEP; k++)
             atomicAdd(&a.at.sums[k * PLX_MAX_OBSTACLES + thread], (sum64)parts[k]);
         give_step(parts + STEP, &a.at.sums[STEP * PLX_MAX_OBSTACLES + thread]);
@@ -142,9 +150,10 @@ struct wanted {
     }
 };
 
-/* Of region I, of which is KNOWN what was before the first step. */
-static __device__ __forceinline__ wanted wanted_of(const plx_regions_args &a, uint32_t i, struct plx_known known)
+/* Of region I. */
+static __device__ __forceinline__ wanted wanted_of(const plx_regions_args &a, uint32_t i)
 {
+    const struct plx_known known = a.at.known[i];
     const sum64 *step = a.at.sums + STEP * PLX_MAX_OBSTACLES + i;
     const struct plx_refine_sums first = {(int64_t)step[0], (int64_t)step[PLX_MAX_OBSTACLES],
                                           (int64_t)step[2 * PLX_MAX_OBSTACLES]};
@@ -184,37 +193,34 @@ static __device__ __forceinline__ void add_refined(const plx_regions_args &a, co
     });
 }
 
-/* Grid: as count_kernel. The sums of the second step: of the face and of the strips on both sides. Reads 4 bytes a pixel, 4 to
- * 7 more where there are regions. */
+/* Grid: as count_kernel. The sums of the second step: of the face and of the strips on both sides. What it reads of pixels is
+ * older than the three kernels before. Reads 4 bytes a pixel, 4 to 7 more where there are regions. */
 static __global__ void __launch_bounds__(BLOCK) refine_kernel(plx_regions_args a)
 {
-    __shared__ uint32_t shared[PLX_MAX_OBSTACLES * REFINED_PARTS];
+    __shared__ block_sums<REFINED_PARTS> shared;
     __shared__ wanted regions[PLX_MAX_OBSTACLES];
-    const uint32_t thread = threadIdx.y * BLOCK_X + threadIdx.x, count = *a.at.count;
-    const pixels p(a, count);
+    const uint32_t thread = threadIdx.y * BLOCK_X + threadIdx.x;
+    const pixels p(a);
     uint32_t region[ROWS];
-    struct plx_known known = {};
 
     if (!__syncthreads_or(p.any)) {
         plx_follow();
         return;
     }
-    clear(shared, count * REFINED_PARTS);
-    if (thread < count)
-        known = a.at.known[thread];
+    shared.clear(thread);
     if (p.any)
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             region[i] = p.within_run(i) ? p.region[i] : NO_REGION;
     plx_follow();
-    if (thread < count)
-        regions[thread] = wanted_of(a, thread, known);
+    regions[thread] = wanted_of(a, thread);
     __syncthreads();
     if (p.any)
-        add_refined(a, p, region, regions, shared);
+        add_refined(a, p, region, regions, shared.of);
     __syncthreads();
-    for (uint32_t i = thread; i < count * STEPS; i += BLOCK)
-        give_step(shared + i * STEP_PARTS, a.at.sums + (FACE + i % STEPS * 3) * PLX_MAX_OBSTACLES + i / STEPS);
+#pragma unroll 1
+    for (uint32_t i = thread; i < PLX_MAX_OBSTACLES * STEPS; i += BLOCK)
+        give_step(shared.of + i * STEP_PARTS, a.at.sums + (FACE + i % STEPS * 3) * PLX_MAX_OBSTACLES + i / STEPS);
 }
 
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args)

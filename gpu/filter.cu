@@ -15,7 +15,7 @@ extern "C" {
 #define STEP 16  /* rows that are made at once */
 #define TILE_X (WARPS * STRIP)
 #define HIGH 64          /* rows of a tile */
-#define LOW 32           /* where these all run at once */
+#define LOW 32           /* where there is a multiprocessor for each of these */
 #define PER_SM 4         /* blocks that a multiprocessor is meant to hold; one less where a window takes two products */
 #define MARGIN PLX_PIECE /* columns before the tile */
 #define PITCH 208        /* of the tile in shared memory: few bank conflicts */
@@ -138,6 +138,7 @@ static __device__ __forceinline__ void store_tile(const struct filter_args &a, i
 {
     const int pieces = TILE_X / PLX_PIECE, x = threadIdx.x % pieces * PLX_PIECE;
 
+    static_assert(HEIGHT * pieces % (WARPS * 32) == 0, "all rows are written");
 #pragma unroll
     for (int n = 0; n < HEIGHT * pieces / (WARPS * 32); n++) {
         const int y = (threadIdx.y * 32 + threadIdx.x) / pieces + n * (WARPS * 32 / pieces);
@@ -225,7 +226,7 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
     const dim3 low = plx_grid(src->width, src->height, dim3(TILE_X, LOW)), block(32, WARPS);
-    const bool high = low.x * low.y > (unsigned)(gpu->multiprocessors * PER_SM);
+    const bool high = low.x * low.y > (unsigned)gpu->multiprocessors;
     const dim3 grid = high ? plx_grid(src->width, src->height, dim3(TILE_X, HIGH)) : low;
     kernel[high][two_x][two_y]<<<grid, block, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, filter_kernel);

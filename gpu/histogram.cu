@@ -10,7 +10,6 @@
 #define FOURS (LEVELS * COPIES / 4 / THREADS) /* of counters, that a thread clears and adds up */
 #define SHIFT 7                               /* of a level, in the offset of its counters: bits of COPIES of them */
 #define VECTOR 16                             /* bytes that are read at once */
-#define BATCH 4                               /* vectors of a thread on their way at the same time */
 #define LEAST (THREADS * VECTOR)              /* pixels of a block, fewer only where a zone has no more */
 
 struct histogram_args {
@@ -159,31 +158,27 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) histogram_kernel(histo
     const column c = {a.grey.row(y0) + x0, a.grey.pitch, x1 - x0, piece};
     const bool whole = c.within(0, c.width), inside = c.within(x0, a.grey.width);
 
-    for (int row = first; row == first || row < end; row += BATCH * a.rows_at_once) {
-        pixels read[BATCH];
-        int start;
+    pixels next = {};
+    int start;
+
+    if (inside && first < end)
+        next = *(const pixels *)c.vector(first, &start);
 #pragma unroll
-        for (int i = 0; i < BATCH; i++)
-            if (inside && row + i * a.rows_at_once < end)
-                read[i] = *(const pixels *)c.vector(row + i * a.rows_at_once, &start);
-        if (row == first) { /* while the first pixels are on their way */
-#pragma unroll
-            for (int i = 0; i < FOURS; i++)
-                ((uint4 *)counter)[threadIdx.x + i * THREADS] = make_uint4(0, 0, 0, 0);
-            __syncthreads();
-        }
-#pragma unroll
-        for (int i = 0; i < BATCH; i++) {
-            if (row + i * a.rows_at_once >= end)
-                break;
-            const uint8_t *vector = c.vector(row + i * a.rows_at_once, &start);
-            if (whole)
-                mine.add_all(read[i]);
-            else if (inside)
-                mine.add_some(read[i], start, c.width);
-            else
-                mine.add_bytes(vector, start, c.width);
-        }
+    for (int i = 0; i < FOURS; i++) /* while the first pixels are on their way */
+        ((uint4 *)counter)[threadIdx.x + i * THREADS] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+#pragma unroll 1
+    for (int row = first; row < end; row += a.rows_at_once) {
+        const pixels read = next;
+        if (inside && row + a.rows_at_once < end)
+            next = *(const pixels *)c.vector(row + a.rows_at_once, &start);
+        const uint8_t *vector = c.vector(row, &start);
+        if (whole)
+            mine.add_all(read);
+        else if (inside)
+            mine.add_some(read, start, c.width);
+        else
+            mine.add_bytes(vector, start, c.width);
     }
     __syncthreads();
     add_to_bins(a, zone, sum_of_copies(counter));

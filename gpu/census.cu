@@ -2,9 +2,10 @@
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
 #include "gpu/census_word.cuh"
 
-#define FEW_ROWS 2   /* of a thread, where blocks are few: 8 warps share a tile */
-#define MANY_ROWS 4  /* where they fill the GPU more than twice: 4 warps, which load less around their rows */
-#define MANY_TILES 8 /* for each multiprocessor, from which they do */
+#define HIGH 16      /* rows of a tile */
+#define LOW 8        /* where high ones are few */
+#define MANY_TILES 8 /* for each multiprocessor */
+#define RESIDENT 7   /* blocks of a multiprocessor, at most */
 
 /* Gradients of the thread's columns in row CENTRE, a byte each, in both halves. All sums are of integers of 16 bits, of which
  * the 1024s cancel. */
@@ -102,33 +103,35 @@ static __device__ __forceinline__ void make_rows(const uint32_t *middle, bool gr
 
 /* How many of a thread's rows are made together, sharing what they read, and how many blocks a multiprocessor is to hold: as
  * many as registers allow without spills. Words of 64 bits leave no choice. */
-template <enum plx_census_kind KIND, int ROWS> struct pace {
+template <enum plx_census_kind KIND, int HEIGHT> struct pace {
     static constexpr int together = form<KIND>::words > 1 ? 1 : 2;
-    static constexpr int symmetric = PLX_ARCH == 900 ? (form<KIND>::rx == 3 ? 7 : 6) : PLX_ARCH >= 800 ? 5 : 4;
-    static constexpr int blocks = ROWS == FEW_ROWS ? 2 : form<KIND>::symmetric ? symmetric : 4;
+    static constexpr int hopper = form<KIND>::rx == 3 ? 7 : HEIGHT == HIGH ? 6 : 5;
+    static constexpr int symmetric = PLX_ARCH == 900 ? hopper : PLX_ARCH >= 800 ? 5 : 4;
+    static constexpr int blocks = form<KIND>::symmetric ? symmetric : 4;
 };
 
-/* Grid: tiles of 256 x 16 pixels, a thread ROWS; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with
- * the halo), writes 4 or 8, and 1 of gradient. */
-template <enum plx_census_kind KIND, int ROWS>
-static __global__ void __launch_bounds__(32 * TILE_Y / ROWS, (pace<KIND, ROWS>::blocks)) census_kernel(census_args a)
+/* Grid: tiles of 256 x HEIGHT pixels; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo of a high
+ * tile), writes 4 or 8, and 1 of gradient. */
+template <enum plx_census_kind KIND, int HEIGHT>
+static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks)) census_kernel(census_args a)
 {
-    constexpr int together = pace<KIND, ROWS>::together, ry = form<KIND>::ry, warps = TILE_Y / ROWS;
-    __shared__ __align__(16) typename tile_of<ry, warps>::bytes bytes;
-    __shared__ __align__(16) typename tile_of<ry, warps>::pairs pairs;
-    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
-    const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * ROWS; /* of the thread's first pixel in the tile */
-    const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + TILE_Y + ry > a.grey.height;
-    const bool plain = x0 + TILE_X <= a.grey.width && y0 + TILE_Y <= a.grey.height && a.census_aligned && a.gradient_aligned &&
+    constexpr int together = pace<KIND, HEIGHT>::together, ry = form<KIND>::ry, each = HEIGHT / WARPS;
+    __shared__ __align__(16) typename tile_of<ry, HEIGHT>::bytes bytes;
+    __shared__ __align__(16) typename tile_of<ry, HEIGHT>::pairs pairs;
+    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT;
+    const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * each; /* of the thread's first pixel in the tile */
+    const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + HEIGHT + ry > a.grey.height;
+    const bool plain = x0 + TILE_X <= a.grey.width && y0 + HEIGHT <= a.grey.height && a.census_aligned && a.gradient_aligned &&
                        !(border && a.zero_border);
 
-    load_bytes<ry, warps>(a, x0, y0, bytes);
+    load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
     __pipeline_commit();
+    prefetch_next<HEIGHT>(a, x0, y0);
     __pipeline_wait_prior(0);
     __syncthreads();
-    make_tile<ry, warps>(a, x0, y0, border, bytes, pairs);
+    make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);
 #pragma unroll 1
-    for (int i = 0; i < ROWS; i += together) {
+    for (int i = 0; i < each; i += together) {
         row_features<KIND> rows[together];
         make_rows<KIND, together>(&pairs[y + i + ry][x], a.gradient.data, rows);
 #pragma unroll
@@ -141,19 +144,25 @@ static __global__ void __launch_bounds__(32 * TILE_Y / ROWS, (pace<KIND, ROWS>::
     }
 }
 
-template <enum plx_census_kind KIND> static void launch(struct plx_gpu *gpu, const struct census_args &args)
+template <enum plx_census_kind KIND> static void launch(struct plx_gpu *gpu, struct census_args *args)
 {
-    const dim3 grid = plx_grid(args.grey.width, args.grey.height, dim3(TILE_X, TILE_Y));
-    if (grid.x * grid.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
-        census_kernel<KIND, FEW_ROWS><<<grid, 32 * TILE_Y / FEW_ROWS, 0, gpu->stream>>>(args);
-    else
-        census_kernel<KIND, MANY_ROWS><<<grid, 32 * TILE_Y / MANY_ROWS, 0, gpu->stream>>>(args);
+    const dim3 high = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, HIGH));
+    const dim3 low = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, LOW));
+    const unsigned at_once = (unsigned)gpu->multiprocessors * RESIDENT / high.x + 1; /* rows of tiles */
+
+    if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES) {
+        args->ahead = at_once * LOW;
+        census_kernel<KIND, LOW><<<low, 32 * WARPS, 0, gpu->stream>>>(*args);
+    } else {
+        args->ahead = at_once * HIGH;
+        census_kernel<KIND, HIGH><<<high, 32 * WARPS, 0, gpu->stream>>>(*args);
+    }
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features)
 {
-    static void (*const launches[])(struct plx_gpu *, const struct census_args &) = {
+    static void (*const launches[])(struct plx_gpu *, struct census_args *) = {
         launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_7X5>, launch<PLX_CENSUS_FULL_9X7>,
         launch<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
     struct plx_gpu *gpu = plx_gpu(self);
@@ -165,14 +174,15 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
-    const struct census_args args = {plx_view_of<const uint8_t>(grey),
-                                     plx_view_of<void>(&ret_features->census),
-                                     gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(),
-                                     match->smooth,
-                                     match->census_zero_border,
-                                     plx_rows_aligned(grey, PLX_PIECE),
-                                     plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
-                                     !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
-    launches[match->census](gpu, args);
+    struct census_args args = {plx_view_of<const uint8_t>(grey),
+                               plx_view_of<void>(&ret_features->census),
+                               gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(),
+                               0,
+                               match->smooth,
+                               match->census_zero_border,
+                               plx_rows_aligned(grey, PLX_PIECE),
+                               plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
+                               !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
+    launches[match->census](gpu, &args);
     return PLX_LAUNCHED(gpu, census_kernel);
 }

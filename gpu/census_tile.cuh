@@ -14,39 +14,50 @@
 #define COLUMNS 4 /* of a thread, in each half of the tile */
 #define HALF (32 * COLUMNS)
 #define TILE_X (2 * HALF)
-#define TILE_Y 16
+#define WARPS 4                          /* of a block */
 #define RADIUS_X 4                       /* of the largest window */
 #define BYTES_X (TILE_X + 2 * PLX_PIECE) /* of the tile and its surroundings, as read */
 #define PAIRS_X (HALF + 2 * RADIUS_X)
 #define BYTE_OF_PAIR (PLX_PIECE - RADIUS_X) /* column of the bytes at that of the pairs */
+#define LINE 128                            /* bytes, of L2 */
 #define EMPTY 0x64006400u                   /* 1024 in both halves */
 
 struct census_args {
     plx_view<const uint8_t> grey;
     plx_view<void> census;
     plx_view<uint8_t> gradient; /* data NULL: none */
+    int ahead;                  /* rows to the tile that takes the place of another when that is done */
     bool smooth, zero_border, grey_aligned, census_aligned, gradient_aligned;
 };
 
-/* The tile and RY rows around it as pairs, and what these are made of; warps make as many rows each, so some are not asked
- * for. */
-template <int RY, int WARPS> struct tile_of {
-    static constexpr int rows = TILE_Y + 2 * RY, each = (rows + WARPS - 1) / WARPS;
+/* A tile of HEIGHT and RY rows around it as pairs, and what these are made of; warps make as many rows each, so some are not
+ * asked for. */
+template <int RY, int HEIGHT> struct tile_of {
+    static constexpr int rows = HEIGHT + 2 * RY, each = (rows + WARPS - 1) / WARPS;
     typedef uint8_t bytes[each * WARPS + 2][BYTES_X];
     typedef uint32_t pairs[each * WARPS][PAIRS_X];
 };
 
 /* The pixels around the tile at (X0, Y0); a row by a warp. */
-template <int RY, int WARPS>
+template <int RY, int HEIGHT>
 static __device__ __forceinline__ void load_bytes(const struct census_args &a, int x0, int y0,
-                                                  typename tile_of<RY, WARPS>::bytes &bytes)
+                                                  typename tile_of<RY, HEIGHT>::bytes &bytes)
 {
     const int tx = threadIdx.x % 32 * PLX_PIECE, x = x0 + tx - PLX_PIECE;
 
     if (tx >= BYTES_X || x > a.grey.width + RADIUS_X)
         return;
-    plx_load_pieces<tile_of<RY, WARPS>::rows + 2, WARPS, BYTES_X>(a.grey, x, y0 - RY - 1, a.grey_aligned, (int)threadIdx.x / 32,
-                                                                  &bytes[0][tx]);
+    plx_load_pieces<tile_of<RY, HEIGHT>::rows + 2, WARPS, BYTES_X>(a.grey, x, y0 - RY - 1, a.grey_aligned,
+                                                                   (int)threadIdx.x / 32, &bytes[0][tx]);
+}
+
+/* Has the pixels of the tile that comes in the place of the one at (X0, Y0) brought into L2. */
+template <int HEIGHT> static __device__ __forceinline__ void prefetch_next(const struct census_args &a, int x0, int y0)
+{
+    const int lines = TILE_X / LINE, x = x0 + threadIdx.x % lines * LINE, row = threadIdx.x / lines, y = y0 + a.ahead + row;
+
+    if (row < HEIGHT && x < a.grey.width && y < a.grey.height)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.grey.row(y) + x));
 }
 
 /* The two lower bytes of a word as a pair, or the two upper ones. */
@@ -114,10 +125,10 @@ template <int ROWS> static __device__ __forceinline__ void make_strip(const uint
 
 /* Outside the image G is that of the nearest pixel inside, not a mean of clamped pixels: first along rows, then down columns.
  */
-template <int RY, int WARPS>
-static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, typename tile_of<RY, WARPS>::pairs &pairs)
+template <int RY, int HEIGHT>
+static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, typename tile_of<RY, HEIGHT>::pairs &pairs)
 {
-    const int width = a.grey.width, height = a.grey.height, rows = tile_of<RY, WARPS>::rows, top = y0 - RY; /* of the pairs */
+    const int width = a.grey.width, height = a.grey.height, rows = tile_of<RY, HEIGHT>::rows, top = y0 - RY; /* of the pairs */
 
     for (int i = threadIdx.x; i < rows * 4 * RADIUS_X; i += (int)blockDim.x) {
         const int ty = i / (4 * RADIUS_X), half = i / RADIUS_X % 2, left = x0 + half * HALF - RADIUS_X;
@@ -137,21 +148,21 @@ static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, 
 }
 
 /* Pairs of the tile at (X0, Y0) from its bytes: a warp some rows of all columns but the last, which threads share. */
-template <int RY, int WARPS>
+template <int RY, int HEIGHT>
 static __device__ __forceinline__ void make_tile(const struct census_args &a, int x0, int y0, bool border,
-                                                 const typename tile_of<RY, WARPS>::bytes &bytes,
-                                                 typename tile_of<RY, WARPS>::pairs &pairs)
+                                                 const typename tile_of<RY, HEIGHT>::bytes &bytes,
+                                                 typename tile_of<RY, HEIGHT>::pairs &pairs)
 {
-    constexpr int rows = tile_of<RY, WARPS>::each, beside = (PAIRS_X - HALF) / COLUMNS;
+    constexpr int rows = tile_of<RY, HEIGHT>::each, beside = (PAIRS_X - HALF) / COLUMNS;
     const int tx = threadIdx.x % 32 * COLUMNS, ty = threadIdx.x / 32 * rows;
     const int rest = WARPS * 32 - 1 - (int)threadIdx.x, rest_x = HALF + rest % beside * COLUMNS, rest_y = rest / beside;
 
     make_strip<rows>(&bytes[ty + 1][tx + BYTE_OF_PAIR], a.smooth, &pairs[ty][tx]);
-    if (rest_y < tile_of<RY, WARPS>::rows)
+    if (rest_y < tile_of<RY, HEIGHT>::rows)
         make_strip<1>(&bytes[rest_y + 1][rest_x + BYTE_OF_PAIR], a.smooth, &pairs[rest_y][rest_x]);
     __syncthreads();
     if (a.smooth && border) {
-        clamp_pairs<RY, WARPS>(a, x0, y0, pairs);
+        clamp_pairs<RY, HEIGHT>(a, x0, y0, pairs);
         __syncthreads();
     }
 }

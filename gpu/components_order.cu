@@ -255,13 +255,12 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
     }
 }
 
-/* Where there is a multiprocessor for each block they ask for more than half of its shared memory: two of them on one, as may
- * be where they begin among the blocks of the kernel before, take half as long again to sort many. */
+/* Where there is a multiprocessor for each block it has that for itself: two of them on one, as may be where they begin among
+ * the blocks of the kernel before, take half as long again to sort many. */
 int plx_gpu_components_order(struct plx_gpu *gpu, int pixels)
 {
     const order_args args = {*gpu->components, (uint32_t)(pixels + 31) / 32};
-    const bool alone = gpu->follows && gpu->multiprocessors >= PLX_ORDER_BLOCKS;
-    const int bytes = alone ? gpu->shared_bytes / 2 : 0;
+    const int bytes = gpu->follows && gpu->multiprocessors >= PLX_ORDER_BLOCKS ? plx_bytes_alone(gpu) : 0;
 
     const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(order_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     return result < 0 ? result : plx_launch_together(gpu, order_kernel, PLX_ORDER_BLOCKS, THREADS, args, true, (size_t)bytes);

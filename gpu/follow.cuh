@@ -33,6 +33,13 @@ static __device__ __forceinline__ void plx_follow()
     plx_lead();
 }
 
+/* Bytes of dynamic shared memory with which a block has its multiprocessor for itself: no other of its kernel comes beside it,
+ * nor one of the next that begins early. */
+static inline int plx_bytes_alone(const struct plx_gpu *gpu)
+{
+    return gpu->shared_bytes / 2;
+}
+
 /* Launches a KERNEL that calls plx_follow, as CONFIG says, right after another one in that stream. */
 template <class... Parameters, class... Arguments>
 static inline cudaError_t plx_launch_early(const struct plx_gpu *gpu, void (*kernel)(Parameters...), cudaLaunchConfig_t config,

@@ -100,13 +100,13 @@ template <class S, bool VARYING> struct band_chain {
         return (int)plx_blocks(job->width, args.own * S::COLUMNS);
     }
 
-    /* Where each strip finds a multiprocessor for itself, a block has so much of it that no other comes beside it: not one of
-     * the next band either, which would make both late while others have nothing to do. */
+    /* Where there is a multiprocessor for each strip it has that for itself: one of the next band beside it would make both
+     * late, while others have nothing to do. */
     template <bool SECOND> int bytes(void) const
     {
-        const int needed = band_memory<S>(args.own, SECOND).bytes, most = min(gpu->shared_bytes / 2, gpu->shared_bytes_block);
+        const int needed = band_memory<S>(args.own, SECOND).bytes;
 
-        return SWEEPS * strips() <= gpu->multiprocessors ? max(needed, most) : needed;
+        return SWEEPS * strips() <= gpu->multiprocessors ? max(needed, plx_bytes_alone(gpu)) : needed;
     }
 
     template <bool SECOND> int prepare(void)

@@ -40,6 +40,12 @@ void parity_must(int result, const struct plx_why *why)
     exit(1);
 }
 
+int parity_rows(int rows, int wrong)
+{
+    printf("%d rows, %d wrong\n", rows, wrong);
+    return wrong ? 1 : 0;
+}
+
 int parity_close(struct parity *parity)
 {
     printf("%d of %d comparisons equal\n", parity->comparisons - parity->failures, parity->comparisons);

@@ -100,7 +100,7 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
         stand_close(&cpu);
         return;
     }
-    plx_gpu_choose(stages, choice);
+    parity_must(plx_gpu_choose(stages, choice), &why);
     parity_must(stand_open(stages, kind, &gpu, &why), &why);
     for (int i = 0; i < FRAMES; i++) {
         snprintf(what, sizeof what, "%s, memory %d, choice %d, format %d, frame %d", name, (int)memory, choice, kind->format,

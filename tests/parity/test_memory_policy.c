@@ -6,6 +6,7 @@
 #include <parallax/error.h>
 
 #include "gpu/internal.h"
+#include "tests/parity/parity.h"
 
 /* Attributes as NVIDIA documents them for these boards. */
 static const struct device {
@@ -59,8 +60,7 @@ static int check(const struct row *row)
 int main(void)
 {
     int wrong = 0;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    for (int i = 0; i < PARITY_COUNT(table); i++)
         wrong += check(&table[i]);
-    printf("%zu rows, %d wrong\n", sizeof table / sizeof *table, wrong);
-    return wrong ? 1 : 0;
+    return parity_rows(PARITY_COUNT(table), wrong);
 }

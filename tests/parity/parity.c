@@ -40,8 +40,12 @@ void parity_must(int result, const struct plx_why *why)
     exit(1);
 }
 
-int parity_rows(int rows, int wrong)
+int parity_rows(int rows, int (*check)(int index))
 {
+    int wrong = 0;
+
+    for (int i = 0; i < rows; i++)
+        wrong += check(i);
     printf("%d rows, %d wrong\n", rows, wrong);
     return wrong ? 1 : 0;
 }

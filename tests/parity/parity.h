@@ -28,8 +28,8 @@ int parity_close(struct parity *parity);
 /* Exits with 1, saying why, where RESULT is an error. */
 void parity_must(int result, const struct plx_why *why);
 
-/* Says how many of the ROWS of a test's table were WRONG; returns the exit code. */
-int parity_rows(int rows, int wrong);
+/* Checks the ROWS of a test's table, of which CHECK says 1 where row INDEX is wrong, else 0; returns the exit code. */
+int parity_rows(int rows, int (*check)(int index));
 
 /* A twin of padded rows; all bytes of both are 0xA5. Free with twin_free. */
 struct twin twin_new(struct parity *parity, int width, int height, enum plx_type type);

@@ -99,11 +99,7 @@ static __device__ void list_roots(const order_args &a, uint32_t before)
 
     for (uint32_t from = mine.begin, turn = 0; from < mine.end; from += THREADS, turn ^= 1) {
         const uint32_t i = from + threadIdx.x, roots = i < mine.end ? a.at.large[i] : 0;
-        uint32_t up_to = __popc(roots); /* roots of this lane and those before */
-        for (uint32_t step = 1; step < 32; step *= 2) {
-            const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
-            up_to += lane >= step ? earlier : 0;
-        }
+        const uint32_t up_to = plx_warp_sum_up_to(__popc(roots)); /* roots of this lane and those before */
         if (lane == 31)
             in_warp[turn][warp] = up_to;
         __syncthreads();

@@ -1,22 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connected components within tiles, by union-find in shared memory. Rows are joined as runs; links that follow from others are
- * left out (Playne and Hawick 2018 describe both). A warp has all links of its rows as bits: it hangs each run below the first
- * that it touches in the row above without looking for roots, and joins what else is linked 32 links at a time.
+ * left out (Playne and Hawick 2018 describe both). Links of pixels become bits, a word of each kind for each of the tile's
+ * rows; then a lane has a row, and by arithmetic on whole words finds the one link by which each of its runs hangs below the
+ * row above. What is still to be joined are a few links in a list.
  */
 #include "gpu/components.cuh"
 #include "gpu/follow.cuh"
+#include "gpu/warp.cuh"
 
 #define ROWS 4 /* of a warp, one below the other */
 #define WARPS (PLX_TILE / ROWS)
-#define LINKS 3 /* of a pixel with the row above: up, up left, up right */
+#define THREADS (PLX_TILE * WARPS)
+#define BLOCKS (PLX_ARCH == 900 ? 8 : 4) /* of a multiprocessor */
 
-/* A warp's rows, and before them the one above, a pixel a lane. */
-struct rows {
-    int disparity[ROWS + 1], left[ROWS + 1]; /* the pixel's and its left neighbour's */
-    uint32_t in[ROWS + 1];                   /* bits */
-    uint32_t starts[ROWS + 1];               /* bits: a run of linked pixels starts here */
+/* Of a row's pixels: in; linked with the pixel to the left; near the three of the row above. */
+enum row_bits { IN, RUN, UP, UP_LEFT, UP_RIGHT, KINDS };
+
+/* Kinds of links with the row above, in the order in which runs prefer to hang. */
+enum { STRAIGHT, LEFT, RIGHT, LINKS };
+
+static_assert(WARPS >= 2 * LINKS, "one warp each for links to hang by, and for those to be joined");
+
+struct tile {
+    uint32_t parent[PLX_TILE_PIXELS], area[PLX_TILE_PIXELS];
+    uint32_t bits[KINDS][PLX_TILE];
+    uint32_t joins[(PLX_TILE - 1) * LINKS * PLX_TILE]; /* two places in the tile each */
+    uint32_t joined;                                   /* how many there are */
+    uint32_t parts[WARPS];                             /* that have their roots in the rows of each warp */
 };
+
+/* The place of the highest bit of BITS, which are not 0. */
+static __device__ __forceinline__ uint32_t highest_bit(uint32_t bits)
+{
+    uint32_t place;
+    asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits)); /* 31 - __clz(bits) is two subtractions more */
+    return place;
+}
 
 static __device__ __forceinline__ uint32_t bits_before()
 {
@@ -29,233 +49,230 @@ static __device__ __forceinline__ uint32_t near(int a, int b, int step)
     return __ballot_sync(~0u, (uint32_t)(a - b + step) <= (uint32_t)(2 * step));
 }
 
-/* False if no pixel of the warp's own rows is in: then there is nothing else to be known. */
-static __device__ __forceinline__ bool read_rows(const plx_find_args &a, rows &r)
-{
-    const int x = blockIdx.x * PLX_TILE + threadIdx.x, top = blockIdx.y * PLX_TILE + threadIdx.y * ROWS;
-    const char *disparity = (const char *)(a.disparity.row(top) + x), *mask = (const char *)(a.mask.row(top) + x);
-    bool out[ROWS + 1];
-
-#pragma unroll
-    for (int k = 0; k <= ROWS; k++) {
-        const bool inside = x < a.disparity.width && top + k - 1 < a.disparity.height && (k > 0 || threadIdx.y > 0);
-        const ptrdiff_t down = k - 1;
-        r.disparity[k] = inside ? *(const uint16_t *)(disparity + down * (ptrdiff_t)a.disparity.pitch) : PLX_DISPARITY_INVALID;
-        out[k] = inside && a.mask.data && mask[down * (ptrdiff_t)a.mask.pitch] == 0;
-    }
-    uint32_t any = 0;
-#pragma unroll
-    for (int k = 0; k <= ROWS; k++) {
-        r.in[k] = __ballot_sync(~0u, r.disparity[k] != PLX_DISPARITY_INVALID && !out[k]);
-        any |= k > 0 ? r.in[k] : 0;
-    }
-    if (any == 0)
-        return false;
-#pragma unroll
-    for (int k = 0; k <= ROWS; k++) {
-        r.left[k] = __shfl_up_sync(~0u, r.disparity[k], 1);
-        r.starts[k] = ~(near(r.disparity[k], r.left[k], a.max_step) & r.in[k] & r.in[k] << 1);
-    }
-    return true;
-}
-
-/* Bits of the links with the row above that are to be joined: straight up, up left, up right. */
-struct links {
-    uint32_t up, left, right;
+/* A warp's rows, a pixel a lane. */
+struct rows {
+    uint32_t in[ROWS], starts[ROWS]; /* bits; a run of linked pixels starts here */
 };
 
-/* Those of row K. Straight up is left out where the pixels to the left of both say the same, a diagonal where a way round by
- * straight links does. */
-template <bool EIGHT> static __device__ __forceinline__ links links_above(const rows &r, int k, int max_step)
+/* Reads the warp's rows and the one above; gives their bits to the tile. */
+static __device__ __forceinline__ rows read_rows(const plx_find_args &a, tile &t)
 {
-    const uint32_t row = ~r.starts[k], above = ~r.starts[k - 1]; /* linked with the pixel to the left */
-    const uint32_t up = near(r.disparity[k], r.disparity[k - 1], max_step) & r.in[k] & r.in[k - 1];
-    links result = {up & ~(row & above & up << 1), 0, 0};
+    const int x = blockIdx.x * PLX_TILE + threadIdx.x, top = blockIdx.y * PLX_TILE + threadIdx.y * ROWS;
+    const char *at = (const char *)(a.disparity.row(top) + x), *mask = (const char *)(a.mask.row(top) + x);
+    int disparity[ROWS + 1]; /* from the row above on */
+    bool out[ROWS];
+    uint32_t bits[KINDS][ROWS];
+    rows r;
 
-    if (EIGHT) {
-        const int over_right = __shfl_down_sync(~0u, r.disparity[k - 1], 1);
-        const uint32_t left = near(r.disparity[k], r.left[k - 1], max_step) & r.in[k] & r.in[k - 1] << 1;
-        const uint32_t right = near(r.disparity[k], over_right, max_step) & r.in[k] & r.in[k - 1] >> 1;
-        result.left = left & ~(up & above) & ~(row & up << 1);
-        result.right = right & ~(up & above >> 1) & ~(row >> 1 & up >> 1);
+#pragma unroll
+    for (int k = -1; k < ROWS; k++) {
+        const bool inside = x < a.disparity.width && top + k < a.disparity.height && (k >= 0 || threadIdx.y > 0);
+        disparity[k + 1] = inside ? *(const uint16_t *)(at + k * (ptrdiff_t)a.disparity.pitch) : PLX_DISPARITY_INVALID;
+        if (k >= 0)
+            out[k] = inside && a.mask.data && mask[k * (ptrdiff_t)a.mask.pitch] == 0;
     }
-    return result;
+    int over_left = __shfl_up_sync(~0u, disparity[0], 1);
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const int here = disparity[k + 1], over = disparity[k], left = __shfl_up_sync(~0u, here, 1);
+        r.in[k] = __ballot_sync(~0u, here != PLX_DISPARITY_INVALID && !out[k]);
+        const uint32_t run = near(here, left, a.max_step) & r.in[k] & r.in[k] << 1;
+        r.starts[k] = ~run;
+        bits[IN][k] = r.in[k];
+        bits[RUN][k] = run;
+        bits[UP][k] = near(here, over, a.max_step);
+        bits[UP_LEFT][k] = near(here, over_left, a.max_step);
+        bits[UP_RIGHT][k] = near(over, left, a.max_step) >> 1; /* as the pixel to the right sees it */
+        over_left = left;
+    }
+    if (threadIdx.x == 0)
+#pragma unroll
+        for (int kind = 0; kind < KINDS; kind++)
+            *(uint4 *)&t.bits[kind][threadIdx.y * ROWS] =
+                make_uint4(bits[kind][0], bits[kind][1], bits[kind][2], bits[kind][3]);
+    return r;
 }
 
-/* Appends A and B of the lanes whose bits are set to a list of COUNT, two places in the tile each. */
-static __device__ __forceinline__ void list_joins(uint32_t bits, uint32_t a, uint32_t b, uint32_t *joins, uint32_t &count)
+/* Of each run the first of the LINKED pixels: from what is at least 1 in each run 1 is subtracted there. */
+static __device__ __forceinline__ uint32_t first_of_runs(uint32_t linked, uint32_t starts)
 {
-    if (bits == 0)
-        return;
-    if (bits >> threadIdx.x & 1)
-        joins[count + __popc(bits & bits_before())] = a | b << 16;
-    count += __popc(bits);
+    const uint32_t ends = starts >> 1 | 1u << 31;
+    return linked & ~((linked | ends) - starts);
 }
 
-/* Hangs each run of row K below one that it is linked with in the row above, whose roots are OVER; lists the other links. HERE:
- * where the pixel's run starts. Returns the run's root. */
+/* Where in the tile the run starts that the pixel in column X of ROW is in. */
+static __device__ __forceinline__ uint32_t start_of(uint32_t starts, uint32_t x, uint32_t row)
+{
+    return row * PLX_TILE + highest_bit(starts & ~(~1u << x));
+}
+
+/* Adds a lane's COUNT of joins to the list's; returns where they go. */
+static __device__ __forceinline__ uint32_t place_of_joins(tile &t, uint32_t count)
+{
+    const uint32_t up_to = plx_warp_sum_up_to(count);
+    const uint32_t before = threadIdx.x == 31 ? atomicAdd(&t.joined, up_to) : 0;
+    return __shfl_sync(~0u, before, 31) + up_to - count;
+}
+
+/* Links of row Y with the row above. Straight up is left out where the pixels to the left of both say the same, a diagonal
+ * where a way round by straight links does. */
 template <bool EIGHT>
-static __device__ __forceinline__ uint32_t hang_row(const rows &r, int k, int max_step, uint32_t here, uint32_t over,
-                                                    uint32_t *joins, uint32_t &count)
+static __device__ __forceinline__ void links_above(const tile &t, uint32_t y, uint32_t run, uint32_t run_above,
+                                                   uint32_t (&ret_links)[LINKS])
 {
-    const links link = links_above<EIGHT>(r, k, max_step);
-    const uint32_t next = r.starts[k] & ~(bits_before() << 1 | 1); /* starts of later runs */
-    const uint32_t run = ((next & -next) - 1) & ~0u << here % PLX_TILE;
-    const uint32_t linked = (link.up | link.left | link.right) & run, first = linked ? __ffs(linked) - 1 : 0;
-    const int aside = link.up >> first & 1 ? 0 : link.left >> first & 1 ? -1 : 1;
-    const uint32_t above = __shfl_sync(~0u, over, first + aside), root = linked ? above : here;
-    const uint32_t hung = __ballot_sync(~0u, linked && first == threadIdx.x);
+    const uint32_t in = t.bits[IN][y], above = __shfl_up_sync(~0u, in, 1), in_above = y > 0 ? above : 0;
+    const uint32_t up = t.bits[UP][y] & in & in_above;
 
-    list_joins(link.up & ~hung, root, over, joins, count);
+    ret_links[STRAIGHT] = up & ~(run & run_above & up << 1);
+    ret_links[LEFT] = ret_links[RIGHT] = 0;
     if (EIGHT) {
-        list_joins(link.left & ~(hung & ~link.up), root, __shfl_up_sync(~0u, over, 1), joins, count);
-        list_joins(link.right & ~(hung & ~link.up & ~link.left), root, __shfl_down_sync(~0u, over, 1), joins, count);
+        ret_links[LEFT] = t.bits[UP_LEFT][y] & in & in_above << 1 & ~(up & run_above) & ~(run & up << 1);
+        ret_links[RIGHT] = t.bits[UP_RIGHT][y] & in & in_above >> 1 & ~(up & run_above >> 1) & ~(run >> 1 & up >> 1);
     }
-    return root;
 }
 
-static __device__ __forceinline__ void join_all(uint32_t *parent, const uint32_t *joins, uint32_t count)
+/* Hangs runs below those of the row above, a lane a row, and lists what else is to be joined. A warp has the links of one kind,
+ * to hang by or to be joined. */
+template <bool EIGHT> static __device__ __forceinline__ void link_rows(tile &t)
 {
-    for (uint32_t i = threadIdx.x; i < count; i += PLX_TILE)
-        plx_join(parent, joins[i] & 0xFFFF, joins[i] >> 16);
+    const uint32_t y = threadIdx.x, kind = threadIdx.y % LINKS, run = t.bits[RUN][y], run_above = __shfl_up_sync(~0u, run, 1);
+    uint32_t links[LINKS];
+
+    links_above<EIGHT>(t, y, run, run_above, links);
+    const uint32_t up = links[STRAIGHT], left = links[LEFT], right = links[RIGHT];
+    const uint32_t first = first_of_runs(up | left | right, ~run);
+    const uint32_t own = kind == STRAIGHT ? up : kind == LEFT ? left : right;
+    const uint32_t preferred = kind == STRAIGHT ? 0 : kind == LEFT ? up : up | left, hanging = first & own & ~preferred;
+    const uint32_t aside = kind == STRAIGHT ? 0 : kind == LEFT ? -1 : 1;
+
+    if (threadIdx.y < LINKS) {
+        for (uint32_t open = hanging; open != 0; open &= open - 1) {
+            const uint32_t x = __ffs(open) - 1;
+            t.parent[start_of(~run, x, y)] = start_of(~run_above, x + aside, y - 1);
+        }
+    } else if (threadIdx.y < 2 * LINKS) {
+        uint32_t open = own & ~hanging, place = place_of_joins(t, __popc(open));
+        for (; open != 0; open &= open - 1, place++) {
+            const uint32_t x = __ffs(open) - 1;
+            t.joins[place] = start_of(~run, x, y) | start_of(~run_above, x + aside, y - 1) << 16;
+        }
+    }
 }
 
-/* From the roots of the warp's runs to those of the tile's. */
-static __device__ __forceinline__ void find_roots(const volatile uint32_t *parent, uint32_t (&root)[ROWS])
+/* From where the pixels' runs start to the roots of the tile; shortens the ways there for others. */
+static __device__ __forceinline__ void find_roots(volatile uint32_t *parent, const rows &r, uint32_t (&ret_root)[ROWS])
 {
+    uint32_t start[ROWS];
     bool moved;
+
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        start[k] = start_of(r.starts[k], threadIdx.x, threadIdx.y * ROWS + k);
+        ret_root[k] = parent[start[k]];
+    }
     do {
+        uint32_t up[ROWS];
         moved = false;
 #pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            up[k] = parent[ret_root[k]];
+#pragma unroll
         for (int k = 0; k < ROWS; k++) {
-            const uint32_t up = parent[root[k]];
-            moved = moved || up != root[k];
-            root[k] = up;
+            moved = moved || up[k] != ret_root[k];
+            parent[start[k]] = up[k];
+            ret_root[k] = up[k];
         }
-    } while (moved);
+    } while (__any_sync(~0u, moved));
 }
 
 static __device__ __forceinline__ uint32_t run_length(uint32_t starts)
 {
-    const uint32_t next = threadIdx.x < PLX_TILE - 1 ? starts & (~0u << (threadIdx.x + 1)) : 0;
+    const uint32_t next = starts & ~1u << threadIdx.x;
     return (next ? __ffs(next) - 1 : PLX_TILE) - threadIdx.x;
 }
 
-/* Raster index of a place in the tile. */
-static __device__ __forceinline__ uint32_t raster(const plx_find_args &a, uint32_t place)
+/* Adds the warp's runs to the areas of their ROOTs; RET_IS_ROOT: bits of the pixels that are such. Returns how many. */
+static __device__ __forceinline__ uint32_t count_parts(const rows &r, const uint32_t (&root)[ROWS], tile &t,
+                                                       uint32_t (&ret_is_root)[ROWS])
 {
-    return (blockIdx.y * PLX_TILE + place / PLX_TILE) * a.disparity.width + blockIdx.x * PLX_TILE + place % PLX_TILE;
-}
-
-/* Joins the warp's rows, and lists what they are linked with in the row above; returns how much. ROOT: of the pixels' runs. */
-template <bool EIGHT>
-static __device__ __forceinline__ uint32_t join_rows(const rows &r, int max_step, uint32_t *parent, uint32_t *area,
-                                                     uint32_t *joins, uint32_t (&root)[ROWS])
-{
-    const uint32_t first = threadIdx.y * ROWS * PLX_TILE + threadIdx.x, over = first - PLX_TILE;
-    uint32_t count = 0;
+    uint32_t mine = 0;
 
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
-        const uint32_t row = (threadIdx.y * ROWS + k) * PLX_TILE;
-        const uint32_t here = row + 31 - __clz(r.starts[k + 1] & (bits_before() << 1 | 1)); /* where the pixel's run starts */
-        root[k] = k == 0 ? here : hang_row<EIGHT>(r, k + 1, max_step, here, root[k - 1], joins, count);
-        parent[row + threadIdx.x] = root[k];
-        area[row + threadIdx.x] = 0;
-    }
-    __syncwarp();
-    join_all(parent, joins, count);
-    __syncwarp();
-    const links link = links_above<EIGHT>(r, 1, max_step); /* none in the tile's first row */
-    count = 0;
-    list_joins(link.up, root[0], over, joins, count);
-    list_joins(link.left, root[0], over - 1, joins, count);
-    list_joins(link.right, root[0], over + 1, joins, count);
-    return count;
-}
-
-/* Adds the warp's pixels to the area of one of its parts, most likely the largest: to add its runs one by one would keep all
- * waiting for that counter. Returns that part's root. */
-static __device__ __forceinline__ uint32_t count_first_part(const rows &r, const uint32_t (&root)[ROWS], uint32_t *area)
-{
-    uint32_t own = PLX_NO_COMPONENT, count = 0;
-
-#pragma unroll
-    for (int k = 0; k < ROWS; k++)
-        own = r.in[k + 1] >> threadIdx.x & 1 ? root[k] : own;
-    const uint32_t one = __shfl_sync(~0u, own, __ffs(__ballot_sync(~0u, own != PLX_NO_COMPONENT)) - 1);
-#pragma unroll
-    for (int k = 0; k < ROWS; k++)
-        count += __popc(__ballot_sync(~0u, root[k] == one) & r.in[k + 1]);
-    if (threadIdx.x == 0)
-        atomicAdd(&area[one], count);
-    return one;
-}
-
-/* Adds the warp's runs to the areas of their ROOTs; RET_IS_ROOT: bits of the pixels that are such. Returns the warp's place
- * among the PARTS of the tile. Only where the warp has pixels. */
-static __device__ __forceinline__ uint32_t count_parts(const rows &r, const uint32_t (&root)[ROWS], uint32_t *area,
-                                                       uint32_t *parts, uint32_t (&ret_is_root)[ROWS])
-{
-    const uint32_t counted = count_first_part(r, root, area);
-    uint32_t mine = 0, place = 0;
-
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const bool in = r.in[k + 1] >> threadIdx.x & 1;
-        if (in && r.starts[k + 1] >> threadIdx.x & 1 && root[k] != counted)
-            atomicAdd(&area[root[k]], run_length(r.starts[k + 1]));
-        ret_is_root[k] = __ballot_sync(~0u, in && root[k] == (threadIdx.y * ROWS + k) * PLX_TILE + threadIdx.x);
+        if ((r.in[k] & r.starts[k]) >> threadIdx.x & 1)
+            atomicAdd(&t.area[root[k]], run_length(r.starts[k]));
+        ret_is_root[k] = r.in[k] & __ballot_sync(~0u, root[k] == (threadIdx.y * ROWS + k) * PLX_TILE + threadIdx.x);
         mine += __popc(ret_is_root[k]);
     }
-    if (threadIdx.x == 0 && mine > 0)
-        place = atomicAdd(parts, mine);
-    return __shfl_sync(~0u, place, 0);
+    return mine;
 }
 
-/* Grid: a block a tile, a warp four rows, a thread four pixels of a column. Reads 3 bytes a pixel, writes 4 and 12 a part. */
-template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) tile_kernel(plx_find_args a)
+/* Writes the parents of the pixels, and the tile's list of parts, of which the warps have so many each as T says. */
+static __device__ __forceinline__ void write_tile(const plx_find_args &a, const tile &t, const rows &r,
+                                                  const uint32_t (&root)[ROWS], const uint32_t (&is_root)[ROWS])
 {
-    __shared__ uint32_t parent[PLX_TILE_PIXELS], area[PLX_TILE_PIXELS];
-    __shared__ uint32_t joins[WARPS][(ROWS - 1) * LINKS * PLX_TILE];
-    __shared__ uint32_t parts;
-    const uint32_t lane = threadIdx.x, warp = threadIdx.y, tile = blockIdx.y * gridDim.x + blockIdx.x;
-    uint32_t root[ROWS] = {0}, is_root[ROWS] = {0}, place = 0;
-    rows r;
+    const uint32_t lane = threadIdx.x, warp = threadIdx.y, index = blockIdx.y * gridDim.x + blockIdx.x;
+    const uint32_t width = a.disparity.width, corner = (blockIdx.y * width + blockIdx.x) * PLX_TILE;
+    uint32_t parts = 0, before = 0;
 
-    plx_lead();
-    if (lane == 0 && warp == 0) {
-        parts = 0;
-        if (tile == 0)
-            *a.to.listed = 0;
-    }
-    if (warp == 0 && tile * PLX_TILE + lane < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
-        a.to.large[tile * PLX_TILE + lane] = 0;
-    const bool any = read_rows(a, r);
-    const uint32_t count = any ? join_rows<EIGHT>(r, a.max_step, parent, area, joins[warp], root) : 0;
-    __syncthreads();
-    join_all(parent, joins[warp], count);
-    __syncthreads();
-    if (any) {
-        find_roots(parent, root);
-        place = count_parts(r, root, area, &parts, is_root);
-    }
-    __syncthreads();
-
-    if (lane == 0 && warp == 0)
-        a.to.of_tile[tile] = parts;
-    const int x = blockIdx.x * PLX_TILE + lane, top = blockIdx.y * PLX_TILE + warp * ROWS;
-    uint32_t index = (uint32_t)top * a.disparity.width + x, *part = a.to.parts + tile * PLX_TILE_PIXELS + place;
 #pragma unroll
-    for (int k = 0; k < ROWS; k++, index += a.disparity.width) {
-        if (x < a.disparity.width && top + k < a.disparity.height)
-            a.to.parent[index] = r.in[k + 1] >> lane & 1 ? raster(a, root[k]) : PLX_NO_COMPONENT;
+    for (int w = 0; w < WARPS; w++) {
+        before += w < warp ? t.parts[w] : 0;
+        parts += t.parts[w];
+    }
+    if (lane == 0 && warp == 0)
+        a.to.of_tile[index] = parts;
+    const uint32_t x = blockIdx.x * PLX_TILE + lane, top = blockIdx.y * PLX_TILE + warp * ROWS;
+    uint32_t pixel = top * width + x, *part = a.to.parts + index * PLX_TILE_PIXELS + before;
+#pragma unroll
+    for (int k = 0; k < ROWS; k++, pixel += width) {
+        const uint32_t parent = corner + root[k] / PLX_TILE * width + root[k] % PLX_TILE;
+        if (x < width && top + k < a.disparity.height)
+            a.to.parent[pixel] = r.in[k] >> lane & 1 ? parent : PLX_NO_COMPONENT;
         if (is_root[k] >> lane & 1) {
-            part[__popc(is_root[k] & bits_before())] = root[k] | area[root[k]] * PLX_TILE_PIXELS;
-            a.to.area[index] = a.to.number[index] = 0;
+            part[__popc(is_root[k] & bits_before())] = root[k] | t.area[root[k]] * PLX_TILE_PIXELS;
+            a.to.area[pixel] = a.to.number[pixel] = 0;
         }
         part += __popc(is_root[k]);
     }
+}
+
+/* Grid: a block a tile, a warp four rows, a thread four pixels of a column. Reads 3 bytes a pixel, writes 4 and 12 a part. */
+template <bool EIGHT> static __global__ void __launch_bounds__(THREADS, BLOCKS) tile_kernel(plx_find_args a)
+{
+    __shared__ __align__(16) tile t;
+    const uint32_t lane = threadIdx.x, warp = threadIdx.y, thread = warp * PLX_TILE + lane;
+    const uint32_t word = (blockIdx.y * gridDim.x + blockIdx.x) * PLX_TILE + thread;
+    uint32_t root[ROWS], is_root[ROWS] = {0}, parts = 0;
+
+    plx_lead();
+    if (thread == 0)
+        t.joined = 0;
+    if (word == 0)
+        *a.to.listed = 0;
+    if (warp == 0 && word < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
+        a.to.large[word] = 0;
+    ((uint4 *)t.parent)[thread] = make_uint4(thread * 4, thread * 4 + 1, thread * 4 + 2, thread * 4 + 3);
+    ((uint4 *)t.area)[thread] = make_uint4(0, 0, 0, 0);
+    const rows r = read_rows(a, t);
+    const bool any = (r.in[0] | r.in[1] | r.in[2] | r.in[3]) != 0;
+    __syncthreads();
+    link_rows<EIGHT>(t);
+    __syncthreads();
+    if (any)
+        find_roots(t.parent, r, root); /* so that joins have short ways */
+    __syncthreads();
+    for (uint32_t i = thread; i < t.joined; i += THREADS)
+        plx_join(t.parent, t.joins[i] & 0xFFFF, t.joins[i] >> 16);
+    __syncthreads();
+    if (any) {
+        find_roots(t.parent, r, root);
+        parts = count_parts(r, root, t, is_root);
+    }
+    if (lane == 0)
+        t.parts[warp] = parts;
+    __syncthreads();
+    write_tile(a, t, r, root, is_root);
 }
 
 int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *args, bool eight)

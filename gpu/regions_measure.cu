@@ -233,15 +233,11 @@ static __device__ __forceinline__ void read_bins(const uint2 *bins, bool known, 
 /* Pixels in the bins of the threads of the warp up to this one. */
 static __device__ __forceinline__ uint32_t sum_up_to(const uint32_t (&bin)[THREAD_BINS])
 {
-    uint32_t up_to = 0;
+    uint32_t own = 0;
 #pragma unroll
     for (int k = 0; k < THREAD_BINS; k++)
-        up_to += bin[k];
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t earlier = __shfl_up_sync(~0u, up_to, step);
-        up_to += threadIdx.x % 32 >= step ? earlier : 0;
-    }
-    return up_to;
+        own += bin[k];
+    return plx_warp_sum_up_to(own);
 }
 
 /* Grid: a block a region, a thread 16 bins. Reads and clears its counters, 16 KB and 4 bytes a column and row; those of a

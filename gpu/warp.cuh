@@ -46,4 +46,15 @@ static __device__ __forceinline__ uint32_t plx_warp_least(uint32_t value)
 }
 
 #endif
+
+/* The sum of the lanes up to this one. */
+static __device__ __forceinline__ uint32_t plx_warp_sum_up_to(uint32_t value)
+{
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t earlier = __shfl_up_sync(PLX_ALL_LANES, value, step);
+        value += threadIdx.x % 32 >= step ? earlier : 0;
+    }
+    return value;
+}
+
 #endif

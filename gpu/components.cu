@@ -67,15 +67,28 @@ template <bool EIGHT> static __device__ void list_above(const plx_find_args &a, 
     }
 }
 
+/* What the lane before has as VALUE, which in the first lane is FIRST. */
+template <class T> static __device__ __forceinline__ T of_lane_before(T value, T first)
+{
+    const T before = __shfl_up_sync(~0u, value, 1);
+    return threadIdx.x % 32 == 0 ? first : before;
+}
+
 /* Links of (x, y), in the first column of a tile, with the column to the left; diagonals of a tile's first row are
- * list_above's. A link that the pixel pair above makes is left out, but in the first row, on which list_above relies. */
+ * list_above's. A link that the pixel pair above makes is left out, but in the first row, on which list_above relies. The lane
+ * before has that pair, but for the first lane, and where a tile begins. */
 template <bool EIGHT> static __device__ void list_left(const plx_find_args &a, int x, int y, uint2 *joins, uint32_t *count)
 {
-    const int over_y = y % PLX_TILE == 0 ? -1 : y - 1; /* nothing is there */
+    const bool begins = y % PLX_TILE == 0;
+    const int over_y = begins || threadIdx.x % 32 > 0 ? -1 : y - 1; /* nothing is there */
     const int right = plx_disparity_in(a, x, y), left = plx_disparity_in(a, x - 1, y);
-    const int right_over = plx_disparity_in(a, x, over_y), left_over = plx_disparity_in(a, x - 1, over_y);
+    int right_over = of_lane_before(right, plx_disparity_in(a, x, over_y));
+    int left_over = of_lane_before(left, plx_disparity_in(a, x - 1, over_y));
+    right_over = begins ? (int)PLX_DISPARITY_INVALID : right_over;
+    left_over = begins ? (int)PLX_DISPARITY_INVALID : left_over;
     plx_follow();
     const uint32_t right_root = parent_at(a, x, y), left_root = parent_at(a, x - 1, y);
+    const uint32_t right_first = EIGHT ? parent_at(a, x, over_y) : 0, left_first = EIGHT ? parent_at(a, x - 1, over_y) : 0;
     if (!__any_sync(~0u, left != PLX_DISPARITY_INVALID || right != PLX_DISPARITY_INVALID))
         return;
     const bool across = plx_linked(left, right, a.max_step), over = plx_linked(left_over, right_over, a.max_step);
@@ -84,9 +97,10 @@ template <bool EIGHT> static __device__ void list_left(const plx_find_args &a, i
     list_join(across && !(over && left_up && right_up), right_root, left_root, joins, count);
     if (EIGHT) {
         const bool up_left = plx_linked(right, left_over, a.max_step), up_right = plx_linked(left, right_over, a.max_step);
-        list_join(up_left && !(across && left_up) && !(over && right_up), right_root, parent_at(a, x - 1, over_y), joins,
-                  count);
-        list_join(up_right && !(across && right_up) && !(over && left_up), left_root, parent_at(a, x, over_y), joins, count);
+        const uint32_t left_over_root = of_lane_before(left_root, left_first);
+        const uint32_t right_over_root = of_lane_before(right_root, right_first);
+        list_join(up_left && !(across && left_up) && !(over && right_up), right_root, left_over_root, joins, count);
+        list_join(up_right && !(across && right_up) && !(over && left_up), left_root, right_over_root, joins, count);
     }
 }
 
@@ -116,7 +130,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_ker
         const unsigned long long both = (unsigned long long)joins[i].x << 32 | joins[i].y;
         unsigned long long *slot = &seen[(joins[i].x * 2654435761u ^ joins[i].y * 2246822519u) >> (32 - SEEN_BITS)];
         if (atomicCAS(slot, ~0ull, both) != both)
-            plx_join(a.to.parent, joins[i].x, joins[i].y);
+            plx_join_roots(a.to.parent, joins[i].x, joins[i].y);
     }
 }
 

@@ -93,6 +93,15 @@ static __device__ __forceinline__ void plx_join(uint32_t *parent, uint32_t a, ui
     }
 }
 
+/* The same of A and B that may well be roots: the first step does not look. */
+static __device__ __forceinline__ void plx_join_roots(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    const uint32_t late = max(a, b), early = min(a, b), was = atomicMin(&parent[late], early);
+
+    if (was != late && was != early)
+        plx_join(parent, was, early);
+}
+
 /* components_tile.cu: components of each tile for itself */
 int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *args, bool eight);
 

@@ -159,30 +159,34 @@ template <bool EIGHT> static __device__ __forceinline__ void link_rows(tile &t)
     }
 }
 
-/* From where the pixels' runs start to the roots of the tile; shortens the ways there for others. */
-static __device__ __forceinline__ void find_roots(volatile uint32_t *parent, const rows &r, uint32_t (&ret_root)[ROWS])
+/* From where the pixels' runs start to the roots of the tile. Shortens the ways there for others: each pixel does so for its
+ * own place, though only those count where runs start; by an atomic operation, since others read them. */
+static __device__ __forceinline__ void find_roots(uint32_t *parent, const rows &r, uint32_t (&ret_root)[ROWS])
 {
-    uint32_t start[ROWS];
+    const volatile uint32_t *const now = parent;
+    uint32_t *const own = parent + threadIdx.y * ROWS * PLX_TILE + threadIdx.x;
     bool moved;
 
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        start[k] = start_of(r.starts[k], threadIdx.x, threadIdx.y * ROWS + k);
-        ret_root[k] = parent[start[k]];
-    }
+    for (int k = 0; k < ROWS; k++)
+        ret_root[k] = now[start_of(r.starts[k], threadIdx.x, threadIdx.y * ROWS + k)];
     do {
         uint32_t up[ROWS];
         moved = false;
 #pragma unroll
         for (int k = 0; k < ROWS; k++)
-            up[k] = parent[ret_root[k]];
+            up[k] = now[ret_root[k]];
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             moved = moved || up[k] != ret_root[k];
-            parent[start[k]] = up[k];
             ret_root[k] = up[k];
         }
-    } while (__any_sync(~0u, moved));
+        moved = __any_sync(~0u, moved);
+        if (moved)
+#pragma unroll
+            for (int k = 0; k < ROWS; k++)
+                atomicMin(&own[k * PLX_TILE], up[k]);
+    } while (moved);
 }
 
 static __device__ __forceinline__ uint32_t run_length(uint32_t starts)

@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks
 
     load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
     __pipeline_commit();
-    prefetch_next<HEIGHT>(a, x0, y0);
+    plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0 + a.ahead, (int)threadIdx.x);
     __pipeline_wait_prior(0);
     __syncthreads();
     make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);

@@ -19,7 +19,6 @@
 #define BYTES_X (TILE_X + 2 * PLX_PIECE) /* of the tile and its surroundings, as read */
 #define PAIRS_X (HALF + 2 * RADIUS_X)
 #define BYTE_OF_PAIR (PLX_PIECE - RADIUS_X) /* column of the bytes at that of the pairs */
-#define LINE 128                            /* bytes, of L2 */
 #define EMPTY 0x64006400u                   /* 1024 in both halves */
 
 struct census_args {
@@ -49,15 +48,6 @@ static __device__ __forceinline__ void load_bytes(const struct census_args &a, i
         return;
     plx_load_pieces<tile_of<RY, HEIGHT>::rows + 2, WARPS, BYTES_X>(a.grey, x, y0 - RY - 1, a.grey_aligned,
                                                                    (int)threadIdx.x / 32, &bytes[0][tx]);
-}
-
-/* Has the pixels of the tile that comes in the place of the one at (X0, Y0) brought into L2. */
-template <int HEIGHT> static __device__ __forceinline__ void prefetch_next(const struct census_args &a, int x0, int y0)
-{
-    const int lines = TILE_X / LINE, x = x0 + threadIdx.x % lines * LINE, row = threadIdx.x / lines, y = y0 + a.ahead + row;
-
-    if (row < HEIGHT && x < a.grey.width && y < a.grey.height)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.grey.row(y) + x));
 }
 
 /* The two lower bytes of a word as a pair, or the two upper ones. */

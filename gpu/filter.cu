@@ -16,7 +16,10 @@ extern "C" {
 #define TILE_X (WARPS * STRIP)
 #define HIGH 64          /* rows of a tile */
 #define LOW 32           /* where there is a multiprocessor for each of these */
-#define PER_SM 4         /* blocks that a multiprocessor is meant to hold; one less where a window takes two products */
+#define TALL 96          /* where high ones are many, and a multiprocessor holds PER_SM of these */
+#define TALL_BYTES 40960 /* of shared memory */
+#define MANY_TILES 8     /* for each multiprocessor */
+#define PER_SM 4         /* blocks that a multiprocessor is meant to hold */
 #define MARGIN PLX_PIECE /* columns before the tile */
 #define PITCH 208        /* of the tile in shared memory: few bank conflicts */
 #define PITCH_OUT 144    /* of what is made of it: none */
@@ -26,6 +29,7 @@ struct filter_args {
     plx_view<uint8_t> dst;
     struct axis x, y;
     int size_x, size_y, factor_x, factor_y;
+    int ahead; /* rows to the tile that takes the place of another when that is done */
     bool src_aligned, dst_aligned;
 };
 
@@ -173,10 +177,13 @@ static __device__ __forceinline__ void filter_strip(const struct filter_args &a,
     }
 }
 
+/* One less where registers allow no more. */
+template <int KX, int KY> static constexpr int per_sm = KX + KY > 2 || PLX_ARCH < 800 ? PER_SM - 1 : PER_SM;
+
 /* Grid: tiles of 128 x HEIGHT pixels, a warp a strip of 16 columns. KX, KY: products by which a window is deep enough, 2 from
- * 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile), writes 1. */
+ * 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile, 1.5 of a tall one), writes 1. */
 template <int KX, int KY, int HEIGHT>
-static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? PER_SM - 1 : PER_SM) filter_kernel(filter_args a)
+static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_kernel(filter_args a)
 {
     __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][PITCH];
     __shared__ __align__(PLX_PIECE) uint8_t made[HEIGHT][PITCH_OUT];
@@ -185,6 +192,7 @@ static __global__ void __launch_bounds__(WARPS * 32, KX + KY > 2 ? PER_SM - 1 : 
     const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
 
     load_tile<HEIGHT + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
+    plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0 + a.ahead, (int)(threadIdx.y * 32 + threadIdx.x));
     load_axis(a.x, 0, axis_x);
     load_axis(a.y, WARPS * 16, axis_y);
     __pipeline_wait_prior(0);
@@ -202,12 +210,26 @@ static bool needs_two(int size, int wasted)
     return STEP - 1 + size + wasted > DEPTH;
 }
 
+static const int heights[] = {LOW, HIGH, TALL};
+
+/* Index of the height that tiles of IMAGE have. */
+static int choose_height(const struct plx_gpu *gpu, const struct plx_image *image)
+{
+    const dim3 low = plx_grid(image->width, image->height, dim3(TILE_X, LOW));
+    const dim3 high = plx_grid(image->width, image->height, dim3(TILE_X, HIGH));
+
+    if (low.x * low.y <= (unsigned)gpu->multiprocessors)
+        return 0;
+    return high.x * high.y > (unsigned)gpu->multiprocessors * MANY_TILES && gpu->shared_bytes >= PER_SM * TALL_BYTES ? 2 : 1;
+}
+
 int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
                    const struct plx_image *dst)
 {
-    static void (*const kernel[2][2][2])(struct filter_args) = {
+    static void (*const kernel[][2][2])(struct filter_args) = {
         {{filter_kernel<1, 1, LOW>, filter_kernel<1, 2, LOW>}, {filter_kernel<2, 1, LOW>, filter_kernel<2, 2, LOW>}},
-        {{filter_kernel<1, 1, HIGH>, filter_kernel<1, 2, HIGH>}, {filter_kernel<2, 1, HIGH>, filter_kernel<2, 2, HIGH>}}};
+        {{filter_kernel<1, 1, HIGH>, filter_kernel<1, 2, HIGH>}, {filter_kernel<2, 1, HIGH>, filter_kernel<2, 2, HIGH>}},
+        {{filter_kernel<1, 1, TALL>, filter_kernel<1, 2, TALL>}, {filter_kernel<2, 1, TALL>, filter_kernel<2, 2, TALL>}}};
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_image_ok(src, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(src, dst) || !plx_filter_ok(filter))
         return PLX_ERR_ARG;
@@ -225,9 +247,9 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     args.dst_aligned = plx_rows_aligned(dst, PLX_PIECE);
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
-    const dim3 low = plx_grid(src->width, src->height, dim3(TILE_X, LOW)), block(32, WARPS);
-    const bool high = low.x * low.y > (unsigned)gpu->multiprocessors;
-    const dim3 grid = high ? plx_grid(src->width, src->height, dim3(TILE_X, HIGH)) : low;
-    kernel[high][two_x][two_y]<<<grid, block, 0, gpu->stream>>>(args);
+    const int height = choose_height(gpu, src);
+    const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, (unsigned)heights[height])), block(32, WARPS);
+    args.ahead = (gpu->multiprocessors * PER_SM / (int)grid.x + 1) * heights[height];
+    kernel[height][two_x][two_y]<<<grid, block, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, filter_kernel);
 }

@@ -8,6 +8,7 @@
 #include "gpu/vector.cuh"
 
 #define PLX_PIECE 16 /* bytes */
+#define PLX_LINE 128 /* bytes, of L2 */
 
 /* A piece of one pixel, as beside the image. */
 static __device__ __forceinline__ void plx_repeat(uint8_t pixel, uint8_t *ret_piece)
@@ -69,6 +70,16 @@ static __device__ __forceinline__ void plx_load_pieces(const plx_view<const uint
         for (int i = first; i < ROWS; i += STEP)
             plx_load_piece(image.row(plx_clamp(y0 + i, 0, bottom)), image.width, x, false, ret_tile + i * PITCH);
     }
+}
+
+/* Has what the image has of COLUMNS x ROWS pixels from (X, Y) on brought into L2, a line by each of the first threads. */
+template <int COLUMNS, int ROWS>
+static __device__ __forceinline__ void plx_prefetch_tile(const plx_view<const uint8_t> &image, int x, int y, int thread)
+{
+    const int lines = COLUMNS / PLX_LINE, at_x = x + thread % lines * PLX_LINE, row = thread / lines;
+
+    if (row < ROWS && at_x < image.width && y + row < image.height)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(image.row(y + row) + at_x));
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/filter.h"
 #include "core/raw.h"
+#include "tests/parity/confine.h"
 #include "tests/parity/image.h"
 
 /* Rows of twins are 3 elements longer than the picture: 13, 125, 253 and 509 columns make whole vectors. */
@@ -227,6 +228,9 @@ int main(int argc, char **argv)
     if (count >= PARITY_COUNT(sizes)) { /* more tiles than any GPU works on at once, and several blocks a zone */
         test_histogram(&parity, 4093, 1030);
         test_filter(&parity, 4093, 1030);
+        confine_stages(parity.gpu, 4); /* on which these are enough for the filter's tallest tiles */
+        test_filter(&parity, 509, 670);
+        test_filter(&parity, 1241, 377);
     }
     image_template(&parity);
     image_refusals(&parity);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
 #include "gpu/census_word.cuh"
+#include "gpu/follow.cuh"
 
 #define HIGH 16      /* rows of a tile */
 #define LOW 8        /* where high ones are few */
@@ -124,6 +125,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks
     const bool plain = x0 + TILE_X <= a.grey.width && y0 + HEIGHT <= a.grey.height && a.census_aligned && a.gradient_aligned &&
                        !(border && a.zero_border);
 
+    plx_follow();
     load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
     __pipeline_commit();
     plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0 + a.ahead, (int)threadIdx.x);
@@ -144,7 +146,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks
     }
 }
 
-template <enum plx_census_kind KIND> static void launch(struct plx_gpu *gpu, struct census_args *args)
+template <enum plx_census_kind KIND> static int launch(struct plx_gpu *gpu, struct census_args *args)
 {
     const dim3 high = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, HIGH));
     const dim3 low = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, LOW));
@@ -152,17 +154,16 @@ template <enum plx_census_kind KIND> static void launch(struct plx_gpu *gpu, str
 
     if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES) {
         args->ahead = at_once * LOW;
-        census_kernel<KIND, LOW><<<low, 32 * WARPS, 0, gpu->stream>>>(*args);
-    } else {
-        args->ahead = at_once * HIGH;
-        census_kernel<KIND, HIGH><<<high, 32 * WARPS, 0, gpu->stream>>>(*args);
+        return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, LOW>), low, 32 * WARPS, *args);
     }
+    args->ahead = at_once * HIGH;
+    return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, HIGH>), high, 32 * WARPS, *args);
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features)
 {
-    static void (*const launches[])(struct plx_gpu *, struct census_args *) = {
+    static int (*const launches[])(struct plx_gpu *, struct census_args *) = {
         launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_7X5>, launch<PLX_CENSUS_FULL_9X7>,
         launch<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
     struct plx_gpu *gpu = plx_gpu(self);
@@ -183,6 +184,5 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                                plx_rows_aligned(grey, PLX_PIECE),
                                plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
                                !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
-    launches[match->census](gpu, &args);
-    return PLX_LAUNCHED(gpu, census_kernel);
+    return launches[match->census](gpu, &args);
 }

@@ -8,6 +8,7 @@ extern "C" {
 #include "core/filter.h"
 }
 #include "gpu/banded.cuh"
+#include "gpu/follow.cuh"
 #include "gpu/tile.cuh"
 
 #define WARPS 8  /* of a block, a strip of columns each */
@@ -50,6 +51,12 @@ static __device__ __forceinline__ void load_axis(const struct axis &from, int fi
     const int i = (int)(threadIdx.y * 32 + threadIdx.x) - first;
     if (i >= 0 && i < (int)(sizeof from / sizeof(uint4)))
         ((uint4 *)&ret_axis)[i] = ((const uint4 *)&from)[i];
+}
+
+static __device__ __forceinline__ void load_axes(const struct filter_args &a, struct axis &ret_x, struct axis &ret_y)
+{
+    load_axis(a.x, 0, ret_x);
+    load_axis(a.y, WARPS * 16, ret_y);
 }
 
 /* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped, a row by half a warp; there after
@@ -188,13 +195,19 @@ static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_ke
     __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][PITCH];
     __shared__ __align__(PLX_PIECE) uint8_t made[HEIGHT][PITCH_OUT];
     __shared__ struct axis axis_x, axis_y;
+    constexpr bool alone = HEIGHT == LOW, few = HEIGHT == HIGH; /* on its multiprocessor; so that all may run at once */
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT, g = threadIdx.x / 4;
     const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
 
+    if (alone) /* where others work beside it they would wait for this block's pixels longer */
+        load_axes(a, axis_x, axis_y);
+    plx_wait();
+    if (!few)
+        plx_lead();
     load_tile<HEIGHT + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
     plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0 + a.ahead, (int)(threadIdx.y * 32 + threadIdx.x));
-    load_axis(a.x, 0, axis_x);
-    load_axis(a.y, WARPS * 16, axis_y);
+    if (!alone)
+        load_axes(a, axis_x, axis_y);
     __pipeline_wait_prior(0);
     __syncthreads();
     const struct bands<KX> x(axis_x, column_of(g) + skipped, column_of(g + 8) + skipped);
@@ -202,6 +215,8 @@ static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_ke
     filter_strip<KX, KY, HEIGHT>(a, &tile[0][MARGIN - before + threadIdx.y * STRIP], x, y, made);
     __syncthreads();
     store_tile(a, x0, y0, made);
+    if (few)
+        plx_lead();
 }
 
 /* Matrix products that hold the window of SIZE, WASTED places and one step of outputs. */
@@ -250,6 +265,5 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     const int height = choose_height(gpu, src);
     const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, (unsigned)heights[height])), block(32, WARPS);
     args.ahead = (gpu->multiprocessors * PER_SM / (int)grid.x + 1) * heights[height];
-    kernel[height][two_x][two_y]<<<grid, block, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, filter_kernel);
+    return PLX_LAUNCH_NEXT(gpu, kernel[height][two_x][two_y], grid, block, args);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that begin while the one before them in the stream ends: programmatic dependent launch, from compute capability 9.0
- * on; elsewhere they begin after it. Each waits for all before it, and as a rule only then lets the next one begin. So what a
- * kernel does ahead of that may read whatever is older than the kernel before it, and must write nothing that others touch. A
- * kernel that lets the next one begin before it has waited says so: then that one's early reads must be older by a kernel more.
+ * Kernels that begin while the one before them in the stream ends, of whichever stage: programmatic dependent launch, from
+ * compute capability 9.0 on; elsewhere, and behind a copy, they begin after it. Each waits for all before it, and as a rule
+ * only then lets the next one begin. So what a kernel does ahead of that may read whatever is older than the kernel before it,
+ * and must write nothing that others touch. A kernel that lets the next one begin before it has waited says so: then that
+ * one's early reads must be older by a kernel more.
+ *
+ * The next one's blocks take the places that are free. Where those are not the same everywhere they end up side by side on some
+ * multiprocessors, so a kernel whose blocks all run at once, but not each alone, lets the next one begin at its own end.
  */
 #ifndef PLX_GPU_FOLLOW_CUH
 #define PLX_GPU_FOLLOW_CUH
@@ -54,7 +58,7 @@ static inline cudaError_t plx_launch_early(const struct plx_gpu *gpu, void (*ker
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/* The same, after one of the same stage. */
+/* The same of a plain grid. */
 template <class... Parameters, class... Arguments>
 static inline cudaError_t plx_launch_next(const struct plx_gpu *gpu, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                           const Arguments &...arguments)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage histogram: brightness counts of the whole image and of a grid of zones. */
+#include "gpu/follow.cuh"
 #include "gpu/vector.cuh"
 
 #define LEVELS PLX_GPU_LEVELS
@@ -161,12 +162,14 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) histogram_kernel(histo
     pixels next = {};
     int start;
 
+#pragma unroll
+    for (int i = 0; i < FOURS; i++) /* while the kernel before ends */
+        ((uint4 *)counter)[threadIdx.x + i * THREADS] = make_uint4(0, 0, 0, 0);
+    plx_wait();
     if (inside && first < end)
         next = *(const pixels *)c.vector(first, &start);
-#pragma unroll
-    for (int i = 0; i < FOURS; i++) /* while the first pixels are on their way */
-        ((uint4 *)counter)[threadIdx.x + i * THREADS] = make_uint4(0, 0, 0, 0);
     __syncthreads();
+    plx_lead();
 #pragma unroll 1
     for (int row = first; row < end; row += a.rows_at_once) {
         const pixels read = next;
@@ -204,6 +207,5 @@ int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int
                                         pieces,
                                         THREADS / pieces,
                                         gpu->totals};
-    histogram_kernel<<<dim3(ZONES, (unsigned)slices), THREADS, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, histogram_kernel);
+    return PLX_LAUNCH_NEXT(gpu, histogram_kernel, dim3(ZONES, (unsigned)slices), THREADS, args);
 }

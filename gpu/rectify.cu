@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage rectify: resampling by a fixed-point map. */
 #include "gpu/bilinear.cuh"
+#include "gpu/follow.cuh"
 #include "gpu/total.cuh"
 #include "gpu/vector.cuh"
 
@@ -75,6 +76,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
 
     if (y0 < end)
         next = load_entries(a.entry + (size_t)y0 * a.dst.width + x, count, a.entries_aligned);
+    plx_wait();
     for (int y = y0; y < end; y += BLOCK_Y) {
         const struct entries entries = next;
         plx_vector<T, EACH> value;
@@ -85,6 +87,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
             value.at[i] = pixel(a.src, entries, i, i < count, &masked);
         plx_store(value, a.dst.row(y) + x, count, a.dst_aligned);
     }
+    plx_lead(); /* not before: see follow.cuh */
     plx_grid_sum(masked, a.totals, a.ret_masked);
 }
 
@@ -101,8 +104,7 @@ static int run(struct plx_gpu *gpu, const struct plx_image *src, const struct pl
                                   gpu->totals,
                                   ret_masked};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(dst->width, dst->height, dim3(BLOCK_X * EACH, TILE_ROWS));
-    rectify_kernel<T><<<grid, block, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, rectify_kernel);
+    return PLX_LAUNCH_NEXT(gpu, rectify_kernel<T>, grid, block, args);
 }
 
 int plx_gpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,

@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_ke
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT, g = threadIdx.x / 4;
     const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
 
-    if (alone) /* where others work beside it they would wait for this block's pixels longer */
+    if (alone) /* blocks of later rounds do not wait, and would only ask for their pixels later */
         load_axes(a, axis_x, axis_y);
     plx_wait();
     if (!few)

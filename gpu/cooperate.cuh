@@ -5,10 +5,10 @@
 
 #include <cooperative_groups.h>
 
-#include "gpu/device.cuh"
+#include "gpu/follow.cuh"
 
 /* Launches as many blocks of KERNEL as the device runs at once, up to MOST, each with BYTES of dynamic shared memory; ARGS is
- * its only parameter. FOLLOWS: it calls plx_wait or plx_follow, and is launched as by plx_launch_next. */
+ * its only parameter. FOLLOWS: it calls plx_wait or plx_follow, and is launched early. */
 template <class Args>
 static inline int plx_launch_together(struct plx_gpu *gpu, void (*kernel)(Args), int most, int threads, Args args,
                                       bool follows = false, size_t bytes = 0)
@@ -20,12 +20,10 @@ static inline int plx_launch_together(struct plx_gpu *gpu, void (*kernel)(Args),
     if (result < 0)
         return result;
     const int resident = gpu->multiprocessors * each;
-    cudaLaunchAttribute how[2] = {};
+    cudaLaunchAttribute how[2] = {{}, plx_early()};
     cudaLaunchConfig_t config = {};
     how[0].id = cudaLaunchAttributeCooperative;
     how[0].val.cooperative = 1;
-    how[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    how[1].val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = dim3((unsigned)(resident < most ? resident : most));
     config.blockDim = dim3((unsigned)threads);
     config.dynamicSmemBytes = bytes;

@@ -44,15 +44,23 @@ static inline int plx_bytes_alone(const struct plx_gpu *gpu)
     return gpu->shared_bytes / 2;
 }
 
-/* Launches a KERNEL that calls plx_follow, as CONFIG says, right after another one in that stream. */
-template <class... Parameters, class... Arguments>
-static inline cudaError_t plx_launch_early(const struct plx_gpu *gpu, void (*kernel)(Parameters...), cudaLaunchConfig_t config,
-                                           const Arguments &...arguments)
+/* How a kernel that calls plx_wait or plx_follow is launched right after another one in its stream. */
+static inline cudaLaunchAttribute plx_early(void)
 {
     cudaLaunchAttribute early = {};
 
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
+    return early;
+}
+
+/* Launches such a KERNEL as CONFIG says. */
+template <class... Parameters, class... Arguments>
+static inline cudaError_t plx_launch_early(const struct plx_gpu *gpu, void (*kernel)(Parameters...), cudaLaunchConfig_t config,
+                                           const Arguments &...arguments)
+{
+    cudaLaunchAttribute early = plx_early();
+
     config.attrs = &early;
     config.numAttrs = gpu->follows ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, arguments...);

@@ -2,6 +2,7 @@
 /* The sweeps of sgm_sweeps.cuh: how bands follow each other, and how they are launched. */
 #include <limits.h>
 
+#include "gpu/cooperate.cuh"
 #include "gpu/sgm_sweeper.cuh"
 
 /* Blocks of a multiprocessor: what an Orin's shared memory has room for. Three, of fewer registers, are slower where there is
@@ -141,22 +142,14 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
     struct plx_gpu *gpu = job->gpu;
     const auto kernel = sweeps_kernel<F, S, VARYING>;
     const int bytes = (int)sizeof(band_memory<S>);
-    void *arguments[] = {&args};
-    int resident = 0;
 
     args.columns = (int)plx_blocks(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
     args.groups = (int)plx_blocks(args.height, S::ROWS);
     args.bands = (int)plx_blocks(args.groups, WARPS);
     int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result == 0)
-        result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, (WARPS + 1) * WARP, bytes));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaLaunchCooperativeKernel((const void *)kernel,
-                                                           dim3((unsigned)min(resident * gpu->multiprocessors, 2 * args.bands)),
-                                                           dim3((WARPS + 1) * WARP), arguments, (size_t)bytes, gpu->stream));
-    if (result < 0)
-        return result;
-    return plx_sgm_right_view(job);
+        result = plx_launch_together(gpu, kernel, 2 * args.bands, (WARPS + 1) * WARP, args, false, (size_t)bytes);
+    return result < 0 ? result : plx_sgm_right_view(job);
 }
 
 template <class F, int D> static int choose_paths(const struct plx_sgm_job *job, const sweep_args &args)

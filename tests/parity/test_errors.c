@@ -98,9 +98,6 @@ CALL(0, cudaMemcpy2DAsync,
      (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
       cudaStream_t stream),
      (dst, dst_pitch, src, src_pitch, width, height, kind, stream))
-CALL(0, cudaLaunchCooperativeKernel,
-     (const void *function, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream),
-     (function, grid, block, arguments, shared, stream))
 CALL(0, cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *function, void **arguments),
      (config, function, arguments))
 RELEASE(cudaFree, (void *data), (data))

@@ -26,8 +26,8 @@ struct tile {
     uint32_t parent[PLX_TILE_PIXELS], area[PLX_TILE_PIXELS];
     uint32_t bits[KINDS][PLX_TILE];
     uint32_t joins[(PLX_TILE - 1) * LINKS * PLX_TILE]; /* two places in the tile each */
-    uint32_t joined;                                   /* how many there are */
-    uint32_t parts[WARPS];                             /* that have their roots in the rows of each warp */
+    uint32_t joined, listed;                           /* how many joins and parts there are */
+    uint16_t parts[PLX_TILE_PIXELS];                   /* places of their roots */
 };
 
 /* The place of the highest bit of BITS, which are not 0. */
@@ -36,11 +36,6 @@ static __device__ __forceinline__ uint32_t highest_bit(uint32_t bits)
     uint32_t place;
     asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits)); /* 31 - __clz(bits) is two subtractions more */
     return place;
-}
-
-static __device__ __forceinline__ uint32_t bits_before()
-{
-    return (1u << threadIdx.x) - 1;
 }
 
 /* Bits of the lanes whose disparities differ by no more than STEP. */
@@ -189,55 +184,49 @@ static __device__ __forceinline__ void find_roots(uint32_t *parent, const rows &
     } while (moved);
 }
 
-static __device__ __forceinline__ uint32_t run_length(uint32_t starts)
+/* Adds the warp's pixels to the areas of their ROOTs, and lists the roots among them as parts of the tile. A pixel that is out
+ * is its own root, and nobody else's. */
+static __device__ __forceinline__ void count_parts(const rows &r, const uint32_t (&root)[ROWS], tile &t)
 {
-    const uint32_t next = starts & ~1u << threadIdx.x;
-    return (next ? __ffs(next) - 1 : PLX_TILE) - threadIdx.x;
-}
-
-/* Adds the warp's runs to the areas of their ROOTs; RET_IS_ROOT: bits of the pixels that are such. Returns how many. */
-static __device__ __forceinline__ uint32_t count_parts(const rows &r, const uint32_t (&root)[ROWS], tile &t,
-                                                       uint32_t (&ret_is_root)[ROWS])
-{
-    uint32_t mine = 0;
+    const uint32_t first = threadIdx.y * ROWS * PLX_TILE + threadIdx.x;
+    uint32_t is_root = 0;
 
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
-        if ((r.in[k] & r.starts[k]) >> threadIdx.x & 1)
-            atomicAdd(&t.area[root[k]], run_length(r.starts[k]));
-        ret_is_root[k] = r.in[k] & __ballot_sync(~0u, root[k] == (threadIdx.y * ROWS + k) * PLX_TILE + threadIdx.x);
-        mine += __popc(ret_is_root[k]);
+        atomicAdd(&t.area[root[k]], 1); /* at once for all lanes with the same root */
+        is_root |= (r.in[k] >> threadIdx.x & 1) && root[k] == first + k * PLX_TILE ? 1u << k : 0;
     }
-    return mine;
+    for (; is_root != 0; is_root &= is_root - 1)
+        t.parts[atomicAdd(&t.listed, 1)] = (uint16_t)(first + (__ffs(is_root) - 1) * PLX_TILE);
 }
 
-/* Writes the parents of the pixels, and the tile's list of parts, of which the warps have so many each as T says. */
+/* Raster index of a place in the tile. */
+static __device__ __forceinline__ uint32_t raster(const plx_find_args &a, uint32_t place)
+{
+    const uint32_t width = a.disparity.width, corner = blockIdx.y * PLX_TILE * width + blockIdx.x * PLX_TILE;
+    return corner + place + place / PLX_TILE * (width - PLX_TILE);
+}
+
+/* Writes the parents of the pixels, and the tile's list of parts. */
 static __device__ __forceinline__ void write_tile(const plx_find_args &a, const tile &t, const rows &r,
-                                                  const uint32_t (&root)[ROWS], const uint32_t (&is_root)[ROWS])
+                                                  const uint32_t (&root)[ROWS])
 {
     const uint32_t lane = threadIdx.x, warp = threadIdx.y, index = blockIdx.y * gridDim.x + blockIdx.x;
-    const uint32_t width = a.disparity.width, corner = (blockIdx.y * width + blockIdx.x) * PLX_TILE;
-    uint32_t parts = 0, before = 0;
+    const int x = blockIdx.x * PLX_TILE + lane, top = blockIdx.y * PLX_TILE + warp * ROWS;
+    uint32_t pixel = (uint32_t)top * a.disparity.width + x;
 
-#pragma unroll
-    for (int w = 0; w < WARPS; w++) {
-        before += w < warp ? t.parts[w] : 0;
-        parts += t.parts[w];
-    }
     if (lane == 0 && warp == 0)
-        a.to.of_tile[index] = parts;
-    const uint32_t x = blockIdx.x * PLX_TILE + lane, top = blockIdx.y * PLX_TILE + warp * ROWS;
-    uint32_t pixel = top * width + x, *part = a.to.parts + index * PLX_TILE_PIXELS + before;
+        a.to.of_tile[index] = t.listed;
 #pragma unroll
-    for (int k = 0; k < ROWS; k++, pixel += width) {
-        const uint32_t parent = corner + root[k] / PLX_TILE * width + root[k] % PLX_TILE;
-        if (x < width && top + k < a.disparity.height)
-            a.to.parent[pixel] = r.in[k] >> lane & 1 ? parent : PLX_NO_COMPONENT;
-        if (is_root[k] >> lane & 1) {
-            part[__popc(is_root[k] & bits_before())] = root[k] | t.area[root[k]] * PLX_TILE_PIXELS;
-            a.to.area[pixel] = a.to.number[pixel] = 0;
-        }
-        part += __popc(is_root[k]);
+    for (int k = 0; k < ROWS; k++, pixel += a.disparity.width) {
+        const uint32_t to = r.in[k] >> lane & 1 ? raster(a, root[k]) : PLX_NO_COMPONENT;
+        if (x < a.disparity.width && top + k < a.disparity.height)
+            a.to.parent[pixel] = to;
+    }
+    for (uint32_t i = warp * PLX_TILE + lane; i < t.listed; i += THREADS) {
+        const uint32_t part = t.parts[i], at = raster(a, part);
+        a.to.parts[index * PLX_TILE_PIXELS + i] = part | t.area[part] * PLX_TILE_PIXELS;
+        a.to.area[at] = a.to.number[at] = 0;
     }
 }
 
@@ -247,11 +236,11 @@ template <bool EIGHT> static __global__ void __launch_bounds__(THREADS, BLOCKS) 
     __shared__ __align__(16) tile t;
     const uint32_t lane = threadIdx.x, warp = threadIdx.y, thread = warp * PLX_TILE + lane;
     const uint32_t word = (blockIdx.y * gridDim.x + blockIdx.x) * PLX_TILE + thread;
-    uint32_t root[ROWS], is_root[ROWS] = {0}, parts = 0;
+    uint32_t root[ROWS] = {0};
 
     plx_lead();
     if (thread == 0)
-        t.joined = 0;
+        t.joined = t.listed = 0;
     if (word == 0)
         *a.to.listed = 0;
     if (warp == 0 && word < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
@@ -271,12 +260,10 @@ template <bool EIGHT> static __global__ void __launch_bounds__(THREADS, BLOCKS) 
     __syncthreads();
     if (any) {
         find_roots(t.parent, r, root);
-        parts = count_parts(r, root, t, is_root);
+        count_parts(r, root, t);
     }
-    if (lane == 0)
-        t.parts[warp] = parts;
     __syncthreads();
-    write_tile(a, t, r, root, is_root);
+    write_tile(a, t, r, root);
 }
 
 int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *args, bool eight)

@@ -49,14 +49,22 @@ PLX_BOTH void plx_refine_add(struct plx_refine_sums *sums, const uint8_t *left, 
     plx_refine_pixel(sums, near, across, at, d + shift);
 }
 
-/* The step from the disparity tried to the one where the images agree, rounded, within +-PLX_REFINE_STEP. */
+/* The step from the disparity tried to the one where the images agree, rounded half away from zero, within +-PLX_REFINE_STEP.
+ */
 PLX_BOTH int plx_refine_step(const struct plx_refine_sums *sums)
 {
     if (sums->gg == 0)
         return 0;
-    const int64_t twice = -4 * sums->ge; /* of the step times gg; rounded away from zero at halves */
-    const int64_t step = (twice < 0 ? twice - sums->gg : twice + sums->gg) / (2 * sums->gg);
-    return (int)(step > PLX_REFINE_STEP ? PLX_REFINE_STEP : step < -PLX_REFINE_STEP ? -PLX_REFINE_STEP : step);
+    /* 4 |ge| / (2 gg), rounded half up: by long division, of which no more bits than the largest step has are needed */
+    int64_t rest = 4 * (sums->ge < 0 ? -sums->ge : sums->ge) + sums->gg;
+    int step = 0;
+    for (int bit = 8; bit > 0; bit /= 2) {
+        const int64_t part = 2 * bit * sums->gg;
+        step += rest >= part ? bit : 0;
+        rest -= rest >= part ? part : 0;
+    }
+    step = step < PLX_REFINE_STEP ? step : PLX_REFINE_STEP;
+    return sums->ge < 0 ? step : -step;
 }
 
 #endif

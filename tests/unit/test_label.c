@@ -12,6 +12,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
+#include "core/region_fit.h"
 #include "cpu/cpu.h"
 #include "tests/oracle/board.h"
 #include "tests/oracle/components.h"
@@ -264,6 +265,37 @@ static void nothing_is_valid(void **state)
     scene_free(&scene);
 }
 
+/* plx_refine_step, as it is defined. */
+static int step_by_division(int64_t gg, int64_t ge)
+{
+    const int64_t twice = -4 * ge; /* of the step times gg */
+    const int64_t step = gg > 0 ? (twice < 0 ? twice - gg : twice + gg) / (2 * gg) : 0;
+    return (int)(step > PLX_REFINE_STEP ? PLX_REFINE_STEP : step < -PLX_REFINE_STEP ? -PLX_REFINE_STEP : step);
+}
+
+static void check_step(int64_t gg, int64_t ge)
+{
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const struct plx_refine_sums sums = {gg, sign * ge, 0};
+        assert_int_equal(plx_refine_step(&sums), step_by_division(gg, sign * ge));
+    }
+}
+
+static void a_step_is_the_rounded_quotient(void **state)
+{
+    (void)state;
+    uint64_t seed = board_seed();
+
+    for (int64_t gg = 0; gg < 200; gg++)
+        for (int64_t ge = 0; ge < 8 * gg + 8; ge++)
+            check_step(gg, ge);
+    for (int i = 0; i < 200000; i++) {
+        const int64_t gg = (int64_t)(board_random(&seed) >> (18 + board_below(&seed, 40)));
+        check_step(gg, (int64_t)(board_random(&seed) >> (18 + board_below(&seed, 40))));
+        check_step(gg, gg / 4 * board_below(&seed, 28) + board_below(&seed, 8)); /* about where it changes */
+    }
+}
+
 static void bad_arguments(void **state)
 {
     (void)state;
@@ -292,7 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_masks),     cmocka_unit_test(smooth_patches), cmocka_unit_test(shapes),
-        cmocka_unit_test(nothing_is_valid), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(nothing_is_valid), cmocka_unit_test(bad_arguments),  cmocka_unit_test(a_step_is_the_rounded_quotient),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

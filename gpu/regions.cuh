@@ -4,6 +4,7 @@
 #define PLX_GPU_REGIONS_CUH
 
 #include "gpu/follow.cuh"
+#include "gpu/warp.cuh"
 
 #include "core/region_fit.h"
 
@@ -52,17 +53,22 @@ struct plx_regions_args {
     struct plx_region *ret_regions;
 };
 
-/* A thread's pixels, from (X, TOP) down, read at once so that the reads overlap; 0 outside. */
+/* How many of a thread's pixels, from (X, TOP) down, are in the image. */
+static __device__ __forceinline__ int rows_inside(const plx_regions_args &a, int x, int top)
+{
+    return x >= 0 && x < a.labels.width ? a.labels.height - top : 0;
+}
+
+/* Those pixels, read at once so that the reads overlap; 0 outside. */
 template <class T>
-static __device__ __forceinline__ void read_column(plx_view<const T> image, int x, int top, uint32_t (&ret_value)[ROWS])
+static __device__ __forceinline__ void read_column(plx_view<const T> image, int x, int top, int rows,
+                                                   uint32_t (&ret_value)[ROWS])
 {
     const char *from = (const char *)(image.row(top) + x);
 
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        const bool inside = x >= 0 && x < image.width && top + i < image.height;
-        ret_value[i] = inside ? *(const T *)(from + i * image.pitch) : 0;
-    }
+    for (int i = 0; i < ROWS; i++)
+        ret_value[i] = i < rows ? *(const T *)(from + i * image.pitch) : 0;
 }
 
 /* The regions of the thread's pixels, of COUNT, by their LABEL; false if no pixel of the warp is in any. */
@@ -82,21 +88,24 @@ static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS
  * it. All lanes call it. */
 template <class Add> static __device__ __forceinline__ void by_region(const uint32_t (&region)[ROWS], const Add &add)
 {
-    uint32_t open = 0, all; /* the thread's pixels that are still to be added */
+    uint32_t open[ROWS]; /* what is still to be added */
 
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        open |= region[i] != NO_REGION ? 1u << i : 0;
-    while ((all = __ballot_sync(~0u, open != 0)) != 0) {
-        uint32_t next = NO_REGION, mine = 0;
-#pragma unroll
-        for (int i = ROWS - 1; i >= 0; i--)
-            next = open >> i & 1 ? region[i] : next;
-        const uint32_t one = __shfl_sync(~0u, next, __ffs(all) - 1);
+        open[i] = region[i];
+    for (;;) {
+        uint32_t one = NO_REGION, mine = 0;
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
-            mine |= region[i] == one ? 1u << i : 0;
-        open &= ~mine;
+            one = min(one, open[i]);
+        one = plx_warp_least(one);
+        if (one == NO_REGION)
+            return;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            mine |= open[i] == one ? 1u << i : 0;
+            open[i] = open[i] == one ? NO_REGION : open[i];
+        }
         add(one, mine);
     }
 }

@@ -21,13 +21,15 @@ struct pixels {
     __device__ __forceinline__ explicit pixels(const plx_regions_args &a)
         : x(blockIdx.x * BLOCK_X + threadIdx.x), top((blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS)
     {
-        read_column(a.labels, x, top, label);
+        const int rows = rows_inside(a, x, top);
+        read_column(a.labels, x, top, rows, label);
         any = find_regions(label, PLX_MAX_OBSTACLES, region);
         if (!any)
             return;
         const int lane = threadIdx.x, before = blockIdx.x * BLOCK_X + lane - PLX_REFINE_MARGIN;
-        read_column(a.disparity, x, top, disparity);
-        read_column(a.labels, lane < PLX_REFINE_MARGIN ? before : lane < HALO ? before + BLOCK_X : -1, top, beside);
+        const int at = lane < PLX_REFINE_MARGIN ? before : lane < HALO ? before + BLOCK_X : -1;
+        read_column(a.disparity, x, top, rows, disparity);
+        read_column(a.labels, at, top, rows_inside(a, at, top), beside);
     }
 
     /* Whether the images may refine pixel I: it is in a region, and not near the ends of a run of its label. All lanes call it.

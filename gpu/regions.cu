@@ -56,19 +56,22 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
     if (!s)
         return PLX_ERR_NOMEM;
 
+    const size_t warps =
+        BLOCK_Y * (size_t)plx_blocks(gpu->limits.width, BLOCK_X) * plx_blocks(gpu->limits.height, BLOCK_Y * ROWS);
     const struct {
         void **data;
-        size_t bytes; /* of each region */
-    } arrays[] = {{(void **)&s->bins, BINS * sizeof *s->bins},
-                  {(void **)&s->sums, SUMS * sizeof *s->sums},
-                  {(void **)&s->column, width * sizeof *s->column},
-                  {(void **)&s->row, height * sizeof *s->row},
-                  {(void **)&s->found, sizeof *s->found},
-                  {(void **)&s->known, sizeof *s->known},
-                  {(void **)&s->count, sizeof *s->count}};
+        size_t count, bytes; /* of each */
+    } arrays[] = {{(void **)&s->bins, PLX_MAX_OBSTACLES * BINS, sizeof *s->bins},
+                  {(void **)&s->sums, PLX_MAX_OBSTACLES * SUMS, sizeof *s->sums},
+                  {(void **)&s->column, PLX_MAX_OBSTACLES * width, sizeof *s->column},
+                  {(void **)&s->row, PLX_MAX_OBSTACLES * height, sizeof *s->row},
+                  {(void **)&s->within, warps, sizeof *s->within},
+                  {(void **)&s->found, PLX_MAX_OBSTACLES, sizeof *s->found},
+                  {(void **)&s->known, PLX_MAX_OBSTACLES, sizeof *s->known},
+                  {(void **)&s->count, 1, sizeof *s->count}};
     int result = 0;
     for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        result = plx_gpu_alloc_local(&gpu->base, PLX_MAX_OBSTACLES * arrays[i].bytes, arrays[i].data);
+        result = plx_gpu_alloc_local(&gpu->base, arrays[i].count * arrays[i].bytes, arrays[i].data);
     return result;
 }
 
@@ -77,7 +80,7 @@ void plx_gpu_regions_destroy(struct plx_gpu *gpu)
     struct plx_gpu_regions *s = gpu->regions;
     if (!s)
         return;
-    void *const arrays[] = {s->bins, s->sums, s->column, s->row, s->found, s->known, s->count};
+    void *const arrays[] = {s->bins, s->sums, s->column, s->row, s->within, s->found, s->known, s->count};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         plx_gpu_free(&gpu->base, arrays[i]);
     free(s);

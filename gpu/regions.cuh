@@ -37,6 +37,7 @@ struct plx_gpu_regions {
     sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
     uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
     uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
+    uint4 *within;            /* [blocks][BLOCK_Y] of a warp's four rows a bit a pixel: whether the images may refine it */
     struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */
     struct plx_known *known;  /* [PLX_MAX_OBSTACLES] some of that */
     uint32_t *count;          /* of regions with a record: at most PLX_MAX_OBSTACLES */

@@ -8,49 +8,57 @@
 #define FACE_PARTS (STEP + STEP_PARTS)
 #define STEPS 3 /* of a region: face, left, right */
 #define REFINED_PARTS (STEPS * STEP_PARTS)
-#define HALO (2 * PLX_REFINE_MARGIN) /* columns beside a warp's */
+#define BESIDE (2 * (PLX_REFINE_MARGIN + 1)) /* lanes that know labels around the warp */
 
 /* A thread's pixels, from (x, top) down. Only where the warp has any in a region is there more than that. */
 struct pixels {
-    const int x, top;
+    const int x, top, rows;
     bool any;
-    uint32_t region[ROWS], disparity[ROWS];
-    uint32_t label[ROWS];
-    uint32_t beside[ROWS]; /* labels, of the three columns before the warp in the first lanes, then of those behind it */
+    uint32_t label[ROWS], region[ROWS], disparity[ROWS];
 
     __device__ __forceinline__ explicit pixels(const plx_regions_args &a)
-        : x(blockIdx.x * BLOCK_X + threadIdx.x), top((blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS)
+        : x(blockIdx.x * BLOCK_X + threadIdx.x), top((blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS), rows(rows_inside(a, x, top))
     {
-        const int rows = rows_inside(a, x, top);
         read_column(a.labels, x, top, rows, label);
         any = find_regions(label, PLX_MAX_OBSTACLES, region);
-        if (!any)
-            return;
-        const int lane = threadIdx.x, before = blockIdx.x * BLOCK_X + lane - PLX_REFINE_MARGIN;
-        const int at = lane < PLX_REFINE_MARGIN ? before : lane < HALO ? before + BLOCK_X : -1;
-        read_column(a.disparity, x, top, rows, disparity);
-        read_column(a.labels, at, top, rows_inside(a, at, top), beside);
-    }
-
-    /* Whether the images may refine pixel I: it is in a region, and not near the ends of a run of its label. All lanes call it.
-     */
-    __device__ __forceinline__ bool within_run(int i) const
-    {
-        const int lane = threadIdx.x;
-        const uint32_t first = __shfl_sync(~0u, beside[i], PLX_REFINE_MARGIN - 1);
-        const uint32_t last = __shfl_sync(~0u, label[i], BLOCK_X - 1);
-        uint32_t left = __shfl_up_sync(~0u, label[i], 1), beside_left = __shfl_up_sync(~0u, beside[i], 1);
-
-        left = lane == 0 ? first : left;
-        beside_left = lane == PLX_REFINE_MARGIN ? last : beside_left;
-        const uint64_t own = __ballot_sync(~0u, label[i] == left); /* like the pixel to the left */
-        const uint32_t other = __ballot_sync(~0u, beside[i] == beside_left) & ((1u << HALO) - 2);
-        const uint32_t earlier = other & ((1u << PLX_REFINE_MARGIN) - 1);
-        const uint64_t row =
-            (uint64_t)(other >> PLX_REFINE_MARGIN) << (PLX_REFINE_MARGIN + BLOCK_X) | own << PLX_REFINE_MARGIN | earlier;
-        return region[i] != NO_REGION && (row >> (lane + 1) & ((1u << HALO) - 1)) == (1u << HALO) - 1;
+        if (any)
+            read_column(a.disparity, x, top, rows, disparity);
     }
 };
+
+/* Labels around the warp: the first lanes have those from three columns before it to its first one, the next ones those from
+ * its last one to three columns behind it. */
+static __device__ __forceinline__ void read_beside(const plx_regions_args &a, const pixels &p, uint32_t (&ret_label)[ROWS])
+{
+    const int lane = threadIdx.x, skipped = lane < BESIDE / 2 ? 0 : BLOCK_X - 1 + PLX_REFINE_MARGIN - BESIDE / 2;
+    const int x = p.x - PLX_REFINE_MARGIN + skipped;
+    read_column(a.labels, x, p.top, lane < BESIDE ? rows_inside(a, x, p.top) : 0, ret_label);
+}
+
+/* Bits of the pixels, which have LABEL, that the images may refine: in a REGION, and not near the ends of a run of that label.
+ * All lanes call it. */
+static __device__ __forceinline__ uint32_t within_runs(uint32_t label, uint32_t region, uint32_t beside)
+{
+    const uint32_t own = __ballot_sync(~0u, label == __shfl_up_sync(~0u, label, 1)); /* like the pixel to the left */
+    const uint32_t around = __ballot_sync(~0u, beside == __shfl_up_sync(~0u, beside, 1));
+    const uint32_t before = around << (32 - PLX_REFINE_MARGIN), row = (own & ~1u) | (around >> PLX_REFINE_MARGIN & 1);
+    const uint32_t behind = around >> (BESIDE / 2 + 1);
+    uint32_t within = __ballot_sync(~0u, region != NO_REGION) & row;
+
+#pragma unroll
+    for (int k = 1; k < PLX_REFINE_MARGIN; k++)
+        within &= __funnelshift_l(before, row, k);
+#pragma unroll
+    for (int k = 1; k <= PLX_REFINE_MARGIN; k++)
+        within &= __funnelshift_r(row, behind, k);
+    return within;
+}
+
+/* The warp's own of those bits. */
+static __device__ __forceinline__ uint4 *within_of(const plx_regions_args &a)
+{
+    return &a.at.within[(blockIdx.y * gridDim.x + blockIdx.x) * BLOCK_Y + threadIdx.y];
+}
 
 /* A block's sums of each region. */
 template <int PARTS> struct __align__(16) block_sums
@@ -68,18 +76,27 @@ template <int PARTS> struct __align__(16) block_sums
 
 static __device__ __forceinline__ bool in_face(int median, int disparity)
 {
-    return abs(disparity - median) <= PLX_FACE_DEPTH;
+    return (uint32_t)(disparity - median + PLX_FACE_DEPTH) <= 2 * PLX_FACE_DEPTH;
 }
 
-/* What the images say about the pixels at their own disparities. */
-static __device__ __forceinline__ void take_face_samples(const plx_regions_args &a, const pixels &p, samples &s)
+/* What the images say about the pixels at their own disparities. Leaves in RET_WITHIN which ones they may refine. */
+static __device__ __forceinline__ void take_face_samples(const plx_regions_args &a, const pixels &p, uint4 *ret_within,
+                                                         samples &s)
 {
+    uint32_t beside[ROWS], within[ROWS];
+
+    read_beside(a, p, beside);
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const bool within = p.within_run(i);
-        s.at[i] = within ? plx_refine_place(a.labels.width, p.x, p.disparity[i], 0, a.min_disparity) : -1;
+        within[i] = within_runs(p.label[i], p.region[i], beside[i]);
+        const int at = plx_refine_place(a.labels.width, p.x, p.disparity[i], 0, a.min_disparity);
+        s.at[i] = within[i] >> threadIdx.x & 1 ? at : -1;
+        s.gg[i] = s.ge[i] = 0;
     }
-    take_samples(a, p.x, p.top, p.disparity, s);
+    if (threadIdx.x == 0)
+        *ret_within = make_uint4(within[0], within[1], within[2], within[3]);
+    if ((within[0] | within[1] | within[2] | within[3]) != 0)
+        take_samples(a, p.x, p.top, p.disparity, s);
 }
 
 /* Adds the pixels that are in the faces of their regions to the block's sums. */
@@ -110,7 +127,7 @@ static __device__ __forceinline__ void add_face(const pixels &p, const int *medi
 }
 
 /* Grid: as count_kernel. The face, and the sums of its first step; all but the medians is older than the two kernels before.
- * Reads 4 bytes a pixel, 4 to 7 more where there are regions. */
+ * Reads 4 bytes a pixel, 4 to 7 more where there are regions; writes a bit a pixel. */
 static __global__ void __launch_bounds__(BLOCK) face_kernel(plx_regions_args a)
 {
     __shared__ block_sums<FACE_PARTS> shared;
@@ -119,14 +136,17 @@ static __global__ void __launch_bounds__(BLOCK) face_kernel(plx_regions_args a)
 
     plx_lead(); /* before it waits: so the next one's first pixels are read when this one ends */
     const pixels p(a);
+    uint4 *within = within_of(a);
     samples s;
+    if (!p.any && threadIdx.x == 0)
+        *within = make_uint4(0, 0, 0, 0);
     if (!__syncthreads_or(p.any)) {
         plx_follow();
         return;
     }
     shared.clear(thread);
     if (p.any)
-        take_face_samples(a, p, s);
+        take_face_samples(a, p, within, s);
     plx_follow();
     median[thread] = a.at.known[thread].median;
     __syncthreads();
@@ -163,8 +183,8 @@ static __device__ __forceinline__ wanted wanted_of(const plx_regions_args &a, ui
 }
 
 /* Adds what the second step asks of pixels in a REGION to the block's sums. */
-static __device__ __forceinline__ void add_refined(const plx_regions_args &a, const pixels &p, const uint32_t (&region)[ROWS],
-                                                   const wanted *regions, uint32_t *shared)
+static __device__ __forceinline__ void add_refined(const plx_regions_args &a, int x, int top, const uint32_t (&region)[ROWS],
+                                                   const uint32_t (&disparity)[ROWS], const wanted *regions, uint32_t *shared)
 {
     uint32_t shifted[ROWS];
     samples s;
@@ -172,18 +192,18 @@ static __device__ __forceinline__ void add_refined(const plx_regions_args &a, co
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int shift = region[i] != NO_REGION ? regions[region[i]].shift : 0;
-        const int at = plx_refine_place(a.labels.width, p.x, p.disparity[i], shift, a.min_disparity);
-        shifted[i] = p.disparity[i] + shift;
+        const int at = plx_refine_place(a.labels.width, x, disparity[i], shift, a.min_disparity);
+        shifted[i] = disparity[i] + shift;
         s.at[i] = region[i] != NO_REGION ? at : -1;
     }
-    take_samples(a, p.x, p.top, shifted, s);
+    take_samples(a, x, top, shifted, s);
     by_region(region, [&](uint32_t one, uint32_t mine) {
         const wanted of = regions[one];
         for (int which = 0; which < STEPS; which++) {
             uint32_t step[STEP_PARTS] = {0}, asked = 0;
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
-                asked |= of.asks(which, p.x, p.disparity[i]) ? mine & 1u << i : 0;
+                asked |= of.asks(which, x, disparity[i]) ? mine & 1u << i : 0;
             if (!__any_sync(~0u, asked != 0))
                 continue;
 #pragma unroll
@@ -195,8 +215,9 @@ static __device__ __forceinline__ void add_refined(const plx_regions_args &a, co
     });
 }
 
-/* Grid: as count_kernel. The sums of the second step: of the face and of the strips on both sides. What it reads of pixels is
- * older than the three kernels before. Reads 4 bytes a pixel, 4 to 7 more where there are regions. */
+/* Grid: as count_kernel. The sums of the second step: of the face and of the strips on both sides. Labels and disparities are
+ * older than the three kernels before. Reads 4 bytes and a bit a pixel, 2 more where there are regions, 5 more of those that
+ * the images may refine. */
 static __global__ void __launch_bounds__(BLOCK) refine_kernel(plx_regions_args a)
 {
     __shared__ block_sums<REFINED_PARTS> shared;
@@ -210,15 +231,18 @@ static __global__ void __launch_bounds__(BLOCK) refine_kernel(plx_regions_args a
         return;
     }
     shared.clear(thread);
-    if (p.any)
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            region[i] = p.within_run(i) ? p.region[i] : NO_REGION;
     plx_follow();
     regions[thread] = wanted_of(a, thread);
-    __syncthreads();
-    if (p.any)
-        add_refined(a, p, region, regions, shared.of);
+    const uint4 rows = *within_of(a);
+    const uint32_t within[ROWS] = {rows.x, rows.y, rows.z, rows.w};
+    const bool any = (rows.x | rows.y | rows.z | rows.w) != 0;
+    if (!__syncthreads_or(any))
+        return;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        region[i] = within[i] >> threadIdx.x & 1 ? p.region[i] : NO_REGION;
+    if (any)
+        add_refined(a, p.x, p.top, region, p.disparity, regions, shared.of);
     __syncthreads();
 #pragma unroll 1
     for (uint32_t i = thread; i < PLX_MAX_OBSTACLES * STEPS; i += BLOCK)

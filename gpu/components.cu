@@ -254,8 +254,8 @@ int plx_gpu_components_create(struct plx_gpu *gpu)
                   {&c->listed, 1},
                   {&c->list, PLX_FEW},
                   {&c->order[1], pixels},
-                  {&c->digits, PLX_ORDER_DIGITS * PLX_ORDER_BLOCKS},
-                  {&c->in_blocks, 2 * PLX_ORDER_BLOCKS}};
+                  {&c->others, 1},
+                  {&c->areas, (PLX_ORDER_BLOCKS + 1) * PLX_ORDER_AREAS}};
     int result = 0;
     for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
         result = alloc_array(gpu, arrays[i].count, arrays[i].array);
@@ -268,8 +268,8 @@ void plx_gpu_components_destroy(struct plx_gpu *gpu)
     struct plx_gpu_components *c = gpu->components;
     if (!c)
         return;
-    uint32_t *const arrays[] = {c->parent, c->area, c->number,   c->parts,  c->of_tile,  c->large,
-                                c->listed, c->list, c->order[1], c->digits, c->in_blocks};
+    uint32_t *const arrays[] = {c->parent, c->area, c->number,   c->parts,  c->of_tile, c->large,
+                                c->listed, c->list, c->order[1], c->others, c->areas};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         plx_gpu_free(&gpu->base, arrays[i]);
     free(c);

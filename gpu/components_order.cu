@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Components that are large enough, numbered by area, the largest first, then by first pixel. One kernel sorts the roots, so
- * that the number of components never leaves the device: few by counting who comes before; many in raster order by a stable
- * radix sort, with barriers across its grid.
+ * that the number of components never leaves the device: few by counting who comes before; of many those of few pixels in
+ * raster order by counting areas, with barriers across its grid, and the others as if they were few.
  */
 #include "gpu/components.cuh"
 #include "gpu/cooperate.cuh"
@@ -11,7 +11,9 @@
 
 #define THREADS 512
 #define WARPS (THREADS / 32)
-#define DIGIT_BITS 8
+#define EACH (PLX_ORDER_BLOCKS / 32) /* blocks of a lane */
+
+static_assert(THREADS == PLX_ORDER_AREAS, "a thread an area");
 
 struct order_args {
     struct plx_gpu_components at;
@@ -29,194 +31,160 @@ static __device__ __forceinline__ share share_of(uint32_t count)
     return {min(blockIdx.x * each, count), min((blockIdx.x + 1) * each, count)};
 }
 
-static __device__ __forceinline__ uint32_t digit_of(const order_args &a, uint32_t root, int shift)
+/* Bits of the roots of few pixels among those of word I, whose AREAS it counts; the others are listed. */
+static __device__ uint32_t split_roots(const order_args &a, uint32_t i, uint32_t *areas)
 {
-    return a.at.area[root] >> shift & (PLX_ORDER_DIGITS - 1);
-}
+    uint32_t small = 0;
 
-/* Counts the block's roots, and the first digits of their areas. */
-static __device__ void count_roots(const order_args &a)
-{
-    __shared__ uint32_t total, largest, digits[PLX_ORDER_DIGITS];
-    const share mine = share_of(a.words);
-    uint32_t count = 0, most = 0;
-
-    if (threadIdx.x == 0)
-        total = largest = 0;
-    if (threadIdx.x < PLX_ORDER_DIGITS)
-        digits[threadIdx.x] = 0;
-    __syncthreads();
-    for (uint32_t i = mine.begin + threadIdx.x; i < mine.end; i += THREADS) {
-        const uint32_t roots = a.at.large[i];
-        for (uint32_t open = roots; open != 0; open &= open - 1) {
-            const uint32_t area = a.at.area[i * 32 + __ffs(open) - 1];
-            most = max(most, area);
-            atomicAdd(&digits[area & (PLX_ORDER_DIGITS - 1)], 1);
+    for (uint32_t open = a.at.large[i]; open != 0; open &= open - 1) {
+        const uint32_t root = i * 32 + __ffs(open) - 1, area = a.at.area[root];
+        if (area < PLX_ORDER_AREAS) {
+            small |= open & -open;
+            atomicAdd(&areas[area], 1);
+        } else {
+            a.at.order[1][atomicAdd(a.at.others, 1)] = root;
         }
-        count += __popc(roots);
     }
-    if (count > 0) {
-        atomicAdd(&total, count);
-        atomicMax(&largest, most);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        a.at.in_blocks[blockIdx.x] = total;
-        a.at.in_blocks[PLX_ORDER_BLOCKS + blockIdx.x] = largest;
-    }
-    if (threadIdx.x < PLX_ORDER_DIGITS)
-        a.at.digits[blockIdx.x * PLX_ORDER_DIGITS + threadIdx.x] = digits[threadIdx.x];
+    return small;
 }
 
-/* Where the block's roots are in the list, and the largest area of all. */
-struct totals {
-    share mine;
-    uint32_t largest;
-};
-
-static __device__ totals total_of(const order_args &a)
+/* Lists the block's share of the roots, those of few pixels as its own, from LIST on, in raster order. Returns how many these
+ * are. */
+static __device__ uint32_t list_roots(const order_args &a, share words, uint32_t *list)
 {
-    __shared__ uint32_t before, largest;
+    __shared__ uint32_t in_warp[2][WARPS], areas[PLX_ORDER_AREAS]; /* the first by turns, so that one barrier is enough */
+    const uint32_t warp = threadIdx.x / 32;
+    uint32_t count = 0;
 
-    if (threadIdx.x == 0)
-        before = largest = 0;
+    areas[threadIdx.x] = 0;
     __syncthreads();
-    if (threadIdx.x < gridDim.x) {
-        if (threadIdx.x < blockIdx.x)
-            atomicAdd(&before, a.at.in_blocks[threadIdx.x]);
-        atomicMax(&largest, a.at.in_blocks[PLX_ORDER_BLOCKS + threadIdx.x]);
-    }
-    __syncthreads();
-    return {{before, before + a.at.in_blocks[blockIdx.x]}, largest};
-}
-
-/* Writes the block's roots to order[0] from place BEFORE on. */
-static __device__ void list_roots(const order_args &a, uint32_t before)
-{
-    __shared__ uint32_t in_warp[2][WARPS]; /* by turns, so that one barrier is enough */
-    const share mine = share_of(a.words);
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-
-    for (uint32_t from = mine.begin, turn = 0; from < mine.end; from += THREADS, turn ^= 1) {
-        const uint32_t i = from + threadIdx.x, roots = i < mine.end ? a.at.large[i] : 0;
-        const uint32_t up_to = plx_warp_sum_up_to(__popc(roots)); /* roots of this lane and those before */
-        if (lane == 31)
+    for (uint32_t from = words.begin, turn = 0; from < words.end; from += THREADS, turn ^= 1) {
+        const uint32_t i = from + threadIdx.x, roots = i < words.end ? split_roots(a, i, areas) : 0;
+        const uint32_t up_to = plx_warp_sum_up_to(__popc(roots));
+        if (threadIdx.x % 32 == 31)
             in_warp[turn][warp] = up_to;
         __syncthreads();
-        uint32_t place = before + up_to - __popc(roots);
+        uint32_t place = count + up_to - __popc(roots);
         for (uint32_t w = 0; w < WARPS; w++) {
             place += w < warp ? in_warp[turn][w] : 0;
-            before += in_warp[turn][w];
+            count += in_warp[turn][w];
         }
         for (uint32_t open = roots; open != 0; open &= open - 1, place++)
-            a.at.order[0][place] = i * 32 + __ffs(open) - 1;
+            list[place] = i * 32 + __ffs(open) - 1;
+    }
+    __syncthreads();
+    a.at.areas[blockIdx.x * PLX_ORDER_AREAS + threadIdx.x] = areas[threadIdx.x];
+    return count;
+}
+
+/* From how many roots of each area the blocks have to how many the blocks before have; the sums go behind. A warp an area. */
+static __device__ void add_blocks(const order_args &a)
+{
+    const uint32_t lane = threadIdx.x % 32;
+
+    for (uint32_t area = blockIdx.x * WARPS + threadIdx.x / 32; area < PLX_ORDER_AREAS; area += gridDim.x * WARPS) {
+        uint32_t *const counts = a.at.areas + lane * EACH * PLX_ORDER_AREAS + area, blocks = gridDim.x;
+        uint32_t count[EACH], sum = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < EACH; k++) {
+            count[k] = lane * EACH + k < blocks ? counts[k * PLX_ORDER_AREAS] : 0;
+            sum += count[k];
+        }
+        const uint32_t up_to = plx_warp_sum_up_to(sum);
+        uint32_t before = up_to - sum;
+#pragma unroll
+        for (uint32_t k = 0; k < EACH; k++) {
+            counts[k * PLX_ORDER_AREAS] = before;
+            before += count[k];
+        }
+        if (lane == 31)
+            a.at.areas[PLX_ORDER_BLOCKS * PLX_ORDER_AREAS + area] = up_to;
     }
 }
 
-/* Numbers COUNT <= PLX_FEW roots: a warp counts who comes before its root. */
-static __device__ void number_few(const order_args &a, uint32_t count)
+/* What a root is ordered by: who has the larger one comes first. */
+static __device__ __forceinline__ unsigned long long rank_of(const order_args &a, uint32_t root)
 {
-    __shared__ unsigned long long place[PLX_FEW]; /* who has the larger one comes first */
-    const uint32_t lane = threadIdx.x % 32;
+    return (unsigned long long)a.at.area[root] << 32 | ~root;
+}
 
-    for (uint32_t i = threadIdx.x; i < count; i += THREADS) {
-        const uint32_t root = a.at.list[i];
-        place[i] = (unsigned long long)a.at.area[root] << 32 | ~root;
-    }
-    __syncthreads();
-    for (uint32_t i = blockIdx.x * WARPS + threadIdx.x / 32; i < count; i += gridDim.x * WARPS) {
-        const unsigned long long mine = place[i];
+/* Numbers the COUNT roots of a LIST, the first of all: a warp counts who comes before its root. */
+static __device__ void number_first(const order_args &a, const uint32_t *list, uint32_t count)
+{
+    __shared__ unsigned long long rank[PLX_FEW];
+    const uint32_t lane = threadIdx.x % 32, warps = gridDim.x * WARPS;
+
+    for (uint32_t first = 0; first < count; first += warps) {
+        const uint32_t i = first + blockIdx.x * WARPS + threadIdx.x / 32;
+        const unsigned long long mine = i < count ? rank_of(a, list[i]) : ~0ull;
         uint32_t before = 0;
-        for (uint32_t k = lane; k < count; k += 32)
-            before += place[k] > mine;
+        for (uint32_t from = 0; from < count; from += PLX_FEW) {
+            const uint32_t here = min(count - from, PLX_FEW);
+            __syncthreads();
+            for (uint32_t k = threadIdx.x; k < here && (first == 0 || count > PLX_FEW); k += THREADS)
+                rank[k] = rank_of(a, list[from + k]);
+            __syncthreads();
+            for (uint32_t k = lane; k < here; k += 32)
+                before += rank[k] > mine;
+        }
         before = plx_warp_sum(before);
-        if (lane == 0)
+        if (lane == 0 && i < count)
             a.at.number[~(uint32_t)mine] = before + 1;
     }
 }
 
-/* Counts the digits of the block's share of the list. */
-static __device__ void count_digits(const order_args &a, const uint32_t *from, share mine, int shift)
+/* Where the block's roots of each area are: after all OTHERS, those of larger areas, and the same area in earlier blocks. */
+static __device__ void find_places(const order_args &a, uint32_t others, uint32_t place[PLX_ORDER_AREAS])
 {
-    __shared__ uint32_t digits[PLX_ORDER_DIGITS];
+    __shared__ uint32_t in_warp[WARPS];
+    const uint32_t warp = threadIdx.x / 32, area = PLX_ORDER_AREAS - 1 - threadIdx.x;
+    const uint32_t total = a.at.areas[PLX_ORDER_BLOCKS * PLX_ORDER_AREAS + area];
+    const uint32_t up_to = plx_warp_sum_up_to(total), before = a.at.areas[blockIdx.x * PLX_ORDER_AREAS + area];
 
-    if (threadIdx.x < PLX_ORDER_DIGITS)
-        digits[threadIdx.x] = 0;
+    if (threadIdx.x % 32 == 31)
+        in_warp[warp] = up_to;
     __syncthreads();
-    for (uint32_t i = mine.begin + threadIdx.x; i < mine.end; i += THREADS)
-        atomicAdd(&digits[digit_of(a, from[i], shift)], 1);
-    __syncthreads();
-    if (threadIdx.x < PLX_ORDER_DIGITS)
-        a.at.digits[blockIdx.x * PLX_ORDER_DIGITS + threadIdx.x] = digits[threadIdx.x];
+    uint32_t larger = up_to - total;
+    for (uint32_t w = 0; w < warp; w++)
+        larger += in_warp[w];
+    place[area] = others + larger + before;
 }
 
-/* Where the block's roots of each digit begin: after all larger digits, and the same digit of earlier blocks. */
-static __device__ void find_places(const order_args &a, uint32_t place[PLX_ORDER_DIGITS])
+/* Numbers the COUNT roots of the block's LIST by area, and those of one area in order. */
+static __device__ void number_small(const order_args &a, const uint32_t *list, uint32_t count, uint32_t others)
 {
-    __shared__ uint32_t above[PLX_ORDER_DIGITS]; /* roots of larger digits or this one */
-    const uint32_t digit = threadIdx.x;
-    uint32_t total = 0, before = 0;
+    __shared__ __align__(16) uint16_t in_warp[WARPS][PLX_ORDER_AREAS];
+    __shared__ uint32_t place[PLX_ORDER_AREAS];
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-#pragma unroll 8
-    for (uint32_t i = 0; i < gridDim.x; i++) {
-        const uint32_t count = digit < PLX_ORDER_DIGITS ? a.at.digits[i * PLX_ORDER_DIGITS + digit] : 0;
-        before += i < blockIdx.x ? count : 0;
-        total += count;
-    }
-    if (digit < PLX_ORDER_DIGITS)
-        above[digit] = total;
-    for (uint32_t step = 1; step < PLX_ORDER_DIGITS; step *= 2) {
+    find_places(a, others, place);
+    for (uint32_t begin = 0; begin < count; begin += THREADS) {
+        for (uint32_t i = threadIdx.x; i < sizeof in_warp / sizeof(uint4); i += THREADS)
+            ((uint4 *)in_warp)[i] = make_uint4(0, 0, 0, 0);
         __syncthreads();
-        const uint32_t more = digit + step < PLX_ORDER_DIGITS ? above[digit + step] : 0;
-        __syncthreads();
-        if (digit < PLX_ORDER_DIGITS)
-            above[digit] += more;
-    }
-    if (digit < PLX_ORDER_DIGITS)
-        place[digit] = above[digit] - total + before;
-    __syncthreads();
-}
-
-/* Moves the block's share of the list to its places by digit, and keeps the order of equal ones; or numbers it by them if TO is
- * NULL. */
-static __device__ void move(const order_args &a, const uint32_t *from, uint32_t *to, share mine, int shift)
-{
-    __shared__ uint32_t place[PLX_ORDER_DIGITS], in_warp[WARPS][PLX_ORDER_DIGITS];
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-
-    find_places(a, place);
-    for (uint32_t begin = mine.begin; begin < mine.end; begin += THREADS) {
-        for (uint32_t i = threadIdx.x; i < WARPS * PLX_ORDER_DIGITS; i += THREADS)
-            in_warp[i / PLX_ORDER_DIGITS][i % PLX_ORDER_DIGITS] = 0;
+        const uint32_t i = begin + threadIdx.x, root = i < count ? list[i] : 0;
+        const uint32_t area = i < count ? a.at.area[root] : PLX_ORDER_AREAS;
+        const uint32_t same = __match_any_sync(~0u, area), earlier = __popc(same & ((1u << lane) - 1));
+        if (i < count && earlier == 0)
+            in_warp[warp][area] = (uint16_t)__popc(same);
         __syncthreads();
 
-        const uint32_t i = begin + threadIdx.x, root = i < mine.end ? from[i] : 0;
-        const uint32_t digit = i < mine.end ? digit_of(a, root, shift) : PLX_ORDER_DIGITS;
-        const uint32_t same = __match_any_sync(~0u, digit), earlier = __popc(same & ((1u << lane) - 1));
-        if (i < mine.end && earlier == 0)
-            in_warp[warp][digit] = __popc(same);
-        __syncthreads();
-
-        if (threadIdx.x < PLX_ORDER_DIGITS) { /* from counts to places */
-            uint32_t next = place[threadIdx.x];
-            for (uint32_t w = 0; w < WARPS; w++) {
-                const uint32_t n = in_warp[w][threadIdx.x];
-                in_warp[w][threadIdx.x] = next;
-                next += n;
-            }
-            place[threadIdx.x] = next;
+        uint32_t next = 0; /* from counts to places */
+        for (uint32_t w = 0; w < WARPS; w++) {
+            const uint32_t n = in_warp[w][threadIdx.x];
+            in_warp[w][threadIdx.x] = (uint16_t)next;
+            next += n;
         }
         __syncthreads();
-        if (i < mine.end && to)
-            to[in_warp[warp][digit] + earlier] = root;
-        else if (i < mine.end)
-            a.at.number[root] = in_warp[warp][digit] + earlier + 1;
+        if (i < count)
+            a.at.number[root] = place[area] + in_warp[warp][area] + earlier + 1;
         __syncthreads();
+        place[threadIdx.x] += next;
     }
 }
 
 /* Grid: up to 128 blocks that run at once (cooperative). Of few components reads 8 bytes each and writes 4; of many a bit a
- * pixel, and a pass of the radix sort reads and writes 12 bytes each. */
+ * pixel, 12 bytes each, and 3 KB a block. */
 static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
 {
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -225,30 +193,18 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
     const uint32_t count = *a.at.listed;
     if (count <= PLX_FEW) { /* else the next kernel's blocks would be in the way for long */
         plx_lead();
-        number_few(a, count);
+        number_first(a, a.at.list, count);
         return;
     }
-    count_roots(a);
+    const share words = share_of(a.words);
+    uint32_t *const list = a.at.order[0] + words.begin * 32;
+    const uint32_t small = list_roots(a, words, list);
     grid.sync();
-    const totals all = total_of(a);
-    share mine = all.mine;
-    list_roots(a, mine.begin);
-    __syncthreads();
-    uint32_t *from = a.at.order[0], *to = a.at.order[1];
-    for (int shift = 0;;) {
-        const bool last = all.largest >> shift < PLX_ORDER_DIGITS;
-        move(a, from, last ? NULL : to, mine, shift);
-        if (last)
-            return;
-        grid.sync();
-        shift += DIGIT_BITS;
-        mine = share_of(count);
-        count_digits(a, to, mine, shift);
-        grid.sync();
-        uint32_t *const sorted = to;
-        to = from;
-        from = sorted;
-    }
+    const uint32_t others = *a.at.others;
+    add_blocks(a);
+    number_first(a, a.at.order[1], others);
+    grid.sync();
+    number_small(a, list, small, others);
 }
 
 /* Where there is a multiprocessor for each block it has that for itself: two of them on one, as may be where they begin among

@@ -242,7 +242,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(THREADS, BLOCKS) 
     if (thread == 0)
         t.joined = t.listed = 0;
     if (word == 0)
-        *a.to.listed = 0;
+        *a.to.listed = *a.to.others = 0;
     if (warp == 0 && word < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
         a.to.large[word] = 0;
     ((uint4 *)t.parent)[thread] = make_uint4(thread * 4, thread * 4 + 1, thread * 4 + 2, thread * 4 + 3);

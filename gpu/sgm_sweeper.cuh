@@ -17,8 +17,8 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
     using sweep_place<S>::row;
     using sweep_place<S>::warp;
     using sweep_place<S>::upwards;
-    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, SLOTS = S::SLOTS,
-                         MESSAGES = S::MESSAGES, CHUNK = sizeof(uint4), COLUMN = S::COLUMN;
+    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, MESSAGES = S::MESSAGES,
+                         CHUNK = sizeof(uint4), COLUMN = S::COLUMN;
 
     /* How the compiler is to mix costs with steps: what is faster on sm_90, and elsewhere what needs fewer registers. */
     static constexpr bool COSTS_FIRST = PLX_ARCH < 900;
@@ -29,21 +29,18 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
     const uint32_t from_next, to_next; /* bytes from slot to slot; 0 if there is no ring */
     const bool sends;                  /* to the next row of the block */
     const int hands_on_from;           /* to the next band, from this column on */
-    int *const progress;               /* of this warp, */
-    const int *const watched;          /* and by its even lanes that of the row above, by the others that of the warp below: */
-    const int ahead;                   /* so many steps it has to be ahead */
+    pace band;
     const plx_neighbours<THREADS> beside;
     uint32_t from_left[N];                    /* L without the least */
     uint4 from_above, from_upper_left[GROUP]; /* received, of use one and two steps later */
 
-    __device__ __forceinline__ sweeper(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn)
+    __device__ __forceinline__ sweeper(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn, pace the_band)
         : sweep_meeting<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
           from(shared_address((row == 0 ? s.ring[0] : s.sent[row - 1])[0] + g)),
           to(shared_address((row == ROWS - 1 ? below.ring[0] : s.sent[row])[0] + g)), from_next(row == 0 ? COLUMN * CHUNK : 0),
           to_next(row == ROWS - 1 ? COLUMN * CHUNK : 0), sends(row < ROWS - 1 || warp < WARPS - 1),
-          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->group < a.groups - 1 ? 0 : INT_MAX),
-          progress(memory.progress + warp + 1), watched(progress + (lane % 2 ? 1 : -1)),
-          ahead(lane % 2 ? GROUP - SLOPE - SLOTS : GROUP + SLOPE + S::DIAGONALS), beside(lane)
+          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->group < a.groups - 1 ? 0 : INT_MAX), band(the_band),
+          beside(lane)
     {
     }
 
@@ -76,8 +73,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
     /* The slot of column X + OFFSET, from that of X. */
     template <int OFFSET> static __device__ __forceinline__ uint32_t slot_after(uint32_t slot)
     {
-        const uint32_t after = slot + (OFFSET % SLOTS + SLOTS) % SLOTS;
-        return min(after, after - SLOTS);
+        return (slot + (uint32_t)OFFSET) % SLOTS;
     }
 
     /* What is handed on: L without M, the least of them, so that who gets it need not look for that. */
@@ -173,30 +169,29 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
             from_left[i] = 0;
         for (int i = lane; i < (ROWS - 1) * COLUMN; i += WARP)
             (&s.sent[0][0][0])[i] = none;
-        if (!S::DIAGONALS)
-            return;
-        uint4 in[MESSAGES];
-        await_neighbours(-GROUP);
-        receive(slot_of<S>(0), in);
-        from_above = in[FROM_ABOVE];
-        from_upper_left[0] = none;
-        from_upper_left[1] = in[MESSAGES - 2];
     }
 
-    /* Until step T can be made. */
-    __device__ __forceinline__ void await_neighbours(int t) const
+    /* What comes from above to the first column, when it is there. */
+    __device__ __forceinline__ void receive_first(void)
     {
-        await_progress(watched, t + ahead);
+        uint4 in[MESSAGES];
+
+        band.pass((S::FIRST_LAG + warp * S::WARP_LAG) / GROUP);
+        if (!S::DIAGONALS)
+            return;
+        receive(slot_of(0), in);
+        from_above = in[FROM_ABOVE];
+        from_upper_left[0] = make_uint4(0, 0, 0, 0);
+        from_upper_left[1] = in[MESSAGES - 2];
     }
 
     /* The row below goes on beyond the picture's last column: nothing comes from there. */
     __device__ __forceinline__ void send_nothing(int steps)
     {
         for (int t = steps; t <= steps + SLOPE; t += GROUP) {
-            await_progress(progress + 1, t + GROUP - SLOPE - SLOTS);
             for (int i = lane; i < GROUP * COLUMN; i += WARP)
-                (&below.ring[slot_of<S>(t - SLOPE + i / COLUMN)][0][0])[i % COLUMN] = make_uint4(0, 0, 0, 0);
-            publish(progress, t + GROUP);
+                (&below.ring[slot_of(t - SLOPE + i / COLUMN)][0][0])[i % COLUMN] = make_uint4(0, 0, 0, 0);
+            band.next();
         }
     }
 
@@ -206,13 +201,12 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
     {
         uint4 *sums = this->sums_at(from + (SECOND ? AHEAD - 1 : 0) - LAG * row, SECOND ? THREADS - 1 - g : g);
         uint4 *out = a.messages + ((upwards * a.bands + this->group / WARPS) * a.columns + from - SLOPE) * COLUMN + g;
-        uint32_t slot = slot_of<S>(from);
+        uint32_t slot = slot_of(from);
 
         for (int t = from; t < to; t += GROUP) {
             const int next = t + GROUP;
             if (next % WORD_COLUMNS == 0)
                 this->template exchange_words<SECOND>(next);
-            await_neighbours(t);
             if (!SECOND && COSTS_FIRST)
                 this->make_costs(next);
             steps<SECOND>(t, slot, sums, out);
@@ -221,7 +215,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
             sums += GROUP * this->along(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
             if (!SECOND)
                 this->clear_costs_beside(next);
-            publish(progress, next);
+            band.next();
             const int first_key = next - KEY_COLUMNS;
             if (SECOND && first_key % KEY_COLUMNS == 0)
                 this->find_winners(first_key, max(from - first_key, 0));
@@ -235,10 +229,12 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
         begin();
         if (middle > 0) {
             this->template begin_costs<false>();
+            receive_first();
             walk<false>(0, middle);
             this->leave_sums();
         } else {
             this->template begin_costs<true>();
+            receive_first();
         }
         if (middle < steps) {
             this->await_sums(middle);
@@ -248,6 +244,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
         }
         if (warp < WARPS - 1 && this->group < a.groups - 1)
             send_nothing(steps);
+        band.pass(band.left);
     }
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sweeps of sgm_sweeps.cuh: how bands follow each other, and how they are launched. */
-#include <limits.h>
-
 #include "gpu/cooperate.cuh"
 #include "gpu/sgm_sweeper.cuh"
 
@@ -34,12 +32,12 @@ template <class S> struct bringer {
 
     const sweep_args &a;
     warp_memory<S> &s;
-    int *const progress;
     const int lane;
+    pace band;
     uint4 *from;
 
-    __device__ __forceinline__ bringer(const sweep_args &args, band_memory<S> &memory, int turn)
-        : a(args), s(memory.warps[0]), progress(memory.progress), lane(threadIdx.x % WARP)
+    __device__ __forceinline__ bringer(const sweep_args &args, band_memory<S> &memory, int turn, pace the_band)
+        : a(args), s(memory.warps[0]), lane(threadIdx.x % WARP), band(the_band)
     {
         from = a.messages + (int64_t)((turn & 1) * a.bands + turn / 2 - 1) * a.columns * COLUMN;
     }
@@ -67,38 +65,32 @@ template <class S> struct bringer {
         } while (!__all_sync(PLX_ALL_LANES, there));
     }
 
-    __device__ __forceinline__ void await_room(int x)
-    {
-        while (!__all_sync(PLX_ALL_LANES, load_progress(progress + 1) >= x + BROUGHT - S::SLOTS))
-            __nanosleep(400);
-    }
-
     __device__ __forceinline__ void bring(void)
     {
         for (int x = 0; x <= a.columns + S::SLOPE; x += BROUGHT) {
             uint4 got[EACH];
 
             await_columns(x, got);
-            await_room(x);
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
                 const int unit = lane + e * WARP;
                 if (unit >= UNITS)
                     continue;
-                (&s.ring[slot_of<S>(x + unit / COLUMN)][0][0])[unit % COLUMN] = got[e];
+                (&s.ring[slot_of(x + unit / COLUMN)][0][0])[unit % COLUMN] = got[e];
                 if (x + unit / COLUMN < a.columns)
                     from[x * COLUMN + unit] = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
             }
-            publish(progress, x + BROUGHT + S::SLOPE);
+            band.pass(BROUGHT / GROUP);
         }
+        band.pass(band.left);
     }
 
     /* For the first band: nothing comes from beyond the picture. */
     __device__ __forceinline__ void bring_nothing(void)
     {
-        for (int i = lane; i < S::SLOTS * COLUMN; i += WARP)
+        for (int i = lane; i < SLOTS * COLUMN; i += WARP)
             (&s.ring[0][0][0])[i] = make_uint4(0, 0, 0, 0);
-        publish(progress, INT_MAX);
+        band.pass(band.left);
     }
 };
 
@@ -123,17 +115,15 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT) sweeps_ke
         const int turn = __shfl_sync(PLX_ALL_LANES, ticket, 0), walkers = min(a.groups - turn / 2 * WARPS, WARPS);
         if (turn >= 2 * a.bands)
             return;
-        if (threadIdx.x < WARPS + 2)
-            memory.progress[threadIdx.x] = (int)threadIdx.x <= walkers ? 0 : INT_MAX;
-        __syncthreads();
+        pace band = {(S::FIRST_LAG + (walkers - 1) * S::WARP_LAG + a.columns + S::SLOPE) / GROUP};
         if (warp < walkers)
-            sweeper<F, S, VARYING>(a, memory, warp, turn).sweep();
+            sweeper<F, S, VARYING>(a, memory, warp, turn, band).sweep();
         else if (warp < WARPS)
-            continue;
+            band.pass(band.left);
         else if (turn / 2 > 0)
-            bringer<S>(a, memory, turn).bring();
+            bringer<S>(a, memory, turn, band).bring();
         else
-            bringer<S>(a, memory, turn).bring_nothing();
+            bringer<S>(a, memory, turn, band).bring_nothing();
     }
 }
 

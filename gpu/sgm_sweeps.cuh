@@ -11,11 +11,15 @@
  * first of the two to come to a pixel, it makes the costs from the features, and stores the sums of its half of the paths, the
  * costs in their upper bits; else it takes the costs from there, adds the sums to its own, and has S.
  *
- * Nobody waits for ever. Each group of steps has a time, see plx_sweep_time: its warp's, and the number of its first step.
- * It waits only for groups of smaller times: for the row above (WARP_LAG is more than what that has to be ahead), for room in
- * the ring below (SLOTS are enough that this is less), and for the other sweep, since who comes first is decided by the same
- * times. All blocks run at once (cooperative launch) and take bands in the order of their times; so the group of the least time
- * that is not done has a warp, and what it waits for is done.
+ * A block goes on in time with itself: between two barriers each of its warps makes a group of steps, WARP_LAG columns behind
+ * the warp before, which is more than that has to be ahead, and less than what would take room in the ring that is still
+ * needed.
+ *
+ * Nobody waits for ever. Each group of steps has a time, see sweep_time: its warp's, and the number of its first step. It waits
+ * only for groups of smaller times: for those before its block's last barrier, for the band above (BAND_LAG is more than what
+ * that has to be ahead), and for the other sweep, since who comes first is decided by the same times. All blocks run at once
+ * (cooperative launch) and take bands in the order of their times; so the groups of the least time that is not done have a
+ * block, and what they wait for is done.
  */
 #ifndef PLX_GPU_SGM_SWEEPS_CUH
 #define PLX_GPU_SGM_SWEEPS_CUH
@@ -31,7 +35,8 @@
 #define WORD_COLUMNS 8 /* whose features a warp looks up at once */
 #define COST_COLUMNS 4 /* whose costs it holds: of this group of steps and of the next one */
 #define KEY_COLUMNS 4  /* whose winners it finds at once */
-#define GROUP 2        /* steps between two looks at the progress of others */
+#define SLOTS 8        /* columns of a ring */
+#define GROUP 2        /* steps between two barriers of a block */
 #define SUM_BITS 10    /* of a sweep's sum, at most 4 (56 + 120); in those above it are the costs, at most 56 */
 #define BROUGHT 4      /* columns that are brought at once */
 #define AHEAD 4        /* columns that the other sweep has left under way */
@@ -56,20 +61,23 @@ template <int DISPARITIES, int PATHS> struct shape {
     static constexpr int D = DISPARITIES, THREADS = D / (2 * N), ROWS = WARP / THREADS;
     static constexpr bool DIAGONALS = PATHS == 8;
     static constexpr int LAG = DIAGONALS ? 2 : 1, SLOPE = LAG * (ROWS - 1); /* columns, of a row and of a warp's last row */
-    static constexpr int MESSAGES = DIAGONALS ? 3 : 1, COLUMN = MESSAGES * THREADS; /* chunks that a pixel hands on */
-    static constexpr int SLOTS =
-        D == 256 ? 8 : 12; /* columns of a ring: 12 are faster, but 8 let an Orin's SM hold two blocks */
+    static constexpr int MESSAGES = DIAGONALS ? 3 : 1, COLUMN = MESSAGES * THREADS;     /* chunks that a pixel hands on */
     static constexpr int RING = D + WORD_COLUMNS, RING_PITCH = RING + WORD_COLUMNS + 4; /* see warp_memory */
     /* Words of a pixel's keys: so many for each thread that searches them, and between those some more, so that the banks of
      * threads that look at once are apart. */
     static constexpr int SEARCHED = 32, SHARE = D / 2 / SEARCHED, SHARE_PITCH = SEARCHED + 4, KEYS = SHARE * SHARE_PITCH;
     static constexpr int PARTS = D / 2 / PLX_KEY_PART; /* of half of the disparities, by their keys */
-    static constexpr int WARP_LAG = (SLOPE + GROUP + 1 + 3) / 4 * 4, BAND_LAG = WARPS * WARP_LAG + 8;
-    static_assert(WARP_LAG < SLOTS + SLOPE + 1 - GROUP, "a warp waits for the one below, which waits for it");
+    /* Columns behind: the first warp what is brought into its ring, each warp the one before, a band the one above. */
+    static constexpr int FIRST_LAG = BROUGHT, WARP_LAG = (SLOPE + GROUP + 1 + 3) / 4 * 4, BAND_LAG = WARPS * WARP_LAG + 8;
+    static_assert(FIRST_LAG > GROUP && WARP_LAG > SLOPE + GROUP, "what a step needs of the row above is there");
+    static_assert(FIRST_LAG + BROUGHT - 1 < SLOTS && WARP_LAG - SLOPE + GROUP - 1 < SLOTS, "and is still there");
+    static_assert(BAND_LAG > FIRST_LAG + (WARPS - 1) * WARP_LAG + SLOPE + BROUGHT - 1,
+                  "times of bands are those of what they need");
+    static_assert(FIRST_LAG <= WARP_LAG, "a band ends before the block's next one begins");
 };
 
 template <class S> struct warp_memory {
-    uint4 ring[S::SLOTS][S::MESSAGES][S::THREADS];    /* what the row above the first one hands on, by columns */
+    uint4 ring[SLOTS][S::MESSAGES][S::THREADS];       /* what the row above the first one hands on, by columns */
     uint4 sent[S::ROWS - 1][S::MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
     uint4 cost[COST_COLUMNS][WARP];                   /* a chunk of each thread's pixel */
     uint4 other[AHEAD][2][WARP];                      /* what the other sweep has left */
@@ -83,7 +91,6 @@ template <class S> struct warp_memory {
 /* Of a block. */
 template <class S> struct band_memory {
     warp_memory<S> warps[WARPS];
-    int progress[WARPS + 2]; /* steps that are done: of the row above the first warp, of each warp, and of nobody below */
 };
 
 static __device__ __forceinline__ uint32_t shared_address(const void *shared)
@@ -91,25 +98,22 @@ static __device__ __forceinline__ uint32_t shared_address(const void *shared)
     return (uint32_t)__cvta_generic_to_shared(shared);
 }
 
-static __device__ __forceinline__ int load_progress(const int *progress)
-{
-    int value;
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(value) : "r"(shared_address(progress)) : "memory");
-    return value;
-}
+/* What a warp has left of a band, in groups of steps. All warps of a block go through as many, with a barrier after each. */
+struct pace {
+    int left;
 
-static __device__ __forceinline__ void await_progress(const int *progress, int least)
-{
-    while (!__all_sync(PLX_ALL_LANES, load_progress(progress) >= least))
-        ;
-}
+    __device__ __forceinline__ void next(void)
+    {
+        asm volatile("barrier.sync 0;" ::: "memory"); /* warps come from different places, so not bar.sync */
+        left--;
+    }
 
-static __device__ __forceinline__ void publish(int *progress, int value)
-{
-    __syncwarp();
-    if (threadIdx.x % WARP == 0)
-        asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(shared_address(progress)), "r"(value) : "memory");
-}
+    __device__ __forceinline__ void pass(int count)
+    {
+        for (int i = 0; i < count; i++)
+            next();
+    }
+};
 
 /* When a sweep begins with a group of rows: blocks take bands of both sweeps in turn, the next ones when their band
  * is done. A multiple of 4, so that the sweeps meet between two groups of steps. */
@@ -121,9 +125,9 @@ template <class S> static __device__ __forceinline__ int sweep_time(int columns,
 }
 
 /* The place of column X in a ring. */
-template <class S> static __device__ __forceinline__ int slot_of(int x)
+static __device__ __forceinline__ int slot_of(int x)
 {
-    return (unsigned)(x + 16 * S::SLOTS) % S::SLOTS;
+    return (unsigned)x % SLOTS;
 }
 
 /* Where a thread is. Columns X are those of the sweep. */

@@ -234,6 +234,32 @@ static void test_size(struct parity *parity, int width, int height)
     test_components(parity, width, height);
 }
 
+/* More components than are numbered as few, most of them large: stripes, above small things. */
+static int test_many_large(void)
+{
+    const struct plx_limits limits = {.width = 4300, .height = 620, .disparities = 64};
+    struct parity parity;
+
+    parity_open(&limits, &parity);
+    struct scene s = scene_new(&parity, limits.width, limits.height);
+    for (int y = 0; y < limits.height; y++) {
+        uint8_t *mask = plx_row(&s.mask.cpu, y);
+        uint16_t *disparity = plx_row(&s.disparity.cpu, y);
+        for (int x = 0; x < limits.width; x++) {
+            const bool stripe = x % 2 == 0 && y<520 + x % 80, small = y> 604 && board_below(&state, 10) < 3;
+            mask[x] = stripe || small;
+            disparity[x] = 300;
+        }
+    }
+    twin_share(&s.mask);
+    twin_share(&s.disparity);
+    paint_alike(&s.left, &s.right);
+    snprintf(s.what, sizeof s.what, "many large components");
+    test_label(&parity, &s, 8, 1, 0);
+    scene_free(&parity, &s);
+    return parity_close(&parity);
+}
+
 /* test_gpu_obstacles [width height]: that size only, for checkers that slow everything down. */
 int main(int argc, char **argv)
 {
@@ -246,5 +272,8 @@ int main(int argc, char **argv)
         test_size(&parity, atoi(argv[1]), atoi(argv[2]));
     for (int i = 0; argc != 3 && i < PARITY_COUNT(sizes); i++)
         test_size(&parity, sizes[i][0], sizes[i][1]);
-    return parity_close(&parity);
+    int failed = parity_close(&parity);
+    if (argc != 3)
+        failed |= test_many_large();
+    return failed;
 }

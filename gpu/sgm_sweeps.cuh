@@ -74,6 +74,7 @@ template <int DISPARITIES, int PATHS> struct shape {
     static_assert(BAND_LAG > FIRST_LAG + (WARPS - 1) * WARP_LAG + SLOPE + BROUGHT - 1,
                   "times of bands are those of what they need");
     static_assert(FIRST_LAG <= WARP_LAG, "a band ends before the block's next one begins");
+    static_assert(FIRST_LAG >= BROUGHT, "a band of one warp is as long as what is brought to it");
 };
 
 template <class S> struct warp_memory {

@@ -246,7 +246,8 @@ static int test_many_large(void)
         uint8_t *mask = plx_row(&s.mask.cpu, y);
         uint16_t *disparity = plx_row(&s.disparity.cpu, y);
         for (int x = 0; x < limits.width; x++) {
-            const bool stripe = x % 2 == 0 && y<520 + x % 80, small = y> 604 && board_below(&state, 10) < 3;
+            const bool stripe = x % 2 == 0 && y < 520 + x % 80;
+            const bool small = y > 604 && board_below(&state, 10) < 3;
             mask[x] = stripe || small;
             disparity[x] = 300;
         }

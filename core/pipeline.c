@@ -110,8 +110,15 @@ static int go(struct plx_pass *pass, const struct step *way, size_t count, bool 
     return result;
 }
 
-int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
-                         struct plx_frame *frame)
+/* What a frame that failed leaves. */
+static int fail(struct plx_pipeline *pipeline, int result)
+{
+    pipeline->stages->ops->finish(pipeline->stages); /* nothing writes to the frame any more */
+    return result;
+}
+
+int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
+                       struct plx_frame *frame)
 {
     static const struct step stages[] = {
         {PLX_STAGE_CONVERT, plx_step_convert, true},      /* raw -> 8-bit grey */
@@ -126,31 +133,52 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         {PLX_STAGE_GROUND, plx_step_ground, false},       /* the ground as a plane in disparity space */
         {PLX_STAGE_OBSTACLES, plx_step_obstacles, false}, /* mask, open and close, label, regions */
     };
-    static const struct step results[] = {
-        {PLX_STAGE_OBSTACLES, finish, false}, /* waits for all of the above */
-        {PLX_STAGE_TRACKS, tracks, false},    /* ground and regions in metres; identity and velocity */
-    };
     const struct plx_stages_ops *ops = pipeline->stages->ops;
-    struct plx_pass pass = {.pipeline = pipeline, .raw = raw, .capture_ns = capture_ns, .frame = frame};
+    struct plx_pass *pass = &pipeline->pass;
     int recorded = 0;
 
-    start_frame(&pass);
+    *pass = (struct plx_pass){
+        .pipeline = pipeline, .raw = {raw[PLX_LEFT], raw[PLX_RIGHT]}, .capture_ns = capture_ns, .frame = frame};
+    start_frame(pass);
     int result = ops->begin(pipeline->stages);
     if (result == 0 && ops->replay) {
         recorded = ops->replay(pipeline->stages, frame);
         result = recorded < 0 ? recorded : 0;
     }
     if (result == 0)
-        result = go(&pass, stages, COUNT(stages), recorded > 0);
+        result = go(pass, stages, COUNT(stages), recorded > 0);
     if (result == 0 && ops->queue)
         result = ops->queue(pipeline->stages);
-    if (result == 0)
-        result = go(&pass, results, COUNT(results), false);
-    if (result == 0)
-        frame->health |= judge(&pass);
-    else
-        ops->finish(pipeline->stages); /* nothing writes to the frame any more */
+    if (result < 0)
+        return fail(pipeline, result);
+    if (pipeline->heartbeat)
+        plx_heartbeat_mark(pipeline->heartbeat, PLX_STAGE_OBSTACLES);
+    pass->queued_ns = plx_now_ns();
+    return 0;
+}
+
+int plx_pipeline_end(struct plx_pipeline *pipeline)
+{
+    static const struct step results[] = {
+        {PLX_STAGE_OBSTACLES, finish, false}, /* waits for all that was begun */
+        {PLX_STAGE_TRACKS, tracks, false},    /* ground and regions in metres; identity and velocity */
+    };
+    struct plx_pass *pass = &pipeline->pass;
+    struct plx_frame *frame = pass->frame;
+
+    frame->stage_us[PLX_STAGE_OBSTACLES] += (uint32_t)((plx_now_ns() - pass->queued_ns) / PLX_NS_PER_US);
+    const int result = go(pass, results, COUNT(results), false);
+    if (result < 0)
+        return fail(pipeline, result);
+    frame->health |= judge(pass);
     frame->capture[PLX_LEFT].masked = pipeline->masked[PLX_LEFT];
     frame->capture[PLX_RIGHT].masked = pipeline->masked[PLX_RIGHT];
-    return result;
+    return 0;
+}
+
+int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
+                         struct plx_frame *frame)
+{
+    const int result = plx_pipeline_begin(pipeline, raw, capture_ns, frame);
+    return result == 0 ? plx_pipeline_end(pipeline) : result;
 }

@@ -58,4 +58,10 @@ void plx_pipeline_watch(struct plx_pipeline *pipeline, struct plx_heartbeat *hea
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame);
 
+/* The same in two steps, for who has something to do while a backend that queues its work is busy with it. End follows each
+ * begin that returned 0, and only those. */
+int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
+                       struct plx_frame *frame);
+int plx_pipeline_end(struct plx_pipeline *pipeline);
+
 #endif

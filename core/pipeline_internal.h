@@ -11,6 +11,17 @@
 
 #define PLX_PIPELINE_BUFFERS 48
 
+/* One frame on its way. */
+struct plx_pass {
+    struct plx_pipeline *pipeline;
+    struct plx_raw raw[PLX_EYES];
+    int64_t capture_ns, queued_ns; /* of the left picture; when the backend had all of it to do */
+    struct plx_frame *frame;
+    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
+    struct plx_image grey[PLX_EYES];         /* raw luma */
+    struct plx_image rectified[PLX_EYES];
+};
+
 struct plx_pipeline {
     struct plx_stages *stages;
     struct plx_heartbeat *heartbeat; /* NULL: nobody watches */
@@ -50,19 +61,10 @@ struct plx_pipeline {
     struct plx_alignment alignment;
     struct plx_template_match *found; /* [PLX_ALIGNMENT_PATCHES] */
 
+    struct plx_pass pass; /* the frame on its way, from begin to end */
+
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;
-};
-
-/* One frame on its way. */
-struct plx_pass {
-    struct plx_pipeline *pipeline;
-    const struct plx_raw *raw; /* [PLX_EYES] */
-    int64_t capture_ns;
-    struct plx_frame *frame;
-    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
-    struct plx_image grey[PLX_EYES];         /* raw luma */
-    struct plx_image rectified[PLX_EYES];
 };
 
 /* pipeline_steps.c: what the backend does for a frame. Return 0 or what its stage says. */

@@ -56,7 +56,7 @@ struct plx_v4l2_options {
 };
 
 /* A reader may hold this many pairs of captures without starving any source. */
-#define PLX_SOURCE_MIN_PAIRS 4
+#define PLX_SOURCE_MIN_PAIRS 5
 
 /* Buffers come from STAGES' alloc, so that a backend reads them in place; STAGES must outlive the source. Errors, each with a
  * sentence in WHY: NOMEM, RANGE; for replay also NOT_FOUND, FORMAT, IO, PERMISSION, UNSUPPORTED. */

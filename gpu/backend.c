@@ -17,6 +17,7 @@ static void destroy(struct plx_stages *self)
     plx_gpu_regions_destroy(gpu);
     plx_gpu_ground_destroy(gpu);
     plx_gpu_free(self, gpu->totals);
+    plx_gpu_uploads_destroy(gpu);
     plx_gpu_lanes_destroy(gpu);
     free(gpu);
 }
@@ -38,7 +39,18 @@ static int finish(struct plx_stages *self)
     int result = plx_gpu_lanes_join(gpu);
     for (int i = 0; result < 0 && i < PLX_LANES; i++)
         cudaStreamSynchronize(gpu->lanes.stream[i]); /* at least nothing runs any more */
-    return result < 0 ? result : PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
+    const int uploaded = plx_gpu_uploads_join(gpu);
+    return result < 0 ? result : uploaded;
+}
+
+static bool busy(struct plx_stages *self)
+{
+    const cudaError_t error = cudaStreamQuery(plx_gpu(self)->stream);
+    if (error != cudaSuccess)
+        cudaGetLastError(); /* "not ready" is kept as though it were an error; a true one comes again at finish */
+    return error == cudaErrorNotReady;
 }
 
 static const struct plx_stages_ops gpu_ops = {
@@ -55,6 +67,8 @@ static const struct plx_stages_ops gpu_ops = {
     .replay = plx_gpu_replay,
     .queue = plx_gpu_queue,
     .forget = plx_gpu_forget,
+    .busy = busy,
+    .upload = plx_gpu_upload,
     .lane = plx_gpu_lane,
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
@@ -107,8 +121,11 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
         gpu->shared_reserved = (int)device.reservedSharedMemPerBlock;
         snprintf(gpu->device, sizeof gpu->device, "%s, %d multiprocessors", device.name, device.multiProcessorCount);
         result = plx_gpu_memory_choose(memory, &device, &gpu->memory, &gpu->base.why);
-        if (gpu->memory != PLX_GPU_MEMORY_COPIED)
+        if (gpu->memory != PLX_GPU_MEMORY_COPIED) {
             gpu->ops.copy = NULL;
+            gpu->ops.busy = NULL;
+            gpu->ops.upload = NULL;
+        }
     }
     if (result == 0 && !plx_gpu_runs_here(&gpu->follows))
         return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
@@ -142,6 +159,8 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
     int result = find_device(gpu, memory);
     if (result == 0)
         result = plx_gpu_lanes_create(gpu);
+    if (result == 0)
+        result = plx_gpu_uploads_create(gpu);
     if (result == 0)
         result = plx_gpu_recordings_create(gpu);
     if (result == 0)

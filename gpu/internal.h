@@ -44,8 +44,15 @@ struct plx_gpu {
     struct plx_gpu_ground *ground;         /* of stage ground */
     struct plx_gpu_regions *regions;       /* of stage regions */
     struct plx_gpu_recordings *recordings; /* frames as CUDA graphs */
-    char device[300];                      /* see plx_gpu_device */
-    bool integrated;                       /* within the processor, whose memory is its own */
+    struct plx_gpu_uploads {
+        cudaStream_t stream;
+        size_t bytes;            /* of one eye's memory */
+        void *data[2][PLX_EYES]; /* one set may be read by the frame that is computed ... */
+        int free;                /* ... this one not */
+        bool busy;               /* since the last finish */
+    } uploads;                   /* pairs on their way here; nothing where they are read in place */
+    char device[300];            /* see plx_gpu_device */
+    bool integrated;             /* within the processor, whose memory is its own */
     int multiprocessors;
     int cache_bytes;                      /* of L2 */
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
@@ -96,6 +103,12 @@ void plx_gpu_lanes_destroy(struct plx_gpu *gpu);
 int plx_gpu_lane(struct plx_stages *self, int lane);
 int plx_gpu_lanes_join(struct plx_gpu *gpu);
 void plx_gpu_lanes_reset(struct plx_gpu *gpu); /* without waiting */
+
+/* upload.c. Join: waits until what was uploaded is there. Destroy accepts what a create that failed has left. */
+int plx_gpu_uploads_create(struct plx_gpu *gpu);
+void plx_gpu_uploads_destroy(struct plx_gpu *gpu);
+int plx_gpu_upload(struct plx_stages *self, enum plx_eye eye, struct plx_raw *raw);
+int plx_gpu_uploads_join(struct plx_gpu *gpu);
 
 /* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Launch_changing: starts a kernel whose arguments
  * may be others in each frame; in one that is replayed tells them to its recording. Destroy accepts what a create that failed

@@ -156,6 +156,31 @@ void stand_close(struct stand *stand)
     stages->ops->destroy(stages);
 }
 
+static int upload_next(struct stand *stand, int number)
+{
+    const struct plx_stages_ops *ops = stand->stages->ops;
+    int result = 0;
+
+    memcpy(stand->next, stand->raw[(number + 1) % STAND_PAIRS], sizeof stand->next);
+    for (int eye = 0; ops->upload && eye < PLX_EYES && result == 0; eye++)
+        result = ops->upload(stand->stages, (enum plx_eye)eye, &stand->next[eye]);
+    return result;
+}
+
+int stand_run_on(struct stand *stand, int number)
+{
+    struct plx_raw raw[PLX_EYES];
+
+    memcpy(raw, stand->next[PLX_LEFT].data ? stand->next : stand->raw[number % STAND_PAIRS], sizeof raw);
+    int result = plx_pipeline_begin(stand->pipeline, raw, number * PERIOD_NS, stand->frame);
+    if (result < 0)
+        return result;
+    const int uploaded = upload_next(stand, number);
+    result = plx_pipeline_end(stand->pipeline);
+    memset(stand->frame->stage_us, 0, sizeof stand->frame->stage_us);
+    return result < 0 ? result : uploaded;
+}
+
 int stand_run(struct stand *stand, int number)
 {
     const int result =

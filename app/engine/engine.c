@@ -97,14 +97,39 @@ static void steer_exposure(struct engine *engine, struct plx_frame *frame)
         source->ops->control(source, setting.exposure_us, setting.gain);
 }
 
+/* The pair after the one that is computed, if it comes meanwhile. Awake, for sleep would cost more than the upload. */
+static int upload_next(struct engine *engine)
+{
+    struct plx_stages *stages = engine->setup.stages;
+    struct plx_capture *next = NULL;
+    int result = 0;
+
+    while (stages->ops->upload && !next && stages->ops->busy(stages))
+        next = plx_intake_peek(&engine->intake, &stop_requested);
+    for (int eye = 0; next && eye < PLX_EYES && result == 0; eye++)
+        result = stages->ops->upload(stages, (enum plx_eye)eye, &next[eye].raw[eye]);
+    return result;
+}
+
+static int run_pipeline(struct engine *engine, struct plx_frame *frame)
+{
+    const struct plx_capture *pair = engine->intake.pair;
+    const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
+
+    int result = plx_pipeline_begin(engine->setup.pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
+    if (result < 0)
+        return result;
+    const int uploaded = upload_next(engine);
+    result = plx_pipeline_end(engine->setup.pipeline);
+    return result < 0 ? result : uploaded;
+}
+
 static int process_pair(struct engine *engine)
 {
-    const struct plx_raw raw[PLX_EYES] = {engine->intake.pair[PLX_LEFT].raw[PLX_LEFT],
-                                          engine->intake.pair[PLX_RIGHT].raw[PLX_RIGHT]};
     const int64_t taken_ns = plx_now_ns();
     struct plx_frame *frame = plx_ring_begin(engine->region);
 
-    int result = plx_pipeline_process(engine->setup.pipeline, raw, engine->intake.pair[PLX_LEFT].capture_ns, frame);
+    const int result = run_pipeline(engine, frame);
     if (result < 0) {
         plx_ring_abandon(engine->region);
         engine->gpu_lost = engine->on_gpu;
@@ -229,6 +254,7 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
         result = work(&engine);
     if (result < 0)
         exit_code = say_why(&engine, result);
+    plx_intake_close(&engine.intake);
     source->ops->stop(source);
     if (engine.shared_slots)
         engine.setup.stages->ops->disown(engine.setup.stages, engine.shared_slots);

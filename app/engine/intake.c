@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/engine/intake.h"
 
+#include <string.h>
 #include <syslog.h>
 
 #include <parallax/error.h>
@@ -12,13 +13,29 @@
 #define PATIENCE_NS (100 * PLX_NS_PER_MS) /* wait so long for a picture, then say so and look whether to stop */
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
 
-void plx_intake_release(struct plx_intake *intake)
+static bool has_come(const struct plx_capture pair[PLX_EYES])
+{
+    return pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
+}
+
+static void release(struct plx_intake *intake, struct plx_capture pair[PLX_EYES])
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        if (intake->pair[eye].buffer)
-            intake->source->ops->release(intake->source, &intake->pair[eye]);
-        intake->pair[eye] = (struct plx_capture){0};
+        if (pair[eye].buffer)
+            intake->source->ops->release(intake->source, &pair[eye]);
+        pair[eye] = (struct plx_capture){0};
     }
+}
+
+void plx_intake_release(struct plx_intake *intake)
+{
+    release(intake, intake->pair);
+}
+
+void plx_intake_close(struct plx_intake *intake)
+{
+    release(intake, intake->pair);
+    release(intake, intake->next);
 }
 
 /* What the source is, which it may know only now: a camera that was missing has come. */
@@ -60,8 +77,21 @@ static void take_news(struct plx_intake *intake, uint32_t health)
     intake->health |= health & ~CAMERAS_LOST;
 }
 
-/* Gives CAPTURE to the pairing; true if that completed a pair, which takes the place of the one before. */
-static bool take_capture(struct plx_intake *intake, const struct plx_capture *capture)
+/* The newest pair takes the place of one that nobody took. */
+static void keep(struct plx_intake *intake, const struct plx_capture pair[PLX_EYES])
+{
+    if (has_come(intake->next)) {
+        intake->skipped++;
+        intake->health |= PLX_HEALTH_OVERLOAD;
+        release(intake, intake->next);
+    }
+    memcpy(intake->next, pair, sizeof intake->next);
+    if (intake->away)
+        plx_log(LOG_NOTICE, "both cameras are there again");
+    intake->away = 0;
+}
+
+static void take_capture(struct plx_intake *intake, const struct plx_capture *capture)
 {
     struct plx_source *source = intake->source;
     struct plx_pairing_result result;
@@ -72,47 +102,52 @@ static bool take_capture(struct plx_intake *intake, const struct plx_capture *ca
     if (plx_pairing_push(&intake->pairing, capture, &result) < 0) {
         struct plx_capture useless = *capture;
         source->ops->release(source, &useless);
-        return false;
+        return;
     }
     intake->health |= result.health;
     for (int i = 0; i < result.release_count; i++)
         source->ops->release(source, &result.release[i]);
-    if (!result.paired)
-        return false;
-    if (intake->away)
-        plx_log(LOG_NOTICE, "both cameras are there again");
-    intake->away = 0;
-    plx_intake_release(intake);
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        intake->pair[eye] = result.pair[eye];
-    return true;
+    if (result.paired)
+        keep(intake, result.pair);
+}
+
+/* Takes in what has come; while that is no pair, waits for one until DEADLINE_NS. */
+static int take_in(struct plx_intake *intake, int64_t deadline_ns, const volatile sig_atomic_t *stop)
+{
+    struct plx_source *source = intake->source;
+    struct plx_capture capture;
+
+    while ((!has_come(intake->next) || source->rate_hz > 0) && !*stop) {
+        const int result = source->ops->next(source, has_come(intake->next) ? 0 : deadline_ns, &capture);
+        take_terms(intake);
+        if (result < 0)
+            return result;
+        if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
+            take_capture(intake, &capture);
+            continue;
+        }
+        take_news(intake, capture.health);
+        if (intake->away && !has_come(intake->next))
+            break; /* to be reported at once */
+    }
+    return PLX_ERR_TIMEOUT;
 }
 
 int plx_intake_next(struct plx_intake *intake, const volatile sig_atomic_t *stop)
 {
-    struct plx_source *source = intake->source;
-    const int64_t deadline = plx_now_ns() + PATIENCE_NS;
-    struct plx_capture capture;
-    int pairs = 0, result;
+    const int result = take_in(intake, plx_now_ns() + PATIENCE_NS, stop);
 
-    do {
-        result = source->ops->next(source, pairs == 0 ? deadline : 0, &capture);
-        take_terms(intake);
-        if (result < 0)
-            break;
-        if (!capture.raw[PLX_LEFT].data && !capture.raw[PLX_RIGHT].data) {
-            take_news(intake, capture.health);
-            if (intake->away && pairs == 0)
-                return PLX_ERR_TIMEOUT; /* to be reported at once */
-        } else if (take_capture(intake, &capture)) {
-            pairs++;
-        }
-    } while (result == 0 && (pairs == 0 || source->rate_hz > 0) && !*stop);
-    if (pairs > 1) {
-        intake->skipped += (uint64_t)pairs - 1;
-        intake->health |= PLX_HEALTH_OVERLOAD;
-    }
-    return pairs > 0 ? 0 : result; /* what ended the source is met again at the next call */
+    if (!has_come(intake->next))
+        return result; /* what ended the source is met again at the next call */
+    memcpy(intake->pair, intake->next, sizeof intake->pair);
+    memset(intake->next, 0, sizeof intake->next);
+    return 0;
+}
+
+struct plx_capture *plx_intake_peek(struct plx_intake *intake, const volatile sig_atomic_t *stop)
+{
+    take_in(intake, 0, stop);
+    return has_come(intake->next) ? intake->next : NULL;
 }
 
 uint32_t plx_intake_silent(const struct plx_intake *intake)

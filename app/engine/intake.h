@@ -14,7 +14,8 @@ struct plx_intake {
     int64_t tolerance_ns;      /* of a pair, as configured; 0 = a quarter of the period */
     int64_t seen_ns[PLX_EYES]; /* when each eye gave its last picture */
     struct plx_pairing pairing;
-    struct plx_capture pair[PLX_EYES]; /* the newest; a buffer of NULL needs no release */
+    struct plx_capture pair[PLX_EYES]; /* that was taken; a buffer of NULL needs no release */
+    struct plx_capture next[PLX_EYES]; /* the newest after it, if it has come */
     uint32_t health;                   /* seen by source and pairing; who publishes it clears it */
     uint32_t away;                     /* cameras that the source has lost and looks for, as flags; until the next pair */
     uint64_t skipped;                  /* whole pairs, since the start */
@@ -26,12 +27,20 @@ void plx_intake_init(struct plx_intake *intake, struct plx_source *source, int64
 /* The source has been started: from now on its cameras may be silent. */
 void plx_intake_start(struct plx_intake *intake);
 
-/* Waits for a pair; when several wait already, the newest is kept and the others are skipped. A source without a rate of its
- * own is never skipped. Ends early where *STOP is set. TIMEOUT, or why there will be no more. */
+/* Waits for a pair and takes it, when the one before was released; of several that have come the newest, the others are
+ * skipped. A source without a rate of its own is never skipped. Ends early where *STOP is set. TIMEOUT, or why there will be no
+ * more. */
 int plx_intake_next(struct plx_intake *intake, const volatile sig_atomic_t *stop);
 
-/* Gives the pair back to the source; fine if there is none. */
+/* Without waiting: the pair [PLX_EYES] that the next call of next will take unless a newer one comes until then; NULL if none
+ * has come. It stays the intake's, until that call. */
+struct plx_capture *plx_intake_peek(struct plx_intake *intake, const volatile sig_atomic_t *stop);
+
+/* Gives the pair that was taken back to the source; fine if there is none. */
 void plx_intake_release(struct plx_intake *intake);
+
+/* Gives back all pairs, at the end. */
+void plx_intake_close(struct plx_intake *intake);
 
 /* Cameras that have given no picture for longer than the health table allows, as flags. */
 uint32_t plx_intake_silent(const struct plx_intake *intake);

@@ -15,7 +15,7 @@
 #include "drivers/v4l2/jpeg.h"
 #include "drivers/v4l2/queue.h"
 
-#define PLX_V4L2_SLOTS 12  /* 4 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
+#define PLX_V4L2_SLOTS 13  /* 5 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
 #define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: what a driver may make of the count asked for */
 
 /* Who has a slot. The camera's thread takes IDLE ones; whoever has a slot gives it back by storing IDLE. */

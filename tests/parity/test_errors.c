@@ -2,7 +2,8 @@
 /*
  * What becomes of a CUDA call that fails. The linker leads every call of the runtime here (--wrap, see CMakeLists.txt); the
  * n-th one is refused, for every n of one life: backend, adopted slot, pipeline, a frame that is recorded, a frame that is
- * replayed, the end. Each time there must be either an error with a reason or the CPU's very frames, and nothing left over.
+ * replayed, the end. Each time there must be either an error with a reason or the CPU's very frames, and nothing left over; and
+ * a frame that is replayed may make nothing and launch nothing but its graph.
  */
 #include <cuda_runtime_api.h>
 
@@ -27,12 +28,14 @@ static struct {
     const char *only;        /* or every call of this name does */
     cudaError_t error, last; /* what it returns; what cudaGetLastError is to say */
     const char *refused;     /* its name */
-    long alive;              /* allocations, streams, events, graphs */
+    long alive, made;        /* allocations, streams, events, graphs: now, and ever */
+    long launches;           /* of kernels and graphs */
 } runtime;
 
 static bool refuses(const char *name)
 {
     runtime.calls++;
+    runtime.launches += strstr(name, "Launch") != NULL;
     if (runtime.calls != runtime.refuse && !(runtime.only && strcmp(runtime.only, name) == 0))
         return false;
     runtime.refused = name;
@@ -53,6 +56,7 @@ static bool refuses(const char *name)
             return runtime.error;                                                                                              \
         const cudaError_t error = __real_##name arguments;                                                                     \
         runtime.alive += error == cudaSuccess ? (change) : 0;                                                                  \
+        runtime.made += error == cudaSuccess ? (change) : 0;                                                                   \
         return error;                                                                                                          \
     }
 
@@ -87,6 +91,7 @@ CALL(1, cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, in
 CALL(1, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))
 CALL(0, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 CALL(0, cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
+CALL(0, cudaStreamQuery, (cudaStream_t stream), (stream))
 CALL(0, cudaStreamSynchronize, (cudaStream_t stream), (stream))
 CALL(0, cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode))
 CALL(1, cudaGraphInstantiate, (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags), (exec, graph, flags))
@@ -138,6 +143,7 @@ cudaError_t __wrap_cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         *graph = NULL;
     }
     runtime.alive += *graph != NULL;
+    runtime.made += *graph != NULL;
     return refused ? runtime.error : error;
 }
 
@@ -164,6 +170,7 @@ struct life {
     void *pixels[FRAMES * PLX_EYES];
     struct plx_why why; /* "" until something failed */
     bool wrong;         /* a frame was taken for good and is not the CPU's */
+    bool lavish;        /* one that is replayed made something, or launched more than its graph */
 };
 
 static int failed(struct life *life, int result)
@@ -185,6 +192,21 @@ static int share_pictures(struct life *life, struct plx_raw (*raw)[PLX_EYES])
             to->data = memcpy(life->pixels[i], to->data, to->bytes);
     }
     return result;
+}
+
+/* Frame NUMBER; where pairs are uploaded, the next one beside it. */
+static int process(struct life *life, struct plx_raw (*raw)[PLX_EYES], int number)
+{
+    const struct plx_stages_ops *ops = life->stages->ops;
+    int uploaded = 0;
+
+    int result = plx_pipeline_begin(life->pipeline, raw[number], number, life->slot);
+    if (result < 0)
+        return result;
+    for (int eye = 0; ops->upload && ops->busy(life->stages) && number + 1 < FRAMES && eye < PLX_EYES && uploaded == 0; eye++)
+        uploaded = ops->upload(life->stages, (enum plx_eye)eye, &raw[number + 1][eye]);
+    result = plx_pipeline_end(life->pipeline);
+    return result < 0 ? result : uploaded;
 }
 
 /* As the engine goes about it. */
@@ -211,7 +233,9 @@ static int live(struct life *life)
         result = 0;
     for (int i = 0; i < FRAMES && result == 0; i++) {
         struct plx_frame *frame = life->slot;
-        result = plx_pipeline_process(life->pipeline, raw[i], i, frame);
+        const long made = runtime.made, launches = runtime.launches;
+        result = process(life, raw, i);
+        life->lavish |= i > 0 && (runtime.made != made || runtime.launches - launches > 1);
         memset(frame->stage_us, 0, sizeof frame->stage_us);
         life->wrong |= result == 0 && memcmp(frame, life->expected[i], life->bytes) != 0;
     }
@@ -249,13 +273,13 @@ static void refuse(struct parity *parity, const struct life *model, long number,
                           strcmp(runtime.refused, "cudaHostRegister") == 0;
     const bool invented = result < 0 && (!runtime.refused || needless);
     parity->comparisons++;
-    if (!life.wrong && !silent && !invented && runtime.alive == 0)
+    if (!life.wrong && !life.lavish && !silent && !invented && runtime.alive == 0)
         return;
     if (parity->failures++ < 30)
-        printf("FAILED: call %ld (%s) refused, memory %d: %s \"%s\"%s%s%s; %ld things left over\n", number,
+        printf("FAILED: call %ld (%s) refused, memory %d: %s \"%s\"%s%s%s%s; %ld things left over\n", number,
                runtime.refused ? runtime.refused : "none", (int)life.memory, plx_strerror(result), life.why.text,
-               life.wrong ? "; a wrong frame" : "", silent ? "; no reason" : "", invented ? "; for no reason" : "",
-               runtime.alive);
+               life.wrong ? "; a wrong frame" : "", life.lavish ? "; a frame that makes things" : "",
+               silent ? "; no reason" : "", invented ? "; for no reason" : "", runtime.alive);
 }
 
 /* A device that is not there, or of another architecture, is told apart from one that fails. */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which pair the engine takes when pairs come slower, faster and in between: from a source whose pictures come when the test
+ * says so, and which knows what it has lent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <parallax/error.h>
+
+#include "app/engine/intake.h"
+#include "core/clock.h"
+
+#define PERIOD (10 * PLX_NS_PER_MS)
+#define MOST 64
+
+struct source {
+    struct plx_source base;
+    int come, given; /* pictures, left and right in turn */
+    int waits;       /* calls that would have slept */
+    bool ends;       /* after those */
+    bool lent[MOST];
+    uint8_t pixel[MOST];
+};
+
+static volatile sig_atomic_t stop;
+
+static int next(struct plx_source *base, int64_t deadline_ns, struct plx_capture *ret_capture)
+{
+    struct source *source = (struct source *)base;
+    const int number = source->given;
+
+    if (number == source->come) {
+        source->waits += deadline_ns > plx_now_ns();
+        return source->ends ? PLX_ERR_END : PLX_ERR_TIMEOUT;
+    }
+    *ret_capture = (struct plx_capture){.capture_ns = (number / 2 + 1) * PERIOD, .sequence = (uint32_t)(number / 2)};
+    ret_capture->raw[number % 2].data = ret_capture->buffer = &source->pixel[number];
+    source->lent[number] = true;
+    source->given++;
+    return 0;
+}
+
+static void release(struct plx_source *base, struct plx_capture *capture)
+{
+    struct source *source = (struct source *)base;
+    const ptrdiff_t number = (uint8_t *)capture->buffer - source->pixel;
+
+    assert_true(source->lent[number]); /* and once only */
+    source->lent[number] = false;
+}
+
+static int lent(const struct source *source)
+{
+    int count = 0;
+    for (int i = 0; i < MOST; i++)
+        count += source->lent[i];
+    return count;
+}
+
+static const struct plx_source_ops ops = {.name = "test", .next = next, .release = release};
+
+static void begin(struct source *source, struct plx_intake *intake, double rate_hz)
+{
+    *source = (struct source){.base = {.ops = &ops, .width = 1, .height = 1, .rate_hz = rate_hz}};
+    plx_intake_init(intake, &source->base, 0);
+    plx_intake_start(intake);
+}
+
+static void end(struct source *source, struct plx_intake *intake)
+{
+    plx_intake_close(intake);
+    assert_int_equal(lent(source), 0);
+}
+
+static void assert_pair(const struct plx_capture *pair, int number)
+{
+    assert_non_null(pair);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        assert_int_equal(pair[eye].sequence, number);
+        assert_non_null(pair[eye].raw[eye].data);
+    }
+}
+
+static void test_newest_is_taken(void **state)
+{
+    (void)state;
+    struct plx_intake intake;
+    struct source source;
+
+    begin(&source, &intake, 100);
+    assert_int_equal(plx_intake_next(&intake, &stop), PLX_ERR_TIMEOUT);
+    assert_int_equal(source.waits, 1);
+    source.come = 2 * 3 + 1; /* and half of the fourth */
+    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_pair(intake.pair, 2);
+    assert_int_equal(intake.skipped, 2);
+    assert_true(intake.health & PLX_HEALTH_OVERLOAD);
+    assert_int_equal(lent(&source), 2 + 1);
+    plx_intake_release(&intake);
+    intake.health = 0;
+    source.come++;
+    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_pair(intake.pair, 3);
+    assert_int_equal(intake.skipped, 2);
+    assert_int_equal(intake.health, 0);
+    end(&source, &intake);
+}
+
+static void test_peek_neither_waits_nor_takes(void **state)
+{
+    (void)state;
+    struct plx_intake intake;
+    struct source source;
+
+    begin(&source, &intake, 100);
+    source.come = 2;
+    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_null(plx_intake_peek(&intake, &stop));
+    source.come = 3;
+    assert_null(plx_intake_peek(&intake, &stop));
+    source.come = 4;
+    assert_pair(plx_intake_peek(&intake, &stop), 1);
+    assert_pair(plx_intake_peek(&intake, &stop), 1);
+    assert_pair(intake.pair, 0); /* is still computed */
+    assert_int_equal(lent(&source), 4);
+    plx_intake_release(&intake);
+    assert_int_equal(lent(&source), 2);
+    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_pair(intake.pair, 1);
+    assert_int_equal(source.waits, 0);
+    assert_int_equal(intake.skipped, 0);
+    end(&source, &intake);
+}
+
+/* What was done to the pair that was peeked at must not outlive it: it is another pair that is taken. */
+static void test_newer_pair_takes_the_place_of_the_peeked(void **state)
+{
+    (void)state;
+    struct plx_intake intake;
+    struct source source;
+
+    begin(&source, &intake, 100);
+    source.come = 2;
+    struct plx_capture *peeked = plx_intake_peek(&intake, &stop);
+    assert_pair(peeked, 0);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        peeked[eye].raw[eye].uploaded = &source;
+    source.come = 4;
+    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_pair(intake.pair, 1);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        assert_null(intake.pair[eye].raw[eye].uploaded);
+    assert_int_equal(intake.skipped, 1);
+    assert_true(intake.health & PLX_HEALTH_OVERLOAD);
+    assert_int_equal(lent(&source), 2);
+    end(&source, &intake);
+}
+
+static void test_source_without_rate_is_never_skipped(void **state)
+{
+    (void)state;
+    struct plx_intake intake;
+    struct source source;
+
+    begin(&source, &intake, 0);
+    source.come = 2 * 4;
+    source.ends = true;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(plx_intake_next(&intake, &stop), 0);
+        assert_pair(intake.pair, i);
+        const struct plx_capture *next_pair = plx_intake_peek(&intake, &stop);
+        if (i < 3)
+            assert_pair(next_pair, i + 1);
+        else
+            assert_null(next_pair);
+        plx_intake_release(&intake);
+    }
+    assert_int_equal(plx_intake_next(&intake, &stop), PLX_ERR_END);
+    assert_int_equal(intake.skipped, 0);
+    end(&source, &intake);
+}
+
+static void test_stop_ends_the_wait(void **state)
+{
+    (void)state;
+    struct plx_intake intake;
+    struct source source;
+
+    begin(&source, &intake, 100);
+    source.come = 4;
+    stop = 1;
+    assert_int_equal(plx_intake_next(&intake, &stop), PLX_ERR_TIMEOUT);
+    stop = 0;
+    assert_int_equal(lent(&source), 0);
+    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    end(&source, &intake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_newest_is_taken),
+        cmocka_unit_test(test_peek_neither_waits_nor_takes),
+        cmocka_unit_test(test_newer_pair_takes_the_place_of_the_peeked),
+        cmocka_unit_test(test_source_without_rate_is_never_skipped),
+        cmocka_unit_test(test_stop_ends_the_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage check: left-right consistency. */
+#include "gpu/follow.cuh"
 #include "gpu/vector.cuh"
 
 #define BLOCK_X 32
@@ -34,6 +35,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) check_kernel(const __
     const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y = blockIdx.y * BLOCK_Y + threadIdx.y;
     const int count = a.left.width - x;
 
+    plx_follow();
     if (count <= 0 || y >= a.left.height)
         return;
     plx_vector<uint16_t, EACH> value = plx_load<EACH>(a.left.row(y) + x, count, a.aligned);
@@ -67,6 +69,5 @@ int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *le
                                     plx_rows_aligned(left, bytes) && plx_rows_aligned(ret_disparity, bytes),
                                     plx_rows_aligned(left_grey, EACH)};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(left->width, left->height, dim3(BLOCK_X * EACH, BLOCK_Y));
-    check_kernel<<<grid, block, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, check_kernel);
+    return PLX_LAUNCH_NEXT(gpu, check_kernel, grid, block, args);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage median: of disparities over a window with clamped coordinates. */
+#include "gpu/follow.cuh"
 #include "gpu/packed.cuh"
 #include "gpu/vector.cuh"
 
@@ -71,6 +72,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y = blockIdx.y * BLOCK_Y + threadIdx.y;
     uint32_t low[4], middle[4], high[4];
 
+    plx_follow();
     if (x >= src.width || y >= src.height)
         return;
     load_pairs(src.row(max(y - 1, 0)), src.width, x, aligned, low);
@@ -227,9 +229,8 @@ int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum pl
         return PLX_CUDA(gpu, cudaMemcpy2DAsync(dst->data, dst->pitch, src->data, src->pitch, (size_t)src->width * PLX_U16,
                                                (size_t)src->height, cudaMemcpyDefault, gpu->stream));
     case PLX_MEDIAN_3X3:
-        median_3x3_kernel<<<fours, block, 0, gpu->stream>>>(from, to,
-                                                            plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
-        return PLX_LAUNCHED(gpu, median_3x3_kernel);
+        return PLX_LAUNCH_NEXT(gpu, median_3x3_kernel, fours, block, from, to,
+                               plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
     case PLX_MEDIAN_VALID_5X5:
         median_valid_5x5_kernel<<<pairs, block, 0, gpu->stream>>>(from, to);
         return PLX_LAUNCHED(gpu, median_valid_5x5_kernel);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* C(p, d) of all pixels and disparities: Hamming distance of census words, and capped difference of gradients. */
+#include "gpu/follow.cuh"
 #include "gpu/packed.cuh"
 #include "gpu/sgm.cuh"
 #include "gpu/sgm_features.cuh"
@@ -28,6 +29,7 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
     const int first = block_x - a.min_disparity - D;
     const int g = threadIdx.x % CHUNKS, pixel = threadIdx.x / CHUNKS * PIXELS, x = block_x + pixel;
 
+    plx_follow();
     for (int i = threadIdx.x; i < SPAN + D; i += THREADS)
         partner[i] = F::load(a.right_census, a.right_gradient, first + i, y);
     __syncthreads();
@@ -59,17 +61,13 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
     }
 }
 
-template <class F> static void start(const struct plx_sgm_job *job, const struct cost_args &args)
+template <class F> static int start(const struct plx_sgm_job *job, const struct cost_args &args)
 {
     const int disparities = job->match->disparities, span = THREADS * 16 / disparities * PIXELS;
     const dim3 grid(plx_blocks(job->width, span), (unsigned)job->height);
 
-    if (disparities == 64)
-        cost_kernel<F, 64><<<grid, THREADS, 0, job->gpu->stream>>>(args);
-    else if (disparities == 128)
-        cost_kernel<F, 128><<<grid, THREADS, 0, job->gpu->stream>>>(args);
-    else
-        cost_kernel<F, 256><<<grid, THREADS, 0, job->gpu->stream>>>(args);
+    const auto kernel = disparities == 64 ? cost_kernel<F, 64> : disparities == 128 ? cost_kernel<F, 128> : cost_kernel<F, 256>;
+    return PLX_LAUNCH_NEXT(job->gpu, kernel, grid, THREADS, args);
 }
 
 int plx_sgm_cost(const struct plx_sgm_job *job)
@@ -84,15 +82,10 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
                                    match->min_disparity,
                                    (uint32_t)match->gradient_cap};
 
-    if (wide && gradient)
-        start<wide_census_and_gradient>(job, args);
-    else if (wide)
-        start<wide_census>(job, args);
-    else if (!gradient)
-        start<census_only>(job, args);
-    else if (plx_census_bits(match->census) <= 24)
-        start<census_and_gradient>(job, args);
-    else
-        start<long_census_and_gradient>(job, args);
-    return PLX_LAUNCHED(job->gpu, cost_kernel);
+    if (wide)
+        return gradient ? start<wide_census_and_gradient>(job, args) : start<wide_census>(job, args);
+    if (!gradient)
+        return start<census_only>(job, args);
+    return plx_census_bits(match->census) <= 24 ? start<census_and_gradient>(job, args)
+                                                : start<long_census_and_gradient>(job, args);
 }

@@ -2,6 +2,8 @@
 /* Winner-takes-all: S from volumes of sums, its least and second least, and the winners of both views. */
 #include "gpu/sgm_winner.cuh"
 
+#include "gpu/follow.cuh"
+
 #define WARP 32
 #define THREADS 256
 #define WARPS (THREADS / WARP)
@@ -166,6 +168,7 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(c
     const int g = threadIdx.x % CHUNKS, own = keys<D>::pixel_of_thread();
     const int64_t row = (int64_t)y * width;
 
+    plx_follow();
     if (count == SPAN) {
 #pragma unroll 2
         for (int round = 0; round < ROUNDS; round++) {
@@ -208,8 +211,12 @@ template <int D> static int start(const struct plx_sgm_job *job, const winner_ar
     const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result < 0)
         return result;
-    kernel<<<grid, THREADS, bytes, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, winner_kernel);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = THREADS;
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = gpu->stream;
+    return PLX_CUDA(gpu, plx_launch_early(gpu, kernel, config, args));
 }
 
 int plx_sgm_winner(const struct plx_sgm_job *job)
@@ -236,6 +243,7 @@ static __global__ void __launch_bounds__(THREADS) view_kernel(plx_view<uint16_t>
 {
     const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
 
+    plx_follow();
     if (x == 0 && y == 0)
         *ticket = 0;
     if (x >= right.width)
@@ -249,6 +257,6 @@ int plx_sgm_right_view(const struct plx_sgm_job *job)
 {
     const dim3 grid(plx_blocks(job->width, THREADS), (unsigned)job->height);
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
-    view_kernel<<<grid, THREADS, 0, job->gpu->stream>>>(plx_view_of<uint16_t>(&job->winners->right), sgm->votes, sgm->ticket);
-    return PLX_LAUNCHED(job->gpu, view_kernel);
+    return PLX_LAUNCH_NEXT(job->gpu, view_kernel, grid, THREADS, plx_view_of<uint16_t>(&job->winners->right), sgm->votes,
+                           sgm->ticket);
 }

@@ -104,7 +104,9 @@ static int upload_next(struct engine *engine)
     struct plx_capture *next = NULL;
     int result = 0;
 
-    while (stages->ops->upload && !next && stages->ops->busy(stages))
+    if (!stages->ops->upload)
+        return 0;
+    while (!next && stages->ops->busy(stages))
         next = plx_intake_peek(&engine->intake, &stop_requested);
     for (int eye = 0; next && eye < PLX_EYES && result == 0; eye++)
         result = stages->ops->upload(stages, (enum plx_eye)eye, &next[eye].raw[eye]);

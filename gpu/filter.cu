@@ -201,6 +201,8 @@ static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_ke
 
     if (alone) /* blocks of later rounds do not wait, and would only ask for their pixels later */
         load_axes(a, axis_x, axis_y);
+    else
+        plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0, (int)(threadIdx.y * 32 + threadIdx.x));
     plx_wait();
     if (!few)
         plx_lead();

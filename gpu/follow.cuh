@@ -4,7 +4,8 @@
  * compute capability 9.0 on; elsewhere, and behind a copy, they begin after it. Each waits for all before it, and as a rule
  * only then lets the next one begin. So what a kernel does ahead of that may read whatever is older than the kernel before it,
  * and must write nothing that others touch. A kernel that lets the next one begin before it has waited says so: then that
- * one's early reads must be older by a kernel more.
+ * one's early reads must be older by a kernel more. What it will read may be brought into L2, whoever yet writes it, for L2 is
+ * where all writes arrive.
  *
  * The next one's blocks take the places that are free. Where those are not the same everywhere they end up side by side on some
  * multiprocessors, so a kernel whose blocks all run at once, but not each alone, lets the next one begin at its own end.

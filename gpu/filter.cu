@@ -19,11 +19,15 @@ extern "C" {
 #define LOW 32           /* where there is a multiprocessor for each of these */
 #define TALL 96          /* where high ones are many, and a multiprocessor holds PER_SM of these */
 #define TALL_BYTES 40960 /* of shared memory */
-#define MANY_TILES 8     /* for each multiprocessor */
+#define TALLEST 128      /* instead, for small windows, where it holds PER_SM of these */
+#define TALLEST_BYTES 47104
+#define MANY_TILES 7     /* for each multiprocessor */
 #define PER_SM 4         /* blocks that a multiprocessor is meant to hold */
 #define MARGIN PLX_PIECE /* columns before the tile */
-#define PITCH 208        /* of the tile in shared memory: few bank conflicts */
 #define PITCH_OUT 144    /* of what is made of it: none */
+
+/* Of the tile in shared memory: few bank conflicts. */
+template <int KX> static constexpr int pitch = KX > 1 ? 208 : 176;
 
 struct filter_args {
     plx_view<const uint8_t> src;
@@ -61,7 +65,7 @@ static __device__ __forceinline__ void load_axes(const struct filter_args &a, st
 
 /* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped, a row by half a warp; there after
  * __pipeline_wait_prior(0). */
-template <int ROWS, int COLUMNS>
+template <int COLUMNS, int ROWS, int PITCH>
 static __device__ void load_tile(const struct filter_args &a, int x0, int y0, uint8_t (&tile)[ROWS][PITCH])
 {
     const int x = threadIdx.x % 16 * PLX_PIECE, y = threadIdx.y * 2 + threadIdx.x / 16;
@@ -88,7 +92,8 @@ static __device__ __forceinline__ struct rows filter_rows(const uint8_t *tile, c
 
 #pragma unroll
     for (int pair = 0; pair < 2; pair++) {
-        const uint32_t *word = (const uint32_t *)(tile + (g / 2 * 4 + pair * 2 + g % 2) * PITCH) + t;
+        const uint8_t *row = tile + (g / 2 * 4 + pair * 2 + g % 2) * pitch<KX>;
+        const uint32_t *word = (const uint32_t *)row + t;
 #pragma unroll
         for (int k = 0; k < KX; k++)
             multiply_add(high[k], word[k * 8], word[k * 8 + 4], sum[pair]);
@@ -170,14 +175,14 @@ static __device__ __forceinline__ void filter_strip(const struct filter_args &a,
 
 #pragma unroll
     for (int i = 0; i < KY; i++)
-        window[i + 1] = filter_rows<KX>(strip + i * STEP * PITCH, x.low, x.high, a.factor_x);
+        window[i + 1] = filter_rows<KX>(strip + i * STEP * pitch<KX>, x.low, x.high, a.factor_x);
 #pragma unroll
     for (int from = 0; from < HEIGHT; from += STEP) {
         uint32_t pixels[2];
 #pragma unroll
         for (int i = 0; i < KY; i++)
             window[i] = window[i + 1];
-        window[KY] = filter_rows<KX>(strip + (from + KY * STEP) * PITCH, x.low, x.high, a.factor_x);
+        window[KY] = filter_rows<KX>(strip + (from + KY * STEP) * pitch<KX>, x.low, x.high, a.factor_x);
         filter_columns<KY>(window, y.low, y.high, a.factor_y, pixels);
         *(uint32_t *)&made[from + row][column] = pixels[0];
         *(uint32_t *)&made[from + row + 8][column] = pixels[1];
@@ -188,11 +193,11 @@ static __device__ __forceinline__ void filter_strip(const struct filter_args &a,
 template <int KX, int KY> static constexpr int per_sm = KX + KY > 2 || PLX_ARCH < 800 ? PER_SM - 1 : PER_SM;
 
 /* Grid: tiles of 128 x HEIGHT pixels, a warp a strip of 16 columns. KX, KY: products by which a window is deep enough, 2 from
- * 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile, 1.5 of a tall one), writes 1. */
+ * 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile, 1.4 of the tallest), writes 1. */
 template <int KX, int KY, int HEIGHT>
 static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_kernel(filter_args a)
 {
-    __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][PITCH];
+    __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][pitch<KX>];
     __shared__ __align__(PLX_PIECE) uint8_t made[HEIGHT][PITCH_OUT];
     __shared__ struct axis axis_x, axis_y;
     constexpr bool alone = HEIGHT == LOW, few = HEIGHT == HIGH; /* on its multiprocessor; so that all may run at once */
@@ -206,7 +211,7 @@ static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_ke
     plx_wait();
     if (!few)
         plx_lead();
-    load_tile<HEIGHT + KY * STEP, TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
+    load_tile<TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
     plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0 + a.ahead, (int)(threadIdx.y * 32 + threadIdx.x));
     if (!alone)
         load_axes(a, axis_x, axis_y);
@@ -227,17 +232,19 @@ static bool needs_two(int size, int wasted)
     return STEP - 1 + size + wasted > DEPTH;
 }
 
-static const int heights[] = {LOW, HIGH, TALL};
+static const int heights[] = {LOW, HIGH, TALL, TALLEST};
 
-/* Index of the height that tiles of IMAGE have. */
-static int choose_height(const struct plx_gpu *gpu, const struct plx_image *image)
+/* Index of the height that tiles of IMAGE have; SMALL: the filter's window takes one product each way. */
+static int choose_height(const struct plx_gpu *gpu, const struct plx_image *image, bool small)
 {
     const dim3 low = plx_grid(image->width, image->height, dim3(TILE_X, LOW));
     const dim3 high = plx_grid(image->width, image->height, dim3(TILE_X, HIGH));
 
     if (low.x * low.y <= (unsigned)gpu->multiprocessors)
         return 0;
-    return high.x * high.y > (unsigned)gpu->multiprocessors * MANY_TILES && gpu->shared_bytes >= PER_SM * TALL_BYTES ? 2 : 1;
+    if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES || gpu->shared_bytes < PER_SM * TALL_BYTES)
+        return 1;
+    return small && gpu->shared_bytes >= PER_SM * TALLEST_BYTES ? 3 : 2;
 }
 
 int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
@@ -246,7 +253,8 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     static void (*const kernel[][2][2])(struct filter_args) = {
         {{filter_kernel<1, 1, LOW>, filter_kernel<1, 2, LOW>}, {filter_kernel<2, 1, LOW>, filter_kernel<2, 2, LOW>}},
         {{filter_kernel<1, 1, HIGH>, filter_kernel<1, 2, HIGH>}, {filter_kernel<2, 1, HIGH>, filter_kernel<2, 2, HIGH>}},
-        {{filter_kernel<1, 1, TALL>, filter_kernel<1, 2, TALL>}, {filter_kernel<2, 1, TALL>, filter_kernel<2, 2, TALL>}}};
+        {{filter_kernel<1, 1, TALL>, filter_kernel<1, 2, TALL>}, {filter_kernel<2, 1, TALL>, filter_kernel<2, 2, TALL>}},
+        {{filter_kernel<1, 1, TALLEST>}}};
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_image_ok(src, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(src, dst) || !plx_filter_ok(filter))
         return PLX_ERR_ARG;
@@ -264,7 +272,7 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     args.dst_aligned = plx_rows_aligned(dst, PLX_PIECE);
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
-    const int height = choose_height(gpu, src);
+    const int height = choose_height(gpu, src, !two_x && !two_y);
     const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, (unsigned)heights[height])), block(32, WARPS);
     args.ahead = (gpu->multiprocessors * PER_SM / (int)grid.x + 1) * heights[height];
     return PLX_LAUNCH_NEXT(gpu, kernel[height][two_x][two_y], grid, block, args);

@@ -125,10 +125,12 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks
     const bool plain = x0 + TILE_X <= a.grey.width && y0 + HEIGHT <= a.grey.height && a.census_aligned && a.gradient_aligned &&
                        !(border && a.zero_border);
 
+    if ((int)blockIdx.y < a.ahead) /* those of which no other block has the pixels brought */
+        plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0, (int)threadIdx.x);
     plx_follow();
     load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
     __pipeline_commit();
-    plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0 + a.ahead, (int)threadIdx.x);
+    plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0 + a.ahead * HEIGHT, (int)threadIdx.x);
     __pipeline_wait_prior(0);
     __syncthreads();
     make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);
@@ -150,13 +152,10 @@ template <enum plx_census_kind KIND> static int launch(struct plx_gpu *gpu, stru
 {
     const dim3 high = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, HIGH));
     const dim3 low = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, LOW));
-    const unsigned at_once = (unsigned)gpu->multiprocessors * RESIDENT / high.x + 1; /* rows of tiles */
 
-    if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES) {
-        args->ahead = at_once * LOW;
+    args->ahead = gpu->multiprocessors * RESIDENT / (int)high.x + 1;
+    if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
         return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, LOW>), low, 32 * WARPS, *args);
-    }
-    args->ahead = at_once * HIGH;
     return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, HIGH>), high, 32 * WARPS, *args);
 }
 

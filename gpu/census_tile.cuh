@@ -25,7 +25,7 @@ struct census_args {
     plx_view<const uint8_t> grey;
     plx_view<void> census;
     plx_view<uint8_t> gradient; /* data NULL: none */
-    int ahead;                  /* rows to the tile that takes the place of another when that is done */
+    int ahead;                  /* rows of tiles to the one that takes the place of another when that is done */
     bool smooth, zero_border, grey_aligned, census_aligned, gradient_aligned;
 };
 

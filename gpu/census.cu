@@ -31,7 +31,7 @@ static __device__ __forceinline__ void gradients(const line &north, const line &
 }
 
 /* What a thread makes of its columns of a row, in both halves of the tile. */
-template <enum plx_census_kind KIND> struct row_features {
+template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
     typedef form<KIND> f;
     typedef typename word_of<f::words>::type word;
     plx_vector<word, COLUMNS> words[2];
@@ -57,7 +57,7 @@ template <enum plx_census_kind KIND> struct row_features {
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             *(plx_vector<word, COLUMNS> *)(to + half * HALF) = words[half];
-            if (a.gradient.data)
+            if (GRADIENT)
                 *(uint32_t *)(a.gradient.row(y) + x + half * HALF) = gradient[half];
         }
     }
@@ -78,7 +78,7 @@ template <enum plx_census_kind KIND> struct row_features {
                     vector.at[i] = 0;
             plx_store(vector, (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x, a.grey.width - x,
                       a.census_aligned);
-            if (a.gradient.data)
+            if (GRADIENT)
                 plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
                           a.gradient_aligned);
         }
@@ -86,8 +86,8 @@ template <enum plx_census_kind KIND> struct row_features {
 };
 
 /* The thread's columns of ROWS rows; MIDDLE: the pairs of the first, RADIUS_X columns before. */
-template <enum plx_census_kind KIND, int ROWS>
-static __device__ __forceinline__ void make_rows(const uint32_t *middle, bool gradient, row_features<KIND> (&ret_rows)[ROWS])
+template <enum plx_census_kind KIND, bool GRADIENT, int ROWS>
+static __device__ __forceinline__ void make_rows(const uint32_t *middle, row_features<KIND, GRADIENT> (&ret_rows)[ROWS])
 {
     constexpr int ry = form<KIND>::ry;
     lines<2 * ry + ROWS> window(middle - ry * PAIRS_X);
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void make_rows(const uint32_t *middle, bool gr
     collect<KIND, ROWS>(window, words);
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
-        if (gradient)
+        if (GRADIENT)
             gradients(window.at(ry + row - 1), window.at(ry + row), window.at(ry + row + 1), ret_rows[row].gradient);
         ret_rows[row].finish(words[row]);
     }
@@ -104,19 +104,19 @@ static __device__ __forceinline__ void make_rows(const uint32_t *middle, bool gr
 
 /* How many of a thread's rows are made together, sharing what they read, and how many blocks a multiprocessor is to hold: as
  * many as registers allow without spills. Words of 64 bits leave no choice. */
-template <enum plx_census_kind KIND, int HEIGHT> struct pace {
+template <enum plx_census_kind KIND, bool GRADIENT> struct pace {
     static constexpr int together = form<KIND>::words > 1 ? 1 : 2;
-    static constexpr int hopper = form<KIND>::rx == 3 ? 7 : HEIGHT == HIGH ? 6 : 5;
+    static constexpr int hopper = form<KIND>::rx == 4 && GRADIENT ? 6 : 7;
     static constexpr int symmetric = PLX_ARCH == 900 ? hopper : PLX_ARCH >= 800 ? 5 : 4;
     static constexpr int blocks = form<KIND>::symmetric ? symmetric : 4;
 };
 
 /* Grid: tiles of 256 x HEIGHT pixels; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo of a high
- * tile), writes 4 or 8, and 1 of gradient. */
-template <enum plx_census_kind KIND, int HEIGHT>
-static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks)) census_kernel(census_args a)
+ * tile), writes 4 or 8, and 1 of GRADIENT, which is known when compiled: a branch would keep rows made together apart. */
+template <enum plx_census_kind KIND, int HEIGHT, bool GRADIENT>
+static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, GRADIENT>::blocks)) census_kernel(census_args a)
 {
-    constexpr int together = pace<KIND, HEIGHT>::together, ry = form<KIND>::ry, each = HEIGHT / WARPS;
+    constexpr int together = pace<KIND, GRADIENT>::together, ry = form<KIND>::ry, each = HEIGHT / WARPS;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::bytes bytes;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::pairs pairs;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT;
@@ -136,8 +136,8 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks
     make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);
 #pragma unroll 1
     for (int i = 0; i < each; i += together) {
-        row_features<KIND> rows[together];
-        make_rows<KIND, together>(&pairs[y + i + ry][x], a.gradient.data, rows);
+        row_features<KIND, GRADIENT> rows[together];
+        make_rows(&pairs[y + i + ry][x], rows);
 #pragma unroll
         for (int row = 0; row < together; row++) {
             if (plain)
@@ -148,23 +148,25 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, HEIGHT>::blocks
     }
 }
 
-template <enum plx_census_kind KIND> static int launch(struct plx_gpu *gpu, struct census_args *args)
+template <enum plx_census_kind KIND, bool GRADIENT> static int launch(struct plx_gpu *gpu, struct census_args *args)
 {
     const dim3 high = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, HIGH));
     const dim3 low = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, LOW));
 
     args->ahead = gpu->multiprocessors * RESIDENT / (int)high.x + 1;
     if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
-        return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, LOW>), low, 32 * WARPS, *args);
-    return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, HIGH>), high, 32 * WARPS, *args);
+        return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, LOW, GRADIENT>), low, 32 * WARPS, *args);
+    return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, HIGH, GRADIENT>), high, 32 * WARPS, *args);
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features)
 {
-    static int (*const launches[])(struct plx_gpu *, struct census_args *) = {
-        launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_7X5>, launch<PLX_CENSUS_FULL_9X7>,
-        launch<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
+    static int (*const launches[][2])(struct plx_gpu *, struct census_args *) = {
+        {launch<PLX_CENSUS_SYMMETRIC_9X7, false>, launch<PLX_CENSUS_SYMMETRIC_9X7, true>},
+        {launch<PLX_CENSUS_SYMMETRIC_7X5, false>, launch<PLX_CENSUS_SYMMETRIC_7X5, true>},
+        {launch<PLX_CENSUS_FULL_9X7, false>, launch<PLX_CENSUS_FULL_9X7, true>},
+        {launch<PLX_CENSUS_CHECKER_9X7, false>, launch<PLX_CENSUS_CHECKER_9X7, true>}}; /* in the order of plx_census_kind */
     struct plx_gpu *gpu = plx_gpu(self);
     const bool gradient = match->gradient_cap > 0;
 
@@ -183,5 +185,5 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                                plx_rows_aligned(grey, PLX_PIECE),
                                plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
                                !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
-    return launches[match->census](gpu, &args);
+    return launches[match->census][gradient](gpu, &args);
 }

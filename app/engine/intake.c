@@ -13,12 +13,13 @@
 #define PATIENCE_NS (100 * PLX_NS_PER_MS) /* wait so long for a picture, then say so and look whether to stop */
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
 
-static bool has_come(const struct plx_capture pair[PLX_EYES])
+/* Pairs are [PLX_EYES] here. */
+static bool has_come(const struct plx_capture *pair)
 {
     return pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
 }
 
-static void release(struct plx_intake *intake, struct plx_capture pair[PLX_EYES])
+static void release(struct plx_intake *intake, struct plx_capture *pair)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
         if (pair[eye].buffer)
@@ -78,7 +79,7 @@ static void take_news(struct plx_intake *intake, uint32_t health)
 }
 
 /* The newest pair takes the place of one that nobody took. */
-static void keep(struct plx_intake *intake, const struct plx_capture pair[PLX_EYES])
+static void keep(struct plx_intake *intake, const struct plx_capture *pair)
 {
     if (has_come(intake->next)) {
         intake->skipped++;

@@ -11,10 +11,9 @@
 #define BLOCK_X 32 /* a warp is a part of a row */
 #define BLOCK_Y 8
 #define BLOCK (BLOCK_X * BLOCK_Y)
-#define ROWS 4                      /* of a thread, one below the other */
-#define SPOTS (BLOCK * ROWS)        /* pixels of a block */
-#define NO_REGION PLX_MAX_OBSTACLES /* of a pixel in none that has a record: more than any */
-#define BINS 4096                   /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
+#define ROWS 4 /* of a thread, one below the other */
+#define NO_REGION 0xFFFFFFFFu
+#define BINS 4096  /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
 #define BIN_ROWS 8 /* that bins lie in, neighbours in different ones: what all blocks add to is spread over the cache */
 #define BIN_ROW (BINS / BIN_ROWS)
 
@@ -32,20 +31,13 @@ struct plx_known {
     int median, inner_x0, inner_x1, unused;
 };
 
-/* A pixel in a region: its column, row << 16; disparity, region << 16. */
-struct __align__(8) plx_spot
-{
-    uint32_t place, what;
-};
-
 /* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
 struct plx_gpu_regions {
     uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BIN_ROWS][BIN_ROW] pixels of the region by disparity */
     sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
     uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
     uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
-    struct plx_spot *spots;   /* [blocks][SPOTS] of each block's pixels those that the images may refine, in any order */
-    uint32_t *spot_count;     /* [blocks] how many */
+    uint4 *within;            /* [blocks][BLOCK_Y] of a warp's four rows a bit a pixel: whether the images may refine it */
     struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */
     struct plx_known *known;  /* [PLX_MAX_OBSTACLES] some of that */
     uint32_t *count;          /* of regions with a record: at most PLX_MAX_OBSTACLES */
@@ -73,26 +65,24 @@ template <class T>
 static __device__ __forceinline__ void read_column(plx_view<const T> image, int x, int top, int rows,
                                                    uint32_t (&ret_value)[ROWS])
 {
-    const T *const from = image.below(image.data + x, top);
+    const char *from = (const char *)(image.row(top) + x);
 
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        ret_value[i] = i < rows ? *image.below(from, i) : 0;
+        ret_value[i] = i < rows ? *(const T *)(from + i * image.pitch) : 0;
 }
 
-/* The least of the thread's. */
-static __device__ __forceinline__ uint32_t least_of(const uint32_t (&region)[ROWS])
+/* The regions of the thread's pixels, of COUNT, by their LABEL; false if no pixel of the warp is in any. */
+static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS], uint32_t count, uint32_t (&ret_region)[ROWS])
 {
-    return min(min(region[0], region[1]), min(region[2], region[3]));
-}
+    bool any = false;
 
-/* The regions of the thread's pixels by their LABEL; false if no pixel of the warp is in any. */
-static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS], uint32_t (&ret_region)[ROWS])
-{
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        ret_region[i] = min(label[i] - 1, NO_REGION);
-    return __any_sync(~0u, least_of(ret_region) != NO_REGION);
+    for (int i = 0; i < ROWS; i++) {
+        ret_region[i] = label[i] - 1 < count ? label[i] - 1 : NO_REGION;
+        any = any || ret_region[i] != NO_REGION;
+    }
+    return __any_sync(~0u, any);
 }
 
 /* Calls ADD(one, mine) for each of the regions that the warp's pixels have, MINE being those of the thread's pixels that are in
@@ -105,8 +95,11 @@ template <class Add> static __device__ __forceinline__ void by_region(const uint
     for (int i = 0; i < ROWS; i++)
         open[i] = region[i];
     for (;;) {
-        const uint32_t one = plx_warp_least(least_of(open));
-        uint32_t mine = 0;
+        uint32_t one = NO_REGION, mine = 0;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            one = min(one, open[i]);
+        one = plx_warp_least(one);
         if (one == NO_REGION)
             return;
 #pragma unroll
@@ -127,13 +120,10 @@ static inline dim3 plx_regions_grid(const plx_regions_args *args)
 /* regions_count.cu: pixels by column, by row and by disparity */
 int plx_gpu_regions_count(struct plx_gpu *gpu, const plx_regions_args *args);
 
-/* regions_median.cu: percentiles of disparity */
-int plx_gpu_regions_median(struct plx_gpu *gpu, const plx_regions_args *args);
+/* regions_measure.cu: boxes, sums and percentiles */
+int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args);
 
-/* regions_face.cu: boxes, faces, and the first step by which the images refine disparities */
-int plx_gpu_regions_face(struct plx_gpu *gpu, const plx_regions_args *args);
-
-/* regions_refine.cu: the second step */
+/* regions_refine.cu: faces, and disparities refined by the images */
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args);
 
 #endif

@@ -11,7 +11,7 @@ else()
     set(CMAKE_CUDA_COMPILER "")
 endif()
 if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
         set(CMAKE_CUDA_ARCHITECTURES 87-real 90) # Jetson Orin, Hopper, and by just-in-time compilation what comes after
     endif()
     enable_language(CUDA)

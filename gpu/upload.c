@@ -16,6 +16,8 @@ int plx_gpu_uploads_create(struct plx_gpu *gpu)
     int result = PLX_CUDA(gpu, cudaStreamCreateWithFlags(&uploads->stream, cudaStreamNonBlocking));
     for (int i = 0; i < 2 * PLX_EYES && result == 0; i++)
         result = plx_gpu_alloc_local(&gpu->base, uploads->bytes, &uploads->data[i / PLX_EYES][i % PLX_EYES]);
+    if (result == 0) /* cleared on that stream, written on the other */
+        result = PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
     return result;
 }
 

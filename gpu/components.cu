@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define BLOCK 256
+#define BLOCK 128
 #define LINKS 3 /* of a pixel across a border */
 #define SEEN_BITS 10
 #define SEEN (1 << SEEN_BITS)
@@ -139,7 +139,7 @@ typedef plx_counters<9, 4> sums; /* pixels of a block by root */
 /* Adds PIXELS to the area at ROOT; true if that made it large enough. */
 static __device__ __forceinline__ bool grow(const plx_find_args &a, uint32_t root, uint32_t pixels)
 {
-    const uint32_t was = atomicAdd(&a.to.area[root], pixels);
+    const uint32_t was = atomicAdd(&a.to.at[root].area, pixels);
     return was < a.min_area && was + pixels >= a.min_area;
 }
 
@@ -226,14 +226,6 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
                            tiles.x * tiles.y);
 }
 
-static int alloc_array(struct plx_gpu *gpu, size_t count, uint32_t **ret_array)
-{
-    void *data = NULL;
-    const int result = plx_gpu_alloc_local(&gpu->base, count * sizeof(uint32_t), &data);
-    *ret_array = (uint32_t *)data;
-    return result;
-}
-
 int plx_gpu_components_create(struct plx_gpu *gpu)
 {
     const dim3 tiles = plx_grid(gpu->limits.width, gpu->limits.height, dim3(PLX_TILE, PLX_TILE));
@@ -243,22 +235,21 @@ int plx_gpu_components_create(struct plx_gpu *gpu)
         return PLX_ERR_NOMEM;
 
     const struct {
-        uint32_t **array;
-        size_t count;
-    } arrays[] = {{&c->parent, pixels},
-                  {&c->area, pixels},
-                  {&c->number, pixels},
-                  {&c->parts, all_tiles * PLX_TILE_PIXELS},
-                  {&c->of_tile, all_tiles},
-                  {&c->large, (pixels + 31) / 32},
-                  {&c->listed, 1},
-                  {&c->list, PLX_FEW},
-                  {&c->order[1], pixels},
-                  {&c->others, 1},
-                  {&c->areas, (PLX_ORDER_BLOCKS + 1) * PLX_ORDER_AREAS}};
+        void **data;
+        size_t count, bytes; /* of each */
+    } arrays[] = {{(void **)&c->parent, pixels, sizeof *c->parent},
+                  {(void **)&c->at, pixels, sizeof *c->at},
+                  {(void **)&c->parts, all_tiles * PLX_TILE_PIXELS, sizeof *c->parts},
+                  {(void **)&c->of_tile, all_tiles, sizeof *c->of_tile},
+                  {(void **)&c->large, (pixels + 31) / 32, sizeof *c->large},
+                  {(void **)&c->listed, 1, sizeof *c->listed},
+                  {(void **)&c->list, PLX_FEW, sizeof *c->list},
+                  {(void **)&c->order[1], pixels, sizeof *c->order[1]},
+                  {(void **)&c->others, 1, sizeof *c->others},
+                  {(void **)&c->areas, (PLX_ORDER_BLOCKS + 1) * PLX_ORDER_AREAS, sizeof *c->areas}};
     int result = 0;
     for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        result = alloc_array(gpu, arrays[i].count, arrays[i].array);
+        result = plx_gpu_alloc_local(&gpu->base, arrays[i].count * arrays[i].bytes, arrays[i].data);
     c->order[0] = c->parts;
     return result;
 }
@@ -268,8 +259,8 @@ void plx_gpu_components_destroy(struct plx_gpu *gpu)
     struct plx_gpu_components *c = gpu->components;
     if (!c)
         return;
-    uint32_t *const arrays[] = {c->parent, c->area, c->number,   c->parts,  c->of_tile, c->large,
-                                c->listed, c->list, c->order[1], c->others, c->areas};
+    void *const arrays[] = {c->parent, c->at,   c->parts,    c->of_tile, c->large,
+                            c->listed, c->list, c->order[1], c->others,  c->areas};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         plx_gpu_free(&gpu->base, arrays[i]);
     free(c);

@@ -12,20 +12,24 @@
 #define PLX_ORDER_BLOCKS 128 /* of the kernel that sorts components, at most */
 #define PLX_ORDER_AREAS 512  /* below which areas are of few pixels, for that */
 
+struct __align__(8) plx_component
+{
+    uint32_t area, number; /* its pixels; its label, or 0 */
+};
+
 /* Pixels by raster index y * width + x, without padding. The root of a component is its first pixel; that of a component's
  * part in a tile the first one there. */
 struct plx_gpu_components {
-    uint32_t *parent;   /* [height * width] root of the part; of a root of a part, that of all; PLX_NO_COMPONENT */
-    uint32_t *area;     /* [height * width] pixels of the component at its root; known at roots of parts only */
-    uint32_t *number;   /* [height * width] its label at its root, or 0; likewise */
-    uint32_t *parts;    /* [tiles][PLX_TILE_PIXELS] each tile's first few: root's place in the tile, pixels above that */
-    uint32_t *of_tile;  /* [tiles] how many */
-    uint32_t *large;    /* [height * width / 32, rounded up] a bit a pixel: is the root of one large enough */
-    uint32_t *listed;   /* how many are large enough */
-    uint32_t *list;     /* [PLX_FEW] the roots of those that came first, in any order */
-    uint32_t *others;   /* how many of those are not of few pixels, where many are sorted */
-    uint32_t *order[2]; /* [height * width] lists of roots, to sort many; the first is PARTS, which have served then */
-    uint32_t *areas;    /* [PLX_ORDER_BLOCKS + 1][PLX_ORDER_AREAS] roots by area, of a block, then of all */
+    uint32_t *parent;         /* [height * width] root of the part; of a root of a part, that of all; PLX_NO_COMPONENT */
+    struct plx_component *at; /* [height * width] the component at its root; known at roots of parts only */
+    uint32_t *parts;          /* [tiles][PLX_TILE_PIXELS] each tile's first few: root's place in the tile, pixels above that */
+    uint32_t *of_tile;        /* [tiles] how many */
+    uint32_t *large;          /* [height * width / 32, rounded up] a bit a pixel: is the root of one large enough */
+    uint32_t *listed;         /* how many are large enough */
+    uint32_t *list;           /* [PLX_FEW] the roots of those that came first, in any order */
+    uint32_t *others;         /* how many of those are not of few pixels, where many are sorted */
+    uint32_t *order[2];       /* [height * width] lists of roots, to sort many; the first is PARTS, which have served then */
+    uint32_t *areas;          /* [PLX_ORDER_BLOCKS + 1][PLX_ORDER_AREAS] roots by area, of a block, then of all */
 };
 
 /* The images that components are found in, and where they go. */

@@ -37,7 +37,7 @@ static __device__ uint32_t split_roots(const order_args &a, uint32_t i, uint32_t
     uint32_t small = 0;
 
     for (uint32_t open = a.at.large[i]; open != 0; open &= open - 1) {
-        const uint32_t root = i * 32 + __ffs(open) - 1, area = a.at.area[root];
+        const uint32_t root = i * 32 + __ffs(open) - 1, area = a.at.at[root].area;
         if (area < PLX_ORDER_AREAS) {
             small |= open & -open;
             atomicAdd(&areas[area], 1);
@@ -105,7 +105,7 @@ static __device__ void add_blocks(const order_args &a)
 /* What a root is ordered by: who has the larger one comes first. */
 static __device__ __forceinline__ unsigned long long rank_of(const order_args &a, uint32_t root)
 {
-    return (unsigned long long)a.at.area[root] << 32 | ~root;
+    return (unsigned long long)a.at.at[root].area << 32 | ~root;
 }
 
 /* Numbers the COUNT roots of a LIST, the first of all: a warp counts who comes before its root. */
@@ -129,7 +129,7 @@ static __device__ void number_first(const order_args &a, const uint32_t *list, u
         }
         before = plx_warp_sum(before);
         if (lane == 0 && i < count)
-            a.at.number[~(uint32_t)mine] = before + 1;
+            a.at.at[~(uint32_t)mine].number = before + 1;
     }
 }
 
@@ -163,7 +163,7 @@ static __device__ void number_small(const order_args &a, const uint32_t *list, u
             ((uint4 *)in_warp)[i] = make_uint4(0, 0, 0, 0);
         __syncthreads();
         const uint32_t i = begin + threadIdx.x, root = i < count ? list[i] : 0;
-        const uint32_t area = i < count ? a.at.area[root] : PLX_ORDER_AREAS;
+        const uint32_t area = i < count ? a.at.at[root].area : PLX_ORDER_AREAS;
         const uint32_t same = __match_any_sync(~0u, area), earlier = __popc(same & ((1u << lane) - 1));
         if (i < count && earlier == 0)
             in_warp[warp][area] = (uint16_t)__popc(same);
@@ -177,7 +177,7 @@ static __device__ void number_small(const order_args &a, const uint32_t *list, u
         }
         __syncthreads();
         if (i < count)
-            a.at.number[root] = place[area] + in_warp[warp][area] + earlier + 1;
+            a.at.at[root].number = place[area] + in_warp[warp][area] + earlier + 1;
         __syncthreads();
         place[threadIdx.x] += next;
     }

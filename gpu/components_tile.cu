@@ -12,6 +12,7 @@
 #define ROWS 4 /* of a warp, one below the other */
 #define WARPS (PLX_TILE / ROWS)
 #define THREADS (PLX_TILE * WARPS)
+#define SHORTENED 3                      /* steps by which ways to the roots are, before links are joined */
 #define BLOCKS (PLX_ARCH == 900 ? 8 : 4) /* of a multiprocessor */
 
 /* Of a row's pixels: in; linked with the pixel to the left; near the three of the row above. */
@@ -53,7 +54,8 @@ struct rows {
 static __device__ __forceinline__ rows read_rows(const plx_find_args &a, tile &t)
 {
     const int x = blockIdx.x * PLX_TILE + threadIdx.x, top = blockIdx.y * PLX_TILE + threadIdx.y * ROWS;
-    const char *at = (const char *)(a.disparity.row(top) + x), *mask = (const char *)(a.mask.row(top) + x);
+    const uint16_t *const at = a.disparity.below(a.disparity.data + x, top);
+    const uint8_t *const mask = a.mask.below(a.mask.data + x, top);
     int disparity[ROWS + 1]; /* from the row above on */
     bool out[ROWS];
     uint32_t bits[KINDS][ROWS];
@@ -62,9 +64,9 @@ static __device__ __forceinline__ rows read_rows(const plx_find_args &a, tile &t
 #pragma unroll
     for (int k = -1; k < ROWS; k++) {
         const bool inside = x < a.disparity.width && top + k < a.disparity.height && (k >= 0 || threadIdx.y > 0);
-        disparity[k + 1] = inside ? *(const uint16_t *)(at + k * (ptrdiff_t)a.disparity.pitch) : PLX_DISPARITY_INVALID;
+        disparity[k + 1] = inside ? *a.disparity.below(at, k) : PLX_DISPARITY_INVALID;
         if (k >= 0)
-            out[k] = inside && a.mask.data && mask[k * (ptrdiff_t)a.mask.pitch] == 0;
+            out[k] = inside && a.mask.data && *a.mask.below(mask, k) == 0;
     }
     int over_left = __shfl_up_sync(~0u, disparity[0], 1);
 #pragma unroll
@@ -155,12 +157,14 @@ template <bool EIGHT> static __device__ __forceinline__ void link_rows(tile &t)
 }
 
 /* From where the pixels' runs start to the roots of the tile. Shortens the ways there for others: each pixel does so for its
- * own place, though only those count where runs start; by an atomic operation, since others read them. */
+ * own place, though only those count where runs start; by an atomic operation, since others read them. MOST: of steps. */
+template <int MOST>
 static __device__ __forceinline__ void find_roots(uint32_t *parent, const rows &r, uint32_t (&ret_root)[ROWS])
 {
     const volatile uint32_t *const now = parent;
     uint32_t *const own = parent + threadIdx.y * ROWS * PLX_TILE + threadIdx.x;
     bool moved;
+    int steps = 0;
 
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
@@ -181,7 +185,7 @@ static __device__ __forceinline__ void find_roots(uint32_t *parent, const rows &
 #pragma unroll
             for (int k = 0; k < ROWS; k++)
                 atomicMin(&own[k * PLX_TILE], up[k]);
-    } while (moved);
+    } while (moved && ++steps < MOST);
 }
 
 /* Adds the warp's pixels to the areas of their ROOTs, and lists the roots among them as parts of the tile. A pixel that is out
@@ -226,7 +230,7 @@ static __device__ __forceinline__ void write_tile(const plx_find_args &a, const 
     for (uint32_t i = warp * PLX_TILE + lane; i < t.listed; i += THREADS) {
         const uint32_t part = t.parts[i], at = raster(a, part);
         a.to.parts[index * PLX_TILE_PIXELS + i] = part | t.area[part] * PLX_TILE_PIXELS;
-        a.to.area[at] = a.to.number[at] = 0;
+        a.to.at[at] = {0, 0};
     }
 }
 
@@ -238,28 +242,28 @@ template <bool EIGHT> static __global__ void __launch_bounds__(THREADS, BLOCKS) 
     const uint32_t word = (blockIdx.y * gridDim.x + blockIdx.x) * PLX_TILE + thread;
     uint32_t root[ROWS] = {0};
 
-    plx_lead();
+    ((uint4 *)t.parent)[thread] = make_uint4(thread * 4, thread * 4 + 1, thread * 4 + 2, thread * 4 + 3);
+    ((uint4 *)t.area)[thread] = make_uint4(0, 0, 0, 0);
     if (thread == 0)
         t.joined = t.listed = 0;
+    plx_follow();
     if (word == 0)
         *a.to.listed = *a.to.others = 0;
     if (warp == 0 && word < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
         a.to.large[word] = 0;
-    ((uint4 *)t.parent)[thread] = make_uint4(thread * 4, thread * 4 + 1, thread * 4 + 2, thread * 4 + 3);
-    ((uint4 *)t.area)[thread] = make_uint4(0, 0, 0, 0);
     const rows r = read_rows(a, t);
     const bool any = (r.in[0] | r.in[1] | r.in[2] | r.in[3]) != 0;
     __syncthreads();
     link_rows<EIGHT>(t);
     __syncthreads();
     if (any)
-        find_roots(t.parent, r, root); /* so that joins have short ways */
+        find_roots<SHORTENED>(t.parent, r, root); /* or near them, so that joins have short ways */
     __syncthreads();
     for (uint32_t i = thread; i < t.joined; i += THREADS)
         plx_join(t.parent, t.joins[i] & 0xFFFF, t.joins[i] >> 16);
     __syncthreads();
     if (any) {
-        find_roots(t.parent, r, root);
+        find_roots<PLX_TILE_PIXELS>(t.parent, r, root);
         count_parts(r, root, t);
     }
     __syncthreads();
@@ -270,9 +274,5 @@ int plx_gpu_components_tile(struct plx_gpu *gpu, const struct plx_find_args *arg
 {
     const dim3 grid = plx_grid(args->disparity.width, args->disparity.height, dim3(PLX_TILE, PLX_TILE)), block(PLX_TILE, WARPS);
 
-    if (eight)
-        tile_kernel<true><<<grid, block, 0, gpu->stream>>>(*args);
-    else
-        tile_kernel<false><<<grid, block, 0, gpu->stream>>>(*args);
-    return PLX_LAUNCHED(gpu, tile_kernel);
+    return PLX_LAUNCH_NEXT(gpu, eight ? tile_kernel<true> : tile_kernel<false>, grid, block, *args);
 }

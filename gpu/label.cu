@@ -18,9 +18,9 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     uint32_t at[ROWS]; /* by one step for all pixels at a time, whose reads then overlap */
 
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) {
+    for (int k = 0; k < ROWS; k++) { /* the last use of most */
         const bool inside = x < labels.width && top + k * BLOCK_Y < labels.height;
-        at[k] = inside ? parent[(uint32_t)(top + k * BLOCK_Y) * labels.width + x] : PLX_NO_COMPONENT;
+        at[k] = inside ? __ldcs(&parent[(uint32_t)(top + k * BLOCK_Y) * labels.width + x]) : PLX_NO_COMPONENT;
     }
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     plx_follow();
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        at[k] = at[k] != PLX_NO_COMPONENT ? from.number[at[k]] : 0;
+        at[k] = at[k] != PLX_NO_COMPONENT ? from.at[at[k]].number : 0;
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
         if (x < labels.width && top + k * BLOCK_Y < labels.height)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage regions: sums over the largest components, in five kernels that nothing but integer atomics join: count
- * (regions_count.cu), measure (regions_measure.cu), face and refine (regions_refine.cu), write the records. */
+ * (regions_count.cu), median (regions_median.cu), face (regions_face.cu), refine (regions_refine.cu), write the records. */
 #include <stdlib.h>
 
 #include "gpu/regions.cuh"
@@ -56,8 +56,7 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
     if (!s)
         return PLX_ERR_NOMEM;
 
-    const size_t warps =
-        BLOCK_Y * (size_t)plx_blocks(gpu->limits.width, BLOCK_X) * plx_blocks(gpu->limits.height, BLOCK_Y * ROWS);
+    const size_t blocks = (size_t)plx_blocks(gpu->limits.width, BLOCK_X) * plx_blocks(gpu->limits.height, BLOCK_Y * ROWS);
     const struct {
         void **data;
         size_t count, bytes; /* of each */
@@ -65,9 +64,11 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
                   {(void **)&s->sums, PLX_MAX_OBSTACLES * SUMS, sizeof *s->sums},
                   {(void **)&s->column, PLX_MAX_OBSTACLES * width, sizeof *s->column},
                   {(void **)&s->row, PLX_MAX_OBSTACLES * height, sizeof *s->row},
-                  {(void **)&s->within, warps, sizeof *s->within},
+                  {(void **)&s->spots, blocks * SPOTS, sizeof *s->spots},
+                  {(void **)&s->spot_count, blocks, sizeof *s->spot_count},
                   {(void **)&s->found, PLX_MAX_OBSTACLES, sizeof *s->found},
-                  {(void **)&s->known, PLX_MAX_OBSTACLES, sizeof *s->known},
+                  {(void **)&s->median, PLX_MAX_OBSTACLES, sizeof *s->median},
+                  {(void **)&s->inner, PLX_MAX_OBSTACLES, sizeof *s->inner},
                   {(void **)&s->count, 1, sizeof *s->count}};
     int result = 0;
     for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
@@ -80,7 +81,8 @@ void plx_gpu_regions_destroy(struct plx_gpu *gpu)
     struct plx_gpu_regions *s = gpu->regions;
     if (!s)
         return;
-    void *const arrays[] = {s->bins, s->sums, s->column, s->row, s->within, s->found, s->known, s->count};
+    void *const arrays[] = {s->bins,       s->sums,  s->column, s->row,   s->spots,
+                            s->spot_count, s->found, s->median, s->inner, s->count};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         plx_gpu_free(&gpu->base, arrays[i]);
     free(s);
@@ -115,7 +117,9 @@ int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
                                    ret_regions};
     int result = plx_gpu_regions_count(gpu, &args);
     if (result == 0)
-        result = plx_gpu_regions_measure(gpu, &args);
+        result = plx_gpu_regions_median(gpu, &args);
+    if (result == 0)
+        result = plx_gpu_regions_face(gpu, &args);
     if (result == 0)
         result = plx_gpu_regions_refine(gpu, &args);
     if (result < 0)

@@ -11,9 +11,10 @@
 #define BLOCK_X 32 /* a warp is a part of a row */
 #define BLOCK_Y 8
 #define BLOCK (BLOCK_X * BLOCK_Y)
-#define ROWS 4 /* of a thread, one below the other */
-#define NO_REGION 0xFFFFFFFFu
-#define BINS 4096  /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
+#define ROWS 4                      /* of a thread, one below the other */
+#define SPOTS (BLOCK * ROWS)        /* pixels of a block */
+#define NO_REGION PLX_MAX_OBSTACLES /* of a pixel in none that has a record: more than any */
+#define BINS 4096                   /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
 #define BIN_ROWS 8 /* that bins lie in, neighbours in different ones: what all blocks add to is spread over the cache */
 #define BIN_ROW (BINS / BIN_ROWS)
 
@@ -26,9 +27,16 @@ enum region_sum { AREA, DISPARITY, X, Y, STEP, FACE = STEP + 3, LEFT = FACE + 3,
 
 #define PLX_NOWHERE (-0x100000) /* a disparity or column that nothing is near */
 
-/* Of a region, for those who look at pixels; one beyond the count is nowhere. */
-struct plx_known {
-    int median, inner_x0, inner_x1, unused;
+/* The columns of a region's inner box. */
+struct __align__(8) plx_inner
+{
+    int x0, x1;
+};
+
+/* A pixel in a region: its column, row << 16; disparity, region << 16. */
+struct __align__(8) plx_spot
+{
+    uint32_t place, what;
 };
 
 /* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
@@ -37,9 +45,11 @@ struct plx_gpu_regions {
     sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
     uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
     uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
-    uint4 *within;            /* [blocks][BLOCK_Y] of a warp's four rows a bit a pixel: whether the images may refine it */
+    struct plx_spot *spots;   /* [blocks][SPOTS] of each block's pixels those that the images may refine, in any order */
+    uint32_t *spot_count;     /* [blocks] how many */
     struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */
-    struct plx_known *known;  /* [PLX_MAX_OBSTACLES] some of that */
+    int *median;              /* [PLX_MAX_OBSTACLES] of that, for those who look at pixels; one beyond the count is nowhere */
+    struct plx_inner *inner;  /* [PLX_MAX_OBSTACLES] likewise */
     uint32_t *count;          /* of regions with a record: at most PLX_MAX_OBSTACLES */
 };
 
@@ -65,24 +75,26 @@ template <class T>
 static __device__ __forceinline__ void read_column(plx_view<const T> image, int x, int top, int rows,
                                                    uint32_t (&ret_value)[ROWS])
 {
-    const char *from = (const char *)(image.row(top) + x);
+    const T *const from = image.below(image.data + x, top);
 
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        ret_value[i] = i < rows ? *(const T *)(from + i * image.pitch) : 0;
+        ret_value[i] = i < rows ? *image.below(from, i) : 0;
 }
 
-/* The regions of the thread's pixels, of COUNT, by their LABEL; false if no pixel of the warp is in any. */
-static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS], uint32_t count, uint32_t (&ret_region)[ROWS])
+/* The least of the thread's. */
+static __device__ __forceinline__ uint32_t least_of(const uint32_t (&region)[ROWS])
 {
-    bool any = false;
+    return min(min(region[0], region[1]), min(region[2], region[3]));
+}
 
+/* The regions of the thread's pixels by their LABEL; false if no pixel of the warp is in any. */
+static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS], uint32_t (&ret_region)[ROWS])
+{
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        ret_region[i] = label[i] - 1 < count ? label[i] - 1 : NO_REGION;
-        any = any || ret_region[i] != NO_REGION;
-    }
-    return __any_sync(~0u, any);
+    for (int i = 0; i < ROWS; i++)
+        ret_region[i] = min(label[i] - 1, NO_REGION);
+    return __any_sync(~0u, least_of(ret_region) != NO_REGION);
 }
 
 /* Calls ADD(one, mine) for each of the regions that the warp's pixels have, MINE being those of the thread's pixels that are in
@@ -95,11 +107,8 @@ template <class Add> static __device__ __forceinline__ void by_region(const uint
     for (int i = 0; i < ROWS; i++)
         open[i] = region[i];
     for (;;) {
-        uint32_t one = NO_REGION, mine = 0;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            one = min(one, open[i]);
-        one = plx_warp_least(one);
+        const uint32_t one = plx_warp_least(least_of(open));
+        uint32_t mine = 0;
         if (one == NO_REGION)
             return;
 #pragma unroll
@@ -111,6 +120,12 @@ template <class Add> static __device__ __forceinline__ void by_region(const uint
     }
 }
 
+/* How deep a disparity is in a face: from 0 to twice PLX_FACE_DEPTH if it is. */
+static __device__ __forceinline__ uint32_t plx_depth_in_face(int median, int disparity)
+{
+    return disparity - median + PLX_FACE_DEPTH;
+}
+
 /* A grid of blocks of 32 x 8 threads, each 4 pixels of a column: 32 x 32 pixels. */
 static inline dim3 plx_regions_grid(const plx_regions_args *args)
 {
@@ -120,10 +135,13 @@ static inline dim3 plx_regions_grid(const plx_regions_args *args)
 /* regions_count.cu: pixels by column, by row and by disparity */
 int plx_gpu_regions_count(struct plx_gpu *gpu, const plx_regions_args *args);
 
-/* regions_measure.cu: boxes, sums and percentiles */
-int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args);
+/* regions_median.cu: percentiles of disparity */
+int plx_gpu_regions_median(struct plx_gpu *gpu, const plx_regions_args *args);
 
-/* regions_refine.cu: faces, and disparities refined by the images */
+/* regions_face.cu: boxes, faces, and the first step by which the images refine disparities */
+int plx_gpu_regions_face(struct plx_gpu *gpu, const plx_regions_args *args);
+
+/* regions_refine.cu: the second step */
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args);
 
 #endif

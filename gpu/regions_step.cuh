@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of a step of the refinement by the images: of a thread, together of a warp, then of a block. */
+/* Pixels that the images may refine, and the sums of a step of that: of a thread, together of a warp, then of a block. */
 #ifndef PLX_GPU_REGIONS_STEP_CUH
 #define PLX_GPU_REGIONS_STEP_CUH
 
@@ -13,74 +13,84 @@ enum step_part { GG, GE, LOW, HIGH, STEP_PARTS };
 #define LOW_BITS 9
 #define HALF_BITS 24
 
-/* A thread's pixels: where they lie in the right image (below 0: no sample there), and what the images say about them. */
-struct samples {
-    int at[ROWS], gg[ROWS], ge[ROWS];
+/* Pixels of a thread; those that are not to be looked at are in NO_REGION. SHIFT: of the disparity that is tried. */
+struct spots {
+    int x[ROWS], y[ROWS], shift[ROWS];
+    uint32_t disparity[ROWS], region[ROWS];
 };
 
-/* Of the pixels with a place in the right image, all reads at once. */
-static __device__ __forceinline__ void take_samples(const plx_regions_args &a, int x, int top, const uint32_t (&shifted)[ROWS],
-                                                    samples &s)
+/* A thread's of a LIST of COUNT: from FIRST on each APART. */
+static __device__ __forceinline__ spots spots_of(const struct plx_spot *list, uint32_t count, uint32_t first, uint32_t apart)
 {
-    const uint8_t *left_row = a.left.row(top) + x, *right_row = a.right.row(top);
-    int left[ROWS][3], right[ROWS][2];
+    spots own;
 
 #pragma unroll
-    for (int i = 0; i < ROWS; i++, left_row += a.left.pitch, right_row += a.right.pitch) {
-        const uint8_t *across = right_row + (s.at[i] >> 4);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const uint32_t at = first + i * apart;
+        const struct plx_spot spot = at < count ? list[at] : plx_spot{0, NO_REGION << 16};
+        own.x[i] = spot.place & 0xFFFF;
+        own.y[i] = spot.place >> 16;
+        own.shift[i] = 0;
+        own.disparity[i] = spot.what & 0xFFFF;
+        own.region[i] = spot.what >> 16;
+    }
+    return own;
+}
+
+/* What the images say about them; 0 where there is no sample. */
+struct samples {
+    int gg[ROWS], ge[ROWS];
+};
+
+/* All reads at once. */
+static __device__ __forceinline__ samples take_samples(const plx_regions_args &a, const spots &own)
+{
+    int at[ROWS], left[ROWS][3], right[ROWS][2]; /* AT: place in the right image, below 0 if there is no sample */
+    samples s;
+
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const int x = own.x[i], y = own.y[i];
+        at[i] = plx_refine_place(a.labels.width, x, own.disparity[i], own.shift[i], a.min_disparity);
+        at[i] = own.region[i] != NO_REGION ? at[i] : -1;
+        const uint8_t *near = a.left.below(a.left.data + x, y), *across = a.right.below(a.right.data + (at[i] >> 4), y);
 #pragma unroll
         for (int k = 0; k < 3; k++)
-            left[i][k] = s.at[i] >= 0 ? left_row[k - 1] : 0;
+            left[i][k] = at[i] >= 0 ? near[k - 1] : 0;
 #pragma unroll
         for (int k = 0; k < 2; k++)
-            right[i][k] = s.at[i] >= 0 ? across[k] : 0;
+            right[i][k] = at[i] >= 0 ? across[k] : 0;
     }
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         struct plx_refine_sums sums = {0, 0, 0};
-        plx_refine_pixel(&sums, left[i], right[i], s.at[i], shifted[i]);
+        plx_refine_pixel(&sums, left[i], right[i], at[i], own.disparity[i] + own.shift[i]);
         s.gg[i] = (int)sums.gg;
         s.ge[i] = (int)sums.ge;
     }
+    return s;
 }
 
-static __device__ __forceinline__ void add_step(uint32_t *sums, const samples &s, int i, int shifted)
+/* Adds the samples that are MINE, a bit each, at disparities SHIFTED, to the sums of a step in a BLOCK. All lanes call it. */
+static __device__ __forceinline__ void add_step(uint32_t *block, const uint32_t (&shifted)[ROWS], const samples &s,
+                                                uint32_t mine)
 {
-    const uint32_t gg = s.gg[i], by = shifted + PLX_REFINE_STEP;
-    sums[GG] += gg;
-    sums[GE] += s.ge[i];
-    sums[LOW] += gg * (by & ((1u << LOW_BITS) - 1));
-    sums[HIGH] += gg * (by >> LOW_BITS);
-}
-
-/* Adds SUMS, which all lanes have, to the block's. */
-template <int N> static __device__ __forceinline__ void give_block(uint32_t *block, const uint32_t (&sums)[N])
-{
-    uint32_t mine = 0;
+    uint32_t gg = 0, ge = 0, low = 0, high = 0;
 
 #pragma unroll
-    for (int k = 0; k < N; k++)
-        mine = threadIdx.x == k ? sums[k] : mine;
-    if (mine != 0)
-        atomicAdd(&block[threadIdx.x], mine);
-}
-
-/* Adds SUMS of all lanes to the block's. */
-static __device__ __forceinline__ void add_warp(uint32_t *block, uint32_t (&sums)[STEP])
-{
-#pragma unroll
-    for (int k = 0; k < STEP; k++)
-        sums[k] = plx_warp_sum(sums[k]);
-    give_block(block, sums);
-}
-
-/* The same of a step. */
-static __device__ __forceinline__ void add_warp_step(uint32_t *block, uint32_t (&sums)[STEP_PARTS])
-{
-    const sum64 by = plx_warp_sum(sums[LOW]) + ((sum64)plx_warp_sum(sums[HIGH]) << LOW_BITS);
-    const uint32_t parts[STEP_PARTS] = {plx_warp_sum(sums[GG]), plx_warp_sum(sums[GE]), (uint32_t)by & ((1u << HALF_BITS) - 1),
-                                        (uint32_t)(by >> HALF_BITS)};
-    give_block(block, parts);
+    for (int i = 0; i < ROWS; i++) {
+        const uint32_t g = mine >> i & 1 ? s.gg[i] : 0, by = shifted[i] + PLX_REFINE_STEP;
+        gg += g;
+        ge += mine >> i & 1 ? s.ge[i] : 0;
+        low += g * (by & ((1u << LOW_BITS) - 1));
+        high += g * (by >> LOW_BITS);
+    }
+    gg = plx_warp_sum(gg);
+    ge = plx_warp_sum(ge);
+    const sum64 by = plx_warp_sum(low) + ((sum64)plx_warp_sum(high) << LOW_BITS);
+    const uint32_t lane = threadIdx.x, below = (uint32_t)by & ((1u << HALF_BITS) - 1), above = (uint32_t)(by >> HALF_BITS);
+    if (lane < STEP_PARTS)
+        atomicAdd(&block[lane], lane == GG ? gg : lane == GE ? ge : lane == LOW ? below : above);
 }
 
 /* Adds a step, from its parts in a block, to a region's sums. */

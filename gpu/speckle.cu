@@ -9,7 +9,8 @@
 struct speckle_args {
     plx_view<const uint16_t> src;
     plx_view<uint16_t> dst;
-    const uint32_t *parent, *area;
+    const uint32_t *parent;
+    const struct plx_component *component;
     int64_t max_size;
 };
 
@@ -24,7 +25,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) remove_kernel(speckle
     if (!inside)
         return;
     const uint32_t i = (uint32_t)y * a.src.width + x;
-    const bool keep = a.parent[i] == PLX_NO_COMPONENT || a.area[plx_root(a.parent, i)] >= a.max_size;
+    const bool keep = a.parent[i] == PLX_NO_COMPONENT || a.component[plx_root(a.parent, i)].area >= a.max_size;
     a.dst.row(y)[x] = keep ? disparity : (uint16_t)PLX_DISPARITY_INVALID;
 }
 
@@ -43,6 +44,6 @@ int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const 
     if (result < 0)
         return result;
     const struct speckle_args args = {plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), gpu->components->parent,
-                                      gpu->components->area, speckle->max_size};
+                                      gpu->components->at, speckle->max_size};
     return PLX_LAUNCH_NEXT(gpu, remove_kernel, grid, block, args);
 }

@@ -49,4 +49,16 @@ static inline __device__ uint4 __ldcs(const uint4 *from)
     return v;
 }
 
+static inline __device__ uint32_t __ldcs(const uint32_t *from)
+{
+    uint32_t value;
+    asm volatile("ld.global.cs.u32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+}
+
+static inline __device__ void __stcs(uint16_t *to, uint16_t value)
+{
+    asm volatile("st.global.cs.u16 [%0], %1;" : : "l"(to), "h"(value) : "memory");
+}
+
 #endif

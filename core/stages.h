@@ -99,12 +99,12 @@ struct plx_stages_ops {
     int (*replay)(struct plx_stages *self, const void *key);
     int (*queue)(struct plx_stages *self);
     void (*forget)(struct plx_stages *self);
-    /* Between queue and finish. Busy: whether the frame is still computed; never waits. Upload: brings an eye of the pair that
-     * may come next to where convert reads it faster, beside the frame that is computed, and sets RAW->uploaded, which is valid
-     * until the next frame is finished; NULL for pictures larger than there is room for. Finish waits for it too. Both NULL
-     * where convert reads pairs in place. */
+    /* Between queue and finish. Busy: whether the frame is still computed; never waits. Upload: brings the pair that may come
+     * next to where convert reads it faster, beside the frame that is computed, and sets ->uploaded of both, which is valid
+     * until the next frame is finished; NULL for pictures larger than there is room for, or that convert will refuse. Finish
+     * waits for it too. Both NULL where convert reads pairs in place. */
     bool (*busy)(struct plx_stages *self);
-    int (*upload)(struct plx_stages *self, enum plx_eye eye, struct plx_raw *raw);
+    int (*upload)(struct plx_stages *self, struct plx_raw *left, struct plx_raw *right);
     /* Calls from now on go to LANE, 0..PLX_LANES - 1: behind all calls so far on the lane that is left, beside later ones on
      * others. Back to lane 0 nothing is waited for; queue and finish wait for all. Only median, check, fill, confidence,
      * match_template and copy may leave lane 0: the others share scratch memory. NULL where calls are complete when they

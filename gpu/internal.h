@@ -107,7 +107,7 @@ void plx_gpu_lanes_reset(struct plx_gpu *gpu); /* without waiting */
 /* upload.c. Join: waits until what was uploaded is there. Destroy accepts what a create that failed has left. */
 int plx_gpu_uploads_create(struct plx_gpu *gpu);
 void plx_gpu_uploads_destroy(struct plx_gpu *gpu);
-int plx_gpu_upload(struct plx_stages *self, enum plx_eye eye, struct plx_raw *raw);
+int plx_gpu_upload(struct plx_stages *self, struct plx_raw *left, struct plx_raw *right);
 int plx_gpu_uploads_join(struct plx_gpu *gpu);
 
 /* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Launch_changing: starts a kernel whose arguments

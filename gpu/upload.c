@@ -33,26 +33,31 @@ void plx_gpu_uploads_destroy(struct plx_gpu *gpu)
         cudaStreamDestroy(uploads->stream);
 }
 
-int plx_gpu_upload(struct plx_stages *self, enum plx_eye eye, struct plx_raw *raw)
+static int upload_eye(struct plx_gpu *gpu, struct plx_raw *raw, void *to)
 {
-    struct plx_gpu *gpu = plx_gpu(self);
-    struct plx_gpu_uploads *uploads = &gpu->uploads;
-
     raw->uploaded = NULL;
-    int result = plx_raw_check(raw, NULL);
-    if (result < 0)
-        return result;
+    if (plx_raw_check(raw, NULL) < 0)
+        return 0;
     const struct plx_format_layout *layout = plx_format_layout(raw->format);
     const size_t pixel = (size_t)(layout->unit_bytes / layout->unit_pixels), row = pixel * (size_t)raw->eye_width;
-    if ((size_t)(raw->height - 1) * raw->pitch + row > uploads->bytes)
+    if ((size_t)(raw->height - 1) * raw->pitch + row > gpu->uploads.bytes)
         return 0;
-    void *to = uploads->data[uploads->free][eye];
-    uploads->busy = true;
-    result = PLX_CUDA(gpu, cudaMemcpy2DAsync(to, raw->pitch, (const uint8_t *)raw->data + pixel * (size_t)raw->eye_x,
-                                             raw->pitch, row, (size_t)raw->height, cudaMemcpyHostToDevice, uploads->stream));
+    gpu->uploads.busy = true;
+    const int result =
+        PLX_CUDA(gpu, cudaMemcpy2DAsync(to, raw->pitch, (const uint8_t *)raw->data + pixel * (size_t)raw->eye_x, raw->pitch,
+                                        row, (size_t)raw->height, cudaMemcpyHostToDevice, gpu->uploads.stream));
     if (result == 0)
         raw->uploaded = to;
     return result;
+}
+
+int plx_gpu_upload(struct plx_stages *self, struct plx_raw *left, struct plx_raw *right)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    void **to = gpu->uploads.data[gpu->uploads.free];
+
+    const int result = upload_eye(gpu, left, to[PLX_LEFT]);
+    return result < 0 ? result : upload_eye(gpu, right, to[PLX_RIGHT]);
 }
 
 int plx_gpu_uploads_join(struct plx_gpu *gpu)

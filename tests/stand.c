@@ -159,12 +159,9 @@ void stand_close(struct stand *stand)
 static int upload_next(struct stand *stand, int number)
 {
     const struct plx_stages_ops *ops = stand->stages->ops;
-    int result = 0;
 
     memcpy(stand->next, stand->raw[(number + 1) % STAND_PAIRS], sizeof stand->next);
-    for (int eye = 0; ops->upload && eye < PLX_EYES && result == 0; eye++)
-        result = ops->upload(stand->stages, (enum plx_eye)eye, &stand->next[eye]);
-    return result;
+    return ops->upload ? ops->upload(stand->stages, &stand->next[PLX_LEFT], &stand->next[PLX_RIGHT]) : 0;
 }
 
 int stand_run_on(struct stand *stand, int number)

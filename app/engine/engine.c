@@ -102,15 +102,12 @@ static int upload_next(struct engine *engine)
 {
     struct plx_stages *stages = engine->setup.stages;
     struct plx_capture *next = NULL;
-    int result = 0;
 
     if (!stages->ops->upload)
         return 0;
     while (!next && stages->ops->busy(stages))
         next = plx_intake_peek(&engine->intake, &stop_requested);
-    for (int eye = 0; next && eye < PLX_EYES && result == 0; eye++)
-        result = stages->ops->upload(stages, (enum plx_eye)eye, &next[eye].raw[eye]);
-    return result;
+    return next ? stages->ops->upload(stages, &next[PLX_LEFT].raw[PLX_LEFT], &next[PLX_RIGHT].raw[PLX_RIGHT]) : 0;
 }
 
 static int run_pipeline(struct engine *engine, struct plx_frame *frame)

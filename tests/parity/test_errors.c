@@ -203,8 +203,8 @@ static int process(struct life *life, struct plx_raw (*raw)[PLX_EYES], int numbe
     int result = plx_pipeline_begin(life->pipeline, raw[number], number, life->slot);
     if (result < 0)
         return result;
-    for (int eye = 0; ops->upload && ops->busy(life->stages) && number + 1 < FRAMES && eye < PLX_EYES && uploaded == 0; eye++)
-        uploaded = ops->upload(life->stages, (enum plx_eye)eye, &raw[number + 1][eye]);
+    if (ops->upload && ops->busy(life->stages) && number + 1 < FRAMES)
+        uploaded = ops->upload(life->stages, &raw[number + 1][PLX_LEFT], &raw[number + 1][PLX_RIGHT]);
     result = plx_pipeline_end(life->pipeline);
     return result < 0 ? result : uploaded;
 }

@@ -16,12 +16,15 @@
 static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {2, 2},   {7, 1},    {1, 7},    {7, 7},    {13, 5},    {31, 33},
                                {33, 31}, {125, 9}, {513, 2}, {2, 513}, {253, 66}, {509, 67}, {513, 33}, {1241, 377}};
 
+/* Beside an eye that convert would refuse, which is left to it. */
 static void upload(struct parity *parity, struct plx_raw *raw, const char *what)
 {
     const struct plx_stages_ops *ops = parity->gpu->ops;
+    struct plx_raw refused = {.uploaded = raw};
 
-    const int result = ops->upload(parity->gpu, PLX_RIGHT, raw);
-    parity_done(parity, raw->uploaded ? 0 : PLX_ERR_RANGE, result < 0 ? result : ops->finish(parity->gpu), what);
+    const int result = ops->upload(parity->gpu, &refused, raw);
+    parity_done(parity, raw->uploaded && !refused.uploaded ? 0 : PLX_ERR_RANGE, result < 0 ? result : ops->finish(parity->gpu),
+                what);
 }
 
 /* To 8 and to 16 bits, in place and uploaded. */

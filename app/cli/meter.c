@@ -2,9 +2,11 @@
 #include "app/cli/meter.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/words.h"
 
 void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame)
 {
@@ -44,7 +46,32 @@ double plx_meter_latency_ms(const struct plx_meter *meter)
     return meter->frames ? (double)meter->latency_ns / PLX_NS_PER_MS / (double)meter->frames : NAN;
 }
 
-double plx_meter_stage_ms(const struct plx_meter *meter, int stage)
+static double mean_ms(const struct plx_meter *meter, uint64_t us)
 {
-    return meter->frames ? (double)meter->stage_us[stage] / 1e3 / (double)meter->frames : NAN;
+    return meter->frames ? (double)us / 1e3 / (double)meter->frames : NAN;
+}
+
+int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter_part *ret_part)
+{
+    int parts = 0;
+    uint64_t us = 0;
+
+    for (int i = 0; i < PLX_STAGE_COUNT; i++) {
+        const bool of_gpu = on_gpu && i != PLX_STAGE_TRACKS;
+        us += meter->stage_us[i];
+        if (of_gpu && i + 1 != PLX_STAGE_TRACKS)
+            continue;
+        ret_part[parts++] = (struct plx_meter_part){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(meter, us)};
+        us = 0;
+    }
+    return parts;
+}
+
+void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu)
+{
+    struct plx_meter_part part[PLX_STAGE_COUNT];
+    const int parts = plx_meter_parts(meter, on_gpu, part);
+
+    for (int i = 0; i < parts; i++)
+        printf(" %s %.2f%s", part[i].word, part[i].ms, i + 1 < parts ? "," : "\n");
 }

@@ -3,6 +3,7 @@
 #ifndef PLX_CLI_METER_H
 #define PLX_CLI_METER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <parallax/frame.h>
@@ -22,7 +23,19 @@ void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame);
 void plx_meter_restart(struct plx_meter *meter);
 
 double plx_meter_rate_hz(const struct plx_meter *meter);    /* of publication; NAN before the second frame */
-double plx_meter_latency_ms(const struct plx_meter *meter); /* mean; NAN without a frame, as the next */
-double plx_meter_stage_ms(const struct plx_meter *meter, int stage);
+double plx_meter_latency_ms(const struct plx_meter *meter); /* mean; NAN without a frame */
+
+/* What takes time in a frame: a stage, or all that a GPU does. */
+struct plx_meter_part {
+    const char *word;
+    double ms; /* mean; NAN without a frame */
+};
+
+/* The stages; or, ON_GPU, which computes all but the tracks as a whole, "gpu" and "tracks". ret_part: [PLX_STAGE_COUNT].
+ * Returns how many there are. */
+int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter_part *ret_part);
+
+/* To standard output, the rest of a line: " convert 0.22, histogram 0.42, ..." */
+void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu);
 
 #endif

@@ -96,7 +96,8 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
            (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) * ns);
     single(out, "parallax_skew_seconds", "gauge", "Capture time of the right picture minus that of the left.",
            (double)frame->skew_ns * ns);
-    head(out, "parallax_stage_seconds", "gauge", "Time that each stage took for the newest frame.");
+    head(out, "parallax_stage_seconds", "gauge",
+         "Time that each stage took for the newest frame; a GPU's, of all stages, is in obstacles.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame.", frame->obstacle_count);

@@ -99,8 +99,7 @@ static void print_text(const struct plx_frame *frame, const struct plx_meter *me
     printf("skew          %.3f ms\n", (double)frame->skew_ns / PLX_NS_PER_MS);
     print_ground(&frame->ground);
     fputs("stages, ms   ", stdout);
-    for (int i = 0; i < PLX_STAGE_COUNT; i++)
-        printf(" %s %.2f%s", plx_stage_word(i), plx_meter_stage_ms(meter, i), i + 1 < PLX_STAGE_COUNT ? "," : "\n");
+    plx_meter_print_parts(meter, plx_launch(client) != 0);
 
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     int count = plx_obstacles_by_distance(frame, sorted);

@@ -28,6 +28,7 @@ static int look(struct plx_online *online, struct plx_watch *watch, int64_t unti
     }
     watch->state = plx_state(online->client);
     watch->health = plx_health(online->client);
+    watch->on_gpu = plx_launch(online->client) != 0;
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST) /* the library reattaches by itself */
         return 0;
     return result;

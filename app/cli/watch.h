@@ -17,6 +17,7 @@ struct plx_watch {
     int state;       /* enum plx_state now */
     uint32_t health; /* enum plx_health bits now */
     bool any;        /* a frame was seen */
+    bool on_gpu;
     struct plx_frame frame;
     struct plx_meter recent, total; /* since the last report, since the start */
     struct plx_seen_track seen[PLX_MAX_OBSTACLES];

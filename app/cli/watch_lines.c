@@ -88,6 +88,5 @@ void plx_watch_summary(const struct plx_watch *watch)
     const struct plx_meter *meter = &watch->total;
     printf("%.1f s: %llu frames, %.1f pairs/s, latency %.1f ms\nstages, ms:", elapsed_s(watch),
            (unsigned long long)meter->frames, plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
-    for (int i = 0; i < PLX_STAGE_COUNT; i++)
-        printf(" %s %.2f%s", plx_stage_word(i), plx_meter_stage_ms(meter, i), i + 1 < PLX_STAGE_COUNT ? "," : "\n");
+    plx_meter_print_parts(meter, watch->on_gpu);
 }

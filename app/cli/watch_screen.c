@@ -25,16 +25,17 @@ void plx_watch_screen_end(void)
     fflush(stdout);
 }
 
-static void draw_stages(const struct plx_meter *meter)
+static void draw_stages(const struct plx_watch *watch)
 {
+    struct plx_meter_part part[PLX_STAGE_COUNT];
+    const int parts = plx_meter_parts(&watch->recent, watch->on_gpu, part);
     double longest = 0;
-    for (int i = 0; i < PLX_STAGE_COUNT; i++)
-        if (plx_meter_stage_ms(meter, i) > longest)
-            longest = plx_meter_stage_ms(meter, i);
-    for (int i = 0; i < PLX_STAGE_COUNT; i++) {
-        double ms = plx_meter_stage_ms(meter, i);
-        int length = longest > 0 ? (int)(BAR * ms / longest + 0.5) : 0;
-        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, plx_stage_word(i), ms, length, "##############################");
+    for (int i = 0; i < parts; i++)
+        if (part[i].ms > longest)
+            longest = part[i].ms;
+    for (int i = 0; i < parts; i++) {
+        int length = longest > 0 ? (int)(BAR * part[i].ms / longest + 0.5) : 0;
+        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, part[i].word, part[i].ms, length, "##############################");
     }
 }
 
@@ -67,7 +68,7 @@ void plx_watch_screen(const struct plx_watch *watch)
     if (watch->recent.frames) {
         printf("%.1f pairs/s, latency %.1f ms" NEXT_LINE, plx_meter_rate_hz(&watch->recent),
                plx_meter_latency_ms(&watch->recent));
-        draw_stages(&watch->recent);
+        draw_stages(watch);
         fputs(NEXT_LINE, stdout);
         draw_obstacles(&watch->frame);
     } else {

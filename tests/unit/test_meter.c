@@ -34,8 +34,30 @@ static void counts_published_frames_and_averages_seen_ones(void **state)
     plx_meter_add(&meter, make(1, 15, 1500, 40)); /* four in between were not seen */
     assert_float_equal(plx_meter_rate_hz(&meter), 10, 1e-9);
     assert_float_equal(plx_meter_latency_ms(&meter), 30, 1e-9);
-    assert_float_equal(plx_meter_stage_ms(&meter, PLX_STAGE_SGM), 15, 1e-9);
-    assert_float_equal(plx_meter_stage_ms(&meter, PLX_STAGE_CENSUS), 0, 1e-9);
+}
+
+static void parts_are_the_stages_or_what_a_gpu_does(void **state)
+{
+    (void)state;
+    struct plx_meter meter = {.frames = 0};
+    struct plx_meter_part part[PLX_STAGE_COUNT];
+    assert_int_equal(plx_meter_parts(&meter, false, part), PLX_STAGE_COUNT);
+    assert_true(isnan(part[PLX_STAGE_SGM].ms));
+
+    frame.stage_us[PLX_STAGE_OBSTACLES] = 3000;
+    frame.stage_us[PLX_STAGE_TRACKS] = 500;
+    plx_meter_add(&meter, make(1, 10, 1000, 20));
+    plx_meter_add(&meter, make(1, 15, 1500, 40));
+    assert_int_equal(plx_meter_parts(&meter, false, part), PLX_STAGE_COUNT);
+    assert_string_equal(part[PLX_STAGE_SGM].word, "sgm");
+    assert_float_equal(part[PLX_STAGE_SGM].ms, 15, 1e-9);
+    assert_float_equal(part[PLX_STAGE_CENSUS].ms, 0, 1e-9);
+
+    assert_int_equal(plx_meter_parts(&meter, true, part), 2);
+    assert_string_equal(part[0].word, "gpu");
+    assert_float_equal(part[0].ms, 15 + 3, 1e-9);
+    assert_string_equal(part[1].word, "tracks");
+    assert_float_equal(part[1].ms, 0.5, 1e-9);
 }
 
 static void a_new_stretch_goes_on_from_the_last_frame(void **state)
@@ -66,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_published_frames_and_averages_seen_ones),
+        cmocka_unit_test(parts_are_the_stages_or_what_a_gpu_does),
         cmocka_unit_test(a_new_stretch_goes_on_from_the_last_frame),
         cmocka_unit_test(a_new_epoch_begins_anew),
     };

@@ -191,7 +191,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) face_kernel(plx_regions_
 
     plx_lead(); /* before it waits: so the next one is there when this one ends */
     if (block >= blocks) {
-        plx_follow();
+        plx_wait();
         if (block - blocks < PLX_MAX_OBSTACLES)
             measure_sides(a, block - blocks);
         return;
@@ -201,7 +201,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) face_kernel(plx_regions_
     if (!__syncthreads_or(p.any)) {
         if (thread == 0)
             a.at.spot_count[block] = 0;
-        plx_follow();
+        plx_wait();
         return;
     }
     if (p.any)
@@ -216,7 +216,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) face_kernel(plx_regions_
         of = take_samples(a, own);
     }
     keep_spots(a, s, block, thread);
-    plx_follow();
+    plx_wait();
     s.median[thread] = a.at.median[thread];
     __syncthreads();
     if (p.any)

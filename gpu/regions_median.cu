@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(THREADS, 4) median_kernel(plx_regions_a
     plx_lead(); /* before it waits: the next one has much to do before it needs this one */
     if (threadIdx.x < PERCENTILES)
         s.value[threadIdx.x] = 0xFFFF; /* of no pixels */
-    plx_follow();
+    plx_wait();
     const bool known = i < *a.at.count;
     read_bins(bins, known, bin);
     const uint32_t up_to = sum_up_to(bin);

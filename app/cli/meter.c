@@ -43,7 +43,8 @@ double plx_meter_rate_hz(const struct plx_meter *meter)
 
 double plx_meter_latency_ms(const struct plx_meter *meter)
 {
-    return meter->frames ? (double)meter->latency_ns / PLX_NS_PER_MS / (double)meter->frames : NAN;
+    const bool known = meter->frames > 0 && meter->latency_ns >= 0;
+    return known ? (double)meter->latency_ns / PLX_NS_PER_MS / (double)meter->frames : NAN;
 }
 
 static double mean_ms(const struct plx_meter *meter, uint64_t us)
@@ -65,6 +66,17 @@ int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter
         us = 0;
     }
     return parts;
+}
+
+void plx_meter_print_rates(const struct plx_meter *meter)
+{
+    const double latency_ms = plx_meter_latency_ms(meter);
+
+    printf("%.1f pairs/s, latency ", plx_meter_rate_hz(meter));
+    if (isnan(latency_ms))
+        fputs("unknown", stdout);
+    else
+        printf("%.1f ms", latency_ms);
 }
 
 void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu)

@@ -22,8 +22,9 @@ void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame);
 /* Begins a new stretch that starts with the last frame of the old one. */
 void plx_meter_restart(struct plx_meter *meter);
 
-double plx_meter_rate_hz(const struct plx_meter *meter);    /* of publication; NAN before the second frame */
-double plx_meter_latency_ms(const struct plx_meter *meter); /* mean; NAN without a frame */
+double plx_meter_rate_hz(const struct plx_meter *meter); /* of publication; NAN before the second frame */
+/* Mean; NAN without a frame, or where capture times are ahead of the clock, as in a replay as fast as it goes. */
+double plx_meter_latency_ms(const struct plx_meter *meter);
 
 /* What takes time in a frame: a stage, or all that a GPU does. */
 struct plx_meter_part {
@@ -34,6 +35,9 @@ struct plx_meter_part {
 /* The stages; or, ON_GPU, which computes all but the tracks as a whole, "gpu" and "tracks". ret_part: [PLX_STAGE_COUNT].
  * Returns how many there are. */
 int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter_part *ret_part);
+
+/* To standard output, a part of a line: "30.1 pairs/s, latency 51.3 ms" */
+void plx_meter_print_rates(const struct plx_meter *meter);
 
 /* To standard output, the rest of a line: " convert 0.22, histogram 0.42, ..." */
 void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu);

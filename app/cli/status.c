@@ -88,8 +88,9 @@ static void print_text(const struct plx_frame *frame, const struct plx_meter *me
         printf("reason        %s\n", reason);
     printf("restarts      %u of the engine\n", plx_restarts(client));
     print_backend(plx_launch(client));
-    printf("rate          %.1f pairs/s, latency %.1f ms\n", plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
-    printf("frame         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
+    fputs("rate          ", stdout);
+    plx_meter_print_rates(meter);
+    printf("\nframe         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
            (unsigned long long)frame->epoch, (unsigned long long)frame->pairs_skipped);
     printf("picture       %u x %u, disparities %d to %d px\n", frame->width, frame->height, frame->min_disparity,
            frame->min_disparity + (int)frame->disparities - 1);

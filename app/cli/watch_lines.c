@@ -86,7 +86,8 @@ void plx_watch_changes(struct plx_watch *watch)
 void plx_watch_summary(const struct plx_watch *watch)
 {
     const struct plx_meter *meter = &watch->total;
-    printf("%.1f s: %llu frames, %.1f pairs/s, latency %.1f ms\nstages, ms:", elapsed_s(watch),
-           (unsigned long long)meter->frames, plx_meter_rate_hz(meter), plx_meter_latency_ms(meter));
+    printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)meter->frames);
+    plx_meter_print_rates(meter);
+    fputs("\nstages, ms:", stdout);
     plx_meter_print_parts(meter, watch->on_gpu);
 }

@@ -66,8 +66,8 @@ void plx_watch_screen(const struct plx_watch *watch)
     plx_health_sentence(watch->health, faults, sizeof faults);
     printf("\033[HParallax  %s  %s" NEXT_LINE NEXT_LINE, plx_state_word((uint32_t)watch->state), faults);
     if (watch->recent.frames) {
-        printf("%.1f pairs/s, latency %.1f ms" NEXT_LINE, plx_meter_rate_hz(&watch->recent),
-               plx_meter_latency_ms(&watch->recent));
+        plx_meter_print_rates(&watch->recent);
+        fputs(NEXT_LINE, stdout);
         draw_stages(watch);
         fputs(NEXT_LINE, stdout);
         draw_obstacles(&watch->frame);

@@ -72,6 +72,16 @@ static void a_new_stretch_goes_on_from_the_last_frame(void **state)
     assert_float_equal(plx_meter_latency_ms(&meter), 50, 1e-9);
 }
 
+static void a_capture_time_ahead_of_the_clock_gives_no_latency(void **state)
+{
+    (void)state;
+    struct plx_meter meter = {.frames = 0};
+    plx_meter_add(&meter, make(1, 10, 1000, -20));
+    assert_true(isnan(plx_meter_latency_ms(&meter)));
+    plx_meter_add(&meter, make(1, 11, 1000, 60));
+    assert_float_equal(plx_meter_latency_ms(&meter), 20, 1e-9);
+}
+
 static void a_new_epoch_begins_anew(void **state)
 {
     (void)state;
@@ -90,6 +100,7 @@ int main(void)
         cmocka_unit_test(counts_published_frames_and_averages_seen_ones),
         cmocka_unit_test(parts_are_the_stages_or_what_a_gpu_does),
         cmocka_unit_test(a_new_stretch_goes_on_from_the_last_frame),
+        cmocka_unit_test(a_capture_time_ahead_of_the_clock_gives_no_latency),
         cmocka_unit_test(a_new_epoch_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

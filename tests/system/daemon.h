@@ -57,17 +57,28 @@ static inline void daemon_remove(struct daemon *daemon)
     assert_int_equal(system(command), 0);
 }
 
-/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket, and on the backend of PLX_TEST_BACKEND, or the CPU,
- * unless they say otherwise. */
-static inline void daemon_start(struct daemon *daemon, const char *const *args)
+/* What a service works on unless a test says otherwise. */
+static inline const char *daemon_backend(void)
 {
     const char *backend = getenv("PLX_TEST_BACKEND");
+    return backend ? backend : "cpu";
+}
+
+/* Whether that is a GPU, whose time is all in the stage of the obstacles. */
+static inline bool daemon_on_gpu(void)
+{
+    return strcmp(daemon_backend(), "gpu") == 0;
+}
+
+/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket and backend. */
+static inline void daemon_start(struct daemon *daemon, const char *const *args)
+{
     char socket_key[128], backend_key[32];
     char *argv[DAEMON_ARGS] = {(char *)"parallaxd", (char *)"--set", socket_key, (char *)"--set", backend_key};
     int count = 5;
 
     snprintf(socket_key, sizeof socket_key, "publish.socket=%s", daemon->socket);
-    snprintf(backend_key, sizeof backend_key, "backend=%s", backend ? backend : "cpu");
+    snprintf(backend_key, sizeof backend_key, "backend=%s", daemon_backend());
     for (; *args; args++) {
         assert_true(count < DAEMON_ARGS - 1);
         memcpy(&argv[count++], args, sizeof *args); /* exec takes them without const, and does not write */

@@ -68,15 +68,20 @@ int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter
     return parts;
 }
 
-void plx_meter_print_rates(const struct plx_meter *meter)
+void plx_meter_print_latency(const struct plx_meter *meter, int width)
 {
     const double latency_ms = plx_meter_latency_ms(meter);
 
-    printf("%.1f pairs/s, latency ", plx_meter_rate_hz(meter));
     if (isnan(latency_ms))
-        fputs("unknown", stdout);
+        fputs("latency unknown", stdout);
     else
-        printf("%.1f ms", latency_ms);
+        printf("latency %*.1f ms", width, latency_ms);
+}
+
+void plx_meter_print_rates(const struct plx_meter *meter)
+{
+    printf("%.1f pairs/s, ", plx_meter_rate_hz(meter));
+    plx_meter_print_latency(meter, 0);
 }
 
 void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu)

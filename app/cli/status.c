@@ -90,7 +90,8 @@ static void print_text(const struct plx_frame *frame, const struct plx_meter *me
     print_backend(plx_launch(client));
     fputs("rate          ", stdout);
     plx_meter_print_rates(meter);
-    printf("\nframe         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
+    putchar('\n');
+    printf("frame         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
            (unsigned long long)frame->epoch, (unsigned long long)frame->pairs_skipped);
     printf("picture       %u x %u, disparities %d to %d px\n", frame->width, frame->height, frame->min_disparity,
            frame->min_disparity + (int)frame->disparities - 1);

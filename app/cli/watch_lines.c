@@ -23,11 +23,13 @@ void plx_watch_line(const struct plx_watch *watch)
     char faults[512];
     plx_health_sentence(watch->health, faults, sizeof faults);
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word((uint32_t)watch->state));
-    if (watch->recent.frames)
-        printf("%5.1f pairs/s  latency %5.1f ms  %d obstacles  ", plx_meter_rate_hz(&watch->recent),
-               plx_meter_latency_ms(&watch->recent), plx_obstacles_by_distance(&watch->frame, sorted));
-    else
+    if (watch->recent.frames) {
+        printf("%5.1f pairs/s  ", plx_meter_rate_hz(&watch->recent));
+        plx_meter_print_latency(&watch->recent, 5);
+        printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->frame, sorted));
+    } else {
         fputs("no frames  ", stdout);
+    }
     puts(faults);
     fflush(stdout);
 }

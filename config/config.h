@@ -10,7 +10,6 @@
 #include "core/exposure.h"
 #include "core/pipeline.h"
 
-enum plx_source_kind { PLX_SOURCE_SYNTHETIC, PLX_SOURCE_REPLAY, PLX_SOURCE_V4L2 };
 enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
 enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };
 

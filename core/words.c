@@ -36,6 +36,16 @@ const char *plx_clock_word(uint32_t clock)
     return clock < sizeof word / sizeof *word ? word[clock] : "unknown";
 }
 
+const char *plx_source_word(uint32_t source)
+{
+    static const char *const word[] = {
+        [PLX_SOURCE_SYNTHETIC] = "synthetic",
+        [PLX_SOURCE_REPLAY] = "replay",
+        [PLX_SOURCE_V4L2] = "v4l2",
+    };
+    return source < COUNT(word) ? word[source] : "unknown";
+}
+
 static const struct {
     const char *word, *words;
 } memories[] = {
@@ -85,6 +95,9 @@ static const struct {
     {"gpu_fallback", "GPU lost, running on the CPU"},
     {"ground_lost", "ground not found"},
     {"buffer_error", "damaged camera buffer"},
+    {"not_calibrated", "not calibrated, raw pictures only"},
+    {"memory_pressure", "the machine is short of memory"},
+    {"hot", "too hot, or clocks throttled"},
 };
 
 const char *plx_health_name(int bit)

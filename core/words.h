@@ -8,7 +8,7 @@
 
 #include <parallax/frame.h>
 
-#define PLX_HEALTH_FLAGS 16 /* bits that have a meaning, from bit 0 on */
+#define PLX_HEALTH_FLAGS 19 /* bits that have a meaning, from bit 0 on */
 
 const char *plx_state_word(uint32_t state); /* "running"; "unknown" outside the enum */
 
@@ -17,6 +17,8 @@ const char *plx_stage_word(int stage); /* "convert" */
 const char *plx_track_word(uint32_t status); /* "tracked" */
 
 const char *plx_clock_word(uint32_t clock); /* "monotonic" */
+
+const char *plx_source_word(uint32_t source); /* "v4l2" */
 
 /* "userptr", "dmabuf", "mmap"; "none" where no camera is. And what that means, as a sentence part. */
 const char *plx_memory_word(uint32_t memory);

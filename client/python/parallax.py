@@ -33,7 +33,7 @@ class Plane(ctypes.Structure):
 class CaptureInfo(ctypes.Structure):
     _fields_ = [("capture_ns", c_int64), ("clock_offset_ns", c_int64), ("clock", c_uint32), ("sequence", c_uint32),
                 ("dropped", c_uint64), ("exposure_us", c_uint32), ("gain", c_float), ("masked", c_uint32),
-                ("reserved", c_uint32)]
+                ("memory", c_uint32)]
 
 
 class CalibrationInfo(ctypes.Structure):
@@ -43,6 +43,11 @@ class CalibrationInfo(ctypes.Structure):
 class GroundInfo(ctypes.Structure):
     _fields_ = [("valid", c_uint32), ("camera_height_m", c_float), ("pitch_rad", c_float), ("roll_rad", c_float),
                 ("normal", c_float * 3), ("inlier_ratio", c_float)]
+
+
+class AlignmentInfo(ctypes.Structure):
+    _fields_ = [("patches", c_uint32), ("rows", c_float), ("worst_rows", c_float), ("pitch_rad", c_float),
+                ("roll_rad", c_float), ("scale", c_float)]
 
 
 class Obstacle(ctypes.Structure):
@@ -55,11 +60,12 @@ class Obstacle(ctypes.Structure):
 
 
 class Header(ctypes.Structure):
-    _fields_ = [("sequence", c_uint64), ("epoch", c_uint64), ("published_ns", c_int64), ("skew_ns", c_int64),
-                ("state", c_uint32), ("health", c_uint32), ("pairs_skipped", c_uint64), ("capture", CaptureInfo * 2),
+    _fields_ = [("sequence", c_uint64), ("epoch", c_uint64), ("published_ns", c_int64), ("suspended_ns", c_int64),
+                ("fresh_ns", c_int64), ("skew_ns", c_int64), ("state", c_uint32), ("health", c_uint32),
+                ("source", c_uint32), ("reserved", c_uint32), ("pairs_skipped", c_uint64), ("capture", CaptureInfo * 2),
                 ("calibration", CalibrationInfo), ("width", c_uint32), ("height", c_uint32), ("min_disparity", c_int32),
                 ("disparities", c_uint32), ("stage_us", c_uint32 * len(STAGES)), ("bytes", c_uint32),
-                ("ground", GroundInfo), ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
+                ("ground", GroundInfo), ("alignment", AlignmentInfo), ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
                 ("obstacle_count", c_uint32), ("obstacle", Obstacle * MAX_OBSTACLES)]
 
 

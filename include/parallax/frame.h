@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 1u
+#define PLX_ABI_VERSION 2u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_ZONES 8          /* histogram zones per axis */
@@ -71,8 +71,14 @@ enum plx_health {
     PLX_HEALTH_OVERLOAD = 1u << 12, /* pairs are skipped because processing takes longer than the period */
     PLX_HEALTH_GPU_FALLBACK = 1u << 13,
     PLX_HEALTH_GROUND_LOST = 1u << 14,
-    PLX_HEALTH_BUFFER_ERROR = 1u << 15
+    PLX_HEALTH_BUFFER_ERROR = 1u << 15,
+    PLX_HEALTH_NOT_CALIBRATED = 1u << 16,  /* raw mode: the images are not rectified, and there is no disparity */
+    PLX_HEALTH_MEMORY_PRESSURE = 1u << 17, /* the machine is short of memory, and processes wait for it */
+    PLX_HEALTH_HOT = 1u << 18              /* the machine is too hot, or its clocks are throttled */
 };
+
+/* Where the pictures come from. Only PLX_SOURCE_V4L2 shows the world as it is now. */
+enum plx_source_kind { PLX_SOURCE_SYNTHETIC = 0, PLX_SOURCE_REPLAY = 1, PLX_SOURCE_V4L2 = 2 };
 
 enum plx_clock { PLX_CLOCK_MONOTONIC = 0, PLX_CLOCK_REALTIME = 1, PLX_CLOCK_DEVICE = 2, PLX_CLOCK_FILE = 3 };
 
@@ -129,6 +135,17 @@ struct plx_ground_info {
     float inlier_ratio; /* of the pixels that voted */
 };
 
+/* How well the rows of the rectified images match: the fit of an affine map to the vertical offsets of matched patches.
+ * Positive rows: a point lies lower in the right image. */
+struct plx_alignment_info {
+    uint32_t patches; /* that the fit rests on; 0: not measured, and the other numbers are 0 */
+    float rows;       /* offset at the centre of the image, pixels */
+    float worst_rows; /* largest absolute offset in the image, pixels */
+    float pitch_rad;  /* rotation of the right camera about its x axis that explains rows */
+    float roll_rad;   /* about its view axis, from the change of the offset along a row */
+    float scale;      /* size of the right image relative to the left one, from its change along a column; 1 = equal */
+};
+
 enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };
 
 struct plx_obstacle {
@@ -153,12 +170,16 @@ struct plx_obstacle {
 };
 
 struct plx_frame {
-    uint64_t sequence;      /* of this epoch, from 1, without gaps */
-    uint64_t epoch;         /* one life of the region; increases with every start of the service */
-    int64_t published_ns;   /* CLOCK_MONOTONIC */
-    int64_t skew_ns;        /* right capture time minus left */
-    uint32_t state;         /* enum plx_state */
-    uint32_t health;        /* enum plx_health bits */
+    uint64_t sequence;    /* of this epoch, from 1, without gaps */
+    uint64_t epoch;       /* one life of the region; increases with every start of the service */
+    int64_t published_ns; /* CLOCK_MONOTONIC */
+    int64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC then: how long the machine had been suspended */
+    int64_t fresh_ns;     /* for so long after published_ns the frame is news; see plx_is_fresh */
+    int64_t skew_ns;      /* right capture time minus left */
+    uint32_t state;       /* enum plx_state */
+    uint32_t health;      /* enum plx_health bits */
+    uint32_t source;      /* enum plx_source_kind */
+    uint32_t reserved;
     uint64_t pairs_skipped; /* whole pairs dropped since start because a newer one was there */
     struct plx_capture_info capture[PLX_EYES];
     struct plx_calibration_info calibration;
@@ -168,6 +189,7 @@ struct plx_frame {
     uint32_t stage_us[PLX_STAGE_COUNT]; /* of the CPU; what a GPU did is in PLX_STAGE_OBSTACLES, where it is waited for */
     uint32_t bytes;                     /* of the frame: header and planes */
     struct plx_ground_info ground;
+    struct plx_alignment_info alignment;
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t region_count;   /* components found, published or not */
     uint32_t obstacle_count; /* of obstacle[] below, sorted by area, LOST tracks last */

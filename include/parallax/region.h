@@ -54,7 +54,8 @@ struct plx_region_header {
     PLX_ATOMIC(uint32_t) wake;     /* futex word: changes after every change of newest or of the state */
     PLX_ATOMIC(uint32_t) restarts; /* engines of this service that died or hung and were replaced */
     PLX_ATOMIC(uint32_t) launch;   /* as plx_launch */
-    uint32_t reserved[9];
+    PLX_ATOMIC(uint32_t) tracks;   /* the highest track number given out in this epoch, by any engine */
+    uint32_t reserved[8];
 
     /* As plx_reason: a text that ends with 0. It is of one piece where reason_sum is that of its words as they lie:
      * sum = (sum ^ word) * 0x100000001B3 from 0 on, modulo 2^64; else look again. */

@@ -30,7 +30,9 @@ static void flags_match_their_bits(void **state)
                     {PLX_HEALTH_DESYNC, "desync"},
                     {PLX_HEALTH_DARK, "dark"},
                     {PLX_HEALTH_LATE, "late"},
-                    {PLX_HEALTH_BUFFER_ERROR, "buffer_error"}};
+                    {PLX_HEALTH_BUFFER_ERROR, "buffer_error"},
+                    {PLX_HEALTH_NOT_CALIBRATED, "not_calibrated"},
+                    {PLX_HEALTH_HOT, "hot"}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_string_equal(plx_health_name(__builtin_ctz(expected[i].flag)), expected[i].name);
 }

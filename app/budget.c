@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/budget.h"
 
+#include <limits.h>
+
 #define MS PLX_NS_PER_MS
+#define FOR_EVER INT_MAX /* ms: 24 days */
 
 /* At least so many milliseconds, and at least so many paces; the longer of both counts. */
 #define STAGE(word)                                                                                                            \
@@ -32,6 +35,19 @@ static const struct {
     [PLX_WATCHED_START] = {"the start", {5000, 0}, {15000, 0}, PLX_HEALTH_LATE},
     [PLX_WATCHED_LEFT] = {"the left camera", {500, 5}, {10000, 5}, PLX_HEALTH_CAMERA_LOST_LEFT},
     [PLX_WATCHED_RIGHT] = {"the right camera", {500, 5}, {10000, 5}, PLX_HEALTH_CAMERA_LOST_RIGHT},
+    [PLX_WATCHED_CAMERAS] = {"serving the cameras", {500, 5}, {5000, 10}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_DRIVER_CALL] = {"a call of a camera's driver", {2000, 0}, {12000, 0}, PLX_HEALTH_LATE}, /* USB: 5 s each try */
+    [PLX_WATCHED_FEED] = {"reading pictures", {500, 5}, {5000, 10}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_DECODE] = {"decoding", {250, 2}, {2500, 10}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_SENSORS] = {"reading the system's sensors", {2000, 0}, {10000, 0}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_IDLE] = {"nothing", {FOR_EVER, 0}, {FOR_EVER, 0}, 0},
+};
+
+static const char *const threads[PLX_THREAD_COUNT] = {
+    [PLX_THREAD_WORK] = "the working thread",         [PLX_THREAD_CAMERAS] = "the thread of the cameras",
+    [PLX_THREAD_FEED] = "the thread of the pictures", [PLX_THREAD_DECODE] = "decoding thread 1",
+    [PLX_THREAD_DECODE + 1] = "decoding thread 2",    [PLX_THREAD_DECODE + 2] = "decoding thread 3",
+    [PLX_THREAD_DECODE + 3] = "decoding thread 4",    [PLX_THREAD_SENSORS] = "the thread of the sensors",
 };
 
 static int row(int what)
@@ -63,4 +79,9 @@ uint32_t plx_budget_health(int what)
 const char *plx_budget_name(int what)
 {
     return table[row(what)].name;
+}
+
+const char *plx_budget_thread(int thread)
+{
+    return thread >= 0 && thread < PLX_THREAD_COUNT ? threads[thread] : "a thread";
 }

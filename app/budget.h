@@ -13,5 +13,6 @@ int64_t plx_budget_warn_ns(int what, int64_t pace_ns);  /* after that it is flag
 int64_t plx_budget_fatal_ns(int what, int64_t pace_ns); /* after that the engine is replaced */
 uint32_t plx_budget_health(int what);                   /* the flag, an enum plx_health */
 const char *plx_budget_name(int what);                  /* "stage sgm"; static storage */
+const char *plx_budget_thread(int thread);              /* of an enum plx_thread: "the working thread"; static storage */
 
 #endif

@@ -6,6 +6,7 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
+#include "core/heartbeat.h"
 #include "core/obstacles.h"
 #include "core/pipeline_internal.h"
 
@@ -88,11 +89,6 @@ static void start_frame(struct plx_pass *pass)
         pass->grey[eye] = pipeline->identity[eye] ? pass->rectified[eye] : pipeline->grey[eye];
 }
 
-void plx_pipeline_watch(struct plx_pipeline *pipeline, struct plx_heartbeat *heartbeat)
-{
-    pipeline->heartbeat = heartbeat;
-}
-
 /* Runs the steps WAY[0] to WAY[COUNT - 1]; those alone that have to be run ANEW, if the others are recorded. */
 static int go(struct plx_pass *pass, const struct step *way, size_t count, bool recorded)
 {
@@ -102,8 +98,7 @@ static int go(struct plx_pass *pass, const struct step *way, size_t count, bool 
         if (recorded && !way[i].anew)
             continue;
         const int64_t start = plx_now_ns();
-        if (pass->pipeline->heartbeat)
-            plx_heartbeat_mark(pass->pipeline->heartbeat, (int)way[i].stage);
+        plx_heartbeat_busy((int)way[i].stage);
         result = way[i].run(pass);
         pass->frame->stage_us[way[i].stage] += (uint32_t)((plx_now_ns() - start) / PLX_NS_PER_US);
     }
@@ -151,8 +146,7 @@ int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[P
         result = ops->queue(pipeline->stages);
     if (result < 0)
         return fail(pipeline, result);
-    if (pipeline->heartbeat)
-        plx_heartbeat_mark(pipeline->heartbeat, PLX_STAGE_OBSTACLES);
+    plx_heartbeat_busy(PLX_STAGE_OBSTACLES);
     pass->queued_ns = plx_now_ns();
     return 0;
 }

@@ -8,7 +8,6 @@
 #include <parallax/frame.h>
 
 #include "core/calibration.h"
-#include "core/heartbeat.h"
 #include "core/obstacles.h"
 #include "core/stages.h"
 #include "core/tracks.h"
@@ -48,11 +47,10 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
                         struct plx_why *why);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
 
-/* From now on each stage marks its begin in HEARTBEAT, which stays the caller's and must outlive the pipeline. A backend that
- * queues its work is waited for in PLX_STAGE_OBSTACLES. */
-void plx_pipeline_watch(struct plx_pipeline *pipeline, struct plx_heartbeat *heartbeat);
-
-/* Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
+/* Each stage marks its begin in the calling thread's heartbeat (core/heartbeat.h). A backend that queues its work is waited for
+ * in PLX_STAGE_OBSTACLES.
+ *
+ * Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
  * plx_pipeline_layout bytes, memory that the backend reaches. CAPTURE_NS, the left capture time, drives the tracks; the
  * engine fills what it knows of capture, state and sequence. */
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,

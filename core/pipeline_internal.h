@@ -24,7 +24,6 @@ struct plx_pass {
 
 struct plx_pipeline {
     struct plx_stages *stages;
-    struct plx_heartbeat *heartbeat; /* NULL: nobody watches */
     struct plx_pipeline_params params;
     struct plx_calibration_info calibration;
     int width, height; /* rectified */

@@ -6,6 +6,7 @@
 #include <parallax/frame.h>
 
 #include "core/calibration.h"
+#include "core/heartbeat.h"
 #include "core/image.h"
 #include "core/why.h"
 
@@ -36,6 +37,7 @@ struct plx_source {
     double rate_hz;      /* nominal; 0 = as fast as the reader. Next may change it, when a camera comes that was missing */
     struct plx_why note; /* after creation, and again after next: what is not quite as asked for, to be logged and emptied */
     struct plx_why why;  /* after a failing next: the sentence to log. For the thread that calls next */
+    struct plx_heartbeats *heartbeats; /* that its threads join; set before start by who watches them. NULL: nobody does */
 };
 
 /* One thread calls next, release, start and stop; control, range and calibration may be called from any. */

@@ -106,7 +106,10 @@ static void *run(void *argument)
     struct plx_fed_source *source = argument;
     struct plx_feed *feed = source->feed;
     struct plx_why why = {""};
+    plx_heartbeat_join(source->base.heartbeats, PLX_THREAD_FEED);
+    plx_heartbeat_busy(PLX_WATCHED_FEED);
     int result = source->make(source, &why);
+    plx_heartbeat_leave();
     pthread_mutex_lock(&feed->lock);
     feed->finished = true;
     feed->result = result;
@@ -166,6 +169,7 @@ int plx_feed_begin(struct plx_feed *feed, void *ret_data[PLX_EYES])
 {
     pthread_mutex_lock(&feed->lock);
     int number = PLX_FEED_STOPPED;
+    plx_heartbeat_idle();
     while (!feed->stopping) {
         bool wanted = feed->mode != PLX_FEED_ON_DEMAND || feed->asked;
         number = wanted ? find_room(feed) : PLX_FEED_FULL;
@@ -182,6 +186,7 @@ int plx_feed_begin(struct plx_feed *feed, void *ret_data[PLX_EYES])
         memcpy(ret_data, pair->data, sizeof pair->data);
     }
     pthread_mutex_unlock(&feed->lock);
+    plx_heartbeat_busy(PLX_WATCHED_FEED);
     return number;
 }
 
@@ -215,11 +220,13 @@ static struct timespec to_timespec(int64_t ns)
 bool plx_feed_sleep_until(struct plx_feed *feed, int64_t deadline_ns)
 {
     const struct timespec deadline = to_timespec(deadline_ns > 0 ? deadline_ns : 0);
+    plx_heartbeat_idle();
     pthread_mutex_lock(&feed->lock);
     while (!feed->stopping && plx_now_ns() < deadline_ns)
         pthread_cond_timedwait(&feed->maker, &feed->lock, &deadline);
     bool go_on = !feed->stopping;
     pthread_mutex_unlock(&feed->lock);
+    plx_heartbeat_busy(PLX_WATCHED_FEED);
     return go_on;
 }
 

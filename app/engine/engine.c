@@ -18,7 +18,6 @@
 struct engine {
     struct plx_setup setup;
     struct plx_shared_region *region;
-    struct plx_heartbeat *heartbeat;
     int report_fd;
     void *shared_slots; /* that the backend has adopted */
     bool on_gpu;
@@ -135,7 +134,7 @@ static int process_pair(struct engine *engine)
         const char *why = engine->setup.stages->why.text;
         return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
-    plx_heartbeat_mark(engine->heartbeat, PLX_WATCHED_PUBLISH);
+    plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
     describe(engine, frame);
     plx_ring_commit(engine->region);
     tell_progress(engine, frame, taken_ns);
@@ -162,7 +161,7 @@ static int work(struct engine *engine)
 
     while (result == 0 && !stop_requested) {
         take_orders(engine);
-        plx_heartbeat_mark(engine->heartbeat, PLX_WATCHED_SOURCE);
+        plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_intake_next(&engine->intake, &stop_requested);
         if (result == 0) {
             result = process_pair(engine);
@@ -222,7 +221,7 @@ static void say_notes(const struct plx_setup *setup, int report_fd)
 }
 
 int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
-                   struct plx_heartbeat *heartbeat, int report_fd)
+                   struct plx_heartbeats *heartbeats, int report_fd)
 {
     static struct engine engine; /* large, and there is one */
     const struct sigaction on_stop = {.sa_handler = request_stop};
@@ -230,20 +229,21 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     int exit_code = PLX_EXIT_OK;
 
     sigaction(SIGTERM, &on_stop, NULL);
+    plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
+    plx_heartbeat_busy(PLX_WATCHED_START);
     if (plx_setup_open(&engine.setup, config, &report) < 0) {
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
     say_notes(&engine.setup, report_fd);
     engine.region = region;
-    engine.heartbeat = heartbeat;
     engine.report_fd = report_fd;
     plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
-    plx_pipeline_watch(engine.setup.pipeline, heartbeat);
 
     struct plx_source *source = engine.setup.source;
+    source->heartbeats = heartbeats;
     plx_intake_init(&engine.intake, source, (int64_t)(config->source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine);
     if (result == 0)

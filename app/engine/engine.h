@@ -16,9 +16,9 @@ int plx_engine_probe(const struct plx_config *config, int report_fd);
 int plx_engine_probe_gpu(int report_fd);
 
 /* GPU_EXPECTED: frames that are not made on a GPU bear the flag GPU_FALLBACK. Fills REGION (inherited, of the size that the
- * probe found) until SIGTERM, the end of the source or a failure. Reports as it goes, and marks in HEARTBEAT (shared memory)
- * what it is doing. Returns the exit code. */
+ * probe found) until SIGTERM, the end of the source or a failure. Reports as it goes, and marks in HEARTBEATS (shared
+ * memory) what its threads are doing. Returns the exit code. */
 int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
-                   struct plx_heartbeat *heartbeat, int report_fd);
+                   struct plx_heartbeats *heartbeats, int report_fd);
 
 #endif

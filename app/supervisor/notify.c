@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "core/clock.h"
+#include "core/text.h"
 
 #define FEEDINGS 4 /* in one watchdog period, so that a late one costs nothing */
 
@@ -37,9 +38,13 @@ void plx_notify_alive(struct plx_notify *notify, int64_t now_ns)
 
 void plx_notify_status(struct plx_notify *notify, const char *sentence)
 {
-    if (strncmp(notify->status, sentence, sizeof notify->status - 1) == 0)
+    char line[sizeof notify->status];
+
+    snprintf(line, sizeof line, "%s", sentence);
+    plx_clean_text(line); /* a newline would begin a variable of somebody else's choice: the last line of defence */
+    if (strcmp(notify->status, line) == 0)
         return;
-    snprintf(notify->status, sizeof notify->status, "%s", sentence);
+    memcpy(notify->status, line, sizeof line);
     sd_notifyf(0, "STATUS=%s", notify->status);
 }
 

@@ -139,7 +139,7 @@ static void tick(struct plx_supervisor *supervisor)
 
 static int open_loop(struct plx_supervisor *supervisor)
 {
-    void *page = mmap(NULL, sizeof *supervisor->heartbeat, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *page = mmap(NULL, sizeof *supervisor->heartbeats, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     sigset_t signals;
 
     sigemptyset(&signals);
@@ -150,7 +150,7 @@ static int open_loop(struct plx_supervisor *supervisor)
     signal(SIGPIPE, SIG_IGN);
     if (page == MAP_FAILED)
         return PLX_ERR_NOMEM;
-    supervisor->heartbeat = page;
+    supervisor->heartbeats = page;
     if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
         return PLX_ERR_NOMEM;
     supervisor->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -212,6 +212,6 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     plx_publisher_close(&supervisor.publisher);
     close(supervisor.epoll_fd);
     close(supervisor.signal_fd);
-    munmap(supervisor.heartbeat, sizeof *supervisor.heartbeat);
+    munmap(supervisor.heartbeats, sizeof *supervisor.heartbeats);
     return supervisor.exit_code;
 }

@@ -27,10 +27,10 @@ struct plx_supervisor {
     struct plx_notify notify;
 
     struct plx_child engine;
-    struct plx_heartbeat *heartbeat; /* shared with the engine, which marks in it what it is doing */
-    int64_t engine_kill_ns;          /* when an engine that was asked to stop is killed; 0 = it was not asked */
-    bool engine_killed;              /* because it hangs */
-    struct plx_report last_words;    /* END or FAILED of the engine that is about to exit; kind 0 = none */
+    struct plx_heartbeats *heartbeats; /* shared with the engine, whose threads mark in it what they are doing */
+    int64_t engine_kill_ns;            /* when an engine that was asked to stop is killed; 0 = it was not asked */
+    bool engine_killed;                /* because it hangs */
+    struct plx_report last_words;      /* END or FAILED of the engine that is about to exit; kind 0 = none */
 
     struct plx_why trouble;  /* why frames are late or do not come, until the next one; "" = they do */
     struct plx_why handicap; /* why the CPU works where a GPU might; "" = it does not, or was asked to */

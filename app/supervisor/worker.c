@@ -30,7 +30,7 @@ static int engine_main(void *argument, int report_fd)
     plx_supervisor_leave(supervisor);
     if (supervisor->ladder.fallen)
         supervisor->config.backend = PLX_BACKEND_CPU; /* in this process alone */
-    return plx_engine_run(&supervisor->config, expected, supervisor->publisher.region, supervisor->heartbeat, report_fd);
+    return plx_engine_run(&supervisor->config, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
 }
 
 /* Region and socket for the frames of the configuration in force, unless those that are there will do. */
@@ -67,6 +67,7 @@ void plx_worker_start(struct plx_supervisor *supervisor)
     supervisor->engine_killed = false;
     if (!supervisor->ladder.fallen)
         supervisor->handicap = (struct plx_why){""};
+    memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
     result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
     if (result < 0 && !supervisor->notify.ready) { /* nobody relies on the service yet: it has not started */
         plx_supervisor_fail(supervisor, PLX_EXIT_OS,
@@ -215,7 +216,7 @@ static bool watch_progress(struct plx_supervisor *supervisor, int64_t now)
     struct plx_recovery *recovery = &supervisor->recovery;
     const int was_late = recovery->late ? recovery->doing : -1;
     int64_t since_ns;
-    const int doing = plx_heartbeat_read(supervisor->heartbeat, &since_ns);
+    const int doing = plx_heartbeat_read(&supervisor->heartbeats->thread[PLX_THREAD_WORK], &since_ns);
 
     plx_recovery_progress(recovery, doing, since_ns);
     const bool hangs = plx_recovery_tick(recovery, now);

@@ -17,6 +17,8 @@
 
 #include <parallax/error.h>
 
+#include "core/heartbeat.h"
+
 int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char *what)
 {
     static const struct {
@@ -39,11 +41,14 @@ int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char
 
 int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument)
 {
+    const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL); /* a driver may take its time, or never return */
     int result;
     do {
         result = node->converting ? v4l2_ioctl(node->fd, request, argument) : ioctl(node->fd, request, argument);
     } while (result < 0 && errno == EINTR);
-    return result < 0 ? -errno : 0;
+    result = result < 0 ? -errno : 0;
+    plx_heartbeat_busy(before);
+    return result;
 }
 
 /* The first line of the file NAME beside or above the device of a node, as USB has its serial number. */
@@ -103,7 +108,9 @@ int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_w
         return plx_v4l2_fail(why, path, -errno, "the camera is not there");
     if (!S_ISCHR(info.st_mode))
         return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: is no device; `parallax cameras` lists the cameras", path);
+    const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
     node.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    plx_heartbeat_busy(before); /* clock_gettime, which leaves errno alone */
     if (node.fd < 0)
         return plx_v4l2_fail(why, path, -errno, "cannot be opened");
     int result = identify(&node, why);
@@ -115,10 +122,17 @@ int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_w
     return 0;
 }
 
+static void close_node(struct plx_v4l2_node *node)
+{
+    const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
+    (void)(node->converting ? v4l2_close(node->fd) : close(node->fd));
+    plx_heartbeat_busy(before);
+}
+
 void plx_v4l2_close(struct plx_v4l2_node *node)
 {
     if (node->fd >= 0)
-        (void)(node->converting ? v4l2_close(node->fd) : close(node->fd));
+        close_node(node);
     node->fd = -1;
     node->converting = false;
 }

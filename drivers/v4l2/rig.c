@@ -209,7 +209,9 @@ static void *run(void *argument)
 {
     struct plx_v4l2_rig *rig = argument;
 
+    plx_heartbeat_join(rig->heartbeats, PLX_THREAD_CAMERAS);
     while (!atomic_load(&rig->stopping)) {
+        plx_heartbeat_busy(PLX_WATCHED_CAMERAS);
         wait_for_cameras(rig);
         for (int i = 0; i < rig->cameras; i++)
             if (rig->camera[i].streaming)
@@ -218,6 +220,7 @@ static void *run(void *argument)
         for (int i = 0; i < rig->cameras; i++)
             mend(rig, &rig->camera[i]);
     }
+    plx_heartbeat_leave();
     return NULL;
 }
 

@@ -21,7 +21,8 @@ struct plx_v4l2_rig {
     int wake_fd; /* eventfd: a buffer is back, something is asked for, or it is time to stop */
 
     pthread_t thread;
-    bool running; /* the thread exists; for whoever starts and stops */
+    struct plx_heartbeats *heartbeats; /* that it joins; NULL: nobody watches */
+    bool running;                      /* the thread exists; for whoever starts and stops */
     atomic_bool stopping;
 };
 

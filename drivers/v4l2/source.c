@@ -24,7 +24,10 @@ static struct v4l2 *v4l2_of(struct plx_source *source)
 
 static int start(struct plx_source *source, struct plx_why *why)
 {
-    return plx_v4l2_rig_start(&v4l2_of(source)->rig, why);
+    struct plx_v4l2_rig *rig = &v4l2_of(source)->rig;
+
+    rig->heartbeats = source->heartbeats;
+    return plx_v4l2_rig_start(rig, why);
 }
 
 static void stop(struct plx_source *source)

@@ -197,7 +197,9 @@ static void a_silent_camera_is_flagged_by_its_name(void **state)
 static void every_row_of_the_health_table_is_filled(void **state)
 {
     (void)state;
-    for (int what = 0; what < PLX_WATCHED_COUNT; what++) {
+    for (int thread = 0; thread < PLX_THREAD_COUNT; thread++)
+        assert_non_null(plx_budget_thread(thread));
+    for (int what = 0; what < PLX_WATCHED_IDLE; what++) {
         assert_non_null(plx_budget_name(what));
         assert_true(plx_budget_warn_ns(what, 0) > 0 && plx_budget_warn_ns(what, 0) < plx_budget_fatal_ns(what, 0));
         assert_true(plx_budget_warn_ns(what, S) <= plx_budget_fatal_ns(what, S));

@@ -12,6 +12,7 @@
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
+#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "core/clock.h"
 
@@ -142,6 +143,15 @@ static int process_pair(struct engine *engine)
     return 0;
 }
 
+/* When everything that a frame needs is allocated, the ring among it. */
+static void lock_memory(void)
+{
+    struct plx_why why;
+
+    if (plx_realtime_lock_memory(&why) < 0)
+        plx_log(LOG_NOTICE, "%s", why.text);
+}
+
 static void take_orders(struct engine *engine)
 {
     struct plx_order order;
@@ -216,6 +226,8 @@ static void say_notes(const struct plx_setup *setup, int report_fd)
         plx_log(LOG_NOTICE, "%s", setup->backend_note.text);
         plx_report_send(report_fd, &note);
     }
+    if (setup->fifo_note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", setup->fifo_note.text);
     if (setup->tune_note.text[0] != '\0')
         plx_log(LOG_WARNING, "%s", setup->tune_note.text);
 }
@@ -246,6 +258,7 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     source->heartbeats = heartbeats;
     plx_intake_init(&engine.intake, source, (int64_t)(config->source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine);
+    lock_memory();
     if (result == 0)
         result = source->ops->start(source, &source->why);
     plx_intake_start(&engine.intake);

@@ -11,6 +11,7 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
 #include "core/clock.h"
@@ -204,6 +205,7 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         plx_log(LOG_ERR, "cannot start: the system is out of memory or descriptors");
         return PLX_EXIT_OS;
     }
+    plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
     plx_trial_start(&supervisor, PLX_TRIAL_CONFIG);
     loop(&supervisor);
 

@@ -89,6 +89,16 @@ static void start_frame(struct plx_pass *pass)
         pass->grey[eye] = pipeline->identity[eye] ? pass->rectified[eye] : pipeline->grey[eye];
 }
 
+uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline)
+{
+    return plx_tracks_last(pipeline->tracks);
+}
+
+void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
+{
+    plx_tracks_continue(pipeline->tracks, last);
+}
+
 /* Runs the steps WAY[0] to WAY[COUNT - 1]; those alone that have to be run ANEW, if the others are recorded. */
 static int go(struct plx_pass *pass, const struct step *way, size_t count, bool recorded)
 {

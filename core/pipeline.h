@@ -47,6 +47,10 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
                         struct plx_why *why);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
 
+/* Numbers of tracks, as plx_tracks_last and plx_tracks_continue. */
+uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);
+void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
+
 /* Each stage marks its begin in the calling thread's heartbeat (core/heartbeat.h). A backend that queues its work is waited for
  * in PLX_STAGE_OBSTACLES.
  *

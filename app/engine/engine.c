@@ -137,6 +137,7 @@ static int process_pair(struct engine *engine)
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
     describe(engine, frame);
+    plx_region_set_tracks(engine->region, plx_pipeline_last_track(engine->setup.pipeline));
     plx_ring_commit(engine->region);
     tell_progress(engine, frame, taken_ns);
     steer_exposure(engine, frame);
@@ -253,6 +254,7 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
+    plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));
 
     struct plx_source *source = engine.setup.source;
     source->heartbeats = heartbeats;

@@ -122,6 +122,7 @@ int main(int argc, char **argv)
     struct command command;
     char **assignment = calloc((size_t)argc, sizeof *assignment);
 
+    plx_log_open();
     if (!assignment) {
         plx_log(LOG_ERR, "out of memory");
         return PLX_EXIT_OS;

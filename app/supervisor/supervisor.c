@@ -129,6 +129,7 @@ static void tick(struct plx_supervisor *supervisor)
 {
     const int64_t now = plx_now_ns();
 
+    plx_log_catch_up();
     plx_trial_tick(supervisor, now);
     plx_worker_tick(supervisor, now);
     if (supervisor->stopping || supervisor->frame_bytes == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shared memory as it lies, and the messages that lead to it. Robot programs use client.h; this header is for those
- * who write a reader in another language. docs/shared-memory.md explains the protocol and its memory ordering.
+ * who write a reader in another language. The page shared-memory.md (/usr/share/doc/libparallax-dev) explains the protocol
+ * and its memory ordering.
  *
  *   0              struct plx_region_header
  *   slots_offset   struct plx_region_slot [slot_count]

@@ -11,6 +11,7 @@
 #include "app/engine/intake.h"
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
+#include "app/engine/sleep.h"
 #include "app/exit.h"
 #include "app/realtime.h"
 #include "app/supervisor/log.h"
@@ -24,6 +25,8 @@ struct engine {
     bool on_gpu;
     bool gpu_lost;     /* the pipeline failed on it */
     uint32_t standing; /* health flags of every frame */
+    enum plx_source_kind source;
+    struct plx_sleep sleep;
     struct plx_intake intake;
 };
 
@@ -46,8 +49,18 @@ static uint32_t late_stages(const struct engine *engine, const struct plx_frame 
     return health;
 }
 
+/* Until when the frame is news, by the clock that goes on in suspend. */
+static void date(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
+{
+    const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
+
+    plx_sleep_look(&engine->sleep, now, plx_suspended_ns());
+    frame->suspended_ns = plx_sleep_before(&engine->sleep, frame->capture[PLX_LEFT].capture_ns);
+    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->intake.period_ns ? busy_ns : engine->intake.period_ns);
+}
+
 /* All that the engine knows of the pair and the pipeline does not. */
-static void describe(struct engine *engine, struct plx_frame *frame)
+static void describe(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_capture *capture = &engine->intake.pair[eye];
@@ -63,6 +76,8 @@ static void describe(struct engine *engine, struct plx_frame *frame)
             .memory = capture->memory,
         };
     }
+    date(engine, frame, taken_ns);
+    frame->source = engine->source;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->intake.skipped;
     frame->health |= engine->standing | engine->intake.health | late_stages(engine, frame);
@@ -136,7 +151,7 @@ static int process_pair(struct engine *engine)
         return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
-    describe(engine, frame);
+    describe(engine, frame, taken_ns);
     plx_region_set_tracks(engine->region, plx_pipeline_last_track(engine->setup.pipeline));
     plx_ring_commit(engine->region);
     tell_progress(engine, frame, taken_ns);
@@ -172,6 +187,7 @@ static int work(struct engine *engine)
 
     while (result == 0 && !stop_requested) {
         take_orders(engine);
+        plx_sleep_look(&engine->sleep, plx_now_ns(), plx_suspended_ns());
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_intake_next(&engine->intake, &stop_requested);
         if (result == 0) {
@@ -251,6 +267,8 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     say_notes(&engine.setup, report_fd);
     engine.region = region;
     engine.report_fd = report_fd;
+    engine.source = config->source.kind;
+    engine.sleep.suspended_ns = plx_suspended_ns();
     plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;

@@ -25,6 +25,8 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
         .group = config->publish.group,
         .max_clients = config->publish.max_clients,
         .note = note,
+        .config = publisher->config,
+        .context = publisher->context,
     };
 
     plx_publisher_close(publisher);
@@ -43,7 +45,8 @@ void plx_publisher_close(struct plx_publisher *publisher)
 {
     plx_clients_destroy(publisher->clients);
     plx_region_destroy(publisher->region);
-    *publisher = (struct plx_publisher){.state = PLX_STATE_STARTING};
+    *publisher =
+        (struct plx_publisher){.state = PLX_STATE_STARTING, .config = publisher->config, .context = publisher->context};
 }
 
 void plx_publisher_leave(struct plx_publisher *publisher)

@@ -82,6 +82,7 @@ void plx_supervisor_tell_state(struct plx_supervisor *supervisor)
 void plx_supervisor_leave(struct plx_supervisor *supervisor)
 {
     plx_publisher_leave(&supervisor->publisher);
+    plx_config_text_close(&supervisor->config_text);
     plx_child_finish(&supervisor->engine);
     plx_child_finish(&supervisor->trial);
     close(supervisor->epoll_fd);
@@ -115,10 +116,11 @@ static void tell_status(struct plx_supervisor *supervisor, int64_t now)
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s", plx_state_word(recovery->state),
-             supervisor->frames / seconds, supervisor->obstacles,
-             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *reason ? "; " : "",
-             reason);
+    const char *note = plx_source_note(supervisor->config.source.kind);
+    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s%s%s",
+             plx_state_word(recovery->state), supervisor->frames / seconds, supervisor->obstacles,
+             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *note ? ", " : "",
+             note, *reason ? "; " : "", reason);
     plx_notify_status(&supervisor->notify, sentence);
     supervisor->status_ns = now;
     supervisor->frames = 0;
@@ -137,6 +139,13 @@ static void tick(struct plx_supervisor *supervisor)
     if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
         plx_notify_alive(&supervisor->notify, now);
     tell_status(supervisor, now);
+}
+
+/* For clients that ask for the configuration in force. */
+static int config_in_force(void *context)
+{
+    struct plx_supervisor *supervisor = context;
+    return plx_config_text_fd(&supervisor->config_text, &supervisor->config);
 }
 
 static int open_loop(struct plx_supervisor *supervisor)
@@ -199,6 +208,7 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         .trial = PLX_CHILD_NONE,
         .epoll_fd = -1,
         .signal_fd = -1,
+        .publisher = {.config = config_in_force, .context = &supervisor},
     };
     plx_recovery_init(&supervisor.recovery, plx_now_ns());
     plx_notify_init(&supervisor.notify);
@@ -213,6 +223,7 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     if (supervisor.exit_code == PLX_EXIT_OK)
         plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);
     plx_publisher_close(&supervisor.publisher);
+    plx_config_text_close(&supervisor.config_text);
     close(supervisor.epoll_fd);
     close(supervisor.signal_fd);
     munmap(supervisor.heartbeats, sizeof *supervisor.heartbeats);

@@ -5,6 +5,7 @@
 
 #include "app/engine/report.h"
 #include "app/supervisor/child.h"
+#include "app/supervisor/config_text.h"
 #include "app/supervisor/ladder.h"
 #include "app/supervisor/notify.h"
 #include "app/supervisor/origin.h"
@@ -19,7 +20,8 @@ enum plx_trial_of { PLX_TRIAL_CONFIG, PLX_TRIAL_GPU };
 struct plx_supervisor {
     const struct plx_config_origin *origin;
     struct plx_config config; /* in force */
-    uint32_t frame_bytes;     /* that config needs; 0 = none is in force yet */
+    struct plx_config_text config_text;
+    uint32_t frame_bytes; /* that config needs; 0 = none is in force yet */
 
     struct plx_publisher publisher; /* closed until the first trial has told the size */
     struct plx_recovery recovery;

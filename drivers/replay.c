@@ -209,7 +209,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     if (result == 0)
         result = find_size(self, why);
     if (result == 0)
-        result = find_calibration(self, why);
+        result = options->calibrated ? 0 : find_calibration(self, why);
     if (result < 0)
         goto fail;
     find_rate(self, options->rate_hz);

@@ -16,6 +16,7 @@ struct plx_replay_options {
     enum plx_pace pace;
     double rate_hz; /* for FIXED */
     bool loop;
+    bool calibrated; /* a calibration is known: calib.txt is not read */
 };
 
 #define PLX_SYNTHETIC_RATE_HZ 30.0 /* whose times are used at rate 0 */

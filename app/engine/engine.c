@@ -6,18 +6,16 @@
 
 #include <parallax/error.h>
 
-#include "app/backend.h"
 #include "app/budget.h"
 #include "app/engine/intake.h"
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
-#include "app/engine/sleep.h"
 #include "app/exit.h"
-#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "core/clock.h"
 
 struct engine {
+    const struct plx_config *config;
     struct plx_setup setup;
     struct plx_shared_region *region;
     int report_fd;
@@ -25,8 +23,6 @@ struct engine {
     bool on_gpu;
     bool gpu_lost;     /* the pipeline failed on it */
     uint32_t standing; /* health flags of every frame */
-    enum plx_source_kind source;
-    struct plx_sleep sleep;
     struct plx_intake intake;
 };
 
@@ -49,18 +45,8 @@ static uint32_t late_stages(const struct engine *engine, const struct plx_frame 
     return health;
 }
 
-/* Until when the frame is news, by the clock that goes on in suspend. */
-static void date(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
-{
-    const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
-
-    plx_sleep_look(&engine->sleep, now, plx_suspended_ns());
-    frame->suspended_ns = plx_sleep_before(&engine->sleep, frame->capture[PLX_LEFT].capture_ns);
-    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->intake.period_ns ? busy_ns : engine->intake.period_ns);
-}
-
 /* All that the engine knows of the pair and the pipeline does not. */
-static void describe(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
+static void describe(struct engine *engine, struct plx_frame *frame)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_capture *capture = &engine->intake.pair[eye];
@@ -76,8 +62,6 @@ static void describe(struct engine *engine, struct plx_frame *frame, int64_t tak
             .memory = capture->memory,
         };
     }
-    date(engine, frame, taken_ns);
-    frame->source = engine->source;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->intake.skipped;
     frame->health |= engine->standing | engine->intake.health | late_stages(engine, frame);
@@ -151,21 +135,11 @@ static int process_pair(struct engine *engine)
         return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
-    describe(engine, frame, taken_ns);
-    plx_region_set_tracks(engine->region, plx_pipeline_last_track(engine->setup.pipeline));
+    describe(engine, frame);
     plx_ring_commit(engine->region);
     tell_progress(engine, frame, taken_ns);
     steer_exposure(engine, frame);
     return 0;
-}
-
-/* When everything that a frame needs is allocated, the ring among it. */
-static void lock_memory(void)
-{
-    struct plx_why why;
-
-    if (plx_realtime_lock_memory(&why) < 0)
-        plx_log(LOG_NOTICE, "%s", why.text);
 }
 
 static void take_orders(struct engine *engine)
@@ -187,7 +161,6 @@ static int work(struct engine *engine)
 
     while (result == 0 && !stop_requested) {
         take_orders(engine);
-        plx_sleep_look(&engine->sleep, plx_now_ns(), plx_suspended_ns());
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_intake_next(&engine->intake, &stop_requested);
         if (result == 0) {
@@ -209,6 +182,7 @@ static int say_why(const struct engine *engine, int error)
                                 .error = error,
                                 .exit_code = plx_exit_code(error),
                                 .gpu_lost = engine->gpu_lost,
+                                .transient = plx_setup_is_transient(engine->config, !engine->gpu_lost, error),
                                 .why = engine->setup.source->why};
 
     if (error == PLX_ERR_END)
@@ -217,11 +191,17 @@ static int say_why(const struct engine *engine, int error)
     return report.exit_code;
 }
 
-/* Lets the backend write frames where clients read them. One that copies them there needs no leave, but is faster with it. */
-static int share_slots(struct engine *engine)
+/* Lets the backend write frames where clients read them. One that copies them there needs no leave, but is faster with it.
+ * FRAME_BYTES: what the slots were made for. */
+static int share_slots(struct engine *engine, uint32_t frame_bytes)
 {
     struct plx_stages *stages = engine->setup.stages;
     size_t bytes;
+
+    if (engine->setup.frame_bytes != frame_bytes)
+        return plx_fail(&engine->setup.source->why, PLX_ERR_RANGE,
+                        "frames have %u bytes, and shared memory was made for %u: the source has changed; reload or restart",
+                        engine->setup.frame_bytes, frame_bytes);
     void *frames = plx_region_frames(engine->region, &bytes);
 
     const int result = stages->ops->adopt ? stages->ops->adopt(stages, frames, bytes) : PLX_ERR_UNSUPPORTED;
@@ -243,13 +223,11 @@ static void say_notes(const struct plx_setup *setup, int report_fd)
         plx_log(LOG_NOTICE, "%s", setup->backend_note.text);
         plx_report_send(report_fd, &note);
     }
-    if (setup->fifo_note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s", setup->fifo_note.text);
     if (setup->tune_note.text[0] != '\0')
         plx_log(LOG_WARNING, "%s", setup->tune_note.text);
 }
 
-int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct plx_shared_region *region,
+int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shared_region *region,
                    struct plx_heartbeats *heartbeats, int report_fd)
 {
     static struct engine engine; /* large, and there is one */
@@ -260,25 +238,22 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
     sigaction(SIGTERM, &on_stop, NULL);
     plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
     plx_heartbeat_busy(PLX_WATCHED_START);
-    if (plx_setup_open(&engine.setup, config, &report) < 0) {
+    if (plx_setup_open(&engine.setup, &plan->config, &plan->calibration, &report) < 0) {
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
     say_notes(&engine.setup, report_fd);
+    engine.config = &plan->config;
     engine.region = region;
     engine.report_fd = report_fd;
-    engine.source = config->source.kind;
-    engine.sleep.suspended_ns = plx_suspended_ns();
     plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
-    plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));
 
     struct plx_source *source = engine.setup.source;
     source->heartbeats = heartbeats;
-    plx_intake_init(&engine.intake, source, (int64_t)(config->source.pair_tolerance_ms * PLX_NS_PER_MS));
-    int result = share_slots(&engine);
-    lock_memory();
+    plx_intake_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
+    int result = share_slots(&engine, plan->frame_bytes);
     if (result == 0)
         result = source->ops->start(source, &source->why);
     plx_intake_start(&engine.intake);
@@ -292,35 +267,4 @@ int plx_engine_run(const struct plx_config *config, bool gpu_expected, struct pl
         engine.setup.stages->ops->disown(engine.setup.stages, engine.shared_slots);
     plx_setup_close(&engine.setup);
     return exit_code;
-}
-
-int plx_engine_probe_gpu(int report_fd)
-{
-    const struct plx_limits small = {.width = 64, .height = 64, .disparities = 64, .threads = 1};
-    struct plx_report report = {.kind = PLX_REPORT_PLAN};
-    struct plx_stages *stages;
-
-    const int result = plx_backend_open(PLX_BACKEND_GPU, PLX_GPU_MEMORY_AUTO, &small, &stages, NULL, &report.why);
-    if (result == 0) {
-        stages->ops->destroy(stages);
-    } else {
-        report.kind = PLX_REPORT_FAILED;
-        report.error = result;
-        report.exit_code = plx_exit_code(result);
-    }
-    plx_report_send_last(report_fd, &report);
-    return report.exit_code;
-}
-
-int plx_engine_probe(const struct plx_config *config, int report_fd)
-{
-    struct plx_setup setup;
-    struct plx_report report;
-
-    if (plx_setup_open(&setup, config, &report) == 0) {
-        report = (struct plx_report){.kind = PLX_REPORT_PLAN, .frame_bytes = setup.frame_bytes};
-        plx_setup_close(&setup);
-    }
-    plx_report_send_last(report_fd, &report);
-    return report.exit_code;
 }

@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/calibration.h"
 #include "core/exposure.h"
 #include "core/why.h"
 
 enum plx_report_kind {
-    PLX_REPORT_PLAN = 1, /* of a probe: everything opens, frames will have frame_bytes */
+    PLX_REPORT_PLAN = 1, /* of a probe: everything opens, frames will have frame_bytes, calibration is the one to use */
     PLX_REPORT_FRAME,    /* sequence was published with health */
     PLX_REPORT_NOTE,     /* it opened, and why says what is not as one might wish: the CPU instead of a GPU */
     PLX_REPORT_WAITING,  /* alive, but the source gives no pairs; health says what is known, and why where cameras are away */
@@ -30,8 +31,10 @@ struct plx_report {
     bool gpu_lost;      /* FAILED: because of the GPU */
     uint32_t away;      /* WAITING: cameras are gone, and the source itself looks for them: a new engine would be no help */
     int32_t error;      /* a plx_error */
+    bool transient;     /* FAILED: may mend itself: a camera, a device, memory, a permission */
     int32_t exit_code;  /* enum plx_exit, should the service end with this */
     struct plx_why why;
+    struct plx_stereo_calibration calibration; /* PLAN */
 };
 
 /* What a running engine takes without a restart (keys marked reloadable in the configuration). */

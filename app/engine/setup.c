@@ -8,7 +8,6 @@
 
 #include "app/backend.h"
 #include "app/exit.h"
-#include "app/realtime.h"
 #include "app/tune.h"
 #include "drivers/sources.h"
 #include "gpu/gpu.h"
@@ -39,6 +38,7 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
         .pace = pace[config->source.replay_rate],
         .rate_hz = config->source.rate_hz,
         .loop = config->source.loop,
+        .calibrated = setup->calibrated,
     };
     return plx_replay_create(setup->memory, &options, &setup->source, why);
 }
@@ -87,7 +87,7 @@ static int open_source(struct plx_setup *setup, const struct plx_config *config,
     return PLX_ERR_ARG;
 }
 
-static int open_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int read_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_source *source = setup->source;
     const struct plx_calibration_options options = {
@@ -96,18 +96,22 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
         .width = source->width,
         .height = source->height,
     };
-    int result;
 
-    if (config->calibration[0] != '\0') {
-        result = plx_calibration_read(config->calibration, &options, &setup->calibration, why);
-    } else {
-        result = plx_source_calibration(setup->source, &setup->calibration);
-        if (result == PLX_ERR_NOT_FOUND)
-            return plx_fail(why, result, "%s brings no calibration; name a file by the key calibration",
-                            config->source.kind == PLX_SOURCE_REPLAY ? config->source.path : source->ops->name);
-        if (result == 0)
-            result = plx_calibration_check(&setup->calibration, why);
-    }
+    if (config->calibration[0] != '\0')
+        return plx_calibration_read(config->calibration, &options, &setup->calibration, why);
+    int result = plx_source_calibration(setup->source, &setup->calibration);
+    if (result == PLX_ERR_NOT_FOUND)
+        return plx_fail(why, result, "%s brings no calibration; name a file by the key calibration",
+                        config->source.kind == PLX_SOURCE_REPLAY ? config->source.path : source->ops->name);
+    return result < 0 ? result : plx_calibration_check(&setup->calibration, why);
+}
+
+static int open_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    const struct plx_source *source = setup->source;
+    int result = setup->calibrated ? 0 : read_calibration(setup, config, why);
+
+    setup->calibrated = result == 0;
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         const struct plx_camera *camera = &setup->calibration.camera[eye];
         if (camera->width != source->width || camera->height != source->height)
@@ -165,15 +169,6 @@ static int open_exposure(struct plx_setup *setup, const struct plx_config *confi
     return plx_exposure_create(&config->exposure, &setup->exposure, why);
 }
 
-/* First of all: every thread that is made later, of the backend and of the cameras, inherits both. */
-static int open_processors(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
-{
-    int result = config->engine.cpus[0] != '\0' ? plx_realtime_choose_cpus(config->engine.cpus, why) : 0;
-    if (result == 0 && config->engine.sched_fifo > 0)
-        plx_realtime_set_fifo(config->engine.sched_fifo, &setup->fifo_note);
-    return result;
-}
-
 static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = 64, .threads = 1};
@@ -186,23 +181,43 @@ static int calibration_exit_code(int error)
     return error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
 }
 
-int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, struct plx_report *ret_report)
+bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int error)
+{
+    switch (error) {
+    case PLX_ERR_NOMEM:
+    case PLX_ERR_IO:
+    case PLX_ERR_PERMISSION:
+    case PLX_ERR_BUSY:
+    case PLX_ERR_TIMEOUT:
+    case PLX_ERR_LOST:
+        return true;
+    default: /* whatever a camera answers, it or its driver may answer otherwise when it has settled */
+        return of_source && config->source.kind == PLX_SOURCE_V4L2;
+    }
+}
+
+int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, const struct plx_stereo_calibration *known,
+                   struct plx_report *ret_report)
 {
     static const struct {
         int (*open)(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why);
         int (*exit_code)(int error);
     } steps[] = {
-        {open_processors, plx_exit_code},          {open_memory, plx_exit_code},   {open_source, plx_exit_code},
-        {open_calibration, calibration_exit_code}, {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
+        {open_memory, plx_exit_code},   {open_source, plx_exit_code},   {open_calibration, calibration_exit_code},
+        {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
     };
     struct plx_why why = {""};
 
     memset(setup, 0, sizeof *setup);
+    if (known)
+        setup->calibration = *known;
+    setup->calibrated = known != NULL;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i].open(setup, config, &why);
         if (result < 0) {
             *ret_report = (struct plx_report){
                 .kind = PLX_REPORT_FAILED, .error = result, .exit_code = steps[i].exit_code(result), .why = why};
+            ret_report->transient = plx_setup_is_transient(config, steps[i].open == open_source, result);
             ret_report->gpu_lost = steps[i].open == open_pipeline && config->backend == PLX_BACKEND_GPU;
             plx_setup_close(setup);
             return result;

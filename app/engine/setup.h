@@ -3,27 +3,32 @@
 #ifndef PLX_APP_ENGINE_SETUP_H
 #define PLX_APP_ENGINE_SETUP_H
 
+#include "app/engine/plan.h"
 #include "app/engine/report.h"
-#include "config/config.h"
 #include "core/source.h"
 
 struct plx_setup {
     struct plx_stages *memory; /* backend that holds the source's buffers: a source is opened before its size is known */
     struct plx_source *source;
     struct plx_stereo_calibration calibration;
+    bool calibrated;             /* that is known */
     struct plx_stages *stages;   /* backend that works, made for that size */
     struct plx_why backend_note; /* why that is the CPU where the configuration left the choice */
     uint32_t launch;             /* as plx_launch */
     struct plx_why tune_note;    /* why what `parallax tune` measured is not used, if there is such a file */
-    struct plx_why fifo_note;    /* why engine.sched_fifo is not in force */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;
     struct plx_exposure *exposure;
 };
 
-/* Opens all of it without starting the source. On failure SETUP is closed again and *ret_report says FAILED: error, exit code,
+/* Opens all of it without starting the source. KNOWN: the calibration to use, as a probe found it; NULL: reads it from where
+ * CONFIG says. On failure SETUP is closed again and *ret_report says FAILED: error, exit code,
  * sentence. Returns 0 or a negative plx_error. */
-int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, struct plx_report *ret_report);
+int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, const struct plx_stereo_calibration *known,
+                   struct plx_report *ret_report);
+
+/* What FAILED reports say of ERROR, and whether it may mend itself: one of the source's or not (OF_SOURCE). */
+bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int error);
 
 /* Closes what is open; a zeroed SETUP is fine. */
 void plx_setup_close(struct plx_setup *setup);

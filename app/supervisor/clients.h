@@ -16,8 +16,6 @@ struct plx_clients_options {
     const char *group; /* "" = leave as it is */
     int max_clients;
     void (*note)(const char *sentence); /* told of clients that are refused or dropped, at most once a second; NULL = nobody */
-    int (*config)(void *context);       /* the descriptor for CONFIG, or a plx_error; NULL = clients may not ask */
-    void *context;
 };
 
 /* Binds and listens; mode 0660. BUSY if another daemon serves this path (a lock on SOCKET_PATH.lock tells; a stale socket is
@@ -29,6 +27,9 @@ void plx_clients_destroy(struct plx_clients *clients);
 /* For a process forked from the supervisor, first thing: closes its copies of the descriptors and frees, without a word to the
  * clients, so that they notice at once when the supervisor dies. NULL is fine. */
 void plx_clients_leave(struct plx_clients *clients);
+
+/* Clients get REGION from now on, which must outlive it; those that have the one before are dropped, and reattach. */
+void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *region);
 
 int plx_clients_fd(const struct plx_clients *clients); /* an epoll descriptor: poll it for reading */
 void plx_clients_handle(struct plx_clients *clients);  /* accepts, answers, drops; never blocks */

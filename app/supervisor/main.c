@@ -15,23 +15,26 @@
 #define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
 
 static const char usage[] =
-    "usage: parallaxd [--config FILE] [--set KEY=VALUE]... [--check-config FILE | --dump-config | --version | --help]\n"
+    "usage: parallaxd [--config FILE] [--set KEY=VALUE]... [--wait | --check-config FILE | --dump-config | --version | "
+    "--help]\n"
     "\n"
     "Turns stereo pictures into disparity and obstacles and publishes them over shared memory.\n"
     "\n"
     "  --config FILE        configuration (default: " DEFAULT_CONFIG " if it exists, else every key at its default)\n"
     "  --set KEY=VALUE      sets one key after the file was read; may be repeated\n"
+    "  --wait               at the start, waits for cameras, devices, permissions and memory instead of ending without them\n"
     "  --check-config FILE  reads FILE, says whether it is right, and exits\n"
     "  --dump-config        writes every key with its value, default, range and meaning, and exits\n"
     "  --version            writes version, commit, compiler, CUDA and architectures, and exits\n"
     "  --help               writes this and exits\n"
     "\n"
-    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop. Exit codes: parallaxd(8).\n";
+    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop. Exit codes: docs/exit-codes.md or parallaxd(8).\n";
 
 enum action { RUN, CHECK, DUMP };
 
 struct command {
     enum action action;
+    bool wait;
     struct plx_config_origin origin;
 };
 
@@ -45,13 +48,10 @@ static int wrong_usage(const char *what)
 static int parse(int argc, char **argv, char **assignment, struct command *ret_command)
 {
     static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"set", required_argument, NULL, 's'},
-        {"check-config", required_argument, NULL, 'k'},
-        {"dump-config", no_argument, NULL, 'd'},
-        {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"config", required_argument, NULL, 'c'}, {"set", required_argument, NULL, 's'},
+        {"wait", no_argument, NULL, 'w'},         {"check-config", required_argument, NULL, 'k'},
+        {"dump-config", no_argument, NULL, 'd'},  {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     struct command command = {.action = RUN, .origin = {.assignment = assignment}};
     int option;
@@ -63,6 +63,9 @@ static int parse(int argc, char **argv, char **assignment, struct command *ret_c
             break;
         case 's':
             assignment[command.origin.assignments++] = optarg;
+            break;
+        case 'w':
+            command.wait = true;
             break;
         case 'k':
             command.action = CHECK;
@@ -107,9 +110,7 @@ static int act(const struct command *command)
     }
     switch (command->action) {
     case RUN:
-        if (!command->origin.path && config.source.kind == PLX_SOURCE_SYNTHETIC)
-            plx_log(LOG_WARNING, "there is no " DEFAULT_CONFIG ", and no --config: the pictures are simulated");
-        return plx_supervise(&command->origin, &config);
+        return plx_supervise(&command->origin, &config, command->wait);
     case CHECK:
         printf("%s: fine\n", command->origin.path);
         return PLX_EXIT_OK;
@@ -124,7 +125,6 @@ int main(int argc, char **argv)
     struct command command;
     char **assignment = calloc((size_t)argc, sizeof *assignment);
 
-    plx_log_open();
     if (!assignment) {
         plx_log(LOG_ERR, "out of memory");
         return PLX_EXIT_OS;

@@ -12,25 +12,28 @@ static void note(const char *sentence)
     plx_log(LOG_WARNING, "%s", sentence);
 }
 
-int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
+static int make_region(const struct plx_config *config, uint32_t frame_bytes, struct plx_shared_region **ret_region,
                        struct plx_why *why)
 {
-    const struct plx_region_options region_options = {
-        .epoch = (uint64_t)plx_now_ns(), /* increases with every start; no client outlives a reboot */
+    const struct plx_region_options options = {
+        .epoch = (uint64_t)plx_now_ns(), /* increases with every region; no client outlives a reboot */
         .slots = config->publish.slots,
         .frame_bytes = frame_bytes,
     };
+    return plx_region_create(&options, ret_region, why);
+}
+
+int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
+                       struct plx_why *why)
+{
     const struct plx_clients_options clients_options = {
         .socket_path = config->publish.socket,
         .group = config->publish.group,
         .max_clients = config->publish.max_clients,
         .note = note,
-        .config = publisher->config,
-        .context = publisher->context,
     };
 
-    plx_publisher_close(publisher);
-    int result = plx_region_create(&region_options, &publisher->region, why);
+    int result = make_region(config, frame_bytes, &publisher->region, why);
     if (result == 0)
         result = plx_clients_create(&clients_options, publisher->region, &publisher->clients, why);
     if (result < 0) {
@@ -41,18 +44,58 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
     return 0;
 }
 
+int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
+                          struct plx_why *why)
+{
+    if (frame_bytes == publisher->frame_bytes)
+        return 0;
+    const int result = make_region(config, frame_bytes, &publisher->next, why);
+    if (result == 0)
+        publisher->next_bytes = frame_bytes;
+    return result;
+}
+
+void plx_publisher_discard(struct plx_publisher *publisher)
+{
+    plx_region_destroy(publisher->next);
+    publisher->next = NULL;
+}
+
+bool plx_publisher_promote(struct plx_publisher *publisher)
+{
+    struct plx_shared_region *old = publisher->region;
+
+    if (!publisher->next)
+        return false;
+    *publisher = (struct plx_publisher){
+        .region = publisher->next,
+        .clients = publisher->clients,
+        .frame_bytes = publisher->next_bytes,
+        .state = PLX_STATE_STARTING,
+    };
+    plx_region_set_state(old, PLX_STATE_STOPPED, 0); /* wakes readers, who find that their line has ended */
+    plx_clients_move(publisher->clients, publisher->region);
+    plx_region_destroy(old);
+    return true;
+}
+
 void plx_publisher_close(struct plx_publisher *publisher)
 {
+    plx_publisher_discard(publisher);
     plx_clients_destroy(publisher->clients);
     plx_region_destroy(publisher->region);
-    *publisher =
-        (struct plx_publisher){.state = PLX_STATE_STARTING, .config = publisher->config, .context = publisher->context};
+    *publisher = (struct plx_publisher){.state = PLX_STATE_STARTING};
 }
 
 void plx_publisher_leave(struct plx_publisher *publisher)
 {
     plx_clients_leave(publisher->clients);
     publisher->clients = NULL;
+    if (!publisher->next)
+        return;
+    plx_region_destroy(publisher->region); /* or its memory would live as long as this process */
+    publisher->region = publisher->next;
+    publisher->next = NULL;
 }
 
 void plx_publisher_explain(struct plx_publisher *publisher, const char *reason)

@@ -11,26 +11,34 @@
 
 /* Zeroed = closed. */
 struct plx_publisher {
-    struct plx_shared_region *region;
+    struct plx_shared_region *region; /* that clients have */
+    struct plx_shared_region *next;   /* that an engine fills for the first time, until it has published; NULL = none */
     struct plx_clients *clients;
     uint32_t frame_bytes;  /* that the region was made for */
+    uint32_t next_bytes;   /* likewise next */
     enum plx_state state;  /* that clients were told */
     uint32_t health;       /* likewise */
     struct plx_why reason; /* likewise */
-    int (*config)(void *context);
-    void *context;
 };
 
-/* Makes region and socket for frames of FRAME_BYTES, in a new epoch and in place of older ones, whose clients reattach. Clients
- * that ask for the configuration get publisher->config(publisher->context), see struct plx_clients_options. Closed on failure.
- * Errors as plx_region_create, plx_clients_create. */
+/* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Closed on failure. Errors as plx_region_create,
+ * plx_clients_create. */
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_why *why);
+
+/* Makes a second region, for engines started from now on, if frames of FRAME_BYTES need one. Clients keep theirs. Unchanged on
+ * failure. Errors as plx_region_create. */
+int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
+                          struct plx_why *why);
+/* The second region works: clients reattach to it. False if there is none. */
+bool plx_publisher_promote(struct plx_publisher *publisher);
+/* The second region is given up: engines started from now on fill the one that clients have. */
+void plx_publisher_discard(struct plx_publisher *publisher);
 
 /* Ends all of it. */
 void plx_publisher_close(struct plx_publisher *publisher);
 
-/* For a forked process, first thing: drops the socket and the clients, keeps the region. */
+/* For a forked process, first thing: drops the socket and the clients, and keeps one region, the one that it is to fill. */
 void plx_publisher_leave(struct plx_publisher *publisher);
 
 /* Why the state is what it is, for clients to read; to be told before the state. */

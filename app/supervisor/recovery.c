@@ -93,6 +93,25 @@ static void lose(struct plx_recovery *recovery)
     recovery->health |= PLX_HEALTH_NO_FRAMES;
 }
 
+static void back_off(struct plx_recovery *recovery, int64_t now_ns)
+{
+    recovery->start_ns = now_ns + recovery->backoff_ns;
+    recovery->backoff_ns *= 2;
+    if (recovery->backoff_ns > PLX_BACKOFF_MAX_NS)
+        recovery->backoff_ns = PLX_BACKOFF_MAX_NS;
+}
+
+void plx_recovery_lacks(struct plx_recovery *recovery, int64_t now_ns)
+{
+    recovery->away_ns = now_ns;
+}
+
+void plx_recovery_postponed(struct plx_recovery *recovery, int64_t now_ns)
+{
+    plx_recovery_lacks(recovery, now_ns);
+    back_off(recovery, now_ns);
+}
+
 void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool planned)
 {
     lose(recovery);
@@ -102,10 +121,7 @@ void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool plann
         return;
     }
     recovery->deaths++;
-    recovery->start_ns = now_ns + recovery->backoff_ns;
-    recovery->backoff_ns *= 2;
-    if (recovery->backoff_ns > PLX_BACKOFF_MAX_NS)
-        recovery->backoff_ns = PLX_BACKOFF_MAX_NS;
+    back_off(recovery, now_ns);
 }
 
 /* The health table's word on what the engine is doing. */

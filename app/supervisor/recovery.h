@@ -45,6 +45,11 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
 void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away);
 void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool planned); /* planned: start the next at once */
 
+/* What frames need is not there, and who needs it has said so: neither a new engine nor a new service would bring it. */
+void plx_recovery_lacks(struct plx_recovery *recovery, int64_t now_ns);
+/* The same, without an engine that could die of it: the next attempt comes after the back-off. */
+void plx_recovery_postponed(struct plx_recovery *recovery, int64_t now_ns);
+
 /* What the engine marked (core/heartbeat.h); to be told before each tick. */
 void plx_recovery_progress(struct plx_recovery *recovery, int doing, int64_t since_ns);
 

@@ -11,7 +11,6 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
-#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
 #include "core/clock.h"
@@ -34,7 +33,9 @@ void plx_supervisor_unwatch(struct plx_supervisor *supervisor, int fd)
 
 const char *plx_supervisor_reason(const struct plx_supervisor *supervisor)
 {
-    return supervisor->trouble.text[0] ? supervisor->trouble.text : supervisor->handicap.text;
+    if (supervisor->trouble.text[0])
+        return supervisor->trouble.text;
+    return supervisor->reload.refusal.text[0] ? supervisor->reload.refusal.text : supervisor->handicap.text;
 }
 
 static void tell_end(struct plx_supervisor *supervisor)
@@ -82,7 +83,6 @@ void plx_supervisor_tell_state(struct plx_supervisor *supervisor)
 void plx_supervisor_leave(struct plx_supervisor *supervisor)
 {
     plx_publisher_leave(&supervisor->publisher);
-    plx_config_text_close(&supervisor->config_text);
     plx_child_finish(&supervisor->engine);
     plx_child_finish(&supervisor->trial);
     close(supervisor->epoll_fd);
@@ -98,7 +98,7 @@ static void handle_signals(struct plx_supervisor *supervisor)
         if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
             plx_supervisor_stop(supervisor, PLX_EXIT_OK);
         else if (info.ssi_signo == SIGHUP)
-            plx_trial_reload(supervisor);
+            plx_reload_ask(supervisor);
     }
     if (plx_child_reap(&supervisor->engine, &status)) /* SIGCHLD */
         plx_worker_gone(supervisor, status);
@@ -116,11 +116,10 @@ static void tell_status(struct plx_supervisor *supervisor, int64_t now)
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    const char *note = plx_source_note(supervisor->config.source.kind);
-    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s%s%s",
-             plx_state_word(recovery->state), supervisor->frames / seconds, supervisor->obstacles,
-             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *note ? ", " : "",
-             note, *reason ? "; " : "", reason);
+    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s", plx_state_word(recovery->state),
+             supervisor->frames / seconds, supervisor->obstacles,
+             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *reason ? "; " : "",
+             reason);
     plx_notify_status(&supervisor->notify, sentence);
     supervisor->status_ns = now;
     supervisor->frames = 0;
@@ -131,21 +130,15 @@ static void tick(struct plx_supervisor *supervisor)
 {
     const int64_t now = plx_now_ns();
 
-    plx_log_catch_up();
     plx_trial_tick(supervisor, now);
+    plx_reload_tick(supervisor, now);
+    plx_start_tick(supervisor, now);
     plx_worker_tick(supervisor, now);
-    if (supervisor->stopping || supervisor->frame_bytes == 0)
+    if (supervisor->stopping)
         return;
     if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
         plx_notify_alive(&supervisor->notify, now);
     tell_status(supervisor, now);
-}
-
-/* For clients that ask for the configuration in force. */
-static int config_in_force(void *context)
-{
-    struct plx_supervisor *supervisor = context;
-    return plx_config_text_fd(&supervisor->config_text, &supervisor->config);
 }
 
 static int open_loop(struct plx_supervisor *supervisor)
@@ -197,18 +190,18 @@ static void loop(struct plx_supervisor *supervisor)
     }
 }
 
-int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config)
+int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config, bool wait)
 {
     static struct plx_supervisor supervisor; /* large, and there is one */
 
     supervisor = (struct plx_supervisor){
         .origin = origin,
-        .candidate = *config,
+        .wait = wait,
+        .candidate.config = *config,
         .engine = PLX_CHILD_NONE,
         .trial = PLX_CHILD_NONE,
         .epoll_fd = -1,
         .signal_fd = -1,
-        .publisher = {.config = config_in_force, .context = &supervisor},
     };
     plx_recovery_init(&supervisor.recovery, plx_now_ns());
     plx_notify_init(&supervisor.notify);
@@ -216,14 +209,12 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         plx_log(LOG_ERR, "cannot start: the system is out of memory or descriptors");
         return PLX_EXIT_OS;
     }
-    plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
     plx_trial_start(&supervisor, PLX_TRIAL_CONFIG);
     loop(&supervisor);
 
     if (supervisor.exit_code == PLX_EXIT_OK)
         plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);
     plx_publisher_close(&supervisor.publisher);
-    plx_config_text_close(&supervisor.config_text);
     close(supervisor.epoll_fd);
     close(supervisor.signal_fd);
     munmap(supervisor.heartbeats, sizeof *supervisor.heartbeats);

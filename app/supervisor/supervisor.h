@@ -6,10 +6,12 @@
 #ifndef PLX_APP_SUPERVISOR_SUPERVISOR_H
 #define PLX_APP_SUPERVISOR_SUPERVISOR_H
 
+#include <stdbool.h>
+
 #include "app/supervisor/origin.h"
 
-/* Serves until SIGTERM, SIGINT, the end of the source, or a failure that a restart would not mend, which is logged.
- * Returns the exit code (enum plx_exit). */
-int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config);
+/* Serves until SIGTERM, SIGINT, the end of the source, or a failure of the first start, which is logged. WAIT: the first start
+ * waits for cameras, devices, permissions and memory. Returns the exit code (enum plx_exit). */
+int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config, bool wait);
 
 #endif

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor's parts: supervisor.c owns the loop and the end, worker.c the engine, trial.c what is tried before. */
+/* The supervisor's parts: supervisor.c owns the loop and the end, worker.c the engine, trial.c what is tried before, reload.c
+ * what is taken and taken back, start.c what cannot be had yet. */
 #ifndef PLX_APP_SUPERVISOR_INTERNAL_H
 #define PLX_APP_SUPERVISOR_INTERNAL_H
 
+#include "app/engine/plan.h"
 #include "app/engine/report.h"
 #include "app/supervisor/child.h"
-#include "app/supervisor/config_text.h"
 #include "app/supervisor/ladder.h"
 #include "app/supervisor/notify.h"
 #include "app/supervisor/origin.h"
 #include "app/supervisor/publisher.h"
 #include "app/supervisor/recovery.h"
+#include "app/supervisor/reload.h"
 #include "core/heartbeat.h"
 
 enum plx_event { PLX_EVENT_SIGNAL, PLX_EVENT_CLIENTS, PLX_EVENT_ENGINE, PLX_EVENT_TRIAL };
@@ -19,9 +21,9 @@ enum plx_trial_of { PLX_TRIAL_CONFIG, PLX_TRIAL_GPU };
 
 struct plx_supervisor {
     const struct plx_config_origin *origin;
-    struct plx_config config; /* in force */
-    struct plx_config_text config_text;
-    uint32_t frame_bytes; /* that config needs; 0 = none is in force yet */
+    bool wait;            /* the first start waits for what is not to be had yet */
+    struct plx_plan plan; /* in force: what every engine is started with; frame_bytes 0 = none yet */
+    struct plx_reload reload;
 
     struct plx_publisher publisher; /* closed until the first trial has told the size */
     struct plx_recovery recovery;
@@ -39,7 +41,7 @@ struct plx_supervisor {
 
     struct plx_child trial;
     enum plx_trial_of trial_of;
-    struct plx_config candidate; /* being tried */
+    struct plx_plan candidate; /* being tried */
     int64_t trial_kill_ns;
     bool trial_answered;
 
@@ -75,6 +77,8 @@ void plx_supervisor_leave(struct plx_supervisor *supervisor);
 
 /* Starts an engine; if that cannot be, the back-off counts it as one that died. */
 void plx_worker_start(struct plx_supervisor *supervisor);
+/* Kills the engine, for the reason SENTENCE; the next one starts after its back-off. */
+void plx_worker_kill(struct plx_supervisor *supervisor, const char *sentence);
 /* Lets the engine end itself; the next one starts at once, with the configuration that is then in force. */
 void plx_worker_replace(struct plx_supervisor *supervisor);
 void plx_worker_receive(struct plx_supervisor *supervisor);
@@ -92,7 +96,17 @@ void plx_trial_receive(struct plx_supervisor *supervisor);
 void plx_trial_gone(struct plx_supervisor *supervisor, int status);
 /* Kills a trial that takes too long; tries the GPU when that is due. */
 void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns);
-/* SIGHUP: reads the configuration again and takes it, tries it, or keeps the old one. */
-void plx_trial_reload(struct plx_supervisor *supervisor);
+
+/* --- start.c */
+
+/* Something that an engine needs could not be opened or started: ends the service if it has never been ready, unless it is to
+ * wait and REPORT, a FAILED, is of something transient; else it is tried again after the back-off. */
+void plx_start_failed(struct plx_supervisor *supervisor, const struct plx_report *report);
+/* Whether REPORT, a FAILED, is one that ends the service. */
+bool plx_start_is_final(const struct plx_supervisor *supervisor, const struct plx_report *report);
+/* An engine ended because of what it lacks, and the next one is on its way: systemd's watchdog shall not end that. */
+void plx_start_waits(struct plx_supervisor *supervisor);
+/* Tries the configuration again when that is due, up to the first success. */
+void plx_start_tick(struct plx_supervisor *supervisor, int64_t now_ns);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trying before taking: a configuration at start and on SIGHUP, and a GPU that was lost, in a process that lives for it. */
+/* Trying before taking: a configuration at start and on SIGHUP, and a GPU that was lost, in a process that lives for it. It
+ * opens and closes, and never starts a source: what runs beside it goes on. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,34 +19,9 @@ static int trial_main(void *argument, int report_fd)
 {
     struct plx_supervisor *supervisor = argument;
     plx_supervisor_leave(supervisor);
-    return supervisor->trial_of == PLX_TRIAL_GPU ? plx_engine_probe_gpu(report_fd)
-                                                 : plx_engine_probe(&supervisor->candidate, report_fd);
-}
-
-/* CANDIDATE works and needs frames of FRAME_BYTES. */
-static void adopt(struct plx_supervisor *supervisor, uint32_t frame_bytes)
-{
-    const bool reload = supervisor->publisher.region != NULL;
-
-    supervisor->config = supervisor->candidate;
-    supervisor->frame_bytes = frame_bytes;
-    if (!reload)
-        return; /* the next tick starts the first engine */
-    plx_log(LOG_NOTICE, "configuration reloaded; the engine starts anew%s",
-            frame_bytes == supervisor->publisher.frame_bytes ? "" : ", and clients reattach because frames changed their size");
-    plx_notify_reloaded(&supervisor->notify);
-    plx_worker_replace(supervisor);
-}
-
-/* CANDIDATE does not work: that ends a service that is starting; a running one keeps what it has. */
-static void reject(struct plx_supervisor *supervisor, const char *reason, int exit_code)
-{
-    if (!supervisor->publisher.region) {
-        plx_supervisor_fail(supervisor, exit_code, reason);
-        return;
-    }
-    plx_log(LOG_ERR, "configuration kept as it was: %s", reason);
-    plx_notify_reloaded(&supervisor->notify);
+    return supervisor->trial_of == PLX_TRIAL_GPU
+               ? plx_engine_probe_gpu(report_fd)
+               : plx_engine_probe(&supervisor->candidate.config, supervisor->publisher.frame_bytes, report_fd);
 }
 
 static void gpu_tried(struct plx_supervisor *supervisor, bool works, const char *reason)
@@ -71,16 +47,14 @@ static void conclude(struct plx_supervisor *supervisor, const struct plx_report 
         return;
     if (supervisor->trial_of == PLX_TRIAL_GPU)
         gpu_tried(supervisor, report->kind == PLX_REPORT_PLAN, report->why.text);
-    else if (report->kind == PLX_REPORT_PLAN)
-        adopt(supervisor, report->frame_bytes);
     else
-        reject(supervisor, report->why.text, report->exit_code);
+        plx_reload_tried(supervisor, report);
 }
 
-/* The trial ended, or could not begin, without an answer. */
-static void conclude_without(struct plx_supervisor *supervisor, int exit_code, const char *reason)
+/* The trial ended, or could not begin, without an answer; TRANSIENT: another one may have one. */
+static void conclude_without(struct plx_supervisor *supervisor, int exit_code, bool transient, const char *reason)
 {
-    struct plx_report report = {.kind = PLX_REPORT_FAILED, .exit_code = exit_code};
+    struct plx_report report = {.kind = PLX_REPORT_FAILED, .exit_code = exit_code, .transient = transient};
 
     plx_fail(&report.why, PLX_ERR_NOMEM, "%s", reason);
     conclude(supervisor, &report);
@@ -95,7 +69,8 @@ void plx_trial_start(struct plx_supervisor *supervisor, enum plx_trial_of what)
         plx_supervisor_watch(supervisor, supervisor->trial.report_fd, PLX_EVENT_TRIAL) == 0)
         return;
     plx_child_signal(&supervisor->trial, SIGKILL);
-    conclude_without(supervisor, PLX_EXIT_OS, "cannot start a process: the system is out of processes, memory or descriptors");
+    conclude_without(supervisor, PLX_EXIT_OS, true,
+                     "cannot start a process: the system is out of processes, memory or descriptors");
 }
 
 void plx_trial_receive(struct plx_supervisor *supervisor)
@@ -111,11 +86,12 @@ void plx_trial_receive(struct plx_supervisor *supervisor)
 static void conclude_silence(struct plx_supervisor *supervisor, int status)
 {
     if (plx_now_ns() > supervisor->trial_kill_ns)
-        conclude_without(supervisor, PLX_EXIT_FAILURE, "opening all that it names did not end in time");
+        conclude_without(supervisor, PLX_EXIT_FAILURE, true, "opening all that it names did not end in time");
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        conclude_without(supervisor, PLX_EXIT_OS, "the process that tried it was killed: by somebody, or for lack of memory");
+        conclude_without(supervisor, PLX_EXIT_OS, true,
+                         "the process that tried it was killed: by somebody, or for lack of memory");
     else
-        conclude_without(supervisor, PLX_EXIT_FAILURE, "trying it ended without an answer: please report this");
+        conclude_without(supervisor, PLX_EXIT_FAILURE, false, "trying it ended without an answer: please report this");
 }
 
 void plx_trial_gone(struct plx_supervisor *supervisor, int status)
@@ -131,42 +107,7 @@ void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns)
 {
     if (supervisor->trial.pid > 0 && now_ns > supervisor->trial_kill_ns)
         plx_child_signal(&supervisor->trial, SIGKILL);
-    if (!supervisor->stopping && supervisor->trial.pid == 0 && supervisor->config.backend != PLX_BACKEND_CPU &&
-        plx_ladder_wants_trial(&supervisor->ladder, now_ns))
+    if (!supervisor->stopping && supervisor->trial.pid == 0 && supervisor->reload.phase == PLX_RELOAD_NONE &&
+        supervisor->plan.config.backend != PLX_BACKEND_CPU && plx_ladder_wants_trial(&supervisor->ladder, now_ns))
         plx_trial_start(supervisor, PLX_TRIAL_GPU);
-}
-
-/* CANDIDATE differs only in what a running engine takes as an order. */
-static void apply(struct plx_supervisor *supervisor)
-{
-    const struct plx_order order = {.exposure = supervisor->candidate.exposure};
-
-    supervisor->config = supervisor->candidate;
-    if (supervisor->engine.pid > 0)
-        plx_order_send(supervisor->engine.report_fd, &order); /* an engine that is still starting has it from its birth */
-    plx_log(LOG_NOTICE, "configuration reloaded");
-    plx_notify_reloaded(&supervisor->notify);
-}
-
-void plx_trial_reload(struct plx_supervisor *supervisor)
-{
-    struct plx_why why;
-    const char *key;
-
-    if (supervisor->stopping)
-        return;
-    if (!supervisor->publisher.region || supervisor->trial.pid > 0) {
-        plx_log(LOG_WARNING, "a configuration is being tried already; send SIGHUP again when that is over");
-        return;
-    }
-    plx_notify_reloading(&supervisor->notify);
-    if (plx_config_read(supervisor->origin, &supervisor->candidate, &why) < 0) {
-        reject(supervisor, why.text, 0);
-    } else if (plx_config_reloadable(&supervisor->config, &supervisor->candidate, &key)) {
-        apply(supervisor);
-    } else if (memcmp(&supervisor->candidate.publish, &supervisor->config.publish, sizeof supervisor->config.publish) != 0) {
-        reject(supervisor, "publish.* cannot change while clients are connected; restart the service instead", 0);
-    } else {
-        plx_trial_start(supervisor, PLX_TRIAL_CONFIG);
-    }
 }

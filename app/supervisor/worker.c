@@ -8,6 +8,7 @@
 
 #include "app/budget.h"
 #include "app/engine/engine.h"
+#include "app/engine/setup.h"
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
@@ -18,7 +19,7 @@
 /* Whether frames are to come from the GPU, so that others bear a flag. */
 static bool gpu_expected(const struct plx_supervisor *supervisor)
 {
-    const enum plx_backend_kind backend = supervisor->config.backend;
+    const enum plx_backend_kind backend = supervisor->plan.config.backend;
     return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->ladder.worked);
 }
 
@@ -29,22 +30,40 @@ static int engine_main(void *argument, int report_fd)
 
     plx_supervisor_leave(supervisor);
     if (supervisor->ladder.fallen)
-        supervisor->config.backend = PLX_BACKEND_CPU; /* in this process alone */
-    return plx_engine_run(&supervisor->config, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
+        supervisor->plan.config.backend = PLX_BACKEND_CPU; /* in this process alone */
+    return plx_engine_run(&supervisor->plan, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
 }
 
-/* Region and socket for the frames of the configuration in force, unless those that are there will do. */
+/* Region and socket, before the first engine. */
 static int open_publisher(struct plx_supervisor *supervisor, struct plx_why *why)
 {
-    if (supervisor->publisher.frame_bytes == supervisor->frame_bytes)
+    struct plx_publisher *publisher = &supervisor->publisher;
+
+    if (publisher->region)
         return 0;
-    int result = plx_publisher_open(&supervisor->publisher, &supervisor->config, supervisor->frame_bytes, why);
+    int result = plx_publisher_open(publisher, &supervisor->plan.config, supervisor->plan.frame_bytes, why);
     if (result < 0)
         return result;
-    if (plx_supervisor_watch(supervisor, plx_clients_fd(supervisor->publisher.clients), PLX_EVENT_CLIENTS) < 0)
+    if (plx_supervisor_watch(supervisor, plx_clients_fd(publisher->clients), PLX_EVENT_CLIENTS) < 0) {
+        plx_publisher_close(publisher);
         return plx_fail(why, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
-    plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
+    }
     return 0;
+}
+
+/* An engine cannot be started, for ERROR and WHY. */
+static void cannot_start(struct plx_supervisor *supervisor, int error, const struct plx_why *why)
+{
+    const struct plx_report report = {
+        .kind = PLX_REPORT_FAILED,
+        .error = error,
+        .exit_code = plx_exit_code(error),
+        .transient = plx_setup_is_transient(&supervisor->plan.config, false, error),
+        .why = *why,
+    };
+
+    if (!plx_reload_ended(supervisor, why->text))
+        plx_start_failed(supervisor, &report);
 }
 
 /* Until the next engine is started. */
@@ -55,12 +74,11 @@ static double pause_s(const struct plx_supervisor *supervisor)
 
 void plx_worker_start(struct plx_supervisor *supervisor)
 {
-    struct plx_recovery *recovery = &supervisor->recovery;
     struct plx_why why;
 
     int result = open_publisher(supervisor, &why);
     if (result < 0) {
-        plx_supervisor_fail(supervisor, plx_exit_code(result), why.text);
+        cannot_start(supervisor, result, &why);
         return;
     }
     supervisor->last_words.kind = 0;
@@ -69,23 +87,25 @@ void plx_worker_start(struct plx_supervisor *supervisor)
         supervisor->handicap = (struct plx_why){""};
     memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
     result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
-    if (result < 0 && !supervisor->notify.ready) { /* nobody relies on the service yet: it has not started */
-        plx_supervisor_fail(supervisor, PLX_EXIT_OS,
-                            "cannot start the engine: the system is out of processes, memory or descriptors");
-        return;
-    }
     if (result < 0) {
-        plx_recovery_died(recovery, plx_now_ns(), false);
-        plx_fail(&supervisor->trouble, result,
-                 "cannot start the engine: the system is out of processes, memory or descriptors");
-        plx_log(LOG_ERR, "%s; trying again in %.1f s", supervisor->trouble.text, pause_s(supervisor));
+        plx_fail(&why, result, "cannot start the engine: the system is out of processes, memory or descriptors");
+        cannot_start(supervisor, result, &why);
         return;
     }
-    plx_recovery_started(recovery, plx_now_ns());
+    plx_recovery_started(&supervisor->recovery, plx_now_ns());
+    plx_reload_started(supervisor);
     if (plx_supervisor_watch(supervisor, supervisor->engine.report_fd, PLX_EVENT_ENGINE) < 0) {
         plx_log(LOG_ERR, "cannot listen to the engine: the system is out of memory");
         plx_child_signal(&supervisor->engine, SIGKILL); /* and once more, after its end */
     }
+}
+
+void plx_worker_kill(struct plx_supervisor *supervisor, const char *sentence)
+{
+    supervisor->engine_killed = true;
+    plx_fail(&supervisor->trouble, 0, "%s", sentence);
+    plx_log(LOG_WARNING, "%s; killing it", sentence);
+    plx_child_signal(&supervisor->engine, SIGKILL);
 }
 
 void plx_worker_replace(struct plx_supervisor *supervisor)
@@ -110,6 +130,7 @@ static void frame_came(struct plx_supervisor *supervisor, const struct plx_repor
     supervisor->frames++;
     supervisor->obstacles = report->obstacles;
     supervisor->trouble = (struct plx_why){""};
+    plx_reload_works(supervisor, false);
     plx_supervisor_tell_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
     plx_notify_ready(&supervisor->notify);
@@ -130,8 +151,10 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
                 plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.why.text);
             plx_recovery_waiting(&supervisor->recovery, plx_now_ns(), report.health, report.away);
             plx_supervisor_tell_state(supervisor);
-            if (report.away) /* all that can be had without the camera works */
+            if (report.away) { /* all that can be had without the camera works */
+                plx_reload_works(supervisor, true);
                 plx_notify_ready(&supervisor->notify);
+            }
             break;
         case PLX_REPORT_FRAME:
             frame_came(supervisor, &report);
@@ -146,16 +169,19 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
     }
 }
 
-/* A failure that the next engine would meet again. */
-static bool is_permanent(const struct plx_report *words)
+/* A failure that the next engine would meet again, of an engine of the first start. */
+static bool is_permanent(const struct plx_supervisor *supervisor)
 {
+    const struct plx_report *words = &supervisor->last_words;
     const int error = words->error;
-    return words->kind == PLX_REPORT_FAILED && !words->gpu_lost &&
+
+    return words->kind == PLX_REPORT_FAILED && !words->gpu_lost && plx_start_is_final(supervisor, words) &&
            (error == PLX_ERR_FORMAT || error == PLX_ERR_RANGE || error == PLX_ERR_NOT_FOUND || error == PLX_ERR_UNSUPPORTED ||
             error == PLX_ERR_PERMISSION);
 }
 
-static void log_death(struct plx_supervisor *supervisor, int status)
+/* Why the engine is no more. */
+static struct plx_why describe_death(const struct plx_supervisor *supervisor, int status)
 {
     struct plx_why sentence;
 
@@ -166,9 +192,18 @@ static void log_death(struct plx_supervisor *supervisor, int status)
                  WTERMSIG(status) == SIGKILL && !supervisor->engine_killed ? ": by somebody, or for lack of memory" : "");
     else
         plx_fail(&sentence, 0, "engine ended with status %d", WEXITSTATUS(status));
-    plx_log(LOG_WARNING, "%s; restarting in %.1f s", sentence.text, pause_s(supervisor));
+    return sentence;
+}
+
+static void meet_death(struct plx_supervisor *supervisor, const struct plx_why *sentence)
+{
+    const struct plx_report *words = &supervisor->last_words;
+
+    plx_log(LOG_WARNING, "%s; restarting in %.1f s", sentence->text, pause_s(supervisor));
     if (!supervisor->engine_killed) /* else why it was killed says more */
-        supervisor->trouble = sentence;
+        supervisor->trouble = *sentence;
+    if (words->kind == PLX_REPORT_FAILED && !words->gpu_lost)
+        plx_start_waits(supervisor);
 }
 
 /* An engine that was to use the GPU has failed because of it, or ended without a word. */
@@ -191,20 +226,23 @@ static void count_loss(struct plx_supervisor *supervisor)
 void plx_worker_gone(struct plx_supervisor *supervisor, int status)
 {
     const bool planned = supervisor->engine_kill_ns != 0;
-    const struct plx_report *words = &supervisor->last_words;
 
     plx_supervisor_unwatch(supervisor, supervisor->engine.report_fd);
     plx_worker_receive(supervisor);
     plx_child_finish(&supervisor->engine);
     supervisor->engine_kill_ns = 0;
-    plx_recovery_died(&supervisor->recovery, plx_now_ns(), planned);
+    const struct plx_why sentence = describe_death(supervisor, status);
+    const bool ended = supervisor->last_words.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
+    const bool taken_back = !planned && !ended &&
+                            plx_reload_ended(supervisor, supervisor->engine_killed ? supervisor->trouble.text : sentence.text);
+    plx_recovery_died(&supervisor->recovery, plx_now_ns(), planned || taken_back);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
-    if (words->kind == PLX_REPORT_END) {
+    if (ended) {
         plx_supervisor_stop(supervisor, PLX_EXIT_OK);
-    } else if (is_permanent(words)) {
-        plx_supervisor_fail(supervisor, words->exit_code, words->why.text);
-    } else if (!planned) {
-        log_death(supervisor, status);
+    } else if (!planned && is_permanent(supervisor)) {
+        plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.why.text);
+    } else if (!planned && !taken_back) {
+        meet_death(supervisor, &sentence);
         count_loss(supervisor);
     }
     plx_supervisor_tell_state(supervisor);
@@ -234,14 +272,13 @@ void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
 
     if (supervisor->engine_kill_ns != 0 && now_ns > supervisor->engine_kill_ns)
         plx_child_signal(&supervisor->engine, SIGKILL);
-    if (supervisor->stopping || supervisor->frame_bytes == 0)
+    if (supervisor->stopping || supervisor->plan.frame_bytes == 0)
         return;
     if (watch_progress(supervisor, now_ns) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
-        supervisor->engine_killed = true;
-        plx_fail(&supervisor->trouble, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(recovery->doing),
+        struct plx_why why;
+        plx_fail(&why, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(recovery->doing),
                  (double)(now_ns - recovery->since_ns) / PLX_NS_PER_S);
-        plx_log(LOG_WARNING, "%s; killing it", supervisor->trouble.text);
-        plx_child_signal(&supervisor->engine, SIGKILL);
+        plx_worker_kill(supervisor, why.text);
     }
     plx_supervisor_tell_state(supervisor);
     if (plx_recovery_wants_engine(recovery, now_ns))

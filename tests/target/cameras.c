@@ -216,7 +216,7 @@ static bool open_cameras(const struct check_options *options, struct plx_config 
         check_skip(ret, "no cameras are configured: source.kind in %s is not v4l2", options->config_path);
         return false;
     }
-    result = plx_setup_open(setup, config, &report);
+    result = plx_setup_open(setup, config, NULL, &report);
     if (result == PLX_ERR_BUSY)
         check_skip(ret, "in use; stop it first: systemctl stop parallaxd. %s", report.why.text);
     else if (result < 0)

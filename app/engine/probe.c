@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trying what an engine would do, without starting the source: nothing that runs is touched. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/backend.h"
+#include "app/engine/engine.h"
+#include "app/engine/report.h"
+#include "app/engine/setup.h"
+#include "app/exit.h"
+
+static struct plx_report failure(const struct plx_config *config, int error, const struct plx_why *why)
+{
+    return (struct plx_report){
+        .kind = PLX_REPORT_FAILED,
+        .error = error,
+        .exit_code = plx_exit_code(error),
+        .transient = plx_setup_is_transient(config, false, error),
+        .why = *why,
+    };
+}
+
+/* Makes a ring for frames of FRAME_BYTES, and gives it back. */
+static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_why *why)
+{
+    const struct plx_region_options options = {.slots = config->publish.slots, .frame_bytes = frame_bytes};
+    struct plx_shared_region *region;
+
+    const int result = plx_region_create(&options, &region, why);
+    if (result == 0)
+        plx_region_destroy(region);
+    return result;
+}
+
+/* Where memory ends, the kernel shall kill the probe and not the engine that runs beside it. */
+static void offer_to_be_killed(void)
+{
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    const ssize_t written = write(fd, "1000", 4);
+    (void)written; /* else the kernel chooses as it always does */
+    close(fd);
+}
+
+int plx_engine_probe(const struct plx_config *config, uint32_t ring_bytes, int report_fd)
+{
+    struct plx_setup setup;
+    struct plx_report report;
+    struct plx_why why;
+
+    offer_to_be_killed();
+    if (plx_setup_open(&setup, config, NULL, &report) == 0) {
+        report =
+            (struct plx_report){.kind = PLX_REPORT_PLAN, .frame_bytes = setup.frame_bytes, .calibration = setup.calibration};
+        const int result = setup.frame_bytes == ring_bytes ? 0 : try_ring(config, setup.frame_bytes, &why);
+        if (result < 0)
+            report = failure(config, result, &why);
+        plx_setup_close(&setup);
+    }
+    plx_report_send_last(report_fd, &report);
+    return report.exit_code;
+}
+
+int plx_engine_probe_gpu(int report_fd)
+{
+    const struct plx_limits small = {.width = 64, .height = 64, .disparities = 64, .threads = 1};
+    struct plx_report report = {.kind = PLX_REPORT_PLAN};
+    struct plx_stages *stages;
+
+    const int result = plx_backend_open(PLX_BACKEND_GPU, PLX_GPU_MEMORY_AUTO, &small, &stages, NULL, &report.why);
+    if (result == 0) {
+        stages->ops->destroy(stages);
+    } else {
+        report.kind = PLX_REPORT_FAILED;
+        report.error = result;
+        report.exit_code = plx_exit_code(result);
+    }
+    plx_report_send_last(report_fd, &report);
+    return report.exit_code;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/supervisor/reload.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "app/budget.h"
+#include "app/supervisor/log.h"
+#include "app/supervisor/supervisor_internal.h"
+#include "core/clock.h"
+
+static void finish(struct plx_supervisor *supervisor)
+{
+    supervisor->reload.phase = PLX_RELOAD_NONE;
+    plx_notify_reloaded(&supervisor->notify);
+}
+
+static void refuse(struct plx_supervisor *supervisor, const char *reason)
+{
+    struct plx_why *refusal = &supervisor->reload.refusal;
+
+    plx_fail(refusal, 0, "configuration kept as it was: %s", reason);
+    plx_log(LOG_ERR, "%s", refusal->text);
+    finish(supervisor);
+}
+
+static void accept(struct plx_supervisor *supervisor, const char *consequence)
+{
+    supervisor->reload.refusal = (struct plx_why){""};
+    plx_log(LOG_NOTICE, "configuration reloaded%s", consequence);
+    finish(supervisor);
+}
+
+/* The candidate differs only in what a running engine takes as an order. */
+static void apply(struct plx_supervisor *supervisor)
+{
+    const struct plx_order order = {.exposure = supervisor->candidate.config.exposure};
+
+    supervisor->plan.config = supervisor->candidate.config;
+    if (supervisor->engine.pid > 0)
+        plx_order_send(supervisor->engine.report_fd, &order); /* an engine that is still starting has it from its birth */
+    accept(supervisor, "");
+}
+
+static bool frames_come(const struct plx_supervisor *supervisor)
+{
+    return supervisor->recovery.state == PLX_STATE_RUNNING || supervisor->recovery.state == PLX_STATE_DEGRADED;
+}
+
+/* The candidate opens. Its ring, if it needs another one, is made before anything that runs is touched. */
+static void adopt(struct plx_supervisor *supervisor)
+{
+    struct plx_reload *reload = &supervisor->reload;
+    const struct plx_plan *candidate = &supervisor->candidate;
+    struct plx_why why;
+
+    if (plx_publisher_prepare(&supervisor->publisher, &candidate->config, candidate->frame_bytes, &why) < 0) {
+        refuse(supervisor, why.text);
+        return;
+    }
+    reload->must_publish = frames_come(supervisor);
+    reload->before = supervisor->plan;
+    supervisor->plan = *candidate;
+    reload->phase = PLX_RELOAD_STOPPING;
+    plx_log(LOG_NOTICE, "the new configuration opens; the engine starts anew with it");
+    plx_worker_replace(supervisor);
+}
+
+/* Whether the plan holds more than the configuration says, read from files that may have changed. */
+static bool reads_calibration(const struct plx_config *config)
+{
+    return config->calibration[0] != '\0' || config->source.kind == PLX_SOURCE_REPLAY;
+}
+
+static bool needs_engine(const struct plx_supervisor *supervisor)
+{
+    const struct plx_plan *plan = &supervisor->plan, *candidate = &supervisor->candidate;
+    const char *key;
+
+    return !plx_config_reloadable(&plan->config, &candidate->config, &key) ||
+           memcmp(&plan->calibration, &candidate->calibration, sizeof plan->calibration) != 0;
+}
+
+static void begin(struct plx_supervisor *supervisor)
+{
+    const struct plx_config *config = &supervisor->plan.config, *candidate = &supervisor->candidate.config;
+    struct plx_why why;
+    const char *key;
+
+    supervisor->reload.asked = false;
+    plx_notify_reloading(&supervisor->notify);
+    if (plx_config_read(supervisor->origin, &supervisor->candidate.config, &why) < 0) {
+        refuse(supervisor, why.text);
+    } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start waits for what it needs */
+        supervisor->plan.frame_bytes = 0;
+        supervisor->recovery.start_ns = plx_now_ns();
+        accept(supervisor, "; it is tried now");
+    } else if (memcmp(&candidate->publish, &config->publish, sizeof config->publish) != 0) {
+        refuse(supervisor, "publish.* cannot change while clients are connected; restart the service instead");
+    } else if (plx_config_reloadable(config, candidate, &key) && !reads_calibration(candidate)) {
+        apply(supervisor);
+    } else {
+        supervisor->reload.phase = PLX_RELOAD_TRYING;
+        plx_trial_start(supervisor, PLX_TRIAL_CONFIG);
+    }
+}
+
+void plx_reload_ask(struct plx_supervisor *supervisor)
+{
+    if (supervisor->reload.phase != PLX_RELOAD_NONE || supervisor->trial.pid > 0)
+        plx_log(LOG_NOTICE, "the configuration is read again when what is being tried is decided");
+    supervisor->reload.asked = true;
+}
+
+void plx_reload_tried(struct plx_supervisor *supervisor, const struct plx_report *report)
+{
+    struct plx_plan *candidate = &supervisor->candidate;
+    const bool works = report->kind == PLX_REPORT_PLAN;
+
+    if (works) {
+        candidate->frame_bytes = report->frame_bytes;
+        candidate->calibration = report->calibration;
+    }
+    if (supervisor->plan.frame_bytes == 0 && works)
+        supervisor->plan = *candidate; /* the next tick starts the first engine */
+    else if (supervisor->plan.frame_bytes == 0)
+        plx_start_failed(supervisor, report);
+    else if (!works)
+        refuse(supervisor, report->why.text);
+    else if (needs_engine(supervisor))
+        adopt(supervisor);
+    else
+        apply(supervisor);
+}
+
+void plx_reload_started(struct plx_supervisor *supervisor)
+{
+    if (supervisor->reload.phase == PLX_RELOAD_STOPPING)
+        supervisor->reload.phase = PLX_RELOAD_STARTING;
+}
+
+void plx_reload_works(struct plx_supervisor *supervisor, bool away)
+{
+    if (supervisor->reload.phase != PLX_RELOAD_STARTING || (away && supervisor->reload.must_publish))
+        return;
+    const bool resized = plx_publisher_promote(&supervisor->publisher);
+    plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
+    accept(supervisor, resized ? "; clients reattach because frames changed their size" : "");
+}
+
+bool plx_reload_ended(struct plx_supervisor *supervisor, const char *sentence)
+{
+    struct plx_reload *reload = &supervisor->reload;
+    struct plx_why why;
+
+    if (supervisor->stopping || (reload->phase != PLX_RELOAD_STOPPING && reload->phase != PLX_RELOAD_STARTING))
+        return false;
+    supervisor->plan = reload->before;
+    plx_publisher_discard(&supervisor->publisher);
+    plx_fail(&why, 0, "the new one opened but gave no frame: %s", sentence);
+    refuse(supervisor, why.text);
+    return true;
+}
+
+void plx_reload_tick(struct plx_supervisor *supervisor, int64_t now_ns)
+{
+    const struct plx_reload *reload = &supervisor->reload;
+    const struct plx_recovery *recovery = &supervisor->recovery;
+
+    if (supervisor->stopping)
+        return;
+    if (reload->asked && reload->phase == PLX_RELOAD_NONE && supervisor->trial.pid == 0)
+        begin(supervisor);
+    if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine_killed &&
+        now_ns - recovery->born_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
+        plx_worker_kill(supervisor, "the engine gives no first frame");
+}

@@ -12,11 +12,17 @@
         "stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE                                                                    \
     }
 
+struct budget {
+    int ms, paces;
+};
+
+/* No longer than the source may be silent before it is flagged, unless its pictures come farther apart; with one that is late.
+ */
+static const struct budget fresh = {250, 3};
+
 static const struct {
     const char *name;
-    struct budget {
-        int ms, paces;
-    } warn, fatal;
+    struct budget warn, fatal;
     uint32_t health;
 } table[PLX_WATCHED_COUNT] = {
     [PLX_STAGE_CONVERT] = STAGE("convert"),
@@ -64,6 +70,11 @@ static int64_t longer(struct budget budget, int64_t pace_ns)
 int64_t plx_budget_warn_ns(int what, int64_t pace_ns)
 {
     return longer(table[row(what)].warn, pace_ns);
+}
+
+int64_t plx_budget_fresh_ns(int64_t pace_ns)
+{
+    return longer(fresh, pace_ns);
 }
 
 int64_t plx_budget_fatal_ns(int what, int64_t pace_ns)

@@ -3,6 +3,7 @@
 #include "client/client.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client/fetch.h"
 #include "client/link.h"
 #include "core/clock.h"
 
-#define HELLO_TIME_NS (2 * PLX_NS_PER_S)
 #define RETRY_NS (50 * PLX_NS_PER_MS) /* between two attempts to reattach */
 
 /* --- the pollable descriptor -------------------------------------------------------------------------------------- */
@@ -95,13 +96,24 @@ void plx_client_detach(struct plx_client *client)
     set_poll_timer(client, true);
 }
 
+/* Goes on in the frames of a service that kept its memory, and begins anew with another one. */
+static void follow(struct plx_client *client)
+{
+    const struct plx_region_header *header = client->map.header;
+    const uint64_t epoch = plx_fetch64(&header->epoch);
+    /* Relaxed: only whether it can be the memory that was seen before; the frames are looked for in their own order. */
+    if (epoch != client->epoch || atomic_load_explicit(&header->newest, memory_order_relaxed) < client->last)
+        client->last = 0;
+    client->epoch = epoch;
+}
+
 /* One attempt, as far as it gets until DEADLINE. TIMEOUT: greeting goes on at the next call. */
 static int attach(struct plx_client *client, int64_t deadline)
 {
     int region = -1;
     int code = 0;
     if (client->socket < 0)
-        client->hello_until = plx_now_ns() + HELLO_TIME_NS;
+        client->hello_until = plx_now_ns() + PLX_HELLO_TIME_NS;
     if (deadline > client->hello_until)
         deadline = client->hello_until;
     if (client->socket < 0)
@@ -120,7 +132,7 @@ static int attach(struct plx_client *client, int64_t deadline)
         plx_client_detach(client);
         return code;
     }
-    client->last = 0;
+    follow(client);
     return 0;
 }
 
@@ -148,17 +160,12 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client)
 {
     if (!ret_client)
         return PLX_ERR_ARG;
-    if (!socket_path)
-        socket_path = getenv("PARALLAX_SOCKET");
-    if (!socket_path)
-        socket_path = PLX_DEFAULT_SOCKET;
-
     struct plx_client *client = calloc(1, sizeof *client);
     if (!client)
         return PLX_ERR_NOMEM;
     client->socket = client->poll_fd = client->poll_timer = -1;
-    client->path = strdup(socket_path);
-    int code = client->path ? attach(client, plx_now_ns() + HELLO_TIME_NS) : PLX_ERR_NOMEM;
+    client->path = strdup(plx_link_path(socket_path));
+    int code = client->path ? attach(client, plx_now_ns() + PLX_HELLO_TIME_NS) : PLX_ERR_NOMEM;
     if (code) {
         plx_disconnect(client);
         return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* it closed without an answer: going down */

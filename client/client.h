@@ -16,7 +16,8 @@ struct plx_client {
     struct plx_map map;      /* header NULL: none */
     int64_t hello_until;     /* while greeting: when to give up */
     int64_t retry_at;        /* while detached: the next attempt */
-    uint64_t last;           /* sequence last seen in this epoch */
+    uint64_t epoch;          /* of the memory last attached to */
+    uint64_t last;           /* sequence last seen in it */
     bool seen_any;           /* in any epoch: from then on frames can be missed */
     bool told;               /* that service or engine is gone */
     bool viewing;            /* a view is open */

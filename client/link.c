@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <parallax/error.h>
+#include <parallax/client.h>
 #include <parallax/region.h>
 
 #include "core/clock.h"
@@ -43,6 +43,13 @@ static int connect_error(int error)
     }
 }
 
+const char *plx_link_path(const char *socket_path)
+{
+    if (!socket_path)
+        socket_path = getenv("PARALLAX_SOCKET");
+    return socket_path ? socket_path : PLX_DEFAULT_SOCKET;
+}
+
 int plx_link_start(const char *path, int64_t deadline, int *ret_socket)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -67,61 +74,94 @@ int plx_link_start(const char *path, int64_t deadline, int *ret_socket)
     return 0;
 }
 
-static int take_answer(const struct plx_message *answer, size_t bytes, int region, int *ret_region)
+/* What came with a descriptor, or -1, which is the caller's. TIMEOUT: nothing yet. */
+static int read_message(int fd, struct plx_message *ret_message, int *ret_descriptor)
 {
-    int code = PLX_ERR_FORMAT;
-    if (bytes != sizeof *answer || answer->magic != PLX_MESSAGE_MAGIC)
-        code = PLX_ERR_FORMAT;
-    else if (answer->type == PLX_MESSAGE_REFUSED)
-        code = answer->error == PLX_ERR_VERSION || answer->error == PLX_ERR_BUSY ? answer->error : PLX_ERR_FORMAT;
-    else if (answer->abi_version != PLX_ABI_VERSION)
-        code = PLX_ERR_VERSION;
-    else if (answer->type == PLX_MESSAGE_WELCOME && region >= 0)
-        code = 0;
-    if (!code)
-        *ret_region = region;
-    else if (region >= 0)
-        close(region);
-    return code;
-}
-
-static int read_answer(int fd, int *ret_region)
-{
-    struct plx_message answer = {0};
-    int region = -1;
+    struct plx_message message = {0};
+    int descriptor = -1;
     union {
-        char bytes[CMSG_SPACE(sizeof region)];
+        char bytes[CMSG_SPACE(sizeof descriptor)];
         struct cmsghdr align;
     } control;
-    struct iovec part = {&answer, sizeof answer};
+    struct iovec part = {&message, sizeof message};
     struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes};
     ssize_t bytes;
     do { /* again after ECONNRESET: a service that refused us without reading our hello leaves one before its answer */
-        packet.msg_controllen = CMSG_LEN(sizeof region); /* room for one descriptor, not for more from a hostile service */
+        packet.msg_controllen = CMSG_LEN(sizeof descriptor); /* room for one, not for more from a hostile service */
         bytes = recvmsg(fd, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (bytes < 0 && (errno == ECONNRESET || errno == EINTR));
     if (bytes < 0)
         return errno == EAGAIN ? PLX_ERR_TIMEOUT : PLX_ERR_LOST;
     const struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
     if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
-        rights->cmsg_len == CMSG_LEN(sizeof region))
-        memcpy(&region, CMSG_DATA(rights), sizeof region);
-    if (bytes == 0 && region < 0)
+        rights->cmsg_len == CMSG_LEN(sizeof descriptor))
+        memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
+    if (bytes == 0 && descriptor < 0)
         return PLX_ERR_LOST;
-    if (region < 0 && (packet.msg_flags & MSG_CTRUNC))
+    if (descriptor < 0 && (packet.msg_flags & MSG_CTRUNC))
         return PLX_ERR_NOMEM; /* this process has no descriptor left to receive it */
-    return take_answer(&answer, packet.msg_flags & MSG_TRUNC ? 0 : (size_t)bytes, region, ret_region);
+    if (bytes != (ssize_t)sizeof message || (packet.msg_flags & MSG_TRUNC) || message.magic != PLX_MESSAGE_MAGIC) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return PLX_ERR_FORMAT;
+    }
+    *ret_message = message;
+    *ret_descriptor = descriptor;
+    return 0;
 }
 
-int plx_link_finish(int fd, int64_t deadline, int *ret_region)
+/* The same, waiting until DEADLINE. */
+static int wait_message(int fd, int64_t deadline, struct plx_message *ret_message, int *ret_descriptor)
 {
     for (;;) {
-        int code = read_answer(fd, ret_region);
+        int code = read_message(fd, ret_message, ret_descriptor);
         int64_t left = deadline - plx_now_ns();
         if (code != PLX_ERR_TIMEOUT || left <= 0)
             return code;
         poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, (int)((left + PLX_NS_PER_MS - 1) / PLX_NS_PER_MS));
     }
+}
+
+/* An answer of TYPE gives its descriptor to the caller. */
+static int take_answer(const struct plx_message *answer, enum plx_message_type type, int descriptor, int *ret_descriptor)
+{
+    int code = PLX_ERR_FORMAT;
+    if (answer->type == PLX_MESSAGE_REFUSED)
+        code = answer->error == PLX_ERR_VERSION || answer->error == PLX_ERR_BUSY ? answer->error : PLX_ERR_FORMAT;
+    else if (answer->abi_version != PLX_ABI_VERSION)
+        code = PLX_ERR_VERSION;
+    else if (answer->type == type && descriptor >= 0)
+        code = 0;
+    if (!code)
+        *ret_descriptor = descriptor;
+    else if (descriptor >= 0)
+        close(descriptor);
+    return code;
+}
+
+int plx_link_finish(int fd, int64_t deadline, int *ret_region)
+{
+    struct plx_message answer;
+    int region;
+    int code = wait_message(fd, deadline, &answer, &region);
+    return code ? code : take_answer(&answer, PLX_MESSAGE_WELCOME, region, ret_region);
+}
+
+int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_bytes)
+{
+    struct plx_message answer;
+    int text;
+    if (!say(fd, PLX_MESSAGE_CONFIG))
+        return PLX_ERR_LOST;
+    int code = wait_message(fd, deadline, &answer, &text);
+    if (code)
+        return code;
+    if (text < 0 && answer.type == PLX_MESSAGE_CONFIG && (answer.error == PLX_ERR_NOMEM || answer.error == PLX_ERR_IO))
+        return answer.error;
+    code = take_answer(&answer, PLX_MESSAGE_CONFIG, text, ret_text);
+    if (!code)
+        *ret_bytes = answer.value;
+    return code;
 }
 
 bool plx_link_subscribe(int fd)

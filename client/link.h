@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/clock.h"
+
+#define PLX_HELLO_TIME_NS (2 * PLX_NS_PER_S) /* that a service may take to answer */
+
+/* SOCKET_PATH, or where NULL means that the service is. */
+const char *plx_link_path(const char *socket_path);
+
 /* Connects and says hello, waiting no longer than DEADLINE for a place in the service's queue. The caller closes *ret_socket.
  * NOT_FOUND, PERMISSION, TIMEOUT, FORMAT, RANGE, NOMEM, IO. */
 int plx_link_start(const char *path, int64_t deadline, int *ret_socket);
@@ -13,6 +20,10 @@ int plx_link_start(const char *path, int64_t deadline, int *ret_socket);
 /* Waits until DEADLINE for the answer; the caller closes *ret_region. TIMEOUT (none yet: call again), VERSION, BUSY, FORMAT,
  * LOST, NOMEM. */
 int plx_link_finish(int fd, int64_t deadline, int *ret_region);
+
+/* Asks for the configuration in force, once HELLO was answered, and waits until DEADLINE. The caller closes *ret_text, a
+ * descriptor that is not checked yet, said to hold *ret_bytes. TIMEOUT, FORMAT, LOST, NOMEM, and what the service says. */
+int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_bytes);
 
 /* Asks for a message at every frame. False: the service is gone. */
 bool plx_link_subscribe(int fd);

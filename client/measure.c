@@ -3,20 +3,36 @@
 #include <parallax/client.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "client/fetch.h"
 #include "core/clock.h"
 
+/* Time since AT_NS, which is CLOCK_MONOTONIC when FRAME was made; both clocks are joined by what the frame says of suspend, as
+ * CLOCK_MONOTONIC alone stands still while the machine sleeps. False where the numbers are nonsense. */
+static bool time_since(const struct plx_frame *frame, int64_t at_ns, int64_t *ret_ns)
+{
+    int64_t boot_ns;
+    return !__builtin_add_overflow(at_ns, (int64_t)plx_fetch64(&frame->suspended_ns), &boot_ns) &&
+           !__builtin_sub_overflow(plx_boot_now_ns(), boot_ns, ret_ns);
+}
+
 int64_t plx_age_ns(const struct plx_frame *frame)
 {
-    if (!frame)
-        return INT64_MAX;
-    int64_t now = plx_now_ns();
-    int64_t captured = (int64_t)plx_fetch64(&frame->capture[PLX_LEFT].capture_ns);
-    if (captured <= 0)
-        return INT64_MAX; /* unknown: it must not look fresh */
-    return captured < now ? now - captured : 0;
+    int64_t captured = frame ? (int64_t)plx_fetch64(&frame->capture[PLX_LEFT].capture_ns) : 0;
+    int64_t age;
+    if (captured <= 0 || !time_since(frame, captured, &age))
+        return INT64_MAX; /* unknown: it must not look young */
+    return age > 0 ? age : 0;
+}
+
+int plx_is_fresh(const struct plx_frame *frame)
+{
+    int64_t age;
+    if (!frame || !time_since(frame, (int64_t)plx_fetch64(&frame->published_ns), &age))
+        return 0;
+    return age >= 0 && age < (int64_t)plx_fetch64(&frame->fresh_ns);
 }
 
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)

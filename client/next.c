@@ -15,6 +15,7 @@
 
 #define SLICE_NS (20 * PLX_NS_PER_MS) /* of a wait; between two, the socket is looked at for the end of the service */
 #define COPY_ATTEMPTS 64
+#define LOOK_ATTEMPTS 16 /* to see a frame that is not overwritten just then */
 
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
@@ -42,7 +43,20 @@ static bool sleep_on(const struct plx_client *client, uint32_t word, int64_t lef
     return !syscall(SYS_futex, &client->map.header->wake, FUTEX_WAIT, word, &slice, NULL, 0) || errno != EINTR;
 }
 
-/* Finds a frame newer than the last one. It is not yet counted as seen. */
+/* 1: *ret_view shows a fresh frame newer than the last one; 0: there is none, or only an old one; FORMAT. */
+static int find_news(const struct plx_client *client, struct plx_view *ret_view)
+{
+    for (int attempt = 0; attempt < LOOK_ATTEMPTS; attempt++) {
+        int found = plx_map_look(&client->map, client->last, ret_view);
+        if (found <= 0 || plx_is_fresh(ret_view->frame))
+            return found;
+        if (plx_map_whole(&client->map, ret_view->sequence))
+            return 0;
+    }
+    return 0;
+}
+
+/* Finds a fresh frame newer than the last one. It is not yet counted as seen. */
 static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_view *ret_view)
 {
     for (;;) {
@@ -55,7 +69,7 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
         uint32_t word = atomic_load_explicit(&client->map.header->wake, memory_order_acquire);
         if (client->poll_fd >= 0)
             plx_link_drain(client->socket);
-        int found = plx_map_look(&client->map, client->last, ret_view);
+        int found = find_news(client, ret_view);
         if (found < 0)
             return found;
         if (found) {
@@ -149,6 +163,28 @@ int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t cap
         if (!fits)
             return PLX_ERR_RANGE;
         count_as_seen(client, &view);
+        return 0;
+    }
+    return PLX_ERR_OVERWRITTEN;
+}
+
+int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
+{
+    if (!client || !ret_frame)
+        return PLX_ERR_ARG;
+    if (!plx_client_attached(client))
+        return PLX_ERR_LOST;
+    for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+        struct plx_view view;
+        struct plx_frame frame;
+        int found = plx_map_look(&client->map, 0, &view);
+        if (found <= 0)
+            return found < 0 ? found : PLX_ERR_NOT_FOUND;
+        copy_words(&frame, view.frame, sizeof frame);
+        if (!plx_map_whole(&client->map, view.sequence))
+            continue;
+        *ret_frame = frame;
+        ret_frame->obstacle_count = view.obstacle_count;
         return 0;
     }
     return PLX_ERR_OVERWRITTEN;

@@ -3,6 +3,7 @@
 #include <parallax/error.h>
 
 #include "config/config.h"
+#include "config/cpus.h"
 
 static int check_source(const struct plx_config *config, struct plx_why *why)
 {
@@ -28,6 +29,10 @@ int plx_config_check(const struct plx_config *config, struct plx_why *why)
     int result = check_source(config, why);
     if (result < 0)
         return result;
+    bool listed[PLX_MAX_CPUS];
+    if (config->engine.cpus[0] != '\0' && !plx_cpus_parse(config->engine.cpus, listed))
+        return plx_fail(why, PLX_ERR_RANGE, "engine.cpus is \"%s\"; expected a list of processors below %d, such as 2-3,5",
+                        config->engine.cpus, PLX_MAX_CPUS);
     if (config->publish.socket[0] == '\0')
         return plx_fail(why, PLX_ERR_RANGE, "publish.socket is empty; expected the path of a socket");
     return plx_pipeline_params_check(&config->pipeline, synthetic ? config->source.width : PLX_MAX_SIDE,

@@ -44,6 +44,10 @@ struct plx_config {
     enum plx_backend_kind backend;
     enum plx_gpu_memory gpu_memory;
     int threads; /* 0 = all */
+    struct {
+        int sched_fifo; /* priority of its threads, 1..99; 0 = ordinary ones */
+        char cpus[256]; /* that it may run on, "2-3,5"; "" = all */
+    } engine;
     struct plx_pipeline_params pipeline;
     struct plx_exposure_params exposure;
     struct {

@@ -106,6 +106,11 @@ const struct plx_key plx_keys[] = {
              "copied = the GPU works in its own, frames are copied out; auto = mapped where there is one memory, else copied"},
     {"threads", PLX_KEY_INT, FIELD(threads), LIMITS(0, 256), .help = "CPU threads of the stages; 0 = all that are allowed"},
 
+    {"engine.sched_fifo", PLX_KEY_INT, FIELD(engine.sched_fifo), LIMITS(0, 99),
+     .help = "real-time priority (SCHED_FIFO) of the engine's threads; 0 = ordinary priority"},
+    {"engine.cpus", PLX_KEY_TEXT, FIELD(engine.cpus),
+     .help = "processors that the engine may run on, such as 2-3,5; empty = all that the service may use"},
+
     {"prefilter.x", PLX_KEY_ODD, FIELD(pipeline.prefilter_x), LIMITS(1, 31),
      .help = "width of the smoothing window after rectification, pixels; 1 = off"},
     {"prefilter.y", PLX_KEY_ODD, FIELD(pipeline.prefilter_y), LIMITS(1, 31), .help = "its height, pixels; 1 = off"},

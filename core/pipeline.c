@@ -10,19 +10,7 @@
 #include "core/obstacles.h"
 #include "core/pipeline_internal.h"
 
-struct step {
-    enum plx_stage stage;
-    int (*run)(struct plx_pass *pass);
-    bool anew; /* calls of the backend that are not the same in each frame, see stages.h */
-};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* After it the backend is done with the frame. */
-static int finish(struct plx_pass *pass)
-{
-    struct plx_stages *stages = pass->pipeline->stages;
-    return stages->ops->finish(stages);
-}
 
 /* Geometry in metres and identity over time, on the CPU whatever the backend. */
 static int tracks(struct plx_pass *pass)
@@ -46,12 +34,10 @@ static int tracks(struct plx_pass *pass)
     return 0;
 }
 
-/* Whether the pictures can be trusted, as flags; on the CPU whatever the backend, when it is done with the frame. */
-static uint32_t judge(const struct plx_pass *pass)
+uint32_t plx_judge_pictures(const struct plx_pass *pass)
 {
     struct plx_pipeline *pipeline = pass->pipeline;
     const struct plx_image histogram = plx_pipeline_plane(pass->frame, PLX_PLANE_HISTOGRAM);
-    const struct plx_image left = plx_pipeline_plane(pass->frame, PLX_PLANE_LEFT);
     uint32_t health = plx_light_look(&pipeline->light, &histogram);
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -59,10 +45,41 @@ static uint32_t judge(const struct plx_pass *pass)
         if (plx_freeze_look(&pipeline->freeze[eye], &pass->raw[eye], &bins))
             health |= PLX_HEALTH_FROZEN;
     }
+    return health;
+}
+
+/* Judges what comes of rectification, too. */
+static uint32_t judge_rectified(const struct plx_pass *pass)
+{
+    struct plx_pipeline *pipeline = pass->pipeline;
+    const struct plx_image left = plx_pipeline_plane(pass->frame, PLX_PLANE_LEFT);
+    uint32_t health = plx_judge_pictures(pass);
+
     if (plx_alignment_look(&pipeline->alignment, &left, pipeline->found))
         health |= PLX_HEALTH_MISALIGNED;
     return health;
 }
+
+static const struct plx_step rectified_stages[] = {
+    {PLX_STAGE_CONVERT, plx_step_convert, true},           /* raw -> 8-bit grey */
+    {PLX_STAGE_HISTOGRAM, plx_step_histogram, false},      /* of raw luma, whole and by zones */
+    {PLX_STAGE_RECTIFY, plx_step_rectify, false},          /* the same point on the same row in both images */
+    {PLX_STAGE_RECTIFY, plx_step_publish_pictures, false}, /* where stages do not write the frame itself */
+    {PLX_STAGE_RECTIFY, plx_step_match_rows, true},        /* is it the same row? */
+    {PLX_STAGE_PREFILTER, plx_step_prefilter, false},      /* box or Gaussian */
+    {PLX_STAGE_CENSUS, plx_step_census, false},            /* grey -> census and gradient words */
+    {PLX_STAGE_SGM, plx_step_sgm, false},                  /* cost, aggregation, winner: disparity of both views */
+    {PLX_STAGE_CHECK, plx_step_check, false},              /* median, left-right check: the strict disparity */
+    {PLX_STAGE_REFINE, plx_step_refine, false},            /* speckle, temporal; dense; confidence */
+    {PLX_STAGE_GROUND, plx_step_ground, false},            /* the ground as a plane in disparity space */
+    {PLX_STAGE_OBSTACLES, plx_step_obstacles, false},      /* mask, open and close, label, regions */
+};
+static const struct plx_step rectified_results[] = {
+    {PLX_STAGE_OBSTACLES, plx_step_finish, false}, /* waits for all that was begun */
+    {PLX_STAGE_TRACKS, tracks, false},             /* ground and regions in metres; identity and velocity */
+};
+const struct plx_way plx_way_rectified = {rectified_stages, COUNT(rectified_stages), rectified_results,
+                                          COUNT(rectified_results), judge_rectified};
 
 static void start_frame(struct plx_pass *pass)
 {
@@ -89,18 +106,28 @@ static void start_frame(struct plx_pass *pass)
         pass->grey[eye] = pipeline->identity[eye] ? pass->rectified[eye] : pipeline->grey[eye];
 }
 
-/* Runs the steps WAY[0] to WAY[COUNT - 1]; those alone that have to be run ANEW, if the others are recorded. */
-static int go(struct plx_pass *pass, const struct step *way, size_t count, bool recorded)
+uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline)
+{
+    return plx_tracks_last(pipeline->tracks);
+}
+
+void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
+{
+    plx_tracks_continue(pipeline->tracks, last);
+}
+
+/* Runs STEP[0] to STEP[COUNT - 1]; those alone that have to be run ANEW, if the others are recorded. */
+static int go(struct plx_pass *pass, const struct plx_step *step, size_t count, bool recorded)
 {
     int result = 0;
 
     for (size_t i = 0; i < count && result == 0; i++) {
-        if (recorded && !way[i].anew)
+        if (recorded && !step[i].anew)
             continue;
         const int64_t start = plx_now_ns();
-        plx_heartbeat_busy((int)way[i].stage);
-        result = way[i].run(pass);
-        pass->frame->stage_us[way[i].stage] += (uint32_t)((plx_now_ns() - start) / PLX_NS_PER_US);
+        plx_heartbeat_busy((int)step[i].stage);
+        result = step[i].run(pass);
+        pass->frame->stage_us[step[i].stage] += (uint32_t)((plx_now_ns() - start) / PLX_NS_PER_US);
     }
     return result;
 }
@@ -115,19 +142,7 @@ static int fail(struct plx_pipeline *pipeline, int result)
 int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                        struct plx_frame *frame)
 {
-    static const struct step stages[] = {
-        {PLX_STAGE_CONVERT, plx_step_convert, true},      /* raw -> 8-bit grey */
-        {PLX_STAGE_HISTOGRAM, plx_step_histogram, false}, /* of raw luma, whole and by zones */
-        {PLX_STAGE_RECTIFY, plx_step_rectify, false},     /* the same point on the same row in both images */
-        {PLX_STAGE_RECTIFY, plx_step_match_rows, true},   /* is it? */
-        {PLX_STAGE_PREFILTER, plx_step_prefilter, false}, /* box or Gaussian */
-        {PLX_STAGE_CENSUS, plx_step_census, false},       /* grey -> census and gradient words */
-        {PLX_STAGE_SGM, plx_step_sgm, false},             /* cost, aggregation, winner: disparity of both views */
-        {PLX_STAGE_CHECK, plx_step_check, false},         /* median, left-right check: the strict disparity */
-        {PLX_STAGE_REFINE, plx_step_refine, false},       /* speckle, temporal; dense; confidence */
-        {PLX_STAGE_GROUND, plx_step_ground, false},       /* the ground as a plane in disparity space */
-        {PLX_STAGE_OBSTACLES, plx_step_obstacles, false}, /* mask, open and close, label, regions */
-    };
+    const struct plx_way *way = pipeline->way;
     const struct plx_stages_ops *ops = pipeline->stages->ops;
     struct plx_pass *pass = &pipeline->pass;
     int recorded = 0;
@@ -141,7 +156,7 @@ int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[P
         result = recorded < 0 ? recorded : 0;
     }
     if (result == 0)
-        result = go(pass, stages, COUNT(stages), recorded > 0);
+        result = go(pass, way->stage, way->stages, recorded > 0);
     if (result == 0 && ops->queue)
         result = ops->queue(pipeline->stages);
     if (result < 0)
@@ -153,18 +168,15 @@ int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[P
 
 int plx_pipeline_end(struct plx_pipeline *pipeline)
 {
-    static const struct step results[] = {
-        {PLX_STAGE_OBSTACLES, finish, false}, /* waits for all that was begun */
-        {PLX_STAGE_TRACKS, tracks, false},    /* ground and regions in metres; identity and velocity */
-    };
+    const struct plx_way *way = pipeline->way;
     struct plx_pass *pass = &pipeline->pass;
     struct plx_frame *frame = pass->frame;
 
     frame->stage_us[PLX_STAGE_OBSTACLES] += (uint32_t)((plx_now_ns() - pass->queued_ns) / PLX_NS_PER_US);
-    const int result = go(pass, results, COUNT(results), false);
+    const int result = go(pass, way->result, way->results, false);
     if (result < 0)
         return fail(pipeline, result);
-    frame->health |= judge(pass);
+    frame->health |= way->judge(pass);
     frame->capture[PLX_LEFT].masked = pipeline->masked[PLX_LEFT];
     frame->capture[PLX_RIGHT].masked = pipeline->masked[PLX_RIGHT];
     return 0;

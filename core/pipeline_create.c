@@ -101,14 +101,23 @@ static int allocate_images(struct plx_pipeline *pipeline)
         memset(pipeline->history.data, 0xFF, bytes); /* nothing known yet */
         result = settle(pipeline, bytes, &pipeline->history.data);
     }
-    if (result == 0 && pipeline->stages->ops->copy)
-        result = allocate(pipeline, LOCAL, pipeline->bytes, &pipeline->far_planes);
     return result;
+}
+
+int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline)
+{
+    void *masked;
+
+    int result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
+    if (result < 0)
+        return result;
+    pipeline->masked = masked;
+    return pipeline->stages->ops->copy ? allocate(pipeline, LOCAL, pipeline->bytes, &pipeline->far_planes) : 0;
 }
 
 static int allocate_results(struct plx_pipeline *pipeline)
 {
-    void *regions, *ground_plane = NULL, *count, *masked, *found;
+    void *regions, *ground_plane = NULL, *count, *found;
 
     int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
     if (result == 0)
@@ -119,15 +128,12 @@ static int allocate_results(struct plx_pipeline *pipeline)
     if (result == 0)
         result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)
-        result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
-    if (result == 0)
         result = allocate(pipeline, SHARED, PLX_ALIGNMENT_PATCHES * sizeof *pipeline->found, &found);
     if (result != 0)
         return result;
     pipeline->regions = regions;
     pipeline->ground = ground_plane;
     pipeline->region_count = count;
-    pipeline->masked = masked;
     pipeline->found = found;
     return 0;
 }
@@ -219,6 +225,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (!pipeline)
         return plx_fail(why, PLX_ERR_NOMEM, "no memory for the pipeline");
 
+    pipeline->way = &plx_way_rectified;
     pipeline->stages = stages;
     pipeline->params = *params;
     pipeline->width = width;
@@ -231,6 +238,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (result < 0)
         goto fail;
     result = plx_filter_make(params->prefilter_gaussian, params->prefilter_x, params->prefilter_y, &pipeline->filter);
+    if (result == 0)
+        result = plx_pipeline_allocate_frame(pipeline);
     if (result == 0)
         result = allocate_images(pipeline);
     if (result == 0)

@@ -22,15 +22,32 @@ struct plx_pass {
     struct plx_image rectified[PLX_EYES];
 };
 
+/* One step of a frame, whose time and heartbeat count for STAGE. */
+struct plx_step {
+    enum plx_stage stage;
+    int (*run)(struct plx_pass *pass);
+    bool anew; /* calls of the backend that are not the same in each frame, see stages.h */
+};
+
+/* All that happens to a frame. There are two: for rectified frames and for raw ones. */
+struct plx_way {
+    const struct plx_step *stage; /* what the backend does, perhaps as a recording */
+    size_t stages;
+    const struct plx_step *result; /* when the backend has all of it to do: waiting for it, and what the CPU does then */
+    size_t results;
+    uint32_t (*judge)(const struct plx_pass *pass); /* health flags, last of all */
+};
+
 struct plx_pipeline {
+    const struct plx_way *way;
     struct plx_stages *stages;
     struct plx_pipeline_params params;
     struct plx_calibration_info calibration;
-    int width, height; /* rectified */
+    int width, height; /* of the frame's images */
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t bytes;
 
-    bool identity[PLX_EYES]; /* rectified as captured: convert writes where rectify would */
+    bool identity[PLX_EYES]; /* published as captured: convert writes where rectify would */
     struct plx_remap map[PLX_EYES];
     struct plx_filter filter;
     struct plx_ground_params ground_params;
@@ -66,10 +83,18 @@ struct plx_pipeline {
     int buffers;
 };
 
+/* pipeline.c. Judge: whether the pictures can be trusted, as health flags, when the backend is done with the frame. */
+extern const struct plx_way plx_way_rectified;
+uint32_t plx_judge_pictures(const struct plx_pass *pass);
+
+/* pipeline_create.c: the memory that every frame needs, rectified or raw. Errors: those of the backend. */
+int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline);
+
 /* pipeline_steps.c: what the backend does for a frame. Return 0 or what its stage says. */
 int plx_step_convert(struct plx_pass *pass);
 int plx_step_histogram(struct plx_pass *pass);
 int plx_step_rectify(struct plx_pass *pass);
+int plx_step_publish_pictures(struct plx_pass *pass);
 int plx_step_match_rows(struct plx_pass *pass);
 int plx_step_prefilter(struct plx_pass *pass);
 int plx_step_census(struct plx_pass *pass);
@@ -78,6 +103,7 @@ int plx_step_check(struct plx_pass *pass);
 int plx_step_refine(struct plx_pass *pass);
 int plx_step_ground(struct plx_pass *pass);
 int plx_step_obstacles(struct plx_pass *pass);
+int plx_step_finish(struct plx_pass *pass); /* after it the backend is done with the frame */
 
 /* One eye's rows of the histogram plane. */
 static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)

@@ -117,39 +117,51 @@ static uint32_t round_up(uint32_t value, uint32_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
-                             struct plx_plane ret_plane[PLX_PLANE_COUNT])
+/* Lays out the planes that are ON; the others have width 0. */
+static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
-    const bool refine = params->refine;
-    const struct {
-        bool on;
-        uint32_t element;
-    } kind[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = {true, 1},
-        [PLX_PLANE_DISPARITY] = {true, 2},
-        [PLX_PLANE_DENSE] = {refine && params->dense, 2},
-        [PLX_PLANE_FILLED] = {refine && params->dense, 1},
-        [PLX_PLANE_CONFIDENCE] = {refine && params->confidence, 1},
-        [PLX_PLANE_LABELS] = {params->obstacles, 2},
-        [PLX_PLANE_HISTOGRAM] = {true, 4},
-        [PLX_PLANE_RIGHT] = {params->right, 1},
+    static const uint32_t element[PLX_PLANE_COUNT] = {
+        [PLX_PLANE_LEFT] = 1,       [PLX_PLANE_DISPARITY] = 2, [PLX_PLANE_DENSE] = 2,     [PLX_PLANE_FILLED] = 1,
+        [PLX_PLANE_CONFIDENCE] = 1, [PLX_PLANE_LABELS] = 2,    [PLX_PLANE_HISTOGRAM] = 4, [PLX_PLANE_RIGHT] = 1,
     };
     uint32_t offset = round_up(sizeof(struct plx_frame), PAGE);
 
     memset(ret_plane, 0, PLX_PLANE_COUNT * sizeof *ret_plane);
     for (int i = 0; i < PLX_PLANE_COUNT; i++) {
-        if (!kind[i].on)
+        if (!on[i])
             continue;
         struct plx_plane *plane = &ret_plane[i];
         bool bins = i == PLX_PLANE_HISTOGRAM;
         plane->width = bins ? PLX_HISTOGRAM_BINS : (uint32_t)width;
         plane->height = bins ? PLX_EYES * (1 + PLX_ZONES * PLX_ZONES) : (uint32_t)height;
-        plane->element = kind[i].element;
+        plane->element = element[i];
         plane->pitch = round_up(plane->width * plane->element, ROW_ALIGNMENT);
         plane->offset = offset;
         offset += round_up(plane->pitch * plane->height, PAGE);
     }
     return offset;
+}
+
+uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
+                             struct plx_plane ret_plane[PLX_PLANE_COUNT])
+{
+    const bool on[PLX_PLANE_COUNT] = {
+        [PLX_PLANE_LEFT] = true,
+        [PLX_PLANE_DISPARITY] = true,
+        [PLX_PLANE_DENSE] = params->refine && params->dense,
+        [PLX_PLANE_FILLED] = params->refine && params->dense,
+        [PLX_PLANE_CONFIDENCE] = params->refine && params->confidence,
+        [PLX_PLANE_LABELS] = params->obstacles,
+        [PLX_PLANE_HISTOGRAM] = true,
+        [PLX_PLANE_RIGHT] = params->right,
+    };
+    return lay_out(on, width, height, ret_plane);
+}
+
+uint32_t plx_pipeline_layout_raw(int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
+{
+    static const bool on[PLX_PLANE_COUNT] = {[PLX_PLANE_LEFT] = true, [PLX_PLANE_HISTOGRAM] = true, [PLX_PLANE_RIGHT] = true};
+    return lay_out(on, width, height, ret_plane);
 }
 
 struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)

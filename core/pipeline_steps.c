@@ -62,8 +62,13 @@ int plx_step_rectify(struct plx_pass *pass)
             result = stages->ops->rectify(stages, &pass->grey[eye], &pipeline->map[eye], &pass->rectified[eye],
                                           &pipeline->masked[eye]);
     }
+    return result;
+}
+
+int plx_step_publish_pictures(struct plx_pass *pass)
+{
     static const enum plx_plane_id done[] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT, PLX_PLANE_HISTOGRAM};
-    return result == 0 ? publish(pass, done, COUNT(done)) : result;
+    return publish(pass, done, COUNT(done));
 }
 
 /* Whether rows still match is asked here, beside what follows, and judged when the frame is done. */
@@ -258,4 +263,10 @@ int plx_step_obstacles(struct plx_pass *pass)
         result = ops->regions(stages, &input, pipeline->region_count, pipeline->regions, &pass->plane[PLX_PLANE_LABELS]);
     static const enum plx_plane_id done[] = {PLX_PLANE_LABELS};
     return result == 0 ? publish(pass, done, COUNT(done)) : result;
+}
+
+int plx_step_finish(struct plx_pass *pass)
+{
+    struct plx_stages *stages = pass->pipeline->stages;
+    return stages->ops->finish(stages);
 }

@@ -29,7 +29,7 @@ struct plx_stages {
 
 /* What a backend must be able to hold; its scratch memory is sized by this at creation. */
 struct plx_limits {
-    int width, height; /* largest image, raw or rectified */
+    int width, height; /* largest image of one eye, raw or rectified; a buffer may hold both side by side */
     int disparities;   /* largest D */
     int threads;       /* CPU threads; 0 = as many as the process may use */
 };

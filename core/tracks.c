@@ -16,10 +16,13 @@
 #include "core/clock.h"
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
-#define INITIAL_SPEED_MPS 3.0  /* standard deviation before anything is known */
-#define DISPARITY_SIGMA_PX 0.1 /* of an obstacle's disparity from frame to frame */
-#define PLACE_SIGMA_PX 0.7     /* of its place in the image */
-#define FAR_OFF FLT_MAX        /* cost of a pair outside the gate */
+#define INITIAL_SPEED_MPS 3.0      /* standard deviation before anything is known */
+#define DISPARITY_SIGMA_PX 0.1     /* of an obstacle's disparity from frame to frame */
+#define PLACE_SIGMA_PX 0.7         /* of its place in the image */
+#define FAR_OFF FLT_MAX            /* cost of a pair outside the gate */
+#define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for so long at most, whatever the rate */
+#define GAP_NS (2 * PLX_NS_PER_S)  /* between two frames: after more nobody can tell what is still the same */
+#define NEAREST_M 0.05             /* nothing is extrapolated nearer, to the camera or behind it */
 
 /* State and covariance of one axis. */
 struct axis {
@@ -29,15 +32,16 @@ struct axis {
 
 struct track {
     uint32_t id, age;
-    int seen;   /* frames in which it was matched */
-    int missed; /* frames since then */
+    int seen;        /* frames in which it was matched */
+    int missed;      /* frames since then */
+    int64_t lost_ns; /* time since then */
     struct axis axis[3];
     struct plx_obstacle last; /* as it was seen last */
 };
 
 struct plx_tracks {
     struct plx_track_params params;
-    uint32_t next_id;
+    uint32_t last_id;   /* the highest number given out */
     int64_t capture_ns; /* of the frame before; 0 = none */
     int count;
     struct track track[MAX_TRACKS];
@@ -52,7 +56,6 @@ int plx_tracks_create(const struct plx_track_params *params, struct plx_tracks *
     if (!tracks)
         return PLX_ERR_NOMEM;
     tracks->params = *params;
-    tracks->next_id = 1;
     *ret_tracks = tracks;
     return 0;
 }
@@ -60,6 +63,16 @@ int plx_tracks_create(const struct plx_track_params *params, struct plx_tracks *
 void plx_tracks_destroy(struct plx_tracks *tracks)
 {
     free(tracks);
+}
+
+uint32_t plx_tracks_last(const struct plx_tracks *tracks)
+{
+    return tracks->last_id;
+}
+
+void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last)
+{
+    tracks->last_id = last;
 }
 
 /* Variance of a measured position: of z by the disparity, of x and y by that and by the place in the image. */
@@ -178,18 +191,26 @@ static void update_matched(struct plx_tracks *tracks, int t, const struct plx_ca
         correct(&track->axis[i], (double)obstacle->position_m[i], variance[i]);
     track->seen++;
     track->missed = 0;
+    track->lost_ns = 0;
     publish(track, &tracks->params, obstacle);
     track->last = *obstacle;
 }
 
-/* Ends tracks that are lost for too long, and new ones at once. Matches move along. */
+static bool is_over(const struct track *track, const struct plx_track_params *params)
+{
+    const bool was_tracked = track->seen >= params->confirm;
+
+    return track->missed > 0 && (!was_tracked || track->missed > params->lose_after || track->lost_ns > LOST_NS ||
+                                 track->axis[2].position < NEAREST_M);
+}
+
+/* Ends tracks that are lost for too long or have come to the camera, and new ones at once. Matches move along. */
 static void end_tracks(struct plx_tracks *tracks)
 {
     int kept = 0;
     for (int t = 0; t < tracks->count; t++) {
         const struct track *track = &tracks->track[t];
-        const bool was_tracked = track->seen >= tracks->params.confirm;
-        if (track->missed > (was_tracked ? tracks->params.lose_after : 0))
+        if (is_over(track, &tracks->params))
             continue;
         if (kept != t)
             tracks->track[kept] = *track;
@@ -216,7 +237,9 @@ static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_
     struct track *track = new_slot(tracks);
     double variance[3];
     measurement_variance(calibration, obstacle, variance);
-    *track = (struct track){.id = tracks->next_id++, .age = 1, .seen = 1};
+    if (++tracks->last_id == 0) /* which is no number */
+        tracks->last_id = 1;
+    *track = (struct track){.id = tracks->last_id, .age = 1, .seen = 1};
     for (int i = 0; i < 3; i++)
         track->axis[i] = (struct axis){
             .position = (double)obstacle->position_m[i], .pp = variance[i], .vv = INITIAL_SPEED_MPS * INITIAL_SPEED_MPS};
@@ -239,13 +262,15 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
                        struct plx_obstacle *obstacle, int *count, int capacity)
 {
     const int seen = *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES;
-    const double dt = tracks->capture_ns != 0 && capture_ns > tracks->capture_ns
-                          ? (double)(capture_ns - tracks->capture_ns) / (double)PLX_NS_PER_S
-                          : 0;
+    const int64_t step_ns = tracks->capture_ns != 0 && capture_ns > tracks->capture_ns ? capture_ns - tracks->capture_ns : 0;
+    const double dt = (double)step_ns / (double)PLX_NS_PER_S;
     tracks->capture_ns = capture_ns;
 
+    if (step_ns > GAP_NS)
+        tracks->count = 0;
     for (int t = 0; t < tracks->count; t++) {
         tracks->track[t].age++;
+        tracks->track[t].lost_ns += step_ns;
         for (int i = 0; i < 3; i++)
             predict(&tracks->track[t].axis[i], dt, tracks->params.accel_mps2);
     }

@@ -46,6 +46,16 @@ const char *plx_source_word(uint32_t source)
     return source < COUNT(word) ? word[source] : "unknown";
 }
 
+const char *plx_source_note(uint32_t source)
+{
+    static const char *const note[] = {
+        [PLX_SOURCE_SYNTHETIC] = "simulated pictures",
+        [PLX_SOURCE_REPLAY] = "recorded pictures",
+        [PLX_SOURCE_V4L2] = "",
+    };
+    return source < COUNT(note) ? note[source] : "pictures of an unknown source";
+}
+
 static const struct {
     const char *word, *words;
 } memories[] = {

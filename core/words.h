@@ -20,6 +20,10 @@ const char *plx_clock_word(uint32_t clock); /* "monotonic" */
 
 const char *plx_source_word(uint32_t source); /* "v4l2" */
 
+/* What a reader must know of pictures that do not show the world as it is now: "simulated pictures", "recorded pictures"; else
+ * "". */
+const char *plx_source_note(uint32_t source);
+
 /* "userptr", "dmabuf", "mmap"; "none" where no camera is. And what that means, as a sentence part. */
 const char *plx_memory_word(uint32_t memory);
 const char *plx_memory_words(uint32_t memory);

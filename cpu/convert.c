@@ -155,7 +155,7 @@ int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
         return result;
     if (grey->width != raw->eye_width || grey->height != raw->height)
         return PLX_ERR_ARG;
-    if (raw->width > cpu->limits.width || !plx_cpu_holds(cpu, grey))
+    if (!plx_cpu_holds(cpu, grey))
         return PLX_ERR_RANGE;
 
     struct convert_job job = {raw, grey, plx_band_count(cpu, grey->height)};

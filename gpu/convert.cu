@@ -179,7 +179,7 @@ int plx_gpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
         return result;
     if (grey->width != raw->eye_width || grey->height != raw->height)
         return PLX_ERR_ARG;
-    if (raw->width > gpu->limits.width || !plx_gpu_holds(gpu, grey))
+    if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
     const struct plx_format_layout *layout = plx_format_layout(raw->format);

@@ -12,6 +12,7 @@
 #include <parallax/region.h>
 
 #include "client/map.h"
+#include "core/clock.h"
 
 #define REGION_IMAGE_SLOTS 4
 
@@ -41,6 +42,9 @@ static inline struct plx_region_header *region_image_make(size_t *ret_bytes)
     struct plx_frame *frame = (struct plx_frame *)(void *)(memory + frames + stride);
     frame->sequence = 1;
     frame->bytes = sizeof *frame + 8192;
+    frame->published_ns = plx_now_ns();
+    frame->suspended_ns = plx_suspended_ns();
+    frame->fresh_ns = 24 * 3600 * PLX_NS_PER_S;
     frame->obstacle_count = 2;
     frame->calibration = (struct plx_calibration_info){500, 500, 32, 16, 32, 0.1};
     frame->plane[PLX_PLANE_LEFT] = (struct plx_plane){sizeof *frame, 64, 64, 32, 1, 0};

@@ -21,7 +21,10 @@ unit_tests() { # NAME
     ctest --test-dir "build/check-$1" -j "$jobs" --output-on-failure -L unit
 }
 
-step_format() { sources '*.[ch]' '*.cu' '*.cuh' | xargs clang-format-14 --dry-run --Werror; }
+step_format() {
+    sources '*.[ch]' '*.cu' '*.cuh' | xargs clang-format-14 --dry-run --Werror || return 1
+    ! git grep -nE '^(<{7}|>{7})( |$)' || { echo 'these lines are left from a merge'; return 1; }
+}
 # Without the GPU backend, which the step cuda builds, its C by both compilers.
 step_gcc() { build gcc release -DPLX_GPU=OFF; }
 step_clang() { build clang release -DPLX_GPU=OFF -DCMAKE_C_COMPILER=clang; }

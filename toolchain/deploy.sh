@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages of build/package-PRESET on HOST over ssh and looks whether the service runs then; called by ./dev deploy. HOST is
-# whatever ssh takes; needs root there, or sudo. A changed configuration there is kept; an older version is accepted.
+# whatever ssh takes; needs root there, or sudo. An older version is accepted.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 [[ $# == 2 ]] || { echo 'usage: toolchain/deploy.sh HOST PRESET' >&2; exit 64; }
@@ -23,7 +23,7 @@ terminal=-T
 ssh $terminal "$host" "
     root=; [ \$(id -u) = 0 ] || root=sudo
     \$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends --allow-downgrades --reinstall \
-        -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold $there/*.deb
+        $there/*.deb
     code=\$?
     rm -rf $there
     exit \$code" || die "the packages could not be installed"
@@ -32,6 +32,7 @@ ssh $terminal "$host" "
 ssh "$host" '
     parallaxd --version
     [ -d /run/systemd/system ] || { echo "systemd does not run there: nothing was started"; exit 0; }
+    [ -e /etc/parallax/parallax.yaml ] || { echo "no /etc/parallax/parallax.yaml there: nothing was started. See parallax cameras"; exit 0; }
     for waited in $(seq 30); do
         state=$(systemctl is-active parallaxd)
         [ "$state" = activating ] || break

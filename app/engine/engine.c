@@ -10,7 +10,9 @@
 #include "app/engine/intake.h"
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
+#include "app/engine/sleep.h"
 #include "app/exit.h"
+#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "core/clock.h"
 
@@ -23,6 +25,7 @@ struct engine {
     bool on_gpu;
     bool gpu_lost;     /* the pipeline failed on it */
     uint32_t standing; /* health flags of every frame */
+    struct plx_sleep sleep;
     struct plx_intake intake;
 };
 
@@ -45,8 +48,18 @@ static uint32_t late_stages(const struct engine *engine, const struct plx_frame 
     return health;
 }
 
+/* Until when the frame is news, by the clock that goes on in suspend. */
+static void date(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
+{
+    const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
+
+    plx_sleep_look(&engine->sleep, now, plx_suspended_ns());
+    frame->suspended_ns = plx_sleep_before(&engine->sleep, frame->capture[PLX_LEFT].capture_ns);
+    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->intake.period_ns ? busy_ns : engine->intake.period_ns);
+}
+
 /* All that the engine knows of the pair and the pipeline does not. */
-static void describe(struct engine *engine, struct plx_frame *frame)
+static void describe(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_capture *capture = &engine->intake.pair[eye];
@@ -62,6 +75,8 @@ static void describe(struct engine *engine, struct plx_frame *frame)
             .memory = capture->memory,
         };
     }
+    date(engine, frame, taken_ns);
+    frame->source = engine->config->source.kind;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->intake.skipped;
     frame->health |= engine->standing | engine->intake.health | late_stages(engine, frame);
@@ -135,11 +150,21 @@ static int process_pair(struct engine *engine)
         return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
-    describe(engine, frame);
+    describe(engine, frame, taken_ns);
+    plx_region_set_tracks(engine->region, plx_pipeline_last_track(engine->setup.pipeline));
     plx_ring_commit(engine->region);
     tell_progress(engine, frame, taken_ns);
     steer_exposure(engine, frame);
     return 0;
+}
+
+/* When everything that a frame needs is allocated, the ring among it. */
+static void lock_memory(void)
+{
+    struct plx_why why;
+
+    if (plx_realtime_lock_memory(&why) < 0)
+        plx_log(LOG_NOTICE, "%s", why.text);
 }
 
 static void take_orders(struct engine *engine)
@@ -161,6 +186,7 @@ static int work(struct engine *engine)
 
     while (result == 0 && !stop_requested) {
         take_orders(engine);
+        plx_sleep_look(&engine->sleep, plx_now_ns(), plx_suspended_ns());
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_intake_next(&engine->intake, &stop_requested);
         if (result == 0) {
@@ -223,6 +249,8 @@ static void say_notes(const struct plx_setup *setup, int report_fd)
         plx_log(LOG_NOTICE, "%s", setup->backend_note.text);
         plx_report_send(report_fd, &note);
     }
+    if (setup->fifo_note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", setup->fifo_note.text);
     if (setup->tune_note.text[0] != '\0')
         plx_log(LOG_WARNING, "%s", setup->tune_note.text);
 }
@@ -246,14 +274,17 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     engine.config = &plan->config;
     engine.region = region;
     engine.report_fd = report_fd;
+    engine.sleep.suspended_ns = plx_suspended_ns();
     plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
+    plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));
 
     struct plx_source *source = engine.setup.source;
     source->heartbeats = heartbeats;
     plx_intake_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine, plan->frame_bytes);
+    lock_memory();
     if (result == 0)
         result = source->ops->start(source, &source->why);
     plx_intake_start(&engine.intake);

@@ -8,6 +8,7 @@
 
 #include "app/backend.h"
 #include "app/exit.h"
+#include "app/realtime.h"
 #include "app/tune.h"
 #include "drivers/sources.h"
 #include "gpu/gpu.h"
@@ -169,6 +170,15 @@ static int open_exposure(struct plx_setup *setup, const struct plx_config *confi
     return plx_exposure_create(&config->exposure, &setup->exposure, why);
 }
 
+/* First of all: every thread that is made later, of the backend and of the cameras, inherits both. */
+static int open_processors(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    int result = config->engine.cpus[0] != '\0' ? plx_realtime_choose_cpus(config->engine.cpus, why) : 0;
+    if (result == 0 && config->engine.sched_fifo > 0)
+        plx_realtime_set_fifo(config->engine.sched_fifo, &setup->fifo_note);
+    return result;
+}
+
 static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = 64, .threads = 1};
@@ -203,8 +213,8 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, con
         int (*open)(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why);
         int (*exit_code)(int error);
     } steps[] = {
-        {open_memory, plx_exit_code},   {open_source, plx_exit_code},   {open_calibration, calibration_exit_code},
-        {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
+        {open_processors, plx_exit_code},          {open_memory, plx_exit_code},   {open_source, plx_exit_code},
+        {open_calibration, calibration_exit_code}, {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
     };
     struct plx_why why = {""};
 

@@ -16,6 +16,7 @@ struct plx_setup {
     struct plx_why backend_note; /* why that is the CPU where the configuration left the choice */
     uint32_t launch;             /* as plx_launch */
     struct plx_why tune_note;    /* why what `parallax tune` measured is not used, if there is such a file */
+    struct plx_why fifo_note;    /* why engine.sched_fifo is not in force */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;
     struct plx_exposure *exposure;

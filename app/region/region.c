@@ -247,6 +247,18 @@ void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch)
     atomic_store_explicit(&region->header->launch, launch, memory_order_relaxed); /* the number alone is read */
 }
 
+uint32_t plx_region_tracks(const struct plx_shared_region *region)
+{
+    /* Relaxed: only the one writer stores it, and a new writer is forked after the old one is reaped. */
+    return atomic_load_explicit(&region->header->tracks, memory_order_relaxed);
+}
+
+void plx_region_set_tracks(struct plx_shared_region *region, uint32_t last)
+{
+    /* Relaxed: the commit that follows releases it, and the next engine comes after this process is reaped. */
+    atomic_store_explicit(&region->header->tracks, last, memory_order_relaxed);
+}
+
 void plx_region_set_reason(struct plx_shared_region *region, const char *text)
 {
     uint64_t word[PLX_REASON_WORDS] = {0};

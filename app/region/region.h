@@ -58,6 +58,11 @@ void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts
 /* Why the state is what it is, in words, cut to fit; wakes nobody. The supervisor's alone to say. */
 void plx_region_set_reason(struct plx_shared_region *region, const char *text);
 
+/* The highest number of a track given out in this epoch, 0 before the first. An engine goes on after it, and stores its own
+ * before the frame that shows it is committed: the next engine never gives out a number again. */
+uint32_t plx_region_tracks(const struct plx_shared_region *region);
+void plx_region_set_tracks(struct plx_shared_region *region, uint32_t last);
+
 /* How the engine's GPU computes, for clients to read: as plx_launch. Wakes nobody. */
 void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch);
 

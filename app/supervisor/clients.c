@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clients' socket. A client may say two things in its life, HELLO and SUBSCRIBE; whatever else it says ends it. */
+/* The clients' socket. A client may say HELLO, then SUBSCRIBE and CONFIG, each once; whatever else it says ends it. */
 #include "app/supervisor/clients.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@
 
 struct client {
     int fd; /* -1: the place is free */
-    bool welcomed, subscribed;
+    bool welcomed, subscribed, told_config;
     int64_t deadline_ns; /* to say HELLO */
     struct ucred peer;
 };
@@ -42,6 +43,8 @@ struct plx_clients {
     bool ticking;
     int capacity, count;
     void (*note)(const char *sentence);
+    int (*config)(void *context);
+    void *context;
     int64_t noted_ns;
     int not_noted;
     struct client client[];
@@ -99,6 +102,8 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     clients->region = region;
     clients->capacity = options->max_clients;
     clients->note = options->note;
+    clients->config = options->config;
+    clients->context = options->context;
     clients->listener.lock = clients->listener.socket = clients->epoll = clients->timer = clients->spare = -1;
     for (int i = 0; i < clients->capacity; i++)
         clients->client[i].fd = -1;
@@ -165,16 +170,14 @@ static bool send_frame(int fd, uint64_t sequence)
     return send(fd, &frame, sizeof frame, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN || errno == ENOBUFS;
 }
 
-static bool send_welcome(const struct plx_clients *clients, const struct client *client)
+/* False: it did not fit, or the client is gone. */
+static bool send_with(int socket, struct plx_message *message, int fd)
 {
-    struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
-    welcome.value = plx_region_epoch(clients->region);
-    int fd = plx_region_client_fd(clients->region);
     union {
         char bytes[CMSG_SPACE(sizeof fd)];
         struct cmsghdr align;
     } control = {{0}};
-    struct iovec part = {&welcome, sizeof welcome};
+    struct iovec part = {message, sizeof *message};
     struct msghdr packet = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
@@ -182,7 +185,28 @@ static bool send_welcome(const struct plx_clients *clients, const struct client 
     rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(sizeof fd);
     memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-    return sendmsg(client->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof welcome;
+    return sendmsg(socket, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *message;
+}
+
+static bool send_welcome(const struct plx_clients *clients, const struct client *client)
+{
+    struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
+    welcome.value = plx_region_epoch(clients->region);
+    return send_with(client->fd, &welcome, plx_region_client_fd(clients->region));
+}
+
+/* Once for each client: a descriptor that nobody takes from the queue counts against the service's own limit. */
+static bool send_config(const struct plx_clients *clients, const struct client *client)
+{
+    struct plx_message answer = message(PLX_MESSAGE_CONFIG);
+    struct stat status;
+    const int fd = clients->config(clients->context);
+    if (fd >= 0 && fstat(fd, &status) == 0) {
+        answer.value = (uint64_t)status.st_size;
+        return send_with(client->fd, &answer, fd);
+    }
+    answer.error = fd < 0 ? fd : PLX_ERR_IO;
+    return send(client->fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof answer;
 }
 
 /* What is wrong with what the client said; NULL if all is well. */
@@ -202,6 +226,10 @@ static const char *answer(struct client *client, const struct plx_clients *clien
         client->subscribed = true;
         send_frame(client->fd, plx_ring_newest(clients->region)); /* what it may have missed until now */
         return NULL;
+    }
+    if (said->type == PLX_MESSAGE_CONFIG && client->welcomed && !client->told_config && clients->config) {
+        client->told_config = send_config(clients, client);
+        return client->told_config ? NULL : "the configuration could not be handed over";
     }
     return "it said something out of turn";
 }

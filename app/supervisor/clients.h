@@ -16,6 +16,8 @@ struct plx_clients_options {
     const char *group; /* "" = leave as it is */
     int max_clients;
     void (*note)(const char *sentence); /* told of clients that are refused or dropped, at most once a second; NULL = nobody */
+    int (*config)(void *context);       /* the descriptor for CONFIG, or a plx_error; NULL = clients may not ask */
+    void *context;
 };
 
 /* Binds and listens; mode 0660. BUSY if another daemon serves this path (a lock on SOCKET_PATH.lock tells; a stale socket is

@@ -1,9 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/text.h"
+
+#define PREFIX "parallaxd: "
+
+/* Where lines go. Before plx_log_open: standard error as it is. */
+static struct {
+    int fd;
+    bool is_socket;  /* the journal's: a send can be told not to wait */
+    bool is_private; /* this program's own description, which does not block */
+    bool is_torn;    /* the last line arrived in part: the next one begins with a newline */
+    unsigned lost;   /* lines since the last one that arrived */
+} output = {.fd = STDERR_FILENO};
+
+void plx_log_open(void)
+{
+    struct stat info;
+
+    if (fstat(STDERR_FILENO, &info) < 0)
+        return;
+    output.is_socket = S_ISSOCK(info.st_mode);
+    if (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode))
+        return;
+    /* A description of its own: O_NONBLOCK on the one that was inherited would hold for everyone who shares it, the shell that
+     * started this program among them. A file keeps the inherited one, for its position and O_APPEND. */
+    const int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) /* somebody else's pipe */
+        return;
+    output.fd = fd;
+    output.is_private = true;
+}
+
+static bool has_room(void)
+{
+    struct pollfd writable = {.fd = output.fd, .events = POLLOUT};
+    return poll(&writable, 1, 0) != 0; /* a failure too: writing tells it, and does not wait */
+}
+
+/* Never waits; false if LINE was lost. Of a pipe without a description of its own only poll can be asked, which promises room
+ * for a whole line, for lines are shorter than PIPE_BUF. */
+static bool put(const char *line, size_t bytes)
+{
+    ssize_t written;
+
+    do {
+        if (output.is_socket)
+            written = send(output.fd, line, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        else if (output.is_private || has_room())
+            written = write(output.fd, line, bytes);
+        else
+            return false;
+    } while (written < 0 && errno == EINTR);
+    if (written > 0)
+        output.is_torn = written < (ssize_t)bytes;
+    return written == (ssize_t)bytes;
+}
+
+static bool put_line(int level, const char *text)
+{
+    char line[1200];
+    const char *newline = output.is_torn ? "\n" : "";
+    const int length = getenv("JOURNAL_STREAM") ? snprintf(line, sizeof line, "%s<%d>%s\n", newline, level, text)
+                                                : snprintf(line, sizeof line, "%s" PREFIX "%s\n", newline, text);
+    return put(line, (size_t)length);
+}
+
+void plx_log_catch_up(void)
+{
+    char text[128];
+
+    if (output.lost == 0)
+        return;
+    snprintf(text, sizeof text, "%u lines lost: nobody read standard error", output.lost);
+    if (put_line(LOG_WARNING, text))
+        output.lost = 0;
+}
 
 void plx_log(int level, const char *format, ...)
 {
@@ -13,8 +96,8 @@ void plx_log(int level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (getenv("JOURNAL_STREAM"))
-        fprintf(stderr, "<%d>%s\n", level, text);
-    else
-        fprintf(stderr, "parallaxd: %s\n", text);
+    plx_clean_text(text); /* the last line of defence: a name of a device may hold a newline */
+    plx_log_catch_up();
+    if (output.lost > 0 || !put_line(level, text))
+        output.lost++;
 }

@@ -28,7 +28,7 @@ static const char usage[] =
     "  --version            writes version, commit, compiler, CUDA and architectures, and exits\n"
     "  --help               writes this and exits\n"
     "\n"
-    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop. Exit codes: docs/exit-codes.md or parallaxd(8).\n";
+    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop. Exit codes: parallaxd(8).\n";
 
 enum action { RUN, CHECK, DUMP };
 
@@ -110,6 +110,8 @@ static int act(const struct command *command)
     }
     switch (command->action) {
     case RUN:
+        if (!command->origin.path && config.source.kind == PLX_SOURCE_SYNTHETIC)
+            plx_log(LOG_WARNING, "there is no " DEFAULT_CONFIG ", and no --config: the pictures are simulated");
         return plx_supervise(&command->origin, &config, command->wait);
     case CHECK:
         printf("%s: fine\n", command->origin.path);
@@ -125,6 +127,7 @@ int main(int argc, char **argv)
     struct command command;
     char **assignment = calloc((size_t)argc, sizeof *assignment);
 
+    plx_log_open();
     if (!assignment) {
         plx_log(LOG_ERR, "out of memory");
         return PLX_EXIT_OS;

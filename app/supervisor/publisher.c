@@ -31,6 +31,8 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
         .group = config->publish.group,
         .max_clients = config->publish.max_clients,
         .note = note,
+        .config = publisher->config,
+        .context = publisher->context,
     };
 
     int result = make_region(config, frame_bytes, &publisher->region, why);
@@ -67,12 +69,12 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
 
     if (!publisher->next)
         return false;
-    *publisher = (struct plx_publisher){
-        .region = publisher->next,
-        .clients = publisher->clients,
-        .frame_bytes = publisher->next_bytes,
-        .state = PLX_STATE_STARTING,
-    };
+    publisher->region = publisher->next;
+    publisher->next = NULL;
+    publisher->frame_bytes = publisher->next_bytes;
+    publisher->state = PLX_STATE_STARTING; /* as a region is born: clients are to be told all of it */
+    publisher->health = 0;
+    publisher->reason = (struct plx_why){""};
     plx_region_set_state(old, PLX_STATE_STOPPED, 0); /* wakes readers, who find that their line has ended */
     plx_clients_move(publisher->clients, publisher->region);
     plx_region_destroy(old);
@@ -84,7 +86,8 @@ void plx_publisher_close(struct plx_publisher *publisher)
     plx_publisher_discard(publisher);
     plx_clients_destroy(publisher->clients);
     plx_region_destroy(publisher->region);
-    *publisher = (struct plx_publisher){.state = PLX_STATE_STARTING};
+    *publisher =
+        (struct plx_publisher){.state = PLX_STATE_STARTING, .config = publisher->config, .context = publisher->context};
 }
 
 void plx_publisher_leave(struct plx_publisher *publisher)

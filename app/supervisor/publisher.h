@@ -19,9 +19,12 @@ struct plx_publisher {
     enum plx_state state;  /* that clients were told */
     uint32_t health;       /* likewise */
     struct plx_why reason; /* likewise */
+    int (*config)(void *context);
+    void *context;
 };
 
-/* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Closed on failure. Errors as plx_region_create,
+/* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
+ * publisher->config(publisher->context), see struct plx_clients_options. Closed on failure. Errors as plx_region_create,
  * plx_clients_create. */
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_why *why);

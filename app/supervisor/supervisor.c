@@ -11,6 +11,7 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
 #include "core/clock.h"
@@ -83,6 +84,7 @@ void plx_supervisor_tell_state(struct plx_supervisor *supervisor)
 void plx_supervisor_leave(struct plx_supervisor *supervisor)
 {
     plx_publisher_leave(&supervisor->publisher);
+    plx_config_text_close(&supervisor->config_text);
     plx_child_finish(&supervisor->engine);
     plx_child_finish(&supervisor->trial);
     close(supervisor->epoll_fd);
@@ -116,10 +118,11 @@ static void tell_status(struct plx_supervisor *supervisor, int64_t now)
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s", plx_state_word(recovery->state),
-             supervisor->frames / seconds, supervisor->obstacles,
-             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *reason ? "; " : "",
-             reason);
+    const char *note = plx_source_note(supervisor->plan.config.source.kind);
+    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s%s%s",
+             plx_state_word(recovery->state), supervisor->frames / seconds, supervisor->obstacles,
+             supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *note ? ", " : "",
+             note, *reason ? "; " : "", reason);
     plx_notify_status(&supervisor->notify, sentence);
     supervisor->status_ns = now;
     supervisor->frames = 0;
@@ -130,6 +133,7 @@ static void tick(struct plx_supervisor *supervisor)
 {
     const int64_t now = plx_now_ns();
 
+    plx_log_catch_up();
     plx_trial_tick(supervisor, now);
     plx_reload_tick(supervisor, now);
     plx_start_tick(supervisor, now);
@@ -139,6 +143,13 @@ static void tick(struct plx_supervisor *supervisor)
     if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
         plx_notify_alive(&supervisor->notify, now);
     tell_status(supervisor, now);
+}
+
+/* For clients that ask for the configuration in force. */
+static int config_in_force(void *context)
+{
+    struct plx_supervisor *supervisor = context;
+    return plx_config_text_fd(&supervisor->config_text, &supervisor->plan.config);
 }
 
 static int open_loop(struct plx_supervisor *supervisor)
@@ -197,11 +208,13 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     supervisor = (struct plx_supervisor){
         .origin = origin,
         .wait = wait,
+        .plan.config = *config,
         .candidate.config = *config,
         .engine = PLX_CHILD_NONE,
         .trial = PLX_CHILD_NONE,
         .epoll_fd = -1,
         .signal_fd = -1,
+        .publisher = {.config = config_in_force, .context = &supervisor},
     };
     plx_recovery_init(&supervisor.recovery, plx_now_ns());
     plx_notify_init(&supervisor.notify);
@@ -209,12 +222,14 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         plx_log(LOG_ERR, "cannot start: the system is out of memory or descriptors");
         return PLX_EXIT_OS;
     }
+    plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
     plx_trial_start(&supervisor, PLX_TRIAL_CONFIG);
     loop(&supervisor);
 
     if (supervisor.exit_code == PLX_EXIT_OK)
         plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);
     plx_publisher_close(&supervisor.publisher);
+    plx_config_text_close(&supervisor.config_text);
     close(supervisor.epoll_fd);
     close(supervisor.signal_fd);
     munmap(supervisor.heartbeats, sizeof *supervisor.heartbeats);

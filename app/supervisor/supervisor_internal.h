@@ -7,6 +7,7 @@
 #include "app/engine/plan.h"
 #include "app/engine/report.h"
 #include "app/supervisor/child.h"
+#include "app/supervisor/config_text.h"
 #include "app/supervisor/ladder.h"
 #include "app/supervisor/notify.h"
 #include "app/supervisor/origin.h"
@@ -23,6 +24,7 @@ struct plx_supervisor {
     const struct plx_config_origin *origin;
     bool wait;            /* the first start waits for what is not to be had yet */
     struct plx_plan plan; /* in force: what every engine is started with; frame_bytes 0 = none yet */
+    struct plx_config_text config_text;
     struct plx_reload reload;
 
     struct plx_publisher publisher; /* closed until the first trial has told the size */

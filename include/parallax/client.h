@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libparallax: read what the Parallax service publishes. The library maps the service's memory read-only; it never
- * blocks the service, and it believes no number that it reads there before checking it.
+ * blocks the service, it believes no number that it reads there before checking it, and it hands out no old picture as news.
  *
  * A struct plx_client belongs to one thread at a time. Different clients are independent.
  */
@@ -45,13 +45,13 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client);
 /* Unmaps and closes; NULL is fine. Views of the client end with it. */
 void plx_disconnect(struct plx_client *client);
 
-/* Waits up to TIMEOUT_MS (0: do not wait, negative: for ever) for a frame newer than the last one seen and views it; always the
- * newest there is. Errors:
- *   TIMEOUT  service alive, no newer frame in time, or a signal handler ran while it slept (which it does in slices: not every
- *            signal is met, so give a finite timeout where a handler sets a flag)
- *   LOST     service or its engine is gone: said once at once when it happens, after that instead of TIMEOUT while it lasts.
- *            Call again to go on trying: the library reattaches by itself
- *   VERSION  the service came back in another version;  FORMAT  the region is damaged;  ARG  the last view is not released */
+/* Waits up to TIMEOUT_MS (0: do not wait, negative: for ever) for a fresh frame newer than the last one seen and views it;
+ * always the newest there is. A frame that is no longer fresh (plx_is_fresh) is passed over, and counts as missed: a client of
+ * a service that has stood still is told nothing about what was there before. Errors: TIMEOUT  service alive, no newer fresh
+ * frame in time, or a signal handler ran while it slept (which it does in slices: not every signal is met, so give a finite
+ * timeout where a handler sets a flag) LOST     service or its engine is gone: said once at once when it happens, after that
+ * instead of TIMEOUT while it lasts. Call again to go on trying: the library reattaches by itself VERSION  the service came
+ * back in another version;  FORMAT  the region is damaged;  ARG  the last view is not released */
 int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_view);
 
 /* Ends the view. 0: everything read through it was whole. OVERWRITTEN: discard it. */
@@ -61,6 +61,10 @@ int plx_release(struct plx_client *client, struct plx_view *view);
  * so that the copy is always whole and its plane table checked. RANGE if CAPACITY is too small (*ret_bytes then says what is
  * needed; the frame is not used up); OVERWRITTEN after 64 attempts (frames come faster than they can be copied). */
 int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t capacity, size_t *ret_bytes);
+
+/* The header of the newest frame, however old, without its planes: to say what was last known, never as news. It is not counted
+ * as seen. NOT_FOUND (no frame yet), LOST (not attached), OVERWRITTEN (frames come too fast), FORMAT, ARG. */
+int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame);
 
 /* A descriptor that polls readable when plx_next(client, 0, ...) has something to say (now and then it says TIMEOUT). It stays
  * the library's, and stays the same number over a reattach. Only plx_next and plx_copy make it unreadable again. Negative
@@ -86,9 +90,18 @@ int plx_reason(struct plx_client *client, char *ret_text, size_t size);
  * being the way, and 1 above them if `parallax tune` has measured that it is the fastest. */
 uint32_t plx_launch(struct plx_client *client);
 
-/* Age of FRAME: CLOCK_MONOTONIC now minus its left capture time, nanoseconds, never negative; INT64_MAX where that time is
- * unknown or FRAME is NULL, so that what cannot be dated never looks fresh. */
+/* The configuration that the service at SOCKET_PATH (as in plx_connect) has in force, every key, as YAML with a 0 at its end.
+ * *ret_bytes counts what SIZE must hold, with the 0; RANGE if it is smaller. Asks by a connection of its own, up to 2 s. Errors
+ * as plx_connect, and ARG. */
+int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret_bytes);
+
+/* Age of FRAME: time since its left capture time, nanoseconds, never negative, time in suspend included; INT64_MAX where that
+ * time is unknown or FRAME is NULL, so that what cannot be dated never looks young. */
 int64_t plx_age_ns(const struct plx_frame *frame);
+
+/* 1 while FRAME is news: it was published no longer ago than frame->fresh_ns, time in suspend included. 0 after that, and where
+ * it was published in the future or FRAME is NULL. It goes by the publication, as a replay has capture times of its own. */
+int plx_is_fresh(const struct plx_frame *frame);
 
 /* Disparity in pixels at (x, y), min_disparity included; NAN where invalid or outside. */
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);

@@ -173,8 +173,8 @@ struct plx_frame {
     uint64_t sequence;    /* of this epoch, from 1, without gaps */
     uint64_t epoch;       /* one life of the region; increases with every start of the service */
     int64_t published_ns; /* CLOCK_MONOTONIC */
-    int64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC then: how long the machine had been suspended */
-    int64_t fresh_ns;     /* for so long after published_ns the frame is news; see plx_is_fresh */
+    int64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC when the pair was taken: how long the machine had slept */
+    int64_t fresh_ns;     /* for so long after published_ns the frame is news; 0 = never; see plx_is_fresh */
     int64_t skew_ns;      /* right capture time minus left */
     uint32_t state;       /* enum plx_state */
     uint32_t health;      /* enum plx_health bits */

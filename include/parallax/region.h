@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shared memory as it lies, and the messages that lead to it. Robot programs use client.h; this header is for those
- * who write a reader in another language. docs/shared-memory.md explains the protocol and its memory ordering.
+ * who write a reader in another language. The page shared-memory.md (/usr/share/doc/libparallax-dev) explains the protocol
+ * and its memory ordering.
  *
  *   0              struct plx_region_header
  *   slots_offset   struct plx_region_slot [slot_count]
@@ -72,14 +73,19 @@ enum plx_message_type {
     PLX_MESSAGE_WELCOME = 2,   /* service: comes with the region's read-only descriptor (SCM_RIGHTS); value = epoch */
     PLX_MESSAGE_REFUSED = 3,   /* service: error says why (VERSION, BUSY); the connection ends */
     PLX_MESSAGE_SUBSCRIBE = 4, /* client: send FRAME messages from now on */
-    PLX_MESSAGE_FRAME = 5      /* service: a new frame or a new state; value = newest sequence */
+    PLX_MESSAGE_FRAME = 5,     /* service: a new frame or a new state; value = newest sequence */
+    /* Client: asks for the configuration in force, once. Service: comes with the read-only descriptor of a memfd that holds it
+     * as YAML and is sealed against every change; value = its bytes, at most PLX_CONFIG_BYTES. Without one error says why not.
+     */
+    PLX_MESSAGE_CONFIG = 6
 };
+#define PLX_CONFIG_BYTES (256u * 1024u)
 
 struct plx_message {
     uint32_t magic;       /* PLX_MESSAGE_MAGIC */
     uint32_t abi_version; /* the sender's PLX_ABI_VERSION */
     uint32_t type;        /* enum plx_message_type */
-    int32_t error;        /* enum plx_error, of REFUSED */
+    int32_t error;        /* enum plx_error, of REFUSED and CONFIG */
     uint64_t value;
 };
 

@@ -114,7 +114,7 @@ static void wake_latency(int readers, uint64_t frames)
     }
     for (uint64_t i = 0; i < frames; i++) {
         int64_t before = plx_now_ns();
-        plx_ring_begin(region);
+        plx_ring_begin(region)->fresh_ns = PLX_NS_PER_S;
         plx_ring_commit(region);
         cost[i] = plx_now_ns() - before;
         usleep(PERIOD_US);

@@ -64,12 +64,11 @@ for needed in systemd init-system-helpers passwd libsystemd0; do
     dpkg-query -W -f '${Status}' $needed 2>/dev/null | grep -q 'ok installed' || { echo "skipped in part: no package $needed"; exit 0; }
 done
 
-# A newer version, as an upgrade needs it: the same with another number and another default configuration.
+# A newer version, as an upgrade needs it: the same with another number.
 mkdir "$work/newer"
 for package in parallax libparallax0 libparallax-dev parallax-tests; do
     dpkg-deb -R "$packages"/${package}_*.deb "$work/tree"
     sed -i 's/0\.1\.0~git20231114221320/0.1.0~git20231114221321/' "$work/tree/DEBIAN/control"
-    [[ ! -f $work/tree/etc/parallax/parallax.yaml ]] || echo '# newer' >>"$work/tree/etc/parallax/parallax.yaml"
     dpkg-deb -b "$work/tree" "$work/newer/$package.deb" >/dev/null
     rm -rf "$work/tree"
 done
@@ -83,7 +82,19 @@ test ! -e /etc/parallax || fail "this machine has a parallax already"
 quietly() { "$@" >/plx/log 2>&1 || { cat /plx/log; fail "$*"; }; }
 
 quietly dpkg -i /plx/packages/*.deb
-parallaxd --check-config /etc/parallax/parallax.yaml >/dev/null || fail "the shipped configuration is wrong"
+test ! -e /etc/parallax/parallax.yaml || fail "the package brings a configuration, so that its unit would start"
+grep -q 'not started, for there is no /etc/parallax/parallax.yaml' /plx/log || fail "the package does not say that it starts nothing"
+grep -qx 'ConditionPathExists=/etc/parallax/parallax.yaml' /usr/lib/systemd/system/parallaxd.service || fail "the unit starts without a configuration"
+cp /usr/share/doc/parallax/examples/parallax.yaml /etc/parallax/
+parallaxd --check-config /etc/parallax/parallax.yaml >/dev/null || fail "the example of a configuration is wrong"
+# What the programs, manual pages and headers point to is there.
+for page in configuration.md service.md exit-codes.md; do test -f /usr/share/doc/parallax/$page || fail "no $page"; done
+for page in client.md shared-memory.md examples/minimal.c; do test -f /usr/share/doc/libparallax-dev/$page || fail "no $page"; done
+dpkg -L parallax libparallax0 libparallax-dev parallax-tests | grep -v /doc/ | while read -r file; do
+    test ! -f "$file" || case $file in *.gz) zcat "$file" ;; *) cat "$file" ;; esac | tr -d '\0' | grep -aoE '[^a-z/]docs/[a-z-]+\.md' |
+        sed "s|^|$file points to |"
+done >/plx/pointers
+test ! -s /plx/pointers || fail "$(head -n 1 /plx/pointers), which no package installs"
 getent passwd parallax >/dev/null || fail "no user"
 test "$(stat -c %U:%a /var/lib/parallax)" = parallax:750 || fail "no state directory"
 test -L /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "not enabled"
@@ -97,9 +108,11 @@ echo "installed"
 
 echo 'match: {paths: 4}' >/etc/parallax/parallax.yaml
 echo 'match: {paths: 8}' >/etc/parallax/front.yaml
+echo 'measured by hand' >/etc/parallax/stereo.yaml
 echo state >/var/lib/parallax/state
 systemctl disable parallaxd.service >/dev/null 2>&1
-quietly dpkg -i --force-confdef /plx/newer/*.deb
+quietly dpkg -i /plx/newer/*.deb
+! grep -q 'not started' /plx/log || fail "it is said that nothing starts, where there is a configuration"
 dpkg-query -W -f '${Version}' parallax | grep -q 20231114221321 || fail "not upgraded"
 grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the upgrade lost the configuration"
 test -f /var/lib/parallax/state || fail "the upgrade lost the state"
@@ -110,10 +123,15 @@ quietly dpkg -r parallax-tests libparallax-dev libparallax0 parallax
 test ! -e /usr/bin/parallaxd || fail "not removed"
 grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the removal lost the configuration"
 quietly dpkg -P parallax-tests libparallax-dev libparallax0 parallax
+grep -q measured /etc/parallax/stereo.yaml || fail "the purge took the user's own calibration"
+grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the purge took the user's own configuration"
+rm -r /etc/parallax
 for left in $(find /etc /usr /var /run /lib -xdev \( -name '*parallax*' -o -user parallax \) -newer /plx/begun 2>/dev/null | grep -v '^/var/lib/dpkg/\|^/var/cache'); do
     fail "the purge left $left"
 done
-test ! -e /etc/parallax || fail "the purge left /etc/parallax"
+quietly dpkg -i /plx/packages/*.deb
+quietly dpkg -P parallax-tests libparallax-dev libparallax0 parallax
+test ! -e /etc/parallax || fail "the purge left an empty /etc/parallax"
 test "$user_was_there" || ! getent passwd parallax >/dev/null || fail "the purge left the user"
 echo "purged"
 INSIDE

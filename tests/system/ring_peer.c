@@ -8,12 +8,14 @@
  *       kill                  kills the writer with SIGKILL, wherever it is, and says the newest sequence
  *       wait                  waits for the writer's end and says the newest sequence
  *       count                 says the number of clients
+ *       fresh MS              frames are news for so long from now on (a minute until then)
  *   ring_peer reader SOCKET LAST [hold|poll]   reads until frame LAST (0: until SIGTERM); says "reading" after the first frame,
  *                                              and at the end what it saw (print_tally)
  *       hold   keeps every 16th view open long enough to be overwritten
  *       poll   waits by plx_fd, not in plx_next
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,9 +69,13 @@ static bool check_words(const uint64_t *words, size_t count, uint64_t sequence)
     return !wrong;
 }
 
+static int64_t fresh_ns = 60 * PLX_NS_PER_S;
+
 static void fill_frame(struct plx_frame *frame, uint64_t sequence)
 {
     frame->bytes = FRAME_BYTES;
+    frame->source = PLX_SOURCE_V4L2;
+    frame->fresh_ns = fresh_ns;
     frame->obstacle_count = PLX_MAX_OBSTACLES;
     frame->plane[PLX_PLANE_LEFT] = (struct plx_plane){
         .offset = PLANE_OFFSET, .pitch = PLANE_WIDTH, .width = PLANE_WIDTH, .height = PLANE_HEIGHT, .element = 1};
@@ -144,6 +151,8 @@ static uint64_t obey(struct service *service, const char *line)
 {
     uint64_t frames;
     unsigned period_us;
+    if (sscanf(line, "fresh %" SCNu64, &frames) == 1)
+        return (uint64_t)(fresh_ns = (int64_t)frames * PLX_NS_PER_MS);
     if (sscanf(line, "go %" SCNu64 " %u", &frames, &period_us) == 2) {
         start_writer(service, frames, period_us);
         return (uint64_t)service->writer;
@@ -187,16 +196,33 @@ static void note(const char *sentence)
     fprintf(stderr, "ring_peer: %s\n", sentence);
 }
 
+/* A text as the supervisor hands it out. */
+static int config(void *context)
+{
+    static const char text[] = "source:\n  kind: v4l2\n";
+    int *fd = context;
+    if (*fd >= 0)
+        return *fd;
+    *fd = memfd_create("config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*fd < 0 || write(*fd, text, sizeof text - 1) != (ssize_t)sizeof text - 1 ||
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+        return PLX_ERR_NOMEM;
+    return *fd;
+}
+
 static int serve(char **argument)
 {
     struct plx_why why = {{0}};
     struct service service = {.ticks = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    int config_fd = -1;
     const struct plx_region_options region = {
         .epoch = strtoull(argument[1], NULL, 10), .slots = atoi(argument[2]), .frame_bytes = FRAME_BYTES};
     const struct plx_clients_options clients = {.socket_path = argument[0],
                                                 .group = "",
                                                 .max_clients = atoi(argument[3]),
-                                                .note = getenv("PLX_TEST_NOTES") ? note : NULL};
+                                                .note = getenv("PLX_TEST_NOTES") ? note : NULL,
+                                                .config = config,
+                                                .context = &config_fd};
     int code = plx_region_create(&region, &service.region, &why);
     if (!code)
         code = plx_clients_create(&clients, service.region, &service.clients, &why);

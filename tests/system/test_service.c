@@ -341,6 +341,16 @@ static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **s
     plx_disconnect(client);
 }
 
+static void without_a_file_it_says_that_its_pictures_are_simulated(void **state)
+{
+    (void)state;
+    if (access("/etc/parallax/parallax.yaml", F_OK) == 0)
+        skip(); /* this machine has a configuration, which would be taken */
+    daemon_start(&daemon_, small_args);
+    wait_until_said("the pictures are simulated", START_MS);
+    stop_daemon();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
@@ -354,6 +364,7 @@ int main(void)
         TEST(systemd_is_told_the_truth),
         TEST(there_is_no_network_in_it),
         TEST(a_replay_is_published_to_its_last_pair_and_ends_the_service),
+        TEST(without_a_file_it_says_that_its_pictures_are_simulated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

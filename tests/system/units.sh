@@ -38,6 +38,12 @@ prevented=$(sed -n 's/^RestartPreventExitStatus=//p' "$work/parallaxd.service")
 documented=$(grep -E '^\| [1-9][0-9]* .* no \|$' "$source/docs/exit-codes.md" | cut -d' ' -f2 | tr '\n' ' ')
 test "$prevented " = "$documented" || fail "RestartPreventExitStatus is $prevented, documented $documented"
 
+# Nothing starts without a configuration.
+for name in parallax %i; do
+    unit=parallaxd$(test $name = parallax || echo @).service
+    grep -q "^ConditionPathExists=.*/parallax/$name.yaml\$" "$work/$unit" || fail "$unit starts without a configuration"
+done
+
 # An instance's file and socket.
 grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock$' "$work/parallaxd@.service" ||
     fail "parallaxd@ does not name its configuration and socket"

@@ -52,7 +52,7 @@ static void publish(struct plx_shared_region *region, struct plx_clients *client
         usleep(5000);
     }
     for (int i = 0; i < frames; i++) {
-        plx_ring_begin(region);
+        plx_ring_begin(region)->fresh_ns = PLX_NS_PER_S;
         plx_ring_commit(region);
         plx_clients_handle(clients);
         usleep(PERIOD_US);

@@ -110,7 +110,9 @@ void check_power(const struct check_options *options, struct check_outcome *ret)
     }
     if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")) {
         check_note(ret, "CPU governor %s%s", text,
-                   strcmp(text, "powersave") == 0 ? ": it holds the clock down on some boards; see docs/jetson.md" : "");
+                   strcmp(text, "powersave") == 0
+                       ? ": it holds the clock down on some boards; see jetson.md in /usr/share/doc/parallax"
+                       : "");
         told++;
     }
     if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online")) {

@@ -18,6 +18,7 @@
 #include <parallax/client.h>
 #include <parallax/region.h>
 
+#include "client/client.h"
 #include "core/clock.h"
 #include "tests/region_image.h"
 #include "tests/system/peer.h"
@@ -82,6 +83,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_true(isnan(plx_disparity_px(NULL, 0, 0)));
     assert_true(isnan(plx_disparity_px(&view, 0, 0)));
     assert_true(plx_age_ns(NULL) == INT64_MAX);
+    assert_int_equal(plx_last_header(NULL, NULL), PLX_ERR_ARG);
     plx_disconnect(NULL);
 }
 
@@ -228,6 +230,112 @@ static void signal_ends_a_wait(void **state)
     peer_end(&service);
 }
 
+/* The service stands still: its last frame is shown to nobody as news, and counts as missed when it goes on. */
+static void an_old_frame_is_no_news(void **state)
+{
+    (void)state;
+    struct peer service = peer_service(path, 6, SLOTS, 4);
+    struct plx_client *early, *late;
+    struct plx_view view;
+    static struct plx_frame frame;
+    static uint64_t copy[1 << 15];
+    size_t bytes;
+    assert_int_equal(plx_connect(path, &early), 0);
+    assert_int_equal(plx_last_header(early, &frame), PLX_ERR_NOT_FOUND);
+    peer_ask(&service, "fresh 300\n");
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    usleep(350000);
+    assert_int_equal(plx_connect(path, &late), 0);
+    int fd = plx_fd(late);
+    assert_true(readable(fd, 2000)); /* the service tells of a frame; it turns out to be old */
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(plx_next(late, round * 100, &view), PLX_ERR_TIMEOUT);
+        assert_int_equal(plx_copy(late, round * 100, copy, sizeof copy, &bytes), PLX_ERR_TIMEOUT);
+        assert_int_equal(plx_next(early, round * 100, &view), PLX_ERR_TIMEOUT);
+    }
+    assert_false(readable(fd, 50));
+    assert_int_equal(plx_last_header(late, &frame), 0); /* it can be asked for, and says that it is old */
+    assert_int_equal(frame.sequence, 1);
+    assert_int_equal(frame.obstacle_count, PLX_MAX_OBSTACLES);
+    assert_false(plx_is_fresh(&frame));
+
+    peer_ask(&service, "fresh 60000\n");
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    assert_int_equal(plx_next(late, 1000, &view), 0);
+    assert_int_equal(view.sequence, 2);
+    assert_int_equal(plx_release(late, &view), 0);
+    assert_int_equal(plx_next(early, 1000, &view), 0);
+    assert_int_equal(plx_last_header(early, &frame), 0); /* beside a view, and it takes nothing away */
+    assert_true(plx_is_fresh(&frame));
+    assert_int_equal(plx_release(early, &view), 0);
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    assert_int_equal(plx_last_header(early, &frame), 0);
+    assert_int_equal(plx_next(early, 1000, &view), 0);
+    assert_int_equal(view.sequence, 3);
+    assert_int_equal(view.missed, 0);
+    assert_int_equal(plx_release(early, &view), 0);
+
+    peer_ask(&service, "fresh 1\n");
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    usleep(20000);
+    assert_int_equal(plx_next(early, 0, &view), PLX_ERR_TIMEOUT);
+    peer_ask(&service, "fresh 60000\n");
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    assert_int_equal(plx_next(early, 1000, &view), 0);
+    assert_int_equal(view.missed, 1);
+    assert_int_equal(plx_release(early, &view), 0);
+    plx_disconnect(early);
+    plx_disconnect(late);
+    peer_end(&service);
+}
+
+/* A service that comes back with the memory that it had does not show the same frame twice. */
+static void reattaching_goes_on_after_the_last_frame(void **state)
+{
+    (void)state;
+    struct peer service = start_service();
+    struct plx_client *client;
+    struct plx_view view;
+    assert_int_equal(plx_connect(path, &client), 0);
+    assert_int_equal(plx_next(client, 1000, &view), 0);
+    assert_int_equal(plx_release(client, &view), 0);
+    shutdown(client->socket, SHUT_RDWR); /* as if the service had dropped it */
+    assert_int_equal(plx_next(client, 0, &view), PLX_ERR_LOST);
+    assert_int_equal(plx_next(client, 500, &view), PLX_ERR_TIMEOUT);
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    assert_int_equal(plx_next(client, 1000, &view), 0);
+    assert_int_equal(view.sequence, 2);
+    assert_int_equal(view.missed, 0);
+    assert_int_equal(plx_release(client, &view), 0);
+    plx_disconnect(client);
+    peer_end(&service);
+}
+
+static void the_configuration_comes_as_text(void **state)
+{
+    (void)state;
+    static const char expected[] = "source:\n  kind: v4l2\n";
+    char text[64] = "untouched";
+    size_t bytes = 0;
+    assert_int_equal(plx_config(path, text, sizeof text, &bytes), PLX_ERR_NOT_FOUND);
+    struct peer service = start_service();
+    assert_int_equal(plx_config(path, text, sizeof text, NULL), PLX_ERR_ARG);
+    assert_int_equal(plx_config(path, NULL, 1, &bytes), PLX_ERR_ARG);
+    assert_int_equal(plx_config(path, NULL, 0, &bytes), PLX_ERR_RANGE);
+    assert_int_equal(bytes, sizeof expected);
+    assert_int_equal(plx_config(path, text, sizeof expected - 1, &bytes), PLX_ERR_RANGE);
+    assert_string_equal(text, "untouched");
+    assert_int_equal(plx_config(path, text, sizeof expected, &bytes), 0);
+    assert_string_equal(text, expected);
+    peer_end(&service);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +346,9 @@ int main(void)
         cmocka_unit_test(copies_are_whole),
         cmocka_unit_test(descriptor_polls_and_stays),
         cmocka_unit_test(signal_ends_a_wait),
+        cmocka_unit_test(an_old_frame_is_no_news),
+        cmocka_unit_test(reattaching_goes_on_after_the_last_frame),
+        cmocka_unit_test(the_configuration_comes_as_text),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

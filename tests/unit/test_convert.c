@@ -163,6 +163,19 @@ static void larger_than_the_limits_is_refused(void **state)
     board_free(&grey);
 }
 
+/* The limits are of one eye. */
+static void a_buffer_with_both_eyes_may_be_wider_than_the_limits(void **state)
+{
+    (void)state;
+    uint8_t *data;
+    struct plx_raw raw = raw_new(PLX_FORMAT_YUYV, 2 * SIDE, 3, NOISE, &data);
+    raw.eye_width = SIDE;
+    compare(&raw, NOISE);
+    raw.eye_x = SIDE;
+    compare(&raw, NOISE);
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +183,7 @@ int main(void)
         cmocka_unit_test(known_pixels),
         cmocka_unit_test(wrong_descriptors_are_refused),
         cmocka_unit_test(larger_than_the_limits_is_refused),
+        cmocka_unit_test(a_buffer_with_both_eyes_may_be_wider_than_the_limits),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

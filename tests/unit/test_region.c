@@ -22,6 +22,7 @@
 #include "app/region/region.h"
 #include "client/client.h"
 #include "client/fetch.h"
+#include "core/clock.h"
 #include "core/reason.h"
 
 #define NOBODY 65534
@@ -46,6 +47,7 @@ static void publish(struct plx_shared_region *region)
 {
     struct plx_frame *frame = plx_ring_begin(region);
     frame->bytes = sizeof *frame;
+    frame->fresh_ns = 60 * PLX_NS_PER_S;
     frame->obstacle_count = 0;
     plx_ring_commit(region);
 }

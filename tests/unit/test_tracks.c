@@ -204,11 +204,100 @@ static void a_crowd_of_256(void **state)
     assert_true(highest > 10 * PLX_MAX_OBSTACLES);
 }
 
+/* COUNT frames of one that comes nearer: it begins at START metres and moves by STEP metres a frame of PERIOD seconds. */
+static void see_it_come(int frames, double start, double step, double period)
+{
+    for (int i = 0; i < frames; i++) {
+        begin();
+        see(0, start - i * step);
+        update(period);
+        assert_int_equal(list[0].status, i + 1 < params.confirm ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
+    }
+}
+
+/* Frames without it: how many of them list it as LOST, always in front of the camera. */
+static int count_lost(int frames, double period)
+{
+    int lost = 0;
+
+    for (int i = 0; i < frames; i++) {
+        begin();
+        update(period);
+        assert_in_range(count, 0, lost == i); /* one that is over does not come again */
+        lost += count;
+        if (count > 0) {
+            assert_int_equal(list[0].status, PLX_TRACK_LOST);
+            assert_true(list[0].position_m[2] > 0);
+        }
+    }
+    return lost;
+}
+
+/* tracks.lose_after may be 1000 frames: half a second ends a LOST track all the same. */
+static void lost_for_half_a_second_at_most(void **state)
+{
+    (void)state;
+    static const struct {
+        double period;
+        int lost; /* frames, of which lose_after allows 1000 */
+    } rate[] = {{0.01, 50}, {0.1, 5}, {0.2, 2}, {0.4, 1}, {0.6, 0}, {1, 0}};
+    const struct plx_track_params patient = {.confirm = 3, .lose_after = 1000, .gate_m = 0.8, .accel_mps2 = 1};
+
+    for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++) {
+        plx_tracks_destroy(tracks);
+        assert_int_equal(plx_tracks_create(&patient, &tracks), 0);
+        see_it_come(10, 60, rate[i].period / 2, rate[i].period); /* 0.5 m/s */
+        assert_int_equal(count_lost(1200, rate[i].period), rate[i].lost);
+    }
+}
+
+/* At 1 Hz an obstacle that is seen keeps its number; after a gap nobody knows whose number it would be. */
+static void a_gap_ends_all_tracks(void **state)
+{
+    (void)state;
+    see_it_come(10, 12, 0.1, 1);
+    assert_int_equal(list[0].track, 1);
+    begin();
+    see(0, 11);
+    update(3);
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].track, 2);
+    assert_int_equal(list[0].status, PLX_TRACK_NEW);
+    assert_int_equal(list[0].age, 1);
+}
+
+/* One that comes at 5 m/s from 1.5 m would be behind the camera before its time is over. */
+static void nothing_is_extrapolated_to_the_camera(void **state)
+{
+    (void)state;
+    see_it_come(20, 2.45, 0.05, 0.01);
+    assert_in_range(count_lost(10, 0.1), 1, 3);
+}
+
+static void numbers_go_on_after_those_of_others(void **state)
+{
+    (void)state;
+    assert_int_equal(plx_tracks_last(tracks), 0);
+    plx_tracks_continue(tracks, 41);
+    begin();
+    see(1, 4);
+    see(-1, 4);
+    update(0.1);
+    assert_int_equal(list[0].track, 42);
+    assert_int_equal(list[1].track, 43);
+    assert_int_equal(plx_tracks_last(tracks), 43);
+    plx_tracks_continue(tracks, UINT32_MAX);
+    begin();
+    see(5, 9);
+    update(0.1);
+    assert_int_equal(list[0].track, 1); /* never 0 */
+}
+
 /* A clock that stands still or goes back must not break anything. */
 static void strange_times(void **state)
 {
     (void)state;
-    static const double step[] = {0.1, 0, -5, 0.1, 100, 0.1, 0, 0.1};
+    static const double step[] = {0.1, 0, -5, 0.1, 0, 0.1, -100, 0.1, 1.5};
     for (size_t i = 0; i < sizeof step / sizeof step[0]; i++) {
         begin();
         see(1, 4);
@@ -231,6 +320,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(passing_keeps_identity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nearest_pair_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_crowd_of_256, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_for_half_a_second_at_most, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_gap_ends_all_tracks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_extrapolated_to_the_camera, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_go_on_after_those_of_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(strange_times, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

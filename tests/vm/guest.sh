@@ -27,10 +27,12 @@ within() { # SECONDS WHAT COMMAND...
     ok "$what"
 }
 
-# Installs the packages of this run. The service is enabled by them.
+# Installs the packages of this run. The service is enabled by them, but does not start: there is no configuration.
 install_packages() {
     dpkg -i /payload/*.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log; fail "the packages do not install"; }
     [[ $(systemctl is-enabled parallaxd.service) == enabled ]] || fail "the service is not enabled by its package"
+    systemctl start parallaxd.service || fail "a start without a configuration is a failure"
+    [[ $(property ActiveState) == inactive && $(property ConditionResult) == no ]] || fail "the service runs without a configuration"
     ok "packages installed"
 }
 

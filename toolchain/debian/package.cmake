@@ -39,7 +39,7 @@ set(CPACK_DEBIAN_PARALLAX_PACKAGE_NAME parallax)
 set(CPACK_DEBIAN_PARALLAX_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PARALLAX_PACKAGE_SUGGESTS libparallax-dev)
 set(CPACK_DEBIAN_PARALLAX_PACKAGE_CONTROL_EXTRA
-    "${CMAKE_CURRENT_LIST_DIR}/postinst;${CMAKE_CURRENT_LIST_DIR}/prerm;${CMAKE_CURRENT_LIST_DIR}/postrm;${CMAKE_CURRENT_LIST_DIR}/conffiles")
+    "${CMAKE_CURRENT_LIST_DIR}/postinst;${CMAKE_CURRENT_LIST_DIR}/prerm;${CMAKE_CURRENT_LIST_DIR}/postrm")
 set(CPACK_COMPONENT_PARALLAX_DESCRIPTION "stereo vision service for robots
 Takes synchronized pairs of pictures, computes disparity and obstacles on the
 GPU or the CPU, steers the cameras' exposure, and publishes every result over

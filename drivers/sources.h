@@ -53,6 +53,7 @@ struct plx_v4l2_options {
     int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
     bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
     int64_t readout_ns; /* from the end of the exposure to a stamp of the end of the frame; 0: not known */
+    bool patient;       /* a camera that refuses what is asked of it is tried again, as one that is not there is looked for */
     struct plx_v4l2_control_options control;
 };
 
@@ -66,8 +67,10 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
                          struct plx_why *why);
 
-/* OPTIONS' texts must outlive the source. A camera that is not there is looked for, as one that went away; `rate_hz` is the
- * wished-for one until then. Errors: RANGE, UNSUPPORTED, PERMISSION, IO, NOMEM, BUSY while another program has a camera. */
+/* OPTIONS' texts must outlive the source. Cameras are opened and asked, and only a start sets anything, so that making a source
+ * disturbs no other one of the same cameras. A camera that is not there is looked for, as one that went away; `rate_hz` is the
+ * wished-for one until then. From the start on whatever a camera refuses is told as if it had gone, and tried again for ever.
+ * Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO, and BUSY where a driver lets only one program open. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_why *why);
 

@@ -8,6 +8,7 @@
 #include "core/source.h"
 
 struct plx_setup {
+    bool patient;              /* cameras that refuse are asked again */
     struct plx_stages *memory; /* backend that holds the source's buffers: a source is opened before its size is known */
     struct plx_source *source;
     struct plx_stereo_calibration calibration;
@@ -22,9 +23,9 @@ struct plx_setup {
     struct plx_exposure *exposure;
 };
 
-/* Opens all of it without starting the source. KNOWN: the calibration to use, as a probe found it; NULL: reads it from where
- * CONFIG says. On failure SETUP is closed again and *ret_report says FAILED: error, exit code,
- * sentence. Returns 0 or a negative plx_error. */
+/* Opens all of it without starting the source. KNOWN: a probe found all this to work, with this calibration: a camera that
+ * refuses now is no failure, but is asked again. NULL: reads the calibration from where CONFIG says. On failure SETUP is closed
+ * again and *ret_report says FAILED: error, exit code, sentence. Returns 0 or a negative plx_error. */
 int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, const struct plx_stereo_calibration *known,
                    struct plx_report *ret_report);
 

@@ -35,17 +35,24 @@ static bool direct(const struct plx_v4l2_buffers *buffers)
     return kind_of(buffers) != PLX_MEMORY_MMAP;
 }
 
-/* Whether the driver really takes MEMORY, not only in name: some refuse at the first buffer. */
-static bool takes(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory)
+/* Whether the driver really takes MEMORY, not only in name: some refuse at the first buffer. UNSUPPORTED; BUSY or LOST, which
+ * say nothing of that. */
+static int try_memory(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory,
+                      struct plx_why *why)
 {
-    bool taken = plx_v4l2_queue_request(node, kind, LEAST) > 0 && plx_v4l2_queue_give(node, kind, 1, 0, memory) == 0;
+    int result = plx_v4l2_queue_request(node, kind, LEAST);
+
+    if (result == -EBUSY || result == -ENODEV)
+        return plx_v4l2_fail(why, node->path, result, "the driver gives no buffers");
+    if (result > 0)
+        result = plx_v4l2_queue_give(node, kind, 1, 0, memory);
     plx_v4l2_queue_stop(node);
     plx_v4l2_queue_request(node, kind, 0);
-    return taken;
+    return result == 0 ? 0 : PLX_ERR_UNSUPPORTED;
 }
 
 /* Finds the best way that NODE and the backend have, tried with the first slot, which gets its memory. */
-static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes)
+static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes, struct plx_why *why)
 {
     const bool copies = node->converting || buffers->jpeg || buffers->deal.planes > 1;
     struct plx_v4l2_memory *first = &buffers->slot[0].memory;
@@ -56,15 +63,19 @@ static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_no
         if (direct(buffers) && copies)
             continue;
         result = ways[i].make(buffers->stages, bytes, first);
-        if (result == 0 && (!direct(buffers) || takes(node, ways[i].kind, first)))
-            break;
+        if (result < 0)
+            continue;
+        result = direct(buffers) ? try_memory(node, ways[i].kind, first, why) : 0;
         if (result == 0)
-            plx_v4l2_memory_free(buffers->stages, first);
+            break;
+        plx_v4l2_memory_free(buffers->stages, first);
+        if (result != PLX_ERR_UNSUPPORTED)
+            break;
     }
     return result;
 }
 
-static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node)
+static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why)
 {
     const struct plx_v4l2_deal *deal = &buffers->deal;
     size_t bytes = deal->bytes[0];
@@ -77,7 +88,7 @@ static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node
         bytes = buffers->pitch * (size_t)deal->height;
     }
     if (result == 0)
-        result = choose_way(buffers, node, bytes);
+        result = choose_way(buffers, node, bytes, why);
     for (int i = 1; i < PLX_V4L2_SLOTS && result == 0; i++)
         result = buffers->way->make(buffers->stages, bytes, &buffers->slot[i].memory);
     return result;
@@ -92,10 +103,12 @@ int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_nod
     if (buffers) {
         buffers->stages = stages;
         buffers->deal = *deal;
-        result = allocate(buffers, node);
+        result = allocate(buffers, node, why);
     }
     if (result < 0) {
         plx_v4l2_buffers_destroy(buffers);
+        if (result != PLX_ERR_NOMEM)
+            return result;
         return plx_fail(why, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS, deal->width,
                         deal->height);
     }

@@ -47,7 +47,8 @@ struct plx_v4l2_picture {
     enum plx_memory memory; /* how it came */
 };
 
-/* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM. */
+/* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM;
+ * BUSY or LOST, where the driver lets nobody try. */
 int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node, const struct plx_v4l2_deal *deal,
                             struct plx_v4l2_buffers **ret_buffers, struct plx_why *why);
 void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers); /* detached; NULL is fine */

@@ -9,7 +9,8 @@
 
 #include "core/clock.h"
 
-#define RETRY_NS (100 * PLX_NS_PER_MS) /* from one look for a camera to the next */
+#define RETRY_NS (100 * PLX_NS_PER_MS) /* from one look for a camera to the next; twice as long with each refusal ... */
+#define MOST_DOUBLINGS 4               /* ... up to 1.6 s */
 #define SILENCE_NS PLX_NS_PER_S        /* without a picture for so long ... */
 #define SILENCE_PERIODS 5              /* ... and so many periods, the stream is restarted */
 #define DEFAULT_PERIOD_NS (PLX_NS_PER_S / 30)
@@ -19,13 +20,13 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
     return camera->deal.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->deal.rate_hz) : DEFAULT_PERIOD_NS;
 }
 
-/* Controls come before the format: a sensor mode may decide on it. */
-static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_why *why)
+/* Sets all that the camera is to be. Controls come before the format: a sensor mode may decide on it. */
+static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_why *why)
 {
     struct plx_why *note = &camera->note;
 
     note->text[0] = '\0';
-    int result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, note, why);
+    int result = plx_v4l2_steer_configure(&camera->steer, &camera->node, note, why);
     if (result == 0)
         result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, why);
     if (result < 0)
@@ -46,10 +47,9 @@ static int agree(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal,
 /* Buffers for pictures of DEAL; those that are there must fit. */
 static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_deal *deal, struct plx_why *why)
 {
-    const struct plx_v4l2_deal *old = &camera->deal;
-
     if (!camera->buffers)
         return plx_v4l2_buffers_create(camera->stages, &camera->node, deal, &camera->buffers, why);
+    const struct plx_v4l2_deal *old = &camera->buffers->deal;
     if (deal->format != old->format || deal->pitch != old->pitch || deal->bytes[0] != old->bytes[0])
         return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
     return 0;
@@ -65,13 +65,14 @@ static void close_node(struct plx_v4l2_camera *camera)
 int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_why *why)
 {
     struct plx_v4l2_deal deal = {.format = NULL};
+    bool settled = false;
 
     int result = plx_v4l2_find(&camera->rule, &camera->node, why);
     if (result < 0)
         return result;
-    result = agree(camera, &deal, why);
+    result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, &settled, why);
     if (result == 0)
-        result = fit_buffers(camera, &deal, why);
+        result = plx_v4l2_foresee(&camera->node, &camera->wish, settled, &deal, why);
     if (result < 0) {
         close_node(camera);
         return result;
@@ -89,10 +90,8 @@ void plx_v4l2_camera_close(struct plx_v4l2_camera *camera)
     camera->buffers = NULL;
 }
 
-int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
+static int stream(struct plx_v4l2_camera *camera, struct plx_why *why)
 {
-    if (camera->streaming)
-        return 0;
     plx_v4l2_clock_init(&camera->clock, plx_v4l2_camera_period_ns(camera));
     int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, why);
     plx_v4l2_steer_forget(&camera->steer);
@@ -100,6 +99,21 @@ int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
     camera->streaming = result == 0;
     camera->progress_ns = plx_now_ns();
     return result;
+}
+
+int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
+{
+    struct plx_v4l2_deal deal = {.format = NULL};
+
+    if (camera->streaming)
+        return 0;
+    int result = configure(camera, &deal, why);
+    if (result == 0)
+        result = fit_buffers(camera, &deal, why);
+    if (result < 0)
+        return result;
+    camera->deal = deal;
+    return stream(camera, why);
 }
 
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera)
@@ -158,7 +172,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     if (result < 0)
         return result;
     camera->progress_ns = plx_now_ns();
-    camera->silences = 0;
+    camera->silences = camera->refusals = 0;
     const struct plx_v4l2_stamp stamp = {.stamp_ns = picture.stamp_ns,
                                          .arrival_ns = camera->progress_ns,
                                          .realtime_ns = realtime_ns(),
@@ -190,11 +204,15 @@ bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, f
            plx_v4l2_steer_set(&camera->steer, &camera->node, camera->last_sequence, exposure_us, gain) == 0;
 }
 
-void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera)
+void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera, int error)
 {
+    const bool worked = camera->streaming && camera->seen;
+    const int doublings = camera->refusals < MOST_DOUBLINGS ? camera->refusals : MOST_DOUBLINGS;
+
     plx_v4l2_camera_stop(camera);
     plx_v4l2_close(&camera->node); /* the driver frees its node only then */
-    camera->retry_ns = plx_now_ns() + RETRY_NS;
+    camera->retry_ns = plx_now_ns() + (RETRY_NS << doublings);
+    camera->refusals = worked || error == PLX_ERR_LOST ? 0 : camera->refusals + 1;
 }
 
 bool plx_v4l2_camera_is_silent(const struct plx_v4l2_camera *camera, int64_t now_ns)
@@ -210,7 +228,7 @@ int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_why *why)
     if (camera->silences++ > 0)
         return plx_fail(why, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened anew", camera->node.path, silent_s);
     plx_v4l2_camera_stop(camera);
-    int result = plx_v4l2_camera_start(camera, why);
+    int result = stream(camera, why);
     if (result == 0)
         plx_fail(why, 0, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
     return result;

@@ -22,10 +22,10 @@ struct plx_v4l2_camera {
     const struct plx_v4l2_control_options *control;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 
-    struct plx_v4l2_node node; /* closed while the camera is away */
-    struct plx_v4l2_deal deal;
+    struct plx_v4l2_node node;        /* closed while the camera is away */
+    struct plx_v4l2_deal deal;        /* foreseen, until it was started */
     struct plx_why note;              /* how that differs from the wish */
-    struct plx_v4l2_buffers *buffers; /* NULL until it was opened for the first time */
+    struct plx_v4l2_buffers *buffers; /* NULL until it was started for the first time */
     struct plx_v4l2_clock clock;
     struct plx_v4l2_steer steer;
     int64_t tegra_ns;
@@ -36,6 +36,7 @@ struct plx_v4l2_camera {
     int64_t progress_ns; /* the last picture, or the last attempt to get one */
     int64_t retry_ns;    /* away: when to look for it again */
     int silences;        /* attempts in a row that brought no picture */
+    int refusals;        /* errors in a row of a camera that is there */
 };
 
 /* Closed, and not to be found yet. */
@@ -49,12 +50,15 @@ static inline bool plx_v4l2_camera_is_away(const struct plx_v4l2_camera *camera)
     return camera->node.fd < 0;
 }
 
-/* Finds the camera, agrees on the rule's and the wish's terms, and, the first time, allocates its buffers; later it must give
- * what they were made for. LOST if it is not there, else the errors of plx_v4l2_find and plx_v4l2_negotiate, NOMEM; it is
- * closed then. */
+/* Finds the camera and checks the wish and the controls against what it offers. Sets nothing: the camera may be at work for
+ * another engine, and OPEN be all that comes (a configuration that is only tried). LOST if it is not there, else the errors of
+ * plx_v4l2_find, plx_v4l2_steer_open and plx_v4l2_foresee; it is closed then. */
 int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_why *why);
 void plx_v4l2_camera_close(struct plx_v4l2_camera *camera);
 
+/* Sets controls, format and rate, allocates the buffers the first time (later the camera must give what they were made for),
+ * and lets it stream; streaming already is fine. Errors of plx_v4l2_steer_configure and plx_v4l2_negotiate, NOMEM; see
+ * plx_v4l2_camera_lost. */
 int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why);
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera);
 
@@ -67,8 +71,9 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera);
 /* Sets exposure and gain now, if a picture has come since the start: it says from when on they count. False if not. */
 bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, float gain);
 
-/* Lets go of a camera that failed; it may be opened again from retry_ns on. */
-void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera);
+/* Lets go of a camera that failed with ERROR; it may be opened again from retry_ns on: soon if it is LOST, else the later the
+ * more often it was refused. */
+void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera, int error);
 
 /* It streams, and has given nothing for too long. Reviving restarts the stream, and says so in WHY; an error, LOST above all,
  * means that the camera should be opened anew. */

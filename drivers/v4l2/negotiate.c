@@ -4,91 +4,12 @@
 #include <errno.h>
 #include <linux/videodev2.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <parallax/error.h>
 
 #include "core/raw.h"
 #include "drivers/v4l2/crop.h"
-
-static double hertz(struct v4l2_fract interval)
-{
-    return interval.numerator ? (double)interval.denominator / interval.numerator : 0.0;
-}
-
-static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
-{
-    const uint32_t w = (uint32_t)width, h = (uint32_t)height;
-    struct v4l2_frmsizeenum size = {.pixel_format = fourcc};
-    int result;
-
-    for (; (result = plx_v4l2_call(node, VIDIOC_ENUM_FRAMESIZES, &size)) == 0; size.index++) {
-        const struct v4l2_frmsize_stepwise *step = &size.stepwise;
-        if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
-            if (size.discrete.width == w && size.discrete.height == h)
-                return true;
-            continue;
-        }
-        return w >= step->min_width && w <= step->max_width && h >= step->min_height && h <= step->max_height;
-    }
-    return result == -ENOTTY; /* it does not say: S_FMT will */
-}
-
-double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
-{
-    struct v4l2_frmivalenum interval = {.pixel_format = fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
-    double best = 0.0;
-
-    if (!offers_size(node, fourcc, width, height))
-        return 0.0;
-    for (; plx_v4l2_call(node, VIDIOC_ENUM_FRAMEINTERVALS, &interval) == 0; interval.index++) {
-        const bool discrete = interval.type == V4L2_FRMIVAL_TYPE_DISCRETE;
-        best = fmax(best, hertz(discrete ? interval.discrete : interval.stepwise.min));
-        if (!discrete)
-            break;
-    }
-    return best > 0.0 ? best : -1.0;
-}
-
-/* The first format in order of preference that is fast enough, else the fastest; NULL if none that can be read is offered. */
-static const struct plx_v4l2_format *choose(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish)
-{
-    const struct plx_v4l2_format *best = NULL;
-    double best_rate = 0.0;
-
-    for (int i = 0; i < plx_v4l2_format_count; i++) {
-        struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
-        while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && offer.pixelformat != plx_v4l2_formats[i].fourcc)
-            offer.index++;
-        if (offer.pixelformat != plx_v4l2_formats[i].fourcc)
-            continue;
-        double rate = plx_v4l2_best_rate(node, offer.pixelformat, wish->width, wish->height);
-        if (rate < 0.0) /* it does not say: as fast as it was asked to be */
-            rate = fmax(wish->rate_hz, 1.0);
-        if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
-            best = &plx_v4l2_formats[i];
-            best_rate = rate;
-        }
-        if (rate > 0.0 && rate >= wish->rate_hz * (1.0 - PLX_V4L2_SAME_RATE))
-            return &plx_v4l2_formats[i];
-    }
-    return best;
-}
-
-/* "GREY, YUYV" of what NODE offers, for people. */
-static void list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes)
-{
-    struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (; plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && used + 8 < bytes; offer.index++) {
-        char name[5];
-        plx_v4l2_fourcc_text(offer.pixelformat, name);
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s", offer.index ? ", " : "", name);
-    }
-}
+#include "drivers/v4l2/offer.h"
 
 static void fill_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
                         struct v4l2_format *ret_format)
@@ -152,12 +73,29 @@ static int read_format(const struct plx_v4l2_node *node, const struct v4l2_forma
     return 0;
 }
 
-/* Sets the format; where another program (or an engine that is being replaced) streams already, takes what is set. */
+/* DEAL against WISH. UNSUPPORTED, with what the camera gives instead. */
+static int compare(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
+                   const struct plx_v4l2_deal *deal, struct plx_why *why)
+{
+    char name[5], offered[160];
+
+    plx_v4l2_fourcc_text(fourcc, name);
+    plx_v4l2_list_formats(node, offered, sizeof offered);
+    if (deal->format->fourcc != fourcc)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera does not give %s; it offers %s", node->path, name, offered);
+    if (deal->width != wish->width || deal->height != wish->height)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "%s: the camera gives %dx%d pixels instead of %dx%d as %s; set source.width and height to a size that "
+                        "`parallax cameras` lists",
+                        node->path, deal->width, deal->height, wish->width, wish->height, name);
+    return 0;
+}
+
+/* Sets the format; where another program streams already, takes what is set. */
 static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
                       struct plx_v4l2_deal *ret_deal, struct plx_why *why)
 {
     struct v4l2_format format;
-    char name[5], offered[160];
 
     fill_format(node, wish, fourcc, &format);
     int result = plx_v4l2_call(node, VIDIOC_S_FMT, &format);
@@ -167,20 +105,39 @@ static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wi
     if (result < 0)
         return plx_v4l2_fail(why, node->path, result, "the format cannot be set");
     result = read_format(node, &format, ret_deal, why);
+    if (result == 0)
+        result = compare(node, wish, fourcc, ret_deal, why);
+    if (result < 0 && busy)
+        return plx_fail(why, PLX_ERR_BUSY, "%s: another program uses the camera with another format", node->path);
+    return result;
+}
+
+/* What setting the format would give, as far as the camera says without setting it. */
+static int try_format(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, uint32_t fourcc,
+                      struct plx_v4l2_deal *deal, struct plx_why *why)
+{
+    struct plx_v4l2_deal tried;
+    struct v4l2_format format;
+
+    fill_format(node, wish, fourcc, &format);
+    if (plx_v4l2_call(node, VIDIOC_G_FMT, &format) == 0 && read_format(node, &format, &tried, NULL) == 0 &&
+        compare(node, wish, fourcc, &tried, NULL) == 0)
+        goto agreed; /* set already, by an engine that works with it: the camera need not be asked */
+    fill_format(node, wish, fourcc, &format);
+    int result = plx_v4l2_call(node, VIDIOC_TRY_FMT, &format);
+    if (result == -ENOTTY || result == -EBUSY)
+        return 0; /* it does not say: setting it will */
+    if (result < 0)
+        return plx_v4l2_fail(why, node->path, result, "the format is refused");
+    result = read_format(node, &format, &tried, why);
+    if (result == 0)
+        result = compare(node, wish, fourcc, &tried, why);
     if (result < 0)
         return result;
-    plx_v4l2_fourcc_text(fourcc, name);
-    list_formats(node, offered, sizeof offered);
-    if (ret_deal->width == wish->width && ret_deal->height == wish->height && ret_deal->format->fourcc == fourcc)
-        return 0;
-    if (busy)
-        return plx_fail(why, PLX_ERR_BUSY, "%s: another program uses the camera with another format", node->path);
-    if (ret_deal->format->fourcc != fourcc)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera does not give %s; it offers %s", node->path, name, offered);
-    return plx_fail(why, PLX_ERR_UNSUPPORTED,
-                    "%s: the camera gives %dx%d pixels instead of %dx%d as %s; set source.width and height to a size that "
-                    "`parallax cameras` lists",
-                    node->path, ret_deal->width, ret_deal->height, wish->width, wish->height, name);
+agreed:
+    tried.rate_hz = deal->rate_hz;
+    *deal = tried;
+    return 0;
 }
 
 static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *deal)
@@ -198,17 +155,17 @@ static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_wis
         plx_v4l2_call(node, VIDIOC_S_PARM, &param); /* what came of it is read next; busy: stays as it is */
         plx_v4l2_call(node, VIDIOC_G_PARM, &param);
     }
-    deal->rate_hz = hertz(param.parm.capture.timeperframe);
+    deal->rate_hz = plx_v4l2_hertz(param.parm.capture.timeperframe);
 }
 
-int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
+/* The format to ask for, through libv4l2 where none can be read directly. */
+static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, const struct plx_v4l2_format **ret_format,
                        struct plx_why *note, struct plx_why *why)
 {
-    struct plx_v4l2_deal deal;
     char offered[160], name[5];
 
-    list_formats(node, offered, sizeof offered);
-    const struct plx_v4l2_format *format = wish->fourcc ? plx_v4l2_format_find(wish->fourcc) : choose(node, wish);
+    plx_v4l2_list_formats(node, offered, sizeof offered);
+    const struct plx_v4l2_format *format = wish->fourcc ? plx_v4l2_format_find(wish->fourcc) : plx_v4l2_choose(node, wish);
     plx_v4l2_fourcc_text(wish->fourcc, name);
     if (wish->fourcc && !format)
         return plx_fail(why, PLX_ERR_UNSUPPORTED, "source.format %s cannot be read; the camera %s offers %s", name, node->path,
@@ -217,15 +174,53 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *w
         int result = plx_v4l2_convert(node, why);
         if (result < 0)
             return result;
-        format = choose(node, wish);
-        plx_v4l2_note(note, "%s: libv4l2 converts %s, which costs a copy", node->path, offered);
+        format = plx_v4l2_choose(node, wish);
     }
     if (!format)
         return plx_fail(why, PLX_ERR_UNSUPPORTED,
                         "%s: the camera offers %s, none of them %dx%d pixels in a form that can be read; "
                         "`parallax cameras` lists the sizes",
                         node->path, offered, wish->width, wish->height);
-    int result = plx_v4l2_crop_set(node, wish, why);
+    if (node->converting)
+        plx_v4l2_note(note, "%s: libv4l2 converts %s, which costs a copy", node->path, offered);
+    *ret_format = format;
+    return 0;
+}
+
+int plx_v4l2_foresee(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool settled, struct plx_v4l2_deal *ret_deal,
+                     struct plx_why *why)
+{
+    struct v4l2_streamparm param = {.type = plx_v4l2_buffer_type(node)};
+    struct plx_v4l2_deal deal = {.rate_hz = wish->rate_hz};
+    const struct plx_v4l2_format *format = NULL;
+    struct plx_why note = {""};
+    bool cropped;
+
+    if (deal.rate_hz <= 0.0 && plx_v4l2_call(node, VIDIOC_G_PARM, &param) == 0)
+        deal.rate_hz = plx_v4l2_hertz(param.parm.capture.timeperframe);
+    int result = plx_v4l2_crop_foresee(node, wish, &cropped, why);
+    if (result < 0)
+        return result;
+    result = pick_format(node, wish, &format, &note, why);
+    if (result == 0)
+        result = try_format(node, wish, format->fourcc, &deal, why);
+    const bool readable = !wish->fourcc || plx_v4l2_format_find(wish->fourcc);
+    if (result == PLX_ERR_UNSUPPORTED && readable && !(settled && cropped))
+        result = 0; /* what is still to be set may change it */
+    if (result == 0)
+        *ret_deal = deal;
+    return result;
+}
+
+int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
+                       struct plx_why *note, struct plx_why *why)
+{
+    const struct plx_v4l2_format *format;
+    struct plx_v4l2_deal deal;
+
+    int result = pick_format(node, wish, &format, note, why);
+    if (result == 0)
+        result = plx_v4l2_crop_set(node, wish, why);
     if (result == 0)
         result = set_format(node, wish, format->fourcc, &deal, why);
     if (result == 0)

@@ -31,13 +31,16 @@ struct plx_v4l2_deal {
     bool rate_unset;               /* S_PARM is not there: a control may set the rate */
 };
 
+/* What negotiating WISH would come to, without setting anything: the camera may be at work for another process. FORMAT is NULL
+ * where that shows only when it is set. SETTLED: the controls have their values already; else they, as cropping, may change
+ * what the camera gives, and only what it can never give is refused. UNSUPPORTED, errors of plx_v4l2_fail. */
+int plx_v4l2_foresee(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool settled, struct plx_v4l2_deal *ret_deal,
+                     struct plx_why *why);
+
 /* Sets WISH and reads back what came of it. Through libv4l2 where the camera has no format that can be read directly. NOTE says
  * what differs and is lived with; else it stays as it is. UNSUPPORTED, with what the camera offers instead; BUSY; errors of
  * plx_v4l2_fail. */
 int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
                        struct plx_why *note, struct plx_why *why);
-
-/* The highest rate that FOURCC offers at that size, Hz; 0 if it does not offer the size; -1 if the camera does not say. */
-double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height);
 
 #endif

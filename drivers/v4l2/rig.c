@@ -65,12 +65,13 @@ static void join_ranges(struct plx_v4l2_rig *rig)
     plx_v4l2_demand_limit(&rig->demand, &range);
 }
 
-/* Once a camera was opened. The two of a pair must give pictures of one kind. */
+/* Once a camera was opened, and again once it was started. The two of a pair must give pictures of one kind. */
 static int agree(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_why *why)
 {
     const struct plx_v4l2_camera *left = &rig->camera[PLX_LEFT], *last = &rig->camera[rig->cameras - 1];
+    const struct plx_v4l2_format *a = left->deal.format, *b = last->deal.format;
 
-    if (left->buffers && last->buffers && left->deal.format->format != last->deal.format->format)
+    if (a && b && a->format != b->format)
         return plx_fail(why, PLX_ERR_UNSUPPORTED,
                         "the two cameras give different formats; set source.format to one that both have");
     join_ranges(rig);
@@ -80,17 +81,17 @@ static int agree(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struc
 
 int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why)
 {
-    int result = 0;
-
     plx_v4l2_inbox_agree(&rig->inbox, rig->camera[0].wish.rate_hz, &rig->camera[0].note); /* until a camera says more */
-    for (int i = 0; i < rig->cameras && result == 0; i++) {
-        result = plx_v4l2_camera_open(&rig->camera[i], why);
+    for (int i = 0; i < rig->cameras; i++) {
+        int result = plx_v4l2_camera_open(&rig->camera[i], why);
         if (result == 0)
             result = agree(rig, &rig->camera[i], why);
-        else if (result == PLX_ERR_LOST)
-            result = 0;
+        if (result < 0 && result != PLX_ERR_LOST && !rig->patient)
+            return result;
+        if (result < 0)
+            plx_v4l2_camera_close(&rig->camera[i]);
     }
-    return result;
+    return 0;
 }
 
 /* Both eyes have given the same frame, and the next is not near: what is set now counts from the same frame on. */
@@ -129,11 +130,11 @@ static void tell_lost(struct plx_v4l2_rig *rig, const struct plx_v4l2_camera *ca
     plx_v4l2_inbox_tell(&rig->inbox, flag[camera->eye], why);
 }
 
-/* Lets go of CAMERA and says WHY; it is looked for from now on. */
-static void lose(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, const struct plx_why *why)
+/* Lets go of CAMERA, which failed with ERROR, and says WHY; it is looked for from now on. */
+static void lose(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, int error, const struct plx_why *why)
 {
     tell_lost(rig, camera, why);
-    plx_v4l2_camera_lost(camera);
+    plx_v4l2_camera_lost(camera, error);
 }
 
 /* Takes all that has come from CAMERA, and lets go of it when it fails. */
@@ -153,23 +154,25 @@ static void drain(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
     if (result == PLX_ERR_TIMEOUT)
         result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &why);
     if (result < 0)
-        lose(rig, camera, &why);
+        lose(rig, camera, result, &why);
 }
 
-/* Looks for CAMERA, and starts it. */
-static void find(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
+/* Starts CAMERA, looking for it first where it is away. Whatever is wrong with it, it is tried again. */
+static void begin(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
 {
     struct plx_why why = {""};
+    int result = 0;
 
-    int result = plx_v4l2_camera_open(camera, &why);
-    if (result == 0)
-        result = agree(rig, camera, &why);
+    if (plx_v4l2_camera_is_away(camera))
+        result = plx_v4l2_camera_open(camera, &why);
     if (result == 0)
         result = plx_v4l2_camera_start(camera, &why);
     if (result == 0)
+        result = agree(rig, camera, &why);
+    if (result == 0)
         plx_v4l2_demand_renew(&rig->demand);
     else
-        lose(rig, camera, &why);
+        lose(rig, camera, result, &why);
 }
 
 /* Brings CAMERA back: one that is away, or silent for too long. */
@@ -179,13 +182,14 @@ static void mend(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
     struct plx_why why = {""};
 
     if (!camera->streaming && now >= camera->retry_ns)
-        find(rig, camera);
+        begin(rig, camera);
     if (!plx_v4l2_camera_is_silent(camera, now))
         return;
-    if (plx_v4l2_camera_revive(camera, &why) == 0)
+    const int result = plx_v4l2_camera_revive(camera, &why);
+    if (result == 0)
         tell_lost(rig, camera, &why);
     else
-        lose(rig, camera, &why);
+        lose(rig, camera, result, &why);
 }
 
 static void wait_for_cameras(struct plx_v4l2_rig *rig)
@@ -231,16 +235,9 @@ int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why)
     if (rig->running)
         return 0;
     plx_v4l2_inbox_open(&rig->inbox);
-    for (int i = 0; i < rig->cameras && result == 0; i++) {
-        struct plx_v4l2_camera *camera = &rig->camera[i];
-        if (plx_v4l2_camera_is_away(camera))
-            continue;
-        result = plx_v4l2_camera_start(camera, why);
-        if (result == PLX_ERR_LOST) { /* it went away just now */
-            lose(rig, camera, why);
-            result = 0;
-        }
-    }
+    for (int i = 0; i < rig->cameras; i++)
+        if (!plx_v4l2_camera_is_away(&rig->camera[i]))
+            begin(rig, &rig->camera[i]);
     plx_v4l2_demand_renew(&rig->demand);
     atomic_store(&rig->stopping, false);
     if (result == 0 && pthread_create(&rig->thread, NULL, run, rig) != 0)

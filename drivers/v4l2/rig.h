@@ -16,6 +16,7 @@
 struct plx_v4l2_rig {
     struct plx_v4l2_camera camera[PLX_EYES]; /* while the thread runs its own */
     int cameras;
+    bool patient; /* set before opening: see plx_v4l2_rig_open */
     struct plx_v4l2_inbox inbox;
     struct plx_v4l2_demand demand;
     int wake_fd; /* eventfd: a buffer is back, something is asked for, or it is time to stop */
@@ -29,12 +30,15 @@ struct plx_v4l2_rig {
 int plx_v4l2_rig_init(struct plx_v4l2_rig *rig); /* without cameras. NOMEM */
 void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig);
 
-/* Opens the cameras, of which `rule`, `wish` and the like are set. One that is not there is looked for from the start on, as
- * one that goes away later. Errors of plx_v4l2_camera_open but LOST; UNSUPPORTED if they do not give pictures of one kind. */
+/* Opens the cameras, of which `rule`, `wish` and the like are set, and checks them without setting anything. One that is not
+ * there is looked for from the start on, as one that goes away later; if the rig is patient, so is one that refuses. Else the
+ * errors of plx_v4l2_camera_open; UNSUPPORTED if they do not give pictures of one kind. */
 int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why);
 
-int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why); /* running already is fine */
-void plx_v4l2_rig_stop(struct plx_v4l2_rig *rig);                      /* pictures that were read stay with the reader */
+/* Sets the cameras up and lets them stream; running already is fine. Whatever a camera refuses is told, and tried again for
+ * ever. NOMEM: no thread. */
+int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why);
+void plx_v4l2_rig_stop(struct plx_v4l2_rig *rig); /* pictures that were read stay with the reader */
 
 /* From any thread: something is to be done. */
 void plx_v4l2_rig_wake(struct plx_v4l2_rig *rig);

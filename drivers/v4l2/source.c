@@ -27,7 +27,9 @@ static int start(struct plx_source *source, struct plx_why *why)
     struct plx_v4l2_rig *rig = &v4l2_of(source)->rig;
 
     rig->heartbeats = source->heartbeats;
-    return plx_v4l2_rig_start(rig, why);
+    int result = plx_v4l2_rig_start(rig, why);
+    plx_v4l2_inbox_terms(&rig->inbox, &source->rate_hz, &source->note);
+    return result;
 }
 
 static void stop(struct plx_source *source)
@@ -99,6 +101,7 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
     int result = 0;
 
     self->rig.cameras = both_in_one ? 1 : PLX_EYES;
+    self->rig.patient = options->patient;
     for (int i = 0; i < self->rig.cameras; i++) {
         struct plx_v4l2_camera *camera = &self->rig.camera[i];
         plx_v4l2_camera_init(camera);

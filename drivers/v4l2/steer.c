@@ -58,28 +58,56 @@ static int set(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, c
     return plx_v4l2_control_set(node, control, value);
 }
 
+/* The next control that OPTIONS names and what it is to be: 1, 0 at the end, or an error. */
+static int next_named(const struct plx_v4l2_node *node, const char **text, struct plx_v4l2_control *ret_control,
+                      int64_t *ret_value, struct plx_why *why)
+{
+    struct plx_v4l2_assignment assignment;
+
+    int result = plx_v4l2_assignment_next(text, &assignment, why);
+    if (result <= 0)
+        return result;
+    result = plx_v4l2_control_find(node, assignment.name, ret_control, why);
+    if (result < 0)
+        return result;
+    if (assignment.value != plx_v4l2_control_cut(ret_control, assignment.value))
+        return plx_fail(why, PLX_ERR_RANGE, "%s: control %s cannot be %lld; expected %lld to %lld in steps of %lld", node->path,
+                        ret_control->name, (long long)assignment.value, (long long)ret_control->minimum,
+                        (long long)ret_control->maximum, (long long)ret_control->step);
+    *ret_value = assignment.value;
+    return 1;
+}
+
+static int check_named(const struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, bool *ret_settled,
+                       struct plx_why *why)
+{
+    const char *text = steer->options->controls;
+    struct plx_v4l2_control control;
+    int64_t value, now;
+    int result;
+
+    *ret_settled = true;
+    while ((result = next_named(node, &text, &control, &value, why)) > 0)
+        if (plx_v4l2_control_get(node, &control, &now) < 0 || now != value)
+            *ret_settled = false;
+    return result;
+}
+
 static int set_named(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *why)
 {
     const char *text = steer->options->controls;
-    struct plx_v4l2_assignment assignment;
+    struct plx_v4l2_control control;
+    int64_t value;
     int result;
 
-    while ((result = plx_v4l2_assignment_next(&text, &assignment, why)) > 0) {
-        struct plx_v4l2_control control;
-        int64_t now = assignment.value;
-        result = plx_v4l2_control_find(node, assignment.name, &control, why);
-        if (result < 0)
-            return result;
-        if (assignment.value != plx_v4l2_control_cut(&control, assignment.value))
-            return plx_fail(why, PLX_ERR_RANGE, "%s: control %s cannot be %lld; expected %lld to %lld in steps of %lld",
-                            node->path, control.name, (long long)assignment.value, (long long)control.minimum,
-                            (long long)control.maximum, (long long)control.step);
-        result = set(steer, node, &control, assignment.value);
+    while ((result = next_named(node, &text, &control, &value, why)) > 0) {
+        int64_t now = value;
+        result = set(steer, node, &control, value);
         if (result < 0)
             return plx_v4l2_fail(why, node->path, result, control.name);
-        if (plx_v4l2_control_get(node, &control, &now) == 0 && now != assignment.value)
+        if (plx_v4l2_control_get(node, &control, &now) == 0 && now != value)
             return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: control %s was set to %lld and is %lld", node->path, control.name,
-                            (long long)assignment.value, (long long)now);
+                            (long long)value, (long long)now);
     }
     return result;
 }
@@ -136,16 +164,26 @@ static int find_knobs(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *
 }
 
 int plx_v4l2_steer_open(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node,
-                        const struct plx_v4l2_control_options *options, struct plx_why *note, struct plx_why *why)
+                        const struct plx_v4l2_control_options *options, bool *ret_settled, struct plx_why *why)
 {
-    struct plx_v4l2_control mains;
+    struct plx_why note = {""};
 
     steer->options = options;
     steer->manual = false;
     plx_v4l2_steer_forget(steer);
-    if (options->flicker_hz && plx_v4l2_control_by_id(node, V4L2_CID_POWER_LINE_FREQUENCY, &mains))
-        set(steer, node, &mains,
-            options->flicker_hz == 50 ? V4L2_CID_POWER_LINE_FREQUENCY_50HZ : V4L2_CID_POWER_LINE_FREQUENCY_60HZ);
+    int result = check_named(steer, node, ret_settled, why);
+    return result == 0 ? find_knobs(steer, node, &note, why) : result;
+}
+
+int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *note,
+                             struct plx_why *why)
+{
+    const int flicker_hz = steer->options->flicker_hz;
+    struct plx_v4l2_control mains;
+
+    steer->manual = false;
+    if (flicker_hz && plx_v4l2_control_by_id(node, V4L2_CID_POWER_LINE_FREQUENCY, &mains))
+        set(steer, node, &mains, flicker_hz == 50 ? V4L2_CID_POWER_LINE_FREQUENCY_50HZ : V4L2_CID_POWER_LINE_FREQUENCY_60HZ);
     int result = set_named(steer, node, why);
     return result == 0 ? find_knobs(steer, node, note, why) : result;
 }

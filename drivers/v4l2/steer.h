@@ -34,10 +34,16 @@ struct plx_v4l2_steer {
     int saved_count;
 };
 
-/* Finds the controls of NODE, which was just opened, and sets those of OPTIONS, which must outlive STEER. NOTE says what cannot
- * be steered and why. RANGE or UNSUPPORTED if a control that OPTIONS names is not there, or refuses. */
+/* Finds the controls of NODE, which was just opened, and those of OPTIONS, which must outlive STEER; sets nothing.
+ * *ret_settled: those that OPTIONS names have their values already. RANGE or UNSUPPORTED if one is not there, or cannot have
+ * its value. */
 int plx_v4l2_steer_open(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node,
-                        const struct plx_v4l2_control_options *options, struct plx_why *note, struct plx_why *why);
+                        const struct plx_v4l2_control_options *options, bool *ret_settled, struct plx_why *why);
+
+/* Sets the controls that OPTIONS names, and finds the others again, whose ranges may have changed. NOTE says what cannot be
+ * steered and why. Errors as above; those of plx_v4l2_fail. */
+int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *note,
+                             struct plx_why *why);
 
 /* Sets the rate by a control, for drivers that set it only so. Returns what is in force, Hz; 0 where there is no such control.
  */

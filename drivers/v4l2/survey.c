@@ -7,7 +7,7 @@
 
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
-#include "drivers/v4l2/negotiate.h"
+#include "drivers/v4l2/offer.h"
 
 #define SLOW_HZ 15.0 /* a suggestion should not be slower */
 #define WIDE_PX 1280 /* nor an eye wider */

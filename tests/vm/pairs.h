@@ -53,12 +53,12 @@ static inline void pairs_open_in(struct pairs *pairs, struct plx_stages *stages,
     int result = plx_v4l2_create(pairs->stages, options, &pairs->source, &why);
     if (result < 0)
         fail_msg("%s", why.text);
-    if (pairs->source->note.text[0])
-        print_message("note: %s\n", pairs->source->note.text);
-    plx_pairing_init(&pairs->pairing, plx_pairing_default_tolerance_ns(pairs->source->rate_hz));
     result = pairs->source->ops->start(pairs->source, &why);
     if (result < 0)
         fail_msg("%s", why.text);
+    if (pairs->source->note.text[0])
+        print_message("note: %s\n", pairs->source->note.text);
+    plx_pairing_init(&pairs->pairing, plx_pairing_default_tolerance_ns(pairs->source->rate_hz));
 }
 
 static inline void pairs_open(struct pairs *pairs, const struct plx_v4l2_options *options)
@@ -147,6 +147,18 @@ static inline void pairs_refused(const struct plx_v4l2_options *options, int err
     assert_int_equal(plx_v4l2_create(stages, options, &source, ret_why), error);
     print_message("%s\n", ret_why->text);
     stages->ops->destroy(stages);
+}
+
+/* What OPTIONS ask for shows only when it is set: a source is made, and says of the left camera what is wrong. */
+static inline void pairs_refused_at_start(const struct plx_v4l2_options *options, const char *sentence)
+{
+    struct pairs pairs;
+
+    pairs_open(&pairs, options);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
+    print_message("%s\n", pairs.source->why.text);
+    assert_non_null(strstr(pairs.source->why.text, sentence));
+    pairs_close(&pairs);
 }
 
 #endif

@@ -137,6 +137,64 @@ static void test_refusals(void **state)
     }
 }
 
+/* All that S_EXT_CTRLS, S_FMT and S_PARM could change of EYE, as a text. */
+static void describe(const char *card, char text[256])
+{
+    static const char *const names[] = {"exposure", "gain", "frame_rate", "sensor_mode", "override_enable", "bypass_mode"};
+    int used = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        used += snprintf(text + used, 256 - (size_t)used, "%s=%lld ", names[i], (long long)read_control(card, names[i]));
+    const int fd = camera_open(strchr(card, '=') + 1);
+    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    assert_int_equal(ioctl(fd, VIDIOC_G_FMT, &format), 0);
+    snprintf(text + used, 256 - (size_t)used, "%ux%u %x", format.fmt.pix.width, format.fmt.pix.height,
+             format.fmt.pix.pixelformat);
+    close(fd);
+}
+
+/* Makes a source of OPTIONS and destroys it; nothing of the cameras changes by either. */
+static void try_beside(const struct plx_v4l2_options *options)
+{
+    char before[PLX_EYES][256], after[256];
+    struct plx_stages *stages = pairs_stages();
+    struct plx_source *source = NULL;
+    struct plx_why why = {""};
+
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        describe(options->camera[eye], before[eye]);
+    if (plx_v4l2_create(stages, options, &source, &why) < 0)
+        fail_msg("%s", why.text);
+    for (int destroyed = 0; destroyed < 2; destroyed++) {
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            describe(options->camera[eye], after);
+            assert_string_equal(after, before[eye]);
+        }
+        if (!destroyed)
+            source->ops->destroy(source);
+    }
+    stages->ops->destroy(stages);
+}
+
+/* A configuration that is only tried, as a reload's is, changes nothing of a camera, whether that is at work or not. */
+static void test_trying_sets_nothing(void **state)
+{
+    (void)state;
+    const struct plx_v4l2_options options = stereocam("override_enable=1, exposure=5000");
+    struct plx_v4l2_options other = stereocam("override_enable=0, exposure=777, gain=32, sensor_mode=3");
+    struct pairs pairs;
+
+    other.height = 200;
+    other.format = "Y10";
+    other.rate_hz = 25;
+    other.control.restore = true;
+    pairs_open(&pairs, &options);
+    pairs_take(&pairs, 2);
+    try_beside(&other);
+    pairs_take(&pairs, 2);
+    pairs_close(&pairs);
+    try_beside(&other);
+}
+
 static void test_sensor_mode(void **state)
 {
     (void)state;
@@ -199,8 +257,9 @@ static void test_mains_and_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jetson_controls), cmocka_unit_test(test_restored),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_sensor_mode),     cmocka_unit_test(test_usb_controls), cmocka_unit_test(test_mains_and_rate),
+        cmocka_unit_test(test_jetson_controls),     cmocka_unit_test(test_restored),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_trying_sets_nothing), cmocka_unit_test(test_sensor_mode), cmocka_unit_test(test_usb_controls),
+        cmocka_unit_test(test_mains_and_rate),
     };
     return cmocka_run_group_tests_name("source_controls", tests, NULL, NULL);
 }

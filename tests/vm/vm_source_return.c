@@ -6,6 +6,7 @@
  */
 #include "tests/vm/stereocam.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "drivers/v4l2/find.h"
@@ -13,6 +14,7 @@
 #define RATE_HZ 20
 #define LOST_NS (2 * PLX_NS_PER_S / RATE_HZ + 50 * PLX_NS_PER_MS)
 #define BACK_NS PLX_NS_PER_S
+#define MOST_PAUSE_NS (1600 * PLX_NS_PER_MS) /* between two looks for a camera that refuses */
 #define ROUNDS 6
 
 static struct pairs pairs;
@@ -177,6 +179,46 @@ static void test_stream_refuses_to_start(void **state)
     assert_int_equal(knob_get("left/fail_streamon"), 0);
 }
 
+/* Opened anew, it refuses its format: told in words, asked again for ever, and the engine goes on. */
+static void test_format_refused(void **state)
+{
+    (void)state;
+    static const int numbers[] = {EINVAL, EACCES, ENODEV, ENOMEM, EIO};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char sentence[96];
+        snprintf(sentence, sizeof sentence, "the format cannot be set: %s", strerror(numbers[i]));
+        knob_set("left/refuse_format", numbers[i]);
+        knob_set("left/eio", 1);
+        do {
+            pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
+        } while (!strstr(pairs.source->why.text, sentence));
+        assert_false(pairs_next(&pairs, 1000));
+        knob_set("left/refuse_format", 0);
+        report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
+    }
+}
+
+/* What the first start refuses is tried again too, and a patient source is made whatever the camera refuses. */
+static void test_refused_at_the_start(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam_options(RATE_HZ);
+    struct plx_why why;
+
+    options.width = 128;
+    options.height = 96;
+    knob_set("right/refuse_format", EACCES);
+    pairs_open(&pairs, &options);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
+    knob_set("right/refuse_format", 0);
+    report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
+    pairs_close(&pairs);
+    options.width = 130;
+    pairs_refused(&options, PLX_ERR_UNSUPPORTED, &why);
+    options.patient = true;
+    pairs_refused_at_start(&options, "gives 128x96 pixels instead of 130x96");
+}
+
 static void test_silent(void **state)
 {
     (void)state;
@@ -223,10 +265,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_both_with_pictures_held, setup, teardown),
         cmocka_unit_test_setup_teardown(test_eio, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stream_refuses_to_start, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_format_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
         cmocka_unit_test(test_unplugged_at_high_rates),
         cmocka_unit_test(test_by_path),
         cmocka_unit_test(test_missing_at_the_start),
+        cmocka_unit_test(test_refused_at_the_start),
     };
     return cmocka_run_group_tests_name("source_return", tests, NULL, NULL);
 }

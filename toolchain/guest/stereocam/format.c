@@ -158,6 +158,8 @@ static int try_fmt(struct file *file, void *fh, struct v4l2_format *format)
 static int s_fmt(struct file *file, void *fh, struct v4l2_format *format)
 {
     struct capture_node *node = video_drvdata(file);
+    if (node->eye->refuse_format)
+        return -(int)node->eye->refuse_format;
     if (vb2_is_busy(&node->queue))
         return -EBUSY;
     try_fmt(file, fh, format);

@@ -85,6 +85,7 @@ void inject_init(void)
         debugfs_create_u32("frozen", 0600, folder, &eye->frozen);
         debugfs_create_u32("frozen_rows", 0600, folder, &eye->frozen_rows);
         debugfs_create_u32("fail_streamon", 0600, folder, &eye->fail_streamon);
+        debugfs_create_u32("refuse_format", 0600, folder, &eye->refuse_format);
     }
 }
 

@@ -61,7 +61,7 @@ struct eye {
 
     /* Knobs: plain words, written through debugfs, read once a picture. */
     u64 skew_ns, timestamp_offset_ns, timestamp_modulus_ns;
-    u32 sequence_offset, error_count, short_count, drop_percent, stall, frozen, frozen_rows, fail_streamon;
+    u32 sequence_offset, error_count, short_count, drop_percent, stall, frozen, frozen_rows, fail_streamon, refuse_format;
 };
 
 struct stereocam {

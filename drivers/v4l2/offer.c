@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/offer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+double plx_v4l2_hertz(struct v4l2_fract interval)
+{
+    return interval.numerator ? (double)interval.denominator / interval.numerator : 0.0;
+}
+
+static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+{
+    const uint32_t w = (uint32_t)width, h = (uint32_t)height;
+    struct v4l2_frmsizeenum size = {.pixel_format = fourcc};
+    int result;
+
+    for (; (result = plx_v4l2_call(node, VIDIOC_ENUM_FRAMESIZES, &size)) == 0; size.index++) {
+        const struct v4l2_frmsize_stepwise *step = &size.stepwise;
+        if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
+            if (size.discrete.width == w && size.discrete.height == h)
+                return true;
+            continue;
+        }
+        return w >= step->min_width && w <= step->max_width && h >= step->min_height && h <= step->max_height;
+    }
+    return result == -ENOTTY; /* it does not say: S_FMT will */
+}
+
+double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+{
+    struct v4l2_frmivalenum interval = {.pixel_format = fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
+    double best = 0.0;
+
+    if (!offers_size(node, fourcc, width, height))
+        return 0.0;
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FRAMEINTERVALS, &interval) == 0; interval.index++) {
+        const bool discrete = interval.type == V4L2_FRMIVAL_TYPE_DISCRETE;
+        best = fmax(best, plx_v4l2_hertz(discrete ? interval.discrete : interval.stepwise.min));
+        if (!discrete)
+            break;
+    }
+    return best > 0.0 ? best : -1.0;
+}
+
+const struct plx_v4l2_format *plx_v4l2_choose(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish)
+{
+    const struct plx_v4l2_format *best = NULL;
+    double best_rate = 0.0;
+
+    for (int i = 0; i < plx_v4l2_format_count; i++) {
+        struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+        while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && offer.pixelformat != plx_v4l2_formats[i].fourcc)
+            offer.index++;
+        if (offer.pixelformat != plx_v4l2_formats[i].fourcc)
+            continue;
+        double rate = plx_v4l2_best_rate(node, offer.pixelformat, wish->width, wish->height);
+        if (rate < 0.0) /* it does not say: as fast as it was asked to be */
+            rate = fmax(wish->rate_hz, 1.0);
+        if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
+            best = &plx_v4l2_formats[i];
+            best_rate = rate;
+        }
+        if (rate > 0.0 && rate >= wish->rate_hz * (1.0 - PLX_V4L2_SAME_RATE))
+            return &plx_v4l2_formats[i];
+    }
+    return best;
+}
+
+void plx_v4l2_list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes)
+{
+    struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && used + 8 < bytes; offer.index++) {
+        char name[5];
+        plx_v4l2_fourcc_text(offer.pixelformat, name);
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", offer.index ? ", " : "", name);
+    }
+}

@@ -45,7 +45,8 @@ static const struct {
     [PLX_WATCHED_DRIVER_CALL] = {"a call of a camera's driver", {2000, 0}, {12000, 0}, PLX_HEALTH_LATE}, /* USB: 5 s each try */
     [PLX_WATCHED_FEED] = {"reading pictures", {500, 5}, {5000, 10}, PLX_HEALTH_LATE},
     [PLX_WATCHED_DECODE] = {"decoding", {250, 2}, {2500, 10}, PLX_HEALTH_LATE},
-    [PLX_WATCHED_SENSORS] = {"reading the system's sensors", {2000, 0}, {10000, 0}, PLX_HEALTH_LATE},
+    /* No frame waits for it: said in the log, and no more. */
+    [PLX_WATCHED_SENSORS] = {"reading the system's sensors", {2000, 0}, {FOR_EVER, 0}, 0},
     [PLX_WATCHED_IDLE] = {"nothing", {FOR_EVER, 0}, {FOR_EVER, 0}, 0},
 };
 

@@ -9,6 +9,7 @@
 #include "app/budget.h"
 #include "app/engine/intake.h"
 #include "app/engine/report.h"
+#include "app/engine/sensors.h"
 #include "app/engine/setup.h"
 #include "app/engine/sleep.h"
 #include "app/exit.h"
@@ -27,6 +28,7 @@ struct engine {
     uint32_t standing; /* health flags of every frame */
     struct plx_sleep sleep;
     struct plx_intake intake;
+    struct plx_sensors sensors;
 };
 
 static volatile sig_atomic_t stop_requested;
@@ -79,7 +81,8 @@ static void describe(struct engine *engine, struct plx_frame *frame, int64_t tak
     frame->source = engine->config->source.kind;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->intake.skipped;
-    frame->health |= engine->standing | engine->intake.health | late_stages(engine, frame);
+    frame->health |=
+        engine->standing | plx_sensors_health(&engine->sensors) | engine->intake.health | late_stages(engine, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
     engine->intake.health = 0;
 }
@@ -187,6 +190,7 @@ static int work(struct engine *engine)
     while (result == 0 && !stop_requested) {
         take_orders(engine);
         plx_sleep_look(&engine->sleep, plx_now_ns(), plx_suspended_ns());
+        plx_sensors_log(&engine->sensors);
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_intake_next(&engine->intake, &stop_requested);
         if (result == 0) {
@@ -280,6 +284,8 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
     plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));
 
+    plx_sensors_start(&engine.sensors, heartbeats);
+
     struct plx_source *source = engine.setup.source;
     source->heartbeats = heartbeats;
     plx_intake_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
@@ -294,6 +300,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
         exit_code = say_why(&engine, result);
     plx_intake_close(&engine.intake);
     source->ops->stop(source);
+    plx_sensors_stop(&engine.sensors);
     if (engine.shared_slots)
         engine.setup.stages->ops->disown(engine.setup.stages, engine.shared_slots);
     plx_setup_close(&engine.setup);

@@ -22,6 +22,7 @@
 
 #include <parallax/error.h>
 
+#include "app/engine/machine.h"
 #include "app/region/region.h"
 #include "core/pairing.h"
 #include "core/tracks.h"
@@ -129,6 +130,17 @@ static void delay(const char *name)
         delay(#name);                                                                                                          \
         return __real_##name arguments;                                                                                        \
     }
+
+STEP(uint32_t, plx_machine_read, (struct plx_machine * machine), (machine))
+
+/* PLX_FAKE_ROOT: below it lie /proc and /sys as the sensors are to read them. */
+void __real_plx_machine_init(struct plx_machine *machine, const char *root);
+void __wrap_plx_machine_init(struct plx_machine *machine, const char *root);
+void __wrap_plx_machine_init(struct plx_machine *machine, const char *root)
+{
+    const char *fake = getenv("PLX_FAKE_ROOT");
+    __real_plx_machine_init(machine, fake ? fake : root);
+}
 
 #define SELF struct plx_stages *self
 #define IMAGE const struct plx_image

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/machine.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/frame.h>
+
+#include "core/heartbeat.h"
+#include "core/text.h"
+
+/* Shares of the last 10 s in which some, or all, processes waited for memory, percent; from .. until. */
+#define SOME_FROM 20.0
+#define SOME_UNTIL 10.0
+#define FULL_FROM 5.0
+#define FULL_UNTIL 2.0
+/* Where the kernel has no pressure stall information: memory that is available, percent of all. */
+#define AVAILABLE_FROM 4.0
+#define AVAILABLE_UNTIL 8.0
+
+#define COOLED_MC 3000 /* below a trip point by so much, a zone is no longer hot: thousandths of a degree */
+#define TRIP_POINTS 16
+#define LINE 256
+
+/* --- files ---------------------------------------------------------------------------------------------------------- */
+
+/* Reads FILE's first bytes, as a text of any bytes; false where there is none. Each read is an advance of the thread. */
+static bool read_text(const char *path, char *ret_text, size_t size)
+{
+    plx_heartbeat_busy(PLX_WATCHED_SENSORS);
+    FILE *file = fopen(path, "re");
+    const size_t bytes = file ? fread(ret_text, 1, size - 1, file) : 0;
+
+    if (file)
+        fclose(file);
+    ret_text[bytes] = '\0';
+    return bytes > 0;
+}
+
+static bool read_number(long long *ret_number, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool read_number(long long *ret_number, const char *format, ...)
+{
+    char path[768], text[LINE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    return read_text(path, text, sizeof text) && sscanf(text, "%lld", ret_number) == 1;
+}
+
+/* One line of the file, clean. */
+static bool read_word(char ret_word[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool read_word(char ret_word[LINE], const char *format, ...)
+{
+    char path[768];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    if (!read_text(path, ret_word, LINE))
+        return false;
+    ret_word[strcspn(ret_word, "\n")] = '\0';
+    plx_clean_text(ret_word);
+    return true;
+}
+
+/* All that PATTERN below the root finds; to be freed by globfree. */
+static glob_t find(const struct plx_machine *machine, const char *pattern)
+{
+    char path[768];
+    glob_t found = {0};
+
+    snprintf(path, sizeof path, "%s%s", machine->root, pattern);
+    if (glob(path, 0, NULL, &found) != 0)
+        found.gl_pathc = 0;
+    return found;
+}
+
+/* A flag begins with its first cause, and ends when no reading has found one for PLX_MACHINE_HOLD times. */
+static uint32_t hold(struct plx_machine_fault *fault, bool caused, uint32_t flag)
+{
+    if (caused)
+        fault->hold = PLX_MACHINE_HOLD;
+    else if (fault->hold > 0)
+        fault->hold--;
+    return fault->hold > 0 ? flag : 0;
+}
+
+/* --- memory --------------------------------------------------------------------------------------------------------- */
+
+/* True if the file of pressure stall information tells of a shortage; *ret_told if it is one. */
+static bool is_pressed(struct plx_machine *machine, const char *file, bool *ret_told)
+{
+    char path[768], text[LINE];
+    double some, full = 0;
+
+    snprintf(path, sizeof path, "%s%s", machine->root, file);
+    if (!*file || !read_text(path, text, sizeof text) || sscanf(text, "some avg10=%lf", &some) != 1)
+        return false;
+    *ret_told = true;
+    const char *second = strstr(text, "full avg10=");
+    if (second)
+        sscanf(second, "full avg10=%lf", &full);
+    const bool before = machine->memory.hold > 0;
+    const bool pressed = some >= (before ? SOME_UNTIL : SOME_FROM) || full >= (before ? FULL_UNTIL : FULL_FROM);
+    if (pressed && !before)
+        plx_fail(&machine->memory.why, 0,
+                 "short of memory: in the last 10 s some processes waited for it %.0f %% of the time, all %.0f %%", some, full);
+    return pressed;
+}
+
+static bool has_little(struct plx_machine *machine)
+{
+    char path[512], text[LINE];
+    unsigned long long total = 0, available;
+
+    snprintf(path, sizeof path, "%s/proc/meminfo", machine->root);
+    const bool read = read_text(path, text, sizeof text);
+    const char *line = read ? strstr(text, "MemAvailable:") : NULL;
+    if (!line || sscanf(text, "MemTotal: %llu", &total) != 1 || sscanf(line, "MemAvailable: %llu", &available) != 1 ||
+        total == 0)
+        return false;
+    const double share = 100.0 * (double)available / (double)total;
+    const bool before = machine->memory.hold > 0, little = share < (before ? AVAILABLE_UNTIL : AVAILABLE_FROM);
+    if (little && !before)
+        plx_fail(&machine->memory.why, 0, "short of memory: %llu of %llu MiB are available", available / 1024, total / 1024);
+    return little;
+}
+
+static uint32_t read_memory(struct plx_machine *machine)
+{
+    bool told = false;
+    bool pressed = is_pressed(machine, "/proc/pressure/memory", &told);
+
+    pressed = pressed || is_pressed(machine, machine->pressure, &told);
+    if (!told)
+        pressed = has_little(machine);
+    return hold(&machine->memory, pressed, PLX_HEALTH_MEMORY_PRESSURE);
+}
+
+/* --- heat ----------------------------------------------------------------------------------------------------------- */
+
+/* From the lowest trip point on at which clocks are slowed down or the machine is switched off; active ones start a fan. */
+static bool is_hot(struct plx_machine *machine, const char *zone)
+{
+    char type[LINE];
+    long long temperature, trip, lowest = 0;
+
+    if (!read_number(&temperature, "%s/temp", zone))
+        return false;
+    for (int i = 0; i < TRIP_POINTS && read_word(type, "%s/trip_point_%d_type", zone, i); i++)
+        if (strcmp(type, "active") != 0 && read_number(&trip, "%s/trip_point_%d_temp", zone, i) && trip > 0 &&
+            (lowest == 0 || trip < lowest))
+            lowest = trip;
+    const bool before = machine->heat.hold > 0;
+    const bool hot = lowest > 0 && temperature >= lowest - (before ? COOLED_MC : 0);
+    if (hot && !before && read_word(type, "%s/type", zone))
+        plx_fail(&machine->heat.why, 0, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down", type,
+                 (double)temperature / 1000, (double)lowest / 1000);
+    return hot;
+}
+
+/* A cooling device that slows clocks down, or Jetson's alert that says so; fans are none. */
+static bool is_throttled(struct plx_machine *machine, const char *device)
+{
+    static const char *const slows[] = {"throttle", "hot-surface-alert", "cpufreq-", "devfreq-"};
+    char type[LINE];
+    long long level;
+
+    if (!read_word(type, "%s/type", device) || !read_number(&level, "%s/cur_state", device) || level <= 0)
+        return false;
+    for (size_t i = 0; i < sizeof slows / sizeof *slows; i++)
+        if (strstr(type, slows[i])) {
+            if (machine->heat.hold == 0)
+                plx_fail(&machine->heat.why, 0, "clocks are throttled: cooling device %s is at level %lld", type, level);
+            return true;
+        }
+    return false;
+}
+
+/* Counters of throttling: of x86 for temperature, of Jetson (oc*_event_cnt) for temperature, current and voltage. */
+static bool has_been_throttled(struct plx_machine *machine)
+{
+    static const char *const patterns[] = {"/sys/class/hwmon/hwmon*/oc*_event_cnt",
+                                           "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"};
+    uint64_t sum = 0;
+    long long count;
+    int counters = 0;
+
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        glob_t found = find(machine, patterns[i]);
+        for (size_t at = 0; at < found.gl_pathc; at++)
+            if (read_number(&count, "%s", found.gl_pathv[at])) {
+                sum += (uint64_t)count;
+                counters++;
+            }
+        globfree(&found);
+    }
+    const bool more = counters == machine->counters && sum > machine->throttled;
+    if (more && machine->heat.hold == 0)
+        plx_fail(&machine->heat.why, 0, "clocks were throttled %" PRIu64 " times in the last second", sum - machine->throttled);
+    machine->throttled = sum;
+    machine->counters = counters;
+    return more;
+}
+
+static uint32_t read_heat(struct plx_machine *machine)
+{
+    bool hot = has_been_throttled(machine);
+    glob_t found = find(machine, "/sys/class/thermal/thermal_zone*");
+
+    for (size_t i = 0; i < found.gl_pathc && !hot; i++)
+        hot = is_hot(machine, found.gl_pathv[i]);
+    globfree(&found);
+    found = find(machine, "/sys/class/thermal/cooling_device*");
+    for (size_t i = 0; i < found.gl_pathc && !hot; i++)
+        hot = is_throttled(machine, found.gl_pathv[i]);
+    globfree(&found);
+    return hold(&machine->heat, hot, PLX_HEALTH_HOT);
+}
+
+/* --- both ----------------------------------------------------------------------------------------------------------- */
+
+void plx_machine_init(struct plx_machine *machine, const char *root)
+{
+    char path[512], text[LINE];
+
+    *machine = (struct plx_machine){.counters = -1};
+    snprintf(machine->root, sizeof machine->root, "%s", root);
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    const char *group = read_text(path, text, sizeof text) ? strstr(text, "0::/") : NULL; /* that of version 2 */
+    if (group)
+        snprintf(machine->pressure, sizeof machine->pressure, "/sys/fs/cgroup%.*s/memory.pressure",
+                 (int)strcspn(group + 3, "\n"), group + 3);
+}
+
+uint32_t plx_machine_read(struct plx_machine *machine)
+{
+    return read_memory(machine) | read_heat(machine);
+}

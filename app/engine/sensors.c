@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/sensors.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "app/realtime.h"
+#include "app/supervisor/log.h"
+#include "core/clock.h"
+
+#define PERIOD_NS PLX_NS_PER_S
+#define STEP_NS (50 * PLX_NS_PER_MS) /* how late a stop may be noticed */
+
+static bool is_stopped(struct plx_sensors *sensors)
+{
+    return atomic_load_explicit(&sensors->stop, memory_order_relaxed); /* the flag alone is read */
+}
+
+/* One change at a time is told; returns the flags of which everything was told. */
+static uint32_t tell_change(struct plx_sensors *sensors, uint32_t before, uint32_t now)
+{
+    const uint32_t changed = before ^ now;
+    const uint32_t flag = changed & PLX_HEALTH_MEMORY_PRESSURE ? PLX_HEALTH_MEMORY_PRESSURE : changed;
+    const bool is_memory = flag == PLX_HEALTH_MEMORY_PRESSURE;
+
+    /* Acquire: the other side has read the last sentence. */
+    if (flag == 0 || atomic_load_explicit(&sensors->told, memory_order_acquire))
+        return before;
+    if (now & flag)
+        sensors->news = is_memory ? sensors->machine.memory.why : sensors->machine.heat.why;
+    else
+        plx_fail(&sensors->news, 0, "no longer %s", is_memory ? "short of memory" : "too hot or throttled");
+    atomic_store_explicit(&sensors->told, true, memory_order_release); /* with the sentence */
+    return before ^ flag;
+}
+
+static void *work(void *argument)
+{
+    struct plx_sensors *sensors = argument;
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    uint32_t told = 0;
+
+    plx_realtime_leave_fifo(); /* it has time, and may read hundreds of files */
+    plx_heartbeat_join(sensors->heartbeats, PLX_THREAD_SENSORS);
+    plx_heartbeat_busy(PLX_WATCHED_SENSORS);
+    plx_machine_init(&sensors->machine, "");
+    while (!is_stopped(sensors)) {
+        const int64_t next_ns = plx_now_ns() + PERIOD_NS;
+        const uint32_t now = plx_machine_read(&sensors->machine);
+        atomic_store_explicit(&sensors->health, now, memory_order_relaxed); /* the word alone is read */
+        told = tell_change(sensors, told, now);
+        plx_heartbeat_idle();
+        while (!is_stopped(sensors) && plx_now_ns() < next_ns)
+            nanosleep(&step, NULL);
+    }
+    plx_heartbeat_leave();
+    return NULL;
+}
+
+void plx_sensors_start(struct plx_sensors *sensors, struct plx_heartbeats *heartbeats)
+{
+    sigset_t all, before;
+
+    sensors->heartbeats = heartbeats;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* the engine's own thread is told to stop */
+    sensors->started = pthread_create(&sensors->thread, NULL, work, sensors) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!sensors->started)
+        plx_log(LOG_WARNING, "out of threads: memory pressure and temperature are not watched");
+}
+
+void plx_sensors_stop(struct plx_sensors *sensors)
+{
+    struct timespec until;
+
+    if (!sensors->started)
+        return;
+    atomic_store_explicit(&sensors->stop, true, memory_order_relaxed); /* as above */
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 4 * STEP_NS;
+    if (until.tv_nsec >= PLX_NS_PER_S) {
+        until.tv_nsec -= PLX_NS_PER_S;
+        until.tv_sec++;
+    }
+    if (pthread_clockjoin_np(sensors->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+        pthread_detach(sensors->thread);
+}
+
+void plx_sensors_log(struct plx_sensors *sensors)
+{
+    if (!atomic_load_explicit(&sensors->told, memory_order_acquire)) /* with the sentence */
+        return;
+    plx_log(LOG_NOTICE, "%s", sensors->news.text);
+    atomic_store_explicit(&sensors->told, false, memory_order_release); /* it has been read */
+}
+
+uint32_t plx_sensors_health(const struct plx_sensors *sensors)
+{
+    return atomic_load_explicit(&sensors->health, memory_order_relaxed); /* as above */
+}

@@ -9,31 +9,58 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "client/fetch.h"
 #include "core/reason.h"
 
 /* A look fails when the writer goes once around the ring between two adjacent loads: rare, and never so often in a row. */
 #define ATTEMPTS 16
+#define STAT_BLOCK 512u /* of st_blocks */
 
 /* --- the mapping ------------------------------------------------------------------------------------------------- */
 
+/* What a service seals (app/region/region.c). Without SHRINK it could cut the memory off under us; without a seal against
+ * writing it could punch holes into it (fallocate, MADV_REMOVE): to read there is a SIGBUS, or memory that grows on our bill. */
+static bool is_sealed(int fd)
+{
+    const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, write = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & needed) == needed && (seals & write);
+}
+
+/* The header, read without a mapping, must promise a region of exactly BYTES. */
+static int check_header(int fd, uint64_t bytes)
+{
+    struct plx_region_header header;
+    struct plx_map promised;
+    ssize_t got = pread(fd, &header, sizeof header, 0);
+    if (got != (ssize_t)sizeof header)
+        return got < 0 ? PLX_ERR_IO : PLX_ERR_FORMAT;
+    return plx_map_check(&header, bytes, &promised);
+}
+
+/* Size and seals first, then the header, and only then the memory: nothing is brought in for a region that is refused. */
 int plx_map_open(int fd, struct plx_map *ret_map)
 {
-    /* Without this seal the service could cut the memory off under us, and the next read would be a SIGBUS. */
-    int seals = fcntl(fd, F_GET_SEALS);
     struct stat status;
-    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+    if (!is_sealed(fd))
         return PLX_ERR_FORMAT;
     if (fstat(fd, &status))
         return PLX_ERR_IO;
     if (status.st_size < (off_t)sizeof(struct plx_region_header) || (uint64_t)status.st_size > PTRDIFF_MAX)
         return PLX_ERR_FORMAT;
     uint64_t bytes = (uint64_t)status.st_size;
+    /* The seals keep allocated pages where they are; pages that never were allocated would come into being by being read. */
+    if ((uint64_t)status.st_blocks < bytes / STAT_BLOCK)
+        return PLX_ERR_FORMAT;
+    int code = check_header(fd, bytes);
+    if (code)
+        return code;
     void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (memory == MAP_FAILED)
         return errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    int code = plx_map_check(memory, bytes, ret_map);
+    code = plx_map_check(memory, bytes, ret_map); /* again: a hostile service may have changed it */
     if (code)
         munmap(memory, bytes);
     return code;

@@ -7,12 +7,15 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <parallax/client.h>
 #include <parallax/region.h>
@@ -22,6 +25,8 @@
 #include "tests/region_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
+
+#define SERVICE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)
 
 /* A memfd with these bytes; SEALS as a service would set them. */
 static int make_memfd(const void *bytes, size_t count, int seals)
@@ -78,9 +83,10 @@ static void bad_answers_are_refused(void **state)
     (void)state;
     size_t bytes;
     struct plx_region_header *image = region_image_make(&bytes);
-    int seals = F_SEAL_SHRINK | F_SEAL_GROW, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int seals = SERVICE_SEALS, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int good = make_memfd(image, bytes, seals), loose = make_memfd(image, bytes, 0), small = make_memfd(image, 16, seals);
-    int cut = make_memfd(image, bytes - 8, seals);
+    int cut = make_memfd(image, bytes - 8, seals), thin = make_memfd(image, bytes, seals & ~F_SEAL_FUTURE_WRITE);
+    int read_only = make_memfd(image, bytes, (seals & ~F_SEAL_FUTURE_WRITE) | F_SEAL_WRITE);
     image->abi_version++;
     int other = make_memfd(image, bytes, seals);
     free(image);
@@ -107,6 +113,8 @@ static void bad_answers_are_refused(void **state)
         {"refused for nonsense", nonsense, whole, {-1, -1}, PLX_ERR_FORMAT},
         {"not a memfd", welcome, whole, {null, -1}, PLX_ERR_FORMAT},
         {"memory that can be cut off", welcome, whole, {loose, -1}, PLX_ERR_FORMAT},
+        {"memory that nobody can write", welcome, whole, {read_only, -1}, 0},
+        {"memory with room for holes", welcome, whole, {thin, -1}, PLX_ERR_FORMAT},
         {"memory smaller than its header", welcome, whole, {small, -1}, PLX_ERR_FORMAT},
         {"memory smaller than it says", welcome, whole, {cut, -1}, PLX_ERR_FORMAT},
     };
@@ -124,10 +132,73 @@ static void bad_answers_are_refused(void **state)
     close(before);
     int after = dup(0);
     assert_int_equal(after, before); /* no descriptor was kept */
-    int mine[] = {after, listener, good, loose, small, cut, other, null};
+    int mine[] = {after, listener, good, loose, small, cut, other, null, thin, read_only};
     for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
         close(mine[i]);
     unlink(path);
+}
+
+/* Why a seal against writing is asked for: with SHRINK alone, pages can be taken out of memory that is mapped and in use. */
+static void only_write_seals_forbid_holes(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, BYTES = 16 * PAGE };
+    static const struct {
+        int seal, error;
+    } cases[] = {{0, 0}, {F_SEAL_FUTURE_WRITE, EPERM}, {F_SEAL_WRITE, EPERM}};
+    char *pages = calloc(1, BYTES);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int fd = make_memfd(pages, BYTES, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | cases[i].seal);
+        errno = 0;
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE, PAGE);
+        assert_int_equal(errno, cases[i].error);
+        close(fd);
+    }
+    free(pages);
+}
+
+static long shared_memory_kib(void)
+{
+    long kib = -1;
+    char line[128];
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "RssShmem: %ld", &kib);
+    if (file)
+        fclose(file);
+    assert_true(kib >= 0);
+    return kib;
+}
+
+/* 6 GiB of which only the header exists; then the same with a header that admits to it, and a small one with a page missing. */
+static void memory_that_is_not_there_is_not_brought_in(void **state)
+{
+    (void)state;
+    const uint64_t huge = UINT64_C(6) << 30;
+    size_t bytes;
+    struct plx_region_header *image = region_image_make(&bytes);
+    int fd[3];
+    for (int i = 0; i < 3; i++) {
+        fd[i] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        if (i == 1) {
+            image->region_bytes = huge;
+            image->frame_stride = (huge - image->frames_offset) / REGION_IMAGE_SLOTS / 8 * 8;
+        } else if (i == 2) {
+            free(image);
+            image = region_image_make(&bytes);
+        }
+        assert_int_equal(write(fd[i], image, sizeof *image), sizeof *image);
+        assert_int_equal(ftruncate(fd[i], (off_t)(i < 2 ? huge : bytes)), 0);
+        assert_int_equal(fcntl(fd[i], F_ADD_SEALS, SERVICE_SEALS), 0);
+        struct plx_map map = {0};
+        long before = shared_memory_kib();
+        assert_int_equal(plx_map_open(fd[i], &map), PLX_ERR_FORMAT);
+        struct stat status;
+        assert_int_equal(fstat(fd[i], &status), 0);
+        assert_true(status.st_blocks <= 8 && shared_memory_kib() - before < 64);
+        close(fd[i]);
+    }
+    free(image);
 }
 
 static void silent_service_is_a_timeout(void **state)
@@ -205,9 +276,10 @@ static void hostile_service_never_crashes(void **state)
     unsigned seed = chosen ? (unsigned)atoi(chosen) : 1;
     size_t bytes;
     struct plx_region_header *good = region_image_make(&bytes);
-    int fd = make_memfd(good, bytes, F_SEAL_SHRINK | F_SEAL_GROW);
+    int fd = make_memfd(good, bytes, 0);
     unsigned char *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(shared != MAP_FAILED);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, SERVICE_SEALS), 0); /* after the mapping, as the service does */
     const struct bad_answer answer = {
         "", {PLX_MESSAGE_MAGIC, PLX_ABI_VERSION, PLX_MESSAGE_WELCOME, 0, 1}, sizeof(struct plx_message), {fd, -1}, 0};
     int listener = listen_here(SOCK_SEQPACKET);
@@ -249,6 +321,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_answers_are_refused),
+        cmocka_unit_test(only_write_seals_forbid_holes),
+        cmocka_unit_test(memory_that_is_not_there_is_not_brought_in),
         cmocka_unit_test(silent_service_is_a_timeout),
         cmocka_unit_test(hostile_memory_never_crashes),
         cmocka_unit_test(hostile_service_never_crashes),

@@ -64,7 +64,8 @@ int plx_online_fail(const struct plx_online *online, int error)
     } known[] = {
         {PLX_ERR_NOT_FOUND, PLX_EXIT_UNAVAILABLE, "no service there; start parallaxd, or name its socket by --socket"},
         {PLX_ERR_PERMISSION, PLX_EXIT_PERMISSION, "not allowed; become a member of the socket's group (ls -l shows it)"},
-        {PLX_ERR_BUSY, PLX_EXIT_BUSY, "the service has as many clients as it may (publish.max_clients)"},
+        {PLX_ERR_BUSY, PLX_EXIT_BUSY,
+         "the service has no place left for another client of this user or process; its log says why"},
         {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service does not answer"},
         {PLX_ERR_LOST, PLX_EXIT_UNAVAILABLE, "the service went away"},
         {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},

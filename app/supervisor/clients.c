@@ -18,6 +18,7 @@
 #include <parallax/region.h>
 
 #include "app/supervisor/listener.h"
+#include "app/supervisor/places.h"
 #include "core/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
@@ -289,12 +290,19 @@ static void admit(struct plx_clients *clients, int fd)
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    int free_place = 0;
-    while (free_place < clients->capacity && clients->client[free_place].fd >= 0)
-        free_place++;
-    if (free_place == clients->capacity || watch(clients, fd, (uint64_t)free_place)) {
-        note(clients, "client of pid %d, uid %u refused: %d clients are here already (publish.max_clients)", (int)peer.pid,
-             peer.uid, clients->count);
+    int free_place = -1;
+    struct plx_places places = {.capacity = clients->capacity, .service = geteuid()};
+    for (int i = 0; i < clients->capacity; i++)
+        if (clients->client[i].fd >= 0)
+            plx_places_count(&places, &peer, &clients->client[i].peer);
+        else if (free_place < 0)
+            free_place = i;
+    const char *refusal = plx_places_refusal(&places, &peer);
+    if (!refusal && watch(clients, fd, (uint64_t)free_place))
+        refusal = "the system is out of memory";
+    if (refusal) {
+        note(clients, "client of pid %d, uid %u refused: %s; %d clients are here", (int)peer.pid, peer.uid, refusal,
+             clients->count);
         send_refusal(fd, PLX_ERR_BUSY);
         close(fd);
         return;

@@ -21,7 +21,8 @@
 /* --- the mapping ------------------------------------------------------------------------------------------------- */
 
 /* What a service seals (app/region/region.c). Without SHRINK it could cut the memory off under us; without a seal against
- * writing it could punch holes into it (fallocate, MADV_REMOVE): to read there is a SIGBUS, or memory that grows on our bill. */
+ * writing it could punch holes into it (fallocate, MADV_REMOVE): to read there is a SIGBUS, or memory that grows on our bill.
+ */
 static bool is_sealed(int fd)
 {
     const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, write = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;

@@ -20,8 +20,8 @@ struct plx_map {
     uint64_t slot_count, frame_bytes, frame_stride;
 };
 
-/* Maps the region behind FD, which may be closed afterwards. FORMAT where it is not sealed as a service seals it, has pages that
- * are not allocated, or a header that promises something else; VERSION, NOMEM, IO. */
+/* Maps the region behind FD, which may be closed afterwards. FORMAT where it is not sealed as a service seals it, has pages
+ * that are not allocated, or a header that promises something else; VERSION, NOMEM, IO. */
 int plx_map_open(int fd, struct plx_map *ret_map);
 void plx_map_close(struct plx_map *map);
 

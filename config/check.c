@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What no single key can tell: combinations. */
+#include <string.h>
+
 #include <parallax/error.h>
 
 #include "config/config.h"
@@ -24,8 +26,10 @@ static int check_source(const struct plx_config *config, struct plx_why *why)
 
 int plx_config_check(const struct plx_config *config, struct plx_why *why)
 {
-    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. */
-    const bool synthetic = config->source.kind == PLX_SOURCE_SYNTHETIC;
+    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
+     * size will do. */
+    const bool synthetic =
+        config->source.kind == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
     int result = check_source(config, why);
     if (result < 0)
         return result;

@@ -38,7 +38,7 @@ struct plx_config {
         int exposure_delay, gain_delay;
         bool restore_controls;
     } source;
-    char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own */
+    char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own; see below */
     double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */
     double rectify_alpha;     /* 0..1 */
     enum plx_backend_kind backend;
@@ -80,6 +80,9 @@ int plx_config_document(FILE *out);
 
 /* True if going from A to B needs no restart of the engine; otherwise *ret_key names the first key that does. */
 bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *b, const char **ret_key);
+
+/* The value of the key calibration that asks for raw pictures, whatever the source knows. */
+#define PLX_CALIBRATION_NONE "none"
 
 /* How to read a calibration. */
 struct plx_calibration_options {

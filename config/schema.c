@@ -94,7 +94,8 @@ const struct plx_key plx_keys[] = {
      .help = "largest difference of left and right capture times within a pair; 0 = a quarter of the period"},
 
     {"calibration", PLX_KEY_TEXT, FIELD(calibration),
-     .help = "calibration file, or two separated by a comma (ROS camera_info, left,right); empty = what the source knows"},
+     .help = "calibration file, or two separated by a comma (ROS camera_info, left,right); empty = what the source knows, else "
+             "raw pictures; none = raw pictures"},
     {"calibration_scale", PLX_KEY_REAL, FIELD(calibration_scale), LIMITS(1e-6, 1e6),
      .help = "metres per unit of the calibration's translation: 0.001 for millimetres, the square's side for squares"},
     {"rectify_alpha", PLX_KEY_REAL, FIELD(rectify_alpha), LIMITS(0, 1),

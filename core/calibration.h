@@ -24,6 +24,7 @@ struct plx_camera {
     double k[8]; /* in the order above, unused ones 0 */
 };
 
+/* All zeros: there is none. */
 struct plx_stereo_calibration {
     struct plx_camera camera[PLX_EYES];
     double rotation[9];                /* of the right camera against the left: x_right = R x_left + t; row-major */
@@ -33,6 +34,11 @@ struct plx_stereo_calibration {
     double projection[PLX_EYES][12];   /* P1, P2; row-major 3x4 */
     int rectified_width, rectified_height;
 };
+
+static inline bool plx_calibration_exists(const struct plx_stereo_calibration *calibration)
+{
+    return calibration->rectified_width > 0;
+}
 
 /* Checks every number: finite, focal lengths 1..1e6 px, principal points inside, and then, where the rectification is there,
  * that it is orthonormal, shares focal length and rows, and has a baseline of 0..10 m with the left camera on the left; else

@@ -18,6 +18,7 @@
 struct projections {
     double p[MATRICES][NUMBERS]; /* row-major 3x4 */
     bool found[MATRICES];
+    bool raw;    /* a line says that the pictures are not rectified */
     int unnamed; /* matrices without a name so far */
 };
 
@@ -38,6 +39,8 @@ static int read_line(struct projections *projections, const char *line, const ch
 {
     const char *text;
     line += strspn(line, " \t");
+    if (strncmp(line, PLX_KITTI_RAW, strlen(PLX_KITTI_RAW)) == 0)
+        projections->raw = true;
     int matrix = recognise(projections, line, &text);
     if (matrix < 0)
         return 0;
@@ -82,6 +85,9 @@ int plx_kitti_calibration(const char *path, int first, struct plx_calibration_in
     int result = read_file(path, &projections, why);
     if (result < 0)
         return result;
+    if (projections.raw)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the pictures are not rectified (\"%s\"); name a calibration for them",
+                        path, PLX_KITTI_RAW);
     if (!projections.found[first + 1]) /* a file of one camera pair only */
         first = 0;
     if (!projections.found[first] || !projections.found[first + 1])

@@ -187,7 +187,9 @@ static int find_calibration(struct replay *self, struct plx_why *why)
     int result = plx_kitti_calibration(path, self->listing.first_projection, &self->calibration, why);
     free(path);
     self->calibrated = result == 0;
-    return result == PLX_ERR_NOT_FOUND ? 0 : result; /* it may come from elsewhere */
+    if (result == PLX_ERR_NOT_FOUND || result == PLX_ERR_UNSUPPORTED) /* it may come from elsewhere; else pictures stay raw */
+        return 0;
+    return result;
 }
 
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,

@@ -125,7 +125,8 @@ static bool suggest(const struct proposal *proposal, int count, char text[SUGGES
                      left->size.height);
     if (left->size.rate_hz > 0.0)
         used += snprintf(text + used, SUGGESTION - (size_t)used, "  rate_hz: %g\n", fmin(left->size.rate_hz, 30.0));
-    snprintf(text + used, SUGGESTION - (size_t)used, "calibration: /etc/parallax/calibration.yaml\n");
+    snprintf(text + used, SUGGESTION - (size_t)used,
+             "# calibration: /etc/parallax/calibration.yaml # without it: raw pictures, see calibration.md\n");
     return true;
 }
 

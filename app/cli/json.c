@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "app/cli/obstacle_text.h"
+#include "app/cli/raw.h"
 #include "core/words.h"
 
 cJSON *plx_json_number(double number, int digits)
@@ -47,6 +48,8 @@ static cJSON *one_obstacle(const struct plx_obstacle *obstacle, bool metric)
 cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    if (plx_frame_is_raw(frame)) /* none were looked for: an empty list would say that the way is free */
+        return cJSON_CreateNull();
     int count = plx_obstacles_by_distance(frame, sorted);
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++)

@@ -13,6 +13,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/online.h"
+#include "app/cli/raw.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -100,8 +101,10 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
          "Time that each stage took for the newest frame; a GPU's, of all stages, is in obstacles.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
-    single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame.", frame->obstacle_count);
-    single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane.", frame->ground.valid != 0);
+    if (!plx_frame_is_raw(frame)) { /* else none were looked for */
+        single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame.", frame->obstacle_count);
+        single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane.", frame->ground.valid != 0);
+    }
     print_cameras(out, frame);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax record`: the service's rectified pairs as a KITTI-style directory, which replay reads back. */
+/* `parallax record`: the service's pairs as a KITTI-style directory, which replay reads back: rectified, or as captured. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,9 +12,11 @@
 #include "app/cli/export.h"
 #include "app/cli/online.h"
 #include "app/cli/progress.h"
+#include "app/cli/raw.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "drivers/file.h"
+#include "drivers/kitti.h"
 #include "drivers/png.h"
 
 #define FRAME_MS 3000
@@ -24,6 +26,7 @@ static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_R
 
 struct recording {
     const char *directory;
+    bool raw; /* as captured: only such pairs are taken, else only rectified ones */
     FILE *times;
     uint64_t pairs, missed;
     int64_t first_ns;               /* capture time of the first pair */
@@ -32,17 +35,27 @@ struct recording {
 };
 
 /* Projections of the rectified cameras as KITTI's odometry sequences have them. */
-static int write_calibration(const char *directory, const struct plx_calibration_info *info, struct plx_why *why)
+static void print_projections(FILE *file, const struct plx_calibration_info *info)
 {
-    FILE *file;
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/calib.txt", directory);
-    int result = plx_file_create(path, &file, why);
-    if (result < 0)
-        return result;
     fprintf(file, "P0: %.17g 0 %.17g 0 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx, info->fy, info->cy);
     fprintf(file, "P1: %.17g 0 %.17g %.17g 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx_right, -info->fx * info->baseline_m,
             info->fy, info->cy);
+}
+
+/* Whoever reads the directory learns from this file whether its pictures are rectified. */
+static int write_calibration(const struct recording *recording, const struct plx_calibration_info *info, struct plx_why *why)
+{
+    FILE *file;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/calib.txt", recording->directory);
+    int result = plx_file_create(path, &file, why);
+    if (result < 0)
+        return result;
+    if (recording->raw)
+        fputs(PLX_KITTI_RAW "\n# pictures as captured (parallax record --raw): name their calibration by the key calibration\n",
+              file);
+    else
+        print_projections(file, info);
     return plx_file_commit(path, file, 0, why);
 }
 
@@ -58,7 +71,7 @@ static int begin(struct recording *recording, const struct plx_frame *frame, str
                                      : plx_file_fail(path, why);
     }
     if (result == 0)
-        result = write_calibration(recording->directory, &frame->calibration, why);
+        result = write_calibration(recording, &frame->calibration, why);
     snprintf(path, sizeof path, "%s/times.txt", recording->directory);
     if (result == 0)
         result = plx_file_create(path, &recording->times, why);
@@ -100,12 +113,34 @@ static int write_pair(struct recording *recording, const struct plx_frame *frame
     return 0;
 }
 
+/* Whether the service's pairs are those to be recorded. Returns an exit code. */
+static int check_kind(const struct plx_online *online, const struct recording *recording)
+{
+    if (plx_frame_is_raw(online->frame) == recording->raw)
+        return PLX_EXIT_OK;
+    if (recording->pairs)
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
+                            "the service was %s meanwhile; what was recorded until then is whole",
+                            recording->raw ? "calibrated" : "switched to raw pictures");
+    if (recording->raw)
+        return plx_cli_fail(
+            online->command, PLX_EXIT_CONFIG,
+            "the service is calibrated, and its pictures are rectified; for raw ones set calibration: none in its "
+            "configuration and reload it, or start it with --set calibration=none");
+    return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
+                        "the service is not calibrated, and its pictures are not rectified; record them with --raw, or name a "
+                        "calibration by the key calibration");
+}
+
 /* Takes the next pair into recording->eye. Returns an exit code. */
 static int take(struct plx_online *online, struct recording *recording)
 {
     int result = plx_online_copy(online, FRAME_MS);
     if (result < 0)
         return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_online_fail(online, result);
+    const int exit_code = check_kind(online, recording);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
     const struct plx_image before = recording->eye[PLX_LEFT];
     for (int eye = 0; eye < PLX_EYES; eye++)
         recording->eye[eye] = plx_online_plane(online, plane_of[eye]);
@@ -164,6 +199,7 @@ static int record(struct plx_online *online, struct recording *recording, const 
 int plx_command_record(int argc, char **argv)
 {
     const char *socket = NULL;
+    bool raw = false;
     struct limits limits = {.pairs = 0};
     const struct plx_option table[] = {
         PLX_SOCKET_OPTION(socket),
@@ -181,6 +217,10 @@ int plx_command_record(int argc, char **argv)
          .min = 0.1,
          .max = 100000,
          .help = "end after S seconds"},
+        {.name = "raw",
+         .kind = PLX_OPTION_FLAG,
+         .value = &raw,
+         .help = "pictures as captured, of a service without a calibration: for calibrating"},
     };
     const struct plx_usage usage = {
         .command = "record",
@@ -189,7 +229,9 @@ int plx_command_record(int argc, char **argv)
             "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and "
             "calib.txt\n"
             "as KITTI has them. parallaxd replays it (--set source.kind=replay --set source.path=DIR), parallax run takes it.\n"
-            "The service must publish the right picture (publish.right).",
+            "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, which "
+            "calib.txt\n"
+            "says; replayed, they need a calibration, or stay raw.",
         .option = table,
         .option_count = sizeof table / sizeof *table,
         .min_words = 1,
@@ -199,7 +241,7 @@ int plx_command_record(int argc, char **argv)
     struct plx_online online;
     if (!plx_online_begin(&usage, argc, argv, &socket, &words, &online, &exit_code))
         return exit_code;
-    struct recording recording = {.directory = words.item[0]};
+    struct recording recording = {.directory = words.item[0], .raw = raw};
     plx_stop_on_signals();
     exit_code = record(&online, &recording, &limits);
     if (recording.times)

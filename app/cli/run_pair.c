@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pair: load, run, evaluate. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <parallax/error.h>
 
@@ -75,6 +76,10 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
     const struct plx_calibration_options options = {
         .alpha = config->rectify_alpha, .scale = config->calibration_scale, .width = width, .height = height};
     struct plx_calibration_info info;
+    if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "calibration is none, and pairs can be matched only where they are rectified; "
+                        "name a calibration by --calibration, or leave the key empty for pairs that are rectified");
     if (config->calibration[0])
         return plx_calibration_read(config->calibration, &options, ret_calibration, why);
     if (!run->directory_calibration)

@@ -8,6 +8,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
 #include "app/cli/online.h"
+#include "app/cli/raw.h"
 #include "app/exit.h"
 #include "drivers/png.h"
 
@@ -16,7 +17,8 @@
 struct snapshot {
     const struct plx_frame *frame;
     struct plx_view view;
-    struct plx_image left, right, disparity; /* right.data NULL where it is not published */
+    struct plx_image left, right,
+        disparity; /* data NULL where it is not published: the right one, and disparity of a raw frame */
 };
 
 static int write_left(const char *path, const struct snapshot *snapshot, struct plx_why *why)
@@ -68,33 +70,37 @@ static int write_canvas(const char *path, const struct snapshot *snapshot,
     return result;
 }
 
-/* Either WRITE makes the file, or DRAW what is in it. */
+/* Either WRITE makes the file, or DRAW what is in it. RAW: what it shows of a raw frame; NULL: it is not made of one. */
 static const struct {
-    const char *name, *what;
+    const char *name, *what, *raw;
     int (*write)(const char *path, const struct snapshot *snapshot, struct plx_why *why);
     void (*draw)(struct plx_canvas *canvas, const struct snapshot *snapshot);
 } file[] = {
-    {"left.png", "the rectified left picture", write_left, NULL},
-    {"right.png", "the rectified right picture", write_right, NULL},
-    {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, draw_disparity},
-    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as KITTI has it)", write_kitti, NULL},
-    {"disparity.pfm", "disparity in pixels (floating point)", write_pfm, NULL},
-    {"points.ply", "the point cloud, metres", write_ply, NULL},
-    {"obstacles.png", "the obstacles and their distances on the left picture", NULL, draw_obstacles},
+    {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
+    {"right.png", "the rectified right picture", "the right picture as captured", write_right, NULL},
+    {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, NULL, draw_disparity},
+    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as KITTI has it)", NULL, write_kitti, NULL},
+    {"disparity.pfm", "disparity in pixels (floating point)", NULL, write_pfm, NULL},
+    {"points.ply", "the point cloud, metres", NULL, write_ply, NULL},
+    {"obstacles.png", "the obstacles and their distances on the left picture", NULL, NULL, draw_obstacles},
 };
 
 static int write_files(const char *directory, const struct snapshot *snapshot, struct plx_why *why)
 {
+    const bool raw = plx_frame_is_raw(snapshot->frame);
     int result = plx_make_directories(directory, why);
     for (size_t i = 0; i < sizeof file / sizeof *file && result == 0; i++) {
         char path[PATH_MAX];
-        if (file[i].write == write_right && !snapshot->right.data)
+        const char *what = raw ? file[i].raw : file[i].what;
+        if (!what || (file[i].write == write_right && !snapshot->right.data))
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, file[i].name);
         result = file[i].write ? file[i].write(path, snapshot, why) : write_canvas(path, snapshot, file[i].draw, why);
         if (result == 0)
-            printf("%s: %s\n", path, file[i].what);
+            printf("%s: %s\n", path, what);
     }
+    if (result == 0 && raw)
+        puts("not calibrated: there is no disparity");
     return result;
 }
 
@@ -110,7 +116,8 @@ static int take(struct plx_online *online, const char *directory)
         .right = plx_online_plane(online, PLX_PLANE_RIGHT),
         .disparity = plx_online_plane(online, PLX_PLANE_DISPARITY),
     };
-    if (!snapshot.left.data || !snapshot.disparity.data || !plx_same_size(&snapshot.left, &snapshot.disparity))
+    const struct plx_image *second = plx_frame_is_raw(snapshot.frame) ? &snapshot.right : &snapshot.disparity;
+    if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
         return plx_online_fail(online, PLX_ERR_FORMAT);
     struct plx_why why = {""};
     result = write_files(directory, &snapshot, &why);
@@ -133,7 +140,8 @@ int plx_command_snapshot(int argc, char **argv)
         .synopsis = "[options]",
         .about =
             "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply,\n"
-            "obstacles.png, and right.png where the service publishes it (publish.right).",
+            "obstacles.png, and right.png where the service publishes it (publish.right). Without a calibration: left.png and\n"
+            "right.png, as captured.",
         .option = table,
         .option_count = sizeof table / sizeof *table};
     int exit_code;

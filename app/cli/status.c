@@ -10,6 +10,7 @@
 #include "app/cli/meter.h"
 #include "app/cli/obstacle_text.h"
 #include "app/cli/online.h"
+#include "app/cli/raw.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -77,9 +78,41 @@ static void print_backend(uint32_t launch)
         puts("backend       cpu");
 }
 
-static void print_text(const struct plx_frame *frame, const struct plx_meter *meter, struct plx_client *client)
+/* What a raw frame does not have. */
+static void print_scene(const struct plx_frame *frame)
+{
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+
+    if (plx_frame_is_raw(frame)) {
+        puts("obstacles     none looked for: not calibrated");
+        return;
+    }
+    print_ground(&frame->ground);
+    int count = plx_obstacles_by_distance(frame, sorted);
+    printf("obstacles     %d\n", count);
+    for (int i = 0; i < count; i++) {
+        char text[PLX_OBSTACLE_TEXT];
+        plx_obstacle_text(sorted[i], true, text, sizeof text);
+        printf("  %s\n", text);
+    }
+}
+
+static void print_picture(const struct plx_frame *frame)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
+
+    printf("picture       %u x %u, ", frame->width, frame->height);
+    if (plx_frame_is_raw(frame)) {
+        puts("raw\ncalibration   not calibrated");
+        return;
+    }
+    printf("disparities %d to %d px\n", frame->min_disparity, frame->min_disparity + (int)frame->disparities - 1);
+    printf("calibration   focal length %.2f px, centre %.2f, %.2f, baseline %.4f m\n", calibration->fx, calibration->cx,
+           calibration->cy, calibration->baseline_m);
+}
+
+static void print_text(const struct plx_frame *frame, const struct plx_meter *meter, struct plx_client *client)
+{
     char faults[512], reason[PLX_REASON_BYTES];
     plx_health_sentence(frame->health, faults, sizeof faults);
     printf("state         %s\n", plx_state_word(frame->state));
@@ -93,28 +126,25 @@ static void print_text(const struct plx_frame *frame, const struct plx_meter *me
     putchar('\n');
     printf("frame         %llu of epoch %llu, %llu pairs skipped\n", (unsigned long long)frame->sequence,
            (unsigned long long)frame->epoch, (unsigned long long)frame->pairs_skipped);
-    printf("picture       %u x %u, disparities %d to %d px\n", frame->width, frame->height, frame->min_disparity,
-           frame->min_disparity + (int)frame->disparities - 1);
-    printf("calibration   focal length %.2f px, centre %.2f, %.2f, baseline %.4f m\n", calibration->fx, calibration->cx,
-           calibration->cy, calibration->baseline_m);
+    print_picture(frame);
     print_capture(frame);
     printf("skew          %.3f ms\n", (double)frame->skew_ns / PLX_NS_PER_MS);
-    print_ground(&frame->ground);
     fputs("stages, ms   ", stdout);
     plx_meter_print_parts(meter, plx_launch(client) != 0);
-
-    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    int count = plx_obstacles_by_distance(frame, sorted);
-    printf("obstacles     %d\n", count);
-    for (int i = 0; i < count; i++) {
-        char text[PLX_OBSTACLE_TEXT];
-        plx_obstacle_text(sorted[i], true, text, sizeof text);
-        printf("  %s\n", text);
-    }
+    print_scene(frame);
 }
 
-static cJSON *calibration_json(const struct plx_calibration_info *calibration)
+/* NUMBER, or null where there is nothing that it would be of. */
+static cJSON *number_if(bool there, double number)
 {
+    return there ? cJSON_CreateNumber(number) : cJSON_CreateNull();
+}
+
+static cJSON *calibration_json(const struct plx_frame *frame)
+{
+    const struct plx_calibration_info *calibration = &frame->calibration;
+    if (plx_frame_is_raw(frame))
+        return cJSON_CreateNull();
     cJSON *item = cJSON_CreateObject();
     cJSON_AddItemToObject(item, "fx", plx_json_number(calibration->fx, 6));
     cJSON_AddItemToObject(item, "fy", plx_json_number(calibration->fy, 6));
@@ -166,9 +196,9 @@ static void print_json(const struct plx_frame *frame, const struct plx_meter *me
     cJSON_AddNumberToObject(item, "pairs_skipped", (double)frame->pairs_skipped);
     cJSON_AddNumberToObject(item, "width", frame->width);
     cJSON_AddNumberToObject(item, "height", frame->height);
-    cJSON_AddNumberToObject(item, "min_disparity", frame->min_disparity);
-    cJSON_AddNumberToObject(item, "disparities", frame->disparities);
-    cJSON_AddItemToObject(item, "calibration", calibration_json(&frame->calibration));
+    cJSON_AddItemToObject(item, "min_disparity", number_if(!plx_frame_is_raw(frame), frame->min_disparity));
+    cJSON_AddItemToObject(item, "disparities", number_if(!plx_frame_is_raw(frame), frame->disparities));
+    cJSON_AddItemToObject(item, "calibration", calibration_json(frame));
     cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
     cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
     cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app/cli/obstacle_text.h"
+#include "app/cli/raw.h"
 #include "app/cli/watch.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -26,7 +27,10 @@ void plx_watch_line(const struct plx_watch *watch)
     if (watch->recent.frames) {
         printf("%5.1f pairs/s  ", plx_meter_rate_hz(&watch->recent));
         plx_meter_print_latency(&watch->recent, 5);
-        printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->frame, sorted));
+        if (plx_frame_is_raw(&watch->frame))
+            fputs("  no obstacles looked for  ", stdout);
+        else
+            printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->frame, sorted));
     } else {
         fputs("no frames  ", stdout);
     }

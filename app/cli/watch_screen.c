@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app/cli/obstacle_text.h"
+#include "app/cli/raw.h"
 #include "app/cli/watch.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -51,6 +52,10 @@ static void draw_obstacles(const struct plx_frame *frame)
 {
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    if (plx_frame_is_raw(frame)) {
+        fputs("not calibrated: no obstacles looked for" NEXT_LINE, stdout);
+        return;
+    }
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
     for (int i = 0; i < count && i < room; i++) {

@@ -247,10 +247,12 @@ static int share_slots(struct engine *engine, uint32_t frame_bytes)
 /* What is not as one might wish, and yet no reason to end. */
 static void say_notes(const struct plx_setup *setup, int report_fd)
 {
-    const struct plx_report note = {.kind = PLX_REPORT_NOTE, .why = setup->backend_note};
+    const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
+    struct plx_report note = {.kind = PLX_REPORT_NOTE};
 
-    if (setup->backend_note.text[0] != '\0') {
-        plx_log(LOG_NOTICE, "%s", setup->backend_note.text);
+    plx_fail(&note.why, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
+    if (note.why.text[0] != '\0') {
+        plx_log(LOG_NOTICE, "%s", note.why.text);
         plx_report_send(report_fd, &note);
     }
     if (setup->fifo_note.text[0] != '\0')

@@ -9,7 +9,7 @@
 struct plx_plan {
     struct plx_config config;
     uint32_t frame_bytes;                      /* of one frame; 0 = not probed yet, and the calibration is not known */
-    struct plx_stereo_calibration calibration; /* with its rectification, for the size of the source's pictures */
+    struct plx_stereo_calibration calibration; /* with its rectification, for the size of the source's pictures; zeros: raw */
 };
 
 #endif

@@ -17,6 +17,8 @@
 #define EXPOSURE_DELAY 2
 #define GAIN_DELAY 1
 
+#define LEAST_DISPARITIES 64 /* that a backend is made for, where none are asked for */
+
 static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     struct plx_synthetic_options options = {
@@ -89,6 +91,7 @@ static int open_source(struct plx_setup *setup, const struct plx_config *config,
     return PLX_ERR_ARG;
 }
 
+/* Leaves all zeros where there is none, which makes frames raw. A file that is named and is not there is an error. */
 static int read_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_source *source = setup->source;
@@ -99,12 +102,13 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
         .height = source->height,
     };
 
+    if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
+        return 0;
     if (config->calibration[0] != '\0')
         return plx_calibration_read(config->calibration, &options, &setup->calibration, why);
     int result = plx_source_calibration(setup->source, &setup->calibration);
     if (result == PLX_ERR_NOT_FOUND)
-        return plx_fail(why, result, "%s brings no calibration; name a file by the key calibration",
-                        config->source.kind == PLX_SOURCE_REPLAY ? config->source.path : source->ops->name);
+        return 0;
     return result < 0 ? result : plx_calibration_check(&setup->calibration, why);
 }
 
@@ -114,6 +118,8 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
     int result = setup->calibrated ? 0 : read_calibration(setup, config, why);
 
     setup->calibrated = result == 0;
+    if (result < 0 || !plx_calibration_exists(&setup->calibration))
+        return result;
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         const struct plx_camera *camera = &setup->calibration.camera[eye];
         if (camera->width != source->width || camera->height != source->height)
@@ -142,23 +148,51 @@ static void choose_launch(struct plx_setup *setup, const struct plx_match *match
     setup->launch = (uint32_t)plan.choice + 1 + (result == 0 ? 1u << 16 : 0);
 }
 
+static int open_stages(struct plx_setup *setup, const struct plx_config *config, int width, int height, int disparities,
+                       struct plx_why *why)
+{
+    const struct plx_limits limits = {
+        .width = width > setup->source->width ? width : setup->source->width,
+        .height = height > setup->source->height ? height : setup->source->height,
+        .disparities = disparities,
+        .threads = config->threads,
+    };
+    const int result =
+        plx_backend_open(config->backend, config->gpu_memory, &limits, &setup->stages, &setup->backend_note, why);
+    if (result == 0)
+        choose_launch(setup, &config->pipeline.match, width, height);
+    return result;
+}
+
+static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+{
+    const int width = setup->source->width, height = setup->source->height;
+    struct plx_plane plane[PLX_PLANE_COUNT];
+
+    int result = open_stages(setup, config, width, height, LEAST_DISPARITIES, why);
+    if (result == 0)
+        result = plx_pipeline_create_raw(setup->stages, width, height, &setup->pipeline, why);
+    if (result == 0)
+        setup->frame_bytes = plx_pipeline_layout_raw(width, height, plane);
+    plx_fail(&setup->raw_note, 0, "%s",
+             config->calibration[0] != '\0'
+                 ? "calibration is none: only raw pictures are published; name a calibration by that key to have obstacles"
+                 : "not calibrated: only raw pictures are published; record pairs (parallax record --raw), calibrate, and name "
+                   "the file by the key calibration");
+    return result;
+}
+
 static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
     const struct plx_stereo_calibration *calibration = &setup->calibration;
     const int width = calibration->rectified_width, height = calibration->rectified_height;
-    const struct plx_limits limits = {
-        .width = width > setup->source->width ? width : setup->source->width,
-        .height = height > setup->source->height ? height : setup->source->height,
-        .disparities = config->pipeline.match.disparities,
-        .threads = config->threads,
-    };
     struct plx_plane plane[PLX_PLANE_COUNT];
 
+    if (!plx_calibration_exists(calibration))
+        return open_raw_pipeline(setup, config, why);
     int result = plx_pipeline_params_check(&config->pipeline, width, height, why);
     if (result == 0)
-        result = plx_backend_open(config->backend, config->gpu_memory, &limits, &setup->stages, &setup->backend_note, why);
-    if (result == 0)
-        choose_launch(setup, &config->pipeline.match, width, height);
+        result = open_stages(setup, config, width, height, config->pipeline.match.disparities, why);
     if (result == 0)
         result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, why);
     if (result == 0)
@@ -182,7 +216,7 @@ static int open_processors(struct plx_setup *setup, const struct plx_config *con
 
 static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
 {
-    const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = 64, .threads = 1};
+    const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = LEAST_DISPARITIES, .threads = 1};
     return plx_backend_open(config->backend, config->gpu_memory, &nothing, &setup->memory, NULL, why);
 }
 

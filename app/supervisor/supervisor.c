@@ -112,15 +112,17 @@ static void tell_status(struct plx_supervisor *supervisor, int64_t now)
 {
     const struct plx_recovery *recovery = &supervisor->recovery;
     const char *reason = plx_supervisor_reason(supervisor);
-    char faults[512], sentence[1280];
+    char faults[512], sentence[1280], obstacles[32] = "";
     const double seconds = (double)(now - supervisor->status_ns) / PLX_NS_PER_S;
 
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
+    if (!(recovery->health & PLX_HEALTH_NOT_CALIBRATED)) /* else nothing looks for any */
+        snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->obstacles);
     const char *note = plx_source_note(supervisor->plan.config.source.kind);
-    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %u obstacles, %d clients, %s%s%s%s%s",
-             plx_state_word(recovery->state), supervisor->frames / seconds, supervisor->obstacles,
+    snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %s%d clients, %s%s%s%s%s", plx_state_word(recovery->state),
+             supervisor->frames / seconds, obstacles,
              supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *note ? ", " : "",
              note, *reason ? "; " : "", reason);
     plx_notify_status(&supervisor->notify, sentence);

@@ -144,7 +144,8 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
     while (plx_report_receive(supervisor->engine.report_fd, &report)) {
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_NOTE:
-            supervisor->handicap = report.why;
+            if (!supervisor->ladder.fallen) /* a lost GPU weighs more than what an engine notes */
+                supervisor->handicap = report.why;
             break;
         case PLX_REPORT_WAITING:
             if (report.away)

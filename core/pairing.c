@@ -55,8 +55,8 @@ static bool note(struct plx_pairing_eye *eye, const struct plx_capture *capture,
     result->health |= capture->health;
     if (!forward)
         result->health |= PLX_HEALTH_TIMESTAMP;
-    if (eye->seen && gap > 0 && gap < UINT32_MAX / 2) { /* more: the numbering began again */
-        eye->dropped += gap;
+    if (eye->seen && gap > capture->skipped && gap < UINT32_MAX / 2) { /* more: the numbering began again */
+        eye->dropped += gap - capture->skipped;
         result->health |= PLX_HEALTH_DROPPED;
     }
     eye->seen = true;

@@ -18,6 +18,7 @@ struct plx_capture {
     int64_t clock_offset_ns;
     enum plx_clock clock;
     uint32_t sequence;    /* the camera's frame number */
+    uint32_t skipped;     /* pictures since the last one of this eye that the source left out itself: no drops of the camera */
     uint32_t exposure_us; /* in force in this picture; 0 = unknown */
     float gain;
     enum plx_memory memory;

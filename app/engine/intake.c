@@ -87,6 +87,7 @@ static void keep(struct plx_intake *intake, const struct plx_capture *pair)
         release(intake, intake->next);
     }
     memcpy(intake->next, pair, sizeof intake->next);
+    intake->skipped += pair[PLX_LEFT].skipped > pair[PLX_RIGHT].skipped ? pair[PLX_LEFT].skipped : pair[PLX_RIGHT].skipped;
     if (intake->away)
         plx_log(LOG_NOTICE, "both cameras are there again");
     intake->away = 0;

@@ -13,6 +13,7 @@
 #define MAPPED_WANTED 4 /* the driver's own buffers: one being filled, two waiting, one being copied */
 #define LEAST 2         /* fewer do not stream */
 #define ROW_ALIGNMENT 64
+#define ROOM_MORE 65536 /* a driver may round the size of its buffers up to whole pages */
 
 /* Ways of sharing pictures with a driver, the best first. The last always works. */
 static const struct plx_v4l2_way {
@@ -35,26 +36,10 @@ static bool direct(const struct plx_v4l2_buffers *buffers)
     return kind_of(buffers) != PLX_MEMORY_MMAP;
 }
 
-/* Whether the driver really takes MEMORY, not only in name: some refuse at the first buffer. UNSUPPORTED; BUSY or LOST, which
- * say nothing of that. */
-static int try_memory(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory,
-                      struct plx_why *why)
-{
-    int result = plx_v4l2_queue_request(node, kind, LEAST);
-
-    if (result == -EBUSY || result == -ENODEV)
-        return plx_v4l2_fail(why, node->path, result, "the driver gives no buffers");
-    if (result > 0)
-        result = plx_v4l2_queue_give(node, kind, 1, 0, memory);
-    plx_v4l2_queue_stop(node);
-    plx_v4l2_queue_request(node, kind, 0);
-    return result == 0 ? 0 : PLX_ERR_UNSUPPORTED;
-}
-
 /* Finds the best way that NODE and the backend have, tried with the first slot, which gets its memory. */
 static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes, struct plx_why *why)
 {
-    const bool copies = node->converting || buffers->jpeg || buffers->deal.planes > 1;
+    const bool copies = node->converting || buffers->compressed.data || buffers->deal.planes > 1;
     struct plx_v4l2_memory *first = &buffers->slot[0].memory;
     int result = PLX_ERR_UNSUPPORTED;
 
@@ -65,12 +50,12 @@ static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_no
         result = ways[i].make(buffers->stages, bytes, first);
         if (result < 0)
             continue;
-        result = direct(buffers) ? try_memory(node, ways[i].kind, first, why) : 0;
+        result = direct(buffers) ? plx_v4l2_queue_try(node, ways[i].kind, first, LEAST) : 0;
         if (result == 0)
             break;
         plx_v4l2_memory_free(buffers->stages, first);
-        if (result != PLX_ERR_UNSUPPORTED)
-            break;
+        if (result == -EBUSY || result == -ENODEV) /* which says nothing of the memory */
+            return plx_v4l2_fail(why, node->path, result, "the driver gives no buffers");
     }
     return result;
 }
@@ -83,7 +68,9 @@ static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node
 
     buffers->pitch = deal->pitch;
     if (deal->format->jpeg) {
-        result = plx_jpeg_create(&buffers->jpeg);
+        buffers->compressed_room = bytes + ROOM_MORE;
+        buffers->compressed.data = malloc(buffers->compressed_room);
+        result = buffers->compressed.data ? 0 : PLX_ERR_NOMEM;
         buffers->pitch = ((size_t)deal->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
         bytes = buffers->pitch * (size_t)deal->height;
     }
@@ -122,7 +109,7 @@ void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers)
         return;
     for (int i = 0; i < PLX_V4L2_SLOTS; i++)
         plx_v4l2_memory_free(buffers->stages, &buffers->slot[i].memory);
-    plx_jpeg_destroy(buffers->jpeg);
+    free(buffers->compressed.data);
     free(buffers);
 }
 
@@ -216,14 +203,15 @@ static int check_picture(const struct plx_v4l2_buffers *buffers, const struct pl
     return deal->format->jpeg ? 0 : plx_raw_check(ret_raw, why);
 }
 
-/* Copies or decodes RAW, in the driver's memory, into SLOT and lets it point there. */
+/* Copies RAW, in the driver's memory, into SLOT, or where compressed ones are kept, and lets it point into SLOT. */
 static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, struct plx_raw *raw, struct plx_why *why)
 {
-    int result = 0;
-
-    if (buffers->jpeg) {
-        const struct plx_image grey = {slot->memory.data, raw->width, raw->height, buffers->pitch, PLX_U8};
-        result = plx_jpeg_decode(buffers->jpeg, raw->data, raw->bytes, &grey, why);
+    if (buffers->compressed.data) {
+        if (raw->bytes > buffers->compressed_room)
+            return plx_fail(why, PLX_ERR_FORMAT, "a picture of %zu bytes, expected at most %zu", raw->bytes,
+                            buffers->compressed_room);
+        memcpy(buffers->compressed.data, raw->data, raw->bytes);
+        buffers->compressed.bytes = raw->bytes;
         raw->pitch = buffers->pitch;
         raw->bytes = buffers->pitch * (size_t)raw->height;
     } else {
@@ -232,7 +220,7 @@ static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, s
         memcpy(slot->memory.data, raw->data, raw->bytes);
     }
     raw->data = slot->memory.data;
-    return result;
+    return 0;
 }
 
 static int take_copy(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, struct plx_v4l2_picture *picture,
@@ -286,6 +274,7 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
         .flags = buffer.buffer.flags,
         .sequence = buffer.buffer.sequence,
         .memory = kind_of(buffers),
+        .compressed = buffers->compressed.data != NULL,
     };
     if (direct(buffers)) {
         result = take_direct(buffers, &buffer, &picture, why);

@@ -2,7 +2,7 @@
 /*
  * The buffers between a camera and its reader. Slots hold pictures; they live as long as the buffers, whatever becomes of the
  * camera. Where the driver fills them itself (USERPTR, DMABUF), slot i is the driver's buffer i; else its own few buffers are
- * mapped, and each picture is copied or decoded into a free slot.
+ * mapped, and each picture is copied into a free slot, or, compressed, kept as it came for a slot that is its own from then on.
  */
 #ifndef PLX_V4L2_BUFFERS_H
 #define PLX_V4L2_BUFFERS_H
@@ -12,7 +12,7 @@
 #include <parallax/frame.h>
 
 #include "core/stages.h"
-#include "drivers/v4l2/jpeg.h"
+#include "drivers/v4l2/decoder.h"
 #include "drivers/v4l2/queue.h"
 
 #define PLX_V4L2_SLOTS 13  /* 5 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
@@ -31,20 +31,22 @@ struct plx_v4l2_buffers {
     struct plx_v4l2_deal deal;
     const struct plx_v4l2_way *way; /* in force */
     struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
-    struct plx_jpeg *jpeg; /* where pictures are compressed */
-    size_t pitch;          /* of a picture in a slot */
-    int driver_count;      /* the driver's buffers; 0: detached */
+    struct plx_v4l2_compressed compressed; /* the file of the last picture taken; data NULL: pictures are not compressed */
+    size_t compressed_room;
+    size_t pitch;     /* of a picture in a slot */
+    int driver_count; /* the driver's buffers; 0: detached */
     struct plx_v4l2_mapping mapped[PLX_V4L2_MAPPED];
 };
 
 /* A picture that came. */
 struct plx_v4l2_picture {
     struct plx_v4l2_slot *slot;
-    struct plx_raw raw; /* of the whole buffer */
+    struct plx_raw raw; /* of the whole buffer; of a compressed one, as it will lie in the slot */
     int64_t stamp_ns;   /* the driver's clock */
     uint32_t flags;     /* V4L2_BUF_FLAG_* */
     uint32_t sequence;
     enum plx_memory memory; /* how it came */
+    bool compressed;        /* its file is in `compressed` until the next is taken, and its slot is still to be filled */
 };
 
 /* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM;

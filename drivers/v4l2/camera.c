@@ -118,6 +118,7 @@ int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
 
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera)
 {
+    plx_v4l2_camera_drop_pending(camera);
     if (camera->buffers)
         plx_v4l2_buffers_detach(camera->buffers, &camera->node);
     camera->streaming = false;
@@ -154,7 +155,16 @@ static int64_t to_middle_ns(const struct plx_v4l2_camera *camera, uint32_t flags
     return camera->readout_ns > 0 ? -camera->readout_ns - half_ns : 0;
 }
 
-int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, struct plx_why *why)
+void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera)
+{
+    if (!camera->pending.buffer)
+        return;
+    plx_v4l2_slot_give_back(camera->pending.buffer);
+    camera->pending.buffer = NULL;
+}
+
+int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
+                         struct plx_why *why)
 {
     struct plx_v4l2_picture picture;
     bool wild;
@@ -166,6 +176,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     else if (result == PLX_ERR_BUSY)
         ret_capture->health = PLX_HEALTH_OVERLOAD;
     if (result == PLX_ERR_FORMAT || result == PLX_ERR_BUSY) {
+        camera->skipped += result == PLX_ERR_BUSY;
         camera->progress_ns = plx_now_ns();
         return PLX_ERR_FORMAT;
     }
@@ -179,6 +190,8 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
                                          .tegra_ns = camera->tegra_ns};
     ret_capture->capture_ns = plx_v4l2_clock_read(&camera->clock, &stamp, &wild);
     if (wild) {
+        if (picture.compressed)
+            plx_v4l2_camera_drop_pending(camera); /* its file was overwritten */
         plx_v4l2_slot_give_back(picture.slot);
         ret_capture->health = PLX_HEALTH_TIMESTAMP;
         return plx_fail(why, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
@@ -187,12 +200,15 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     ret_capture->clock = camera->clock.kind;
     ret_capture->clock_offset_ns = camera->clock.offset_ns;
     ret_capture->sequence = picture.sequence;
+    ret_capture->skipped = camera->skipped;
+    camera->skipped = 0;
     plx_v4l2_steer_in_force(&camera->steer, picture.sequence, &ret_capture->exposure_us, &ret_capture->gain);
     ret_capture->capture_ns += to_middle_ns(camera, picture.flags, ret_capture->exposure_us);
     camera->seen = true;
     camera->last_sequence = picture.sequence;
     camera->last_capture_ns = ret_capture->capture_ns;
     ret_capture->memory = picture.memory;
+    *ret_compressed = picture.compressed;
     ret_capture->buffer = picture.slot;
     fill_eyes(camera, &picture.raw, ret_capture);
     return 0;

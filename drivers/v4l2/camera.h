@@ -26,6 +26,8 @@ struct plx_v4l2_camera {
     struct plx_v4l2_deal deal;        /* foreseen, until it was started */
     struct plx_why note;              /* how that differs from the wish */
     struct plx_v4l2_buffers *buffers; /* NULL until it was started for the first time */
+    struct plx_capture pending;       /* compressed, not decoded yet: its file is in the buffers' memory. Buffer NULL: none */
+    uint32_t skipped;                 /* pictures that came since the last one taken and found no slot */
     struct plx_v4l2_clock clock;
     struct plx_v4l2_steer steer;
     int64_t tegra_ns;
@@ -62,9 +64,14 @@ void plx_v4l2_camera_close(struct plx_v4l2_camera *camera);
 int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why);
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera);
 
-/* The next picture that has come; its slot is ret_capture->buffer. TIMEOUT: none. FORMAT: a bad one came and is back with the
- * driver; ret_capture->health says what it was. Other errors: the camera no longer works, see plx_v4l2_camera_lost. */
-int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, struct plx_why *why);
+/* The next picture that has come; its slot is ret_capture->buffer. A compressed one (*ret_compressed) is still to be decoded
+ * there; `pending`, whose file it overwrote, is then the caller's to give up. TIMEOUT: none. FORMAT: a bad one came and is back
+ * with the driver; ret_capture->health says what it was. Other errors: the camera no longer works, see plx_v4l2_camera_lost. */
+int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
+                         struct plx_why *why);
+
+/* Gives up the picture that waits to be decoded, if there is one. */
+void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera);
 
 int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera);
 

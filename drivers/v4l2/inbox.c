@@ -68,17 +68,19 @@ static bool same_eyes(const struct plx_capture *a, const struct plx_capture *b)
 
 void plx_v4l2_inbox_put(struct plx_v4l2_inbox *inbox, const struct plx_capture *capture)
 {
-    int waiting = 0, oldest = -1;
+    int waiting = 0, oldest = -1, next = -1;
 
     pthread_mutex_lock(&inbox->lock);
     for (int i = inbox->count - 1; i >= 0; i--) {
         if (!same_eyes(&inbox->ready[i], capture))
             continue;
         waiting++;
+        next = oldest;
         oldest = i;
     }
     if (waiting == PLX_V4L2_WAITING) {
         plx_v4l2_slot_give_back(inbox->ready[oldest].buffer);
+        inbox->ready[next].skipped += inbox->ready[oldest].skipped + 1;
         remove_ready(inbox, oldest);
         inbox->health |= PLX_HEALTH_OVERLOAD;
     }

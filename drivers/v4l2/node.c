@@ -18,6 +18,7 @@
 #include <parallax/error.h>
 
 #include "core/heartbeat.h"
+#include "core/text.h"
 
 int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char *what)
 {
@@ -70,14 +71,24 @@ static void read_serial(int fd, char *text, size_t bytes)
             continue;
         if (fgets(text, (int)bytes, file))
             text[strcspn(text, "\n")] = '\0';
+        plx_clean_text(text);
         fclose(file);
         return;
     }
 }
 
+/* A text of the device, made fit for logs and terminals. */
 static void copy_text(char *to, size_t bytes, const void *from)
 {
     snprintf(to, bytes, "%.*s", (int)bytes - 1, (const char *)from);
+    plx_clean_text(to);
+}
+
+void plx_v4l2_identity_read(const struct v4l2_capability *capability, struct plx_v4l2_identity *identity)
+{
+    copy_text(identity->driver, sizeof identity->driver, capability->driver);
+    copy_text(identity->card, sizeof identity->card, capability->card);
+    copy_text(identity->bus, sizeof identity->bus, capability->bus_info);
 }
 
 static int identify(struct plx_v4l2_node *node, struct plx_why *why)
@@ -86,14 +97,12 @@ static int identify(struct plx_v4l2_node *node, struct plx_why *why)
     int result = plx_v4l2_call(node, VIDIOC_QUERYCAP, &capability);
     if (result < 0)
         return plx_v4l2_fail(why, node->path, result, "is no video device");
+    plx_v4l2_identity_read(&capability, &node->identity);
     const uint32_t can = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps : capability.capabilities;
     if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) || !(can & V4L2_CAP_STREAMING))
         return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: %s gives no pictures by streaming; `parallax cameras` lists what does",
-                        node->path, capability.card);
+                        node->path, node->identity.card);
     node->planar = !(can & V4L2_CAP_VIDEO_CAPTURE);
-    copy_text(node->identity.driver, sizeof node->identity.driver, capability.driver);
-    copy_text(node->identity.card, sizeof node->identity.card, capability.card);
-    copy_text(node->identity.bus, sizeof node->identity.bus, capability.bus_info);
     read_serial(node->fd, node->identity.serial, sizeof node->identity.serial);
     return 0;
 }
@@ -139,8 +148,11 @@ void plx_v4l2_close(struct plx_v4l2_node *node)
 
 int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_why *why)
 {
-    if (v4l2_fd_open(node->fd, 0) < 0)
-        return plx_v4l2_fail(why, node->path, -errno, "libv4l2 does not take it");
+    const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
+    const int result = v4l2_fd_open(node->fd, 0) < 0 ? -errno : 0;
+    plx_heartbeat_busy(before);
+    if (result < 0)
+        return plx_v4l2_fail(why, node->path, result, "libv4l2 does not take it");
     node->converting = true;
     return 0;
 }

@@ -10,7 +10,7 @@
 
 #define PLX_V4L2_PATH 256
 
-/* What a camera is known by; every text may be empty. */
+/* What a camera is known by; every text may be empty, and is one line of UTF-8. */
 struct plx_v4l2_identity {
     char driver[16], card[32], bus[32]; /* of VIDIOC_QUERYCAP */
     char serial[64];                    /* of the USB device */
@@ -23,6 +23,11 @@ struct plx_v4l2_node {
     char path[PLX_V4L2_PATH]; /* as opened */
     struct plx_v4l2_identity identity;
 };
+
+struct v4l2_capability;
+
+/* Takes driver, card and bus from what the driver says, whatever bytes these are. */
+void plx_v4l2_identity_read(const struct v4l2_capability *capability, struct plx_v4l2_identity *identity);
 
 /* Opens PATH, which must be a capture device that streams. Errors of plx_v4l2_fail; UNSUPPORTED if it is something else. */
 int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_why *why);

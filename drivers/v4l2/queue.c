@@ -55,6 +55,18 @@ int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, 
     return plx_v4l2_call(node, VIDIOC_QBUF, &buffer.buffer);
 }
 
+int plx_v4l2_queue_try(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory, int count)
+{
+    int result = plx_v4l2_queue_request(node, kind, count);
+
+    if (result < 0) /* perhaps somebody else's stream: it is not ours to stop */
+        return result;
+    result = result > 0 ? plx_v4l2_queue_give(node, kind, 1, 0, memory) : -ENOMEM;
+    plx_v4l2_queue_stop(node);
+    plx_v4l2_queue_request(node, kind, 0);
+    return result;
+}
+
 int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, struct plx_v4l2_buffer *ret_buffer)
 {
     prepare(ret_buffer, node, kind, planes, 0);

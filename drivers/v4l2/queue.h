@@ -32,6 +32,10 @@ int plx_v4l2_queue_request(const struct plx_v4l2_node *node, enum plx_memory kin
 int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
                         const struct plx_v4l2_memory *memory);
 
+/* Whether the driver really takes MEMORY, as one of COUNT buffers, not only in name: some refuse at the first buffer. It has
+ * none afterwards. */
+int plx_v4l2_queue_try(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory, int count);
+
 /* Takes one that is filled; -EAGAIN: there is none. */
 int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, struct plx_v4l2_buffer *ret_buffer);
 

@@ -9,6 +9,7 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
+#include "drivers/v4l2/turn.h"
 
 #define GAP_PERIODS 3 /* a setting waits at most so long for a gap between the frames of both eyes */
 #define ERROR_MS 5    /* pause after an error, so that one that lasts does not keep a processor busy */
@@ -32,6 +33,7 @@ no_inbox:
 void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig)
 {
     plx_v4l2_rig_stop(rig);
+    plx_v4l2_turn_finish(rig);
     for (int i = 0; i < rig->cameras; i++)
         plx_v4l2_camera_close(&rig->camera[i]);
     plx_v4l2_demand_finish(&rig->demand);
@@ -137,21 +139,26 @@ static void lose(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, int e
     plx_v4l2_camera_lost(camera, error);
 }
 
-/* Takes all that has come from CAMERA, and lets go of it when it fails. */
+/* Takes what has come from CAMERA, and lets go of it when it fails. No more than its driver can hold, so that the other one has
+ * its turn; of one whose pictures libv4l2 converts as they are taken, which may take long, one. */
 static void drain(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
 {
+    const int most = camera->node.converting ? 1 : PLX_V4L2_MAPPED;
     struct plx_capture capture;
     struct plx_why why = {""};
-    int result;
+    bool compressed = false;
+    int result = 0;
 
-    do {
-        result = plx_v4l2_camera_take(camera, &capture, &why);
-        if (result == 0)
+    for (int i = 0; i < most && (result == 0 || result == PLX_ERR_FORMAT); i++) {
+        result = plx_v4l2_camera_take(camera, &capture, &compressed, &why);
+        if (result == 0 && compressed)
+            plx_v4l2_turn_keep(rig, camera, &capture);
+        else if (result == 0)
             plx_v4l2_inbox_put(&rig->inbox, &capture);
         else if (result == PLX_ERR_FORMAT)
             plx_v4l2_inbox_tell(&rig->inbox, capture.health, &why);
-    } while (result == 0 || result == PLX_ERR_FORMAT);
-    if (result == PLX_ERR_TIMEOUT)
+    }
+    if (result == 0 || result == PLX_ERR_FORMAT || result == PLX_ERR_TIMEOUT)
         result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &why);
     if (result < 0)
         lose(rig, camera, result, &why);
@@ -169,6 +176,8 @@ static void begin(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
         result = plx_v4l2_camera_start(camera, &why);
     if (result == 0)
         result = agree(rig, camera, &why);
+    if (result == 0)
+        result = plx_v4l2_turn_prepare(rig, camera, &why);
     if (result == 0)
         plx_v4l2_demand_renew(&rig->demand);
     else
@@ -220,6 +229,7 @@ static void *run(void *argument)
         for (int i = 0; i < rig->cameras; i++)
             if (rig->camera[i].streaming)
                 drain(rig, &rig->camera[i]); /* also after POLLERR and POLLHUP: taking says what it is */
+        plx_v4l2_turn_begin(rig);
         steer(rig);
         for (int i = 0; i < rig->cameras; i++)
             mend(rig, &rig->camera[i]);
@@ -256,6 +266,7 @@ void plx_v4l2_rig_stop(struct plx_v4l2_rig *rig)
         pthread_join(rig->thread, NULL);
         rig->running = false;
     }
+    plx_v4l2_turn_stop(rig);
     for (int i = 0; i < rig->cameras; i++)
         plx_v4l2_camera_stop(&rig->camera[i]);
     plx_v4l2_inbox_close(&rig->inbox);

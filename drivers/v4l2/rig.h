@@ -14,7 +14,9 @@
 #include "drivers/v4l2/inbox.h"
 
 struct plx_v4l2_rig {
-    struct plx_v4l2_camera camera[PLX_EYES]; /* while the thread runs its own */
+    struct plx_v4l2_camera camera[PLX_EYES];    /* while the thread runs its own */
+    struct plx_v4l2_decoder *decoder[PLX_EYES]; /* of each whose pictures are compressed; see turn.h */
+    int64_t turn_ns;                            /* when these last had something to do */
     int cameras;
     bool patient; /* set before opening: see plx_v4l2_rig_open */
     struct plx_v4l2_inbox inbox;

@@ -73,14 +73,23 @@ bool plx_v4l2_suggest(const struct plx_v4l2_offer *offer, int count, bool both, 
     return false;
 }
 
+/* TEXT as part of a match, between quotes in YAML: what has a meaning there becomes the wildcard for one character. */
+static void print_match(const char *name, const char *text, char ret_match[PLX_V4L2_PATH])
+{
+    snprintf(ret_match, PLX_V4L2_PATH, "%s=%s", name, text);
+    for (char *at = ret_match + strlen(name) + 1; *(at += strcspn(at, ",*[]\\\"")) != '\0';)
+        *at = '?';
+}
+
 void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH])
 {
     const struct plx_v4l2_identity *identity = &node->identity;
 
     if (plx_v4l2_stable_name(node->path, ret_name))
         return;
-    if (identity->serial[0])
-        snprintf(ret_name, PLX_V4L2_PATH, "driver=%s,serial=%s", identity->driver, identity->serial);
-    else
-        snprintf(ret_name, PLX_V4L2_PATH, "driver=%s,bus=%s", identity->driver, identity->bus);
+    const bool by_serial = identity->serial[0] != '\0';
+    char driver[PLX_V4L2_PATH], device[PLX_V4L2_PATH];
+    print_match("driver", identity->driver, driver);
+    print_match(by_serial ? "serial" : "bus", by_serial ? identity->serial : identity->bus, device);
+    snprintf(ret_name, PLX_V4L2_PATH, "%.100s,%.150s", driver, device);
 }

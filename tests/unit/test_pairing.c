@@ -167,6 +167,27 @@ static void test_drops_are_counted_and_numbers_wrap(void **state)
     assert_int_equal(pairing.eye[PLX_RIGHT].dropped, 0);
 }
 
+/* What the source left out itself is no drop of the camera's; what is missing beyond that is. */
+static void test_skipped_is_not_dropped(void **state)
+{
+    (void)state;
+    struct plx_pairing pairing;
+    struct plx_pairing_result result;
+    struct plx_capture capture = capture_of(PLX_RIGHT, 0, 10, NULL);
+
+    plx_pairing_init(&pairing, PLX_NS_PER_MS);
+    assert_int_equal(plx_pairing_push(&pairing, &capture, &result), 0);
+    capture = capture_of(PLX_RIGHT, 100, 14, NULL);
+    capture.skipped = 3;
+    assert_int_equal(plx_pairing_push(&pairing, &capture, &result), 0);
+    assert_int_equal(result.health, 0);
+    capture = capture_of(PLX_RIGHT, 200, 20, NULL);
+    capture.skipped = 3;
+    assert_int_equal(plx_pairing_push(&pairing, &capture, &result), 0);
+    assert_int_equal(result.health, PLX_HEALTH_DROPPED);
+    assert_int_equal(pairing.eye[PLX_RIGHT].dropped, 2);
+}
+
 /* A lost frame is no desync; two cameras that run half a period apart are. */
 static void test_desync(void **state)
 {
@@ -270,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_as_many_pairs_as_possible),
         cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_drops_are_counted_and_numbers_wrap),
+        cmocka_unit_test(test_skipped_is_not_dropped),
         cmocka_unit_test(test_desync),
         cmocka_unit_test(test_time_goes_back),
         cmocka_unit_test(test_side_by_side_passes_through),

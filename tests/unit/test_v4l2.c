@@ -22,6 +22,7 @@
 #include "drivers/v4l2/format.h"
 #include "drivers/v4l2/jpeg.h"
 #include "drivers/v4l2/steer.h"
+#include "drivers/v4l2/survey.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S
@@ -84,6 +85,39 @@ static void a_wrong_rule_is_refused(void **state)
     path[PLX_V4L2_PATH] = '\0';
     assert_int_equal(plx_v4l2_rule_parse(path, &rule, &why), PLX_ERR_RANGE);
     assert_memory_equal(&rule, &before, sizeof rule);
+}
+
+/* A device says what it likes of itself; logs, status and sd_notify get one clean line of it. */
+static void names_of_devices_are_cleaned(void **state)
+{
+    (void)state;
+    struct v4l2_capability capability = {.driver = "uvc\nREADY=1"};
+    struct plx_v4l2_identity identity = {.serial = "a"};
+
+    memcpy(capability.card, "Cam\x1B[2J\r\xC3\xA9\xFF\xC2\x85", 13);
+    memset(capability.bus_info, 0x80, sizeof capability.bus_info); /* without an end */
+    plx_v4l2_identity_read(&capability, &identity);
+    assert_string_equal(identity.driver, "uvc?READY=1");
+    assert_string_equal(identity.card, "Cam?[2J?\xC3\xA9??");
+    assert_string_equal(identity.bus, "???????????????????????????????");
+    assert_string_equal(identity.serial, "a");
+}
+
+/* The name that `parallax cameras` suggests can be written into YAML and finds the camera again. */
+static void a_suggested_name_is_a_rule(void **state)
+{
+    (void)state;
+    struct plx_v4l2_node node = {.path = "/nowhere", .identity = {.driver = "d", .serial = "1,2\"\\*[x", .bus = "usb"}};
+    char name[PLX_V4L2_PATH];
+    struct plx_v4l2_rule rule;
+
+    plx_v4l2_configured_name(&node, name);
+    assert_string_equal(name, "driver=d,serial=1?2????x");
+    assert_int_equal(plx_v4l2_rule_parse(name, &rule, NULL), 0);
+    assert_true(plx_v4l2_rule_fits(&rule, &node.identity));
+    node.identity.serial[0] = '\0';
+    plx_v4l2_configured_name(&node, name);
+    assert_string_equal(name, "driver=d,bus=usb");
 }
 
 /* What the system says of a camera decides on whether it is looked for, waited for or given up. */
@@ -343,6 +377,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_is_a_path_or_a_match),
         cmocka_unit_test(a_wrong_rule_is_refused),
+        cmocka_unit_test(names_of_devices_are_cleaned),
+        cmocka_unit_test(a_suggested_name_is_a_rule),
         cmocka_unit_test(errors_are_told_by_what_they_mean),
         cmocka_unit_test(formats_are_known_by_their_characters),
         cmocka_unit_test(the_clock_is_found_by_the_arrival),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pictures that have to be decoded: JPEG as USB cameras send it, both eyes side by side, damaged ones among them; and a format
- * that only libv4l2 knows.
+ * Pictures that have to be decoded: JPEG as USB cameras send it, both eyes side by side, damaged ones among them, and from two
+ * cameras faster than this machine decodes; and a format that only libv4l2 knows.
  *
- * guest: v4l2loopback devices=1 video_nr=10 card_label=both exclusive_caps=1 max_buffers=4
+ * guest: v4l2loopback devices=2 video_nr=10,11 card_label=both,right exclusive_caps=1,1 max_buffers=4
  */
 #include "tests/vm/pairs.h"
 
@@ -16,10 +16,19 @@
 #include <turbojpeg.h>
 #include <unistd.h>
 
-enum { WIDTH = 320, HEIGHT = 120, PICTURES = 8, DAMAGED = 5 };
+enum {
+    WIDTH = 320,
+    HEIGHT = 120,
+    PICTURES = 8,
+    DAMAGED = 5,
+    LARGE_WIDTH = 1600,
+    LARGE_HEIGHT = 1200,
+    FAST_HZ = 30,
+    PAIRS = 12
+};
 
 struct writer {
-    int fd;
+    int fd[PLX_EYES], devices, period_us;
     pthread_t thread;
     atomic_bool stopping;
     unsigned char *picture[PICTURES];
@@ -45,24 +54,30 @@ static void *write_all(void *argument)
 {
     struct writer *writer = argument;
     for (int n = 0; !atomic_load(&writer->stopping); n = (n + 1) % PICTURES) {
-        ssize_t written = write(writer->fd, writer->picture[n], writer->bytes[n]);
-        (void)written; /* the reader misses it */
-        usleep(100000);
+        for (int i = 0; i < writer->devices; i++) {
+            ssize_t written = write(writer->fd[i], writer->picture[n], writer->bytes[n]);
+            (void)written; /* the reader misses it */
+        }
+        usleep((useconds_t)writer->period_us);
     }
     return NULL;
 }
 
-static void begin(struct writer *writer, uint32_t fourcc)
+static void begin(struct writer *writer, uint32_t fourcc, int width, int height, int devices, int rate_hz)
 {
-    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
-    writer->fd = open("/dev/video10", O_RDWR | O_CLOEXEC);
-    assert_true(writer->fd >= 0);
-    format.fmt.pix.width = WIDTH;
-    format.fmt.pix.height = HEIGHT;
-    format.fmt.pix.pixelformat = fourcc;
-    format.fmt.pix.sizeimage = WIDTH * HEIGHT * 2;
-    assert_int_equal(ioctl(writer->fd, VIDIOC_S_FMT, &format), 0);
-    assert_int_equal(format.fmt.pix.pixelformat, fourcc);
+    writer->devices = devices;
+    writer->period_us = 1000000 / rate_hz;
+    for (int i = 0; i < devices; i++) {
+        struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+        writer->fd[i] = open(i == 0 ? "/dev/video10" : "/dev/video11", O_RDWR | O_CLOEXEC);
+        assert_true(writer->fd[i] >= 0);
+        format.fmt.pix.width = (uint32_t)width;
+        format.fmt.pix.height = (uint32_t)height;
+        format.fmt.pix.pixelformat = fourcc;
+        format.fmt.pix.sizeimage = (uint32_t)(width * height * 2);
+        assert_int_equal(ioctl(writer->fd[i], VIDIOC_S_FMT, &format), 0);
+        assert_int_equal(format.fmt.pix.pixelformat, fourcc);
+    }
     atomic_store(&writer->stopping, false);
     assert_int_equal(pthread_create(&writer->thread, NULL, write_all, writer), 0);
 }
@@ -71,7 +86,8 @@ static void end(struct writer *writer)
 {
     atomic_store(&writer->stopping, true);
     pthread_join(writer->thread, NULL);
-    close(writer->fd);
+    for (int i = 0; i < writer->devices; i++)
+        close(writer->fd[i]);
 }
 
 /* Which picture it is, by the level in its middle; and every sample of both eyes near what was written. */
@@ -109,7 +125,7 @@ static void test_jpeg(void **state)
                          0);
     }
     writer.bytes[DAMAGED] /= 2;
-    begin(&writer, V4L2_PIX_FMT_MJPEG);
+    begin(&writer, V4L2_PIX_FMT_MJPEG, WIDTH, HEIGHT, 1, 10);
     usleep(300000);
     pairs_open(&pairs, &options);
     for (int i = 0; i < 3 * PICTURES; i++) {
@@ -120,6 +136,58 @@ static void test_jpeg(void **state)
     print_message("pictures %x, health %x\n", seen, pairs.health);
     assert_int_equal(seen, ((1u << PICTURES) - 1) & ~(1u << DAMAGED));
     assert_int_equal(pairs.health & PLX_HEALTH_BUFFER_ERROR, PLX_HEALTH_BUFFER_ERROR);
+    pairs_close(&pairs);
+    end(&writer);
+    for (int n = 0; n < PICTURES; n++)
+        tjFree(writer.picture[n]);
+    tjDestroy(compress);
+}
+
+/* The level of a large picture, which is the same all over but for its texture. */
+static int number_of(const struct plx_raw *raw)
+{
+    return (((const uint8_t *)raw->data)[0] - 20 + 12) / 24;
+}
+
+/* Decoding takes longer than a period: the newest pictures are decoded, of both eyes the same, the others are skipped and told
+ * as ours; nothing starves, and a stop is met in its time. */
+static void test_faster_than_decoded(void **state)
+{
+    (void)state;
+    static struct writer writer;
+    static uint8_t grey[LARGE_HEIGHT][LARGE_WIDTH];
+    struct plx_v4l2_options both = options;
+    struct pairs pairs;
+
+    tjhandle compress = tjInitCompress();
+    for (int n = 0; n < PICTURES; n++) {
+        for (int i = 0; i < LARGE_WIDTH * LARGE_HEIGHT; i++) /* a block of its own for each: more work */
+            grey[i / LARGE_WIDTH][i % LARGE_WIDTH] = (uint8_t)(20 + 24 * n + (i % 16 < 8 ? 0 : i * 7 % 8));
+        writer.picture[n] = NULL;
+        assert_int_equal(tjCompress2(compress, &grey[0][0], LARGE_WIDTH, 0, LARGE_HEIGHT, TJPF_GRAY, &writer.picture[n],
+                                     &writer.bytes[n], TJSAMP_GRAY, 95, 0),
+                         0);
+    }
+    both.camera[PLX_RIGHT] = "card=right";
+    both.width = LARGE_WIDTH;
+    both.height = LARGE_HEIGHT;
+    both.rate_hz = FAST_HZ;
+    begin(&writer, V4L2_PIX_FMT_MJPEG, LARGE_WIDTH, LARGE_HEIGHT, PLX_EYES, FAST_HZ);
+    usleep(300000);
+    pairs_open(&pairs, &both);
+    const int64_t since = plx_now_ns();
+    for (int i = 0; i < PAIRS; i++) {
+        pairs_take(&pairs, 1);
+        assert_int_equal(number_of(&pairs.pair[PLX_LEFT].raw[PLX_LEFT]), number_of(&pairs.pair[PLX_RIGHT].raw[PLX_RIGHT]));
+    }
+    print_message("a pair each %.0f ms, %u pictures skipped before the last, health %x\n",
+                  (double)(plx_now_ns() - since) / PLX_NS_PER_MS / PAIRS, pairs.pair[PLX_LEFT].skipped, pairs.health);
+    assert_int_equal(pairs.health & (PLX_HEALTH_OVERLOAD | PLX_HEALTH_DESYNC | PLX_HEALTH_BUFFER_ERROR), PLX_HEALTH_OVERLOAD);
+    const int64_t stop = plx_now_ns();
+    pairs.source->ops->stop(pairs.source);
+    const int64_t stopped_ns = plx_now_ns() - stop;
+    print_message("stopped after %.0f ms\n", (double)stopped_ns / PLX_NS_PER_MS);
+    assert_true(stopped_ns < 2 * PLX_NS_PER_S);
     pairs_close(&pairs);
     end(&writer);
     for (int n = 0; n < PICTURES; n++)
@@ -143,7 +211,7 @@ static void test_through_libv4l2(void **state)
             writer.picture[n][2 * i + 1] = (unsigned char)(word >> 8);
         }
     }
-    begin(&writer, V4L2_PIX_FMT_RGB565);
+    begin(&writer, V4L2_PIX_FMT_RGB565, WIDTH, HEIGHT, 1, 10);
     usleep(300000);
     pairs_open(&pairs, &options);
     assert_non_null(strstr(pairs.source->note.text, "libv4l2 converts"));
@@ -164,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_faster_than_decoded),
         cmocka_unit_test(test_through_libv4l2),
     };
     return cmocka_run_group_tests_name("source_encoded", tests, NULL, NULL);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/decoder.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "drivers/v4l2/buffers.h"
+#include "drivers/v4l2/jpeg.h"
+
+struct plx_v4l2_decoder {
+    struct plx_v4l2_inbox *inbox;
+    int wake_fd;
+    struct plx_heartbeats *heartbeats;
+    enum plx_thread number;
+    pthread_t thread;
+    bool running; /* for whoever starts and stops */
+
+    pthread_mutex_t lock; /* guards the next two */
+    pthread_cond_t given;
+    bool stopping, busy;
+
+    /* The thread's own while it is busy. */
+    struct plx_jpeg *jpeg;
+    struct plx_v4l2_compressed file;
+    struct plx_capture capture;
+};
+
+int plx_v4l2_decoder_create(struct plx_v4l2_inbox *inbox, int wake_fd, size_t room, struct plx_v4l2_decoder **ret_decoder)
+{
+    struct plx_v4l2_decoder *decoder = calloc(1, sizeof *decoder);
+
+    if (!decoder)
+        return PLX_ERR_NOMEM;
+    decoder->inbox = inbox;
+    decoder->wake_fd = wake_fd;
+    decoder->file.data = malloc(room);
+    if (!decoder->file.data || plx_jpeg_create(&decoder->jpeg) < 0)
+        goto no_memory;
+    if (pthread_mutex_init(&decoder->lock, NULL) != 0)
+        goto no_memory;
+    if (pthread_cond_init(&decoder->given, NULL) == 0) {
+        *ret_decoder = decoder;
+        return 0;
+    }
+    pthread_mutex_destroy(&decoder->lock);
+no_memory:
+    plx_jpeg_destroy(decoder->jpeg);
+    free(decoder->file.data);
+    free(decoder);
+    return PLX_ERR_NOMEM;
+}
+
+void plx_v4l2_decoder_destroy(struct plx_v4l2_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    plx_v4l2_decoder_stop(decoder);
+    pthread_cond_destroy(&decoder->given);
+    pthread_mutex_destroy(&decoder->lock);
+    plx_jpeg_destroy(decoder->jpeg);
+    free(decoder->file.data);
+    free(decoder);
+}
+
+static void decode(struct plx_v4l2_decoder *decoder)
+{
+    const struct plx_raw *raw = decoder->capture.raw;
+    struct plx_why why = {""};
+
+    if (!raw[PLX_LEFT].data)
+        raw++;
+    const struct plx_image grey = {((struct plx_v4l2_slot *)decoder->capture.buffer)->memory.data, raw->width, raw->height,
+                                   raw->pitch, PLX_U8};
+    int result = plx_jpeg_decode(decoder->jpeg, decoder->file.data, decoder->file.bytes, &grey, &why);
+    if (result == 0) {
+        plx_v4l2_inbox_put(decoder->inbox, &decoder->capture);
+        return;
+    }
+    plx_v4l2_slot_give_back(decoder->capture.buffer);
+    plx_v4l2_inbox_tell(decoder->inbox, PLX_HEALTH_BUFFER_ERROR, &why);
+}
+
+static void *run(void *argument)
+{
+    struct plx_v4l2_decoder *decoder = argument;
+    const uint64_t one = 1;
+
+    plx_heartbeat_join(decoder->heartbeats, decoder->number);
+    pthread_mutex_lock(&decoder->lock);
+    while (!decoder->stopping) {
+        if (!decoder->busy) {
+            pthread_cond_wait(&decoder->given, &decoder->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&decoder->lock);
+        plx_heartbeat_busy(PLX_WATCHED_DECODE);
+        decode(decoder);
+        plx_heartbeat_idle();
+        pthread_mutex_lock(&decoder->lock);
+        decoder->busy = false;
+        ssize_t written = write(decoder->wake_fd, &one, sizeof one);
+        (void)written; /* full means awake already */
+    }
+    pthread_mutex_unlock(&decoder->lock);
+    plx_heartbeat_leave();
+    return NULL;
+}
+
+int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeats *heartbeats, enum plx_thread thread)
+{
+    if (decoder->running)
+        return 0;
+    decoder->heartbeats = heartbeats;
+    decoder->number = thread;
+    decoder->stopping = false;
+    decoder->running = pthread_create(&decoder->thread, NULL, run, decoder) == 0;
+    return decoder->running ? 0 : PLX_ERR_NOMEM;
+}
+
+void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder)
+{
+    if (!decoder || !decoder->running)
+        return;
+    pthread_mutex_lock(&decoder->lock);
+    decoder->stopping = true;
+    pthread_cond_signal(&decoder->given);
+    pthread_mutex_unlock(&decoder->lock);
+    pthread_join(decoder->thread, NULL);
+    decoder->running = false;
+    if (decoder->busy) /* given, and not begun */
+        plx_v4l2_slot_give_back(decoder->capture.buffer);
+    decoder->busy = false;
+}
+
+bool plx_v4l2_decoder_is_idle(struct plx_v4l2_decoder *decoder)
+{
+    pthread_mutex_lock(&decoder->lock);
+    const bool idle = !decoder->busy;
+    pthread_mutex_unlock(&decoder->lock);
+    return idle;
+}
+
+void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_compressed *file,
+                           const struct plx_capture *capture)
+{
+    const struct plx_v4l2_compressed own = decoder->file;
+
+    decoder->file = *file; /* the thread looks at it only once it is busy */
+    decoder->capture = *capture;
+    *file = own;
+    pthread_mutex_lock(&decoder->lock);
+    decoder->busy = true;
+    pthread_cond_signal(&decoder->given);
+    pthread_mutex_unlock(&decoder->lock);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread that decodes the compressed pictures of one camera, one at a time, into the slots that they were promised, and puts
+ * them into the inbox. It has nothing to do with the camera itself, which may go while a picture is decoded.
+ */
+#ifndef PLX_V4L2_DECODER_H
+#define PLX_V4L2_DECODER_H
+
+#include "core/heartbeat.h"
+#include "drivers/v4l2/inbox.h"
+
+/* One picture as it came: a JPEG file. */
+struct plx_v4l2_compressed {
+    void *data; /* room for the largest that the camera gives; malloc'ed */
+    size_t bytes;
+};
+
+struct plx_v4l2_decoder;
+
+/* For files of at most ROOM bytes. WAKE_FD, an eventfd, is written whenever a picture is finished; it and INBOX must outlive
+ * the decoder. NOMEM. */
+int plx_v4l2_decoder_create(struct plx_v4l2_inbox *inbox, int wake_fd, size_t room, struct plx_v4l2_decoder **ret_decoder);
+void plx_v4l2_decoder_destroy(struct plx_v4l2_decoder *decoder); /* stops it; NULL is fine */
+
+/* The thread joins HEARTBEATS as THREAD; running already is fine. NOMEM. */
+int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeats *heartbeats, enum plx_thread thread);
+
+/* Returns when the picture that is being decoded is finished: an unfinished one may not be left in a slot. */
+void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder); /* stopped already is fine; NULL too */
+
+bool plx_v4l2_decoder_is_idle(struct plx_v4l2_decoder *decoder);
+
+/* Decodes FILE, of CAPTURE, whose `raw` says where to and whose buffer is the decoder's from now on. Takes FILE's memory in
+ * exchange for its own. Idle only. */
+void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_compressed *file,
+                           const struct plx_capture *capture);
+
+#endif

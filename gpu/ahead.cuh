@@ -74,29 +74,13 @@ static __device__ __forceinline__ void plx_store_shared_16(uint32_t shared, uint
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
-/* Both only if CONDITION, without a branch. */
-static __device__ __forceinline__ void plx_load_shared_16_if(int condition, uint32_t shared, uint32_t v[4])
-{
-    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"
-                 : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])
-                 : "r"(shared), "r"(condition)
-                 : "memory");
-}
-
-/* OFFSET bytes behind the address. */
+/* At OFFSET bytes behind the address, and only if CONDITION, without a branch. */
 template <int OFFSET = 0> static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uint32_t shared, uint4 v)
 {
     asm volatile(
         "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t@p st.shared.v4.u32 [%0+%6], {%1, %2, %3, %4};\n\t}" ::"r"(shared),
         "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(condition), "n"(OFFSET)
         : "memory");
-}
-
-static __device__ __forceinline__ void plx_store_shared_4_if(int condition, uint32_t shared, uint32_t v)
-{
-    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t@p st.shared.u32 [%0], %1;\n\t}" ::"r"(shared), "r"(v),
-                 "r"(condition)
-                 : "memory");
 }
 
 /* From L2: what this multiprocessor or another has stored. */

@@ -114,7 +114,6 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
     if (result == 0) {
         gpu->integrated = device.integrated;
         gpu->multiprocessors = device.multiProcessorCount;
-        gpu->cache_bytes = device.l2CacheSize;
         gpu->adopts = device.canUseHostPointerForRegisteredMem;
         gpu->shared_bytes = (int)device.sharedMemPerMultiprocessor;
         gpu->shared_bytes_block = (int)device.sharedMemPerBlockOptin;

@@ -25,7 +25,7 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
  * How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
  * The backend chooses by itself, unless it is told.
  */
-#define PLX_GPU_CHOICES 7
+#define PLX_GPU_CHOICES 3
 const char *plx_gpu_choice_name(int choice); /* NULL if there is none */
 
 /* From now on CHOICE; by itself again if it is below 0. ARG if there is none. STAGES is this backend's. */

@@ -54,10 +54,8 @@ struct plx_gpu {
     char device[300];            /* see plx_gpu_device */
     bool integrated;             /* within the processor, whose memory is its own */
     int multiprocessors;
-    int cache_bytes;                      /* of L2 */
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
-    bool bands_fit;                       /* stage sgm may go in bands */
     bool follows;                         /* kernels may begin before the one ahead is done: follow.cuh */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
     int choice;                           /* of choice.c; below 0: by itself */

@@ -79,12 +79,6 @@ static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint3
     return sum;
 }
 
-/* Bytes 0 and 2 of WORD. */
-static __device__ __forceinline__ uint32_t plx_even_bytes(uint32_t word)
-{
-    return word & 0x00FF00FFu;
-}
-
 /* Bytes 0 and 2 of WORD, and bytes 1 and 3: one by each of the two pipes for integers. */
 static __device__ __forceinline__ void plx_split(uint32_t word, uint32_t *ret_even, uint32_t *ret_odd)
 {

@@ -33,9 +33,8 @@ static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits
 
     sgm->sums = sgm->pairs[1]; /* and [2] */
     sgm->penalty_upwards = (uint32_t *)place(block, &last, pixels * sizeof *sgm->penalty_upwards);
-    sgm->words[0] = (uint32_t *)(block + last);
-    sgm->words[1] = sgm->words[0] + pixels;
-    sgm->bands = (uint4 *)place(block, &last, plx_sgm_band_bytes(limits));
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        sgm->words[eye] = (uint32_t *)place(block, &last, pixels * sizeof *sgm->words[eye]);
     end = last > end ? last : end; /* a low picture's volume is smaller */
 
     sgm->scrap = (uint4 *)place(block, &end, 32 * sizeof *sgm->scrap);
@@ -50,7 +49,6 @@ static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits
 
 int plx_gpu_sgm_create(struct plx_gpu *gpu)
 {
-    int least, greatest;
     struct plx_gpu_sgm *sgm = (struct plx_gpu_sgm *)calloc(1, sizeof *sgm);
     if (!sgm)
         return PLX_ERR_NOMEM;
@@ -65,17 +63,7 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
     if (result == 0)
         result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->messages, 0xFF, plx_sgm_message_bytes(&gpu->limits), gpu->stream));
     if (result == 0)
-        result = PLX_CUDA(gpu, cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamCreateWithPriority(&sgm->side, cudaStreamNonBlocking, greatest));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->fork, cudaEventDisableTiming));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&sgm->join, cudaEventDisableTiming));
-    if (result == 0)
         result = plx_sgm_lines_occupancy(gpu, &gpu->lines_resident);
-    if (result == 0)
-        result = plx_sgm_bands_fit(gpu, &gpu->bands_fit);
     gpu->lines_resident *= gpu->multiprocessors;
     return result;
 }
@@ -85,12 +73,6 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
     struct plx_gpu_sgm *sgm = gpu->sgm;
     if (!sgm)
         return;
-    if (sgm->join)
-        cudaEventDestroy(sgm->join);
-    if (sgm->fork)
-        cudaEventDestroy(sgm->fork);
-    if (sgm->side)
-        cudaStreamDestroy(sgm->side);
     plx_gpu_free(&gpu->base, sgm->memory);
     free(sgm);
 }
@@ -106,17 +88,15 @@ int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         return PLX_ERR_RANGE;
 
     const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_winners, left_grey->width, left_grey->height};
-    const enum plx_sgm_schedule schedule = plx_gpu_sgm_choice(gpu, job.width, job.height, match)->schedule;
+    const enum plx_sgm_schedule schedule = plx_gpu_sgm_schedule(gpu, job.width, job.height, match);
     if (plx_p2_varies(match))
-        result = plx_sgm_penalty(&job, schedule != PLX_LINES);
+        result = plx_sgm_penalty(&job, schedule == PLX_SWEEPS);
     if (schedule == PLX_SWEEPS)
         return result == 0 ? plx_sgm_sweeps(&job) : result;
     if (result == 0)
         result = plx_sgm_cost(&job);
-    if (schedule == PLX_BANDS)
-        return result == 0 ? plx_sgm_bands(&job) : result;
     if (result == 0)
-        result = plx_sgm_lines(&job);
+        result = plx_sgm_lines(&job, schedule == PLX_LINES_PREFETCH);
     if (result == 0)
         result = plx_sgm_winner(&job);
     return result;

@@ -7,8 +7,7 @@
  *            opposite paths, added up; that is at most 2 * 120
  *   winner   C and those volumes -> S, and the winners of both views                      sgm_winner.cu
  *
- * In the place of columns, diagonals and winner there may be the bands of sgm_band.cuh, and in the place of all the sweeps of
- * sgm_sweeps.cuh.
+ * The sweeps of sgm_sweeps.cuh may take the place of all three.
  *
  * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
  * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
@@ -37,16 +36,13 @@ struct plx_gpu_sgm {
     uint32_t *tickets; /* [height] blocks that have voted in a row; zeros between frames */
 
     /* of the sweeps */
-    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS; of the bands too */
+    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS */
     uint4 *messages;           /* L that one band hands to the next; ones between frames */
     uint32_t *meetings;        /* whether a warp's sums are there, of each sweep; zeros between frames */
     uint32_t *ticket;          /* bands that are taken; zero between frames */
     uint32_t *penalty_upwards; /* as PENALTY, of the step from the pixel below or right, */
     uint32_t *words[2];        /* and [height][width] features of both views: in the place of PAIRS too */
 
-    uint4 *bands;      /* see plx_sgm_band_bytes; in the place of PAIRS where there is room */
-    cudaStream_t side; /* horizontal lines: the longest way of a frame, so they go first */
-    cudaEvent_t fork, join;
     void *memory; /* all of it */
 };
 
@@ -62,23 +58,16 @@ struct plx_sgm_job {
 /* Each starts its kernels on the stream of the backend. */
 int plx_sgm_cost(const struct plx_sgm_job *job);
 int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too);
-int plx_sgm_lines(const struct plx_sgm_job *job);
+int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch);
 int plx_sgm_winner(const struct plx_sgm_job *job);
 int plx_sgm_words(const struct plx_sgm_job *job);
 int plx_sgm_sweeps(const struct plx_sgm_job *job);
-int plx_sgm_bands(const struct plx_sgm_job *job);
 
 /* The right view from votes; they and the ticket are left as the next frame needs them. */
 int plx_sgm_right_view(const struct plx_sgm_job *job);
 
-/* And this beside what comes next: lines that are rows. They are done at sgm->join. */
-int plx_sgm_rows(const struct plx_sgm_job *job);
-
 /* What the sweeps need of memory of their own. */
 size_t plx_sgm_message_bytes(const struct plx_limits *limits);
 size_t plx_sgm_meeting_bytes(const struct plx_limits *limits);
-
-/* And the bands. */
-size_t plx_sgm_band_bytes(const struct plx_limits *limits);
 
 #endif

@@ -7,9 +7,6 @@
 
 #define WARP 32 /* a block is one: what a warp does in common then is known to be common */
 
-#define MOST_AHEAD 16 /* pixels, a power of two: who fetches so far ahead is hasty */
-static_assert(MOST_AHEAD <= PLX_LINES_BEYOND_ROW && MOST_AHEAD <= PLX_LINES_BEYOND_ROWS, "fetches beyond the volumes");
-
 /* Where sums are not reduced at every step, they grow by at most the largest cost, 62 + 32, and have to fit 16 bits. */
 #define STEPS_BETWEEN_REDUCTIONS 512
 

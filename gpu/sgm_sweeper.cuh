@@ -17,8 +17,8 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
     using sweep_place<S>::row;
     using sweep_place<S>::warp;
     using sweep_place<S>::upwards;
-    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, MESSAGES = S::MESSAGES,
-                         CHUNK = sizeof(uint4), COLUMN = S::COLUMN;
+    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, CHUNK = sizeof(uint4),
+                         COLUMN = S::COLUMN;
 
     /* How the compiler is to mix costs with steps: what is faster on sm_90, and elsewhere what needs fewer registers. */
     static constexpr bool COSTS_FIRST = PLX_ARCH < 900;
@@ -104,29 +104,26 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
         uint32_t c[N], l[1 + MESSAGES][N], m[1 + MESSAGES];
         uint4 in[MESSAGES], message[MESSAGES];
 
-        receive(slot_after<I + S::DIAGONALS>(slot), in);
+        receive(slot_after<I + 1>(slot), in);
         if (SECOND)
             this->costs_of_other(t, c);
         else
             plx_unpack(s.cost[t & (COST_COLUMNS - 1)][lane], c);
         plx_copy_8(l[0], from_left);
-        plx_unpack(S::DIAGONALS ? from_above : in[FROM_ABOVE], l[1]);
+        plx_unpack(from_above, l[1 + FROM_ABOVE]);
         advance(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
-        advance(l[1], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
-        if (S::DIAGONALS) {
-            plx_unpack(from_upper_left[I], l[MESSAGES - 1]);
-            plx_unpack(in[MESSAGES - 1], l[MESSAGES]);
-            from_above = in[FROM_ABOVE];
-            from_upper_left[I] = in[MESSAGES - 2];
-            advance(l[MESSAGES - 1], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
-            advance(l[MESSAGES], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
-        }
+        advance(l[1 + FROM_ABOVE], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
+        plx_unpack(from_upper_left[I], l[1 + FROM_UPPER_LEFT]);
+        plx_unpack(in[FROM_UPPER_RIGHT], l[1 + FROM_UPPER_RIGHT]);
+        from_above = in[FROM_ABOVE];
+        from_upper_left[I] = in[FROM_UPPER_LEFT];
+        advance(l[1 + FROM_UPPER_LEFT], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
+        advance(l[1 + FROM_UPPER_RIGHT], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
         plx_least_of_each<THREADS>(l, m);
 #pragma unroll
         for (int i = 0; i < N; i++) {
             ret_sum[i] = plx_mad(c[i], (uint32_t)(SECOND ? -1 : 1) << SUM_BITS, l[0][i] + l[1][i]);
-            if (S::DIAGONALS)
-                ret_sum[i] += l[MESSAGES - 1][i] + l[MESSAGES][i];
+            ret_sum[i] += l[2][i] + l[3][i];
             from_left[i] = l[0][i] - m[0];
         }
 #pragma unroll
@@ -177,12 +174,10 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
         uint4 in[MESSAGES];
 
         band.pass((S::FIRST_LAG + warp * S::WARP_LAG) / GROUP);
-        if (!S::DIAGONALS)
-            return;
         receive(slot_of(0), in);
         from_above = in[FROM_ABOVE];
         from_upper_left[0] = make_uint4(0, 0, 0, 0);
-        from_upper_left[1] = in[MESSAGES - 2];
+        from_upper_left[1] = in[FROM_UPPER_LEFT];
     }
 
     /* The row below goes on beyond the picture's last column: nothing comes from there. */

@@ -142,23 +142,20 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
     return result < 0 ? result : plx_sgm_right_view(job);
 }
 
-template <class F, int D> static int choose_paths(const struct plx_sgm_job *job, const sweep_args &args)
+template <class F, int D> static int choose_penalty(const struct plx_sgm_job *job, const sweep_args &args)
 {
-    const bool varies = plx_p2_varies(job->match);
-    if (job->match->paths == 8)
-        return varies ? start<F, shape<D, 8>, true>(job, args) : start<F, shape<D, 8>, false>(job, args);
-    return varies ? start<F, shape<D, 4>, true>(job, args) : start<F, shape<D, 4>, false>(job, args);
+    return plx_p2_varies(job->match) ? start<F, shape<D>, true>(job, args) : start<F, shape<D>, false>(job, args);
 }
 
 template <class F> static int choose(const struct plx_sgm_job *job, const sweep_args &args)
 {
     switch (job->match->disparities) {
     case 64:
-        return choose_paths<F, 64>(job, args);
+        return choose_penalty<F, 64>(job, args);
     case 128:
-        return choose_paths<F, 128>(job, args);
+        return choose_penalty<F, 128>(job, args);
     default:
-        return choose_paths<F, 256>(job, args);
+        return choose_penalty<F, 256>(job, args);
     }
 }
 
@@ -202,7 +199,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
 
 bool plx_sgm_can_sweep(const struct plx_match *match)
 {
-    return plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 24 : 32);
+    return match->paths == 8 && plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 24 : 32);
 }
 
 /* Bands are the most, and messages the largest, where D is. */

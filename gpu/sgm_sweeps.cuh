@@ -55,13 +55,12 @@ struct sweep_args {
     uint32_t cap, p1_straight, p1_diagonal, p2; /* penalties in both halves */
 };
 
-enum { FROM_ABOVE, FROM_UPPER_LEFT, FROM_UPPER_RIGHT }; /* messages; with 4 paths there is only the first */
+enum { FROM_ABOVE, FROM_UPPER_LEFT, FROM_UPPER_RIGHT, MESSAGES };
 
-template <int DISPARITIES, int PATHS> struct shape {
+template <int DISPARITIES> struct shape {
     static constexpr int D = DISPARITIES, THREADS = D / (2 * N), ROWS = WARP / THREADS;
-    static constexpr bool DIAGONALS = PATHS == 8;
-    static constexpr int LAG = DIAGONALS ? 2 : 1, SLOPE = LAG * (ROWS - 1); /* columns, of a row and of a warp's last row */
-    static constexpr int MESSAGES = DIAGONALS ? 3 : 1, COLUMN = MESSAGES * THREADS;     /* chunks that a pixel hands on */
+    static constexpr int LAG = 2, SLOPE = LAG * (ROWS - 1); /* columns, of a row and of a warp's last row */
+    static constexpr int COLUMN = MESSAGES * THREADS;       /* chunks that a pixel hands on */
     static constexpr int RING = D + WORD_COLUMNS, RING_PITCH = RING + WORD_COLUMNS + 4; /* see warp_memory */
     /* Words of a pixel's keys: so many for each thread that searches them, and between those some more, so that the banks of
      * threads that look at once are apart. */
@@ -78,11 +77,11 @@ template <int DISPARITIES, int PATHS> struct shape {
 };
 
 template <class S> struct warp_memory {
-    uint4 ring[SLOTS][S::MESSAGES][S::THREADS];       /* what the row above the first one hands on, by columns */
-    uint4 sent[S::ROWS - 1][S::MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
-    uint4 cost[COST_COLUMNS][WARP];                   /* a chunk of each thread's pixel */
-    uint4 other[AHEAD][2][WARP];                      /* what the other sweep has left */
-    uint32_t partner[S::ROWS][S::RING_PITCH];         /* words of the right view: a ring, behind it its first ones again */
+    uint4 ring[SLOTS][MESSAGES][S::THREADS];       /* what the row above the first one hands on, by columns */
+    uint4 sent[S::ROWS - 1][MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
+    uint4 cost[COST_COLUMNS][WARP];                /* a chunk of each thread's pixel */
+    uint4 other[AHEAD][2][WARP];                   /* what the other sweep has left */
+    uint32_t partner[S::ROWS][S::RING_PITCH];      /* words of the right view: a ring, behind it its first ones again */
     uint32_t left[S::ROWS][WORD_COLUMNS], penalty[S::ROWS][2 * WORD_COLUMNS];
     uint32_t keys[KEY_COLUMNS * S::ROWS][S::KEYS];
     /* the host, which asks for it all, counts parts as the smallest */

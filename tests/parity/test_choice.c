@@ -2,48 +2,32 @@
 /* Which way to launch stage sgm is taken without measuring, for GPUs of each kind; as attributes only, so that no GPU is
  * needed. */
 #include <stdio.h>
-#include <string.h>
 
 #include "gpu/choice.h"
 #include "tests/parity/parity.h"
 
-#define MB (1 << 20)
-
 /* LINES_RESIDENT: 16 warps of an Orin's SM, 32 of the others'. */
-static struct plx_gpu orin = {.integrated = true,
-                              .cache_bytes = 4 * MB,
-                              .bands_fit = true,
-                              .lines_resident = 8 * 16,
-                              .choice = -1},
-                      h200 = {.cache_bytes = 60 * MB, .bands_fit = true, .lines_resident = 132 * 32, .choice = -1},
-                      part = {.cache_bytes = 60 * MB, .bands_fit = true, .lines_resident = 8 * 32, .choice = -1},
-                      old = {.cache_bytes = 6 * MB, .bands_fit = false, .lines_resident = 80 * 32, .choice = -1};
-
-enum set { DEFAULT, TWO_WORDS /* a census of those */, CLASSIC };
+static struct plx_gpu orin = {.integrated = true, .lines_resident = 8 * 16}, h200 = {.lines_resident = 132 * 32},
+                      part = {.lines_resident = 8 * 32};
 
 static const struct row {
     const char *name;
     struct plx_gpu *gpu;
     int width, height, paths;
-    enum set set;
+    bool fits_word; /* the features of a pixel do */
     int forced;
-    const char *gets;
+    enum plx_sgm_schedule gets;
 } table[] = {
-    {"Orin", &orin, 640, 480, 8, DEFAULT, -1, "sweeps"},
-    {"Orin", &orin, 1920, 1080, 4, DEFAULT, -1, "sweeps"},
-    {"Orin", &orin, 1240, 374, 8, TWO_WORDS, -1, "together-4"},
-    {"Orin, tuned", &orin, 640, 480, 8, DEFAULT, 3, "apart-4-of-16"},
-    {"Orin, tuned for what cannot be", &orin, 640, 480, 8, TWO_WORDS, 5, "together-4"},
-    {"H200", &h200, 1240, 374, 8, DEFAULT, -1, "together-16-of-4"},
-    {"H200", &h200, 1240, 374, 8, CLASSIC, -1, "together-16-of-4"},
-    {"H200", &h200, 1280, 720, 8, DEFAULT, -1, "together-16-of-4"},
-    {"H200", &h200, 1280, 720, 8, CLASSIC, -1, "bands"},
-    {"H200", &h200, 1920, 1080, 8, DEFAULT, -1, "bands"},
-    {"H200", &h200, 1024, 768, 8, CLASSIC, -1, "together-16-of-4"},
-    {"H200, no diagonals", &h200, 1920, 1080, 4, DEFAULT, -1, "together-16-of-4"},
-    {"8 SMs of it", &part, 1240, 374, 8, DEFAULT, -1, "together-4"},
-    {"no room for bands", &old, 1240, 374, 8, DEFAULT, -1, "together-16-of-4"},
-    {"no room for bands, tuned", &old, 1240, 374, 8, DEFAULT, 6, "together-16-of-4"},
+    {"Orin", &orin, 640, 480, 8, true, -1, PLX_SWEEPS},
+    {"Orin", &orin, 1920, 1080, 8, true, -1, PLX_SWEEPS},
+    {"Orin, 4 paths", &orin, 1920, 1080, 4, true, -1, PLX_LINES_REGISTERS},
+    {"Orin, census of two words", &orin, 1240, 374, 8, false, -1, PLX_LINES_REGISTERS},
+    {"Orin, tuned", &orin, 640, 480, 8, true, PLX_LINES_PREFETCH, PLX_LINES_PREFETCH},
+    {"Orin, tuned for what cannot be", &orin, 640, 480, 8, false, PLX_SWEEPS, PLX_LINES_REGISTERS},
+    {"H200", &h200, 1240, 374, 8, true, -1, PLX_LINES_PREFETCH},
+    {"H200", &h200, 1920, 1080, 8, true, -1, PLX_LINES_PREFETCH},
+    {"H200, tuned", &h200, 1240, 374, 8, true, PLX_SWEEPS, PLX_SWEEPS},
+    {"8 SMs of it", &part, 1240, 374, 8, true, -1, PLX_LINES_REGISTERS},
 };
 
 static int check(int index)
@@ -51,17 +35,17 @@ static int check(int index)
     const struct row *row = &table[index];
     struct plx_match match;
 
-    (row->set == CLASSIC ? plx_match_classic : plx_match_default)(&match);
+    plx_match_default(&match);
     match.disparities = 128;
     match.paths = row->paths;
-    if (row->set == TWO_WORDS)
+    if (!row->fits_word)
         match.census = PLX_CENSUS_FULL_9X7;
     row->gpu->choice = row->forced;
-    const char *gets = plx_gpu_sgm_choice(row->gpu, row->width, row->height, &match)->name;
-    if (strcmp(gets, row->gets) == 0)
+    const enum plx_sgm_schedule gets = plx_gpu_sgm_schedule(row->gpu, row->width, row->height, &match);
+    if (gets == row->gets)
         return 0;
-    fprintf(stderr, "%s, %d x %d, %d paths: %s instead of %s\n", row->name, row->width, row->height, row->paths, gets,
-            row->gets);
+    fprintf(stderr, "%s, %d x %d, %d paths: %s instead of %s\n", row->name, row->width, row->height, row->paths,
+            plx_gpu_choice_name((int)gets), plx_gpu_choice_name((int)row->gets));
     return 1;
 }
 

@@ -3,8 +3,8 @@
  * Lines where a multiprocessor has as many warps as fit, so that instructions are what takes the time: the next pixels wait in
  * registers instead of a ring, a step has 17 to 20 of a hundred instructions less, and nothing is kept.
  */
-#ifndef PLX_GPU_SGM_LINES_LEAN_CUH
-#define PLX_GPU_SGM_LINES_LEAN_CUH
+#ifndef PLX_GPU_SGM_LINES_REGISTERS_CUH
+#define PLX_GPU_SGM_LINES_REGISTERS_CUH
 
 #include "gpu/sgm_lines.cuh"
 
@@ -12,7 +12,7 @@
  * Warps that a multiprocessor holds; and pixels whose costs, and what the other direction left, wait in registers: the fewer
  * warps, the more.
  */
-template <int D, bool VARYING> struct lean_shape {
+template <int D, bool VARYING> struct register_shape {
     static constexpr int WARPS = PLX_ARCH >= 1100 ? 24 : PLX_ARCH < 900 ? 16 : VARYING ? 28 : 32;
     static constexpr int COSTS_AHEAD = PLX_ARCH < 900 ? 4 : 2;
     static constexpr int SUMS_AHEAD = PLX_ARCH < 900 ? 4 : VARYING || D == 64 ? 2 : 1;
@@ -62,9 +62,10 @@ template <bool VARYING> struct penalties {
     }
 };
 
-/* What a thread needs while it walks. It fetches beyond the end of its line, as the other walker does. */
-template <int D, bool VARYING> struct lean_walker {
-    static constexpr int COSTS_AHEAD = lean_shape<D, VARYING>::COSTS_AHEAD, SUMS_AHEAD = lean_shape<D, VARYING>::SUMS_AHEAD;
+/* What a thread needs while it walks. It fetches beyond the end of its line, where the volumes have room. */
+template <int D, bool VARYING> struct register_walker {
+    static constexpr int COSTS_AHEAD = register_shape<D, VARYING>::COSTS_AHEAD,
+                         SUMS_AHEAD = register_shape<D, VARYING>::SUMS_AHEAD;
 
     const uint4 *cost; /* to fetch next */
     uint4 *left, *sum; /* to fetch and to store next */
@@ -144,10 +145,10 @@ template <int D, bool VARYING> struct lean_walker {
     }
 };
 
-/* Walks half of a line, whose first step is number FIRST; see walk_half. */
+/* Walks half of a line, whose first step is number FIRST; see sgm_lines_prefetch.cuh. */
 template <bool BEYOND, int D, bool VARYING>
-static __device__ __forceinline__ void walk_half_lean(lean_walker<D, VARYING> &w, uint32_t p1, penalties<VARYING> &p2,
-                                                      int first, int steps, const plx_neighbours<D / 16> &beside)
+static __device__ __forceinline__ void walk_half_registers(register_walker<D, VARYING> &w, uint32_t p1, penalties<VARYING> &p2,
+                                                           int first, int steps, const plx_neighbours<D / 16> &beside)
 {
     p2.start(first, w.stride());
     for (int t = 0; t < steps;) {
@@ -168,17 +169,17 @@ static __device__ __forceinline__ void walk_half_lean(lean_walker<D, VARYING> &w
     }
 }
 
-/* Grid: as that of lines_kernel. */
+/* Grid: as that of prefetch_lines_kernel. */
 template <int D, bool VARYING>
-static __global__ void __launch_bounds__(WARP, lean_shape<D, VARYING>::WARPS)
-    lean_lines_kernel(const __grid_constant__ lines_args a)
+static __global__ void __launch_bounds__(WARP, register_shape<D, VARYING>::WARPS)
+    register_lines_kernel(const __grid_constant__ lines_args a)
 {
     const share<D> own(a);
     const int half = own.pixels / 2;
     const plx_neighbours<D / 16> beside(threadIdx.x);
     uint32_t p1 = own.p1;
     penalties<VARYING> p2;
-    lean_walker<D, VARYING> w;
+    register_walker<D, VARYING> w;
 
     p2.at = (const uint8_t *)own.penalty + own.orientation;
     p2.last = own.pixels - 1;
@@ -189,7 +190,7 @@ static __global__ void __launch_bounds__(WARP, lean_shape<D, VARYING>::WARPS)
     plx_keep(p1), plx_keep(p2.now);
     w.start();
 
-    walk_half_lean<false>(w, p1, p2, 0, half, beside);
+    walk_half_registers<false>(w, p1, p2, 0, half, beside);
     if (own.pixels & 1) {
         p2.start(half, w.stride());
         plx_store_16(w.sum, add_other<D>(w.walk(0, p1, p2.tell(0), beside)));
@@ -202,7 +203,7 @@ static __global__ void __launch_bounds__(WARP, lean_shape<D, VARYING>::WARPS)
 #pragma unroll
     for (int i = 0; i < w.SUMS_AHEAD; i++)
         w.fetch_left(w.lefts[i]);
-    walk_half_lean<true>(w, p1, p2, own.pixels - half, half, beside);
+    walk_half_registers<true>(w, p1, p2, own.pixels - half, half, beside);
 }
 
 #endif

@@ -144,10 +144,10 @@ static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void *
 {
     (void)state;
     daemon_.fault = "hang plx_cpu_filter 1"; /* what the configuration of the start does not do */
-    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64") "  smooth: false\n");
+    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
     const struct plx_frame before = running_frame(client, START_MS);
 
-    reload(SMALL_SOURCE MATCH("64") "  smooth: true\n");
+    reload(SMALL_SOURCE MATCH("64") "prefilter:\n  x: 3\n");
     wait_until_said("fault: hang plx_cpu_filter 1", START_MS);
     wait_until_said("configuration kept as it was: the new one opened but gave no frame: ", 2 * START_MS); /* 15 s */
     const struct plx_frame after = running_frame(client, START_MS);

@@ -196,14 +196,16 @@ static struct plx_why describe_death(const struct plx_supervisor *supervisor, in
     return sentence;
 }
 
-static void meet_death(struct plx_supervisor *supervisor, const struct plx_why *sentence)
+/* STATUS: as of waitpid. */
+static void meet_death(struct plx_supervisor *supervisor, int status, const struct plx_why *sentence)
 {
     const struct plx_report *words = &supervisor->last_words;
+    const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;
 
     plx_log(LOG_WARNING, "%s; restarting in %.1f s", sentence->text, pause_s(supervisor));
     if (!supervisor->engine_killed) /* else why it was killed says more */
         supervisor->trouble = *sentence;
-    if (words->kind == PLX_REPORT_FAILED && !words->gpu_lost)
+    if (for_memory || (words->kind == PLX_REPORT_FAILED && !words->gpu_lost))
         plx_start_waits(supervisor);
 }
 
@@ -243,7 +245,7 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
     } else if (!planned && is_permanent(supervisor)) {
         plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.why.text);
     } else if (!planned && !taken_back) {
-        meet_death(supervisor, &sentence);
+        meet_death(supervisor, status, &sentence);
         count_loss(supervisor);
     }
     plx_supervisor_tell_state(supervisor);

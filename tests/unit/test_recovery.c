@@ -63,6 +63,39 @@ static void back_off_grows_to_its_limit_and_shrinks_after_a_stable_run(void **st
     assert_int_equal(recovery.deaths, sizeof expected_ms / sizeof expected_ms[0] + 1);
 }
 
+/* Neither engines that say what they lack, nor a start that cannot be yet, end the service by the watchdog. */
+static void what_is_missing_is_waited_for_for_ever(void **state)
+{
+    (void)state;
+    const int64_t hour = 3600 * S;
+    int64_t now = 10 * S;
+    struct plx_recovery recovery;
+
+    plx_recovery_init(&recovery, now);
+    while (now < hour) {
+        plx_recovery_postponed(&recovery, now);
+        assert_true(recovery.start_ns > now && recovery.start_ns <= now + PLX_BACKOFF_MAX_NS);
+        assert_false(plx_recovery_wants_engine(&recovery, recovery.start_ns - 1));
+        now = recovery.start_ns;
+        assert_true(plx_recovery_wants_engine(&recovery, now) && plx_recovery_is_well(&recovery, now));
+    }
+    assert_int_equal(recovery.deaths, 0);
+
+    recovery = running_at(now);
+    const int64_t end = now + hour;
+    while (now < end) {
+        plx_recovery_died(&recovery, now, false);
+        plx_recovery_lacks(&recovery, now);
+        now = recovery.start_ns;
+        assert_false(plx_recovery_tick(&recovery, now));
+        assert_true(plx_recovery_is_well(&recovery, now));
+        assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
+        plx_recovery_started(&recovery, now);
+    }
+    plx_recovery_died(&recovery, now, false); /* without a word the budget counts */
+    assert_false(plx_recovery_is_well(&recovery, now + PLX_RECOVERY_BUDGET_NS + S));
+}
+
 static void planned_ends_cost_no_back_off(void **state)
 {
     (void)state;
@@ -214,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_at_once_and_runs_with_the_first_frame),
         cmocka_unit_test(back_off_grows_to_its_limit_and_shrinks_after_a_stable_run),
+        cmocka_unit_test(what_is_missing_is_waited_for_for_ever),
         cmocka_unit_test(planned_ends_cost_no_back_off),
         cmocka_unit_test(silence_is_a_hang_after_a_second_or_some_periods),
         cmocka_unit_test(an_engine_may_take_its_time_to_start_but_not_for_ever),

@@ -22,6 +22,7 @@ STATES = ("starting", "running", "degraded", "recovering", "failed", "stopped")
 STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "obstacles", "tracks")
 MAX_OBSTACLES = 256
 DISPARITY_INVALID = 0xFFFF
+HEALTH_NOT_CALIBRATED = 1 << 16
 TRACK_LOST = 3
 ERR_RANGE, ERR_TIMEOUT, ERR_LOST = -6, -10, -12
 
@@ -99,12 +100,17 @@ class Frame:
         return self.header.sequence
 
     @property
+    def is_calibrated(self):
+        """False: left and right are as captured, and there is neither disparity nor obstacles."""
+        return not self.header.health & HEALTH_NOT_CALIBRATED
+
+    @property
     def obstacles(self):
-        """Obstacles that are in view now, largest first."""
+        """Obstacles that are in view now, largest first. Empty without a calibration too: see is_calibrated."""
         return [o for o in self.header.obstacle[:self.header.obstacle_count] if o.status != TRACK_LOST]
 
     def disparity_px(self, dense=False):
-        """Disparity in pixels as float32 (height, width), NaN where unknown."""
+        """Disparity in pixels as float32 (height, width), NaN where unknown; None where it is switched off or not calibrated."""
         raw = self.dense if dense else self.disparity
         if raw is None:
             return None

@@ -103,10 +103,11 @@ int64_t plx_age_ns(const struct plx_frame *frame);
  * it was published in the future or FRAME is NULL. It goes by the publication, as a replay has capture times of its own. */
 int plx_is_fresh(const struct plx_frame *frame);
 
-/* Disparity in pixels at (x, y), min_disparity included; NAN where invalid or outside. */
+/* Disparity in pixels at (x, y), min_disparity included; NAN where invalid or outside, and in a raw frame. */
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);
 
-/* The point in metres at (x, y) of the rectified left image; NOT_FOUND where there is no disparity or it lies at infinity. */
+/* The point in metres at (x, y) of the rectified left image; NOT_FOUND where there is no disparity, as in a raw frame, or
+ * it lies at infinity. */
 int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz[3]);
 
 #ifdef __cplusplus

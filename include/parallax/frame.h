@@ -22,7 +22,8 @@ extern "C" {
 
 enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
 
-/* The planes of a frame; a plane that the configuration switches off has width 0. */
+/* The planes of a frame; a plane that the configuration switches off has width 0. A frame with PLX_HEALTH_NOT_CALIBRATED is
+ * raw: it has LEFT, RIGHT and HISTOGRAM only, and both pictures are as captured, in 8-bit grey. */
 enum plx_plane_id {
     PLX_PLANE_LEFT,      /* u8  [height][width] rectified left image */
     PLX_PLANE_DISPARITY, /* u16 [height][width] strict disparity, relative to min_disparity, 0xFFFF = invalid */
@@ -119,7 +120,7 @@ struct plx_capture_info {
     uint32_t memory;         /* enum plx_memory */
 };
 
-/* Pinhole model of the rectified left image, pixels; baseline in metres. */
+/* Pinhole model of the rectified left image, pixels; baseline in metres. All zeros in a raw frame. */
 struct plx_calibration_info {
     double fx, fy, cx, cy;
     double cx_right; /* differs from cx only where the rectification does not share it */
@@ -183,7 +184,7 @@ struct plx_frame {
     uint64_t pairs_skipped; /* whole pairs dropped since start because a newer one was there */
     struct plx_capture_info capture[PLX_EYES];
     struct plx_calibration_info calibration;
-    uint32_t width, height;             /* of the rectified image */
+    uint32_t width, height;             /* of the rectified image; of the captured one in a raw frame */
     int32_t min_disparity;              /* pixels; true disparity = value / 16 + min_disparity */
     uint32_t disparities;               /* searched range, pixels */
     uint32_t stage_us[PLX_STAGE_COUNT]; /* of the CPU; what a GPU did is in PLX_STAGE_OBSTACLES, where it is waited for */

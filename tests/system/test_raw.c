@@ -214,6 +214,19 @@ static void snapshot_writes_both_pictures(void **state)
     }
 }
 
+static void python_shows_both_pictures(void **state)
+{
+    (void)state;
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    skip(); /* Python would have to be built with it */
+#endif
+    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+        skip();
+    assert_int_equal(system("PARALLAX_LIBRARY=" PLX_BINARY_DIR "/lib/libparallax.so PYTHONPATH=" PLX_SOURCE_DIR
+                            "/client/python /usr/bin/python3 " PLX_SOURCE_DIR "/tests/system/raw_python.py"),
+                     0);
+}
+
 static void record_needs_raw_to_be_asked_for(void **state)
 {
     (void)state;
@@ -363,6 +376,7 @@ int main(void)
         cmocka_unit_test(status_says_not_calibrated),
         cmocka_unit_test(watch_and_metrics_claim_no_obstacles),
         cmocka_unit_test(snapshot_writes_both_pictures),
+        cmocka_unit_test(python_shows_both_pictures),
         cmocka_unit_test(record_needs_raw_to_be_asked_for),
     };
     const struct CMUnitTest others[] = {

@@ -41,7 +41,6 @@ static inline void published_expect(struct published *published)
     const struct plx_calibration_options options = {.alpha = published->config.rectify_alpha, .scale = 1};
     struct plx_plane plane[PLX_PLANE_COUNT];
     struct plx_why why = {""};
-    void *data;
 
     published_why(plx_calibration_read(published->config.calibration, &options, &published->calibration, &why), &why);
     const int width = published->calibration.rectified_width, height = published->calibration.rectified_height;
@@ -54,13 +53,32 @@ static inline void published_expect(struct published *published)
                                       &published->pipeline, &why),
                   &why);
     published->bytes = plx_pipeline_layout(&published->config.pipeline, width, height, plane);
+}
+
+/* The same without a calibration. */
+static inline void published_expect_raw(struct published *published)
+{
+    const int width = published->config.source.width, height = published->config.source.height;
+    const struct plx_limits limits = {.width = width, .height = height, .disparities = 64, .threads = 1};
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct plx_why why = {""};
+
+    assert_int_equal(plx_cpu_create(&limits, &published->stages), 0);
+    published_why(plx_pipeline_create_raw(published->stages, width, height, &published->pipeline, &why), &why);
+    published->bytes = plx_pipeline_layout_raw(width, height, plane);
+}
+
+static inline void published_allocate(struct published *published)
+{
+    void *data;
+
     assert_int_equal(published->stages->ops->alloc(published->stages, published->bytes, &data), 0);
     published->expected = data;
     published->frame = calloc(1, published->bytes);
     assert_non_null(published->frame);
 }
 
-/* Starts the service with SETTINGS ("key=value", NULL at the end; `calibration` among them) and connects to it. */
+/* Starts the service with SETTINGS ("key=value", NULL at the end; raw without `calibration` among them) and connects to it. */
 static inline void published_open(struct published *published, const char *const *settings)
 {
     const char *args[DAEMON_ARGS] = {NULL};
@@ -74,7 +92,11 @@ static inline void published_open(struct published *published, const char *const
         args[2 * i] = "--set";
         args[2 * i + 1] = settings[i];
     }
-    published_expect(published);
+    if (published->config.calibration[0] != '\0')
+        published_expect(published);
+    else
+        published_expect_raw(published);
+    published_allocate(published);
     daemon_make(&published->daemon);
     daemon_start(&published->daemon, args);
     const int64_t deadline = plx_now_ns() + PUBLISHED_MS * PLX_NS_PER_MS;

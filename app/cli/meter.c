@@ -78,9 +78,20 @@ void plx_meter_print_latency(const struct plx_meter *meter, int width)
         printf("latency %*.1f ms", width, latency_ms);
 }
 
+void plx_meter_print_rate(const struct plx_meter *meter, int width)
+{
+    const double rate_hz = plx_meter_rate_hz(meter);
+
+    if (isnan(rate_hz))
+        fputs("rate unknown", stdout);
+    else
+        printf("%*.1f pairs/s", width, rate_hz);
+}
+
 void plx_meter_print_rates(const struct plx_meter *meter)
 {
-    printf("%.1f pairs/s, ", plx_meter_rate_hz(meter));
+    plx_meter_print_rate(meter, 0);
+    fputs(", ", stdout);
     plx_meter_print_latency(meter, 0);
 }
 
@@ -89,6 +100,9 @@ void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu)
     struct plx_meter_part part[PLX_STAGE_COUNT];
     const int parts = plx_meter_parts(meter, on_gpu, part);
 
-    for (int i = 0; i < parts; i++)
-        printf(" %s %.2f%s", part[i].word, part[i].ms, i + 1 < parts ? "," : "\n");
+    if (meter->frames == 0)
+        puts(" unknown");
+    else
+        for (int i = 0; i < parts; i++)
+            printf(" %s %.2f%s", part[i].word, part[i].ms, i + 1 < parts ? "," : "\n");
 }

@@ -39,10 +39,13 @@ int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter
 /* To standard output, a part of a line: "latency 51.3 ms", the number at least WIDTH wide, or "latency unknown" */
 void plx_meter_print_latency(const struct plx_meter *meter, int width);
 
+/* The same: "30.1 pairs/s", or "rate unknown" */
+void plx_meter_print_rate(const struct plx_meter *meter, int width);
+
 /* The same: "30.1 pairs/s, latency 51.3 ms" */
 void plx_meter_print_rates(const struct plx_meter *meter);
 
-/* To standard output, the rest of a line: " convert 0.22, histogram 0.42, ..." */
+/* To standard output, the rest of a line: " convert 0.22, histogram 0.42, ...", or " unknown" */
 void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu);
 
 #endif

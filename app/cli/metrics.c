@@ -28,6 +28,7 @@ struct reading {
     uint32_t state, health, restarts;
     char reason[PLX_REASON_BYTES];
     bool any;               /* there is a frame, */
+    bool fresh;             /* it is news */
     struct plx_frame frame; /* the newest, however old */
 };
 
@@ -85,14 +86,34 @@ static void print_cameras(FILE *out, const struct plx_frame *frame)
         fprintf(out, "parallax_camera_gain{eye=\"%s\"} %.9g\n", eye_word[eye], (double)frame->capture[eye].gain);
 }
 
+/* Where the pictures come from, to alert on a robot that is shown a scene. */
+static void print_source(FILE *out, const struct plx_frame *frame)
+{
+    head(out, "parallax_source_info", "gauge", "Always 1; the label says where the pictures come from.");
+    fprintf(out, "parallax_source_info{source=\"%s\"} 1\n", plx_source_word(frame->source));
+    single(out, "parallax_simulated", "gauge", "1 if the pictures are made by the service itself.",
+           frame->source == PLX_SOURCE_SYNTHETIC);
+}
+
+/* What a frame says of the world: only while it is news. */
+static void print_world(FILE *out, const struct plx_frame *frame)
+{
+    single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame; no sample where it is not fresh.",
+           frame->obstacle_count);
+    single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane; no sample where it is not fresh.",
+           frame->ground.valid != 0);
+}
+
 static void print_frame(FILE *out, const struct plx_frame *frame)
 {
+    const int64_t age_ns = plx_age_ns(frame);
     const double ns = 1e-9;
     single(out, "parallax_frames_total", "counter", "Frames published since the service started.", (double)frame->sequence);
     single(out, "parallax_pairs_skipped_total", "counter", "Pairs not processed because a newer one was there.",
            (double)frame->pairs_skipped);
-    single(out, "parallax_frame_age_seconds", "gauge", "Time since the newest frame's left picture was taken.",
-           (double)plx_age_ns(frame) * ns);
+    if (age_ns != INT64_MAX)
+        single(out, "parallax_frame_age_seconds", "gauge", "Time since the newest frame's left picture was taken.",
+               (double)age_ns * ns);
     single(out, "parallax_latency_seconds", "gauge", "From the middle of the exposure to publication, newest frame.",
            (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) * ns);
     single(out, "parallax_skew_seconds", "gauge", "Capture time of the right picture minus that of the left.",
@@ -101,10 +122,6 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
          "Time that each stage took for the newest frame; a GPU's, of all stages, is in obstacles.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
-    if (!plx_frame_is_raw(frame)) { /* else none were looked for */
-        single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame.", frame->obstacle_count);
-        single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane.", frame->ground.valid != 0);
-    }
     print_cameras(out, frame);
 }
 
@@ -117,7 +134,8 @@ static void take(struct reading *reading, const char *socket)
     reading->health = PLX_HEALTH_NO_FRAMES;
     if (plx_connect(socket, &reading->online.client) < 0)
         return;
-    reading->any = plx_online_header(&reading->online, FRAME_MS, &reading->frame) == 0;
+    reading->fresh = plx_online_header(&reading->online, FRAME_MS, &reading->frame) == 0;
+    reading->any = reading->fresh || plx_last_header(reading->online.client, &reading->frame) == 0;
     const int state = plx_state(reading->online.client);
     reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */
     reading->health = plx_health(reading->online.client);
@@ -128,8 +146,13 @@ static void take(struct reading *reading, const char *socket)
 static void print_all(FILE *out, const struct reading *reading)
 {
     print_service(out, reading);
-    if (reading->any)
+    single(out, "parallax_fresh", "gauge", "1 if there is a frame that is news.", reading->fresh);
+    if (reading->any) {
+        print_source(out, &reading->frame);
         print_frame(out, &reading->frame);
+    }
+    if (reading->fresh && !plx_frame_is_raw(&reading->frame)) /* else none were looked for */
+        print_world(out, &reading->frame);
 }
 
 /* A new file in place of PATH, whole or not at all: the collector may look at any moment. */

@@ -2,6 +2,7 @@
 #include "app/cli/online.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,20 +33,29 @@ bool plx_stopped(void)
     return stopped != 0;
 }
 
-bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
-                      struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
+bool plx_online_prepare(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                        struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
 {
     if (!plx_options_parse(usage, argc, argv, ret_words, ret_exit))
         return false;
     const char *path = *socket ? *socket : getenv("PARALLAX_SOCKET");
-    struct plx_online online = {.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
+    *ret_online = (struct plx_online){.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
+    *ret_exit = PLX_EXIT_OK;
+    return true;
+}
+
+bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                      struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
+{
+    struct plx_online online;
+    if (!plx_online_prepare(usage, argc, argv, socket, ret_words, &online, ret_exit))
+        return false;
     int result = plx_connect(online.socket, &online.client);
     if (result < 0) {
         *ret_exit = plx_online_fail(&online, result);
         return false;
     }
     *ret_online = online;
-    *ret_exit = PLX_EXIT_OK;
     return true;
 }
 
@@ -71,13 +81,13 @@ int plx_online_fail(const struct plx_online *online, int error)
         {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},
         {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
     };
-    if (error == PLX_ERR_TIMEOUT && online->client) {
+    const int state = online->client ? plx_state(online->client) : PLX_STATE_STOPPED;
+    if ((error == PLX_ERR_TIMEOUT || error == PLX_ERR_LOST) && state >= 0 && state != PLX_STATE_STOPPED) {
         char faults[512], reason[PLX_REASON_BYTES] = "";
         plx_health_sentence(plx_health(online->client), faults, sizeof faults);
         plx_reason(online->client, reason, sizeof reason);
-        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no frame in time; the service is %s (%s): %s",
-                            online->socket, plx_state_word((uint32_t)plx_state(online->client)), faults,
-                            *reason ? reason : "see its log");
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no fresh picture; the service is %s (%s): %s",
+                            online->socket, plx_state_word((uint32_t)state), faults, *reason ? reason : "see its log");
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].error == error)
@@ -155,4 +165,11 @@ struct plx_view plx_online_view(const struct plx_online *online)
             view.plane[id] = (const uint8_t *)frame + frame->plane[id].offset;
     }
     return view;
+}
+
+void plx_online_print_note(const struct plx_frame *frame)
+{
+    const char *note = plx_source_note(frame->source);
+    if (*note)
+        printf("note: %s\n", note);
 }

@@ -27,8 +27,11 @@ struct plx_online {
     size_t capacity;         /* bytes at FRAME */
 };
 
-/* Parses the command line and connects to *SOCKET, which the socket option has set. RET_WORDS as in plx_options_parse. True:
+/* Parses the command line and takes *SOCKET, which the socket option has set. RET_WORDS as in plx_options_parse. True:
  * *ret_exit is OK, go on. False: end the program with *ret_exit; the reason was printed and nothing is held. */
+bool plx_online_prepare(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                        struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit);
+/* The same, and connects. */
 bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
                       struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit);
 void plx_online_close(struct plx_online *online);
@@ -48,6 +51,9 @@ struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plan
 
 /* The last copy as a view, for plx_point. */
 struct plx_view plx_online_view(const struct plx_online *online);
+
+/* To standard output, a line, where FRAME does not show the world as it is now: "note: simulated pictures" */
+void plx_online_print_note(const struct plx_frame *frame);
 
 /* From now on SIGINT and SIGTERM do not end the program but make plx_stopped true. */
 void plx_stop_on_signals(void);

@@ -193,6 +193,8 @@ static int record(struct plx_online *online, struct recording *recording, const 
     if (recording->pairs)
         printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
                (unsigned long long)recording->missed);
+    if (recording->pairs)
+        plx_online_print_note(online->frame);
     return exit_code;
 }
 

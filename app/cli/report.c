@@ -36,7 +36,8 @@ static int print_version(int argc, char **argv)
     return PLX_EXIT_OK;
 }
 
-static int print_config(int argc, char **argv)
+/* What the file says now, which need not be what the service has. */
+static int print_config_file(int argc, char **argv)
 {
     (void)argc, (void)argv;
     static struct plx_config config; /* large */
@@ -57,6 +58,8 @@ static int print_header(int argc, char **argv)
     int result = plx_connect(socket_path, &online.client);
     if (result == 0)
         result = plx_online_header(&online, FRAME_MS, &frame);
+    if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
+        result = plx_last_header(online.client, &frame); /* an old one says something too */
     if (result == 0 && fwrite(&frame, sizeof frame, 1, stdout) != 1)
         result = PLX_ERR_IO;
     plx_disconnect(online.client);
@@ -74,7 +77,8 @@ static const struct item {
     const char *argument[ARGUMENTS];
 } items[] = {
     {"version.txt", "version and build", print_version, {"version"}},
-    {"configuration.yaml", "configuration in force, every key", print_config, {"config"}},
+    {"configuration.yaml", "configuration in force, asked from the service", plx_command_config, {"config"}},
+    {"configuration-file.yaml", "configuration file, as a start would read it", print_config_file, {"config"}},
     {"status.json", "what the service is doing", plx_command_status, {"status", "--json"}},
     {"metrics.txt", "state, faults, counters", plx_command_metrics, {"metrics"}},
     {"cameras.json", "cameras: formats, controls, serial numbers", plx_command_cameras, {"cameras", "--json"}},
@@ -150,8 +154,8 @@ static int gather(const struct item *item, int directory, FILE *list)
     if (child < 0 || waitpid(child, &status, 0) != child)
         return plx_cli_fail("report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
     say_end(status, item, end, sizeof end);
-    printf("  %-20s %-46s %s\n", item->file, item->what, end);
-    fprintf(list, "%-20s %-46s %s\n", item->file, item->what, end);
+    printf("  %-23s %-46s %s\n", item->file, item->what, end);
+    fprintf(list, "%-23s %-46s %s\n", item->file, item->what, end);
     return PLX_EXIT_OK;
 }
 
@@ -180,7 +184,7 @@ int plx_command_report(int argc, char **argv)
          .argument = "FILE",
          .kind = PLX_OPTION_TEXT,
          .value = &config_path,
-         .help = "the service's (default: " DEFAULT_CONFIG ")"},
+         .help = "the file that a start would read (default: " DEFAULT_CONFIG ")"},
         {.name = "output",
          .argument = "DIR",
          .kind = PLX_OPTION_TEXT,

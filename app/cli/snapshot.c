@@ -121,7 +121,10 @@ static int take(struct plx_online *online, const char *directory)
         return plx_online_fail(online, PLX_ERR_FORMAT);
     struct plx_why why = {""};
     result = write_files(directory, &snapshot, &why);
-    return result < 0 ? plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text) : PLX_EXIT_OK;
+    if (result < 0)
+        return plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    plx_online_print_note(online->frame);
+    return PLX_EXIT_OK;
 }
 
 int plx_command_snapshot(int argc, char **argv)

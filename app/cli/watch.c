@@ -8,13 +8,35 @@
 
 #include <parallax/error.h>
 
+#include "app/cli/age.h"
 #include "app/cli/commands.h"
 #include "app/cli/online.h"
 #include "app/exit.h"
 #include "core/clock.h"
+#include "core/words.h"
 
 #define LINE_PERIOD_NS PLX_NS_PER_S
 #define SCREEN_PERIOD_NS (PLX_NS_PER_S / 2)
+#define LAST_LOOK_NS (3 * PLX_NS_PER_S)
+
+void plx_watch_faults(const struct plx_watch *watch, char ret_text[PLX_WATCH_FAULTS])
+{
+    const char *note = watch->any ? plx_source_note(watch->frame.source) : "";
+    char faults[512];
+    plx_health_sentence(watch->health, faults, sizeof faults);
+    snprintf(ret_text, PLX_WATCH_FAULTS, "%s%s%s", faults, *note ? "; " : "", note);
+}
+
+void plx_watch_print_age(const struct plx_watch *watch)
+{
+    char age[PLX_AGE_TEXT];
+    if (!watch->any) {
+        fputs("no frames", stdout);
+        return;
+    }
+    plx_age_text(plx_age_ns(&watch->frame), age, sizeof age);
+    printf("no frames, the last picture is %s old", age);
+}
 
 /* One wait for a frame, until UNTIL_NS at the latest. 0 also when none came; an error that ends the watch. */
 static int look(struct plx_online *online, struct plx_watch *watch, int64_t until_ns)
@@ -25,6 +47,8 @@ static int look(struct plx_online *online, struct plx_watch *watch, int64_t unti
         watch->any = true;
         plx_meter_add(&watch->recent, &watch->frame);
         plx_meter_add(&watch->total, &watch->frame);
+    } else if (!watch->any) {
+        watch->any = plx_last_header(online->client, &watch->frame) == 0;
     }
     watch->state = plx_state(online->client);
     watch->health = plx_health(online->client);
@@ -32,6 +56,14 @@ static int look(struct plx_online *online, struct plx_watch *watch, int64_t unti
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST) /* the library reattaches by itself */
         return 0;
     return result;
+}
+
+/* TIMEOUT where the watch ends without a fresh picture. */
+static int look_once_more(struct plx_online *online, struct plx_watch *watch)
+{
+    const uint64_t before = watch->total.frames;
+    const int result = look(online, watch, plx_now_ns() + LAST_LOOK_NS);
+    return result < 0 || watch->total.frames != before ? result : PLX_ERR_TIMEOUT;
 }
 
 /* Until END_NS (0: for ever), a signal, or an error, which is returned. */
@@ -70,9 +102,9 @@ static int watch_service(struct plx_online *online, double seconds, bool screen)
     int result = watch_until(online, watch, seconds > 0 ? watch->started_ns + (int64_t)(seconds * PLX_NS_PER_S) : 0, screen);
     if (screen)
         plx_watch_screen_end();
-    if (result == 0 && !watch->any && !plx_stopped())
-        result = PLX_ERR_TIMEOUT;
-    if (watch->any)
+    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->frame)) /* it may only have stumbled */
+        result = look_once_more(online, watch);
+    if (watch->total.frames)
         plx_watch_summary(watch);
     free(watch);
     return result < 0 ? plx_online_fail(online, result) : PLX_EXIT_OK;

@@ -16,13 +16,21 @@ struct plx_watch {
     int64_t started_ns;
     int state;       /* enum plx_state now */
     uint32_t health; /* enum plx_health bits now */
-    bool any;        /* a frame was seen */
+    bool any;        /* a frame is known, however old */
     bool on_gpu;
     struct plx_frame frame;
     struct plx_meter recent, total; /* since the last report, since the start */
     struct plx_seen_track seen[PLX_MAX_OBSTACLES];
     int seen_count;
 };
+
+#define PLX_WATCH_FAULTS 640
+
+/* The faults in words, and what must be known of the pictures beside them: "no faults; simulated pictures". */
+void plx_watch_faults(const struct plx_watch *watch, char ret_text[PLX_WATCH_FAULTS]);
+
+/* To standard output, where no frame came: "no frames, the last picture is 7.3 s old" */
+void plx_watch_print_age(const struct plx_watch *watch);
 
 /* The screen: begin and end switch to it and back. */
 void plx_watch_screen_begin(void);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <parallax/client.h>
+
 #include "app/cli/obstacle_text.h"
 #include "app/cli/raw.h"
 #include "app/cli/watch.h"
@@ -21,18 +23,20 @@ static double elapsed_s(const struct plx_watch *watch)
 void plx_watch_line(const struct plx_watch *watch)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    char faults[512];
-    plx_health_sentence(watch->health, faults, sizeof faults);
+    char faults[PLX_WATCH_FAULTS];
+    plx_watch_faults(watch, faults);
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word((uint32_t)watch->state));
-    if (watch->recent.frames) {
-        printf("%5.1f pairs/s  ", plx_meter_rate_hz(&watch->recent));
+    if (watch->recent.frames && plx_is_fresh(&watch->frame)) {
+        plx_meter_print_rate(&watch->recent, 5);
+        fputs("  ", stdout);
         plx_meter_print_latency(&watch->recent, 5);
         if (plx_frame_is_raw(&watch->frame))
             fputs("  no obstacles looked for  ", stdout);
         else
             printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->frame, sorted));
     } else {
-        fputs("no frames  ", stdout);
+        plx_watch_print_age(watch);
+        fputs("  ", stdout);
     }
     puts(faults);
     fflush(stdout);

@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <parallax/client.h>
+
 #include "app/cli/obstacle_text.h"
 #include "app/cli/raw.h"
 #include "app/cli/watch.h"
@@ -67,17 +69,18 @@ static void draw_obstacles(const struct plx_frame *frame)
 
 void plx_watch_screen(const struct plx_watch *watch)
 {
-    char faults[512];
-    plx_health_sentence(watch->health, faults, sizeof faults);
+    char faults[PLX_WATCH_FAULTS];
+    plx_watch_faults(watch, faults);
     printf("\033[HParallax  %s  %s" NEXT_LINE NEXT_LINE, plx_state_word((uint32_t)watch->state), faults);
-    if (watch->recent.frames) {
+    if (watch->recent.frames && plx_is_fresh(&watch->frame)) {
         plx_meter_print_rates(&watch->recent);
         fputs(NEXT_LINE, stdout);
         draw_stages(watch);
         fputs(NEXT_LINE, stdout);
         draw_obstacles(&watch->frame);
     } else {
-        fputs("no frames" NEXT_LINE, stdout);
+        plx_watch_print_age(watch);
+        fputs(NEXT_LINE, stdout);
     }
     fputs(NEXT_LINE "Ctrl-C ends\033[J", stdout);
     fflush(stdout);

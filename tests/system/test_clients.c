@@ -246,9 +246,14 @@ static void out_of_turn_is_dropped(void **state)
 {
     (void)state;
     const struct plx_message hello = message(PLX_MESSAGE_HELLO), subscribe = message(PLX_MESSAGE_SUBSCRIBE);
-    const struct plx_message frame = message(PLX_MESSAGE_FRAME);
-    const struct plx_message *said[][3] = {
-        {&subscribe}, {&frame}, {&hello, &hello}, {&hello, &frame}, {&hello, &subscribe, &subscribe}};
+    const struct plx_message frame = message(PLX_MESSAGE_FRAME), config = message(PLX_MESSAGE_CONFIG);
+    const struct plx_message *said[][3] = {{&subscribe},
+                                           {&frame},
+                                           {&config},
+                                           {&hello, &hello},
+                                           {&hello, &frame},
+                                           {&hello, &subscribe, &subscribe},
+                                           {&hello, &config, &config}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         int fd = connect_raw();
         for (int k = 0; k < 3 && said[i][k]; k++)
@@ -316,6 +321,31 @@ static void client_that_never_reads_costs_nothing(void **state)
     assert_int_equal(t.last, last);
     wait_for_count(1); /* it is still there, and still no harm */
     close(fd);
+    assert_it_serves();
+}
+
+/* As many as there are places ask for the configuration and never take it; one that does still gets it. */
+static void those_that_never_take_the_configuration_cost_nothing(void **state)
+{
+    (void)state;
+    const struct plx_message hello = message(PLX_MESSAGE_HELLO), config = message(PLX_MESSAGE_CONFIG);
+    int fd[MAX_CLIENTS - 1];
+    int before = open_files(service.pid);
+    for (int i = 0; i < MAX_CLIENTS - 1; i++) {
+        fd[i] = connect_raw();
+        say(fd[i], &hello, sizeof hello);
+        say(fd[i], &config, sizeof config);
+    }
+    for (int i = 0; i < 500; i++) {
+        char text[64];
+        size_t bytes;
+        assert_int_equal(plx_config(path, text, sizeof text, &bytes), 0);
+        wait_for_count(MAX_CLIENTS - 1);
+    }
+    for (int i = 0; i < MAX_CLIENTS - 1; i++)
+        close(fd[i]);
+    wait_for_count(0);
+    assert_true(open_files(service.pid) <= before + 1); /* the text itself stays */
     assert_it_serves();
 }
 
@@ -419,6 +449,7 @@ int main(void)
         cmocka_unit_test(out_of_turn_is_dropped),
         cmocka_unit_test(garbage_is_dropped),
         cmocka_unit_test(client_that_never_reads_costs_nothing),
+        cmocka_unit_test(those_that_never_take_the_configuration_cost_nothing),
         cmocka_unit_test(service_outlives_its_last_descriptor),
         cmocka_unit_test(second_daemon_is_told_who_is_first),
         cmocka_unit_test(bad_paths_are_explained),

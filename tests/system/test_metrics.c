@@ -92,6 +92,10 @@ static void a_running_service_in_numbers(void **state)
     assert_true(sample(command.out, "parallax_frame_age_seconds") > 0);
     assert_true(sample(command.out, "parallax_frame_age_seconds") < 10);
     assert_true(sample(command.out, "parallax_latency_seconds") > 0);
+    assert_true(sample(command.out, "parallax_fresh") == 1);
+    assert_true(sample(command.out, "parallax_simulated") == 1);
+    assert_true(sample(command.out, "parallax_source_info{source=\"synthetic\"}") == 1);
+    assert_true(sample(command.out, "parallax_obstacles") >= 0);
     assert_true(sample(command.out, "parallax_camera_exposure_seconds{eye=\"right\"}") > 0);
     double states = 0;
     const char *const word[] = {"starting", "running", "degraded", "recovering", "failed", "stopped"};
@@ -144,6 +148,7 @@ static void no_service_is_said_too(void **state)
     assert_true(sample(command.out, "parallax_state{state=\"stopped\"}") == 1);
     assert_true(sample(command.out, "parallax_fault{fault=\"no_frames\"}") == 1);
     assert_true(sample(command.out, "parallax_reason_info{reason=\"\"}") == 1);
+    assert_true(sample(command.out, "parallax_fresh") == 0);
     assert_null(strstr(command.out, "parallax_frames_total"));
     command_free(&command);
 }

@@ -6,6 +6,8 @@
 
 #include <parallax/frame.h>
 
+#include "config/config.h"
+
 static char *read_file(const char *directory, const char *name, size_t *ret_bytes)
 {
     char path[512];
@@ -91,7 +93,8 @@ static void works_without_a_service(void **state)
     command_succeed(&command, "report", "--output", directory, "--config", config, "--socket", path_of("nobody"));
     command_free(&command);
     assert_holds(directory, "version.txt", "parallax ");
-    assert_holds(directory, "configuration.yaml", "paths: 4");
+    assert_holds(directory, "configuration-file.yaml", "paths: 4");
+    assert_holds(directory, "configuration.yaml", "no service there");
     assert_holds(directory, "metrics.txt", "parallax_up 0");
     assert_holds(directory, "kernel.txt", "Linux");
     assert_holds(directory, "contents.txt", "exit code 69"); /* the status, and it is said */
@@ -106,11 +109,64 @@ static void works_without_a_service(void **state)
     unlink(config);
 }
 
+static void write_configuration(const char *text)
+{
+    write_text(daemon_.directory, "new.yaml", text);
+    assert_int_equal(rename(path_of("new.yaml"), path_of("parallax.yaml")), 0);
+}
+
+/* What the service runs with, by file and --set, whatever the file says meanwhile; after a reload, what that took. */
+static void what_is_in_force_is_asked_from_the_service(void **state)
+{
+    (void)state;
+    const char *directory = path_of("report");
+    struct command command;
+    write_configuration("source:\n  width: 320\n  height: 240\n  rate_hz: 15\nmatch:\n  min_disparity: 5\n");
+    start_daemon("--config", path_of("parallax.yaml"), "--set", "source.noise=3.25");
+    write_configuration("match:\n  min_disparity: 7\n");
+    command_succeed(&command, "config");
+    assert_non_null(strstr(command.out, "\n  noise: 3.25\n"));
+    assert_non_null(strstr(command.out, "\n  min_disparity: 5\n"));
+    assert_non_null(strstr(command.out, "\n  disparities: 64\n"));
+    write_text(daemon_.directory, "read-back.yaml", command.out); /* it is a configuration */
+    command_free(&command);
+
+    command_succeed(&command, "report", "--output", directory, "--config", path_of("parallax.yaml"));
+    command_free(&command);
+    assert_holds(directory, "configuration.yaml", "\n  noise: 3.25\n");
+    assert_holds(directory, "configuration.yaml", "\n  min_disparity: 5\n");
+    assert_holds(directory, "configuration-file.yaml", "\n  min_disparity: 7\n");
+    check_and_remove(directory);
+
+    write_configuration("source:\n  width: 320\n  height: 240\n  rate_hz: 15\nexposure:\n  target: 0.25\nmatch:\n  min_disparity: 5\n");
+    kill(daemon_.pid, SIGHUP);
+    const int64_t deadline = plx_now_ns() + 10 * PLX_NS_PER_S;
+    while (!strstr(daemon_said(&daemon_), "configuration reloaded") && plx_now_ns() < deadline)
+        usleep(5000);
+    command_succeed(&command, "config");
+    assert_non_null(strstr(command.out, "\n  target: 0.25\n"));
+    command_free(&command);
+    write_configuration("nonsense: 1\n"); /* refused, and what was in force still is */
+    kill(daemon_.pid, SIGHUP);
+    while (!strstr(daemon_said(&daemon_), "configuration kept as it was") && plx_now_ns() < deadline)
+        usleep(5000);
+    command_succeed(&command, "config");
+    assert_non_null(strstr(command.out, "\n  target: 0.25\n"));
+    command_free(&command);
+    stop_daemon();
+    int code = system(PLX_BINARY_DIR "/bin/parallax config 2>/dev/null");
+    assert_int_equal(WEXITSTATUS(code), PLX_EXIT_UNAVAILABLE);
+    struct plx_config config;
+    assert_int_equal(plx_config_load(path_of("read-back.yaml"), &config, NULL), 0);
+    assert_true(config.source.noise == 3.25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(running_service_is_told_of, start_scene, stop_scene),
         cmocka_unit_test(works_without_a_service),
+        cmocka_unit_test(what_is_in_force_is_asked_from_the_service),
     };
     cli_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

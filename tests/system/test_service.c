@@ -211,12 +211,12 @@ static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
     stop_daemon();
 }
 
-/* Waits for a datagram that begins with WORDS. */
-static void expect_datagram(int fd, const char *words, int timeout_ms)
+/* Waits for a datagram that begins with WORDS; its text, in static storage. */
+static const char *expect_datagram(int fd, const char *words, int timeout_ms)
 {
     const int64_t deadline = now_ms() + timeout_ms;
     struct pollfd readable = {.fd = fd, .events = POLLIN};
-    char text[1024];
+    static char text[1024];
 
     while (now_ms() < deadline) {
         if (poll(&readable, 1, 50) <= 0)
@@ -225,9 +225,10 @@ static void expect_datagram(int fd, const char *words, int timeout_ms)
         assert_true(bytes > 0);
         text[bytes] = '\0';
         if (strncmp(text, words, strlen(words)) == 0)
-            return;
+            return text;
     }
     fail_msg("systemd would not have been told \"%s\" within %d ms", words, timeout_ms);
+    return "";
 }
 
 static void drain(int fd)
@@ -256,7 +257,7 @@ static void systemd_is_told_the_truth(void **state)
     next_frame(client, RECOVER_MS); /* ready means published */
     for (int i = 0; i < 5; i++)
         expect_datagram(fd, "WATCHDOG=1", 400);
-    expect_datagram(fd, "STATUS=", 3000);
+    assert_non_null(strstr(expect_datagram(fd, "STATUS=", 3000), ", simulated pictures"));
     kill(daemon_.pid, SIGHUP);
     expect_datagram(fd, "RELOADING=1", RECOVER_MS);
     expect_datagram(fd, "READY=1", START_MS);

@@ -317,25 +317,6 @@ static void reattaching_goes_on_after_the_last_frame(void **state)
     peer_end(&service);
 }
 
-static void the_configuration_comes_as_text(void **state)
-{
-    (void)state;
-    static const char expected[] = "source:\n  kind: v4l2\n";
-    char text[64] = "untouched";
-    size_t bytes = 0;
-    assert_int_equal(plx_config(path, text, sizeof text, &bytes), PLX_ERR_NOT_FOUND);
-    struct peer service = start_service();
-    assert_int_equal(plx_config(path, text, sizeof text, NULL), PLX_ERR_ARG);
-    assert_int_equal(plx_config(path, NULL, 1, &bytes), PLX_ERR_ARG);
-    assert_int_equal(plx_config(path, NULL, 0, &bytes), PLX_ERR_RANGE);
-    assert_int_equal(bytes, sizeof expected);
-    assert_int_equal(plx_config(path, text, sizeof expected - 1, &bytes), PLX_ERR_RANGE);
-    assert_string_equal(text, "untouched");
-    assert_int_equal(plx_config(path, text, sizeof expected, &bytes), 0);
-    assert_string_equal(text, expected);
-    peer_end(&service);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,7 +329,6 @@ int main(void)
         cmocka_unit_test(signal_ends_a_wait),
         cmocka_unit_test(an_old_frame_is_no_news),
         cmocka_unit_test(reattaching_goes_on_after_the_last_frame),
-        cmocka_unit_test(the_configuration_comes_as_text),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

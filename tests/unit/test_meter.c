@@ -8,6 +8,11 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/cli/age.h"
 #include "app/cli/meter.h"
 #include "core/clock.h"
 
@@ -94,6 +99,68 @@ static void a_new_epoch_begins_anew(void **state)
     assert_float_equal(plx_meter_latency_ms(&meter), 60, 1e-9);
 }
 
+/* What PRINT writes for METER, in static storage. */
+static const char *printed(void (*print)(const struct plx_meter *meter), const struct plx_meter *meter)
+{
+    static char text[512];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    print(meter);
+    fflush(stdout);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void print_stages(const struct plx_meter *meter)
+{
+    plx_meter_print_parts(meter, false);
+}
+
+static void what_is_unknown_is_said_in_words(void **state)
+{
+    (void)state;
+    struct plx_meter meter = {.frames = 0};
+    assert_string_equal(printed(plx_meter_print_rates, &meter), "rate unknown, latency unknown");
+    assert_string_equal(printed(print_stages, &meter), " unknown\n");
+    plx_meter_add(&meter, make(1, 10, 1000, 20));
+    assert_string_equal(printed(plx_meter_print_rates, &meter), "rate unknown, latency 20.0 ms");
+    plx_meter_add(&meter, make(1, 11, 1050, 20));
+    assert_string_equal(printed(plx_meter_print_rates, &meter), "20.0 pairs/s, latency 20.0 ms");
+    assert_null(strstr(printed(print_stages, &meter), "nan"));
+}
+
+static void ages_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t age_ns;
+        const char *text;
+    } expected[] = {
+        {0, "0 ms"},
+        {48 * PLX_NS_PER_MS, "48 ms"},
+        {1000 * PLX_NS_PER_MS, "1.0 s"},
+        {7349 * PLX_NS_PER_MS, "7.3 s"},
+        {60 * PLX_NS_PER_S, "1 min 0 s"},
+        {252 * PLX_NS_PER_S, "4 min 12 s"},
+        {7500 * PLX_NS_PER_S, "2 h 5 min"},
+        {100 * 3600 * PLX_NS_PER_S, "4 d 4 h"},
+        {INT64_MAX - 1, "106751 d 23 h"},
+        {INT64_MAX, "unknown time"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char text[PLX_AGE_TEXT];
+        plx_age_text(expected[i].age_ns, text, sizeof text);
+        assert_string_equal(text, expected[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +169,8 @@ int main(void)
         cmocka_unit_test(a_new_stretch_goes_on_from_the_last_frame),
         cmocka_unit_test(a_capture_time_ahead_of_the_clock_gives_no_latency),
         cmocka_unit_test(a_new_epoch_begins_anew),
+        cmocka_unit_test(what_is_unknown_is_said_in_words),
+        cmocka_unit_test(ages_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,6 +220,12 @@ static void a_silent_camera_is_flagged_by_its_name(void **state)
 {
     (void)state;
     struct plx_recovery recovery = running_at(10 * S);
+    /* A frame is news no longer than silence goes unflagged, and at a slow rate until the next one is overdue. */
+    assert_int_equal(plx_budget_fresh_ns(PERIOD), 250 * MS);
+    assert_int_equal(plx_budget_fresh_ns(0), 250 * MS);
+    assert_int_equal(plx_budget_fresh_ns(S), 3 * S);
+    for (int64_t pace = MS; pace < 5 * S; pace += MS)
+        assert_true(plx_budget_fresh_ns(pace) < plx_budget_warn_ns(PLX_WATCHED_LEFT, pace));
     assert_int_equal(plx_budget_health(PLX_WATCHED_LEFT), PLX_HEALTH_CAMERA_LOST_LEFT);
     assert_int_equal(plx_budget_health(PLX_WATCHED_RIGHT), PLX_HEALTH_CAMERA_LOST_RIGHT);
     plx_recovery_waiting(&recovery, 10 * S + 600 * MS, PLX_HEALTH_CAMERA_LOST_RIGHT, false);

@@ -60,6 +60,15 @@ static void states_and_tracks(void **state)
     assert_string_equal(plx_track_word(0), "unknown");
 }
 
+static void only_cameras_show_the_world_as_it_is(void **state)
+{
+    (void)state;
+    assert_string_equal(plx_source_note(PLX_SOURCE_SYNTHETIC), "simulated pictures");
+    assert_string_equal(plx_source_note(PLX_SOURCE_REPLAY), "recorded pictures");
+    assert_string_equal(plx_source_note(PLX_SOURCE_V4L2), "");
+    assert_string_equal(plx_source_note(99), "pictures of an unknown source");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +76,7 @@ int main(void)
         cmocka_unit_test(flags_match_their_bits),
         cmocka_unit_test(sentences),
         cmocka_unit_test(states_and_tracks),
+        cmocka_unit_test(only_cameras_show_the_world_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,10 +79,11 @@ static inline struct plx_client *connect_client(void)
 {
     struct plx_client *client;
     const int64_t begin_ms = now_ms();
+    int code;
 
-    while (plx_connect(daemon_.socket, &client) < 0) {
+    while ((code = plx_connect(daemon_.socket, &client)) < 0) {
         if (is_late(begin_ms, START_MS))
-            fail_msg("no service after %d ms; it said: %s", START_MS, daemon_said(&daemon_));
+            fail_msg("no service after %d ms (%s); it said: %s", START_MS, plx_strerror(code), daemon_said(&daemon_));
         usleep(5000);
     }
     return client;

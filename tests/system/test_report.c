@@ -119,13 +119,14 @@ static void write_configuration(const char *text)
 static void what_is_in_force_is_asked_from_the_service(void **state)
 {
     (void)state;
-    const char *directory = path_of("report");
+    char directory[128];
     struct command command;
+    snprintf(directory, sizeof directory, "%s", path_of("report"));
     write_configuration("source:\n  width: 320\n  height: 240\n  rate_hz: 15\nmatch:\n  min_disparity: 5\n");
-    start_daemon("--config", path_of("parallax.yaml"), "--set", "source.noise=3.25");
+    start_daemon("--config", path_of("parallax.yaml"), "--set", "source.noise_levels=3.25");
     write_configuration("match:\n  min_disparity: 7\n");
     command_succeed(&command, "config");
-    assert_non_null(strstr(command.out, "\n  noise: 3.25\n"));
+    assert_non_null(strstr(command.out, "\n  noise_levels: 3.25\n"));
     assert_non_null(strstr(command.out, "\n  min_disparity: 5\n"));
     assert_non_null(strstr(command.out, "\n  disparities: 64\n"));
     write_text(daemon_.directory, "read-back.yaml", command.out); /* it is a configuration */
@@ -133,12 +134,13 @@ static void what_is_in_force_is_asked_from_the_service(void **state)
 
     command_succeed(&command, "report", "--output", directory, "--config", path_of("parallax.yaml"));
     command_free(&command);
-    assert_holds(directory, "configuration.yaml", "\n  noise: 3.25\n");
+    assert_holds(directory, "configuration.yaml", "\n  noise_levels: 3.25\n");
     assert_holds(directory, "configuration.yaml", "\n  min_disparity: 5\n");
     assert_holds(directory, "configuration-file.yaml", "\n  min_disparity: 7\n");
     check_and_remove(directory);
 
-    write_configuration("source:\n  width: 320\n  height: 240\n  rate_hz: 15\nexposure:\n  target: 0.25\nmatch:\n  min_disparity: 5\n");
+    write_configuration(
+        "source:\n  width: 320\n  height: 240\n  rate_hz: 15\nexposure:\n  target: 0.25\nmatch:\n  min_disparity: 5\n");
     kill(daemon_.pid, SIGHUP);
     const int64_t deadline = plx_now_ns() + 10 * PLX_NS_PER_S;
     while (!strstr(daemon_said(&daemon_), "configuration reloaded") && plx_now_ns() < deadline)

@@ -187,6 +187,19 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_wish *w
     return 0;
 }
 
+/* Whether what NODE refuses of WISH now it may yet give, once controls (unless SETTLED) and the part of the sensor (unless
+ * CROPPED) are set. What it lists does not depend on controls. FORMAT NULL: it lists none of the size. */
+static bool may_change(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, const struct plx_v4l2_format *format,
+                       bool settled, bool cropped)
+{
+    if (settled && cropped)
+        return false;
+    if (!format)
+        return !cropped && !wish->fourcc;
+    return plx_v4l2_offers(node, format->fourcc) &&
+           (!cropped || plx_v4l2_best_rate(node, format->fourcc, wish->width, wish->height) != 0.0);
+}
+
 int plx_v4l2_foresee(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool settled, struct plx_v4l2_deal *ret_deal,
                      struct plx_why *why)
 {
@@ -204,9 +217,8 @@ int plx_v4l2_foresee(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wis
     result = pick_format(node, wish, &format, &note, why);
     if (result == 0)
         result = try_format(node, wish, format->fourcc, &deal, why);
-    const bool readable = !wish->fourcc || plx_v4l2_format_find(wish->fourcc);
-    if (result == PLX_ERR_UNSUPPORTED && readable && !(settled && cropped))
-        result = 0; /* what is still to be set may change it */
+    if (result == PLX_ERR_UNSUPPORTED && may_change(node, wish, format, settled, cropped))
+        result = 0;
     if (result == 0)
         *ret_deal = deal;
     return result;

@@ -44,18 +44,25 @@ double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int
     return best > 0.0 ? best : -1.0;
 }
 
+bool plx_v4l2_offers(const struct plx_v4l2_node *node, uint32_t fourcc)
+{
+    struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+
+    while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && offer.pixelformat != fourcc)
+        offer.index++;
+    return offer.pixelformat == fourcc;
+}
+
 const struct plx_v4l2_format *plx_v4l2_choose(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish)
 {
     const struct plx_v4l2_format *best = NULL;
     double best_rate = 0.0;
 
     for (int i = 0; i < plx_v4l2_format_count; i++) {
-        struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
-        while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && offer.pixelformat != plx_v4l2_formats[i].fourcc)
-            offer.index++;
-        if (offer.pixelformat != plx_v4l2_formats[i].fourcc)
+        const uint32_t fourcc = plx_v4l2_formats[i].fourcc;
+        if (!plx_v4l2_offers(node, fourcc))
             continue;
-        double rate = plx_v4l2_best_rate(node, offer.pixelformat, wish->width, wish->height);
+        double rate = plx_v4l2_best_rate(node, fourcc, wish->width, wish->height);
         if (rate < 0.0) /* it does not say: as fast as it was asked to be */
             rate = fmax(wish->rate_hz, 1.0);
         if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {

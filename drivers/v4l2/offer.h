@@ -9,6 +9,8 @@
 
 double plx_v4l2_hertz(struct v4l2_fract interval); /* 0 for an interval without end */
 
+bool plx_v4l2_offers(const struct plx_v4l2_node *node, uint32_t fourcc);
+
 /* The highest rate that FOURCC offers at that size, Hz; 0 if it does not offer the size; -1 if the camera does not say. */
 double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height);
 

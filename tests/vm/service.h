@@ -37,17 +37,23 @@ static inline void write_calibration(int width, int height)
 struct service {
     struct daemon daemon;
     struct plx_client *client;
+    const char *config; /* file, if there is one */
 };
 
 /* Starts the service with SETTINGS ("key=value", NULL at the end) and connects to it. */
 static inline void service_start(struct service *service, const char *const *settings)
 {
     const char *args[DAEMON_ARGS] = {NULL};
+    int count = 0;
 
+    if (service->config) {
+        args[count++] = "--config";
+        args[count++] = service->config;
+    }
     for (int i = 0; settings[i]; i++) {
-        assert_true(2 * i + 2 < DAEMON_ARGS);
-        args[2 * i] = "--set";
-        args[2 * i + 1] = settings[i];
+        assert_true(count + 2 < DAEMON_ARGS);
+        args[count++] = "--set";
+        args[count++] = settings[i];
     }
     daemon_start(&service->daemon, args);
     for (int ms = 0; plx_connect(service->daemon.socket, &service->client) < 0; ms += 100) {

@@ -146,16 +146,35 @@ static void test_nothing_was_restarted(void **state)
     assert_int_equal(daemon_child(&service.daemon, "parallax-engine"), engine);
     print_message("%s", daemon_said(&service.daemon));
     assert_null(strstr(daemon_said(&service.daemon), "the start has taken")); /* to wait for a camera is not to be late */
+}
+
+/* The engine is replaced while a camera refuses its format: the new one says so and waits, and the service does not end. */
+static void test_refused_to_a_new_engine(void **state)
+{
+    (void)state;
+    knob_set("left/refuse_format", EINVAL);
+    assert_int_equal(kill(engine, SIGKILL), 0);
+    assert_true(wait_for_state(true));
+    sleep(2);
+    assert_int_equal(daemon_wait(&service.daemon, 0), -1);
+    const pid_t next = daemon_child(&service.daemon, "parallax-engine");
+    assert_true(next > 0 && next != engine);
+    assert_non_null(strstr(daemon_said(&service.daemon), "the format cannot be set: Invalid argument"));
+    knob_set("left/refuse_format", 0);
+    const int64_t since_ns = plx_now_ns();
+    struct plx_view view = service_next(&service, since_ns);
+    plx_release(service.client, &view);
+    assert_true(wait_for_state(false));
+    assert_int_equal(daemon_child(&service.daemon, "parallax-engine"), next);
     service_stop(&service);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_at_the_start),
-        cmocka_unit_test(test_gone_and_back),
-        cmocka_unit_test(test_gone_for_long),
-        cmocka_unit_test(test_nothing_was_restarted),
+        cmocka_unit_test(test_missing_at_the_start),    cmocka_unit_test(test_gone_and_back),
+        cmocka_unit_test(test_gone_for_long),           cmocka_unit_test(test_nothing_was_restarted),
+        cmocka_unit_test(test_refused_to_a_new_engine),
     };
     return cmocka_run_group_tests_name("service_return", tests, NULL, NULL);
 }

@@ -6,13 +6,8 @@
  *
  * guest: stereocam width=320 height=180
  */
-#include "tests/vm/camera.h"
+#include "tests/vm/controls.h"
 #include "tests/vm/pairs.h"
-
-#include <stdlib.h>
-
-#include "drivers/v4l2/controls.h"
-#include "drivers/v4l2/find.h"
 
 #define FAST_HZ 10
 #define MAINS "0x00980918"         /* power_line_frequency: 1 is 50 Hz, 2 is 60 */
@@ -28,20 +23,6 @@ static struct plx_v4l2_options stereocam(const char *controls)
         .rate_hz = FAST_HZ,
         .control = {.controls = controls, .exposure_control = "", .gain_control = "", .exposure_delay = 2, .gain_delay = 1},
     };
-}
-
-static int64_t read_control(const char *card, const char *name)
-{
-    struct plx_v4l2_rule rule;
-    struct plx_v4l2_node node;
-    struct plx_v4l2_control control;
-    int64_t value = -1;
-    assert_int_equal(plx_v4l2_rule_parse(card, &rule, NULL), 0);
-    assert_int_equal(plx_v4l2_find(&rule, &node, NULL), 0);
-    assert_int_equal(plx_v4l2_control_find(&node, name, &control, NULL), 0);
-    assert_int_equal(plx_v4l2_control_get(&node, &control, &value), 0);
-    plx_v4l2_close(&node);
-    return value;
 }
 
 /* Changes exposure and gain again and again, and compares what the source says with the driver's own records. */
@@ -137,36 +118,21 @@ static void test_refusals(void **state)
     }
 }
 
-/* All that S_EXT_CTRLS, S_FMT and S_PARM could change of EYE, as a text. */
-static void describe(const char *card, char text[256])
-{
-    static const char *const names[] = {"exposure", "gain", "frame_rate", "sensor_mode", "override_enable", "bypass_mode"};
-    int used = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        used += snprintf(text + used, 256 - (size_t)used, "%s=%lld ", names[i], (long long)read_control(card, names[i]));
-    const int fd = camera_open(strchr(card, '=') + 1);
-    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    assert_int_equal(ioctl(fd, VIDIOC_G_FMT, &format), 0);
-    snprintf(text + used, 256 - (size_t)used, "%ux%u %x", format.fmt.pix.width, format.fmt.pix.height,
-             format.fmt.pix.pixelformat);
-    close(fd);
-}
-
 /* Makes a source of OPTIONS and destroys it; nothing of the cameras changes by either. */
 static void try_beside(const struct plx_v4l2_options *options)
 {
-    char before[PLX_EYES][256], after[256];
+    char before[PLX_EYES][DESCRIPTION], after[DESCRIPTION];
     struct plx_stages *stages = pairs_stages();
     struct plx_source *source = NULL;
     struct plx_why why = {""};
 
     for (int eye = 0; eye < PLX_EYES; eye++)
-        describe(options->camera[eye], before[eye]);
+        describe_camera(options->camera[eye], before[eye]);
     if (plx_v4l2_create(stages, options, &source, &why) < 0)
         fail_msg("%s", why.text);
     for (int destroyed = 0; destroyed < 2; destroyed++) {
         for (int eye = 0; eye < PLX_EYES; eye++) {
-            describe(options->camera[eye], after);
+            describe_camera(options->camera[eye], after);
             assert_string_equal(after, before[eye]);
         }
         if (!destroyed)

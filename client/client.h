@@ -18,6 +18,7 @@ struct plx_client {
     int64_t retry_at;        /* while detached: the next attempt */
     uint64_t epoch;          /* of the memory last attached to */
     uint64_t last;           /* sequence last seen in it */
+    int64_t crowded_until;   /* until then wake-ups may not reach us, and we look more often */
     bool seen_any;           /* in any epoch: from then on frames can be missed */
     bool told;               /* that service or engine is gone */
     bool viewing;            /* a view is open */

@@ -13,7 +13,10 @@
 #include "client/link.h"
 #include "core/clock.h"
 
-#define SLICE_NS (20 * PLX_NS_PER_MS) /* of a wait; between two, the socket is looked at for the end of the service */
+#define SLICE_NS (20 * PLX_NS_PER_MS)        /* of a wait; between two, the socket is looked at for the end of the service */
+#define CROWDED_SLICE_NS (2 * PLX_NS_PER_MS) /* while wake-ups do not reach this reader, */
+#define CROWDED_NS PLX_NS_PER_S              /* so long after the last one that did not */
+#define PASSED_ON 2                          /* readers that each woken one wakes */
 #define COPY_ATTEMPTS 64
 #define LOOK_ATTEMPTS 16 /* to see a frame that is not overwritten just then */
 
@@ -36,11 +39,26 @@ static bool engine_gone(const struct plx_client *client)
     return state == PLX_STATE_RECOVERING || state == PLX_STATE_FAILED || state == PLX_STATE_STOPPED;
 }
 
-/* Sleeps until the wake word is no longer WORD, DEADLINE or the slice's end. False if a signal handler ran. */
-static bool sleep_on(const struct plx_client *client, uint32_t word, int64_t left_ns)
+/*
+ * Sleeps until the wake word is no longer WORD, DEADLINE or the slice's end. False if a signal handler ran.
+ * The writer wakes some readers, and each of them some more of those who sleep on the same word: that is what the bit is for.
+ * A reader who was woken by somebody else than the writer, so that the word is unchanged, wakes nobody.
+ */
+static bool sleep_on(struct plx_client *client, uint32_t word, int64_t deadline)
 {
-    struct timespec slice = {.tv_nsec = left_ns < SLICE_NS ? left_ns : SLICE_NS};
-    return !syscall(SYS_futex, &client->map.header->wake, FUTEX_WAIT, word, &slice, NULL, 0) || errno != EINTR;
+    const _Atomic(uint32_t) *wake = &client->map.header->wake;
+    const uint32_t bit = 1u << word % 32;
+    int64_t now = plx_now_ns(), end = now + (now < client->crowded_until ? CROWDED_SLICE_NS : SLICE_NS);
+    end = end < deadline ? end : deadline;
+    const struct timespec until = {.tv_sec = end / PLX_NS_PER_S, .tv_nsec = end % PLX_NS_PER_S};
+    bool woken = !syscall(SYS_futex, wake, FUTEX_WAIT_BITSET, word, &until, NULL, bit);
+    bool interrupted = !woken && errno == EINTR, timed_out = !woken && errno == ETIMEDOUT;
+    bool changed = atomic_load_explicit(wake, memory_order_relaxed) != word; /* the caller looks with its own ordering */
+    if (woken && changed)
+        syscall(SYS_futex, wake, FUTEX_WAKE_BITSET, PASSED_ON, NULL, NULL, bit);
+    if (timed_out && changed) /* there was a wake-up, and others stood before us */
+        client->crowded_until = end + CROWDED_NS;
+    return !interrupted;
 }
 
 /* 1: *ret_view shows a fresh frame newer than the last one; 0: there is none, or only an old one; FORMAT. */
@@ -89,8 +107,7 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
             return PLX_ERR_LOST;
         if (service_gone)
             continue;
-        int64_t left = deadline - plx_now_ns();
-        if (left <= 0 || !sleep_on(client, word, left))
+        if (plx_now_ns() >= deadline || !sleep_on(client, word, deadline))
             return gone ? PLX_ERR_LOST : PLX_ERR_TIMEOUT;
     }
 }

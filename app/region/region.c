@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "core/clock.h"
 #include "core/reason.h"
 
+#define WAKES 64   /* readers that the writer wakes itself; docs/shared-memory.md says why not all, and who wakes the others */
 #define PAGE 4096u /* of the layout: frames begin on it, whatever the machine's page is */
 
 struct plx_shared_region {
@@ -178,8 +178,9 @@ static void wake_readers(struct plx_region_header *header)
 {
     /* Release: who sees the new word sees what was stored before. Both supervisor and engine add to it. */
     atomic_fetch_add_explicit(&header->wake, 1, memory_order_release);
-    /* Waiters cannot announce themselves in memory that they cannot write, so the call is always made. */
-    syscall(SYS_futex, &header->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    /* Waiters cannot announce themselves in memory that they cannot write, so the call is always made; and as nobody can keep
+     * ten thousand threads from waiting, it wakes a bounded number. */
+    syscall(SYS_futex, &header->wake, FUTEX_WAKE, WAKES, NULL, NULL, 0);
 }
 
 /* The slot of the frame to come. All state is in the memory, so that an engine goes on where the last one died. */

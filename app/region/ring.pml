@@ -196,21 +196,18 @@ byte newest_of_state[8];  /* newest when the supervisor, having reaped an engine
 
 bool engine_dead;
 byte deaths;
-bool asleep[READERS];
 
 /* The engine is killed instead of its next step. */
 #define OR_DIE \
     :: atomic { deaths < DEATHS -> deaths++; s = 0; i = 0; engine_dead = true }; \
        goto dead
 
-/* wake_readers: syscall(SYS_futex, FUTEX_WAKE). */
+/* wake_readers: syscall(SYS_futex, FUTEX_WAKE). It wakes some of those who sleep, who wake others; a slice ends for the rest. */
 inline futex_wake(me)
 {
     d_step {
         JOIN(futex.knows, now[me].knows);
-        owed[me] = false;
-        asleep[0] = false;
-        asleep[READERS - 1] = false
+        owed[me] = false
     }
 }
 
@@ -282,7 +279,7 @@ end:
 
 /* --- a reader: client/next.c, client/map.c -------------------------------------------------------------------------- */
 
-proctype reader(byte me)
+proctype reader()
 {
     clock know, pending; /* pending: by relaxed loads, for the next acquire fence */
     clock in_kernel;
@@ -352,17 +349,14 @@ nothing_new:
             :: mem[WAKE].m[k].value == word ->
                 REACH(4);
                 /* nobody sleeps while there is news, unless about to be woken */
-                assert(owed[ENGINE] || owed[SUPERVISOR] || (s == LAST(NEWEST).value && status == LAST(STATUS).value));
-                asleep[me] = true
+                assert(owed[ENGINE] || owed[SUPERVISOR] || (s == LAST(NEWEST).value && status == LAST(STATUS).value))
             :: else
             fi;
             k = 0; word = 0; s = 0; status = 0;
             in_kernel.knows[0] = 0; in_kernel.knows[1] = 0
         }
     }
-end_asleep:
-    !asleep[me];
-    goto end_of_look
+    goto end_of_look /* a sleep may end at any time: by a wake-up, or with its slice */
 }
 
 /* --- all together --------------------------------------------------------------------------------------------------- */
@@ -383,7 +377,7 @@ init {
         run engine();
         run supervisor();
         do
-        :: i < READERS -> run reader(i); i++
+        :: i < READERS -> run reader(); i++
         :: else -> break
         od;
         i = 0

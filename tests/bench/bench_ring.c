@@ -6,6 +6,7 @@
  *
  * Publish cost: plx_ring_begin and plx_ring_commit with the payload left alone, against its size, nobody waiting.
  * Wake latency: from published_ns in the frame to the return of plx_next in a reader process, over all readers.
+ * The same beside a crowd: a process whose threads all wait on the wake word, as no honest client does, with one honest reader.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "app/supervisor/clients.h"
 #include "core/clock.h"
+#include "tests/ring_crowd.h"
 
 #define PERIOD_US 2000
 #define LOOPS 200000
@@ -89,7 +91,7 @@ static void read_frames(const char *path, uint64_t frames, int64_t *latency)
     _exit(0);
 }
 
-static void wake_latency(int readers, uint64_t frames)
+static void wake_latency(int readers, int crowd, uint64_t frames)
 {
     size_t bytes = (size_t)readers * frames * sizeof(int64_t);
     int64_t *latency = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -112,6 +114,7 @@ static void wake_latency(int readers, uint64_t frames)
         plx_clients_handle(clients);
         usleep(5000);
     }
+    struct ring_crowd waiters = ring_crowd_start(region, crowd);
     for (uint64_t i = 0; i < frames; i++) {
         int64_t before = plx_now_ns();
         plx_ring_begin(region)->fresh_ns = PLX_NS_PER_S;
@@ -119,6 +122,7 @@ static void wake_latency(int readers, uint64_t frames)
         cost[i] = plx_now_ns() - before;
         usleep(PERIOD_US);
     }
+    ring_crowd_end(&waiters);
     for (int i = 0; i < readers; i++)
         wait(NULL);
 
@@ -129,8 +133,8 @@ static void wake_latency(int readers, uint64_t frames)
     const int64_t *seen = latency + missing;
     total -= missing;
     qsort(cost, frames, sizeof *cost, by_size);
-    printf("%12d %10.1f %10.1f %10.1f %12zu %12.2f\n", readers, quantile(seen, total, 0.5), quantile(seen, total, 0.99),
-           quantile(seen, total, 0.999), missing, quantile(cost, frames, 0.5));
+    printf("%12d %10d %10.1f %10.1f %10.1f %12zu %12.2f\n", readers, waiters.threads, quantile(seen, total, 0.5),
+           quantile(seen, total, 0.99), quantile(seen, total, 0.999), missing, quantile(cost, frames, 0.5));
     plx_clients_destroy(clients);
     plx_region_destroy(region);
     unlink(lock);
@@ -152,11 +156,14 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof size / sizeof size[0]; i++)
         publish_cost(size[i]);
     printf("\nwake latency (goal: p50 < 20 us)\n");
-    printf("%12s %10s %10s %10s %12s %12s\n", "readers", "p50 us", "p99 us", "p99.9 us", "not seen", "publish us");
-    static const int readers[] = {1, 8, 64};
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+    printf("%12s %10s %10s %10s %10s %12s %12s\n", "readers", "crowd", "p50 us", "p99 us", "p99.9 us", "not seen",
+           "publish us");
+    static const struct {
+        int readers, crowd;
+    } rows[] = {{1, 0}, {8, 0}, {64, 0}, {1, 100}, {1, 10000}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fflush(stdout);
-        wake_latency(readers[i], frames);
+        wake_latency(rows[i].readers, rows[i].crowd, frames);
     }
     return 0;
 }

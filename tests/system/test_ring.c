@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "app/region/region.h"
 #include "core/clock.h"
+#include "tests/ring_crowd.h"
 #include "tests/system/peer.h"
 
 #define FRAMES 100000
@@ -179,6 +181,48 @@ static void killed_service_is_noticed_and_replaced(void **state)
     assert_int_equal(peer_end(&service), 0);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What publishing a frame costs beside so many waiting threads, median; *ret_threads: so many there were. */
+static int64_t publish_cost_ns(int threads, int *ret_threads)
+{
+    enum { COUNT = 101 };
+    int64_t cost[COUNT];
+    struct plx_shared_region *region;
+    const struct plx_region_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
+    assert_int_equal(plx_region_create(&options, &region, NULL), 0);
+    struct ring_crowd crowd = ring_crowd_start(region, threads);
+    for (int i = 0; i < COUNT; i++) {
+        int64_t begin = plx_now_ns();
+        plx_ring_begin(region);
+        plx_ring_commit(region);
+        cost[i] = plx_now_ns() - begin;
+        usleep(2000);
+    }
+    ring_crowd_end(&crowd);
+    plx_region_destroy(region);
+    qsort(cost, COUNT, sizeof cost[0], by_size);
+    *ret_threads = crowd.threads;
+    return cost[COUNT / 2];
+}
+
+/* Thirty times as many must not cost thirty times as much: the writer wakes a bounded number of them. */
+static void a_crowd_of_waiting_threads_costs_a_bounded_time(void **state)
+{
+    (void)state;
+    int few, many;
+    int64_t few_ns = publish_cost_ns(100, &few), many_ns = publish_cost_ns(3000, &many);
+    print_message("    a frame: %.0f us beside %d waiting threads, %.0f us beside %d\n", (double)few_ns / 1e3, few,
+                  (double)many_ns / 1e3, many);
+    if (many < 1000)
+        skip(); /* RLIMIT_NPROC, or the control group's */
+    assert_true(many_ns < 5 * few_ns);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -207,6 +251,7 @@ int main(void)
         cmocka_unit_test(client_without_recheck_is_caught),
         cmocka_unit_test(killed_writer_is_followed_by_the_next),
         cmocka_unit_test(killed_service_is_noticed_and_replaced),
+        cmocka_unit_test(a_crowd_of_waiting_threads_costs_a_bounded_time),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -32,61 +32,34 @@ function fail(why)
 function least(a, b) { return a < b ? a : b }
 
 # Bytes that four warps of a sweep have: struct band_memory of gpu/sgm_sweeps.cuh.
-function sweep_bytes(d, paths,    rows, bytes)
+function sweep_bytes(d,    rows, bytes)
 {
     rows = 512 / d
-    bytes = (paths == 8 ? 3 : 1) * ((d == 256 ? 8 : 12) + rows - 1) * d # ring, and what goes from row to row
+    bytes = 3 * ((d == 256 ? 8 : 12) + rows - 1) * d # ring, and what goes from row to row
     bytes += (4 + 4 + 3) * 512 # costs, sums and messages of each thread
     bytes += rows * ((d + 20) * 4 + 3 * 8 * 4) # features and penalties
     bytes += 4 * rows * (d / 64 * 36 + d / 32) * 4 # keys, candidates
     return 4 * int((bytes + 15) / 16) * 16 + 32 # progress
 }
 
-# Bytes of a block of the bands with OWN warps of a strip: struct band_memory of gpu/sgm_band.cuh.
-function band_bytes(d, own, warps, second,    bytes)
-{
-    bytes = warps * (4096 + 8 * d) # costs; L between warps
-    if (second) # what others have added up; keys
-        bytes += own * 3 * 4096 + 2 * int((own * 1024 / d + 31) / 32) * 32 * (d / 2 + (d / 64 - 1) * 4 + d / 16) * 4
-    return bytes
-}
-
-# The same as launch, for the largest block that fits: KERNEL ends with whether it finds winners, and whether it is wide. 0 where
-# plx_sgm_bands_fit says no.
-function band(d,    second, wide, beside, own)
-{
-    if (band_bytes(256, 4, 8, 1) > max_shared_block[gpu])
-        return 0
-    second = kernel ~ /true, [a-z]+>$/
-    wide = kernel ~ /true>$/
-    beside = d == 64 ? 2 : 4
-    own = (wide ? 12 : 8) - beside
-    while (own > 1 && band_bytes(d, own, own + beside, 1) > max_shared_block[gpu])
-        own--
-    shared += band_bytes(d, own, own + beside, second)
-    return own + beside + (second ? 4 : 0)
-}
-
 # Warps of a block of KERNEL, and what its launch adds to SHARED; 0 if it is no kernel of stage sgm.
 function launch(    number, warps)
 {
     split(kernel, number, /[^0-9]+/) # number[1] is empty: a name comes first
-    if (kernel ~ /^lines_kernel/) {
-        shared += number[3] * (1024 + (kernel ~ /true/ ? 128 : 0)) # pixels ahead: costs and sums, and P2
+    if (kernel ~ /^prefetch_lines_kernel/) {
+        shared += 16 * (1024 + (kernel ~ /true/ ? 128 : 0)) # prefetched pixels: costs and sums, and P2
         return 1
     }
-    if (kernel ~ /^lean_lines_kernel/)
+    if (kernel ~ /^register_lines_kernel/)
         return 1
     if (kernel ~ /^winner_kernel/) {
         shared += 128 * (number[2] / 2 + number[2] / 16 + 1) * 4 # a segment's keys, and the least of each chunk
         return 8
     }
     if (kernel ~ /^sweeps_kernel/) {
-        shared += sweep_bytes(number[2], number[3])
+        shared += sweep_bytes(number[2])
         return 5
     }
-    if (kernel ~ /^band_kernel/)
-        return band(number[2])
     if (kernel ~ /^cost_kernel/)
         return 4
     return kernel ~ /^penalty_kernel/ ? 8 : 0
@@ -109,7 +82,7 @@ function judge(    warps, blocks)
     if (blocks < 1 || shared > max_shared_block[gpu])
         fail("a block does not fit: " registers " registers, " shared " bytes of shared memory")
     printf format, kernel, gpu, registers, shared, blocks, blocks * warps
-    if (kernel ~ /^(lines|lean_lines|sweeps|band)_kernel/)
+    if (kernel ~ /^(prefetch_lines|register_lines|sweeps)_kernel/)
         aggregation[gpu]++
 }
 
@@ -148,7 +121,7 @@ END {
     count = split(wanted, gpus, " ")
     for (i = 1; i <= count; i++)
         if (!aggregation[gpus[i]]) {
-            print "check: the compiler reported no lines_kernel for " gpus[i] > "/dev/stderr"
+            print "check: the compiler reported no kernel of the aggregation for " gpus[i] > "/dev/stderr"
             failed = 1
         }
     print kernels " kernels"

@@ -4,7 +4,7 @@
 #define PLX_CPU_INTERNAL_H
 
 #include "core/stages.h"
-#include "cpu/pool.h"
+#include "cpu/runtime/pool.h"
 #include "cpu/simd/kernels.h"
 
 enum plx_isa { PLX_ISA_GENERIC, PLX_ISA_NEON, PLX_ISA_AVX2, PLX_ISA_AVX512, PLX_ISA_COUNT };

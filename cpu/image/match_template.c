@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Template matching by normalized cross-correlation of the deviations from the mean (Lewis, Fast Normalized
+ * Cross-Correlation, 1995). With n pixels, patch t and window w, all sums integer and below 2^53:
+ *   c = n S(wt) - S(w) S(t), vw = n S(ww) - S(w)^2, vt = n S(tt) - S(t)^2,
+ *   score = round half to even of 32768 (c / sqrt(vw vt)), at most 32767; 0 where the window or the patch is flat.
+ * The quotient is made of single IEEE operations in double, in that order.
+ */
+#include <math.h>
+#include <stdatomic.h>
+
+#include <parallax/error.h>
+
+#include "cpu/runtime/band.h"
+
+#define MAX_PATCH 65536 /* pixels */
+
+struct match_job {
+    const struct plx_image *image, *patch;
+    int64_t pixels, patch_sum, patch_variance;
+    int bands;
+    atomic_ullong best; /* key of the best place so far */
+};
+
+/* Orders places: a higher score first, then the smaller y, then the smaller x. */
+static unsigned long long make_key(int score, int x, int y)
+{
+    unsigned long long place = (unsigned long long)y * PLX_MAX_SIDE + (unsigned)x;
+    return (unsigned long long)(score + 32768) << 32 | (0xFFFFFFFFu - place);
+}
+
+static struct plx_template_match read_key(unsigned long long key)
+{
+    uint32_t place = 0xFFFFFFFFu - (uint32_t)key;
+    return (struct plx_template_match){(int32_t)(place % PLX_MAX_SIDE), (int32_t)(place / PLX_MAX_SIDE),
+                                       (int32_t)(key >> 32) - 32768};
+}
+
+static int score_at(const struct match_job *job, int x, int y)
+{
+    uint64_t sum = 0, squares = 0, products = 0;
+    for (int row = 0; row < job->patch->height; row++) {
+        const uint8_t *w = (const uint8_t *)plx_row(job->image, y + row) + x, *t = plx_row(job->patch, row);
+        uint32_t row_sum = 0, row_squares = 0, row_products = 0;
+        for (int i = 0; i < job->patch->width; i++) {
+            row_sum += w[i];
+            row_squares += (uint32_t)w[i] * w[i];
+            row_products += (uint32_t)w[i] * t[i];
+        }
+        sum += row_sum;
+        squares += row_squares;
+        products += row_products;
+    }
+    int64_t covariance = job->pixels * (int64_t)products - (int64_t)sum * job->patch_sum;
+    int64_t variance = job->pixels * (int64_t)squares - (int64_t)(sum * sum);
+    if (variance == 0 || job->patch_variance == 0)
+        return 0;
+    double score = (double)covariance / sqrt((double)variance * (double)job->patch_variance) * 32768.0;
+    long rounded = lrint(score);
+    return rounded > INT16_MAX ? INT16_MAX : rounded < INT16_MIN ? INT16_MIN : (int)rounded;
+}
+
+static void match_band(void *argument, int index)
+{
+    struct match_job *job = argument;
+    int places_x = job->image->width - job->patch->width + 1, places_y = job->image->height - job->patch->height + 1;
+    struct plx_band band = plx_band(index, job->bands, places_y);
+    unsigned long long best = 0;
+    for (int y = band.first; y < band.last; y++)
+        for (int x = 0; x < places_x; x++) {
+            unsigned long long key = make_key(score_at(job, x, y), x, y);
+            best = key > best ? key : best;
+        }
+    /* relaxed: a maximum, read after the pool's own synchronisation */
+    unsigned long long seen = atomic_load_explicit(&job->best, memory_order_relaxed);
+    while (best > seen &&
+           !atomic_compare_exchange_weak_explicit(&job->best, &seen, best, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+int plx_cpu_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
+                           struct plx_template_match *ret_best)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    if (!plx_image_ok(image, PLX_U8) || !plx_image_ok(patch, PLX_U8) || !ret_best || patch->width > image->width ||
+        patch->height > image->height)
+        return PLX_ERR_ARG;
+    int64_t pixels = (int64_t)patch->width * patch->height, sum = 0, squares = 0;
+    if (!plx_cpu_holds(cpu, image) || pixels > MAX_PATCH)
+        return PLX_ERR_RANGE;
+
+    for (int y = 0; y < patch->height; y++) {
+        const uint8_t *row = plx_row(patch, y);
+        for (int x = 0; x < patch->width; x++) {
+            sum += row[x];
+            squares += row[x] * row[x];
+        }
+    }
+    struct match_job job = {.image = image,
+                            .patch = patch,
+                            .pixels = pixels,
+                            .patch_sum = sum,
+                            .patch_variance = pixels * squares - sum * sum,
+                            .bands = plx_band_count(cpu, image->height - patch->height + 1)};
+    plx_pool_run(cpu->pool, job.bands, match_band, &job);
+    *ret_best = read_key(atomic_load_explicit(&job.best, memory_order_relaxed));
+    return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "cpu/internal.h"
+#include "cpu/obstacles/components.h"
+
+#define ALIGNMENT 256
+
+static void destroy(struct plx_stages *self)
+{
+    if (!self)
+        return;
+    struct plx_cpu *cpu = plx_cpu(self);
+    plx_components_destroy(cpu->components);
+    plx_ground_scratch_destroy(cpu->ground);
+    plx_regions_scratch_destroy(cpu->regions);
+    free(cpu->between);
+    plx_census_scratch_destroy(cpu->census);
+    plx_sgm_scratch_destroy(cpu->sgm);
+    plx_pool_destroy(cpu->pool);
+    free(cpu);
+}
+
+static int alloc(struct plx_stages *self, size_t bytes, void **ret_data)
+{
+    (void)self;
+    size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *data = aligned_alloc(ALIGNMENT, rounded > 0 ? rounded : ALIGNMENT);
+    if (!data)
+        return PLX_ERR_NOMEM;
+    memset(data, 0, rounded);
+    *ret_data = data;
+    return 0;
+}
+
+static void release(struct plx_stages *self, void *data)
+{
+    (void)self;
+    free(data);
+}
+
+/* Whatever the process has mapped will do. */
+static int adopt(struct plx_stages *self, void *data, size_t bytes)
+{
+    (void)self;
+    (void)data;
+    (void)bytes;
+    return 0;
+}
+
+static void disown(struct plx_stages *self, void *data)
+{
+    (void)self;
+    (void)data;
+}
+
+/* Every stage of this backend is complete when it returns. */
+static int nothing(struct plx_stages *self)
+{
+    (void)self;
+    return 0;
+}
+
+static const struct plx_stages_ops cpu_ops = {
+    .name = "cpu",
+    .destroy = destroy,
+    .alloc = alloc,
+    .alloc_local = alloc,
+    .free = release,
+    .adopt = adopt,
+    .disown = disown,
+    .begin = nothing,
+    .finish = nothing,
+    .census = plx_cpu_census,
+    .sgm = plx_cpu_sgm,
+    .median = plx_cpu_median,
+    .check = plx_cpu_check,
+    .fill = plx_cpu_fill,
+    .confidence = plx_cpu_confidence,
+    .speckle = plx_cpu_speckle,
+    .ground = plx_cpu_ground,
+    .mask = plx_cpu_mask,
+    .label = plx_cpu_label,
+    .regions = plx_cpu_regions,
+    .convert = plx_cpu_convert,
+    .histogram = plx_cpu_histogram,
+    .rectify = plx_cpu_rectify,
+    .filter = plx_cpu_filter,
+    .temporal = plx_cpu_temporal,
+    .image =
+        {
+            .binary = plx_cpu_binary,
+            .invert = plx_cpu_invert,
+            .threshold = plx_cpu_threshold,
+            .morphology = plx_cpu_morphology,
+            .affine = plx_cpu_affine,
+            .sum = plx_cpu_sum,
+            .match_template = plx_cpu_match_template,
+        },
+};
+
+int plx_cpu_create_isa(const struct plx_limits *limits, enum plx_isa isa, struct plx_stages **ret_stages)
+{
+    int result = PLX_ERR_NOMEM;
+    const struct plx_kernels *kernels = plx_isa_kernels(isa);
+    if (!kernels)
+        return PLX_ERR_UNSUPPORTED;
+    struct plx_cpu *cpu = calloc(1, sizeof *cpu);
+    if (!cpu)
+        return PLX_ERR_NOMEM;
+
+    cpu->base.ops = &cpu_ops;
+    cpu->limits = *limits;
+    cpu->kernels = kernels;
+    result = plx_pool_create(limits->threads, &cpu->pool);
+    if (result == 0)
+        result = plx_components_create(limits->width, limits->height, &cpu->components);
+    if (result == 0)
+        result = plx_ground_scratch_create(&cpu->ground);
+    if (result == 0)
+        result = plx_regions_scratch_create(limits->width, limits->height, &cpu->regions);
+    if (result == 0) {
+        cpu->between = malloc((size_t)limits->width * (size_t)limits->height);
+        result = cpu->between ? 0 : PLX_ERR_NOMEM;
+    }
+    if (result == 0)
+        result = plx_census_scratch_create(limits->width, limits->height, &cpu->census);
+    if (result == 0)
+        result = plx_sgm_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->sgm);
+    if (result < 0)
+        goto fail;
+    *ret_stages = &cpu->base;
+    return 0;
+
+fail:
+    destroy(&cpu->base);
+    return result;
+}
+
+int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)
+{
+    int isa = PLX_ISA_COUNT - 1;
+    while (isa > PLX_ISA_GENERIC && !plx_isa_kernels((enum plx_isa)isa))
+        isa--;
+    return plx_cpu_create_isa(limits, (enum plx_isa)isa, ret_stages);
+}

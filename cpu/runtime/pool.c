@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cpu/runtime/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <parallax/error.h>
+
+struct plx_pool {
+    int threads;
+    pthread_t *worker; /* [threads - 1] */
+    int workers;       /* started */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    unsigned generation; /* of the current call; guarded by lock, like the fields below */
+    int busy;            /* workers that have not finished the current call */
+    bool stop;
+
+    void (*task)(void *argument, int index);
+    void *argument;
+    int count;
+    atomic_int next; /* first task not yet taken */
+};
+
+static void take_tasks(struct plx_pool *pool)
+{
+    /* relaxed: the lock around each call orders the tasks' data; NEXT itself only hands out numbers */
+    for (;;) {
+        int index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (index >= pool->count)
+            return;
+        pool->task(pool->argument, index);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct plx_pool *pool = argument;
+    unsigned seen = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->stop && pool->generation == seen)
+            pthread_cond_wait(&pool->work, &pool->lock);
+        if (pool->stop)
+            break;
+        seen = pool->generation;
+        pthread_mutex_unlock(&pool->lock);
+        take_tasks(pool);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->busy == 0)
+            pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static int allowed_cpus(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return CPU_COUNT(&set);
+}
+
+int plx_pool_create(int threads, struct plx_pool **ret_pool)
+{
+    struct plx_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return PLX_ERR_NOMEM;
+
+    pool->threads = threads > 0 ? threads : allowed_cpus();
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->worker = calloc((size_t)pool->threads, sizeof *pool->worker);
+    if (!pool->worker)
+        goto fail;
+    for (; pool->workers < pool->threads - 1; pool->workers++) {
+        if (pthread_create(&pool->worker[pool->workers], NULL, work, pool) != 0)
+            goto fail;
+    }
+    *ret_pool = pool;
+    return 0;
+
+fail:
+    plx_pool_destroy(pool);
+    return PLX_ERR_NOMEM;
+}
+
+void plx_pool_destroy(struct plx_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->workers; i++)
+        pthread_join(pool->worker[i], NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->worker);
+    free(pool);
+}
+
+int plx_pool_threads(const struct plx_pool *pool)
+{
+    return pool->threads;
+}
+
+void plx_pool_run(struct plx_pool *pool, int count, void (*task)(void *argument, int index), void *argument)
+{
+    if (pool->workers == 0 || count <= 1) {
+        for (int i = 0; i < count; i++)
+            task(argument, i);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->task = task;
+    pool->argument = argument;
+    pool->count = count;
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed); /* published by the lock */
+    pool->busy = pool->workers;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+
+    take_tasks(pool);
+
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy > 0)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two unsigned 16-bit numbers in one register: low and high half. */
+#ifndef PLX_GPU_DEVICE_PACKED_CUH
+#define PLX_GPU_DEVICE_PACKED_CUH
+
+#include "gpu/device/device.cuh"
+
+/* On compute capability 9.0 there are instructions for it. On 8.x, and on 11.0 (Thor), for which the compiler makes them of six
+ * others, the minimum of two halves in floating point does the same, as long as every number is below 0x7C00: non-negative
+ * floats are in the order of their bits. Before 8.0 it is slow. */
+#if PLX_ARCH < 900 || PLX_ARCH == 1100
+#    define PLX_PACKED_HALF2 1
+#    define PLX_PACKED_MAX 0x7BFF7BFFu
+#else
+#    define PLX_PACKED_HALF2 0
+#    define PLX_PACKED_MAX 0xFFFFFFFFu
+#endif
+
+static __device__ __forceinline__ uint32_t plx_min2(uint32_t a, uint32_t b)
+{
+#if PLX_PACKED_HALF2 && PLX_ARCH >= 800
+    uint32_t least;
+    asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
+    return least;
+#else
+    return __vminu2(a, b);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t plx_max2(uint32_t a, uint32_t b)
+{
+#if PLX_PACKED_HALF2 && PLX_ARCH >= 800
+    uint32_t largest;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(largest) : "r"(a), "r"(b));
+    return largest;
+#else
+    return __vmaxu2(a, b);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t plx_min3(uint32_t a, uint32_t b, uint32_t c)
+{
+#if PLX_PACKED_HALF2
+    return plx_min2(plx_min2(a, b), c);
+#else
+    return __vimin3_u16x2(a, b, c);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t plx_max3(uint32_t a, uint32_t b, uint32_t c)
+{
+#if PLX_PACKED_HALF2
+    return plx_max2(plx_max2(a, b), c);
+#else
+    return __vimax3_u16x2(a, b, c);
+#endif
+}
+
+/* min(a + b, c) */
+static __device__ __forceinline__ uint32_t plx_add_min(uint32_t a, uint32_t b, uint32_t c)
+{
+#if PLX_PACKED_HALF2
+    return plx_min2(a + b, c);
+#else
+    return __viaddmin_u16x2(a, b, c);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t plx_both(uint32_t value)
+{
+    return value << 16 | value;
+}
+
+/* a * b + c, kept a multiply-add: it runs beside the other integer instructions. */
+static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t sum;
+    asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+    return sum;
+}
+
+/* Bytes 0 and 2 of WORD, and bytes 1 and 3: one by each of the two pipes for integers. */
+static __device__ __forceinline__ void plx_split(uint32_t word, uint32_t *ret_even, uint32_t *ret_odd)
+{
+    *ret_odd = __byte_perm(word, 0, 0x4341);
+    *ret_even = plx_mad(*ret_odd, (uint32_t)-256, word);
+}
+
+/* The 16 bytes of a chunk as eight registers, see sgm.cuh. */
+static __device__ __forceinline__ void plx_unpack(uint4 chunk, uint32_t ret_values[8])
+{
+    plx_split(chunk.x, &ret_values[0], &ret_values[1]);
+    plx_split(chunk.y, &ret_values[2], &ret_values[3]);
+    plx_split(chunk.z, &ret_values[4], &ret_values[5]);
+    plx_split(chunk.w, &ret_values[6], &ret_values[7]);
+}
+
+static __device__ __forceinline__ uint32_t plx_least_of_8(const uint32_t v[8])
+{
+    return plx_min3(plx_min3(v[0], v[1], v[2]), plx_min3(v[3], v[4], v[5]), plx_min2(v[6], v[7]));
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pixels of a tile and around it, read into shared memory in pieces. */
+#ifndef PLX_GPU_DEVICE_TILE_CUH
+#define PLX_GPU_DEVICE_TILE_CUH
+
+#include <cuda_pipeline.h>
+
+#include "gpu/device/vector.cuh"
+
+#define PLX_PIECE 16 /* bytes */
+#define PLX_LINE 128 /* bytes, of L2 */
+
+/* A piece of one pixel, as beside the image. */
+static __device__ __forceinline__ void plx_repeat(uint8_t pixel, uint8_t *ret_piece)
+{
+    const uint32_t four = pixel * 0x01010101u;
+    *(uint4 *)ret_piece = make_uint4(four, four, four, four);
+}
+
+/* Reads PLX_PIECE pixels of ROW, which has WIDTH, from column X on, coordinates clamped; X is a multiple of PLX_PIECE. Where
+ * rows are ALIGNED to that, a piece within the row is copied while others go on: __pipeline_commit and __pipeline_wait_prior
+ * follow. */
+static __device__ __forceinline__ void plx_load_piece(const uint8_t *row, int width, int x, bool aligned, uint8_t *ret_piece)
+{
+    const int last = width - 1;
+
+    if (aligned && x >= 0 && x + PLX_PIECE <= width) {
+        __pipeline_memcpy_async(ret_piece, row + x, PLX_PIECE);
+    } else if (x < 0 || x > last) {
+        plx_repeat(row[x < 0 ? 0 : last], ret_piece);
+    } else {
+#pragma unroll
+        for (int i = 0; i < PLX_PIECE; i++)
+            ret_piece[i] = row[min(x + i, last)];
+    }
+}
+
+/* The same of the rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP.
+ * What kind of pieces these are is asked once. Where a thread reads many rows, those at the image's edges are on their way
+ * together too; for few the instructions would not pay. */
+template <int ROWS, int STEP, int PITCH>
+static __device__ __forceinline__ void plx_load_pieces(const plx_view<const uint8_t> &image, int x, int y0, bool aligned,
+                                                       int first, uint8_t *ret_tile)
+{
+    constexpr int most = (ROWS + STEP - 1) / STEP, together = most > 3 ? most : 1;
+    const bool whole = aligned && x >= 0 && x + PLX_PIECE <= image.width;
+    const int last = image.width - 1, bottom = image.height - 1;
+    const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly known */
+
+    if (whole && y0 >= 0 && y0 + ROWS <= image.height) {
+        const uint8_t *from = image.row(y0 + first) + x;
+#pragma unroll
+        for (int n = 0; n < most; n++, from += STEP * image.pitch)
+            if (asked(n))
+                __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH, from, PLX_PIECE);
+    } else if (whole) {
+#pragma unroll together
+        for (int n = 0; n < most; n++)
+            if (asked(n))
+                __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH,
+                                        image.row(plx_clamp(y0 + first + n * STEP, 0, bottom)) + x, PLX_PIECE);
+    } else if (x < 0 || x > last) {
+#pragma unroll together
+        for (int n = 0; n < most; n++)
+            if (asked(n))
+                plx_repeat(image.row(plx_clamp(y0 + first + n * STEP, 0, bottom))[x < 0 ? 0 : last],
+                           ret_tile + (first + n * STEP) * PITCH);
+    } else {
+#pragma unroll 1
+        for (int i = first; i < ROWS; i += STEP)
+            plx_load_piece(image.row(plx_clamp(y0 + i, 0, bottom)), image.width, x, false, ret_tile + i * PITCH);
+    }
+}
+
+/* Has what the image has of COLUMNS x ROWS pixels from (X, Y) on brought into L2, a line by each of the first threads. */
+template <int COLUMNS, int ROWS>
+static __device__ __forceinline__ void plx_prefetch_tile(const plx_view<const uint8_t> &image, int x, int y, int thread)
+{
+    const int lines = COLUMNS / PLX_LINE, at_x = x + thread % lines * PLX_LINE, row = thread / lines;
+
+    if (row < ROWS && at_x < image.width && y + row < image.height)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(image.row(y + row) + at_x));
+}
+
+#endif

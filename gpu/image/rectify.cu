@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage rectify: resampling by a fixed-point map. */
+#include "gpu/device/follow.cuh"
+#include "gpu/device/total.cuh"
+#include "gpu/device/vector.cuh"
+#include "gpu/image/bilinear.cuh"
+
+#define BLOCK_X 32
+#define BLOCK_Y 8
+#define EACH 4       /* neighbouring pixels of a thread */
+#define TILE_ROWS 32 /* of a block; a thread makes every eighth */
+
+template <class T> struct rectify_args {
+    plx_view<const T> src;
+    plx_view<T> dst;
+    const struct plx_remap_entry *entry;
+    bool entries_aligned, dst_aligned;
+    struct plx_gpu_totals *totals;
+    uint32_t *ret_masked;
+};
+
+/* Four neighbouring entries: x, y and both fractions of each as 16 bits, two in a word. */
+struct entries {
+    uint32_t word[EACH * 3 / 2];
+
+    __device__ __forceinline__ unsigned half(int i) const
+    {
+        return word[i / 2] >> i % 2 * 16 & 0xFFFF;
+    }
+};
+
+static __device__ __forceinline__ struct entries load_entries(const struct plx_remap_entry *entry, int count, bool aligned)
+{
+    struct entries entries;
+
+    if (aligned && count == EACH) {
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            const uint2 pair = ((const uint2 *)entry)[i];
+            entries.word[2 * i] = pair.x;
+            entries.word[2 * i + 1] = pair.y;
+        }
+        return entries;
+    }
+    const uint16_t *half = (const uint16_t *)entry;
+#pragma unroll
+    for (int i = 0; i < EACH * 3 / 2; i++)
+        entries.word[i] = 2 * i < 3 * count ? half[2 * i] | (2 * i + 1 < 3 * count ? (uint32_t)half[2 * i + 1] << 16 : 0) : 0;
+    return entries;
+}
+
+/* The pixel for entry I; *MASKED counts those that lie outside. */
+template <class T>
+static __device__ __forceinline__ T pixel(const plx_view<const T> &src, const struct entries &entries, int i, bool counts,
+                                          unsigned *masked)
+{
+    const int u = (int16_t)entries.half(3 * i), v = (int16_t)entries.half(3 * i + 1);
+    const unsigned fx = entries.half(3 * i + 2) & 0xFF, fy = entries.half(3 * i + 2) >> 8;
+
+    if ((unsigned)u < (unsigned)src.width - 1 && (unsigned)v < (unsigned)src.height - 1) { /* all four neighbours inside */
+        const T *top = src.row(v) + u, *bottom = (const T *)((const char *)top + src.pitch);
+        return (T)plx_blend(top[0], top[1], bottom[0], bottom[1], fx, fy);
+    }
+    *masked += counts && (u < 0 || v < 0 || u + (fx > 0) >= src.width || v + (fy > 0) >= src.height);
+    return (T)plx_sample(src, u, v, fx, fy);
+}
+
+/* Grid: tiles of 128 x 32 pixels, a thread 4 pixels of every eighth row; it reads a row's entries before it makes the row
+ * above. Reads 6 bytes of map and, with a map that stretches little, 1 or 2 of image a pixel, writes 1 or 2. */
+template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6) rectify_kernel(rectify_args<T> a)
+{
+    const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y0 = blockIdx.y * TILE_ROWS + threadIdx.y;
+    const int count = min(a.dst.width - x, EACH), end = count > 0 ? min(y0 + TILE_ROWS, a.dst.height) : 0;
+    struct entries next;
+    unsigned masked = 0;
+
+    if (y0 < end)
+        next = load_entries(a.entry + (size_t)y0 * a.dst.width + x, count, a.entries_aligned);
+    plx_wait();
+    for (int y = y0; y < end; y += BLOCK_Y) {
+        const struct entries entries = next;
+        plx_vector<T, EACH> value;
+        if (y + BLOCK_Y < end)
+            next = load_entries(a.entry + (size_t)(y + BLOCK_Y) * a.dst.width + x, count, a.entries_aligned);
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            value.at[i] = pixel(a.src, entries, i, i < count, &masked);
+        plx_store(value, a.dst.row(y) + x, count, a.dst_aligned);
+    }
+    plx_lead(); /* not before: see follow.cuh */
+    plx_grid_sum(masked, a.totals, a.ret_masked);
+}
+
+template <class T>
+static int run(struct plx_gpu *gpu, const struct plx_image *src, const struct plx_remap *map, const struct plx_image *dst,
+               uint32_t *ret_masked)
+{
+    const bool entries_aligned = (uintptr_t)map->entry % 8 == 0 && map->width % 4 == 0;
+    const rectify_args<T> args = {plx_view_of<const T>(src),
+                                  plx_view_of<T>(dst),
+                                  map->entry,
+                                  entries_aligned,
+                                  plx_rows_aligned(dst, EACH * sizeof(T)),
+                                  gpu->totals,
+                                  ret_masked};
+    const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(dst->width, dst->height, dim3(BLOCK_X * EACH, TILE_ROWS));
+    return PLX_LAUNCH_NEXT(gpu, rectify_kernel<T>, grid, block, args);
+}
+
+int plx_gpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
+                    const struct plx_image *dst, uint32_t *ret_masked)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const bool u8 = plx_image_ok(src, PLX_U8) && plx_image_ok(dst, PLX_U8);
+    const bool u16 = plx_image_ok(src, PLX_U16) && plx_image_ok(dst, PLX_U16);
+    if ((!u8 && !u16) || !map || !map->entry || map->width != dst->width || map->height != dst->height || !ret_masked)
+        return PLX_ERR_ARG;
+    if (!plx_gpu_holds(gpu, src) || !plx_gpu_holds(gpu, dst))
+        return PLX_ERR_RANGE;
+    return u8 ? run<uint8_t>(gpu, src, map, dst, ret_masked) : run<uint16_t>(gpu, src, map, dst, ret_masked);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage census: smoothing, census words and gradient of one image in one pass. */
+#include "gpu/device/follow.cuh"
+#include "gpu/match/census_word.cuh"
+
+#define HIGH 16      /* rows of a tile */
+#define LOW 8        /* where high ones are few */
+#define MANY_TILES 8 /* for each multiprocessor */
+#define RESIDENT 7   /* blocks of a multiprocessor, at most */
+
+/* Gradients of the thread's columns in row CENTRE, a byte each, in both halves. All sums are of integers of 16 bits, of which
+ * the 1024s cancel. */
+static __device__ __forceinline__ void gradients(const line &north, const line &centre, const line &south,
+                                                 uint32_t (&ret_gradients)[2])
+{
+    uint32_t sum[COLUMNS + 2], g[COLUMNS];
+
+#pragma unroll
+    for (int i = 0; i < COLUMNS + 2; i++) {
+        const int x = RADIUS_X - 1 + i;
+        sum[i] = plx_mad(centre.at[x], 2, north.at[x]) + south.at[x];
+    }
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) { /* 1024 + the gradient, whose lower byte remains */
+        const uint32_t shifted = (sum[i + 2] - sum[i] + 2 * plx_both(1024 + 128)) >> 1 & 0x0FFF0FFFu;
+        g[i] = plx_min2(plx_max2(shifted, plx_both(1024)), plx_both(1024 + 255));
+    }
+    const uint32_t first = __byte_perm(g[0], g[1], 0x6240), second = __byte_perm(g[2], g[3], 0x6240);
+    ret_gradients[0] = __byte_perm(first, second, 0x5410);
+    ret_gradients[1] = __byte_perm(first, second, 0x7632);
+}
+
+/* What a thread makes of its columns of a row, in both halves of the tile. */
+template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
+    typedef form<KIND> f;
+    typedef typename word_of<f::words>::type word;
+    plx_vector<word, COLUMNS> words[2];
+    uint32_t gradient[2];
+
+    __device__ __forceinline__ void finish(const row_words<KIND> &collected)
+    {
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++) {
+            uint32_t parts[2][f::words];
+            collected.finish(i, parts[0], parts[1]);
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                words[half].at[i] =
+                    f::words == 2 ? (word)((uint64_t)parts[half][f::words - 1] << 32 | parts[half][0]) : parts[half][0];
+        }
+    }
+
+    /* Writes all to row Y from column X on, where it is aligned. */
+    __device__ __forceinline__ void store(const struct census_args &a, int x, int y) const
+    {
+        word *to = (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x;
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            *(plx_vector<word, COLUMNS> *)(to + half * HALF) = words[half];
+            if (GRADIENT)
+                *(uint32_t *)(a.gradient.row(y) + x + half * HALF) = gradient[half];
+        }
+    }
+
+    /* Writes what is within the image, and 0 instead of words at its BORDER. */
+    __device__ __forceinline__ void store_at_edge(const struct census_args &a, int x, int y, bool border) const
+    {
+        const bool row_outside = y < f::ry || y >= a.grey.height - f::ry;
+
+        if (y >= a.grey.height)
+            return;
+#pragma unroll
+        for (int half = 0; half < 2; half++, x += HALF) {
+            plx_vector<word, COLUMNS> vector = words[half];
+#pragma unroll
+            for (int i = 0; i < COLUMNS; i++)
+                if (border && (row_outside || x + i < f::rx || x + i >= a.grey.width - f::rx))
+                    vector.at[i] = 0;
+            plx_store(vector, (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x, a.grey.width - x,
+                      a.census_aligned);
+            if (GRADIENT)
+                plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
+                          a.gradient_aligned);
+        }
+    }
+};
+
+/* The thread's columns of ROWS rows; MIDDLE: the pairs of the first, RADIUS_X columns before. */
+template <enum plx_census_kind KIND, bool GRADIENT, int ROWS>
+static __device__ __forceinline__ void make_rows(const uint32_t *middle, row_features<KIND, GRADIENT> (&ret_rows)[ROWS])
+{
+    constexpr int ry = form<KIND>::ry;
+    lines<2 * ry + ROWS> window(middle - ry * PAIRS_X);
+    row_words<KIND> words[ROWS];
+
+    collect<KIND, ROWS>(window, words);
+#pragma unroll
+    for (int row = 0; row < ROWS; row++) {
+        if (GRADIENT)
+            gradients(window.at(ry + row - 1), window.at(ry + row), window.at(ry + row + 1), ret_rows[row].gradient);
+        ret_rows[row].finish(words[row]);
+    }
+}
+
+/* How many of a thread's rows are made together, sharing what they read, and how many blocks a multiprocessor is to hold: as
+ * many as registers allow without spills. Words of 64 bits leave no choice. */
+template <enum plx_census_kind KIND, bool GRADIENT> struct pace {
+    static constexpr int together = form<KIND>::words > 1 ? 1 : 2;
+    static constexpr int hopper = form<KIND>::rx == 4 && GRADIENT ? 6 : 7;
+    static constexpr int symmetric = PLX_ARCH == 900 ? hopper : PLX_ARCH >= 800 ? 5 : 4;
+    static constexpr int blocks = form<KIND>::symmetric ? symmetric : 4;
+};
+
+/* Grid: tiles of 256 x HEIGHT pixels; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo of a high
+ * tile), writes 4 or 8, and 1 of GRADIENT, which is known when compiled: a branch would keep rows made together apart. */
+template <enum plx_census_kind KIND, int HEIGHT, bool GRADIENT>
+static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, GRADIENT>::blocks)) census_kernel(census_args a)
+{
+    constexpr int together = pace<KIND, GRADIENT>::together, ry = form<KIND>::ry, each = HEIGHT / WARPS;
+    __shared__ __align__(16) typename tile_of<ry, HEIGHT>::bytes bytes;
+    __shared__ __align__(16) typename tile_of<ry, HEIGHT>::pairs pairs;
+    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT;
+    const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * each; /* of the thread's first pixel in the tile */
+    const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + HEIGHT + ry > a.grey.height;
+    const bool plain = x0 + TILE_X <= a.grey.width && y0 + HEIGHT <= a.grey.height && a.census_aligned && a.gradient_aligned &&
+                       !(border && a.zero_border);
+
+    if ((int)blockIdx.y < a.ahead) /* those of which no other block has the pixels brought */
+        plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0, (int)threadIdx.x);
+    plx_follow();
+    load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
+    __pipeline_commit();
+    plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0 + a.ahead * HEIGHT, (int)threadIdx.x);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);
+#pragma unroll 1
+    for (int i = 0; i < each; i += together) {
+        row_features<KIND, GRADIENT> rows[together];
+        make_rows(&pairs[y + i + ry][x], rows);
+#pragma unroll
+        for (int row = 0; row < together; row++) {
+            if (plain)
+                rows[row].store(a, x0 + x, y0 + y + i + row);
+            else
+                rows[row].store_at_edge(a, x0 + x, y0 + y + i + row, border && a.zero_border);
+        }
+    }
+}
+
+template <enum plx_census_kind KIND, bool GRADIENT> static int launch(struct plx_gpu *gpu, struct census_args *args)
+{
+    const dim3 high = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, HIGH));
+    const dim3 low = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, LOW));
+
+    args->ahead = gpu->multiprocessors * RESIDENT / (int)high.x + 1;
+    if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
+        return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, LOW, GRADIENT>), low, 32 * WARPS, *args);
+    return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, HIGH, GRADIENT>), high, 32 * WARPS, *args);
+}
+
+int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
+                   const struct plx_features *ret_features)
+{
+    static int (*const launches[][2])(struct plx_gpu *, struct census_args *) = {
+        {launch<PLX_CENSUS_SYMMETRIC_9X7, false>, launch<PLX_CENSUS_SYMMETRIC_9X7, true>},
+        {launch<PLX_CENSUS_SYMMETRIC_7X5, false>, launch<PLX_CENSUS_SYMMETRIC_7X5, true>},
+        {launch<PLX_CENSUS_FULL_9X7, false>, launch<PLX_CENSUS_FULL_9X7, true>},
+        {launch<PLX_CENSUS_CHECKER_9X7, false>, launch<PLX_CENSUS_CHECKER_9X7, true>}}; /* in the order of plx_census_kind */
+    struct plx_gpu *gpu = plx_gpu(self);
+    const bool gradient = match->gradient_cap > 0;
+
+    const int result = plx_census_check(grey, match, ret_features);
+    if (result < 0)
+        return result;
+    if (!plx_gpu_holds(gpu, grey))
+        return PLX_ERR_RANGE;
+
+    struct census_args args = {plx_view_of<const uint8_t>(grey),
+                               plx_view_of<void>(&ret_features->census),
+                               gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(),
+                               0,
+                               match->smooth,
+                               match->census_zero_border,
+                               plx_rows_aligned(grey, PLX_PIECE),
+                               plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
+                               !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
+    return launches[match->census][gradient](gpu, &args);
+}

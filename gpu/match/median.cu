@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage median: of disparities over a window with clamped coordinates. */
+#include "gpu/device/follow.cuh"
+#include "gpu/device/packed.cuh"
+#include "gpu/device/vector.cuh"
+
+#define BLOCK_X 32
+#define BLOCK_Y 8
+#define BEYOND 0x4000u /* a disparity is less */
+#define BEYOND_2 (BEYOND << 16 | BEYOND)
+
+/* Two pixels at once, side by side in the halves of a register. */
+static __device__ __forceinline__ void order_2(uint32_t &a, uint32_t &b)
+{
+    const uint32_t least = plx_min2(a, b);
+    b = plx_max2(a, b);
+    a = least;
+}
+
+/* Sorts three. What is less than 2^16 in each half keeps to it, whatever is carried on the way. */
+static __device__ __forceinline__ void order_3(uint32_t &a, uint32_t &b, uint32_t &c)
+{
+    const uint32_t sum = a + b + c, least = plx_min3(a, b, c), most = plx_max3(a, b, c);
+    b = sum - least - most;
+    a = least;
+    c = most;
+}
+
+static __device__ __forceinline__ uint32_t median_of_3(uint32_t a, uint32_t b, uint32_t c)
+{
+    return a + b + c - plx_min3(a, b, c) - plx_max3(a, b, c);
+}
+
+/* The last of a pair and the first of the next one. */
+static __device__ __forceinline__ uint32_t between(uint32_t left, uint32_t right)
+{
+    return __byte_perm(left, right, 0x5432);
+}
+
+#define EACH 4 /* pixels of a thread in a row */
+
+/* The pixels from X - 2 to X + 5 of a row as four pairs, of which the first half and the last are of no meaning. */
+static __device__ __forceinline__ void load_pairs(const uint16_t *row, int width, int x, bool aligned, uint32_t ret_pairs[4])
+{
+    if (aligned && x + EACH <= width) {
+        const uint2 here = *(const uint2 *)(row + x);
+        ret_pairs[1] = here.x, ret_pairs[2] = here.y;
+    } else {
+        ret_pairs[1] = row[x] | (uint32_t)row[min(x + 1, width - 1)] << 16;
+        ret_pairs[2] = row[min(x + 2, width - 1)] | (uint32_t)row[min(x + 3, width - 1)] << 16;
+    }
+    ret_pairs[0] = (uint32_t)row[max(x - 1, 0)] << 16;
+    ret_pairs[3] = row[min(x + EACH, width - 1)];
+#pragma unroll
+    for (int i = 0; PLX_PACKED_HALF2 && i < 4; i++) /* what is invalid would not be a number */
+        ret_pairs[i] = plx_min2(ret_pairs[i], BEYOND_2);
+}
+
+static __device__ __forceinline__ uint16_t disparity_of(uint32_t value)
+{
+    return (uint16_t)(PLX_PACKED_HALF2 && value == BEYOND ? PLX_DISPARITY_INVALID : value);
+}
+
+/*
+ * Grid: a thread four pixels of a row. The median of nine is that of the largest of the least, the middle of the middle and the
+ * least of the largest of three sorted columns (Paeth, Median finding on a 3x3 grid, 1990); columns are sorted once for all
+ * four. Reads and writes 2 bytes a pixel; the rows around come from L1.
+ */
+static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    median_3x3_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool aligned)
+{
+    const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    uint32_t low[4], middle[4], high[4];
+
+    plx_follow();
+    if (x >= src.width || y >= src.height)
+        return;
+    load_pairs(src.row(max(y - 1, 0)), src.width, x, aligned, low);
+    load_pairs(src.row(y), src.width, x, aligned, middle);
+    load_pairs(src.row(min(y + 1, src.height - 1)), src.width, x, aligned, high);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        order_3(low[i], middle[i], high[i]);
+    plx_vector<uint16_t, EACH> result;
+#pragma unroll
+    for (int i = 1; i <= 2; i++) {
+        const uint32_t least = plx_max3(between(low[i - 1], low[i]), low[i], between(low[i], low[i + 1]));
+        const uint32_t most = plx_min3(between(high[i - 1], high[i]), high[i], between(high[i], high[i + 1]));
+        const uint32_t mid = median_of_3(between(middle[i - 1], middle[i]), middle[i], between(middle[i], middle[i + 1]));
+        const uint32_t median = median_of_3(least, mid, most);
+        result.at[2 * i - 2] = disparity_of(median & 0xFFFF);
+        result.at[2 * i - 1] = disparity_of(median >> 16);
+    }
+    plx_store(result, dst.row(y) + x, src.width - x, aligned);
+}
+
+/*
+ * 5x5: values are disparities, below BEYOND; an invalid one is BEYOND itself. Element n / 2 of the n valid ones is the median
+ * of all 25 if of the invalid ones every second is taken for smaller than all, the first of them for larger: it then has 12
+ * before it. A thread makes two pairs one above the other, whose windows have 20 pixels in common.
+ */
+#define RADIUS 2
+#define TILE_X (2 * BLOCK_X + 2 * RADIUS)
+#define ROWS 2 /* of a thread */
+#define COMMON 20
+#define TILE_Y (ROWS * BLOCK_Y + 2 * RADIUS)
+
+/* Moves the least of K candidates to V[0] and the largest to V[K - 1]. */
+template <int K> static __device__ __forceinline__ void part(uint32_t *v)
+{
+#pragma unroll
+    for (int i = 0; i < K / 2; i++)
+        order_2(v[i], v[K - 1 - i]);
+#pragma unroll
+    for (int i = 1; i < (K + 1) / 2; i++)
+        order_2(v[0], v[i]);
+#pragma unroll
+    for (int i = K / 2; i < K - 1; i++)
+        order_2(v[i], v[K - 1]);
+}
+
+/*
+ * Forgetful selection: as soon as K candidates are enough the least and the largest of them are none any more. The largest is
+ * dropped, the NEXT one takes the place of the least, and K - 1 are left, and so on until LEFT are.
+ */
+template <int K, int LEFT> static __device__ __forceinline__ void select(uint32_t *v, const uint32_t *next)
+{
+    if constexpr (K > LEFT) {
+        part<K>(v);
+        v[0] = *next;
+        select<K - 1, LEFT>(v, next + 1);
+    }
+}
+
+/* Pixels of a window, invalid ones as they are to be taken: in each half how many there were, and whether they were odd. */
+struct window {
+    uint32_t invalid, odd;
+
+    __device__ __forceinline__ void take(uint32_t *v, int count)
+    {
+#pragma unroll
+        for (int i = 0; i < count; i++) {
+            const uint32_t beyond = v[i] & BEYOND_2;
+            invalid += beyond / BEYOND;
+            odd ^= beyond;
+            v[i] &= odd | ~BEYOND_2;
+        }
+    }
+};
+
+/* Five pairs of ROW about a thread's own. */
+static __device__ __forceinline__ void load_five(const uint16_t *row, uint32_t ret_pairs[5])
+{
+    const uint32_t *pairs = (const uint32_t *)row + threadIdx.x;
+    const uint32_t left = pairs[0], here = pairs[1], right = pairs[2];
+    ret_pairs[0] = left, ret_pairs[1] = between(left, here), ret_pairs[2] = here;
+    ret_pairs[3] = between(here, right), ret_pairs[4] = right;
+}
+
+/*
+ * Of a pair in row Y: CENTRE as it was, WINDOW after the common pixels, of which the six in the middle are left, and the five
+ * of its own row.
+ */
+static __device__ __forceinline__ void finish_5x5(const plx_view<uint16_t> &dst, int x, int y, uint32_t centre, window w,
+                                                  const uint32_t middle[6], uint32_t own[5])
+{
+    uint32_t v[7];
+
+    w.take(own, 5);
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+        v[i] = middle[i];
+    v[6] = own[0];
+    select<7, 3>(v, own + 1);
+    const uint32_t median = median_of_3(v[0], v[1], v[2]);
+    for (int i = 0; i < 2 && x + i < dst.width; i++) {
+        const uint32_t half = 16 * i;
+        const bool keep = (centre >> half & 0xFFFF) != BEYOND || (w.invalid >> half & 0xFFFF) <= 12;
+        dst.row(y)[x + i] = (uint16_t)(keep ? median >> half & 0xFFFF : PLX_DISPARITY_INVALID);
+    }
+}
+
+/* Grid: blocks of 64 x 16 pixels. Reads 2 bytes a pixel (2.7 with the halo), writes 2. */
+static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    median_valid_5x5_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst)
+{
+    __shared__ __align__(4) uint16_t tile[TILE_Y][TILE_X];
+    const int x0 = blockIdx.x * 2 * BLOCK_X, y0 = blockIdx.y * ROWS * BLOCK_Y;
+    const int x = x0 + 2 * threadIdx.x, row = ROWS * threadIdx.y, y = y0 + row;
+    uint32_t v[COMMON], above[5], below[5];
+    window w = {0, 0};
+
+    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < TILE_X * TILE_Y; i += BLOCK_X * BLOCK_Y) {
+        const uint16_t *from = src.row(plx_clamp(y0 + i / TILE_X - RADIUS, 0, src.height - 1));
+        const uint16_t value = from[plx_clamp(x0 + i % TILE_X - RADIUS, 0, src.width - 1)];
+        tile[i / TILE_X][i % TILE_X] = value == PLX_DISPARITY_INVALID ? BEYOND : value;
+    }
+    __syncthreads();
+    if (x >= src.width || y >= src.height)
+        return;
+#pragma unroll
+    for (int i = 0; i < COMMON / 5; i++)
+        load_five(tile[row + 1 + i], v + 5 * i);
+    load_five(tile[row], above);
+    load_five(tile[row + 5], below);
+    const uint32_t first = v[7], second = v[12];
+    w.take(v, COMMON);
+    select<14, 8>(v, v + 14);
+    part<8>(v);
+    finish_5x5(dst, x, y, first, w, v + 1, above);
+    if (y + 1 < src.height)
+        finish_5x5(dst, x, y + 1, second, w, v + 1, below);
+}
+
+int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    if (!plx_image_ok(src, PLX_U16) || !plx_image_ok(dst, PLX_U16) || !plx_same_size(src, dst))
+        return PLX_ERR_ARG;
+
+    const dim3 block(BLOCK_X, BLOCK_Y), fours = plx_grid(src->width, src->height, dim3(BLOCK_X * EACH, BLOCK_Y));
+    const dim3 pairs = plx_grid(src->width, src->height, dim3(2 * BLOCK_X, ROWS * BLOCK_Y));
+    const plx_view<const uint16_t> from = plx_view_of<const uint16_t>(src);
+    const plx_view<uint16_t> to = plx_view_of<uint16_t>(dst);
+    const size_t bytes = EACH * sizeof(uint16_t);
+
+    switch (kind) {
+    case PLX_MEDIAN_NONE:
+        return PLX_CUDA(gpu, cudaMemcpy2DAsync(dst->data, dst->pitch, src->data, src->pitch, (size_t)src->width * PLX_U16,
+                                               (size_t)src->height, cudaMemcpyDefault, gpu->stream));
+    case PLX_MEDIAN_3X3:
+        return PLX_LAUNCH_NEXT(gpu, median_3x3_kernel, fours, block, from, to,
+                               plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
+    case PLX_MEDIAN_VALID_5X5:
+        median_valid_5x5_kernel<<<pairs, block, 0, gpu->stream>>>(from, to);
+        return PLX_LAUNCHED(gpu, median_valid_5x5_kernel);
+    }
+    return PLX_ERR_ARG;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. One kernel with
+ * barriers across its grid: what follows from sums of all blocks each block works out for itself, so that nothing waits for the
+ * CPU, nor for a launch. All sums are of integers.
+ */
+#include <stdlib.h>
+
+#include "gpu/device/cooperate.cuh"
+
+#include "core/ground_fit.h"
+
+#define NEIGHBOURS 9
+#define WARPS NEIGHBOURS
+#define BLOCK (WARPS * 32)
+#define MOST_BLOCKS 256
+#define VOTES 4 /* pixels of a thread on their way at the same time, 32 columns apart */
+#define LANES 8 /* of a line, PLX_GROUND_ROWS / LANES rows each */
+#define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
+
+typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
+
+struct plx_gpu_ground {
+    struct plx_ground_histogram histogram; /* first, where memory is aligned */
+    sum64 best;                        /* line so far: score + 2^30 in the high half, its index's complement in the low one */
+    sum64 sums[PLX_GROUND_FITS][SUMS]; /* as struct plx_ground_sums */
+};
+
+struct ground_args {
+    plx_view<const uint16_t> disparity;
+    struct plx_ground_params params;
+    struct plx_gpu_ground *state;
+    struct plx_ground *ret_ground;
+};
+
+/* The grid's lines. */
+struct lines {
+    int32_t horizon[PLX_GROUND_HORIZONS], slope[PLX_GROUND_SLOPES];
+};
+
+static __device__ void clear_state(struct plx_gpu_ground *state)
+{
+    const int i = threadIdx.x;
+    if (i < PLX_GROUND_FITS * SUMS)
+        state->sums[i / SUMS][i % SUMS] = 0;
+    else if (i == PLX_GROUND_FITS * SUMS)
+        state->best = 0;
+}
+
+static __device__ void make_lines(const ground_args &a, struct lines &ret_lines)
+{
+    const int i = threadIdx.x;
+    if (i < PLX_GROUND_HORIZONS)
+        ret_lines.horizon[i] = plx_ground_grid_line(&a.params, i * PLX_GROUND_SLOPES).horizon;
+    if (i < PLX_GROUND_SLOPES)
+        ret_lines.slope[i] = plx_ground_grid_line(&a.params, i).slope;
+}
+
+/* Row I of the histogram. */
+static __device__ void count_row(const ground_args &a, int i)
+{
+    __shared__ uint32_t count[PLX_GROUND_BINS];
+    const unsigned width = plx_ground_bin_width(a.params.disparities);
+    const uint16_t *row = a.disparity.row(plx_ground_row(i, a.disparity.height));
+    uint32_t *below = a.state->histogram.below[i];
+    const int bin = threadIdx.x;
+
+    __syncthreads();
+    if (bin < PLX_GROUND_BINS)
+        count[bin] = 0;
+    __syncthreads();
+    for (int x = threadIdx.x; x < a.disparity.width; x += BLOCK) {
+        const unsigned at = row[x] / width; /* an invalid pixel's is too large */
+        if (at < PLX_GROUND_BINS)
+            atomicAdd(&count[at], 1);
+    }
+    for (int step = 1; step < PLX_GROUND_BINS; step *= 2) {
+        __syncthreads();
+        const uint32_t before = bin >= step && bin < PLX_GROUND_BINS ? count[bin - step] : 0;
+        __syncthreads();
+        if (bin < PLX_GROUND_BINS)
+            count[bin] += before;
+    }
+    if (bin < PLX_GROUND_BINS)
+        below[bin + 1] = count[bin];
+    if (bin == 0)
+        below[0] = 0;
+}
+
+/* As plx_ground_score of both, by a part of a warp: COUNT neighbouring lanes take the rows by turns, and none counts that comes
+ * after one that is nearer than the search. In all of these lanes. */
+template <int COUNT>
+static __device__ int64_t score_together(const ground_args &a, const struct plx_ground_histogram *histogram,
+                                         struct plx_ground_line line, int reach)
+{
+    const uint32_t lane = threadIdx.x % COUNT, first = threadIdx.x % 32 - lane, mask = ~0u >> (32 - COUNT);
+    int64_t score = 0;
+    bool open = true; /* no row so far was nearer than the search */
+
+    for (int from = 0; from < PLX_GROUND_ROWS && __any_sync(~0u, open); from += COUNT) {
+        int64_t more;
+        const bool said = plx_ground_score_row(histogram, &a.params, a.disparity.width, a.disparity.height, line, reach,
+                                               from + (int)lane, &more);
+        const uint32_t ends = __ballot_sync(~0u, !said) >> first & mask;
+        score += open && (ends & ((2u << lane) - 1)) == 0 ? more : 0;
+        open = open && ends == 0;
+    }
+#pragma unroll
+    for (int step = COUNT / 2; step > 0; step /= 2)
+        score += __shfl_xor_sync(~0u, score, step);
+    return score;
+}
+
+/* The best line of the grid, as far as this block looks, into the state. */
+static __device__ void search(const ground_args &a, const struct plx_ground_histogram *histogram, const struct lines &lines)
+{
+    const int each = BLOCK / LANES;
+    sum64 best = 0;
+
+    for (int from = blockIdx.x * each; from < PLX_GROUND_LINES; from += gridDim.x * each) {
+        const int index = from + threadIdx.x / LANES, inside = min(index, PLX_GROUND_LINES - 1);
+        const struct plx_ground_line line = {lines.horizon[inside / PLX_GROUND_SLOPES],
+                                             lines.slope[inside % PLX_GROUND_SLOPES]};
+        const int64_t score = score_together<LANES>(a, histogram, line, 2);
+        const sum64 mine = (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* the first of equals is the largest */
+        best = mine > best ? mine : best;
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        const sum64 other = __shfl_xor_sync(~0u, best, step);
+        best = other > best ? other : best;
+    }
+    if (threadIdx.x % 32 == 0)
+        atomicMax(&a.state->best, best);
+}
+
+/* As plx_ground_start, a warp a neighbour. */
+static __device__ struct plx_ground start(const ground_args &a, const struct plx_ground_histogram *histogram,
+                                          const struct lines &lines)
+{
+    __shared__ int64_t score[NEIGHBOURS];
+    const uint32_t index = ~(uint32_t)__ldcg(&a.state->best), warp = threadIdx.x / 32;
+    struct plx_ground_line line = {lines.horizon[index / PLX_GROUND_SLOPES], lines.slope[index % PLX_GROUND_SLOPES]};
+    struct plx_ground_line step = plx_ground_grid_step(&a.params, line);
+
+    for (int round = 0; round < PLX_GROUND_REFINES; round++) {
+        step = plx_ground_half_step(step);
+        const int64_t mine = score_together<32>(a, histogram, plx_ground_neighbour(line, step, (int)warp), 1);
+        if (threadIdx.x % 32 == 0)
+            score[warp] = mine;
+        __syncthreads();
+        int best = NEIGHBOURS / 2;
+        for (int k = 0; k < NEIGHBOURS; k++)
+            best = score[k] > score[best] ? k : best;
+        line = plx_ground_neighbour(line, step, best);
+        __syncthreads();
+    }
+    return plx_ground_from_line(&a.params, line);
+}
+
+/* Adds the block's SUMS to the state's of FIT. */
+static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_sums)
+{
+    __shared__ int64_t part[WARPS][SUMS];
+    const int64_t mine[SUMS] = {sums.votes, sums.n, sums.u, sums.v, sums.d, sums.uu, sums.uv, sums.vv, sums.ud, sums.vd};
+
+#pragma unroll
+    for (int k = 0; k < SUMS; k++) {
+        int64_t sum = mine[k];
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(~0u, sum, step);
+        if (threadIdx.x % 32 == 0)
+            part[threadIdx.x / 32][k] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < SUMS) {
+        int64_t sum = 0;
+        for (int w = 0; w < WARPS; w++)
+            sum += part[w][threadIdx.x];
+        atomicAdd(&ret_sums[threadIdx.x], (sum64)sum);
+    }
+}
+
+/* Sums of the thread's pixels near GROUND; a warp takes VOTES * 32 neighbours of a row by turns with all others of the grid. */
+static __device__ struct plx_ground_sums vote(const ground_args &a, const struct plx_ground &ground, int fit)
+{
+    const int width = a.disparity.width, height = a.disparity.height, every = plx_ground_fit_step(height);
+    const int infinity = plx_disparity_at_infinity(&a.params.calibration, a.params.min_disparity);
+    const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
+    const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(&a.params, fit) << 16;
+    const int pieces = (width + VOTES * 32 - 1) / (VOTES * 32), rows = (height + every - 1) / every;
+    struct plx_ground_sums sums = {0};
+
+    for (int i = blockIdx.x * WARPS + threadIdx.x / 32; i < rows * pieces; i += gridDim.x * WARPS) {
+        const int y = i / pieces * every, x = i % pieces * VOTES * 32 + threadIdx.x % 32;
+        const uint16_t *row = a.disparity.row(y);
+        const int64_t plane = ground.a * x + ground.b * y + ground.c;
+        int disparity[VOTES];
+#pragma unroll
+        for (int k = 0; k < VOTES; k++)
+            disparity[k] = x + 32 * k < width ? row[x + 32 * k] : PLX_DISPARITY_INVALID;
+#pragma unroll
+        for (int k = 0; k < VOTES; k++)
+            plx_ground_vote(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k), least,
+                            tolerance);
+    }
+    return sums;
+}
+
+/* From the line to the plane, and whether it is ground. */
+static __device__ void fit(const ground_args &a, const cooperative_groups::grid_group &grid, struct plx_ground ground)
+{
+    __shared__ struct plx_ground plane;
+    __shared__ struct plx_ground_sums all;
+    __shared__ bool solved;
+    const bool first = threadIdx.x == 0;
+
+    for (int i = 0; i < PLX_GROUND_FITS; i++) {
+        add_sums(vote(a, ground, i), a.state->sums[i]);
+        grid.sync();
+        if (threadIdx.x < SUMS)
+            ((int64_t *)&all)[threadIdx.x] = (int64_t)__ldcg(&a.state->sums[i][threadIdx.x]);
+        __syncthreads();
+        if (first) {
+            plane = ground;
+            solved = plx_ground_solve(&all, a.disparity.width, a.disparity.height, &plane);
+        }
+        __syncthreads();
+        ground = plane;
+        if (!solved) /* these sums are the last, in all blocks */
+            break;
+    }
+    if (blockIdx.x == 0 && first) {
+        plx_ground_accept(&all, &a.params, a.disparity.height, solved, &ground);
+        *a.ret_ground = ground;
+    }
+}
+
+/* Grid: up to 256 blocks that run at once (cooperative): a row of the histogram a block, then 8 lanes a line of the grid, the
+ * histogram, 33 KB, in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 in each fit. */
+static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
+{
+    __shared__ __align__(16) struct plx_ground_histogram histogram;
+    __shared__ struct lines lines;
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    static_assert(sizeof histogram % sizeof(uint4) == 0, "copied 16 bytes at a time");
+    const uint4 *from = (const uint4 *)&a.state->histogram;
+    uint4 *to = (uint4 *)&histogram;
+
+    if (blockIdx.x == gridDim.x - 1)
+        clear_state(a.state);
+    make_lines(a, lines);
+    for (int i = blockIdx.x; i < PLX_GROUND_ROWS; i += gridDim.x)
+        count_row(a, i);
+    grid.sync();
+    for (int i = threadIdx.x; i < (int)(sizeof histogram / sizeof *to); i += BLOCK)
+        to[i] = __ldcg(&from[i]);
+    __syncthreads();
+    search(a, &histogram, lines);
+    grid.sync();
+    fit(a, grid, start(a, &histogram, lines));
+}
+
+static __global__ void none_kernel(struct plx_ground *ret_ground)
+{
+    *ret_ground = {};
+}
+
+int plx_gpu_ground_create(struct plx_gpu *gpu)
+{
+    void *state = NULL;
+    const int result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->ground, &state);
+    gpu->ground = (struct plx_gpu_ground *)state;
+    return result;
+}
+
+void plx_gpu_ground_destroy(struct plx_gpu *gpu)
+{
+    plx_gpu_free(&gpu->base, gpu->ground);
+    gpu->ground = NULL;
+}
+
+int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
+                   struct plx_ground *ret_ground)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const struct ground_args args = {plx_view_of<const uint16_t>(disparity), *params, gpu->ground, ret_ground};
+
+    if (!plx_image_ok(disparity, PLX_U16) || params->disparities < 1 || params->horizon_min > params->horizon_max ||
+        params->tolerance < 0)
+        return PLX_ERR_ARG;
+    if (!plx_gpu_holds(gpu, disparity))
+        return PLX_ERR_RANGE;
+    if (!params->enabled) {
+        none_kernel<<<1, 1, 0, gpu->stream>>>(ret_ground);
+        return PLX_LAUNCHED(gpu, none_kernel);
+    }
+
+    return plx_launch_together(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/runtime/choice.h"
+
+static const char *const names[PLX_GPU_CHOICES] = {
+    [PLX_LINES_REGISTERS] = "lines-registers",
+    [PLX_LINES_PREFETCH] = "lines-prefetch",
+    [PLX_SWEEPS] = "sweeps",
+};
+
+/*
+ * A GPU within the processor shares the processor's slow memory and has little cache: sweeps, which move the least. On others,
+ * where more warps of lines wait than fit, there is always another warp to go on with: as many as fit, with the fewest
+ * instructions. Else the longest lines set the time: few warps that prefetch. The factor is measured: docs/performance.md.
+ */
+static enum plx_sgm_schedule suits(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    if (gpu->integrated && plx_sgm_can_sweep(match))
+        return PLX_SWEEPS;
+    return plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident ? PLX_LINES_REGISTERS : PLX_LINES_PREFETCH;
+}
+
+enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    if (gpu->choice < 0 || (gpu->choice == PLX_SWEEPS && !plx_sgm_can_sweep(match)))
+        return suits(gpu, width, height, match);
+    return (enum plx_sgm_schedule)gpu->choice;
+}
+
+const char *plx_gpu_choice_name(int choice)
+{
+    return choice >= 0 && choice < PLX_GPU_CHOICES ? names[choice] : NULL;
+}
+
+int plx_gpu_choose(struct plx_stages *stages, int choice)
+{
+    if (choice >= PLX_GPU_CHOICES)
+        return PLX_ERR_ARG;
+    plx_gpu(stages)->choice = choice;
+    plx_gpu_forget(stages); /* recordings hold the one before */
+    return 0;
+}
+
+void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                  struct plx_gpu_plan *ret_plan)
+{
+    const struct plx_gpu *gpu = (const struct plx_gpu *)stages;
+    const struct plx_lines_load load = plx_lines_load(width, height, match);
+    *ret_plan = (struct plx_gpu_plan){.choice = (int)plx_gpu_sgm_schedule(gpu, width, height, match),
+                                      .warps = load.warps,
+                                      .resident = gpu->lines_resident,
+                                      .waste = load.waste};
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage sgm: its scratch, and its steps one after the other. */
+#include <stdlib.h>
+
+#include "gpu/sgm/sgm.cuh"
+
+#define ALIGNMENT 256
+
+/* Places BYTES at *END of a block. */
+static void *place(char *block, size_t *end, size_t bytes)
+{
+    char *at = block + *end;
+    *end += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+/* Divides BLOCK, which is NULL to find how many bytes there have to be. */
+static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, char *block)
+{
+    const size_t pixels = (size_t)limits->width * (size_t)limits->height, volume = pixels * (size_t)limits->disparities;
+    const size_t beyond = (size_t)limits->width + 1; /* pixels to the next of a diagonal */
+    const size_t room = (PLX_LINES_BEYOND_ROWS * beyond + PLX_LINES_BEYOND_ROW) * (size_t)limits->disparities;
+    size_t end = 0, last = 0;
+
+    place(block, &end, room);
+    sgm->cost = (uint4 *)place(block, &end, volume);
+    for (int i = 0; i < PLX_ORIENTATIONS; i++) {
+        place(block, &end, room);
+        last = end;
+        sgm->pairs[i] = (uint4 *)place(block, &end, volume);
+    }
+    place(block, &end, room);
+
+    sgm->sums = sgm->pairs[1]; /* and [2] */
+    sgm->penalty_upwards = (uint32_t *)place(block, &last, pixels * sizeof *sgm->penalty_upwards);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        sgm->words[eye] = (uint32_t *)place(block, &last, pixels * sizeof *sgm->words[eye]);
+    end = last > end ? last : end; /* a low picture's volume is smaller */
+
+    sgm->scrap = (uint4 *)place(block, &end, 32 * sizeof *sgm->scrap);
+    sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty); /* a first step looks beyond */
+    sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
+    sgm->tickets = (uint32_t *)place(block, &end, (size_t)limits->height * sizeof *sgm->tickets);
+    sgm->messages = (uint4 *)place(block, &end, plx_sgm_message_bytes(limits));
+    sgm->meetings = (uint32_t *)place(block, &end, plx_sgm_meeting_bytes(limits));
+    sgm->ticket = (uint32_t *)place(block, &end, sizeof *sgm->ticket);
+    return end;
+}
+
+int plx_gpu_sgm_create(struct plx_gpu *gpu)
+{
+    struct plx_gpu_sgm *sgm = (struct plx_gpu_sgm *)calloc(1, sizeof *sgm);
+    if (!sgm)
+        return PLX_ERR_NOMEM;
+
+    gpu->sgm = sgm;
+    int result = plx_gpu_alloc_local(&gpu->base, place_all(sgm, &gpu->limits, NULL), &sgm->memory);
+    if (result < 0)
+        return result;
+    place_all(sgm, &gpu->limits, (char *)sgm->memory);
+    const size_t votes = (size_t)gpu->limits.width * (size_t)gpu->limits.height * sizeof *sgm->votes;
+    result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->votes, 0xFF, votes, gpu->stream));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->messages, 0xFF, plx_sgm_message_bytes(&gpu->limits), gpu->stream));
+    if (result == 0)
+        result = plx_sgm_lines_occupancy(gpu, &gpu->lines_resident);
+    gpu->lines_resident *= gpu->multiprocessors;
+    return result;
+}
+
+void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
+{
+    struct plx_gpu_sgm *sgm = gpu->sgm;
+    if (!sgm)
+        return;
+    plx_gpu_free(&gpu->base, sgm->memory);
+    free(sgm);
+}
+
+int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    int result = plx_sgm_check(left, right, left_grey, match, ret_winners);
+    if (result < 0)
+        return result;
+    if (!plx_gpu_holds(gpu, left_grey) || match->disparities > gpu->limits.disparities)
+        return PLX_ERR_RANGE;
+
+    const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_winners, left_grey->width, left_grey->height};
+    const enum plx_sgm_schedule schedule = plx_gpu_sgm_schedule(gpu, job.width, job.height, match);
+    if (plx_p2_varies(match))
+        result = plx_sgm_penalty(&job, schedule == PLX_SWEEPS);
+    if (schedule == PLX_SWEEPS)
+        return result == 0 ? plx_sgm_sweeps(&job) : result;
+    if (result == 0)
+        result = plx_sgm_cost(&job);
+    if (result == 0)
+        result = plx_sgm_lines(&job, schedule == PLX_LINES_PREFETCH);
+    if (result == 0)
+        result = plx_sgm_winner(&job);
+    return result;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernels of stage sgm share. The stage is three steps:
+ *
+ *   cost     features -> C, a volume of bytes                                             cost.cu
+ *   lines    C -> for each of 2 or 4 orientations a volume of bytes: L - C of its two     lines.cu
+ *            opposite paths, added up; that is at most 2 * 120
+ *   winner   C and those volumes -> S, and the winners of both views                      winner.cu
+ *
+ * The sweeps of sweeps.cuh may take the place of all three.
+ *
+ * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
+ * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
+ * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
+ * beside; D / 16 threads are a pixel.
+ */
+#ifndef PLX_GPU_SGM_SGM_CUH
+#define PLX_GPU_SGM_SGM_CUH
+
+#include "gpu/device/device.cuh"
+#include "gpu/runtime/choice.h"
+
+#define PLX_ORIENTATIONS 4
+enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
+
+/* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
+#define PLX_LINES_BEYOND_ROW 16  /* along a row */
+#define PLX_LINES_BEYOND_ROWS 16 /* along all others */
+
+struct plx_gpu_sgm {
+    uint4 *cost;
+    uint4 *pairs[PLX_ORIENTATIONS];
+    uint4 *scrap;      /* [32] where lines that do not exist store */
+    uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
+    uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
+    uint32_t *tickets; /* [height] blocks that have voted in a row; zeros between frames */
+
+    /* of the sweeps */
+    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS */
+    uint4 *messages;           /* L that one band hands to the next; ones between frames */
+    uint32_t *meetings;        /* whether a warp's sums are there, of each sweep; zeros between frames */
+    uint32_t *ticket;          /* bands that are taken; zero between frames */
+    uint32_t *penalty_upwards; /* as PENALTY, of the step from the pixel below or right, */
+    uint32_t *words[2];        /* and [height][width] features of both views: in the place of PAIRS too */
+
+    void *memory; /* all of it */
+};
+
+struct plx_sgm_job {
+    struct plx_gpu *gpu;
+    const struct plx_features *left, *right;
+    const struct plx_image *grey;
+    const struct plx_match *match;
+    const struct plx_winners *winners;
+    int width, height;
+};
+
+/* Each starts its kernels on the stream of the backend. */
+int plx_sgm_cost(const struct plx_sgm_job *job);
+int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too);
+int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch);
+int plx_sgm_winner(const struct plx_sgm_job *job);
+int plx_sgm_words(const struct plx_sgm_job *job);
+int plx_sgm_sweeps(const struct plx_sgm_job *job);
+
+/* The right view from votes; they and the ticket are left as the next frame needs them. */
+int plx_sgm_right_view(const struct plx_sgm_job *job);
+
+/* What the sweeps need of memory of their own. */
+size_t plx_sgm_message_bytes(const struct plx_limits *limits);
+size_t plx_sgm_meeting_bytes(const struct plx_limits *limits);
+
+#endif

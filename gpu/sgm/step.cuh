@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the pixel before, m the least L(q, .).
+ * D / 16 threads side by side hold a pixel, each 8 registers of two disparities D / 2 apart: register i of thread g has 8 g + i
+ * and D / 2 + 8 g + i.
+ */
+#ifndef PLX_GPU_SGM_STEP_CUH
+#define PLX_GPU_SGM_STEP_CUH
+
+#include "gpu/device/ahead.cuh"
+#include "gpu/device/packed.cuh"
+
+/* The threads that hold the disparities around those of this one, and how their registers join. */
+template <int THREADS> struct plx_neighbours {
+    int before, after;
+    uint32_t pick_before, pick_after; /* the first and last disparity have none on one side: their own value stands in */
+
+    __device__ __forceinline__ explicit plx_neighbours(int lane)
+    {
+        const int g = lane % THREADS, first = lane - g;
+        before = first + (g + THREADS - 1) % THREADS;
+        after = first + (g + 1) % THREADS;
+        pick_before = g == 0 ? 0x1054 : 0x3210;
+        pick_after = g == THREADS - 1 ? 0x7632 : 0x3210;
+        plx_keep(before), plx_keep(after), plx_keep(pick_before), plx_keep(pick_after);
+    }
+};
+
+/* The least number of any of the THREADS of a pixel, in each half. HASTY: more exchanges, fewer of them one after the other. */
+template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least_of_threads(uint32_t m)
+{
+    constexpr int AT_ONCE = HASTY ? (THREADS < 8 ? THREADS : 8) : 2;
+
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= AT_ONCE) {
+        uint32_t other[AT_ONCE];
+        other[0] = m;
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i++)
+            other[i] = __shfl_xor_sync(PLX_ALL_LANES, m, i * step % THREADS);
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i += 2)
+            m = i + 1 < AT_ONCE ? plx_min3(m, other[i], other[i + 1]) : plx_min2(m, other[i]);
+    }
+    return m;
+}
+
+/* The least L of the pixel, in both halves. */
+template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least(const uint32_t l[8])
+{
+    const uint32_t m = plx_least_of_8(l);
+    return plx_least_of_threads<THREADS, HASTY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
+}
+
+/* The least L of each of N pixels, in both halves. Two of them share a register on the way from thread to thread. */
+template <int THREADS, int N>
+static __device__ __forceinline__ void plx_least_of_each(const uint32_t (&l)[N][8], uint32_t (&ret_m)[N])
+{
+    constexpr int PAIRS = (N + 1) / 2;
+    uint32_t both[PAIRS];
+
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        ret_m[n] = plx_least_of_8(l[n]);
+#pragma unroll
+    for (int i = 0; i < PAIRS; i++) {
+        const uint32_t a = ret_m[2 * i], b = 2 * i + 1 < N ? ret_m[2 * i + 1] : a;
+        both[i] = plx_min2(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));
+    }
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= 4) {
+        uint32_t other[PAIRS][3];
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+#pragma unroll
+            for (int k = 0; k < (2 * step < THREADS ? 3 : 1); k++)
+                other[i][k] = __shfl_xor_sync(PLX_ALL_LANES, both[i], (k + 1) * step);
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+            both[i] = 2 * step < THREADS ? plx_min3(plx_min2(both[i], other[i][0]), other[i][1], other[i][2])
+                                         : plx_min2(both[i], other[i][0]);
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        ret_m[n] = __byte_perm(both[n / 2], 0, n % 2 ? 0x3232 : 0x1010);
+}
+
+static __device__ __forceinline__ void plx_copy_8(uint32_t to[8], const uint32_t from[8])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        to[i] = from[i];
+}
+
+/*
+ * min(L, L -+ 1 + P1, M + P2) from the L of the pixel before, M the least of them: what the next pixel adds its costs to.
+ * LATE: threads exchange what has been raised already. Two instructions fewer, but the exchange waits for M.
+ */
+template <int THREADS, bool LATE>
+static __device__ __forceinline__ void plx_best(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
+                                                const plx_neighbours<THREADS> &beside, uint32_t ret_best[8])
+{
+    uint32_t raised[10]; /* min(L + P1, M + P2), and those of the disparities before and after */
+    const uint32_t jump = m + p2;
+
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        raised[i + 1] = plx_add_min(l[i], p1, jump);
+    const uint32_t first = LATE ? raised[1] : l[0], last = LATE ? raised[8] : l[7];
+    const uint32_t before = __shfl_sync(PLX_ALL_LANES, last, beside.before);
+    const uint32_t after = __shfl_sync(PLX_ALL_LANES, first, beside.after);
+    raised[0] = __byte_perm(before, first, beside.pick_before);
+    raised[9] = __byte_perm(after, last, beside.pick_after);
+    if (!LATE) {
+        raised[0] = plx_add_min(raised[0], p1, jump);
+        raised[9] = plx_add_min(raised[9], p1, jump);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        ret_best[i] = plx_min3(raised[i], l[i], raised[i + 2]);
+}
+
+/* L of a pixel with costs C, in the place of BEST. REDUCED: without M, so it stays small; else it still contains M, which saves
+ * an instruction a register. A path starts with zeros, which give L = C. */
+template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uint32_t best[8], const uint32_t c[8], uint32_t m)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        best[i] = REDUCED ? best[i] + c[i] - m : best[i] + c[i];
+}
+
+/* One step: L of the next pixel, M not taken off, from L, its least M and the costs C there. RET_L may be L. */
+template <int THREADS, bool LATE>
+static __device__ __forceinline__ void plx_advance(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
+                                                   uint32_t p2, const plx_neighbours<THREADS> &beside, uint32_t ret_l[8])
+{
+    uint32_t best[8];
+
+    plx_best<THREADS, LATE>(l, m, p1, p2, beside, best);
+    plx_add_costs<false>(best, c, m);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        ret_l[i] = best[i];
+}
+
+#endif

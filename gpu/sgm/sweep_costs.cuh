@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Costs of the columns that a sweep comes to, from words of features in shared memory. */
+#ifndef PLX_GPU_SGM_SWEEP_COSTS_CUH
+#define PLX_GPU_SGM_SWEEP_COSTS_CUH
+
+#include "gpu/sgm/features.cuh"
+#include "gpu/sgm/sweeps.cuh"
+
+/* F: how two words are compared. SECOND: after the other sweep, which has left the costs, so that only P2 is looked up. */
+template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
+    using sweep_place<S>::a;
+    using sweep_place<S>::s;
+    using sweep_place<S>::lane;
+    using sweep_place<S>::row;
+    static constexpr int D = S::D, ROWS = S::ROWS, WORDS = ROWS * WORD_COLUMNS, EACH = (WORDS + WARP - 1) / WARP;
+
+    uint32_t next_right[EACH], next_left[EACH], next_penalty[EACH]; /* words looked up for the next columns */
+    int head;                                                       /* of the ring of partners: the columns at hand */
+
+    using sweep_place<S>::sweep_place;
+
+    /* The right view's column at U, column of the sweep less disparity of the sweep. */
+    __device__ __forceinline__ int right_column(int u) const
+    {
+        return this->upwards ? a.columns - D - a.min_disparity - u : u - a.min_disparity;
+    }
+    /* Its word in row R, or at the picture's edge; and what there is of it at U. */
+    __device__ __forceinline__ uint32_t right_word(int u, int r) const
+    {
+        return a.right.row(min(this->y_of(r), a.height - 1))[plx_clamp(right_column(u), 0, a.width - 1)];
+    }
+    __device__ __forceinline__ uint32_t word_at(int u, uint32_t word) const
+    {
+        return (unsigned)right_column(u) < (unsigned)a.width ? word : word & a.outside;
+    }
+
+    template <bool SECOND> __device__ __forceinline__ void look_up(int t)
+    {
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const int i = lane + e * WARP, r = i / WORD_COLUMNS, x = t + i % WORD_COLUMNS - S::LAG * r;
+            if (WORDS % WARP && i >= WORDS)
+                continue;
+            const int column = plx_clamp(this->picture_column(x), 0, a.width - 1), y = min(this->y_of(r), a.height - 1);
+            if (!SECOND) {
+                next_right[e] = right_word(x, r);
+                next_left[e] = a.left.row(y)[column];
+            }
+            if (VARYING)
+                next_penalty[e] = a.penalty[this->upwards][y * a.width + column];
+        }
+    }
+
+    /* The word of U in row R; its place in the ring is AT. */
+    __device__ __forceinline__ void put_partner(int r, int at, int u, uint32_t word)
+    {
+        word = word_at(u, word);
+        s.partner[r][at] = word;
+        if (at < WORD_COLUMNS)
+            s.partner[r][S::RING + at] = word;
+    }
+
+    __device__ __forceinline__ void begin_partners(void)
+    {
+#pragma unroll 2
+        for (int i = lane; i < D * ROWS; i += WARP) {
+            const int r = i / D, u = i % D - D - S::LAG * r;
+            put_partner(r, i % D, u, right_word(u, r));
+        }
+        head = D - WORD_COLUMNS;
+    }
+
+    /* Words of the ring from those of the columns at hand on, less BACK, and FROM further. */
+    __device__ __forceinline__ void load_words(int back, int from, uint32_t (&ret)[N + GROUP]) const
+    {
+        const int at = head - back;
+        const uint32_t *words = s.partner[row] + at + (at < 0 ? S::RING : 0) + from;
+#pragma unroll
+        for (int i = 0; i < N + GROUP; i += 2) {
+            const uint2 v = *(const uint2 *)(words + i);
+            ret[i] = v.x, ret[i + 1] = v.y;
+        }
+    }
+
+    /* What was looked up goes to the others, and the next is looked up. */
+    template <bool SECOND> __device__ __forceinline__ void exchange_words(int t)
+    {
+        if (SECOND && !VARYING)
+            return;
+        if (!SECOND)
+            head = head == D ? 0 : head + WORD_COLUMNS;
+        __syncwarp();
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const int i = lane + e * WARP, r = i / WORD_COLUMNS, k = i % WORD_COLUMNS;
+            if (WORDS % WARP && i >= WORDS)
+                continue;
+            if (!SECOND) {
+                put_partner(r, head + k, t + k - S::LAG * r, next_right[e]);
+                s.left[r][k] = next_left[e];
+            }
+            if (VARYING)
+                s.penalty[r][(t & WORD_COLUMNS) + k] = next_penalty[e];
+        }
+        __syncwarp();
+        look_up<SECOND>(t + WORD_COLUMNS);
+    }
+
+    /* Of the columns of steps T .. T + GROUP - 1; as in cost.cu. */
+    __device__ __forceinline__ void make_costs(int t)
+    {
+        const int from = t & (WORD_COLUMNS - 1);
+        uint32_t low[N + GROUP], high[N + GROUP];
+
+        load_words(N * this->g + N, from, low);
+        load_words(N * this->g + N + D / 2, from, high);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++) {
+            const uint32_t left = s.left[row][from + k];
+            uint32_t word[4];
+#pragma unroll
+            for (int w = 0; w < 4; w++) {
+                const int even = N + k - 2 * w, odd = even - 1;
+                const uint32_t low_pair = plx_mad(F::cost(left, low[odd], a.cap), 256, F::cost(left, low[even], a.cap));
+                const uint32_t high_pair = plx_mad(F::cost(left, high[odd], a.cap), 256, F::cost(left, high[even], a.cap));
+                word[w] = plx_mad(high_pair, 65536, low_pair);
+            }
+            s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(word[0], word[1], word[2], word[3]);
+        }
+    }
+
+    /* Beside the picture all costs are 0: then what paths bring along from there is 0 too, as it is to be where they start. */
+    __device__ __forceinline__ void clear_costs_beside(int t)
+    {
+        if (this->all_inside(t))
+            return;
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            if (!this->inside(t + k - S::LAG * row))
+                s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(0, 0, 0, 0);
+    }
+
+    /* Before step 0. */
+    template <bool SECOND> __device__ __forceinline__ void begin_costs(void)
+    {
+        look_up<SECOND>(0);
+        if (!SECOND)
+            begin_partners();
+        exchange_words<SECOND>(0);
+        if (!SECOND) {
+            make_costs(0);
+            clear_costs_beside(0);
+        }
+    }
+};
+
+#endif

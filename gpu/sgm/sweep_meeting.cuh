@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the two sweeps meet: what the first to come to a pixel leaves there for the other. */
+#ifndef PLX_GPU_SGM_SWEEP_MEETING_CUH
+#define PLX_GPU_SGM_SWEEP_MEETING_CUH
+
+#include "gpu/sgm/sweep_winners.cuh"
+
+/* As plx_store_shared_16_if, to memory: each word of it is seen by other blocks as it was before or as it is then. */
+template <int OFFSET> static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
+{
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p st.relaxed.gpu.global.v4.u32 [%0+%6], {%1, %2, %3, %4}; }" ::"l"(global),
+        "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"((uint32_t)condition), "n"(OFFSET)
+        : "memory");
+}
+
+/* The sum of half of the paths and above it, from bit SUM_BITS on, the costs, so that nobody makes them again. */
+template <class F, class S, bool VARYING> struct sweep_meeting : sweep_winners<F, S, VARYING> {
+    using sweep_place<S>::a;
+    using sweep_place<S>::s;
+    using sweep_place<S>::lane;
+    using sweep_place<S>::g;
+    using sweep_place<S>::row;
+    using sweep_place<S>::upwards;
+    static constexpr int THREADS = S::THREADS, LAG = S::LAG;
+
+    using sweep_winners<F, S, VARYING>::sweep_winners;
+
+    /* Sums of the pixel at column X: the first half of thread THREAD's registers, the other lies THREADS chunks further. */
+    __device__ __forceinline__ uint4 *sums_at(int x, int thread) const
+    {
+        return a.sums + (this->y_of(row) * a.width + this->picture_column(x)) * (2 * THREADS) + thread;
+    }
+
+    /* Chunks from a step's to those of the next. */
+    __device__ __forceinline__ int along(void) const
+    {
+        return upwards ? -2 * THREADS : 2 * THREADS;
+    }
+
+    /* Those of step T, at FROM: beside the picture nothing. */
+    __device__ __forceinline__ void fetch_other(int t, const uint4 *from)
+    {
+        const uint32_t to = shared_address(&s.other[t & (AHEAD - 1)][0][lane]);
+        const bool in = this->inside(t - LAG * row);
+
+        plx_copy_16_ahead_if(to, from, in);
+        plx_copy_16_ahead_if(to + sizeof s.other[0][0], from + THREADS, in);
+        plx_close_copies();
+    }
+
+    /* What the other sweep has left of step T. Its disparities fall: its last register and upper half belong to this one's
+     * first and lower; here the halves are still its. */
+    __device__ __forceinline__ void load_other(int t, uint32_t ret[N]) const
+    {
+        const uint4 low = s.other[t & (AHEAD - 1)][0][lane], high = s.other[t & (AHEAD - 1)][1][lane];
+
+        ret[0] = high.w, ret[1] = high.z, ret[2] = high.y, ret[3] = high.x;
+        ret[4] = low.w, ret[5] = low.z, ret[6] = low.y, ret[7] = low.x;
+    }
+
+    __device__ __forceinline__ void costs_of_other(int t, uint32_t ret_c[N]) const
+    {
+        load_other(t, ret_c);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            ret_c[i] = __funnelshift_r(ret_c[i], ret_c[i], 16 + SUM_BITS) & plx_both((1 << (16 - SUM_BITS)) - 1);
+    }
+
+    __device__ __forceinline__ void add_other(int t, uint32_t sum[N]) const
+    {
+        uint32_t other[N];
+
+        load_other(t, other);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            sum[i] += __byte_perm(other[i], 0, 0x1032);
+    }
+
+    __device__ __forceinline__ int from_top(void) const
+    {
+        return upwards ? a.groups - 1 - this->group : this->group;
+    }
+
+    /* The step from which on the other sweep was the first; for that one it is what is left of all steps. */
+    __device__ __forceinline__ int middle(int steps) const
+    {
+        const int down = this->from_top(), up = a.groups - 1 - down;
+        const int difference = sweep_time<S>(a.columns, true, up) - sweep_time<S>(a.columns, false, down);
+        const int middle_down = plx_clamp((difference + steps) / 2, 0, steps);
+        return upwards ? steps - middle_down : middle_down;
+    }
+
+    __device__ __forceinline__ uint32_t *meeting(bool of_upwards) const
+    {
+        return a.meetings + of_upwards * a.groups + this->from_top();
+    }
+
+    /* Says that this warp's sums are there. */
+    __device__ __forceinline__ void leave_sums(void)
+    {
+        __threadfence();
+        __syncwarp();
+        if (lane == 0)
+            asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(meeting(upwards)), "r"(1) : "memory");
+    }
+
+    /* Waits for the other sweep's, of which the first is used at step T. */
+    __device__ __forceinline__ void await_sums(int t)
+    {
+        uint32_t *const there = meeting(!upwards), value;
+        do
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(there) : "memory");
+        while (!__all_sync(PLX_ALL_LANES, value));
+        if (lane == 0)
+            *there = 0; /* for the next frame */
+#pragma unroll
+        for (int i = 0; i < AHEAD - 1; i++)
+            fetch_other(t + i, sums_at(t + i - LAG * row, THREADS - 1 - g));
+    }
+};
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A warp of a sweep: its steps along its rows, and what it hands on. */
+#ifndef PLX_GPU_SGM_SWEEPER_CUH
+#define PLX_GPU_SGM_SWEEPER_CUH
+
+#include <limits.h>
+
+#include "gpu/sgm/step.cuh"
+#include "gpu/sgm/sweep_meeting.cuh"
+
+/* A warp's walk along its rows. */
+template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, VARYING> {
+    using sweep_place<S>::a;
+    using sweep_place<S>::s;
+    using sweep_place<S>::lane;
+    using sweep_place<S>::g;
+    using sweep_place<S>::row;
+    using sweep_place<S>::warp;
+    using sweep_place<S>::upwards;
+    static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, CHUNK = sizeof(uint4),
+                         COLUMN = S::COLUMN;
+
+    /* How the compiler is to mix costs with steps: what is faster on sm_90, and elsewhere what needs fewer registers. */
+    static constexpr bool COSTS_FIRST = PLX_ARCH < 900;
+
+    warp_memory<S> &below; /* of the next warp, if there is one */
+    /* Addresses: of what the row above hands on, and of where that of this row goes; in a ring that of its first slot. */
+    const uint32_t from, to;
+    const uint32_t from_next, to_next; /* bytes from slot to slot; 0 if there is no ring */
+    const bool sends;                  /* to the next row of the block */
+    const int hands_on_from;           /* to the next band, from this column on */
+    pace band;
+    const plx_neighbours<THREADS> beside;
+    uint32_t from_left[N];                    /* L without the least */
+    uint4 from_above, from_upper_left[GROUP]; /* received, of use one and two steps later */
+
+    __device__ __forceinline__ sweeper(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn, pace the_band)
+        : sweep_meeting<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
+          from(shared_address((row == 0 ? s.ring[0] : s.sent[row - 1])[0] + g)),
+          to(shared_address((row == ROWS - 1 ? below.ring[0] : s.sent[row])[0] + g)), from_next(row == 0 ? COLUMN * CHUNK : 0),
+          to_next(row == ROWS - 1 ? COLUMN * CHUNK : 0), sends(row < ROWS - 1 || warp < WARPS - 1),
+          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->group < a.groups - 1 ? 0 : INT_MAX), band(the_band),
+          beside(lane)
+    {
+    }
+
+    /* What the row above made a step ago; SLOT is that of its column. */
+    __device__ __forceinline__ void receive(uint32_t slot, uint4 ret_in[MESSAGES]) const
+    {
+        const uint32_t at = from + slot * from_next;
+
+        __syncwarp();
+#pragma unroll
+        for (int m = 0; m < MESSAGES; m++)
+            ret_in[m] = plx_load_shared_16(at + m * THREADS * CHUNK);
+        __syncwarp();
+    }
+
+    template <int M> __device__ __forceinline__ void send(uint32_t at, bool hand_on, uint4 *out, const uint4 message[MESSAGES])
+    {
+        plx_store_shared_16_if<M * THREADS * CHUNK>(sends, at, message[M]);
+        store_if<M * THREADS * CHUNK>(hand_on, out, message[M]);
+        if constexpr (M + 1 < MESSAGES)
+            send<M + 1>(at, hand_on, out, message);
+    }
+
+    /* To the row below, of its column X and the slot of that, or, in the next band, to OUT. */
+    __device__ __forceinline__ void send(int x, uint32_t slot, uint4 *out, const uint4 message[MESSAGES])
+    {
+        send<0>(to + slot * to_next, x >= hands_on_from, out, message);
+    }
+
+    /* The slot of column X + OFFSET, from that of X. */
+    template <int OFFSET> static __device__ __forceinline__ uint32_t slot_after(uint32_t slot)
+    {
+        return (slot + (uint32_t)OFFSET) % SLOTS;
+    }
+
+    /* What is handed on: L without M, the least of them, so that who gets it need not look for that. */
+    static __device__ __forceinline__ uint4 pack(const uint32_t l[N], uint32_t m)
+    {
+        const uint32_t m4 = plx_mad(m, 256, m);
+        return make_uint4(plx_mad(l[1], 256, l[0]) - m4, plx_mad(l[3], 256, l[2]) - m4, plx_mad(l[5], 256, l[4]) - m4,
+                          plx_mad(l[7], 256, l[6]) - m4);
+    }
+
+    __device__ __forceinline__ uint32_t p2(uint32_t word, int orientation) const
+    {
+        return VARYING ? __byte_perm(word, 0, 0x4040u | (uint32_t)orientation * 0x101u) : a.p2;
+    }
+
+    /* One path's, from what the pixel before handed on: the least of that is 0. */
+    __device__ __forceinline__ void advance(uint32_t l[N], const uint32_t c[N], uint32_t p1, uint32_t p2) const
+    {
+        plx_advance<THREADS, true>(l, 0, c, p1, p2, beside, l);
+    }
+
+    /* All paths to the pixel of step T + I, added up, with the costs in the upper bits; SECOND less those, which the other
+     * sweep's sum brings along. SLOT is that of column T. */
+    template <bool SECOND, int I>
+    __device__ __forceinline__ void aggregate(int t, uint32_t slot, uint4 *out, uint32_t ret_sum[N])
+    {
+        const uint32_t p2_word = VARYING ? s.penalty[row][t & (2 * WORD_COLUMNS - 1)] : 0;
+        uint32_t c[N], l[1 + MESSAGES][N], m[1 + MESSAGES];
+        uint4 in[MESSAGES], message[MESSAGES];
+
+        receive(slot_after<I + 1>(slot), in);
+        if (SECOND)
+            this->costs_of_other(t, c);
+        else
+            plx_unpack(s.cost[t & (COST_COLUMNS - 1)][lane], c);
+        plx_copy_8(l[0], from_left);
+        plx_unpack(from_above, l[1 + FROM_ABOVE]);
+        advance(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
+        advance(l[1 + FROM_ABOVE], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
+        plx_unpack(from_upper_left[I], l[1 + FROM_UPPER_LEFT]);
+        plx_unpack(in[FROM_UPPER_RIGHT], l[1 + FROM_UPPER_RIGHT]);
+        from_above = in[FROM_ABOVE];
+        from_upper_left[I] = in[FROM_UPPER_LEFT];
+        advance(l[1 + FROM_UPPER_LEFT], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
+        advance(l[1 + FROM_UPPER_RIGHT], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
+        plx_least_of_each<THREADS>(l, m);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            ret_sum[i] = plx_mad(c[i], (uint32_t)(SECOND ? -1 : 1) << SUM_BITS, l[0][i] + l[1][i]);
+            ret_sum[i] += l[2][i] + l[3][i];
+            from_left[i] = l[0][i] - m[0];
+        }
+#pragma unroll
+        for (int i = 0; i < MESSAGES; i++)
+            message[i] = pack(l[1 + i], m[1 + i]);
+        send(t - SLOPE, slot_after<I - SLOPE>(slot), out + I * COLUMN, message);
+    }
+
+    /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep's go, or where the other's of AHEAD - 1 steps later are; SLOT and
+     * OUT: of column T, and of what is handed on at step T. */
+    template <bool SECOND, int I = 0> __device__ __forceinline__ void steps(int first_t, uint32_t slot, uint4 *sums, uint4 *out)
+    {
+        const int t = first_t + I;
+        uint32_t sum[N];
+
+        if (SECOND) {
+            this->fetch_other(t + AHEAD - 1, sums);
+            plx_await_copies<AHEAD - 1>();
+        }
+        aggregate<SECOND, I>(t, slot, out, sum);
+        if (SECOND) {
+            this->add_other(t, sum);
+            this->make_keys(t, sum);
+        } else {
+            const bool in = this->inside(t - LAG * row);
+            store_if<0>(in, sums, make_uint4(sum[0], sum[1], sum[2], sum[3]));
+            store_if<THREADS * CHUNK>(in, sums, make_uint4(sum[4], sum[5], sum[6], sum[7]));
+        }
+        if constexpr (I + 1 < GROUP)
+            steps<SECOND, I + 1>(first_t, slot, sums + this->along(), out);
+    }
+
+    __device__ __forceinline__ void begin(void)
+    {
+        const uint4 none = make_uint4(0, 0, 0, 0);
+
+        this->begin_winners();
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            from_left[i] = 0;
+        for (int i = lane; i < (ROWS - 1) * COLUMN; i += WARP)
+            (&s.sent[0][0][0])[i] = none;
+    }
+
+    /* What comes from above to the first column, when it is there. */
+    __device__ __forceinline__ void receive_first(void)
+    {
+        uint4 in[MESSAGES];
+
+        band.pass((S::FIRST_LAG + warp * S::WARP_LAG) / GROUP);
+        receive(slot_of(0), in);
+        from_above = in[FROM_ABOVE];
+        from_upper_left[0] = make_uint4(0, 0, 0, 0);
+        from_upper_left[1] = in[FROM_UPPER_LEFT];
+    }
+
+    /* The row below goes on beyond the picture's last column: nothing comes from there. */
+    __device__ __forceinline__ void send_nothing(int steps)
+    {
+        for (int t = steps; t <= steps + SLOPE; t += GROUP) {
+            for (int i = lane; i < GROUP * COLUMN; i += WARP)
+                (&below.ring[slot_of(t - SLOPE + i / COLUMN)][0][0])[i % COLUMN] = make_uint4(0, 0, 0, 0);
+            band.next();
+        }
+    }
+
+    /* Steps FROM .. TO - 1, SECOND after the other sweep. Costs are made a group ahead: the compiler mixes them with the steps.
+     */
+    template <bool SECOND> __device__ __forceinline__ void walk(int from, int to)
+    {
+        uint4 *sums = this->sums_at(from + (SECOND ? AHEAD - 1 : 0) - LAG * row, SECOND ? THREADS - 1 - g : g);
+        uint4 *out = a.messages + ((upwards * a.bands + this->group / WARPS) * a.columns + from - SLOPE) * COLUMN + g;
+        uint32_t slot = slot_of(from);
+
+        for (int t = from; t < to; t += GROUP) {
+            const int next = t + GROUP;
+            if (next % WORD_COLUMNS == 0)
+                this->template exchange_words<SECOND>(next);
+            if (!SECOND && COSTS_FIRST)
+                this->make_costs(next);
+            steps<SECOND>(t, slot, sums, out);
+            if (!SECOND && !COSTS_FIRST)
+                this->make_costs(next);
+            sums += GROUP * this->along(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
+            if (!SECOND)
+                this->clear_costs_beside(next);
+            band.next();
+            const int first_key = next - KEY_COLUMNS;
+            if (SECOND && first_key % KEY_COLUMNS == 0)
+                this->find_winners(first_key, max(from - first_key, 0));
+        }
+    }
+
+    __device__ __forceinline__ void sweep(void)
+    {
+        const int steps = a.columns + SLOPE, middle = this->middle(steps);
+
+        begin();
+        if (middle > 0) {
+            this->template begin_costs<false>();
+            receive_first();
+            walk<false>(0, middle);
+            this->leave_sums();
+        } else {
+            this->template begin_costs<true>();
+            receive_first();
+        }
+        if (middle < steps) {
+            this->await_sums(middle);
+            walk<true>(middle, steps);
+            plx_await_copies<0>();
+            this->end_winners(steps);
+        }
+        if (warp < WARPS - 1 && this->group < a.groups - 1)
+            send_nothing(steps);
+        band.pass(band.left);
+    }
+};
+
+#endif

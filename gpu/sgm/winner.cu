@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Winner-takes-all: S from volumes of sums, its least and second least, and the winners of both views. */
+#include "gpu/sgm/winner.cuh"
+
+#include "gpu/device/follow.cuh"
+
+#define WARP 32
+#define THREADS 256
+#define WARPS (THREADS / WARP)
+#define SPAN 128 /* pixels of a block, side by side: a thread votes for each, and one finishes it */
+static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
+/* Of a multiprocessor: about what its shared memory holds. */
+#define MIN_BLOCKS(D) (PLX_ARCH < 800 ? 2 : (D) == 256 ? 3 : PLX_ARCH >= 900 ? 5 : 4)
+
+struct winner_args {
+    const uint4 *cost, *pairs[PLX_ORIENTATIONS];
+    plx_winner_views out;
+    plx_view<uint16_t> right;
+    uint32_t *votes, *tickets;
+};
+
+/*
+ * A pixel in shared memory: its keys, a word those of disparities d and d + D / 2; behind them, for each chunk, the least of
+ * its eight words. One word more keeps the banks of pixels side by side apart, for who follows a diagonal. The banks of what a
+ * warp stores at once are apart, for D 64, if keys lie in their order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 ..,
+ * and the pixels of a warp are D / 16 from each other.
+ */
+template <int DISPARITIES> struct keys {
+    static constexpr int D = DISPARITIES, chunks = D / 16, words = D / 2, pitch = words + chunks + 1;
+    static constexpr bool in_order = D == 64;
+
+    static __device__ constexpr int word(unsigned d)
+    {
+        return (int)(in_order ? d % (D / 2) : d % 8 * chunks + d % (D / 2) / 8);
+    }
+
+    template <int N> static __device__ __forceinline__ void load(const uint32_t *from, uint32_t (&ret_words)[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            ret_words[i] = from[i];
+    }
+    static __device__ __forceinline__ void load_chunk(const uint32_t *pixel, int g, uint32_t ret_words[8])
+    {
+        const uint32_t *from = pixel + word(8 * g);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            ret_words[i] = from[word(i)];
+    }
+
+    /* How many pixels are before the first one of warp NUMBER, where all of them come one after the other. */
+    static __device__ constexpr int pixels_before(int number)
+    {
+        return in_order ? number * (WARP / chunks) : number / chunks * WARP + number % chunks;
+    }
+    static __device__ __forceinline__ int pixel_of_thread(void)
+    {
+        return pixels_before(threadIdx.x / WARP) + threadIdx.x % WARP / chunks * (in_order ? 1 : chunks);
+    }
+};
+
+/*
+ * Votes of a segment. On the diagonal of pixels P + i at disparity i are those for right pixel P, and in the other halves those
+ * for P - D / 2. Thread T goes along the diagonal from pixel T on, and, where that leaves the segment, on along the one that
+ * enters it there, SPAN pixels before: each has the same number of steps.
+ */
+template <int D>
+static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int first, int width, uint32_t *votes)
+{
+    constexpr int PITCH = keys<D>::pitch, AROUND = SPAN * PITCH;
+    const uint32_t *diagonal = segment + t * PITCH;
+    const int leaves = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
+    plx_ballot<D> leaving, entering;
+
+#pragma unroll 1
+    for (int part = 0; part < D / 2; part += PLX_KEY_PART, diagonal += PLX_KEY_PART * PITCH + keys<D>::word(PLX_KEY_PART)) {
+        const int here = leaves - part;
+        uint32_t best = PLX_PACKED_MAX, other = PLX_PACKED_MAX;
+        if (part + PLX_KEY_PART <= latest - WARP || part >= latest) {
+            const uint32_t *at = part < latest ? diagonal : diagonal - AROUND;
+#pragma unroll
+            for (int i = 0; i < PLX_KEY_PART; i += 2)
+                best = plx_min3(best, at[i * PITCH + keys<D>::word(i)], at[(i + 1) * PITCH + keys<D>::word(i + 1)]);
+            if (part < latest)
+                leaving.add(best, part);
+            else
+                entering.add(best, part);
+        } else {
+#pragma unroll
+            for (int i = 0; i < PLX_KEY_PART; i++) {
+                if (i < here)
+                    best = plx_min2(best, diagonal[i * PITCH + keys<D>::word(i)]);
+                else
+                    other = plx_min2(other, diagonal[i * PITCH + keys<D>::word(i) - AROUND]);
+            }
+            leaving.add(best, part);
+            entering.add(other, part);
+        }
+    }
+    if (first + t < width)
+        leaving.cast(votes, first + t);
+    if (leaves < D / 2)
+        entering.cast(votes, first + t - SPAN);
+}
+
+/*
+ * The right view's winners of a row, made by the block that votes last; it leaves votes and tickets as the next frame needs
+ * them.
+ */
+static __device__ __forceinline__ void count_votes(const winner_args &a, int y)
+{
+    __shared__ bool last;
+    const int width = a.right.width;
+    uint32_t *votes = a.votes + (size_t)y * width;
+
+    __threadfence(); /* the votes of this block before its ticket */
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(a.tickets + y, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence(); /* those of the others after theirs */
+    for (int x = threadIdx.x; x < width; x += THREADS) {
+        a.right.row(y)[x] = (uint16_t)__ldcg(votes + x);
+        votes[x] = 0xFFFFFFFF;
+    }
+}
+
+/* Eight keys of a chunk of PIXEL of the picture, and their least. */
+template <int D, int ORIENTATIONS>
+static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixel, int g, uint32_t *keys_of_pixel)
+{
+    const int64_t chunk = pixel * (D / 16) + g;
+    uint4 volume[ORIENTATIONS];
+    uint32_t sum[8], l[8];
+
+    const uint4 c = __ldcs(a.cost + chunk); /* of the last use of it */
+#pragma unroll
+    for (int o = 0; o < ORIENTATIONS; o++)
+        volume[o] = __ldcs(a.pairs[o] + chunk);
+    plx_unpack(c, sum);
+#pragma unroll
+    for (int o = 0; o < ORIENTATIONS; o++) {
+        plx_unpack(volume[o], l);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
+    }
+    plx_make_keys(sum, g);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        keys_of_pixel[keys<D>::word(8 * g + i)] = sum[i];
+    keys_of_pixel[keys<D>::words + g] = plx_least_of_8(sum);
+}
+
+/*
+ * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then half of the threads
+ * finish a pixel of the left view each while the others take the diagonals. Reads 5 D bytes a pixel, or 3 D with 4 paths,
+ * writes 10; votes stay in L2.
+ */
+template <int D, int ORIENTATIONS>
+static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(const __grid_constant__ winner_args a)
+{
+    constexpr int CHUNKS = D / 16, PITCH = keys<D>::pitch, ROUNDS = SPAN * CHUNKS / THREADS;
+    extern __shared__ uint32_t segment[]; /* [SPAN][PITCH] */
+    const int y = blockIdx.y, first = blockIdx.x * SPAN, width = a.out.left.width, count = min(SPAN, width - first);
+    const int g = threadIdx.x % CHUNKS, own = keys<D>::pixel_of_thread();
+    const int64_t row = (int64_t)y * width;
+
+    plx_follow();
+    if (count == SPAN) {
+#pragma unroll 2
+        for (int round = 0; round < ROUNDS; round++) {
+            const int pixel = own + keys<D>::pixels_before(round * WARPS);
+            add_up<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
+        }
+    } else {
+#pragma unroll 1
+        for (int round = 0; round < ROUNDS; round++) {
+            const int pixel = own + keys<D>::pixels_before(round * WARPS);
+            if (pixel < count)
+                add_up<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
+            else
+                for (int k = 0; k < 8; k++)
+                    segment[pixel * PITCH + keys<D>::word(8 * g + k)] = PLX_PACKED_MAX;
+        }
+    }
+    __syncthreads();
+
+    const int t = threadIdx.x % SPAN;
+    if (threadIdx.x < SPAN)
+        vote<D>(segment, t, first, width, a.votes + (size_t)y * width);
+    else if (t < count)
+        plx_finish_left<keys<D>>(a.out, segment + t * PITCH, first + t, y);
+    count_votes(a, y);
+}
+
+template <int D> static constexpr int segment_bytes(void)
+{
+    return SPAN * keys<D>::pitch * (int)sizeof(uint32_t);
+}
+
+template <int D> static int start(const struct plx_sgm_job *job, const winner_args &args)
+{
+    struct plx_gpu *gpu = job->gpu;
+    const auto kernel = job->match->paths == 8 ? winner_kernel<D, 4> : winner_kernel<D, 2>;
+    const int bytes = segment_bytes<D>();
+    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)job->height);
+
+    const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    if (result < 0)
+        return result;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = THREADS;
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = gpu->stream;
+    return PLX_CUDA(gpu, plx_launch_early(gpu, kernel, config, args));
+}
+
+int plx_sgm_winner(const struct plx_sgm_job *job)
+{
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    const winner_args args = {sgm->cost,
+                              {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
+                              plx_winner_views_of(job),
+                              plx_view_of<uint16_t>(&job->winners->right),
+                              sgm->votes,
+                              sgm->tickets};
+    switch (job->match->disparities) {
+    case 64:
+        return start<64>(job, args);
+    case 128:
+        return start<128>(job, args);
+    default:
+        return start<256>(job, args);
+    }
+}
+
+/* Grid: a thread a pixel. Reads and writes 4 bytes a pixel, and writes 2. */
+static __global__ void __launch_bounds__(THREADS) view_kernel(plx_view<uint16_t> right, uint32_t *votes, uint32_t *ticket)
+{
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
+
+    plx_follow();
+    if (x == 0 && y == 0)
+        *ticket = 0;
+    if (x >= right.width)
+        return;
+    uint32_t *vote = votes + (size_t)y * right.width + x;
+    right.row(y)[x] = (uint16_t)*vote;
+    *vote = 0xFFFFFFFF;
+}
+
+int plx_sgm_right_view(const struct plx_sgm_job *job)
+{
+    const dim3 grid(plx_blocks(job->width, THREADS), (unsigned)job->height);
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    return PLX_LAUNCH_NEXT(job->gpu, view_kernel, grid, THREADS, plx_view_of<uint16_t>(&job->winners->right), sgm->votes,
+                           sgm->ticket);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Winner-takes-all: keys that find S and d with one minimum, and what is written of a pixel's winner. */
+#ifndef PLX_GPU_SGM_WINNER_CUH
+#define PLX_GPU_SGM_WINNER_CUH
+
+#include "gpu/device/packed.cuh"
+#include "gpu/sgm/sgm.cuh"
+
+/*
+ * S and a part of d in 16 bits, so that one minimum finds both: S << PLX_KEY_BITS | d modulo 2^PLX_KEY_BITS. S is at most
+ * 8 * 94 + 4 * 240 = 1712.
+ */
+#if PLX_PACKED_HALF2
+#    define PLX_KEY_BITS 4
+#else
+#    define PLX_KEY_BITS 5
+#endif
+#define PLX_KEY_PART (1 << PLX_KEY_BITS)
+#define PLX_KEY_MASK (PLX_KEY_PART - 1)
+
+/* The least of the numbers of the THREADS of a pixel. */
+template <int THREADS> static __device__ __forceinline__ uint32_t plx_least_number(uint32_t number)
+{
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= 2)
+        number = min(number, __shfl_xor_sync(PLX_ALL_LANES, number, step));
+    return number;
+}
+
+/* By a product of 32 bits: no pitch needs more. */
+template <class T> static __device__ __forceinline__ T *plx_pixel(const plx_view<T> &view, int x, int y)
+{
+    return (T *)((char *)view.data + (uint64_t)(uint32_t)y * (uint32_t)view.pitch) + x;
+}
+
+/* Where the left view's winners go, and how they are judged. */
+struct plx_winner_views {
+    plx_view<uint16_t> left, raw, s1, s2;
+    int uniqueness; /* per mille; 0 = off */
+    enum plx_subpixel subpixel;
+};
+
+static inline plx_winner_views plx_winner_views_of(const struct plx_sgm_job *job)
+{
+    return {plx_view_of<uint16_t>(&job->winners->left),
+            plx_view_of<uint16_t>(&job->winners->raw),
+            plx_view_of<uint16_t>(&job->winners->s1),
+            plx_view_of<uint16_t>(&job->winners->s2),
+            job->match->uniqueness,
+            job->match->subpixel};
+}
+
+/* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
+static __device__ __forceinline__ int plx_parabola(int below, int least, int above)
+{
+    const int curve = below - 2 * least + above;
+    return ((below - above) * 16 + curve) / (2 * curve);
+}
+
+/* The shift towards the lower neighbour is (lut[64 lo / hi] + 8) >> 4, where lut falls from 128 to 0: it is the number of
+ * limits that 64 lo / hi stays below, so nothing is divided. */
+static __device__ __forceinline__ int plx_blend(int below, int least, int above)
+{
+    const int limit[8] = {60, 49, 40, 31, 23, 16, 9, 3};
+    const int down = below - least, up = above - least, lo = min(down, up), hi = max(down, up);
+    int shift = 0;
+
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        shift += 64 * lo < limit[i] * hi;
+    return below > above ? shift : -shift;
+}
+
+/* The winner D of pixel (X, Y): S there, the least S apart from it, and S on its two sides. INNER: it has two sides. */
+static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &out, int x, int y, int d, int s1, int second,
+                                                        bool inner, int below, int above)
+{
+    int value = PLX_DISPARITY_ONE * d;
+
+    if (inner && out.subpixel != PLX_SUBPIXEL_NONE)
+        value += out.subpixel == PLX_SUBPIXEL_BLEND ? plx_blend(below, s1, above) : plx_parabola(below, s1, above);
+    if (out.uniqueness > 0 && second * out.uniqueness < s1 * 1000)
+        value = PLX_DISPARITY_INVALID;
+    *plx_pixel(out.left, x, y) = (uint16_t)value;
+    *plx_pixel(out.raw, x, y) = (uint16_t)d;
+    *plx_pixel(out.s1, x, y) = (uint16_t)s1;
+    *plx_pixel(out.s2, x, y) = (uint16_t)second;
+}
+
+/*
+ * How the keys of a pixel lie in shared memory: a struct with D; word(d), of which the lower half is the key of disparity d and
+ * the upper half that of d + D / 2; WORDS, behind which there is, for each chunk, the least of its eight words; and what loads
+ * the eight words of a chunk.
+ */
+
+/* Eight sums of chunk G become keys. */
+static __device__ __forceinline__ void plx_make_keys(uint32_t sum[8], int g)
+{
+    const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
+}
+
+/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from PART on. */
+static __device__ __forceinline__ uint32_t plx_low_of(uint32_t key, int part)
+{
+    return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
+}
+template <int D> static __device__ __forceinline__ uint32_t plx_high_of(uint32_t key, int part)
+{
+    return plx_low_of(key >> 16, part + D / 2);
+}
+
+/* Where the key of disparity D is. */
+template <class KEYS> static __device__ __forceinline__ uint16_t *plx_key_at(uint32_t *pixel, unsigned d)
+{
+    return (uint16_t *)(pixel + KEYS::word(d)) + (d >= KEYS::D / 2);
+}
+
+template <class KEYS> static __device__ __forceinline__ int plx_sum_at(uint32_t *pixel, unsigned d)
+{
+    return *plx_key_at<KEYS>(pixel, d) >> PLX_KEY_BITS;
+}
+
+/* The least key of the octet of disparities from OCTET on, but for D and its neighbours. */
+template <class KEYS> static __device__ __forceinline__ uint32_t plx_least_apart(const uint32_t *pixel, int octet, int d)
+{
+    const uint32_t half = octet >= KEYS::D / 2 ? 0x4432 : 0x4410;
+    uint32_t keys[8], least = 0xFFFF;
+
+    KEYS::load_chunk(pixel, octet / 8 % (KEYS::D / 16), keys);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if ((unsigned)(octet + i - d + 1) > 2)
+            least = min(least, __byte_perm(keys[i], 0, half));
+    return least;
+}
+
+/* One thread a pixel: the least S and the least apart from it, then what is written of them. */
+template <class KEYS>
+static __device__ __forceinline__ void plx_finish_left(const plx_winner_views &out, uint32_t *pixel, int x, int y)
+{
+    constexpr int D = KEYS::D, CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* chunks whose keys compare as they are */
+    uint32_t least[CHUNKS], best = 0xFFFFFFFF;
+
+    KEYS::load(pixel + KEYS::words, least);
+#pragma unroll
+    for (int g = 0; g < CHUNKS; g += SAME_PART) {
+        uint32_t m = least[g];
+#pragma unroll
+        for (int i = 1; i < SAME_PART; i++)
+            m = plx_min2(m, least[g + i]);
+        best = min(best, min(plx_low_of(m, g * 8), plx_high_of<D>(m, g * 8)));
+    }
+    const int d = best & 0xFFFF, below = max(d - 1, 0), above = min(d + 1, D - 1);
+
+    uint32_t second = min(plx_least_apart<KEYS>(pixel, below & ~7, d), plx_least_apart<KEYS>(pixel, above & ~7, d));
+    uint16_t *const octets = (uint16_t *)(pixel + KEYS::words); /* those two are done */
+    octets[2 * (below / 8 % CHUNKS) + (below >= D / 2)] = octets[2 * (above / 8 % CHUNKS) + (above >= D / 2)] =
+        (uint16_t)PLX_PACKED_MAX;
+    KEYS::load(pixel + KEYS::words, least);
+    uint32_t m = least[0];
+#pragma unroll
+    for (int g = 1; g < CHUNKS; g++)
+        m = plx_min2(m, least[g]);
+    second = min(second, min(m & 0xFFFF, m >> 16)) >> PLX_KEY_BITS;
+    plx_write_winner(out, x, y, d, (int)(best >> 16), (int)second, below < d && d < above, plx_sum_at<KEYS>(pixel, below),
+                     plx_sum_at<KEYS>(pixel, above));
+}
+
+/* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
+template <int D> struct plx_ballot {
+    uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
+
+    __device__ __forceinline__ void add(uint32_t key, int part)
+    {
+        low = min(low, plx_low_of(key, part));
+        high = min(high, plx_high_of<D>(key, part));
+    }
+
+    /* LOW is of pixel P of a row. */
+    __device__ __forceinline__ void cast(uint32_t *votes, int p) const
+    {
+        if (p >= 0)
+            atomicMin(votes + p, low);
+        if (p >= D / 2)
+            atomicMin(votes + p - D / 2, high);
+    }
+};
+
+#endif

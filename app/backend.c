@@ -3,6 +3,7 @@
 
 #include <parallax/error.h>
 
+#include "core/heartbeat.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 
@@ -23,7 +24,9 @@ int plx_backend_open(enum plx_backend_kind kind, enum plx_gpu_memory memory, con
         *note = reason;
     if (kind == PLX_BACKEND_CPU)
         return open_cpu(limits, ret_stages, why);
+    const int before = plx_heartbeat_busy(PLX_WATCHED_GPU);
     int result = plx_gpu_create_memory(limits, memory, ret_stages, &reason);
+    plx_heartbeat_busy(before);
     if (result == 0)
         return 0;
     if (kind == PLX_BACKEND_GPU)

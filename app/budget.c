@@ -41,9 +41,10 @@ static const struct {
     [PLX_WATCHED_START] = {"the start", {5000, 0}, {15000, 0}, PLX_HEALTH_LATE},
     [PLX_WATCHED_LEFT] = {"the left camera", {500, 5}, {10000, 5}, PLX_HEALTH_CAMERA_LOST_LEFT},
     [PLX_WATCHED_RIGHT] = {"the right camera", {500, 5}, {10000, 5}, PLX_HEALTH_CAMERA_LOST_RIGHT},
+    [PLX_WATCHED_GPU] = {"opening the GPU", {5000, 0}, {15000, 0}, PLX_HEALTH_LATE},
     [PLX_WATCHED_CAMERAS] = {"serving the cameras", {500, 5}, {5000, 10}, PLX_HEALTH_LATE},
     [PLX_WATCHED_DRIVER_CALL] = {"a call of a camera's driver", {2000, 0}, {12000, 0}, PLX_HEALTH_LATE}, /* USB: 5 s each try */
-    [PLX_WATCHED_FEED] = {"reading pictures", {500, 5}, {5000, 10}, PLX_HEALTH_LATE},
+    [PLX_WATCHED_FEED] = {"reading pictures", {2000, 5}, {10000, 10}, PLX_HEALTH_LATE},
     [PLX_WATCHED_DECODE] = {"decoding", {250, 2}, {2500, 10}, PLX_HEALTH_LATE},
     /* No frame waits for it: said in the log, and no more. */
     [PLX_WATCHED_SENSORS] = {"reading the system's sensors", {2000, 0}, {FOR_EVER, 0}, 0},

@@ -35,6 +35,7 @@ enum plx_watched {
     PLX_WATCHED_START,                    /* opening everything, up to the first frame */
     PLX_WATCHED_LEFT,                     /* a camera between two pictures */
     PLX_WATCHED_RIGHT,
+    PLX_WATCHED_GPU,         /* opening the GPU */
     PLX_WATCHED_CAMERAS,     /* serving the cameras, one round of it */
     PLX_WATCHED_DRIVER_CALL, /* one call of a camera's driver */
     PLX_WATCHED_FEED,        /* rendering or reading one pair */

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/ladder.h"
 
+#include <signal.h>
+
+#include "core/heartbeat.h"
+
+bool plx_ladder_is_loss(const struct plx_engine_end *end)
+{
+    const bool at_work = end->doing == PLX_WATCHED_GPU || (end->doing < PLX_WATCHED_STAGES && end->doing != PLX_STAGE_TRACKS);
+
+    if (end->failed)
+        return end->gpu_lost;
+    return at_work && end->signal != 0 && (end->hung || end->signal != SIGKILL);
+}
+
 /* Each pause is twice the one before. */
 static void pause_longer(struct plx_ladder *ladder, int64_t now_ns)
 {

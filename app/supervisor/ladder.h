@@ -24,6 +24,18 @@ struct plx_ladder {
     int64_t pause_ns; /* that led to it; 0 = none yet */
 };
 
+/* How an engine that was to use the GPU ended. */
+struct plx_engine_end {
+    bool failed, gpu_lost; /* it said that it failed, and that the GPU was why */
+    int signal;            /* that ended it; 0: none */
+    bool hung;             /* the signal was the supervisor's, because it hung */
+    int doing;             /* enum plx_watched: what it did at its end, or what hung */
+};
+
+/* Whether that end is the GPU's fault: the engine said so, or it crashed or hung while the GPU was at work. An engine that
+ * waits for its source, publishes, starts or is killed from outside says nothing about the GPU. */
+bool plx_ladder_is_loss(const struct plx_engine_end *end);
+
 /* A frame was published by an engine on the GPU or not. STABLE: it has run for PLX_STABLE_NS. An engine that chose the CPU by
  * itself, where the GPU worked before, has fallen too. */
 void plx_ladder_frame(struct plx_ladder *ladder, int64_t now_ns, bool on_gpu, bool stable);

@@ -2,8 +2,13 @@
 #include "app/supervisor/notify.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <systemd/sd-daemon.h>
 
@@ -11,6 +16,27 @@
 #include "core/text.h"
 
 #define FEEDINGS 4 /* in one watchdog period, so that a late one costs nothing */
+
+/* Sends one datagram as sd_notify(3) does, which would wait while systemd's queue is full. False: to be said again later. */
+static bool tell(const char *text)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (!path || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof address.sun_path)
+        return true; /* nobody listens */
+    const size_t length = strlen(path);
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') /* an abstract name */
+        address.sun_path[0] = '\0';
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    const ssize_t sent = sendto(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] == '/' ? 1 : 0)));
+    close(fd);
+    return sent >= 0;
+}
 
 void plx_notify_init(struct plx_notify *notify)
 {
@@ -23,45 +49,50 @@ void plx_notify_init(struct plx_notify *notify)
 
 void plx_notify_ready(struct plx_notify *notify)
 {
-    if (!notify->ready)
-        sd_notify(0, "READY=1");
     notify->ready = true;
+    if (!notify->told_ready)
+        notify->told_ready = tell("READY=1");
 }
 
-void plx_notify_alive(struct plx_notify *notify, int64_t now_ns)
+void plx_notify_alive(struct plx_notify *notify)
 {
+    const int64_t now_ns = plx_now_ns(); /* systemd counts all of it */
+
     if (notify->interval_ns == 0 || now_ns - notify->fed_ns < notify->interval_ns)
         return;
-    notify->fed_ns = now_ns;
-    sd_notify(0, "WATCHDOG=1");
+    if (tell("WATCHDOG=1"))
+        notify->fed_ns = now_ns;
 }
 
 void plx_notify_status(struct plx_notify *notify, const char *sentence)
 {
     char line[sizeof notify->status];
 
-    snprintf(line, sizeof line, "%s", sentence);
+    snprintf(line, sizeof line, "STATUS=%s", sentence);
     plx_clean_text(line); /* a newline would begin a variable of somebody else's choice: the last line of defence */
     if (strcmp(notify->status, line) == 0)
         return;
-    memcpy(notify->status, line, sizeof line);
-    sd_notifyf(0, "STATUS=%s", notify->status);
+    if (tell(line))
+        memcpy(notify->status, line, sizeof line);
 }
 
 void plx_notify_reloading(struct plx_notify *notify)
 {
+    char text[64];
+
     (void)notify;
-    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, plx_now_ns() / PLX_NS_PER_US);
+    snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, plx_now_ns() / PLX_NS_PER_US);
+    tell(text);
 }
 
 void plx_notify_reloaded(struct plx_notify *notify)
 {
     if (notify->ready) /* else the first frame will say so */
-        sd_notify(0, "READY=1");
+        tell("READY=1");
 }
 
 void plx_notify_stopping(struct plx_notify *notify)
 {
     (void)notify;
-    sd_notify(0, "STOPPING=1");
+    tell("STOPPING=1");
 }

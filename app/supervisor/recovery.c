@@ -47,9 +47,11 @@ void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns)
     recovery->fresh = false;
     recovery->born_ns = now_ns;
     recovery->sign_ns = now_ns;
-    recovery->doing = PLX_WATCHED_START;
-    recovery->since_ns = now_ns;
     recovery->late = false;
+    recovery->suspect = PLX_THREAD_WORK;
+    for (int thread = 0; thread < PLX_THREAD_COUNT; thread++)
+        recovery->activity[thread] = (struct plx_activity){PLX_WATCHED_IDLE, now_ns};
+    recovery->activity[PLX_THREAD_WORK].doing = PLX_WATCHED_START;
 }
 
 void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, int64_t period_ns, int64_t busy_ns)
@@ -57,8 +59,7 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
     recovery->fresh = true;
     recovery->sign_ns = now_ns;
     recovery->frame_ns = now_ns;
-    recovery->doing = PLX_WATCHED_PUBLISH; /* until it is told anew */
-    recovery->since_ns = now_ns;
+    recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_PUBLISH, now_ns}; /* until it is told anew */
     recovery->pace_ns = larger(period_ns, busy_ns);
     recovery->health = health;
     meet(recovery, health ? EVENT_FAULTY : EVENT_GOOD);
@@ -66,25 +67,41 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
         recovery->backoff_ns = PLX_BACKOFF_MIN_NS;
 }
 
+static bool is_late(const struct plx_recovery *recovery, enum plx_thread thread, int64_t now_ns)
+{
+    const struct plx_activity *activity = &recovery->activity[thread];
+    return recovery->running && now_ns - activity->since_ns > plx_budget_warn_ns(activity->doing, recovery->pace_ns);
+}
+
 void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away)
 {
     recovery->sign_ns = now_ns;
     recovery->health |= health;
-    if (away) { /* neither a new engine nor a new service brings a camera back */
+    /* Neither a new engine nor a new service brings a camera back; but somebody has to look for it, which a thread that is
+     * stuck in a driver does not. */
+    if (away && !is_late(recovery, PLX_THREAD_CAMERAS, now_ns)) {
         recovery->away_ns = now_ns;
         if (!recovery->fresh) /* it has started; what it waits for is the camera */
-            recovery->since_ns = now_ns;
+            recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_START, now_ns};
     }
     if (health)
         meet(recovery, EVENT_LATE);
 }
 
-void plx_recovery_progress(struct plx_recovery *recovery, int doing, int64_t since_ns)
+void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread, int doing, int64_t since_ns)
 {
-    if (!recovery->fresh) /* up to its first frame all of it is the start */
-        return;
-    recovery->doing = doing;
-    recovery->since_ns = since_ns;
+    const int64_t start_ns = larger(recovery->born_ns, recovery->away_ns);
+    /* Up to the first frame all that the working thread does is the start; only a driver has a budget of its own then. */
+    const bool starts = thread == PLX_THREAD_WORK && !recovery->fresh && doing != PLX_WATCHED_DRIVER_CALL;
+
+    recovery->activity[thread] =
+        starts ? (struct plx_activity){PLX_WATCHED_START, start_ns} : (struct plx_activity){doing, since_ns};
+}
+
+void plx_recovery_undead(struct plx_recovery *recovery)
+{
+    recovery->undead = true;
+    meet(recovery, EVENT_SPENT);
 }
 
 static void lose(struct plx_recovery *recovery)
@@ -116,6 +133,7 @@ void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool plann
 {
     lose(recovery);
     recovery->running = false;
+    recovery->undead = false;
     if (planned) {
         recovery->start_ns = now_ns;
         return;
@@ -124,18 +142,35 @@ void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool plann
     back_off(recovery, now_ns);
 }
 
-/* The health table's word on what the engine is doing. */
+/* How far THREAD is over its fatal budget; negative: it is not. The working thread's reports are signs of life too. */
+static int64_t overrun_ns(const struct plx_recovery *recovery, enum plx_thread thread, int64_t now_ns)
+{
+    const struct plx_activity *activity = &recovery->activity[thread];
+    const int64_t sign_ns = thread == PLX_THREAD_WORK ? larger(activity->since_ns, recovery->sign_ns) : activity->since_ns;
+    return now_ns - sign_ns - plx_budget_fatal_ns(activity->doing, recovery->pace_ns);
+}
+
+/* The health table's word on what the threads are doing. */
 static bool judge(struct plx_recovery *recovery, int64_t now_ns)
 {
-    const int64_t spent_ns = now_ns - recovery->since_ns;
+    int64_t worst_ns = INT64_MIN;
 
-    recovery->late = recovery->running && spent_ns > plx_budget_warn_ns(recovery->doing, recovery->pace_ns);
-    if (recovery->late) {
-        recovery->health |= plx_budget_health(recovery->doing);
-        meet(recovery, EVENT_LATE);
+    recovery->late = false;
+    recovery->suspect = PLX_THREAD_WORK;
+    for (enum plx_thread thread = 0; thread < PLX_THREAD_COUNT && recovery->running; thread++) {
+        const int64_t over_ns = overrun_ns(recovery, thread, now_ns);
+        if (!is_late(recovery, thread, now_ns))
+            continue;
+        recovery->late = true;
+        recovery->health |= plx_budget_health(recovery->activity[thread].doing);
+        if (plx_budget_health(recovery->activity[thread].doing) != 0)
+            meet(recovery, EVENT_LATE);
+        if (over_ns > worst_ns) {
+            worst_ns = over_ns;
+            recovery->suspect = thread;
+        }
     }
-    return recovery->running &&
-           larger(recovery->since_ns, recovery->sign_ns) + plx_budget_fatal_ns(recovery->doing, recovery->pace_ns) < now_ns;
+    return worst_ns > 0;
 }
 
 bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns)
@@ -161,5 +196,5 @@ bool plx_recovery_wants_engine(const struct plx_recovery *recovery, int64_t now_
 
 bool plx_recovery_is_well(const struct plx_recovery *recovery, int64_t now_ns)
 {
-    return now_ns - larger(recovery->frame_ns, recovery->away_ns) <= PLX_RECOVERY_BUDGET_NS;
+    return !recovery->undead && now_ns - larger(recovery->frame_ns, recovery->away_ns) <= PLX_RECOVERY_BUDGET_NS;
 }

@@ -2,7 +2,7 @@
 /*
  * What the supervisor decides, as a function of what it was told and of the time: the service's state, when the engine is
  * to be started, when it counts as hung, and whether systemd may be told that all is well. No clock, no process: plain data.
- * All times are CLOCK_MONOTONIC nanoseconds. Budgets of stages and cameras: app/budget.c.
+ * All times are the service's (app/supervisor/service_clock.h), nanoseconds. Budgets of stages and cameras: app/budget.c.
  */
 #ifndef PLX_APP_SUPERVISOR_RECOVERY_H
 #define PLX_APP_SUPERVISOR_RECOVERY_H
@@ -13,27 +13,35 @@
 #include <parallax/frame.h>
 
 #include "core/clock.h"
+#include "core/heartbeat.h"
 
 #define PLX_BACKOFF_MIN_NS (100 * PLX_NS_PER_MS)
 #define PLX_BACKOFF_MAX_NS (5 * PLX_NS_PER_S)
 #define PLX_RECOVERY_BUDGET_NS (30 * PLX_NS_PER_S) /* without a fresh frame for so long the service has FAILED */
 #define PLX_STABLE_NS (5 * PLX_NS_PER_S)           /* an engine that ran for so long earns the shortest back-off again */
 
+/* What a thread of the engine does, and since when. */
+struct plx_activity {
+    int doing; /* enum plx_watched */
+    int64_t since_ns;
+};
+
 struct plx_recovery {
     enum plx_state state;
-    uint32_t health;    /* enum plx_health */
-    bool running;       /* there is an engine process */
-    bool fresh;         /* it has published a frame */
-    int64_t born_ns;    /* its start */
-    int64_t sign_ns;    /* its last sign of life */
-    int doing;          /* enum plx_watched, */
-    int64_t since_ns;   /* since when */
-    bool late;          /* for longer than the health table allows */
-    int64_t frame_ns;   /* last published frame of any engine; before the first: the service's start */
-    int64_t away_ns;    /* when the engine last said that cameras are gone and looked for */
-    int64_t start_ns;   /* no engine: when to start one */
-    int64_t backoff_ns; /* the next pause before a start */
-    int64_t pace_ns;    /* from one pair to the next, or what the last one took if that is more */
+    uint32_t health; /* enum plx_health */
+    bool running;    /* there is an engine process */
+    bool fresh;      /* it has published a frame */
+    int64_t born_ns; /* its start */
+    int64_t sign_ns; /* its last sign of life */
+    struct plx_activity activity[PLX_THREAD_COUNT];
+    enum plx_thread suspect; /* the thread that is furthest over its budget; none is: the working thread */
+    bool late;               /* it does what it does for longer than the health table allows */
+    bool undead;             /* the engine was killed, and does not die */
+    int64_t frame_ns;        /* last published frame of any engine; before the first: the service's start */
+    int64_t away_ns;         /* when the engine last said that cameras are gone and looked for */
+    int64_t start_ns;        /* no engine: when to start one */
+    int64_t backoff_ns;      /* the next pause before a start */
+    int64_t pace_ns;         /* from one pair to the next, or what the last one took if that is more */
     uint64_t deaths;
 };
 
@@ -50,8 +58,18 @@ void plx_recovery_lacks(struct plx_recovery *recovery, int64_t now_ns);
 /* The same, without an engine that could die of it: the next attempt comes after the back-off. */
 void plx_recovery_postponed(struct plx_recovery *recovery, int64_t now_ns);
 
-/* What the engine marked (core/heartbeat.h); to be told before each tick. */
-void plx_recovery_progress(struct plx_recovery *recovery, int doing, int64_t since_ns);
+/* What THREAD of the engine marked (core/heartbeat.h); to be told before each tick. */
+void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread, int doing, int64_t since_ns);
+
+/* The engine was killed some time ago, and is still there: a driver holds it. Until it has died no other is started, and
+ * nothing is well. */
+void plx_recovery_undead(struct plx_recovery *recovery);
+
+/* What the suspect does. */
+static inline const struct plx_activity *plx_recovery_activity(const struct plx_recovery *recovery)
+{
+    return &recovery->activity[recovery->suspect];
+}
 
 /* Lets time pass: updates the state. Returns true while the engine must be killed, because it hangs. */
 bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns);

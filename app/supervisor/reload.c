@@ -7,7 +7,6 @@
 #include "app/budget.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
-#include "core/clock.h"
 
 static void finish(struct plx_supervisor *supervisor)
 {
@@ -93,7 +92,7 @@ static void begin(struct plx_supervisor *supervisor)
         refuse(supervisor, why.text);
     } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start waits for what it needs */
         supervisor->plan.frame_bytes = 0;
-        supervisor->recovery.start_ns = plx_now_ns();
+        supervisor->recovery.start_ns = supervisor->now_ns;
         accept(supervisor, "; it is tried now");
     } else if (memcmp(&candidate->publish, &config->publish, sizeof config->publish) != 0) {
         refuse(supervisor, "publish.* cannot change while clients are connected; restart the service instead");

@@ -5,7 +5,6 @@
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
-#include "core/clock.h"
 
 /* With --wait a start that waits is a start: systemd shall neither wait for more, nor give up. */
 static void be_ready(struct plx_supervisor *supervisor)
@@ -21,7 +20,7 @@ bool plx_start_is_final(const struct plx_supervisor *supervisor, const struct pl
 
 void plx_start_failed(struct plx_supervisor *supervisor, const struct plx_report *report)
 {
-    const int64_t now = plx_now_ns();
+    const int64_t now = supervisor->now_ns;
     struct plx_recovery *recovery = &supervisor->recovery;
 
     if (plx_start_is_final(supervisor, report)) {
@@ -36,7 +35,7 @@ void plx_start_failed(struct plx_supervisor *supervisor, const struct plx_report
 
 void plx_start_waits(struct plx_supervisor *supervisor)
 {
-    plx_recovery_lacks(&supervisor->recovery, plx_now_ns());
+    plx_recovery_lacks(&supervisor->recovery, supervisor->now_ns);
     be_ready(supervisor);
 }
 

@@ -14,10 +14,10 @@
 #include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
-#include "core/clock.h"
 #include "core/words.h"
 
-#define TICK_MS 50 /* how late a deadline may be noticed */
+#define TURN_MS (PLX_TURN_NS / PLX_NS_PER_MS) /* how late a deadline may be noticed */
+#define STALL_NS PLX_NS_PER_S                 /* a turn that is so late is logged */
 #define STATUS_PERIOD_NS PLX_NS_PER_S
 
 int plx_supervisor_watch(struct plx_supervisor *supervisor, int fd, enum plx_event event)
@@ -56,6 +56,8 @@ void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code)
     plx_notify_stopping(&supervisor->notify);
     tell_end(supervisor);
     plx_child_signal(&supervisor->trial, SIGKILL);
+    if (supervisor->trial_kill_ns > supervisor->now_ns)
+        supervisor->trial_kill_ns = supervisor->now_ns;
     plx_worker_replace(supervisor); /* nobody starts the next */
 }
 
@@ -108,8 +110,9 @@ static void handle_signals(struct plx_supervisor *supervisor)
         plx_trial_gone(supervisor, status);
 }
 
-static void tell_status(struct plx_supervisor *supervisor, int64_t now)
+static void tell_status(struct plx_supervisor *supervisor)
 {
+    const int64_t now = supervisor->clock.turn_ns; /* what people call a second */
     const struct plx_recovery *recovery = &supervisor->recovery;
     const char *reason = plx_supervisor_reason(supervisor);
     char faults[512], sentence[1280], obstacles[32] = "";
@@ -133,7 +136,7 @@ static void tell_status(struct plx_supervisor *supervisor, int64_t now)
 /* What happens by the clock alone. */
 static void tick(struct plx_supervisor *supervisor)
 {
-    const int64_t now = plx_now_ns();
+    const int64_t now = supervisor->now_ns;
 
     plx_log_catch_up();
     plx_trial_tick(supervisor, now);
@@ -143,8 +146,8 @@ static void tick(struct plx_supervisor *supervisor)
     if (supervisor->stopping)
         return;
     if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
-        plx_notify_alive(&supervisor->notify, now);
-    tell_status(supervisor, now);
+        plx_notify_alive(&supervisor->notify);
+    tell_status(supervisor);
 }
 
 /* For clients that ask for the configuration in force. */
@@ -177,12 +180,26 @@ static int open_loop(struct plx_supervisor *supervisor)
     return plx_supervisor_watch(supervisor, supervisor->signal_fd, PLX_EVENT_SIGNAL);
 }
 
+/* A turn begins: what it decides, it decides by the time of now, without what this process slept. */
+static void begin_turn(struct plx_supervisor *supervisor)
+{
+    const int64_t monotonic_ns = plx_monotonic_ns();
+    const int64_t lost_ns = plx_service_clock_turn(&supervisor->clock, monotonic_ns);
+
+    supervisor->now_ns = plx_service_clock_at(&supervisor->clock, monotonic_ns);
+    if (lost_ns > STALL_NS)
+        plx_log(LOG_WARNING,
+                "the service stood still for %.1f s (frozen, stopped or short of processor time); no budget counts it",
+                (double)lost_ns / PLX_NS_PER_S);
+}
+
 static void loop(struct plx_supervisor *supervisor)
 {
     struct epoll_event events[8];
 
-    while (!supervisor->stopping || supervisor->engine.pid > 0 || supervisor->trial.pid > 0) {
-        int count = epoll_wait(supervisor->epoll_fd, events, sizeof events / sizeof events[0], TICK_MS);
+    while (!supervisor->stopping || !plx_worker_is_over(supervisor) || !plx_trial_is_over(supervisor)) {
+        int count = epoll_wait(supervisor->epoll_fd, events, sizeof events / sizeof events[0], TURN_MS);
+        begin_turn(supervisor);
         for (int i = 0; i < count; i++) {
             switch ((enum plx_event)events[i].data.u32) {
             case PLX_EVENT_SIGNAL:
@@ -218,7 +235,9 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         .signal_fd = -1,
         .publisher = {.config = config_in_force, .context = &supervisor},
     };
-    plx_recovery_init(&supervisor.recovery, plx_now_ns());
+    plx_service_clock_init(&supervisor.clock, plx_monotonic_ns());
+    supervisor.now_ns = plx_service_clock_at(&supervisor.clock, supervisor.clock.turn_ns);
+    plx_recovery_init(&supervisor.recovery, supervisor.now_ns);
     plx_notify_init(&supervisor.notify);
     if (open_loop(&supervisor) < 0) {
         plx_log(LOG_ERR, "cannot start: the system is out of memory or descriptors");
@@ -227,6 +246,8 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
     plx_trial_start(&supervisor, PLX_TRIAL_CONFIG);
     loop(&supervisor);
+    if (supervisor.recovery.undead) /* it is left to systemd, which finds it in the unit's control group */
+        supervisor.exit_code = PLX_EXIT_OS;
 
     if (supervisor.exit_code == PLX_EXIT_OK)
         plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);

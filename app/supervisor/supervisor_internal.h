@@ -14,7 +14,10 @@
 #include "app/supervisor/publisher.h"
 #include "app/supervisor/recovery.h"
 #include "app/supervisor/reload.h"
+#include "app/supervisor/service_clock.h"
 #include "core/heartbeat.h"
+
+#define PLX_DEATH_BUDGET_NS (2 * PLX_NS_PER_S) /* from SIGKILL to a process's end */
 
 enum plx_event { PLX_EVENT_SIGNAL, PLX_EVENT_CLIENTS, PLX_EVENT_ENGINE, PLX_EVENT_TRIAL };
 
@@ -33,9 +36,13 @@ struct plx_supervisor {
     struct plx_notify notify;
 
     struct plx_child engine;
+    struct plx_service_clock clock;
+    int64_t now_ns; /* the service's time at this turn of the loop: all that is decided in a turn is decided by it */
+
     struct plx_heartbeats *heartbeats; /* shared with the engine, whose threads mark in it what they are doing */
     int64_t engine_kill_ns;            /* when an engine that was asked to stop is killed; 0 = it was not asked */
     bool engine_killed;                /* because it hangs */
+    int64_t sigkill_ns;                /* when SIGKILL was sent to the engine first; 0 = it was not */
     struct plx_report last_words;      /* END or FAILED of the engine that is about to exit; kind 0 = none */
 
     struct plx_why trouble;  /* why frames are late or do not come, until the next one; "" = they do */
@@ -86,14 +93,28 @@ void plx_worker_replace(struct plx_supervisor *supervisor);
 void plx_worker_receive(struct plx_supervisor *supervisor);
 /* The engine was reaped with STATUS. */
 void plx_worker_gone(struct plx_supervisor *supervisor, int status);
+/* There is none any more, or none that anything could end. */
+bool plx_worker_is_over(const struct plx_supervisor *supervisor);
 /* Kills what hangs or does not end; starts what is due. */
 void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns);
+
+/* --- watch.c */
+
+/* Judges what the engine's threads have marked, and says which is late; true if the engine must be killed. */
+bool plx_watch_progress(struct plx_supervisor *supervisor);
+/* Sends SIGKILL to the engine. */
+void plx_watch_kill(struct plx_supervisor *supervisor);
+/* Looks whether an engine that was killed is dead. One that is not is held by a driver in a call that nothing interrupts (state
+ * D): nobody but the system can help then, so systemd's watchdog is no longer fed. */
+void plx_watch_death(struct plx_supervisor *supervisor);
 
 /* --- trial.c */
 
 /* Tries supervisor->candidate, or the GPU, in a process of its own. */
 void plx_trial_start(struct plx_supervisor *supervisor, enum plx_trial_of what);
 void plx_trial_receive(struct plx_supervisor *supervisor);
+/* There is none any more, or none that anything could end. */
+bool plx_trial_is_over(const struct plx_supervisor *supervisor);
 /* The trial's process was reaped with STATUS. */
 void plx_trial_gone(struct plx_supervisor *supervisor, int status);
 /* Kills a trial that takes too long; tries the GPU when that is due. */
@@ -110,5 +131,8 @@ bool plx_start_is_final(const struct plx_supervisor *supervisor, const struct pl
 void plx_start_waits(struct plx_supervisor *supervisor);
 /* Tries the configuration again when that is due, up to the first success. */
 void plx_start_tick(struct plx_supervisor *supervisor, int64_t now_ns);
+
+/* The supervisor judges by supervisor->now_ns alone: another clock counts what the supervisor itself slept. */
+#pragma GCC poison plx_now_ns
 
 #endif

@@ -11,7 +11,6 @@
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
-#include "core/clock.h"
 
 #define TRIAL_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening everything */
 
@@ -28,7 +27,7 @@ static void gpu_tried(struct plx_supervisor *supervisor, bool works, const char 
 {
     struct plx_ladder *ladder = &supervisor->ladder;
 
-    plx_ladder_tried(ladder, plx_now_ns(), works);
+    plx_ladder_tried(ladder, supervisor->now_ns, works);
     if (works) {
         plx_log(LOG_NOTICE, "the GPU works again; the engine starts anew on it");
         plx_worker_replace(supervisor);
@@ -64,7 +63,7 @@ void plx_trial_start(struct plx_supervisor *supervisor, enum plx_trial_of what)
 {
     supervisor->trial_of = what;
     supervisor->trial_answered = false;
-    supervisor->trial_kill_ns = plx_now_ns() + TRIAL_BUDGET_NS;
+    supervisor->trial_kill_ns = supervisor->now_ns + TRIAL_BUDGET_NS;
     if (plx_child_start(&supervisor->trial, "parallax-probe", trial_main, supervisor) == 0 &&
         plx_supervisor_watch(supervisor, supervisor->trial.report_fd, PLX_EVENT_TRIAL) == 0)
         return;
@@ -85,7 +84,7 @@ void plx_trial_receive(struct plx_supervisor *supervisor)
 /* The trial ended with STATUS before it could say anything. */
 static void conclude_silence(struct plx_supervisor *supervisor, int status)
 {
-    if (plx_now_ns() > supervisor->trial_kill_ns)
+    if (supervisor->now_ns > supervisor->trial_kill_ns)
         conclude_without(supervisor, PLX_EXIT_FAILURE, true, "opening all that it names did not end in time");
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         conclude_without(supervisor, PLX_EXIT_OS, true,
@@ -101,6 +100,11 @@ void plx_trial_gone(struct plx_supervisor *supervisor, int status)
     plx_child_finish(&supervisor->trial);
     if (!supervisor->trial_answered)
         conclude_silence(supervisor, status);
+}
+
+bool plx_trial_is_over(const struct plx_supervisor *supervisor)
+{
+    return supervisor->trial.pid == 0 || supervisor->now_ns > supervisor->trial_kill_ns + PLX_DEATH_BUDGET_NS;
 }
 
 void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns)

@@ -12,7 +12,6 @@
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
-#include "core/clock.h"
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
 
@@ -69,7 +68,7 @@ static void cannot_start(struct plx_supervisor *supervisor, int error, const str
 /* Until the next engine is started. */
 static double pause_s(const struct plx_supervisor *supervisor)
 {
-    return (double)(supervisor->recovery.start_ns - plx_now_ns()) / PLX_NS_PER_S;
+    return (double)(supervisor->recovery.start_ns - supervisor->now_ns) / PLX_NS_PER_S;
 }
 
 void plx_worker_start(struct plx_supervisor *supervisor)
@@ -83,6 +82,7 @@ void plx_worker_start(struct plx_supervisor *supervisor)
     }
     supervisor->last_words.kind = 0;
     supervisor->engine_killed = false;
+    supervisor->sigkill_ns = 0;
     if (!supervisor->ladder.fallen)
         supervisor->handicap = (struct plx_why){""};
     memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
@@ -92,7 +92,7 @@ void plx_worker_start(struct plx_supervisor *supervisor)
         cannot_start(supervisor, result, &why);
         return;
     }
-    plx_recovery_started(&supervisor->recovery, plx_now_ns());
+    plx_recovery_started(&supervisor->recovery, supervisor->now_ns);
     plx_reload_started(supervisor);
     if (plx_supervisor_watch(supervisor, supervisor->engine.report_fd, PLX_EVENT_ENGINE) < 0) {
         plx_log(LOG_ERR, "cannot listen to the engine: the system is out of memory");
@@ -105,12 +105,12 @@ void plx_worker_kill(struct plx_supervisor *supervisor, const char *sentence)
     supervisor->engine_killed = true;
     plx_fail(&supervisor->trouble, 0, "%s", sentence);
     plx_log(LOG_WARNING, "%s; killing it", sentence);
-    plx_child_signal(&supervisor->engine, SIGKILL);
+    plx_watch_kill(supervisor);
 }
 
 void plx_worker_replace(struct plx_supervisor *supervisor)
 {
-    supervisor->recovery.start_ns = plx_now_ns();
+    supervisor->recovery.start_ns = supervisor->now_ns;
     if (supervisor->engine.pid > 0) {
         plx_child_signal(&supervisor->engine, SIGTERM);
         supervisor->engine_kill_ns = supervisor->recovery.start_ns + STOP_BUDGET_NS;
@@ -119,7 +119,7 @@ void plx_worker_replace(struct plx_supervisor *supervisor)
 
 static void frame_came(struct plx_supervisor *supervisor, const struct plx_report *report)
 {
-    const int64_t now = plx_now_ns();
+    const int64_t now = supervisor->now_ns;
     struct plx_recovery *recovery = &supervisor->recovery;
     const bool had_fallen = supervisor->ladder.fallen;
 
@@ -134,7 +134,7 @@ static void frame_came(struct plx_supervisor *supervisor, const struct plx_repor
     plx_supervisor_tell_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
     plx_notify_ready(&supervisor->notify);
-    plx_notify_alive(&supervisor->notify, now);
+    plx_notify_alive(&supervisor->notify);
 }
 
 void plx_worker_receive(struct plx_supervisor *supervisor)
@@ -148,9 +148,9 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
                 supervisor->handicap = report.why;
             break;
         case PLX_REPORT_WAITING:
-            if (report.away)
+            if (report.away && !(supervisor->recovery.late && supervisor->recovery.suspect == PLX_THREAD_CAMERAS))
                 plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.why.text);
-            plx_recovery_waiting(&supervisor->recovery, plx_now_ns(), report.health, report.away);
+            plx_recovery_waiting(&supervisor->recovery, supervisor->now_ns, report.health, report.away);
             plx_supervisor_tell_state(supervisor);
             if (report.away) { /* all that can be had without the camera works */
                 plx_reload_works(supervisor, true);
@@ -209,15 +209,24 @@ static void meet_death(struct plx_supervisor *supervisor, int status, const stru
         plx_start_waits(supervisor);
 }
 
-/* An engine that was to use the GPU has failed because of it, or ended without a word. */
-static void count_loss(struct plx_supervisor *supervisor)
+/* An engine that was to use the GPU ended with STATUS: does the GPU bear the blame? */
+static void count_loss(struct plx_supervisor *supervisor, int status)
 {
     const struct plx_report *words = &supervisor->last_words;
     struct plx_ladder *ladder = &supervisor->ladder;
+    int64_t since_ns;
+    const struct plx_engine_end end = {
+        .failed = words->kind == PLX_REPORT_FAILED,
+        .gpu_lost = words->gpu_lost,
+        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+        .hung = supervisor->engine_killed,
+        .doing = supervisor->engine_killed ? plx_recovery_activity(&supervisor->recovery)->doing
+                                           : plx_heartbeat_read(&supervisor->heartbeats->thread[PLX_THREAD_WORK], &since_ns),
+    };
 
-    if (ladder->fallen || !gpu_expected(supervisor) || (words->kind == PLX_REPORT_FAILED && !words->gpu_lost))
+    if (ladder->fallen || !gpu_expected(supervisor) || !plx_ladder_is_loss(&end))
         return;
-    plx_ladder_lost(ladder, plx_now_ns());
+    plx_ladder_lost(ladder, supervisor->now_ns);
     if (!ladder->fallen)
         return;
     plx_log(LOG_ERR, "the GPU was lost %d times; the CPU works, and the GPU is tried again in %d s", ladder->losses,
@@ -234,11 +243,12 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
     plx_worker_receive(supervisor);
     plx_child_finish(&supervisor->engine);
     supervisor->engine_kill_ns = 0;
+    supervisor->sigkill_ns = 0;
     const struct plx_why sentence = describe_death(supervisor, status);
     const bool ended = supervisor->last_words.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
     const bool taken_back = !planned && !ended &&
                             plx_reload_ended(supervisor, supervisor->engine_killed ? supervisor->trouble.text : sentence.text);
-    plx_recovery_died(&supervisor->recovery, plx_now_ns(), planned || taken_back);
+    plx_recovery_died(&supervisor->recovery, supervisor->now_ns, planned || taken_back);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
     if (ended) {
         plx_supervisor_stop(supervisor, PLX_EXIT_OK);
@@ -246,27 +256,14 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
         plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.why.text);
     } else if (!planned && !taken_back) {
         meet_death(supervisor, status, &sentence);
-        count_loss(supervisor);
+        count_loss(supervisor, status);
     }
     plx_supervisor_tell_state(supervisor);
 }
 
-/* Looks at what the engine is doing; true if it must be killed. */
-static bool watch_progress(struct plx_supervisor *supervisor, int64_t now)
+bool plx_worker_is_over(const struct plx_supervisor *supervisor)
 {
-    struct plx_recovery *recovery = &supervisor->recovery;
-    const int was_late = recovery->late ? recovery->doing : -1;
-    int64_t since_ns;
-    const int doing = plx_heartbeat_read(&supervisor->heartbeats->thread[PLX_THREAD_WORK], &since_ns);
-
-    plx_recovery_progress(recovery, doing, since_ns);
-    const bool hangs = plx_recovery_tick(recovery, now);
-    if (recovery->late && recovery->doing != was_late) {
-        plx_fail(&supervisor->trouble, 0, "%s takes longer than it may", plx_budget_name(recovery->doing));
-        plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(recovery->doing),
-                (double)(now - recovery->since_ns) / PLX_NS_PER_S);
-    }
-    return hangs;
+    return supervisor->engine.pid == 0 || supervisor->recovery.undead;
 }
 
 void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
@@ -274,13 +271,15 @@ void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
     const struct plx_recovery *recovery = &supervisor->recovery;
 
     if (supervisor->engine_kill_ns != 0 && now_ns > supervisor->engine_kill_ns)
-        plx_child_signal(&supervisor->engine, SIGKILL);
+        plx_watch_kill(supervisor);
+    plx_watch_death(supervisor);
     if (supervisor->stopping || supervisor->plan.frame_bytes == 0)
         return;
-    if (watch_progress(supervisor, now_ns) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
+    if (plx_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
+        const struct plx_activity *activity = plx_recovery_activity(recovery);
         struct plx_why why;
-        plx_fail(&why, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(recovery->doing),
-                 (double)(now_ns - recovery->since_ns) / PLX_NS_PER_S);
+        plx_fail(&why, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
+                 (double)(now_ns - activity->since_ns) / PLX_NS_PER_S);
         plx_worker_kill(supervisor, why.text);
     }
     plx_supervisor_tell_state(supervisor);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ static inline bool control_group_write(const struct control_group *group, const 
     return out && fclose(out) == 0 && written;
 }
 
-/* CONTROLLER: "memory" or "cpu". False if there is none here, or this user may not make one. */
+/* CONTROLLER: "memory", "cpu" or "freezer". False if there is none here, or this user may not make one. */
 static inline bool control_group_make(struct control_group *group, const char *controller)
 {
     char path[160];
@@ -39,7 +40,10 @@ static inline bool control_group_make(struct control_group *group, const char *c
         if (group->version == 1)
             snprintf(path, sizeof path, "%s/cgroup.clone_children", group->path);
         else
-            snprintf(path, sizeof path, "%s/%s.max", group->path, controller); /* there if its parent hands the controller on */
+            snprintf(path, sizeof path, "%s/%s", group->path, /* there if its parent hands the controller on */
+                     strcmp(controller, "memory") == 0 ? "memory.max"
+                     : strcmp(controller, "cpu") == 0  ? "cpu.max"
+                                                       : "cgroup.freeze");
         if (access(path, F_OK) == 0)
             return true;
         rmdir(group->path);
@@ -69,6 +73,13 @@ static inline bool control_group_limit_cpu(const struct control_group *group, in
     char value[32];
     snprintf(value, sizeof value, group->version == 1 ? "%d" : "%d 100000", percent * 1000);
     return control_group_write(group, group->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", value);
+}
+
+/* All of its processes stand still from now on, or go on. */
+static inline bool control_group_freeze(const struct control_group *group, bool on)
+{
+    return group->version == 1 ? control_group_write(group, "freezer.state", on ? "FROZEN" : "THAWED")
+                               : control_group_write(group, "cgroup.freeze", on ? "1" : "0");
 }
 
 #endif

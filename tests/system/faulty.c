@@ -4,12 +4,16 @@
  * --wrap, tests/CMakeLists.txt). Without PLX_FAULT it is parallaxd. PLX_FAULT is one of
  *   fail NAME N   the N-th call of NAME by any of its processes fails, as if the system had no more to give
  *   hang NAME N   the N-th call of NAME never returns
+ *   stick NAME N  neither that one nor any call after it returns
+ *   ignore kill 0 no signal reaches the engine, as one in state D that a driver holds
  *   slow NAME MS  every call of NAME takes so much longer
  *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
  *   stall N       likewise, but it does not answer any more
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/videodev2.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -115,9 +119,12 @@ int __wrap_open(const char *path, int flags, ...)
 
 static void delay(const char *name)
 {
-    if (is_due("hang", name))
-        for (;;)
-            pause();
+    bool stuck = is_due("hang", name);
+
+    if (strcmp(fault.kind, "stick") == 0 && strcmp(fault.name, name) == 0)
+        stuck = atomic_fetch_add(fault.calls, 1) + 1 >= fault.number;
+    while (stuck)
+        pause();
     if (strcmp(fault.kind, "slow") == 0 && strcmp(fault.name, name) == 0)
         usleep((useconds_t)fault.number * 1000);
 }
@@ -174,6 +181,27 @@ STEP(int, plx_pairing_push,
      (struct plx_pairing * pairing, const struct plx_capture *capture, struct plx_pairing_result *ret_result),
      (pairing, capture, ret_result))
 STEP(void, plx_ring_commit, (struct plx_shared_region * region), (region))
+
+/* --- what a driver does --------------------------------------------------------------------------------------------- */
+
+/* A camera that is not there, as long as a fault names ioctl: each device that is asked what it is, is gone. */
+int __real_ioctl(int fd, unsigned long request, void *argument);
+int __wrap_ioctl(int fd, unsigned long request, void *argument);
+int __wrap_ioctl(int fd, unsigned long request, void *argument)
+{
+    if (request != VIDIOC_QUERYCAP || strcmp(fault.name, "ioctl") != 0)
+        return __real_ioctl(fd, request, argument);
+    delay("ioctl");
+    errno = ENODEV;
+    return -1;
+}
+
+int __real_kill(pid_t process, int signal);
+int __wrap_kill(pid_t process, int signal);
+int __wrap_kill(pid_t process, int signal)
+{
+    return strcmp(fault.kind, "ignore") == 0 ? 0 : __real_kill(process, signal);
+}
 
 /* --- a GPU that is lost ------------------------------------------------------------------------------------------- */
 

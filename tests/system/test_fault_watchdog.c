@@ -6,54 +6,21 @@
  */
 #include "tests/system/fault.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include "tests/system/systemd.h"
 
 #define WATCHDOG_MS 2000
 
-static int notify_fd;
-
 static int listen_as_systemd(void **state)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char text[32];
-
     make(state);
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
-    notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_int_equal(bind(notify_fd, (const struct sockaddr *)&address, sizeof address), 0);
-    setenv("NOTIFY_SOCKET", address.sun_path, 1);
-    snprintf(text, sizeof text, "%d000", WATCHDOG_MS);
-    setenv("WATCHDOG_USEC", text, 1);
+    systemd_listen(daemon_.directory, WATCHDOG_MS);
     return 0;
 }
 
 static int hear_no_more(void **state)
 {
-    unsetenv("NOTIFY_SOCKET");
-    unsetenv("WATCHDOG_USEC");
-    close(notify_fd);
+    systemd_leave();
     return clean(state);
-}
-
-/* True if the watchdog was fed within TIMEOUT_MS; what was said before that counts, and is forgotten. */
-static bool fed(int timeout_ms)
-{
-    const int64_t deadline = now_ms() + timeout_ms;
-    struct pollfd readable = {.fd = notify_fd, .events = POLLIN};
-    char text[2048];
-    ssize_t bytes;
-    bool found = false;
-
-    do {
-        poll(&readable, 1, found || now_ms() >= deadline ? 0 : (int)(deadline - now_ms()));
-        while ((bytes = recv(notify_fd, text, sizeof text - 1, 0)) > 0) {
-            text[bytes] = '\0';
-            found = found || strncmp(text, "WATCHDOG=1", 10) == 0;
-        }
-    } while (!found && now_ms() < deadline);
-    return found;
 }
 
 /* Milliseconds that the unit names for KEY, in whole seconds or in ms. */
@@ -82,11 +49,11 @@ static void a_supervisor_that_hangs_is_back_in_time(void **state)
     struct plx_client *client = connect_client();
     const struct plx_frame before = running_frame(client, START_MS);
     const pid_t engine = engine_of(&daemon_);
-    assert_true(fed(WATCHDOG_MS));
+    assert_true(systemd_fed(WATCHDOG_MS));
 
     const int64_t hung_ms = now_ms();
     kill(daemon_.pid, SIGSTOP);
-    while (fed(WATCHDOG_MS)) /* what was on its way */
+    while (systemd_fed(WATCHDOG_MS)) /* what was on its way */
         ;
     kill(daemon_.pid, SIGKILL); /* WatchdogSignal= */
     assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
@@ -122,7 +89,7 @@ static void the_watchdog_starves_when_recovery_takes_too_long(void **state)
         const pid_t engine = daemon_child(&daemon_, "parallax-engine");
         if (engine > 0)
             kill(engine, SIGSTOP);
-        if (fed(20))
+        if (systemd_fed(20))
             fed_ms = now_ms();
         assert_true(now_ms() - stopped_ms < budget_ms + 2 * WATCHDOG_MS);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the CPU takes the GPU's place and when the GPU gets it back, with a clock of the test's own. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "app/supervisor/ladder.h"
+#include "core/heartbeat.h"
 
 #define S PLX_NS_PER_S
 
@@ -93,6 +95,33 @@ static void a_machine_without_a_gpu_misses_none(void **state)
     assert_true(plx_ladder_wants_trial(&ladder, 2 * S + PLX_LADDER_PAUSE_MIN_NS));
 }
 
+static void only_the_gpus_own_failures_are_losses(void **state)
+{
+    (void)state;
+    static const struct {
+        struct plx_engine_end end;
+        bool loss;
+    } rows[] = {
+        {{.failed = true, .gpu_lost = true, .doing = PLX_WATCHED_SOURCE}, true}, /* it said so */
+        {{.failed = true, .doing = PLX_STAGE_SGM}, false},                       /* it said that something else was why */
+        {{.signal = SIGSEGV, .doing = PLX_STAGE_SGM}, true},
+        {{.signal = SIGABRT, .doing = PLX_WATCHED_GPU}, true},
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_STAGE_OBSTACLES}, true},
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_GPU}, true},
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_SOURCE}, false}, /* frozen, or a camera is silent */
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_PUBLISH}, false},
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_START}, false},
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_DRIVER_CALL}, false},
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_STAGE_TRACKS}, false}, /* the CPU's in any case */
+        {{.signal = SIGKILL, .doing = PLX_STAGE_SGM}, false},                  /* by somebody, or for lack of memory */
+        {{.signal = SIGSEGV, .doing = PLX_WATCHED_SOURCE}, false},
+        {{.doing = PLX_STAGE_SGM}, false}, /* it ended by itself */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (plx_ladder_is_loss(&rows[i].end) != rows[i].loss)
+            fail_msg("row %zu", i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +130,7 @@ int main(void)
         cmocka_unit_test(pauses_double_to_their_limit),
         cmocka_unit_test(one_more_loss_takes_a_regained_gpu_away_for_longer),
         cmocka_unit_test(a_machine_without_a_gpu_misses_none),
+        cmocka_unit_test(only_the_gpus_own_failures_are_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

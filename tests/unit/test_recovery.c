@@ -138,7 +138,7 @@ static void a_source_without_pairs_is_no_hang_at_first(void **state)
     struct plx_recovery recovery = running_at(10 * S);
     int64_t now = 10 * S;
     for (; now <= 10 * S + 10 * S; now += 100 * MS) {
-        plx_recovery_progress(&recovery, PLX_WATCHED_SOURCE, now);
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_WATCHED_SOURCE, now);
         plx_recovery_waiting(&recovery, now, 0, false);
         assert_false(plx_recovery_tick(&recovery, now));
         assert_int_equal(recovery.state, now > 11 * S ? PLX_STATE_RECOVERING : PLX_STATE_RUNNING);
@@ -166,6 +166,87 @@ static void cameras_that_never_came_are_waited_for(void **state)
     plx_recovery_frame(&recovery, now, 0, PERIOD, MS);
     assert_int_equal(recovery.state, PLX_STATE_RUNNING);
     assert_int_equal(recovery.health, 0);
+}
+
+/* The thread that looks for cameras is stuck in a driver: what it said before counts no more. */
+static void away_counts_only_while_somebody_looks(void **state)
+{
+    (void)state;
+    const int64_t begin = 10 * S, warn = plx_budget_warn_ns(PLX_WATCHED_DRIVER_CALL, 0),
+                  fatal = plx_budget_fatal_ns(PLX_WATCHED_DRIVER_CALL, 0);
+    struct plx_recovery recovery;
+    bool hangs = false;
+    int64_t now;
+    plx_recovery_init(&recovery, begin);
+    plx_recovery_started(&recovery, begin);
+    for (now = begin; !hangs; now += 100 * MS) {
+        plx_recovery_progress(&recovery, PLX_THREAD_CAMERAS, PLX_WATCHED_DRIVER_CALL, begin);
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_WATCHED_SOURCE, now);
+        plx_recovery_waiting(&recovery, now, PLX_HEALTH_CAMERA_LOST_LEFT, true); /* its reader knows nothing of it */
+        hangs = plx_recovery_tick(&recovery, now);
+        assert_int_equal(recovery.late, now - begin > warn);
+        assert_true(recovery.away_ns <= begin + warn);
+        assert_true(now <= begin + fatal + 100 * MS);
+    }
+    assert_int_equal(recovery.suspect, PLX_THREAD_CAMERAS);
+    assert_int_equal(plx_recovery_activity(&recovery)->doing, PLX_WATCHED_DRIVER_CALL);
+    assert_true(recovery.health & PLX_HEALTH_LATE);
+
+    plx_recovery_died(&recovery, now, false); /* and the next one is stuck in it before it has threads */
+    plx_recovery_started(&recovery, now);
+    const int64_t born = now;
+    for (hangs = false; !hangs; now += 100 * MS) {
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_WATCHED_DRIVER_CALL, born);
+        hangs = plx_recovery_tick(&recovery, now);
+    }
+    assert_int_equal(plx_recovery_activity(&recovery)->doing, PLX_WATCHED_DRIVER_CALL);
+    assert_true(now - born <= fatal + 200 * MS);
+    assert_true(plx_recovery_is_well(&recovery, begin + PLX_RECOVERY_BUDGET_NS));
+    assert_false(plx_recovery_is_well(&recovery, begin + warn + PLX_RECOVERY_BUDGET_NS + 1));
+}
+
+/* Each thread but the working one, busy with what is its own: idle is never late, busy is. */
+static void any_thread_that_hangs_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        enum plx_thread thread;
+        int what;
+    } rows[] = {
+        {PLX_THREAD_CAMERAS, PLX_WATCHED_CAMERAS},   {PLX_THREAD_CAMERAS, PLX_WATCHED_DRIVER_CALL},
+        {PLX_THREAD_FEED, PLX_WATCHED_FEED},         {PLX_THREAD_DECODE, PLX_WATCHED_DECODE},
+        {PLX_THREAD_DECODE + 3, PLX_WATCHED_DECODE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct plx_recovery recovery = running_at(10 * S);
+        const int64_t warn = plx_budget_warn_ns(rows[i].what, PERIOD), fatal = plx_budget_fatal_ns(rows[i].what, PERIOD);
+        for (int64_t now = 10 * S; now <= 10 * S + fatal; now += 33 * MS) { /* frames come all the time */
+            plx_recovery_frame(&recovery, now, 0, PERIOD, MS);
+            plx_recovery_progress(&recovery, rows[i].thread, rows[i].what, 10 * S);
+            assert_false(plx_recovery_tick(&recovery, now));
+            assert_int_equal(recovery.late, now - 10 * S > warn);
+            assert_int_equal(recovery.suspect, recovery.late ? rows[i].thread : PLX_THREAD_WORK);
+        }
+        assert_true(plx_recovery_tick(&recovery, 10 * S + fatal + 1));
+        plx_recovery_frame(&recovery, 100 * S, 0, PERIOD, MS);
+        plx_recovery_progress(&recovery, rows[i].thread, PLX_WATCHED_IDLE, 10 * S);
+        assert_false(plx_recovery_tick(&recovery, 100 * S));
+        assert_false(recovery.late);
+    }
+}
+
+static void an_engine_that_does_not_die_is_the_end_of_wellness(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    assert_true(plx_recovery_is_well(&recovery, 11 * S));
+    plx_recovery_undead(&recovery);
+    assert_false(plx_recovery_is_well(&recovery, 11 * S));
+    assert_int_equal(recovery.state, PLX_STATE_FAILED);
+    assert_false(plx_recovery_wants_engine(&recovery, 100 * S)); /* two would fight for the cameras */
+    plx_recovery_died(&recovery, 12 * S, false);                 /* after all */
+    assert_true(plx_recovery_is_well(&recovery, 12 * S));
+    assert_true(plx_recovery_wants_engine(&recovery, 13 * S));
 }
 
 static void failed_when_the_budget_is_spent_and_running_again_with_a_frame(void **state)
@@ -197,7 +278,7 @@ static void what_hangs_is_late_and_then_lost(void **state)
         const int64_t warn = plx_budget_warn_ns(what, PERIOD), fatal = plx_budget_fatal_ns(what, PERIOD);
         assert_true(what == PLX_WATCHED_SOURCE || warn <= 100 * MS + PERIOD);
         assert_true(warn < fatal && fatal <= 3 * S);
-        plx_recovery_progress(&recovery, what, 10 * S);
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, what, 10 * S);
         assert_false(plx_recovery_tick(&recovery, 10 * S + warn));
         assert_int_equal(recovery.state, PLX_STATE_RUNNING);
         assert_false(recovery.late);
@@ -205,7 +286,7 @@ static void what_hangs_is_late_and_then_lost(void **state)
         assert_int_equal(recovery.state, PLX_STATE_DEGRADED);
         assert_int_equal(recovery.health, PLX_HEALTH_LATE);
         assert_true(recovery.late);
-        assert_int_equal(recovery.doing, what);
+        assert_int_equal(plx_recovery_activity(&recovery)->doing, what);
         assert_false(plx_recovery_tick(&recovery, 10 * S + fatal));
         assert_true(plx_recovery_tick(&recovery, 10 * S + fatal + 1));
         assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
@@ -262,6 +343,9 @@ int main(void)
         cmocka_unit_test(a_silent_camera_is_flagged_by_its_name),
         cmocka_unit_test(every_row_of_the_health_table_is_filled),
         cmocka_unit_test(cameras_that_never_came_are_waited_for),
+        cmocka_unit_test(away_counts_only_while_somebody_looks),
+        cmocka_unit_test(any_thread_that_hangs_is_named),
+        cmocka_unit_test(an_engine_that_does_not_die_is_the_end_of_wellness),
         cmocka_unit_test(failed_when_the_budget_is_spent_and_running_again_with_a_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

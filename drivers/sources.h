@@ -68,9 +68,9 @@ int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_o
                          struct plx_why *why);
 
 /* OPTIONS' texts must outlive the source. Cameras are opened and asked, and only a start sets anything, so that making a source
- * disturbs no other one of the same cameras. A camera that is not there is looked for, as one that went away; `rate_hz` is the
- * wished-for one until then. From the start on whatever a camera refuses is told as if it had gone, and tried again for ever.
- * Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO, and BUSY where a driver lets only one program open. */
+ * disturbs no other one of the same cameras. A camera that is not there, or that another process has to itself, is looked for,
+ * as one that went away; `rate_hz` is the wished-for one until then. From the start on whatever a camera refuses is told as if
+ * it had gone, and tried again for ever. Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_why *why);
 

@@ -88,7 +88,8 @@ int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why)
         int result = plx_v4l2_camera_open(&rig->camera[i], why);
         if (result == 0)
             result = agree(rig, &rig->camera[i], why);
-        if (result < 0 && result != PLX_ERR_LOST && !rig->patient)
+        const bool later = result == PLX_ERR_LOST || result == PLX_ERR_BUSY; /* it may be the engine that this one replaces */
+        if (result < 0 && !later && !rig->patient)
             return result;
         if (result < 0)
             plx_v4l2_camera_close(&rig->camera[i]);

@@ -33,7 +33,8 @@ int plx_v4l2_rig_init(struct plx_v4l2_rig *rig); /* without cameras. NOMEM */
 void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig);
 
 /* Opens the cameras, of which `rule`, `wish` and the like are set, and checks them without setting anything. One that is not
- * there is looked for from the start on, as one that goes away later; if the rig is patient, so is one that refuses. Else the
+ * there, or that another process has to itself, is looked for from the start on, as one that goes away later; if the rig is
+ * patient, so is one that refuses. Else the
  * errors of plx_v4l2_camera_open; UNSUPPORTED if they do not give pictures of one kind. */
 int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/target/cameras.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,12 @@
 #define BRIGHTER 1.2    /* at four times the exposure */
 #define PATIENCE_NS (2 * PLX_NS_PER_S)
 
+/* Whether SENTENCE, why a camera was lost, is that another program has it. */
+static bool is_in_use(const char *sentence)
+{
+    return strstr(sentence, "another program") || strstr(sentence, strerror(EBUSY));
+}
+
 /* The next pair, whose captures are the caller's; false with the outcome failed when none comes. */
 static bool next_pair(struct plx_source *source, struct plx_pairing *pairing, struct plx_capture ret_pair[PLX_EYES],
                       struct check_outcome *outcome)
@@ -30,8 +37,11 @@ static bool next_pair(struct plx_source *source, struct plx_pairing *pairing, st
     while (!paired.paired) {
         const int result = source->ops->next(source, deadline, &capture);
         if (result < 0) {
-            check_fail(outcome, "no pair in %d s: %s. %s", (int)(PATIENCE_NS / PLX_NS_PER_S), plx_strerror(result),
-                       result == PLX_ERR_TIMEOUT ? "" : source->why.text);
+            if (is_in_use(source->why.text))
+                check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", source->why.text);
+            else
+                check_fail(outcome, "no pair in %d s: %s. %s", (int)(PATIENCE_NS / PLX_NS_PER_S), plx_strerror(result),
+                           source->why.text);
             return false;
         }
         if (plx_pairing_push(pairing, &capture, &paired) < 0) {
@@ -66,9 +76,7 @@ static bool start(struct plx_source *source, struct check_outcome *outcome)
 {
     struct plx_why why = {""};
     const int result = source->ops->start(source, &why);
-    if (result == PLX_ERR_BUSY)
-        check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", why.text);
-    else if (result < 0)
+    if (result < 0)
         check_fail(outcome, "cannot start: %s", why.text[0] ? why.text : plx_strerror(result));
     return result == 0;
 }
@@ -217,9 +225,7 @@ static bool open_cameras(const struct check_options *options, struct plx_config 
         return false;
     }
     result = plx_setup_open(setup, config, NULL, &report);
-    if (result == PLX_ERR_BUSY)
-        check_skip(ret, "in use; stop it first: systemctl stop parallaxd. %s", report.why.text);
-    else if (result < 0)
+    if (result < 0)
         check_fail(ret, "%s", report.why.text[0] ? report.why.text : plx_strerror(result));
     return result == 0;
 }

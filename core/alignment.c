@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/alignment.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define PATCH_WIDTH 32
 #define PATCH_HEIGHT 16
-#define REACH 3          /* rows up and down that are tried */
 #define MARGIN 8         /* an eighth of the image on each side is left out: there lenses are worst, and masked pixels lie */
 #define GOOD_SCORE 29491 /* of 32,768: correlation of 0.9 */
 #define CORNER 64        /* least squared gradient per pixel in the patch's weakest direction; noise of 4 levels makes 32 */
+#define NEAR_ROWS 3      /* further off than that the expected row is another place, not the slope of the same one */
+#define CLEAR_SCORE 983  /* by which that other place must be the better one: correlation of 0.03 */
 
-void plx_alignment_init(struct plx_alignment *alignment, int width, int height, int min_disparity, int disparities)
+/* Matches of a frame. */
+enum { TALL, ABOVE, EXPECTED, BELOW };
+
+/* Where a frame's patch is, and where it is looked for. */
+struct place {
+    int x, y;                                    /* of the patch, left */
+    int strip_x, strip_end, strip_y, strip_last; /* of the tall strip, right; ends are not part of it */
+    int expected;                                /* row in the right image where it should be found */
+};
+
+void plx_alignment_init(struct plx_alignment *alignment, int width, int height, double focal_length, int min_disparity,
+                        int disparities)
 {
-    *alignment =
-        (struct plx_alignment){.width = width, .height = height, .min_disparity = min_disparity, .disparities = disparities};
+    *alignment = (struct plx_alignment){.width = width,
+                                        .height = height,
+                                        .focal_length = focal_length,
+                                        .min_disparity = min_disparity,
+                                        .disparities = disparities};
 }
 
 static struct plx_image view(const struct plx_image *image, int x, int y, int width, int height)
@@ -37,22 +53,43 @@ static int spread(uint32_t count, uint32_t factor, int first, int last)
     return first + (int)((uint64_t)(count * factor) * (uint64_t)(last - first + 1) >> 32);
 }
 
-bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const struct plx_image *left,
-                         const struct plx_image *right, struct plx_image *ret_patch, struct plx_image *ret_strip)
+/* False where the image has no room for a patch. */
+static bool choose_place(const struct plx_alignment *alignment, struct place *ret_place)
 {
     const int width = alignment->width, height = alignment->height;
     const int nearest = alignment->min_disparity + alignment->disparities - 1;
     const int first_x = largest(width / MARGIN, alignment->min_disparity); /* so that the strip has room for the patch */
     const int last_x = smallest(width - width / MARGIN, width + nearest) - PATCH_WIDTH;
-    const int first_y = height / MARGIN + REACH, last_y = height - height / MARGIN - PATCH_HEIGHT - REACH;
-    const uint32_t count = alignment->frame * PLX_ALIGNMENT_PATCHES + (uint32_t)index;
+    const int first_y = largest(height / MARGIN, 1), last_y = height - first_y - PATCH_HEIGHT;
 
     if (last_x < first_x || last_y < first_y)
         return false;
-    const int x = spread(count, 0x9E3779B1u, first_x, last_x), y = spread(count, 0x85EBCA6Bu, first_y, last_y);
-    const int strip_x = largest(x - nearest, 0), strip_end = smallest(x - alignment->min_disparity + PATCH_WIDTH, width);
-    *ret_patch = view(left, x, y, PATCH_WIDTH, PATCH_HEIGHT);
-    *ret_strip = view(right, strip_x, y - REACH, strip_end - strip_x, PATCH_HEIGHT + 2 * REACH);
+    const int x = spread(alignment->frame, 0x9E3779B1u, first_x, last_x);
+    const int y = spread(alignment->frame, 0x85EBCA6Bu, first_y, last_y);
+    const double off = plx_row_fit_at(&alignment->fit, x + (PATCH_WIDTH - width) / 2.0, y + (PATCH_HEIGHT - height) / 2.0);
+    *ret_place = (struct place){
+        .x = x,
+        .y = y,
+        .strip_x = largest(x - nearest, 0),
+        .strip_end = smallest(x - alignment->min_disparity + PATCH_WIDTH, width),
+        .strip_y = largest(y - PLX_ALIGNMENT_REACH, 0),
+        .strip_last = smallest(y + PATCH_HEIGHT + PLX_ALIGNMENT_REACH, height),
+        .expected = largest(1, smallest((int)lround(y + off), height - PATCH_HEIGHT - 1)),
+    };
+    return true;
+}
+
+bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const struct plx_image *left,
+                         const struct plx_image *right, struct plx_image *ret_patch, struct plx_image *ret_strip)
+{
+    struct place place;
+
+    if (!choose_place(alignment, &place))
+        return false;
+    const int width = place.strip_end - place.strip_x;
+    *ret_patch = view(left, place.x, place.y, PATCH_WIDTH, PATCH_HEIGHT);
+    *ret_strip = index == TALL ? view(right, place.strip_x, place.strip_y, width, place.strip_last - place.strip_y)
+                               : view(right, place.strip_x, place.expected + index - EXPECTED, width, PATCH_HEIGHT);
     return true;
 }
 
@@ -77,26 +114,72 @@ static bool is_distinct(const struct plx_image *patch)
     return xx > least && yy > least && xx * yy - xy * xy >= least * (xx + yy);
 }
 
-static int count_bits(uint32_t bits)
+/* The row in the right image where a patch was found, to a part of a row if it is next to the expected one (vertex of the
+ * parabola through the scores there, above and below). False if it was found nowhere, or as well on the expected row as far
+ * from it: texture repeats. */
+static bool find_row(const struct place *place, const struct plx_template_match *found, double *ret_row)
 {
-    int count = 0;
-    for (; bits; bits &= bits - 1)
-        count++;
-    return count;
+    const int row = place->strip_y + found[TALL].y, off = row - place->expected;
+    const int score = found[EXPECTED].score, around = largest(score, largest(found[ABOVE].score, found[BELOW].score));
+
+    if (found[TALL].score < GOOD_SCORE || (abs(off) > NEAR_ROWS && around > found[TALL].score - CLEAR_SCORE))
+        return false;
+    const int bend = 2 * score - found[ABOVE].score - found[BELOW].score;
+    *ret_row = row;
+    if (abs(off) <= 1 && bend > 0) {
+        const double vertex = 0.5 * (found[BELOW].score - found[ABOVE].score) / bend; /* within half a row of the best one, */
+        const double first = off > 0 ? 0.5 : off < 0 ? -1 : -0.5, last = off < 0 ? -0.5 : off > 0 ? 1 : 0.5; /* where known */
+        *ret_row = place->expected + fmin(fmax(vertex, first), last);
+    }
+    return true;
 }
 
-bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found)
+static void add_vote(struct plx_alignment *alignment, struct plx_row_offset vote)
 {
-    struct plx_image patch, strip;
+    if (alignment->votes < PLX_ALIGNMENT_VOTES) {
+        alignment->vote[alignment->votes++] = vote;
+    } else {
+        alignment->vote[alignment->oldest] = vote;
+        alignment->oldest = (alignment->oldest + 1) % PLX_ALIGNMENT_VOTES;
+    }
+    alignment->fit = plx_row_fit(alignment->vote, alignment->votes, alignment->width / 2.0, alignment->height / 2.0);
+    if (2 * alignment->fit.inliers < PLX_ALIGNMENT_VOTES)
+        alignment->fit = (struct plx_row_fit){.inliers = 0};
+}
 
-    for (int i = 0; i < PLX_ALIGNMENT_PATCHES; i++) {
-        if (!plx_alignment_patch(alignment, i, left, left, &patch, &strip) || found[i].score < GOOD_SCORE ||
-            !is_distinct(&patch))
-            continue;
-        const bool off = abs(found[i].y - REACH) >= PLX_ALIGNMENT_ROWS;
-        alignment->off_bits = alignment->off_bits << 1 | off;
-        alignment->votes += alignment->votes < PLX_ALIGNMENT_VOTES;
+static struct plx_alignment_info describe(const struct plx_alignment *alignment)
+{
+    const struct plx_row_fit *fit = &alignment->fit;
+    const double along = fabs(fit->per_x) * alignment->width / 2.0, down = fabs(fit->per_y) * alignment->height / 2.0;
+
+    if (fit->inliers == 0)
+        return (struct plx_alignment_info){.patches = 0};
+    return (struct plx_alignment_info){
+        .patches = (uint32_t)fit->inliers,
+        .rows = (float)fit->rows,
+        .worst_rows = (float)(fabs(fit->rows) + along + down), /* in one of the corners */
+        .pitch_rad = (float)atan(fit->rows / alignment->focal_length),
+        .roll_rad = (float)-atan(fit->per_x),
+        .scale = (float)(1 + fit->per_y),
+    };
+}
+
+bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
+                        struct plx_alignment_info *ret_info)
+{
+    struct place place;
+
+    if (choose_place(alignment, &place)) {
+        const struct plx_image patch = view(left, place.x, place.y, PATCH_WIDTH, PATCH_HEIGHT);
+        double row;
+        if (find_row(&place, found, &row) && is_distinct(&patch))
+            add_vote(alignment, (struct plx_row_offset){
+                                    .x = place.strip_x + found[TALL].x + (PATCH_WIDTH - alignment->width) / 2.0,
+                                    .y = place.y + (PATCH_HEIGHT - alignment->height) / 2.0,
+                                    .rows = row - place.y,
+                                });
     }
     alignment->frame++;
-    return 2 * count_bits(alignment->off_bits) >= PLX_ALIGNMENT_VOTES;
+    *ret_info = describe(alignment);
+    return ret_info->worst_rows >= PLX_ALIGNMENT_ROWS;
 }

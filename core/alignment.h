@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calibration drift: whether a point still lies on the same row in both rectified images. In every frame a few patches of the
- * left image are looked for in the right one, some rows up and down as well (by the image operation match_template); those with
- * enough texture to tell vote for the row where they were found.
+ * Calibration drift: whether a point still lies on the same row in both rectified images, and by how many rows it is off. In
+ * every frame one patch of the left image is looked for in the right one (by the image operation match_template), far up and
+ * down. One with enough texture to tell votes for the offset where it was found; an affine map is fitted to the newest votes.
  */
 #ifndef PLX_CORE_ALIGNMENT_H
 #define PLX_CORE_ALIGNMENT_H
@@ -10,31 +10,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <parallax/frame.h>
+
 #include "core/image.h"
 #include "core/imageops.h"
+#include "core/row_fit.h"
 
-#define PLX_ALIGNMENT_PATCHES 2 /* in a frame */
-#define PLX_ALIGNMENT_VOTES 32  /* the newest ones count */
-#define PLX_ALIGNMENT_ROWS 2    /* rows off from which a vote is one against the calibration */
+#define PLX_ALIGNMENT_MATCHES 4 /* in a frame: over all rows in reach; on the expected row, the one above it, the one below */
+#define PLX_ALIGNMENT_REACH 24  /* rows up and down that are tried */
+#define PLX_ALIGNMENT_VOTES 32  /* the newest ones count; half of them must agree */
+#define PLX_ALIGNMENT_ROWS 2    /* rows off, at the worst place of the image, from which on it is a fault */
 
 struct plx_alignment {
-    int width, height; /* of the rectified images */
+    int width, height;   /* of the rectified images */
+    double focal_length; /* vertical, pixels */
     int min_disparity, disparities;
-    uint32_t frame;    /* number of the current one: it chooses the patches */
-    uint32_t votes;    /* so many until now */
-    uint32_t off_bits; /* the newest 32, 1 = rows off */
+    uint32_t frame; /* number of the current one: it chooses the patch */
+    int votes;      /* that there are in vote */
+    int oldest;     /* of them, once there are PLX_ALIGNMENT_VOTES */
+    struct plx_row_offset vote[PLX_ALIGNMENT_VOTES];
+    struct plx_row_fit fit; /* of the votes; without inliers: they do not agree, or are too few */
 };
 
-void plx_alignment_init(struct plx_alignment *alignment, int width, int height, int min_disparity, int disparities);
+void plx_alignment_init(struct plx_alignment *alignment, int width, int height, double focal_length, int min_disparity,
+                        int disparities);
 
-/* Where patch INDEX of the current frame is, and the strip in which to look for it, as views of LEFT and RIGHT (U8 rectified).
- * False where the image has no room for it: for all of them in every frame, or for none. */
+/* What match INDEX of the current frame looks for, and the strip in which to look for it, as views of LEFT and RIGHT (U8
+ * rectified). False where the image has no room for it: for all of them in every frame, or for none. */
 bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const struct plx_image *left,
                          const struct plx_image *right, struct plx_image *ret_patch, struct plx_image *ret_strip);
 
-/* Takes the answers, found[PLX_ALIGNMENT_PATCHES], of the current frame (those without a patch do not count) and goes on to the
- * next. LEFT must be readable by the CPU. True while at least half of the newest 32 votes say that rows are off by 2 or more.
- */
-bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found);
+/* Takes the answers, found[PLX_ALIGNMENT_MATCHES], of the current frame and goes on to the next. LEFT must be readable by the
+ * CPU; *ret_info is what is known now. True while rows are off by PLX_ALIGNMENT_ROWS or more. */
+bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
+                        struct plx_alignment_info *ret_info);
 
 #endif

@@ -55,7 +55,7 @@ static uint32_t judge_rectified(const struct plx_pass *pass)
     const struct plx_image left = plx_pipeline_plane(pass->frame, PLX_PLANE_LEFT);
     uint32_t health = plx_judge_pictures(pass);
 
-    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->found))
+    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->found, &pass->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
     return health;
 }

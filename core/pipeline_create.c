@@ -128,7 +128,7 @@ static int allocate_results(struct plx_pipeline *pipeline)
     if (result == 0)
         result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
     if (result == 0)
-        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_PATCHES * sizeof *pipeline->found, &found);
+        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_MATCHES * sizeof *pipeline->found, &found);
     if (result != 0)
         return result;
     pipeline->regions = regions;
@@ -233,7 +233,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);
-    plx_alignment_init(&pipeline->alignment, width, height, params->match.min_disparity, params->match.disparities);
+    plx_alignment_init(&pipeline->alignment, width, height, pipeline->calibration.fy, params->match.min_disparity,
+                       params->match.disparities);
     result = prepare_ranges(pipeline, why);
     if (result < 0)
         goto fail;

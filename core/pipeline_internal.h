@@ -75,7 +75,7 @@ struct plx_pipeline {
     struct plx_freeze freeze[PLX_EYES]; /* what pictures before this one looked like */
     struct plx_light light;
     struct plx_alignment alignment;
-    struct plx_template_match *found; /* [PLX_ALIGNMENT_PATCHES] */
+    struct plx_template_match *found; /* [PLX_ALIGNMENT_MATCHES] */
 
     struct plx_pass pass; /* the frame on its way, from begin to end */
 

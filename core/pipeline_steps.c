@@ -79,7 +79,7 @@ int plx_step_match_rows(struct plx_pass *pass)
     struct plx_image patch, strip;
 
     int result = go_to_lane(pass, BESIDE);
-    for (int i = 0; i < PLX_ALIGNMENT_PATCHES && result == 0; i++)
+    for (int i = 0; i < PLX_ALIGNMENT_MATCHES && result == 0; i++)
         if (plx_alignment_patch(&pipeline->alignment, i, &pass->rectified[PLX_LEFT], &pass->rectified[PLX_RIGHT], &patch,
                                 &strip))
             result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->found[i]);

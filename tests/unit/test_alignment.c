@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far rows are off, measured on real pairs (skipped where they are missing) and on the synthetic scene, whose right picture
+ * is bent by known numbers; pictures that repeat themselves or show nothing; and the fit alone.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/alignment.h"
+#include "cpu/cpu.h"
+#include "drivers/png.h"
+#include "drivers/scene.h"
+#include "tests/scratch.h"
+
+#define MAX_WIDTH 1280
+#define MAX_HEIGHT 600
+#define FRAMES 200
+
+struct bend {
+    double rows, roll_deg, scale;
+};
+
+struct pair {
+    char name[64];
+    int width, height, disparities;
+    uint8_t *pixels[PLX_EYES];
+};
+
+static struct plx_stages *stages;
+static uint8_t bent[MAX_HEIGHT * MAX_WIDTH];
+
+static int begin(void **state)
+{
+    const struct plx_limits limits = {.width = MAX_WIDTH, .height = MAX_HEIGHT, .disparities = 256, .threads = 1};
+    (void)state;
+    return plx_cpu_create(&limits, &stages);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    stages->ops->destroy(stages);
+    return 0;
+}
+
+/* The right picture as a camera sees it that is turned about its axis, larger and lower by BEND. */
+static void bend_right(const struct pair *pair, struct bend bend)
+{
+    const double angle = bend.roll_deg * M_PI / 180, c = cos(angle) / bend.scale, s = sin(angle) / bend.scale;
+    const double cx = (pair->width - 1) / 2.0, cy = (pair->height - 1) / 2.0;
+
+    memset(bent, 0, sizeof bent);
+    for (int y = 0; y < pair->height; y++)
+        for (int x = 0; x < pair->width; x++) {
+            const double u = x - cx, v = y - cy - bend.rows, from_x = cx + c * u - s * v, from_y = cy + s * u + c * v;
+            const int x0 = (int)floor(from_x), y0 = (int)floor(from_y);
+            if (x0 < 0 || y0 < 0 || x0 + 1 >= pair->width || y0 + 1 >= pair->height)
+                continue;
+            const uint8_t *p = pair->pixels[PLX_RIGHT] + y0 * pair->width + x0;
+            const double fx = from_x - x0, fy = from_y - y0;
+            bent[y * pair->width + x] = (uint8_t)lround((1 - fy) * ((1 - fx) * p[0] + fx * p[1]) +
+                                                        fy * ((1 - fx) * p[pair->width] + fx * p[pair->width + 1]));
+        }
+}
+
+/* Looks at the pair FRAMES times; the first frame with a flag, FRAMES if there is none. */
+static int look(const struct pair *pair, struct plx_alignment_info *ret_info)
+{
+    const struct plx_image left = {pair->pixels[PLX_LEFT], pair->width, pair->height, (size_t)pair->width, PLX_U8};
+    const struct plx_image right = {bent, pair->width, pair->height, (size_t)pair->width, PLX_U8};
+    struct plx_template_match found[PLX_ALIGNMENT_MATCHES];
+    struct plx_image patch, strip;
+    struct plx_alignment alignment;
+    int flagged = FRAMES;
+
+    plx_alignment_init(&alignment, pair->width, pair->height, pair->width, 0, pair->disparities);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        for (int i = 0; i < PLX_ALIGNMENT_MATCHES; i++) {
+            assert_true(plx_alignment_patch(&alignment, i, &left, &right, &patch, &strip));
+            assert_int_equal(stages->ops->image.match_template(stages, &strip, &patch, &found[i]), 0);
+        }
+        if (plx_alignment_look(&alignment, &left, found, ret_info) && frame < flagged)
+            flagged = frame;
+    }
+    return flagged;
+}
+
+static bool read_pair(const char *directory, int disparities, struct pair *ret_pair)
+{
+    struct plx_image image;
+    char path[256];
+
+    *ret_pair = (struct pair){.disparities = disparities};
+    snprintf(ret_pair->name, sizeof ret_pair->name, "%s", directory);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(path, sizeof path, "%s/%s/%s.png", PLX_TEST_DATA, directory, eye ? "right" : "left");
+        if (plx_png_read(path, &image, NULL) < 0)
+            return false;
+        ret_pair->width = image.width;
+        ret_pair->height = image.height;
+        assert_true(image.type == PLX_U8 && image.width <= MAX_WIDTH && image.height <= MAX_HEIGHT);
+        ret_pair->pixels[eye] = malloc((size_t)image.width * (size_t)image.height);
+        for (int y = 0; y < image.height; y++)
+            memcpy(ret_pair->pixels[eye] + y * image.width, plx_row(&image, y), (size_t)image.width);
+        free(image.data);
+    }
+    return true;
+}
+
+/* --- real pairs -------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *directory;
+    int disparities;
+} real[] = {{"stereo/aloe_half", 128},      {"stereo/fc2_640x480", 64}, {"stereo/kitti12_000003", 128},
+            {"stereo/kitti12_000076", 128}, {"stereo/motorcycle", 64},  {"stereo/teddy", 64},
+            {"stereo/tsukuba", 64}};
+
+static const struct bend bends[] = {
+    {0, 0, 1},    {1, 0, 1},    {2, 0, 1},   {-2, 0, 1},   {5, 0, 1},      {8, 0, 1},  {16, 0, 1},
+    {24, 0, 1},   {-24, 0, 1},  {0, 0.5, 1}, {0, 1, 1},    {0, 2, 1},      {0, -2, 1}, {0, 0, 1.01},
+    {0, 0, 1.03}, {0, 0, 0.97}, {8, 1, 1},   {8, 1, 1.01}, {-5, -1, 0.99},
+};
+
+/* How far the worst corner is off by BEND. */
+static double worst_of(const struct pair *pair, struct bend bend)
+{
+    return fabs(bend.rows) + pair->width / 2.0 * fabs(sin(bend.roll_deg * M_PI / 180)) +
+           pair->height / 2.0 * fabs(bend.scale - 1);
+}
+
+static void expect_near(const struct pair *pair, struct bend bend, const char *what, double got, double expected,
+                        double tolerance)
+{
+    if (!(fabs(got - expected) <= tolerance))
+        fail_msg("%s bent by %g rows, %g degrees, scale %g: %s is %g, expected %g to within %g", pair->name, bend.rows,
+                 bend.roll_deg, bend.scale, what, got, expected, tolerance);
+}
+
+/* The pairs themselves are rectified to half a row and a third of a degree. */
+static void check_bend(const struct pair *pair, struct bend bend)
+{
+    const double worst = worst_of(pair, bend);
+    struct plx_alignment_info info;
+
+    bend_right(pair, bend);
+    const int flagged = look(pair, &info);
+    assert_true(info.patches >= PLX_ALIGNMENT_VOTES / 2);
+    expect_near(pair, bend, "rows", (double)info.rows, bend.rows, 0.5 + 0.05 * fabs(bend.rows));
+    expect_near(pair, bend, "worst_rows", (double)info.worst_rows, worst, 1 + 0.1 * worst);
+    expect_near(pair, bend, "pitch_rad", (double)info.pitch_rad, atan(bend.rows / pair->width), 0.002);
+    expect_near(pair, bend, "roll in degrees", (double)info.roll_rad * 180 / M_PI, bend.roll_deg,
+                0.15 + 0.1 * fabs(bend.roll_deg));
+    expect_near(pair, bend, "scale", (double)info.scale, bend.scale, 0.005);
+    if ((worst >= 2.5 || fabs(bend.rows) >= 2) && flagged == FRAMES)
+        fail_msg("%s bent by %g rows, %g degrees, scale %g has no flag", pair->name, bend.rows, bend.roll_deg, bend.scale);
+    if (worst <= 1 && flagged < FRAMES)
+        fail_msg("%s bent by %g rows only has a flag", pair->name, bend.rows);
+}
+
+static void free_pair(struct pair *pair)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        free(pair->pixels[eye]);
+}
+
+static void real_pairs_are_measured_however_they_are_bent(void **state)
+{
+    (void)state;
+    int pairs = 0;
+
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++) {
+        struct pair pair;
+        if (!read_pair(real[i].directory, real[i].disparities, &pair))
+            continue;
+        for (size_t k = 0; k < sizeof bends / sizeof *bends; k++)
+            check_bend(&pair, bends[k]);
+        free_pair(&pair);
+        pairs++;
+    }
+    if (pairs == 0) {
+        print_message("    skipped: no data in %s\n", PLX_TEST_DATA);
+        skip();
+    }
+    print_message("    %d pairs, each bent in %zu ways\n", pairs, sizeof bends / sizeof *bends);
+}
+
+static void good_real_pairs_have_no_flag(void **state)
+{
+    (void)state;
+    int pairs = 0;
+
+    for (int i = 0; i < 200; i++) {
+        char directory[64];
+        struct pair pair;
+        struct plx_alignment_info info;
+        snprintf(directory, sizeof directory, "kitti_dev/%06d", i);
+        if (!read_pair(directory, 128, &pair))
+            continue;
+        bend_right(&pair, (struct bend){0, 0, 1});
+        assert_int_equal(look(&pair, &info), FRAMES);
+        free_pair(&pair);
+        pairs++;
+    }
+    if (pairs == 0) {
+        print_message("    skipped: no data in %s\n", PLX_TEST_DATA);
+        skip();
+    }
+    print_message("    %d pairs without a flag\n", pairs);
+}
+
+/* --- made pairs -------------------------------------------------------------------------------------------------- */
+
+#define WIDTH 320
+#define HEIGHT 240
+
+static uint8_t made[PLX_EYES][HEIGHT * WIDTH];
+static struct pair made_pair = {"made", WIDTH, HEIGHT, 64, {made[PLX_LEFT], made[PLX_RIGHT]}};
+
+static void synthetic_scenes_are_measured_however_they_are_bent(void **state)
+{
+    (void)state;
+    struct plx_scene scene;
+
+    plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_image image = {made[eye], WIDTH, HEIGHT, WIDTH, PLX_U8};
+        assert_int_equal(plx_scene_render(&scene, 0, 0, (enum plx_eye)eye, 10000, 1, &image), 0);
+    }
+    for (size_t k = 0; k < sizeof bends / sizeof *bends; k++)
+        check_bend(&made_pair, bends[k]);
+}
+
+static int noise(uint64_t *random, int levels)
+{
+    return levels ? (int)(scratch_random(random) % (unsigned)(2 * levels + 1)) - levels : 0;
+}
+
+/* A chessboard, a wall of bricks, a facade of like windows: each repeats itself within reach of the search. */
+static int repeating(int kind, int x, int y)
+{
+    static uint8_t window[20][24];
+    uint64_t random = 7;
+
+    if (window[0][0] == 0)
+        for (size_t i = 0; i < sizeof window; i++)
+            window[i / 24][i % 24] = (uint8_t)(40 + scratch_random(&random) % 160);
+    switch (kind) {
+    case 0:
+        return (x / 16 + y / 16) % 2 ? 200 : 60;
+    case 1:
+        return y % 10 < 2 || (x + y / 10 % 2 * 12) % 24 < 2 ? 180 : 90;
+    default:
+        return window[y % 20][x % 24];
+    }
+}
+
+static void pictures_that_repeat_themselves_raise_no_flag(void **state)
+{
+    (void)state;
+    uint64_t random = scratch_seed();
+
+    for (int kind = 0; kind < 3; kind++)
+        for (int levels = 0; levels <= 8; levels += 4) {
+            struct plx_alignment_info info;
+            for (int i = 0; i < HEIGHT * WIDTH; i++)
+                for (int eye = 0; eye < PLX_EYES; eye++)
+                    made[eye][i] = (uint8_t)(repeating(kind, i % WIDTH + eye * 9, i / WIDTH) + noise(&random, levels));
+            bend_right(&made_pair, (struct bend){0, 0, 1});
+            if (look(&made_pair, &info) < FRAMES)
+                fail_msg("pattern %d with noise of %d levels has a flag, rows %g; PLX_TEST_SEED=%llu", kind, levels,
+                         (double)info.rows, (unsigned long long)scratch_seed());
+        }
+}
+
+static void pictures_that_show_nothing_are_not_measured(void **state)
+{
+    (void)state;
+    uint64_t random = scratch_seed();
+    struct plx_alignment_info info;
+
+    for (int levels = 0; levels <= 4; levels += 2) {
+        for (int i = 0; i < HEIGHT * WIDTH; i++)
+            for (int eye = 0; eye < PLX_EYES; eye++)
+                made[eye][i] = (uint8_t)(100 + noise(&random, levels));
+        bend_right(&made_pair, (struct bend){0, 0, 1});
+        assert_int_equal(look(&made_pair, &info), FRAMES);
+        assert_int_equal(info.patches, 0);
+    }
+}
+
+/* --- the fit alone ----------------------------------------------------------------------------------------------- */
+
+#define OFFSETS 32
+#define FITS 1000
+
+static double uniform(uint64_t *random, double first, double last)
+{
+    return first + (last - first) * (double)(scratch_random(random) % 1000000) / 1e6;
+}
+
+/* A third of the offsets is wrong. */
+static void the_fit_finds_what_most_offsets_say(void **state)
+{
+    (void)state;
+    uint64_t random = scratch_seed();
+    struct plx_row_offset offset[OFFSETS];
+    int good = 0;
+
+    for (int round = 0; round < FITS; round++) {
+        const double rows = uniform(&random, -20, 20), per_x = uniform(&random, -0.03, 0.03),
+                     per_y = uniform(&random, -0.03, 0.03);
+        for (int i = 0; i < OFFSETS; i++) {
+            offset[i] = (struct plx_row_offset){.x = uniform(&random, -240, 240), .y = uniform(&random, -180, 180)};
+            offset[i].rows = i % 3 == 0 ? uniform(&random, -24, 24)
+                                        : rows + per_x * offset[i].x + per_y * offset[i].y + uniform(&random, -0.3, 0.3);
+        }
+        const struct plx_row_fit fit = plx_row_fit(offset, OFFSETS, 320, 240);
+        const double tolerance = fabs(per_x) * 240 + fabs(per_y) * 180 < 3 ? 2.5 : 1.5; /* small slopes are held back */
+        good += fit.inliers >= OFFSETS / 2 && fabs(fit.rows - rows) < 1 && fabs(fit.per_x - per_x) * 320 < tolerance &&
+                fabs(fit.per_y - per_y) * 240 < tolerance;
+    }
+    print_message("    %d of %d fits are right\n", good, FITS);
+    assert_true(good >= FITS * 97 / 100);
+}
+
+static void the_fit_makes_no_slopes_of_little(void **state)
+{
+    (void)state;
+    uint64_t random = scratch_seed();
+    struct plx_row_offset offset[OFFSETS];
+
+    assert_int_equal(plx_row_fit(offset, 0, 320, 240).inliers, 0);
+    for (int round = 0; round < FITS; round++) {
+        const int count = 1 + round % OFFSETS;
+        for (int i = 0; i < count; i++)
+            offset[i] = (struct plx_row_offset){uniform(&random, 150, 170), uniform(&random, -100, -80),
+                                                uniform(&random, -0.35, 0.35)}; /* all in one corner */
+        const struct plx_row_fit fit = plx_row_fit(offset, count, 320, 240);
+        assert_int_equal(fit.inliers, count);
+        for (int corner = 0; corner < 4; corner++)
+            assert_true(fabs(plx_row_fit_at(&fit, corner & 1 ? 320 : -320, corner & 2 ? 240 : -240)) < 1.9);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_pairs_are_measured_however_they_are_bent),
+        cmocka_unit_test(good_real_pairs_have_no_flag),
+        cmocka_unit_test(synthetic_scenes_are_measured_however_they_are_bent),
+        cmocka_unit_test(pictures_that_repeat_themselves_raise_no_flag),
+        cmocka_unit_test(pictures_that_show_nothing_are_not_measured),
+        cmocka_unit_test(the_fit_finds_what_most_offsets_say),
+        cmocka_unit_test(the_fit_makes_no_slopes_of_little),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -99,8 +99,11 @@ struct plx_row_fit plx_row_fit(const struct plx_row_offset *offset, int count, d
 {
     struct plx_row_fit best = {0};
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        const double other = offset[(i + count / 2) % count].rows; /* while half of them is from before something changed */
         compare(offset, count, (struct plx_row_fit){.rows = offset[i].rows}, &best);
+        compare(offset, count, (struct plx_row_fit){.rows = (offset[i].rows + other) / 2}, &best);
+    }
     const struct plx_row_fit tilted = best_tilted(offset, count, LEAST_SPREAD * half_width * half_height);
     const bool is_tilted = tilted.inliers > best.inliers + count / TILT_GAIN;
     if (is_tilted)

@@ -95,6 +95,23 @@ static void print_source(FILE *out, const struct plx_frame *frame)
            frame->source == PLX_SOURCE_SYNTHETIC);
 }
 
+/* Nothing where it is not measured. */
+static void print_alignment(FILE *out, const struct plx_alignment_info *alignment)
+{
+    if (alignment->patches == 0)
+        return;
+    single(out, "parallax_alignment_rows_pixels", "gauge",
+           "How far a point at the centre of the image lies lower in the right image.", (double)alignment->rows);
+    single(out, "parallax_alignment_worst_rows_pixels", "gauge",
+           "Largest distance of a point's rows in both images; from 2 on misaligned.", (double)alignment->worst_rows);
+    single(out, "parallax_alignment_pitch_radians", "gauge", "Rotation of the right camera that explains the offset of rows.",
+           (double)alignment->pitch_rad);
+    single(out, "parallax_alignment_roll_radians", "gauge", "Rotation of the right camera about its view axis.",
+           (double)alignment->roll_rad);
+    single(out, "parallax_alignment_scale_ratio", "gauge", "Size of the right image relative to the left one.",
+           (double)alignment->scale);
+}
+
 /* What a frame says of the world: only while it is news. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
@@ -122,6 +139,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
          "Time that each stage took for the newest frame; a GPU's, of all stages, is in obstacles.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
+    print_alignment(out, &frame->alignment);
     print_cameras(out, frame);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "app/cli/age.h"
+#include "app/cli/alignment_text.h"
 #include "app/cli/obstacle_text.h"
 #include "app/cli/raw.h"
 #include "core/clock.h"
@@ -73,6 +74,7 @@ static void print_ground(const struct plx_ground_info *ground)
 static void print_geometry(const struct plx_frame *frame)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
+    char rows[PLX_ALIGNMENT_TEXT];
 
     printf("picture       %u x %u, ", frame->width, frame->height);
     if (plx_frame_is_raw(frame)) {
@@ -82,6 +84,8 @@ static void print_geometry(const struct plx_frame *frame)
     printf("disparities %d to %d px\n", frame->min_disparity, frame->min_disparity + (int)frame->disparities - 1);
     printf("calibration   focal length %.2f px, centre %.2f, %.2f, baseline %.4f m\n", calibration->fx, calibration->cx,
            calibration->cy, calibration->baseline_m);
+    plx_alignment_text(&frame->alignment, rows, sizeof rows);
+    printf("rows          %s\n", rows);
 }
 
 /* What holds of the pictures, however old the last one is. */

@@ -142,8 +142,8 @@ struct plx_alignment_info {
     uint32_t patches; /* that the fit rests on; 0: not measured, and the other numbers are 0 */
     float rows;       /* offset at the centre of the image, pixels */
     float worst_rows; /* largest absolute offset in the image, pixels */
-    float pitch_rad;  /* rotation of the right camera about its x axis that explains rows */
-    float roll_rad;   /* about its view axis, from the change of the offset along a row */
+    float pitch_rad;  /* rotation of the right camera about its x axis that explains rows; positive: it looks up */
+    float roll_rad;   /* about its view axis, from the change of the offset along a row; positive: clockwise */
     float scale;      /* size of the right image relative to the left one, from its change along a column; 1 = equal */
 };
 

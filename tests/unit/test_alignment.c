@@ -18,15 +18,12 @@
 #include "cpu/cpu.h"
 #include "drivers/png.h"
 #include "drivers/scene.h"
+#include "tests/bend.h"
 #include "tests/scratch.h"
 
 #define MAX_WIDTH 1280
 #define MAX_HEIGHT 600
 #define FRAMES 200
-
-struct bend {
-    double rows, roll_deg, scale;
-};
 
 struct pair {
     char name[64];
@@ -51,24 +48,9 @@ static int end(void **state)
     return 0;
 }
 
-/* The right picture as a camera sees it that is turned about its axis, larger and lower by BEND. */
 static void bend_right(const struct pair *pair, struct bend bend)
 {
-    const double angle = bend.roll_deg * M_PI / 180, c = cos(angle) / bend.scale, s = sin(angle) / bend.scale;
-    const double cx = (pair->width - 1) / 2.0, cy = (pair->height - 1) / 2.0;
-
-    memset(bent, 0, sizeof bent);
-    for (int y = 0; y < pair->height; y++)
-        for (int x = 0; x < pair->width; x++) {
-            const double u = x - cx, v = y - cy - bend.rows, from_x = cx + c * u - s * v, from_y = cy + s * u + c * v;
-            const int x0 = (int)floor(from_x), y0 = (int)floor(from_y);
-            if (x0 < 0 || y0 < 0 || x0 + 1 >= pair->width || y0 + 1 >= pair->height)
-                continue;
-            const uint8_t *p = pair->pixels[PLX_RIGHT] + y0 * pair->width + x0;
-            const double fx = from_x - x0, fy = from_y - y0;
-            bent[y * pair->width + x] = (uint8_t)lround((1 - fy) * ((1 - fx) * p[0] + fx * p[1]) +
-                                                        fy * ((1 - fx) * p[pair->width] + fx * p[pair->width + 1]));
-        }
+    bend_picture(pair->pixels[PLX_RIGHT], pair->width, pair->height, bend, bent);
 }
 
 /* Looks at the pair FRAMES times; the first frame with a flag, FRAMES if there is none. */

@@ -2,6 +2,8 @@
 /* A reload that cannot be: without memory for its ring, without a frame from its engine, one upon the other. */
 #include "tests/system/fault.h"
 
+#include "tests/system/notified.h"
+
 #define MATCH(disparities) "match:\n  disparities: " disparities "\n  paths: 4\n"
 #define SLOTS "publish:\n  slots: 64\n"
 #define RIGHT "publish:\n  right: true\n" /* larger frames: another ring */
@@ -134,6 +136,23 @@ static void an_engine_that_dies_with_the_new_configuration_is_taken_back(void **
     expect_taken_back("");
 }
 
+/* systemd's reload ends when it is decided, and `systemctl status` says how. */
+static void systemd_is_told_of_a_reload_that_is_taken_back(void **state)
+{
+    (void)state;
+    hear_notifications(10000);
+    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
+
+    reload(damaged_replay(""));
+    expect_notification("RELOADING=1", "", START_MS);
+    expect_notification("READY=1", "", START_MS);
+    running_frame(client, START_MS);
+    expect_notification("STATUS=running", "configuration kept as it was: the new one opened but gave no frame", START_MS);
+    hear_no_notifications();
+    stop_daemon();
+    plx_disconnect(client);
+}
+
 static void clients_keep_their_ring_when_a_new_one_is_taken_back(void **state)
 {
     (void)state;
@@ -185,6 +204,7 @@ int main(void)
         TEST(a_ring_that_does_not_fit_is_refused_before_anything_is_touched),
         TEST(a_ring_that_cannot_be_made_is_refused),
         TEST(an_engine_that_dies_with_the_new_configuration_is_taken_back),
+        TEST(systemd_is_told_of_a_reload_that_is_taken_back),
         TEST(clients_keep_their_ring_when_a_new_one_is_taken_back),
         TEST(an_engine_that_hangs_with_the_new_configuration_is_taken_back),
         TEST(of_quick_reloads_the_last_file_counts),

@@ -2,70 +2,38 @@
 /* The very first start without what it needs: parallaxd --wait waits for it where waiting may help, and without it ends. */
 #include "tests/system/fault.h"
 
-#include <poll.h>
-#include <sys/socket.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 
 #include "app/exit.h"
+#include "tests/system/notified.h"
 
 #define NOBODY 65534
 #define WATCHDOG_MS 2000
 
-static int notify_fd;
-
-static int listen_as_systemd(void **state)
+static int make_patient(void **state)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char text[32];
-
     make(state);
     if (geteuid() == 0) { /* whom nothing forbids to read */
         daemon_.user = NOBODY;
         assert_int_equal(chmod(daemon_.directory, 0777), 0);
     }
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
-    notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_int_equal(bind(notify_fd, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(chmod(address.sun_path, 0777), 0);
-    setenv("NOTIFY_SOCKET", address.sun_path, 1);
-    snprintf(text, sizeof text, "%d000", WATCHDOG_MS);
-    setenv("WATCHDOG_USEC", text, 1);
+    hear_notifications(WATCHDOG_MS);
     return 0;
 }
 
-static int hear_no_more(void **state)
+static int clean_patient(void **state)
 {
-    unsetenv("NOTIFY_SOCKET");
-    unsetenv("WATCHDOG_USEC");
-    close(notify_fd);
+    hear_no_notifications();
     return clean(state);
-}
-
-/* systemd is told something that begins with KEY and holds WORDS. */
-static void expect_told(const char *key, const char *words, int timeout_ms)
-{
-    const int64_t begin_ms = now_ms();
-    struct pollfd readable = {.fd = notify_fd, .events = POLLIN};
-    char text[2048];
-
-    while (!is_late(begin_ms, timeout_ms)) {
-        poll(&readable, 1, 50);
-        const ssize_t bytes = recv(notify_fd, text, sizeof text - 1, 0);
-        text[bytes > 0 ? bytes : 0] = '\0';
-        if (strncmp(text, key, strlen(key)) == 0 && strstr(text, words))
-            return;
-    }
-    fail_msg("not told \"%s...%s\" within %d ms; the service said: %s", key, words, timeout_ms, daemon_said(&daemon_));
 }
 
 /* The service that was just started with --wait waits, says for what, and is alive. */
 static void expect_waiting(const char *words)
 {
-    expect_told("READY=1", "", START_MS);
-    expect_told("STATUS=", words, START_MS);
+    expect_notification("READY=1", "", START_MS);
+    expect_notification("STATUS=", words, START_MS);
     for (int i = 0; i < 4; i++)
-        expect_told("WATCHDOG=1", "", WATCHDOG_MS);
+        expect_notification("WATCHDOG=1", "", WATCHDOG_MS);
     wait_until_said("trying again in 1.6 s", START_MS); /* with growing pauses */
     assert_int_equal(daemon_wait(&daemon_, 0), -1);
     assert_true(access(daemon_.socket, F_OK) != 0);
@@ -183,7 +151,7 @@ static void what_is_wrong_is_not_waited_for(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, listen_as_systemd, hear_no_more)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_patient, clean_patient)
     const struct CMUnitTest tests[] = {
         TEST(a_camera_without_permission_is_waited_for),
         TEST(frames_come_when_what_was_missing_is_there),

@@ -57,7 +57,7 @@ static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_dea
 
 static void close_node(struct plx_v4l2_camera *camera)
 {
-    if (!plx_v4l2_camera_is_away(camera))
+    if (!plx_v4l2_camera_is_away(camera) && (camera->control->restore || !camera->worked))
         plx_v4l2_steer_close(&camera->steer, &camera->node);
     plx_v4l2_close(&camera->node);
 }
@@ -204,7 +204,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     camera->skipped = 0;
     plx_v4l2_steer_in_force(&camera->steer, picture.sequence, &ret_capture->exposure_us, &ret_capture->gain);
     ret_capture->capture_ns += to_middle_ns(camera, picture.flags, ret_capture->exposure_us);
-    camera->seen = true;
+    camera->seen = camera->worked = true;
     camera->last_sequence = picture.sequence;
     camera->last_capture_ns = ret_capture->capture_ns;
     ret_capture->memory = picture.memory;
@@ -226,6 +226,8 @@ void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera, int error)
     const int doublings = camera->refusals < MOST_DOUBLINGS ? camera->refusals : MOST_DOUBLINGS;
 
     plx_v4l2_camera_stop(camera);
+    if (!camera->worked && !plx_v4l2_camera_is_away(camera))
+        plx_v4l2_steer_close(&camera->steer, &camera->node);
     plx_v4l2_close(&camera->node); /* the driver frees its node only then */
     camera->retry_ns = plx_now_ns() + (RETRY_NS << doublings);
     camera->refusals = worked || error == PLX_ERR_LOST ? 0 : camera->refusals + 1;

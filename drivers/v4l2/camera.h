@@ -31,6 +31,7 @@ struct plx_v4l2_camera {
     struct plx_v4l2_clock clock;
     struct plx_v4l2_steer steer;
     int64_t tegra_ns;
+    bool worked; /* it gave a picture, ever: what was set is not put back unless the configuration says so */
     bool streaming;
     bool seen; /* since the start of the stream: the newest picture's */
     uint32_t last_sequence;

@@ -34,6 +34,9 @@ void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig)
 {
     plx_v4l2_rig_stop(rig);
     plx_v4l2_turn_finish(rig);
+    for (int i = 0; i < rig->cameras; i++) /* one that never worked: a configuration that is taken back, of both cameras */
+        if (!rig->camera[i].worked)
+            rig->camera[0].worked = rig->camera[rig->cameras - 1].worked = false;
     for (int i = 0; i < rig->cameras; i++)
         plx_v4l2_camera_close(&rig->camera[i]);
     plx_v4l2_demand_finish(&rig->demand);

@@ -47,7 +47,7 @@ static int set(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, c
                int64_t value)
 {
     int64_t before;
-    bool saved = !steer->options->restore || steer->saved_count == PLX_V4L2_SAVED;
+    bool saved = steer->saved_count == PLX_V4L2_SAVED;
 
     for (int i = 0; i < steer->saved_count; i++)
         saved = saved || steer->saved[i].control.id == control->id;

@@ -49,7 +49,7 @@ int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2
  */
 double plx_v4l2_steer_rate(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, double rate_hz);
 
-/* Puts back what was set, if it was to be. */
+/* Puts back what was set. */
 void plx_v4l2_steer_close(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node);
 
 /* A stream begins: nothing is known to be in force. */

@@ -161,6 +161,30 @@ static void test_trying_sets_nothing(void **state)
     try_beside(&other);
 }
 
+/* A reload that one camera refuses is taken back: the controls of both are as they were. */
+static void test_taken_back(void **state)
+{
+    (void)state;
+    struct plx_v4l2_options options = stereocam("override_enable=1, gain=48, exposure=777");
+    char before[PLX_EYES][DESCRIPTION], after[DESCRIPTION];
+    struct pairs pairs;
+
+    options.rate_hz = 20;
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        describe_camera(options.camera[eye], before[eye]);
+    knob_set("right/refuse_format", EINVAL);
+    pairs_open(&pairs, &options);
+    for (int i = 0; i < 4; i++)
+        pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
+    assert_int_equal(read_control(options.camera[PLX_LEFT], "gain"), 48);
+    pairs_close(&pairs);
+    knob_set("right/refuse_format", 0);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        describe_camera(options.camera[eye], after);
+        assert_string_equal(after, before[eye]);
+    }
+}
+
 static void test_sensor_mode(void **state)
 {
     (void)state;
@@ -223,9 +247,9 @@ static void test_mains_and_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jetson_controls),     cmocka_unit_test(test_restored),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_trying_sets_nothing), cmocka_unit_test(test_sensor_mode), cmocka_unit_test(test_usb_controls),
-        cmocka_unit_test(test_mains_and_rate),
+        cmocka_unit_test(test_jetson_controls),     cmocka_unit_test(test_restored),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_trying_sets_nothing), cmocka_unit_test(test_taken_back),     cmocka_unit_test(test_sensor_mode),
+        cmocka_unit_test(test_usb_controls),        cmocka_unit_test(test_mains_and_rate),
     };
     return cmocka_run_group_tests_name("source_controls", tests, NULL, NULL);
 }

@@ -56,6 +56,9 @@ struct plx_config {
         int slots;      /* ring, 4..64 */
         int max_clients;
     } publish;
+    struct {
+        char directory[4000]; /* "" = none is written */
+    } blackbox;
 };
 
 /* Every key at its default. The numbers of the pipeline come from core (plx_pipeline_params_default), the others are here. */

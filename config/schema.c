@@ -219,6 +219,8 @@ const struct plx_key plx_keys[] = {
     {"publish.slots", PLX_KEY_INT, FIELD(publish.slots), LIMITS(4, 64), .help = "frames that the ring holds"},
     {"publish.max_clients", PLX_KEY_INT, FIELD(publish.max_clients), LIMITS(1, 1024), .help = "clients at a time"},
     {"publish.right", PLX_KEY_BOOL, FIELD(pipeline.right), .help = "publish the rectified right image too, for recording"},
+    {"blackbox.directory", PLX_KEY_TEXT, FIELD(blackbox.directory),
+     .help = "where the black box is written, and copies of it after each fault; empty = none"},
 };
 const int plx_key_count = COUNT(plx_keys);
 
@@ -242,6 +244,7 @@ void plx_config_default(struct plx_config *ret_config)
                      .max_exposure_us = 15000,
                      .max_gain = 16},
         .publish = {.socket = "/run/parallax/parallax.sock", .slots = 8, .max_clients = 128},
+        .blackbox = {.directory = "/var/lib/parallax/blackbox"},
     };
     plx_pipeline_params_default(&ret_config->pipeline);
 }

@@ -11,6 +11,7 @@ int plx_command_record(int argc, char **argv);
 int plx_command_cameras(int argc, char **argv);
 int plx_command_config(int argc, char **argv);
 int plx_command_metrics(int argc, char **argv);
+int plx_command_blackbox(int argc, char **argv);
 int plx_command_report(int argc, char **argv);
 int plx_command_tune(int argc, char **argv);
 

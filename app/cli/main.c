@@ -20,6 +20,7 @@ static const struct {
     {"cameras", "what cameras there are, what they offer, how to configure them", plx_command_cameras},
     {"metrics", "state, faults and times as Prometheus text", plx_command_metrics},
     {"config", "the configuration that the service has in force", plx_command_config},
+    {"blackbox", "what the service's black box holds of its last seconds", plx_command_blackbox},
     {"report", "gather what is needed to understand a fault", plx_command_report},
     {"tune", "measure on this GPU what is fastest, for the service", plx_command_tune},
 };
@@ -62,10 +63,9 @@ int main(int argc, char **argv)
     if (nearest)
         fprintf(stderr, "parallax: unknown command %s; did you mean %s? (parallax --help)\n", name, nearest);
     else
-        fprintf(
-            stderr,
-            "parallax: %s%s; expected run, status, watch, snapshot, record, cameras, metrics, config, report or tune (parallax "
-            "--help)\n",
-            *name ? "unknown command " : "a command is missing", name);
+        fprintf(stderr,
+                "parallax: %s%s; expected run, status, watch, snapshot, record, cameras, metrics, config, blackbox, report or "
+                "tune (parallax --help)\n",
+                *name ? "unknown command " : "a command is missing", name);
     return PLX_EXIT_USAGE;
 }

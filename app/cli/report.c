@@ -13,6 +13,8 @@
 
 #include <parallax/error.h>
 
+#include "app/blackbox/format.h"
+#include "app/cli/blackbox_directory.h"
 #include "app/cli/commands.h"
 #include "app/cli/online.h"
 #include "app/exit.h"
@@ -66,6 +68,28 @@ static int print_header(int argc, char **argv)
     return plx_exit_code(result);
 }
 
+static int print_blackbox(int argc, char **argv)
+{
+    static char directory[PLX_DIRECTORY_BYTES], path[PLX_DIRECTORY_BYTES + 16];
+    char *arguments[] = {argv[0], path, NULL};
+
+    plx_blackbox_directory(socket_path, config_path, directory);
+    snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
+    return plx_command_blackbox(argc + 1, arguments);
+}
+
+/* With its copies. */
+static int pack_blackbox(int argc, char **argv)
+{
+    static char directory[PLX_DIRECTORY_BYTES];
+
+    (void)argc, (void)argv;
+    plx_blackbox_directory(socket_path, config_path, directory);
+    if (directory[0] != '\0')
+        execlp("tar", "tar", "-czf", "-", "-C", directory, ".", (char *)NULL);
+    return PLX_EXIT_NO_INPUT;
+}
+
 /* --- the table ------------------------------------------------------------------------------------------------------ */
 
 #define ARGUMENTS 10
@@ -83,6 +107,8 @@ static const struct item {
     {"metrics.txt", "state, faults, counters", plx_command_metrics, {"metrics"}},
     {"cameras.json", "cameras: formats, controls, serial numbers", plx_command_cameras, {"cameras", "--json"}},
     {"frame-header.bin", "header of the newest frame (struct plx_frame)", print_header, {"header"}},
+    {"blackbox.txt", "the last seconds before now: the black box", print_blackbox, {"blackbox"}},
+    {"blackbox.tar.gz", "the black box and its copies, with small pictures", pack_blackbox, {"blackbox"}},
     {"journal.txt",
      "the service's last 1000 lines in the journal",
      NULL,
@@ -195,8 +221,9 @@ int plx_command_report(int argc, char **argv)
         .command = "report",
         .synopsis = "[options]",
         .about = "Gathers what somebody else needs to understand a fault into one directory: version, configuration, status,\n"
-                 "metrics, cameras, the newest frame's header, the journal, kernel, processor and GPU. No picture and no\n"
-                 "environment is taken, and nothing is sent. It needs no running service.",
+                 "metrics, cameras, the newest frame's header, the black box, the journal, kernel, processor and GPU. The\n"
+                 "black box holds small pictures (`parallax blackbox --pictures` shows them); no environment is taken, and\n"
+                 "nothing is sent. It needs no running service.",
         .option = table,
         .option_count = sizeof table / sizeof *table};
     int exit_code;

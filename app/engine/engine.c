@@ -244,6 +244,16 @@ static int share_slots(struct engine *engine, uint32_t frame_bytes)
     return 0;
 }
 
+/* For the black box; what does not fit is in the log alone. */
+static void report_line(void *context, int level, const char *line)
+{
+    const struct engine *engine = context;
+    struct plx_report report = {.kind = PLX_REPORT_LOG, .error = level};
+
+    plx_fail(&report.why, 0, "%s", line);
+    plx_report_send(engine->report_fd, &report);
+}
+
 /* What is not as one might wish, and yet no reason to end. */
 static void say_notes(const struct plx_setup *setup, int report_fd)
 {
@@ -270,6 +280,8 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     int exit_code = PLX_EXIT_OK;
 
     sigaction(SIGTERM, &on_stop, NULL);
+    engine.report_fd = report_fd;
+    plx_log_copy(report_line, &engine);
     plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
     plx_heartbeat_busy(PLX_WATCHED_START);
     if (plx_setup_open(&engine.setup, &plan->config, &plan->calibration, &report) < 0) {
@@ -279,7 +291,6 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     say_notes(&engine.setup, report_fd);
     engine.config = &plan->config;
     engine.region = region;
-    engine.report_fd = report_fd;
     engine.sleep.suspended_ns = plx_suspended_ns();
     plx_region_set_launch(region, engine.setup.launch);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;

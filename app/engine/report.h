@@ -15,6 +15,7 @@ enum plx_report_kind {
     PLX_REPORT_FRAME,    /* sequence was published with health */
     PLX_REPORT_NOTE,     /* it opened, and why says what is not as one might wish: the CPU instead of a GPU */
     PLX_REPORT_WAITING,  /* alive, but the source gives no pairs; health says what is known, and why where cameras are away */
+    PLX_REPORT_LOG,      /* it has logged why, at level error */
     PLX_REPORT_END,      /* the source has no more pairs; the engine exits */
     PLX_REPORT_FAILED    /* it exits: error, exit_code and why say how it failed */
 };

@@ -6,6 +6,7 @@
 #ifndef PLX_APP_REGION_REGION_H
 #define PLX_APP_REGION_REGION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,10 @@ void plx_ring_abandon(struct plx_shared_region *region);
 
 /* Sequence of the newest frame, 0 before the first; it orders nothing. Any process that has the mapping. */
 uint64_t plx_ring_newest(const struct plx_shared_region *region);
+
+/* Copies BYTES at OFFSET of the published frame SEQUENCE. False where its slot holds another one by now, or the frame ends
+ * before: RET is then of no use. */
+bool plx_ring_copy(const struct plx_shared_region *region, uint64_t sequence, uint64_t offset, void *ret, size_t bytes);
 
 /* State and health flags that clients read between frames; wakes waiting readers when the state changes. */
 void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health);

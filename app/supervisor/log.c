@@ -25,6 +25,17 @@ static struct {
     unsigned lost;   /* lines since the last one that arrived */
 } output = {.fd = STDERR_FILENO};
 
+static struct {
+    void (*copy)(void *context, int level, const char *line);
+    void *context;
+} copier;
+
+void plx_log_copy(void (*copy)(void *context, int level, const char *line), void *context)
+{
+    copier.copy = copy;
+    copier.context = context;
+}
+
 void plx_log_open(void)
 {
     struct stat info;
@@ -97,6 +108,8 @@ void plx_log(int level, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     plx_clean_text(text); /* the last line of defence: a name of a device may hold a newline */
+    if (copier.copy)
+        copier.copy(copier.context, level, text);
     plx_log_catch_up();
     if (output.lost > 0 || !put_line(level, text))
         output.lost++;

@@ -14,6 +14,9 @@ void plx_log_open(void);
 /* TEXT is made one line of clean UTF-8 (core/text.h). */
 void plx_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* From now on COPY gets each line too; NULL: nobody. Forked processes inherit it. */
+void plx_log_copy(void (*copy)(void *context, int level, const char *line), void *context);
+
 /* Says how many lines were lost, if some were and there is room again. */
 void plx_log_catch_up(void);
 

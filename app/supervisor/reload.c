@@ -96,6 +96,8 @@ static void begin(struct plx_supervisor *supervisor)
         accept(supervisor, "; it is tried now");
     } else if (memcmp(&candidate->publish, &config->publish, sizeof config->publish) != 0) {
         refuse(supervisor, "publish.* cannot change while clients are connected; restart the service instead");
+    } else if (strcmp(candidate->blackbox.directory, config->blackbox.directory) != 0) {
+        refuse(supervisor, "blackbox.directory cannot change while the black box is written; restart the service instead");
     } else if (plx_config_reloadable(config, candidate, &key) && !reads_calibration(candidate)) {
         apply(supervisor);
     } else {

@@ -69,6 +69,8 @@ void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const
     }
     plx_publisher_explain(&supervisor->publisher, plx_supervisor_reason(supervisor));
     plx_publisher_tell(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);
+    plx_blackbox_state(&supervisor->blackbox, PLX_STATE_FAILED, supervisor->recovery.health, plx_supervisor_reason(supervisor));
+    plx_blackbox_save(&supervisor->blackbox, "failed");
     plx_supervisor_stop(supervisor, exit_code);
 }
 
@@ -78,9 +80,12 @@ void plx_supervisor_tell_state(struct plx_supervisor *supervisor)
     const enum plx_state before = supervisor->publisher.state;
 
     plx_publisher_explain(&supervisor->publisher, plx_supervisor_reason(supervisor));
+    plx_blackbox_state(&supervisor->blackbox, recovery->state, recovery->health, plx_supervisor_reason(supervisor));
     if (plx_publisher_tell(&supervisor->publisher, recovery->state, recovery->health) && recovery->state == PLX_STATE_FAILED &&
-        before != PLX_STATE_FAILED)
+        before != PLX_STATE_FAILED) {
+        plx_blackbox_save(&supervisor->blackbox, "failed");
         plx_log(LOG_ERR, "no fresh frame for %d s; still trying", (int)(PLX_RECOVERY_BUDGET_NS / PLX_NS_PER_S));
+    }
 }
 
 void plx_supervisor_leave(struct plx_supervisor *supervisor)
@@ -89,6 +94,7 @@ void plx_supervisor_leave(struct plx_supervisor *supervisor)
     plx_config_text_close(&supervisor->config_text);
     plx_child_finish(&supervisor->engine);
     plx_child_finish(&supervisor->trial);
+    plx_blackbox_leave(&supervisor->blackbox);
     close(supervisor->epoll_fd);
     close(supervisor->signal_fd);
 }
@@ -143,6 +149,7 @@ static void tick(struct plx_supervisor *supervisor)
     plx_reload_tick(supervisor, now);
     plx_start_tick(supervisor, now);
     plx_worker_tick(supervisor, now);
+    plx_blackbox_tick(supervisor);
     if (supervisor->stopping)
         return;
     if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
@@ -231,6 +238,7 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         .candidate.config = *config,
         .engine = PLX_CHILD_NONE,
         .trial = PLX_CHILD_NONE,
+        .blackbox.copier = PLX_CHILD_NONE,
         .epoll_fd = -1,
         .signal_fd = -1,
         .publisher = {.config = config_in_force, .context = &supervisor},
@@ -244,6 +252,7 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
         return PLX_EXIT_OS;
     }
     plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
+    plx_blackbox_open(&supervisor.blackbox, config->blackbox.directory);
     plx_trial_start(&supervisor, PLX_TRIAL_CONFIG);
     loop(&supervisor);
     if (supervisor.recovery.undead) /* it is left to systemd, which finds it in the unit's control group */
@@ -251,6 +260,7 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
 
     if (supervisor.exit_code == PLX_EXIT_OK)
         plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);
+    plx_blackbox_close(&supervisor.blackbox);
     plx_publisher_close(&supervisor.publisher);
     plx_config_text_close(&supervisor.config_text);
     close(supervisor.epoll_fd);

@@ -6,6 +6,7 @@
 
 #include "app/engine/plan.h"
 #include "app/engine/report.h"
+#include "app/supervisor/blackbox.h"
 #include "app/supervisor/child.h"
 #include "app/supervisor/config_text.h"
 #include "app/supervisor/ladder.h"
@@ -34,6 +35,7 @@ struct plx_supervisor {
     struct plx_recovery recovery;
     struct plx_ladder ladder;
     struct plx_notify notify;
+    struct plx_blackbox blackbox;
 
     struct plx_child engine;
     struct plx_service_clock clock;

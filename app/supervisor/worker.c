@@ -105,6 +105,7 @@ void plx_worker_kill(struct plx_supervisor *supervisor, const char *sentence)
     supervisor->engine_killed = true;
     plx_fail(&supervisor->trouble, 0, "%s", sentence);
     plx_log(LOG_WARNING, "%s; killing it", sentence);
+    plx_blackbox_save(&supervisor->blackbox, "engine-killed");
     plx_watch_kill(supervisor);
 }
 
@@ -133,6 +134,8 @@ static void frame_came(struct plx_supervisor *supervisor, const struct plx_repor
     plx_reload_works(supervisor, false);
     plx_supervisor_tell_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
+    plx_blackbox_frame(&supervisor->blackbox, supervisor->publisher.region, report->sequence); /* after the clients */
+    plx_blackbox_tell_note(&supervisor->blackbox);
     plx_notify_ready(&supervisor->notify);
     plx_notify_alive(&supervisor->notify);
 }
@@ -163,6 +166,9 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
         case PLX_REPORT_END:
         case PLX_REPORT_FAILED:
             supervisor->last_words = report;
+            break;
+        case PLX_REPORT_LOG:
+            plx_blackbox_log(&supervisor->blackbox, report.error, report.why.text);
             break;
         case PLX_REPORT_PLAN:
             break;
@@ -203,6 +209,7 @@ static void meet_death(struct plx_supervisor *supervisor, int status, const stru
     const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;
 
     plx_log(LOG_WARNING, "%s; restarting in %.1f s", sentence->text, pause_s(supervisor));
+    plx_blackbox_save(&supervisor->blackbox, "engine-died");
     if (!supervisor->engine_killed) /* else why it was killed says more */
         supervisor->trouble = *sentence;
     if (for_memory || (words->kind == PLX_REPORT_FAILED && !words->gpu_lost))

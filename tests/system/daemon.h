@@ -70,12 +70,14 @@ static inline bool daemon_on_gpu(void)
     return strcmp(daemon_backend(), "gpu") == 0;
 }
 
-/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket and backend. */
+/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket, backend, and no black box. */
 static inline void daemon_start(struct daemon *daemon, const char *const *args)
 {
     char socket_key[128], backend_key[32];
-    char *argv[DAEMON_ARGS] = {(char *)"parallaxd", (char *)"--set", socket_key, (char *)"--set", backend_key};
-    int count = 5;
+    char *argv[DAEMON_ARGS] = {
+        (char *)"parallaxd",          (char *)"--set", socket_key, (char *)"--set", backend_key, (char *)"--set",
+        (char *)"blackbox.directory="};
+    int count = 7;
 
     snprintf(socket_key, sizeof socket_key, "publish.socket=%s", daemon->socket);
     snprintf(backend_key, sizeof backend_key, "backend=%s", daemon_backend());

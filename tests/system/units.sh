@@ -45,8 +45,8 @@ for name in parallax %i; do
 done
 
 # An instance's file and socket.
-grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock$' "$work/parallaxd@.service" ||
-    fail "parallaxd@ does not name its configuration and socket"
+grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock --set blackbox.directory=/var/lib/parallax/blackbox-%i$' "$work/parallaxd@.service" ||
+    fail "parallaxd@ does not name its configuration, socket and black box"
 
 # Users and directories, in a root of their own; only root may give files away.
 if test "$(id -u)" = 0 && command -v systemd-sysusers >/dev/null && command -v systemd-tmpfiles >/dev/null; then

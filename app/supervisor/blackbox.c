@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/supervisor/blackbox.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/supervisor/log.h"
+#include "app/supervisor/supervisor_internal.h"
+#include "app/version.h"
+#include "core/clock.h"
+
+#define PICTURE_NS PLX_NS_PER_S
+#define BEAT_NS (100 * PLX_NS_PER_MS)
+#define AFTERMATH_NS (500 * PLX_NS_PER_MS)
+#define SAVE_PAUSE_NS (10 * PLX_NS_PER_S)
+#define LAST_COPY_MS 500 /* for a copy that is being written at the end */
+
+#define PART(pointer, size) ((struct plx_box_part){pointer, size})
+#define NOTHING ((struct plx_box_part){NULL, 0})
+
+static void append(struct plx_blackbox *blackbox, enum plx_box_kind kind, struct plx_box_part head, struct plx_box_part body)
+{
+    struct plx_why why;
+
+    if (!blackbox->box || plx_box_append(blackbox->box, kind, head, body, &why) == 0)
+        return;
+    plx_log_copy(NULL, NULL);
+    plx_log(LOG_WARNING, "%s; frames go on, the box does not, until the service is restarted", why.text);
+}
+
+static void copy_line(void *context, int level, const char *line)
+{
+    plx_blackbox_log(context, level, line);
+}
+
+void plx_blackbox_open(struct plx_blackbox *blackbox, const char *directory)
+{
+    if (directory[0] != '\0' && plx_box_create(directory, plx_version, &blackbox->box, &blackbox->note) == 0)
+        plx_log_copy(copy_line, blackbox);
+}
+
+void plx_blackbox_tell_note(struct plx_blackbox *blackbox)
+{
+    if (blackbox->note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s; make it, or set blackbox.directory (empty: none)", blackbox->note.text);
+    blackbox->note.text[0] = '\0';
+}
+
+void plx_blackbox_leave(struct plx_blackbox *blackbox)
+{
+    plx_log_copy(NULL, NULL);
+    plx_child_finish(&blackbox->copier);
+    plx_box_leave(blackbox->box);
+    blackbox->box = NULL;
+}
+
+void plx_blackbox_close(struct plx_blackbox *blackbox)
+{
+    struct plx_why why;
+    int status;
+
+    plx_log_copy(NULL, NULL);
+    for (int ms = 0; blackbox->copier.pid > 0 && !plx_child_reap(&blackbox->copier, &status) && ms < LAST_COPY_MS; ms += 10)
+        usleep(10000);
+    plx_child_signal(&blackbox->copier, SIGKILL);
+    plx_child_finish(&blackbox->copier);
+    if (blackbox->box && blackbox->saving && blackbox->picture_ns > 0 &&
+        plx_box_save(blackbox->box, blackbox->saving, &why) < 0)
+        plx_log(LOG_WARNING, "%s", why.text);
+    plx_box_destroy(blackbox->box);
+    blackbox->box = NULL;
+}
+
+/* --- records -------------------------------------------------------------------------------------------------------- */
+
+/* FRAME's header says where its left picture is. It is checked, for an engine that wrote it may have gone astray. */
+static void append_picture(struct plx_blackbox *blackbox, const struct plx_shared_region *region, const struct plx_frame *frame)
+{
+    static unsigned char pixels[PLX_BOX_PICTURE_SIDE * PLX_BOX_PICTURE_SIDE], row[8192];
+    const struct plx_plane *plane = &frame->plane[PLX_PLANE_LEFT];
+    const uint32_t longer = plane->width > plane->height ? plane->width : plane->height;
+    const uint32_t step = (longer + PLX_BOX_PICTURE_SIDE - 1) / PLX_BOX_PICTURE_SIDE;
+
+    if (longer == 0 || longer > sizeof row || plane->element != 1 || plane->pitch < plane->width)
+        return;
+    const struct plx_box_picture picture = {
+        .sequence = frame->sequence, .width = plane->width / step, .height = plane->height / step};
+    for (uint32_t y = 0; y < picture.height; y++) {
+        const uint64_t at = plane->offset + (uint64_t)(y * step + step / 2) * plane->pitch;
+        if (!plx_ring_copy(region, frame->sequence, at, row, plane->width))
+            return;
+        for (uint32_t x = 0; x < picture.width; x++) {
+            unsigned sum = 0;
+            for (uint32_t i = 0; i < step; i++)
+                sum += row[x * step + i];
+            pixels[y * picture.width + x] = (unsigned char)(sum / step);
+        }
+    }
+    append(blackbox, PLX_BOX_PICTURE, PART(&picture, sizeof picture), PART(pixels, (size_t)picture.width * picture.height));
+}
+
+void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shared_region *region, uint64_t sequence)
+{
+    static struct plx_frame frame; /* large */
+    const int64_t now = plx_monotonic_ns();
+    const size_t wanted = PLX_BOX_FRAME_BYTES + PLX_BOX_OBSTACLES * sizeof frame.obstacle[0];
+
+    if (!blackbox->box || !plx_ring_copy(region, sequence, 0, &frame, wanted))
+        return;
+    const uint32_t obstacles = frame.obstacle_count < PLX_BOX_OBSTACLES ? frame.obstacle_count : PLX_BOX_OBSTACLES;
+    append(blackbox, PLX_BOX_FRAME, PART(&frame, PLX_BOX_FRAME_BYTES),
+           PART(frame.obstacle, obstacles * sizeof frame.obstacle[0]));
+    if (now - blackbox->picture_ns < PICTURE_NS)
+        return;
+    blackbox->picture_ns = now;
+    append_picture(blackbox, region, &frame);
+}
+
+void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uint32_t health, const char *reason)
+{
+    const struct plx_box_state now = {.state = state, .health = health};
+
+    if (memcmp(&now, &blackbox->told, sizeof now) == 0 && strcmp(reason, blackbox->reason.text) == 0)
+        return;
+    blackbox->told = now;
+    plx_fail(&blackbox->reason, 0, "%s", reason);
+    append(blackbox, PLX_BOX_STATE, PART(&now, sizeof now), PART(reason, strlen(reason)));
+}
+
+void plx_blackbox_log(struct plx_blackbox *blackbox, int level, const char *line)
+{
+    const int32_t number = level;
+    append(blackbox, PLX_BOX_LOG, PART(&number, sizeof number), PART(line, strlen(line)));
+}
+
+static void append_heartbeats(struct plx_blackbox *blackbox, const struct plx_heartbeats *heartbeats, int64_t now_ns)
+{
+    struct plx_box_beat beat[PLX_THREAD_COUNT];
+    int64_t since_ns;
+
+    for (int thread = 0; thread < PLX_THREAD_COUNT; thread++) {
+        beat[thread].what = (uint32_t)plx_heartbeat_read(&heartbeats->thread[thread], &since_ns);
+        beat[thread].since_ms = since_ns > 0 && since_ns < now_ns ? (uint32_t)((now_ns - since_ns) / PLX_NS_PER_MS) : 0;
+    }
+    append(blackbox, PLX_BOX_HEARTBEATS, PART(beat, sizeof beat), NOTHING);
+}
+
+/* --- copies --------------------------------------------------------------------------------------------------------- */
+
+static int write_copy(void *argument, int report_fd)
+{
+    struct plx_supervisor *supervisor = argument;
+    struct plx_box *box = supervisor->blackbox.box;
+    struct plx_why why;
+
+    (void)report_fd;
+    supervisor->blackbox.box = NULL; /* it is needed yet */
+    plx_supervisor_leave(supervisor);
+    if (plx_box_save(box, supervisor->blackbox.saving, &why) == 0)
+        return 0;
+    plx_log(LOG_WARNING, "%s", why.text);
+    return 1;
+}
+
+void plx_blackbox_save(struct plx_blackbox *blackbox, const char *reason)
+{
+    const int64_t now = plx_monotonic_ns();
+
+    if (blackbox->saving)
+        return;
+    blackbox->saving = reason;
+    blackbox->save_ns = now + AFTERMATH_NS;
+    if (blackbox->saved_ns > 0 && blackbox->save_ns < blackbox->saved_ns + SAVE_PAUSE_NS)
+        blackbox->save_ns = blackbox->saved_ns + SAVE_PAUSE_NS;
+}
+
+void plx_blackbox_tick(struct plx_supervisor *supervisor)
+{
+    const int64_t now_ns = plx_monotonic_ns(); /* as in the heartbeats: the box tells what was, and judges nothing */
+    struct plx_blackbox *blackbox = &supervisor->blackbox;
+    int status;
+
+    if (plx_child_reap(&blackbox->copier, &status))
+        plx_child_finish(&blackbox->copier);
+    if (!blackbox->box)
+        return;
+    if (now_ns - blackbox->beat_ns >= BEAT_NS) {
+        blackbox->beat_ns = now_ns;
+        append_heartbeats(blackbox, supervisor->heartbeats, now_ns);
+    }
+    if (!blackbox->saving || now_ns < blackbox->save_ns || blackbox->copier.pid > 0)
+        return;
+    if (plx_child_start(&blackbox->copier, "parallax-copier", write_copy, supervisor) < 0)
+        plx_log(LOG_WARNING, "no copy of the black box: the system is out of processes, memory or descriptors");
+    blackbox->saving = NULL;
+    blackbox->saved_ns = now_ns;
+}

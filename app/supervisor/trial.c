@@ -111,6 +111,9 @@ void plx_trial_tick(struct plx_supervisor *supervisor, int64_t now_ns)
 {
     if (supervisor->trial.pid > 0 && now_ns > supervisor->trial_kill_ns)
         plx_child_signal(&supervisor->trial, SIGKILL);
+    if (!supervisor->trial_answered && supervisor->trial.pid > 0 && plx_trial_is_over(supervisor))
+        conclude_without(supervisor, PLX_EXIT_FAILURE, true,
+                         "the process that tried it was killed and does not die: a driver holds it");
     if (!supervisor->stopping && supervisor->trial.pid == 0 && supervisor->reload.phase == PLX_RELOAD_NONE &&
         supervisor->plan.config.backend != PLX_BACKEND_CPU && plx_ladder_wants_trial(&supervisor->ladder, now_ns))
         plx_trial_start(supervisor, PLX_TRIAL_GPU);

@@ -20,6 +20,7 @@ static inline void systemd_listen(const char *directory, int watchdog_ms)
     snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", directory);
     systemd_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     assert_int_equal(bind(systemd_fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(chmod(address.sun_path, 0777), 0); /* for a service of another user */
     setenv("NOTIFY_SOCKET", address.sun_path, 1);
     snprintf(text, sizeof text, "%d000", watchdog_ms);
     setenv("WATCHDOG_USEC", text, 1);
@@ -49,6 +50,23 @@ static inline bool systemd_fed(int timeout_ms)
         }
     } while (!found && now_ms() < deadline);
     return found;
+}
+
+/* The service tells something that begins with KEY and holds WORDS; what it told before is forgotten. */
+static inline void systemd_expect(const char *key, const char *words, int timeout_ms)
+{
+    const int64_t begin_ms = now_ms();
+    struct pollfd readable = {.fd = systemd_fd, .events = POLLIN};
+    char text[2048];
+
+    while (!is_late(begin_ms, timeout_ms)) {
+        poll(&readable, 1, 50);
+        const ssize_t bytes = recv(systemd_fd, text, sizeof text - 1, 0);
+        text[bytes > 0 ? bytes : 0] = '\0';
+        if (strncmp(text, key, strlen(key)) == 0 && strstr(text, words))
+            return;
+    }
+    fail_msg("not told \"%s...%s\" within %d ms; the service said: %s", key, words, timeout_ms, daemon_said(&daemon_));
 }
 
 #endif

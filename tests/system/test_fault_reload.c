@@ -2,7 +2,7 @@
 /* A reload that cannot be: without memory for its ring, without a frame from its engine, one upon the other. */
 #include "tests/system/fault.h"
 
-#include "tests/system/notified.h"
+#include "tests/system/systemd.h"
 
 #define MATCH(disparities) "match:\n  disparities: " disparities "\n  paths: 4\n"
 #define SLOTS "publish:\n  slots: 64\n"
@@ -140,15 +140,15 @@ static void an_engine_that_dies_with_the_new_configuration_is_taken_back(void **
 static void systemd_is_told_of_a_reload_that_is_taken_back(void **state)
 {
     (void)state;
-    hear_notifications(10000);
+    systemd_listen(daemon_.directory, 10000);
     struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
 
     reload(damaged_replay(""));
-    expect_notification("RELOADING=1", "", START_MS);
-    expect_notification("READY=1", "", START_MS);
+    systemd_expect("RELOADING=1", "", START_MS);
+    systemd_expect("READY=1", "", START_MS);
     running_frame(client, START_MS);
-    expect_notification("STATUS=running", "configuration kept as it was: the new one opened but gave no frame", START_MS);
-    hear_no_notifications();
+    systemd_expect("STATUS=running", "configuration kept as it was: the new one opened but gave no frame", START_MS);
+    systemd_leave();
     stop_daemon();
     plx_disconnect(client);
 }
@@ -172,6 +172,37 @@ static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void *
     const struct plx_frame after = running_frame(client, START_MS);
     assert_true(after.epoch == before.epoch && after.sequence > before.sequence);
     stop_daemon();
+    plx_disconnect(client);
+}
+
+/* A driver holds the probe: no signal has an effect on it. The engine goes on, and so do reloads that need no probe's answer.
+ */
+static void a_probe_that_nothing_can_kill_is_given_up(void **state)
+{
+    (void)state;
+    pid_t probe;
+
+    daemon_.fault = "ignore kill 0";
+    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
+    const struct plx_frame before = running_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+
+    reload(SMALL_SOURCE MATCH("128"));
+    while ((probe = daemon_child(&daemon_, "parallax-probe")) == 0)
+        usleep(200);
+    kill(probe, SIGSTOP);
+    write_config(SMALL_SOURCE MATCH("64") "exposure:\n  target: 0.3\n");
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("configuration kept as it was: ", 3 * START_MS); /* 22 s */
+    expect_reason(client, "does not die");
+    assert_true(whole_frame(client, START_MS).epoch == before.epoch);
+    assert_null(strstr(daemon_said(&daemon_), "configuration reloaded"));
+    kill(probe, SIGCONT); /* what it says now is late */
+    wait_until_said("configuration reloaded", START_MS);
+    assert_int_equal(engine_of(&daemon_), engine);
+    assert_int_equal(whole_frame(client, START_MS).disparities, 64);
+    kill(daemon_.pid, SIGKILL);
+    assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
     plx_disconnect(client);
 }
 
@@ -207,6 +238,7 @@ int main(void)
         TEST(systemd_is_told_of_a_reload_that_is_taken_back),
         TEST(clients_keep_their_ring_when_a_new_one_is_taken_back),
         TEST(an_engine_that_hangs_with_the_new_configuration_is_taken_back),
+        TEST(a_probe_that_nothing_can_kill_is_given_up),
         TEST(of_quick_reloads_the_last_file_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <sys/sysmacros.h>
 
 #include "app/exit.h"
-#include "tests/system/notified.h"
+#include "tests/system/systemd.h"
 
 #define NOBODY 65534
 #define WATCHDOG_MS 2000
@@ -17,23 +17,23 @@ static int make_patient(void **state)
         daemon_.user = NOBODY;
         assert_int_equal(chmod(daemon_.directory, 0777), 0);
     }
-    hear_notifications(WATCHDOG_MS);
+    systemd_listen(daemon_.directory, WATCHDOG_MS);
     return 0;
 }
 
 static int clean_patient(void **state)
 {
-    hear_no_notifications();
+    systemd_leave();
     return clean(state);
 }
 
 /* The service that was just started with --wait waits, says for what, and is alive. */
 static void expect_waiting(const char *words)
 {
-    expect_notification("READY=1", "", START_MS);
-    expect_notification("STATUS=", words, START_MS);
+    systemd_expect("READY=1", "", START_MS);
+    systemd_expect("STATUS=", words, START_MS);
     for (int i = 0; i < 4; i++)
-        expect_notification("WATCHDOG=1", "", WATCHDOG_MS);
+        systemd_expect("WATCHDOG=1", "", WATCHDOG_MS);
     wait_until_said("trying again in 1.6 s", START_MS); /* with growing pauses */
     assert_int_equal(daemon_wait(&daemon_, 0), -1);
     assert_true(access(daemon_.socket, F_OK) != 0);

@@ -298,6 +298,11 @@ static void admit(struct plx_clients *clients, int fd)
         else if (free_place < 0)
             free_place = i;
     const char *refusal = plx_places_refusal(&places, &peer);
+    if (peer.pid == getpid() && !refusal && clients->count + 1 >= clients->capacity) { /* its own call takes nobody's place */
+        send_refusal(fd, PLX_ERR_BUSY);
+        close(fd);
+        return;
+    }
     if (!refusal && watch(clients, fd, (uint64_t)free_place))
         refusal = "the system is out of memory";
     if (refusal) {
@@ -351,6 +356,20 @@ void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *reg
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0 && clients->client[i].welcomed)
             drop(clients, &clients->client[i]);
+}
+
+int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_why *why)
+{
+    accept_some(clients); /* who called the old one is not to be lost with it */
+    int code = plx_listener_mend(&clients->listener, unreachable, why);
+    if (code <= 0)
+        return code;
+    close_if_open(clients->spare); /* the last copy of the old one, which so leaves the set */
+    clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
+    if (watch(clients, clients->listener.socket, LISTENER))
+        return plx_fail(why, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
+                        strerror(errno));
+    return code;
 }
 
 int plx_clients_fd(const struct plx_clients *clients)

@@ -7,6 +7,8 @@
 #ifndef PLX_APP_SUPERVISOR_CLIENTS_H
 #define PLX_APP_SUPERVISOR_CLIENTS_H
 
+#include <stdbool.h>
+
 #include "app/region/region.h"
 
 struct plx_clients;
@@ -32,6 +34,10 @@ void plx_clients_leave(struct plx_clients *clients);
 
 /* Clients get REGION from now on, which must outlive it; those that have the one before are dropped, and reattach. */
 void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *region);
+
+/* Looks whether the socket is still reached by its path, or makes it anew if it is UNREACHABLE; clients that are attached stay
+ * so. As plx_listener_mend. */
+int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_why *why);
 
 int plx_clients_fd(const struct plx_clients *clients); /* an epoll descriptor: poll it for reading */
 void plx_clients_handle(struct plx_clients *clients);  /* accepts, answers, drops; never blocks */

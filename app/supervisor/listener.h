@@ -3,25 +3,37 @@
 #ifndef PLX_APP_SUPERVISOR_LISTENER_H
 #define PLX_APP_SUPERVISOR_LISTENER_H
 
+#include <stdbool.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "core/why.h"
 
 struct plx_listener {
     struct sockaddr_un address;
+    gid_t group;      /* of the socket's file; -1 = as it is */
     int lock, socket; /* -1: closed */
+    dev_t device;     /* the socket's file */
+    ino_t inode;      /* likewise */
 };
 
 /* Takes the lock on PATH.lock, replaces a stale socket, binds, gives it to GROUP ("" or NULL: as it is) with mode 0660, and
- * listens without blocking. Errors: BUSY, PERMISSION, NOT_FOUND, RANGE, NOMEM, IO; then nothing is left behind but the lock
- * file. */
+ * listens without blocking. A socket that somebody listens to is not replaced: BUSY. Errors: BUSY, PERMISSION, NOT_FOUND,
+ * RANGE, NOMEM, IO; then nothing is left behind but the lock file. */
 int plx_listener_open(const char *path, const char *group, struct plx_listener *ret_listener, struct plx_why *why);
+
+/* Looks whether the files at PATH and PATH.lock are still this listener's, and makes those anew that are not; the socket also
+ * if it is UNREACHABLE all the same. Whoever connected before stays connected. Returns 0 where all is well, 1 where the socket
+ * is another one now. BUSY: another daemon has the lock or listens there, and this one has lost the path; other errors as
+ * plx_listener_open: what is there stays, to be tried again. */
+int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_why *why);
 
 /* Closes the descriptors and leaves the socket's file: what a forked process does. */
 void plx_listener_close(struct plx_listener *listener);
 
-/* Removes the socket's file, while the lock is held. The lock file stays: removed, it could be locked twice. */
+/* Removes the socket's file if it is this listener's, while the lock is held. The lock file stays: removed, it could be locked
+ * twice. */
 void plx_listener_remove(const struct plx_listener *listener);
 
 #endif

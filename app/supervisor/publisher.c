@@ -4,8 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <parallax/error.h>
+
 #include "app/supervisor/log.h"
 #include "core/clock.h"
+
+#define CHECK_PERIOD_NS PLX_NS_PER_S /* of looking at the files of socket and lock */
 
 static void note(const char *sentence)
 {
@@ -43,6 +47,7 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
         return result;
     }
     publisher->frame_bytes = frame_bytes;
+    publisher->self = PLX_SELF_CLIENT_NONE;
     return 0;
 }
 
@@ -81,9 +86,34 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     return true;
 }
 
+int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns, struct plx_why *why)
+{
+    if (!publisher->clients)
+        return 0;
+    const uint64_t epoch = plx_region_epoch(publisher->region);
+    const bool lost = plx_self_client_turn(&publisher->self, socket_path, epoch, now_ns) == PLX_SELF_LOST;
+    if (!lost && now_ns - publisher->checked_ns < CHECK_PERIOD_NS)
+        return 0;
+    publisher->checked_ns = now_ns;
+    const int result = plx_clients_mend(publisher->clients, lost, why);
+    if (result > 0)
+        plx_log(LOG_WARNING, "%s: nobody could attach there any more; the socket was made anew, attached clients stay",
+                socket_path);
+    if (result >= 0 || result == PLX_ERR_BUSY) {
+        publisher->unmended = (struct plx_why){""};
+        return result == PLX_ERR_BUSY ? result : 0;
+    }
+    if (strcmp(publisher->unmended.text, why->text) != 0)
+        plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made anew; trying again: %s", why->text);
+    publisher->unmended = *why;
+    return 0;
+}
+
 void plx_publisher_close(struct plx_publisher *publisher)
 {
     plx_publisher_discard(publisher);
+    if (publisher->clients)
+        plx_self_client_close(&publisher->self);
     plx_clients_destroy(publisher->clients);
     plx_region_destroy(publisher->region);
     *publisher =
@@ -92,6 +122,8 @@ void plx_publisher_close(struct plx_publisher *publisher)
 
 void plx_publisher_leave(struct plx_publisher *publisher)
 {
+    if (publisher->clients)
+        plx_self_client_close(&publisher->self);
     plx_clients_leave(publisher->clients);
     publisher->clients = NULL;
     if (!publisher->next)

@@ -139,6 +139,14 @@ static void tell_status(struct plx_supervisor *supervisor)
     supervisor->frames = 0;
 }
 
+static void check_socket(struct plx_supervisor *supervisor)
+{
+    struct plx_why why;
+
+    if (plx_publisher_check(&supervisor->publisher, supervisor->plan.config.publish.socket, supervisor->now_ns, &why) < 0)
+        plx_supervisor_fail(supervisor, PLX_EXIT_BUSY, why.text);
+}
+
 /* What happens by the clock alone. */
 static void tick(struct plx_supervisor *supervisor)
 {
@@ -152,6 +160,7 @@ static void tick(struct plx_supervisor *supervisor)
     plx_blackbox_tick(supervisor);
     if (supervisor->stopping)
         return;
+    check_socket(supervisor);
     if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
         plx_notify_alive(&supervisor->notify);
     tell_status(supervisor);

@@ -163,6 +163,24 @@ void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera)
     camera->pending.buffer = NULL;
 }
 
+/* Fills in what is known of PICTURE, whose time CAPTURE has already. */
+static void describe(struct plx_v4l2_camera *camera, const struct plx_v4l2_picture *picture, struct plx_capture *capture)
+{
+    capture->clock = camera->clock.kind;
+    capture->clock_offset_ns = camera->clock.offset_ns;
+    capture->sequence = picture->sequence;
+    capture->skipped = camera->skipped;
+    camera->skipped = 0;
+    plx_v4l2_steer_in_force(&camera->steer, picture->sequence, &capture->exposure_us, &capture->gain);
+    capture->capture_ns += to_middle_ns(camera, picture->flags, capture->exposure_us);
+    camera->seen = camera->worked = true;
+    camera->last_sequence = picture->sequence;
+    camera->last_capture_ns = capture->capture_ns;
+    capture->memory = picture->memory;
+    capture->buffer = picture->slot;
+    fill_eyes(camera, &picture->raw, capture);
+}
+
 int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
                          struct plx_why *why)
 {
@@ -197,20 +215,8 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
         return plx_fail(why, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
                         (double)(stamp.arrival_ns - ret_capture->capture_ns) / PLX_NS_PER_S);
     }
-    ret_capture->clock = camera->clock.kind;
-    ret_capture->clock_offset_ns = camera->clock.offset_ns;
-    ret_capture->sequence = picture.sequence;
-    ret_capture->skipped = camera->skipped;
-    camera->skipped = 0;
-    plx_v4l2_steer_in_force(&camera->steer, picture.sequence, &ret_capture->exposure_us, &ret_capture->gain);
-    ret_capture->capture_ns += to_middle_ns(camera, picture.flags, ret_capture->exposure_us);
-    camera->seen = camera->worked = true;
-    camera->last_sequence = picture.sequence;
-    camera->last_capture_ns = ret_capture->capture_ns;
-    ret_capture->memory = picture.memory;
+    describe(camera, &picture, ret_capture);
     *ret_compressed = picture.compressed;
-    ret_capture->buffer = picture.slot;
-    fill_eyes(camera, &picture.raw, ret_capture);
     return 0;
 }
 

@@ -4,7 +4,7 @@
     import parallax
     with parallax.Client() as eyes:
         while True:
-            frame = eyes.read(timeout=1.0)          # a private copy, always whole
+            frame = eyes.read(timeout=1.0)          # a private copy, always whole and fresh
             if frame:
                 print(frame.sequence, [o.nearest_m for o in frame.obstacles])
                 depth = frame.disparity_px()        # float32, NaN where unknown
@@ -24,7 +24,9 @@ MAX_OBSTACLES = 256
 DISPARITY_INVALID = 0xFFFF
 HEALTH_NOT_CALIBRATED = 1 << 16
 TRACK_LOST = 3
-ERR_RANGE, ERR_TIMEOUT, ERR_LOST = -6, -10, -12
+UNKNOWN_AGE = 2**63 - 1
+SOURCES = ("synthetic", "replay", "v4l2")
+ERR_NOT_FOUND, ERR_RANGE, ERR_TIMEOUT, ERR_LOST = -4, -6, -10, -12
 
 
 class Plane(ctypes.Structure):
@@ -81,11 +83,11 @@ class Error(Exception):
 class Frame:
     """One published frame. Its images are read-only NumPy views of its own memory; None where switched off."""
 
-    def __init__(self, memory):
+    def __init__(self, memory, images=True):
         self._memory = memory  # uint8, owned
         self.header = Header.from_buffer(memory)
         for index, name in enumerate(PLANES):
-            setattr(self, name, self._plane(self.header.plane[index]))
+            setattr(self, name, self._plane(self.header.plane[index]) if images else None)
 
     def _plane(self, plane):
         if not plane.width:
@@ -103,6 +105,32 @@ class Frame:
     def is_calibrated(self):
         """False: left and right are as captured, and there is neither disparity nor obstacles."""
         return not self.header.health & HEALTH_NOT_CALIBRATED
+
+    @property
+    def age(self):
+        """Seconds since the left picture was taken, time in suspend included; infinite where that is unknown."""
+        nanoseconds = _library.plx_age_ns(ctypes.byref(self.header))
+        return nanoseconds / 1e9 if nanoseconds != UNKNOWN_AGE else float("inf")
+
+    @property
+    def fresh(self):
+        """Whether the frame is news; it no longer is when the service should have given another one long ago."""
+        return bool(_library.plx_is_fresh(ctypes.byref(self.header)))
+
+    @property
+    def source(self):
+        """Where the pictures come from, of SOURCES; only "v4l2" shows the world as it is now."""
+        return SOURCES[self.header.source] if self.header.source < len(SOURCES) else "unknown"
+
+    @property
+    def simulated(self):
+        """True where the service made the pictures itself."""
+        return self.source == "synthetic"
+
+    @property
+    def alignment(self):
+        """How well the rows match, an AlignmentInfo; None where it was not measured."""
+        return self.header.alignment if self.header.alignment.patches else None
 
     @property
     def obstacles(self):
@@ -142,8 +170,8 @@ class Client:
         return _check(_library.plx_fd(self._client))
 
     def read(self, timeout=None):
-        """The newest frame that was not yet read, waiting TIMEOUT seconds (None: for ever). None if there is none in time, or
-        while the service is away; it is found again by itself. Other failures raise Error."""
+        """The newest frame that was not yet read and is fresh, waiting TIMEOUT seconds (None: for ever). None if there is none in
+        time, or while the service is away; it is found again by itself. Other failures raise Error."""
         milliseconds = -1 if timeout is None else int(timeout * 1000)
         needed = ctypes.c_size_t()
         while True:
@@ -157,6 +185,15 @@ class Client:
             return None
         _check(code)
         return Frame(memory)
+
+    def last_header(self):
+        """The header of the newest frame, however old, as a Frame without images; None where there is none."""
+        memory = numpy.empty(ctypes.sizeof(Header), numpy.uint8)
+        code = _library.plx_last_header(self._client, memory.ctypes.data_as(ctypes.POINTER(Header)))
+        if code in (ERR_NOT_FOUND, ERR_LOST):
+            return None
+        _check(code)
+        return Frame(memory, images=False)
 
     @property
     def state(self):
@@ -185,6 +222,19 @@ class Client:
         return _library.plx_launch(self._client)
 
 
+def config(socket_path=None):
+    """The configuration that the service has in force, as YAML text."""
+    path, needed, size = os.fsencode(socket_path) if socket_path else None, ctypes.c_size_t(), 16384
+    while True:
+        text = ctypes.create_string_buffer(size)
+        code = _library.plx_config(path, text, size, ctypes.byref(needed))
+        if code != ERR_RANGE or needed.value <= size:
+            break
+        size = needed.value
+    _check(code)
+    return text.value.decode(errors="replace")
+
+
 def _load():
     library = ctypes.CDLL(os.environ.get("PARALLAX_LIBRARY", "libparallax.so.0"))
     client, pointer = ctypes.c_void_p, ctypes.POINTER
@@ -192,6 +242,10 @@ def _load():
             ("plx_connect", ctypes.c_int, ctypes.c_char_p, pointer(client)),
             ("plx_disconnect", None, client),
             ("plx_copy", ctypes.c_int, client, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
+            ("plx_last_header", ctypes.c_int, client, pointer(Header)),
+            ("plx_config", ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
+            ("plx_age_ns", c_int64, pointer(Header)),
+            ("plx_is_fresh", ctypes.c_int, pointer(Header)),
             ("plx_fd", ctypes.c_int, client),
             ("plx_state", ctypes.c_int, client),
             ("plx_health", c_uint32, client),

@@ -17,7 +17,7 @@ int main(void)
         uint32_t count = view.obstacle_count;
         float distance = count > 0 ? view.frame->obstacle[0].nearest_m : 0;
         const char *note = view.frame->source == PLX_SOURCE_V4L2 ? "" : " (simulated or recorded pictures)";
-        int fresh = plx_is_fresh(view.frame);      /* still, after all that was done with it */
+        int fresh = plx_is_fresh(view.frame);       /* still, after all that was done with it */
         if (plx_release(eyes, &view) == 0 && fresh) /* 0: whole, nobody wrote there meanwhile */
             printf("%u obstacles; the largest begins at %.2f m%s\n", count, (double)distance, note);
     }

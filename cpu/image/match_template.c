@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include <parallax/error.h>
 
@@ -36,21 +37,43 @@ static struct plx_template_match read_key(unsigned long long key)
                                        (int32_t)(key >> 32) - 32768};
 }
 
-static int score_at(const struct match_job *job, int x, int y)
+/* Sums over the columns of the rows that the patch covers now; those of a window follow from its neighbour's. */
+struct columns {
+    uint32_t sum[PLX_MAX_SIDE], squares[PLX_MAX_SIDE];
+};
+
+static void add_row(struct columns *columns, const uint8_t *row, int width)
 {
-    uint64_t sum = 0, squares = 0, products = 0;
+    for (int x = 0; x < width; x++) {
+        columns->sum[x] += row[x];
+        columns->squares[x] += (uint32_t)row[x] * row[x];
+    }
+}
+
+static void remove_row(struct columns *columns, const uint8_t *row, int width)
+{
+    for (int x = 0; x < width; x++) {
+        columns->sum[x] -= row[x];
+        columns->squares[x] -= (uint32_t)row[x] * row[x];
+    }
+}
+
+static uint64_t products_at(const struct match_job *job, int x, int y)
+{
+    uint64_t products = 0;
+
     for (int row = 0; row < job->patch->height; row++) {
         const uint8_t *w = (const uint8_t *)plx_row(job->image, y + row) + x, *t = plx_row(job->patch, row);
-        uint32_t row_sum = 0, row_squares = 0, row_products = 0;
-        for (int i = 0; i < job->patch->width; i++) {
-            row_sum += w[i];
-            row_squares += (uint32_t)w[i] * w[i];
+        uint32_t row_products = 0;
+        for (int i = 0; i < job->patch->width; i++)
             row_products += (uint32_t)w[i] * t[i];
-        }
-        sum += row_sum;
-        squares += row_squares;
         products += row_products;
     }
+    return products;
+}
+
+static int score_of(const struct match_job *job, uint64_t products, uint64_t sum, uint64_t squares)
+{
     int64_t covariance = job->pixels * (int64_t)products - (int64_t)sum * job->patch_sum;
     int64_t variance = job->pixels * (int64_t)squares - (int64_t)(sum * sum);
     if (variance == 0 || job->patch_variance == 0)
@@ -60,17 +83,46 @@ static int score_at(const struct match_job *job, int x, int y)
     return rounded > INT16_MAX ? INT16_MAX : rounded < INT16_MIN ? INT16_MIN : (int)rounded;
 }
 
+/* The best place of row Y. */
+static unsigned long long match_row(const struct match_job *job, const struct columns *columns, int y)
+{
+    const int width = job->patch->width, places = job->image->width - width + 1;
+    unsigned long long best = 0;
+    uint64_t sum = 0, squares = 0;
+
+    for (int x = 0; x < width - 1; x++) {
+        sum += columns->sum[x];
+        squares += columns->squares[x];
+    }
+    for (int x = 0; x < places; x++) {
+        sum += columns->sum[x + width - 1];
+        squares += columns->squares[x + width - 1];
+        const unsigned long long key = make_key(score_of(job, products_at(job, x, y), sum, squares), x, y);
+        best = key > best ? key : best;
+        sum -= columns->sum[x];
+        squares -= columns->squares[x];
+    }
+    return best;
+}
+
 static void match_band(void *argument, int index)
 {
     struct match_job *job = argument;
-    int places_x = job->image->width - job->patch->width + 1, places_y = job->image->height - job->patch->height + 1;
-    struct plx_band band = plx_band(index, job->bands, places_y);
+    const int width = job->image->width, height = job->patch->height;
+    struct plx_band band = plx_band(index, job->bands, job->image->height - height + 1);
+    struct columns columns;
     unsigned long long best = 0;
-    for (int y = band.first; y < band.last; y++)
-        for (int x = 0; x < places_x; x++) {
-            unsigned long long key = make_key(score_at(job, x, y), x, y);
-            best = key > best ? key : best;
-        }
+
+    memset(columns.sum, 0, (size_t)width * sizeof *columns.sum);
+    memset(columns.squares, 0, (size_t)width * sizeof *columns.squares);
+    for (int y = band.first; y < band.first + height - 1; y++)
+        add_row(&columns, plx_row(job->image, y), width);
+    for (int y = band.first; y < band.last; y++) {
+        add_row(&columns, plx_row(job->image, y + height - 1), width);
+        const unsigned long long key = match_row(job, &columns, y);
+        best = key > best ? key : best;
+        remove_row(&columns, plx_row(job->image, y), width);
+    }
     /* relaxed: a maximum, read after the pool's own synchronisation */
     unsigned long long seen = atomic_load_explicit(&job->best, memory_order_relaxed);
     while (best > seen &&

@@ -134,19 +134,6 @@ static bool find_row(const struct place *place, const struct plx_template_match 
     return true;
 }
 
-static void add_vote(struct plx_alignment *alignment, struct plx_row_offset vote)
-{
-    if (alignment->votes < PLX_ALIGNMENT_VOTES) {
-        alignment->vote[alignment->votes++] = vote;
-    } else {
-        alignment->vote[alignment->oldest] = vote;
-        alignment->oldest = (alignment->oldest + 1) % PLX_ALIGNMENT_VOTES;
-    }
-    alignment->fit = plx_row_fit(alignment->vote, alignment->votes, alignment->width / 2.0, alignment->height / 2.0);
-    if (2 * alignment->fit.inliers < PLX_ALIGNMENT_VOTES)
-        alignment->fit = (struct plx_row_fit){.inliers = 0};
-}
-
 static struct plx_alignment_info describe(const struct plx_alignment *alignment)
 {
     const struct plx_row_fit *fit = &alignment->fit;
@@ -162,6 +149,21 @@ static struct plx_alignment_info describe(const struct plx_alignment *alignment)
         .roll_rad = (float)-atan(fit->per_x),
         .scale = (float)(1 + fit->per_y),
     };
+}
+
+static void add_vote(struct plx_alignment *alignment, struct plx_row_offset vote)
+{
+    if (alignment->votes < PLX_ALIGNMENT_VOTES) {
+        alignment->vote[alignment->votes++] = vote;
+    } else {
+        alignment->vote[alignment->oldest] = vote;
+        alignment->oldest = (alignment->oldest + 1) % PLX_ALIGNMENT_VOTES;
+    }
+    alignment->fit = plx_row_fit(alignment->vote, alignment->votes, alignment->width / 2.0, alignment->height / 2.0);
+    if (2 * alignment->fit.inliers < PLX_ALIGNMENT_VOTES)
+        alignment->fit = (struct plx_row_fit){.inliers = 0};
+    const bool is_off = describe(alignment).worst_rows >= PLX_ALIGNMENT_ROWS;
+    alignment->off = !is_off ? 0 : smallest(alignment->off + 1, PLX_ALIGNMENT_SURE);
 }
 
 bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
@@ -181,5 +183,5 @@ bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image 
     }
     alignment->frame++;
     *ret_info = describe(alignment);
-    return ret_info->worst_rows >= PLX_ALIGNMENT_ROWS;
+    return alignment->off >= PLX_ALIGNMENT_SURE;
 }

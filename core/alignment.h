@@ -19,7 +19,8 @@
 #define PLX_ALIGNMENT_MATCHES 4 /* in a frame: over all rows in reach; on the expected row, the one above it, the one below */
 #define PLX_ALIGNMENT_REACH 24  /* rows up and down that are tried */
 #define PLX_ALIGNMENT_VOTES 32  /* the newest ones count; half of them must agree */
-#define PLX_ALIGNMENT_ROWS 2    /* rows off, at the worst place of the image, from which on it is a fault */
+#define PLX_ALIGNMENT_ROWS 2    /* rows off, at the worst place of the image, from which on it is a fault, */
+#define PLX_ALIGNMENT_SURE 4    /* if so many votes in a row do not change that */
 
 struct plx_alignment {
     int width, height;   /* of the rectified images */
@@ -29,6 +30,7 @@ struct plx_alignment {
     int votes;      /* that there are in vote */
     int oldest;     /* of them, once there are PLX_ALIGNMENT_VOTES */
     struct plx_row_offset vote[PLX_ALIGNMENT_VOTES];
+    int off;                /* votes in a row whose fit was a fault, up to PLX_ALIGNMENT_SURE */
     struct plx_row_fit fit; /* of the votes; without inliers: they do not agree, or are too few */
 };
 
@@ -41,7 +43,7 @@ bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const
                          const struct plx_image *right, struct plx_image *ret_patch, struct plx_image *ret_strip);
 
 /* Takes the answers, found[PLX_ALIGNMENT_MATCHES], of the current frame and goes on to the next. LEFT must be readable by the
- * CPU; *ret_info is what is known now. True while rows are off by PLX_ALIGNMENT_ROWS or more. */
+ * CPU; *ret_info is what is known now. True while rows are surely off by PLX_ALIGNMENT_ROWS or more. */
 bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
                         struct plx_alignment_info *ret_info);
 

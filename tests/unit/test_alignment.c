@@ -23,7 +23,7 @@
 
 #define MAX_WIDTH 1280
 #define MAX_HEIGHT 600
-#define FRAMES 200
+#define FRAMES 300
 
 struct pair {
     char name[64];
@@ -139,9 +139,11 @@ static void check_bend(const struct pair *pair, struct bend bend)
     expect_near(pair, bend, "rows", (double)info.rows, bend.rows, 0.5 + 0.05 * fabs(bend.rows));
     expect_near(pair, bend, "worst_rows", (double)info.worst_rows, worst, 1 + 0.1 * worst);
     expect_near(pair, bend, "pitch_rad", (double)info.pitch_rad, atan(bend.rows / pair->width), 0.002);
-    expect_near(pair, bend, "roll in degrees", (double)info.roll_rad * 180 / M_PI, bend.roll_deg,
-                0.15 + 0.1 * fabs(bend.roll_deg));
-    expect_near(pair, bend, "scale", (double)info.scale, bend.scale, 0.005);
+    if (worst >= 2 || worst <= 1) { /* between these slopes may be held back */
+        expect_near(pair, bend, "roll in degrees", (double)info.roll_rad * 180 / M_PI, bend.roll_deg,
+                    0.15 + 0.1 * fabs(bend.roll_deg));
+        expect_near(pair, bend, "scale", (double)info.scale, bend.scale, 0.005);
+    }
     if ((worst >= 2.5 || fabs(bend.rows) >= 2) && flagged == FRAMES)
         fail_msg("%s bent by %g rows, %g degrees, scale %g has no flag", pair->name, bend.rows, bend.roll_deg, bend.scale);
     if (worst <= 1 && flagged < FRAMES)

@@ -8,12 +8,12 @@
 
 #include "app/budget.h"
 #include "app/engine/intake.h"
+#include "app/engine/notes.h"
 #include "app/engine/report.h"
 #include "app/engine/sensors.h"
 #include "app/engine/setup.h"
 #include "app/engine/sleep.h"
 #include "app/exit.h"
-#include "app/realtime.h"
 #include "app/supervisor/log.h"
 #include "core/clock.h"
 
@@ -161,15 +161,6 @@ static int process_pair(struct engine *engine)
     return 0;
 }
 
-/* When everything that a frame needs is allocated, the ring among it. */
-static void lock_memory(void)
-{
-    struct plx_why why;
-
-    if (plx_realtime_lock_memory(&why) < 0)
-        plx_log(LOG_NOTICE, "%s", why.text);
-}
-
 static void take_orders(struct engine *engine)
 {
     struct plx_order order;
@@ -244,33 +235,6 @@ static int share_slots(struct engine *engine, uint32_t frame_bytes)
     return 0;
 }
 
-/* For the black box; what does not fit is in the log alone. */
-static void report_line(void *context, int level, const char *line)
-{
-    const struct engine *engine = context;
-    struct plx_report report = {.kind = PLX_REPORT_LOG, .error = level};
-
-    plx_fail(&report.why, 0, "%s", line);
-    plx_report_send(engine->report_fd, &report);
-}
-
-/* What is not as one might wish, and yet no reason to end. */
-static void say_notes(const struct plx_setup *setup, int report_fd)
-{
-    const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
-    struct plx_report note = {.kind = PLX_REPORT_NOTE};
-
-    plx_fail(&note.why, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
-    if (note.why.text[0] != '\0') {
-        plx_log(LOG_NOTICE, "%s", note.why.text);
-        plx_report_send(report_fd, &note);
-    }
-    if (setup->fifo_note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s", setup->fifo_note.text);
-    if (setup->tune_note.text[0] != '\0')
-        plx_log(LOG_WARNING, "%s", setup->tune_note.text);
-}
-
 int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shared_region *region,
                    struct plx_heartbeats *heartbeats, int report_fd)
 {
@@ -281,14 +245,14 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
 
     sigaction(SIGTERM, &on_stop, NULL);
     engine.report_fd = report_fd;
-    plx_log_copy(report_line, &engine);
+    plx_notes_copy_log(&engine.report_fd);
     plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
     plx_heartbeat_busy(PLX_WATCHED_START);
     if (plx_setup_open(&engine.setup, &plan->config, &plan->calibration, &report) < 0) {
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
-    say_notes(&engine.setup, report_fd);
+    plx_notes_say(&engine.setup, report_fd);
     engine.config = &plan->config;
     engine.region = region;
     engine.sleep.suspended_ns = plx_suspended_ns();
@@ -303,7 +267,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     source->heartbeats = heartbeats;
     plx_intake_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine, plan->frame_bytes);
-    lock_memory();
+    plx_notes_lock_memory(); /* all that a frame needs is allocated, the ring among it */
     if (result == 0)
         result = source->ops->start(source, &source->why);
     plx_intake_start(&engine.intake);

@@ -152,6 +152,28 @@ static void frame_stays_whole_until_its_slot_is_begun_again(void **state)
     plx_region_destroy(region);
 }
 
+static void a_copy_is_of_one_frame_and_within_it(void **state)
+{
+    (void)state;
+    struct plx_shared_region *region = make_region(4);
+    struct plx_frame copy;
+    const size_t bytes = sizeof(struct plx_frame) + 4096;
+    assert_false(plx_ring_copy(region, 1, 0, &copy, sizeof copy)); /* not there yet */
+    publish(region);
+    assert_true(plx_ring_copy(region, 1, 0, &copy, sizeof copy));
+    assert_int_equal(copy.sequence, 1);
+    assert_true(plx_ring_copy(region, 1, bytes - 8, &copy, 8));
+    assert_false(plx_ring_copy(region, 1, bytes - 8, &copy, 9));
+    assert_false(plx_ring_copy(region, 1, UINT64_MAX, &copy, 8));
+    assert_false(plx_ring_copy(region, 2, 0, &copy, sizeof copy));
+    for (int i = 0; i < 3; i++)
+        publish(region);
+    assert_true(plx_ring_copy(region, 1, 0, &copy, sizeof copy));
+    plx_ring_begin(region); /* of the fifth, in the slot of the first */
+    assert_false(plx_ring_copy(region, 1, 0, &copy, sizeof copy));
+    plx_region_destroy(region);
+}
+
 static void abandoned_slot_is_skipped_and_taken_over(void **state)
 {
     (void)state;
@@ -378,6 +400,7 @@ int main(void)
         cmocka_unit_test(another_user_cannot_even_open_it),
         cmocka_unit_test(frames_come_in_order),
         cmocka_unit_test(frame_stays_whole_until_its_slot_is_begun_again),
+        cmocka_unit_test(a_copy_is_of_one_frame_and_within_it),
         cmocka_unit_test(abandoned_slot_is_skipped_and_taken_over),
         cmocka_unit_test(threads_agree),
         cmocka_unit_test(newest_publishes_what_was_written_before),

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/notes.h"
+
+#include "app/engine/report.h"
+#include "app/realtime.h"
+#include "app/supervisor/log.h"
+
+static void report_line(void *context, int level, const char *line)
+{
+    const int *report_fd = context;
+    struct plx_report report = {.kind = PLX_REPORT_LOG, .error = level};
+
+    plx_fail(&report.why, 0, "%s", line);
+    plx_report_send(*report_fd, &report);
+}
+
+void plx_notes_copy_log(int *report_fd)
+{
+    plx_log_copy(report_line, report_fd);
+}
+
+void plx_notes_say(const struct plx_setup *setup, int report_fd)
+{
+    const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
+    struct plx_report note = {.kind = PLX_REPORT_NOTE};
+
+    plx_fail(&note.why, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
+    if (note.why.text[0] != '\0') {
+        plx_log(LOG_NOTICE, "%s", note.why.text);
+        plx_report_send(report_fd, &note);
+    }
+    if (setup->fifo_note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", setup->fifo_note.text);
+    if (setup->tune_note.text[0] != '\0')
+        plx_log(LOG_WARNING, "%s", setup->tune_note.text);
+}
+
+void plx_notes_lock_memory(void)
+{
+    struct plx_why why;
+
+    if (plx_realtime_lock_memory(&why) < 0)
+        plx_log(LOG_NOTICE, "%s", why.text);
+}

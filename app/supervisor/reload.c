@@ -134,6 +134,14 @@ void plx_reload_tried(struct plx_supervisor *supervisor, const struct plx_report
         apply(supervisor);
 }
 
+const struct plx_config *plx_reload_config(const struct plx_supervisor *supervisor)
+{
+    const struct plx_reload *reload = &supervisor->reload;
+    const bool is_taken = reload->phase == PLX_RELOAD_NONE || reload->phase == PLX_RELOAD_TRYING;
+
+    return is_taken ? &supervisor->plan.config : &reload->before.config;
+}
+
 void plx_reload_started(struct plx_supervisor *supervisor)
 {
     if (supervisor->reload.phase == PLX_RELOAD_STOPPING)

@@ -35,6 +35,9 @@ void plx_reload_ask(struct plx_supervisor *supervisor);
 /* The probe's answer about supervisor->candidate: PLAN or FAILED. Also at the first start. */
 void plx_reload_tried(struct plx_supervisor *supervisor, const struct plx_report *report);
 
+/* What the frames of now were made with: the configuration before, until the engine of a new one has published. */
+const struct plx_config *plx_reload_config(const struct plx_supervisor *supervisor);
+
 /* Begins what was asked for; kills a new engine that is late. */
 void plx_reload_tick(struct plx_supervisor *supervisor, int64_t now_ns);
 

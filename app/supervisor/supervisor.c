@@ -170,7 +170,7 @@ static void tick(struct plx_supervisor *supervisor)
 static int config_in_force(void *context)
 {
     struct plx_supervisor *supervisor = context;
-    return plx_config_text_fd(&supervisor->config_text, &supervisor->plan.config);
+    return plx_config_text_fd(&supervisor->config_text, plx_reload_config(supervisor));
 }
 
 static int open_loop(struct plx_supervisor *supervisor)

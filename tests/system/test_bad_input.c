@@ -170,7 +170,9 @@ static void check_end(const char *const *args, int exit_code, const char *says)
     unlink(daemon_.log);
     daemon_start(&daemon_, real);
     int code = daemon_wait(&daemon_, 20000);
-    const char *said = daemon_said(&daemon_);
+    const char *said = daemon_said(&daemon_), *warning = strstr(said, "the pictures are simulated\n");
+    if (warning) /* without a configuration file, as most of these are */
+        said = strchr(warning, '\n') + 1;
     const char *newline = strchr(said, '\n');
     if (code != exit_code || !strstr(said, says) || !newline || newline[1] != '\0')
         fail_msg("exit code %d, expected %d; said:\n%s\nexpected one line with: %s", code, exit_code, said, says);

@@ -159,6 +159,16 @@ static void clients_keep_their_ring_when_a_new_one_is_taken_back(void **state)
     expect_taken_back(RIGHT);
 }
 
+/* The configuration that clients get when they ask for it holds LINE. */
+static void expect_in_force(const char *line)
+{
+    static char text[1 << 16];
+    size_t bytes;
+
+    assert_int_equal(plx_config(daemon_.socket, text, sizeof text, &bytes), 0);
+    assert_non_null(strstr(text, line));
+}
+
 static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void **state)
 {
     (void)state;
@@ -168,6 +178,7 @@ static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void *
 
     reload(SMALL_SOURCE MATCH("64") "prefilter:\n  x: 3\n");
     wait_until_said("fault: hang plx_cpu_filter 1", START_MS);
+    expect_in_force("  x: 1\n"); /* until the new one has published */
     wait_until_said("configuration kept as it was: the new one opened but gave no frame: ", 2 * START_MS); /* 15 s */
     const struct plx_frame after = running_frame(client, START_MS);
     assert_true(after.epoch == before.epoch && after.sequence > before.sequence);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What systemd hears: each thing in one datagram, nothing of somebody else's choice, and nothing that was waited for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "app/supervisor/notify.h"
+
+static int heard;
+
+/* An abstract name, so that nothing is left behind. */
+static int listen_as_systemd(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char name[64];
+
+    snprintf(name, sizeof name, "@plx-notify-%d", (int)getpid());
+    memcpy(address.sun_path + 1, name + 1, strlen(name) - 1);
+    heard = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(
+        bind(heard, (const struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))), 0);
+    setenv("NOTIFY_SOCKET", name, 1);
+    return 0;
+}
+
+static int hear_no_more(void **state)
+{
+    (void)state;
+    unsetenv("NOTIFY_SOCKET");
+    return close(heard);
+}
+
+static void expect_datagram(const char *expected)
+{
+    char text[2048] = "";
+    const ssize_t bytes = recv(heard, text, sizeof text - 1, 0);
+
+    assert_true(bytes > 0);
+    assert_string_equal(text, expected);
+}
+
+static void a_camera_of_any_name_adds_no_line(void **state)
+{
+    (void)state;
+    struct plx_notify notify;
+    char text[8];
+
+    plx_notify_init(&notify);
+    plx_notify_status(&notify, "starting; camera lost: HD\nWATCHDOG=trigger\r\nMAINPID=1\x1B[2J");
+    expect_datagram("STATUS=starting; camera lost: HD?WATCHDOG=trigger??MAINPID=1?[2J");
+    plx_notify_status(&notify, "starting; camera lost: HD\nWATCHDOG=trigger\r\nMAINPID=1\x1B[2J");
+    assert_true(recv(heard, text, sizeof text, 0) < 0); /* it has not changed */
+}
+
+/* Its queue holds a few: what does not fit is said again, and nobody waits. */
+static void what_did_not_fit_is_said_later(void **state)
+{
+    (void)state;
+    struct plx_notify notify;
+    char text[2048], sentence[32];
+    int said = 0;
+
+    alarm(20); /* where somebody waits */
+    plx_notify_init(&notify);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(sentence, sizeof sentence, "number %d", i);
+        plx_notify_status(&notify, sentence);
+    }
+    plx_notify_ready(&notify);
+    while (recv(heard, text, sizeof text, 0) > 0)
+        said++;
+    assert_in_range(said, 1, 4999);
+    plx_notify_ready(&notify);
+    expect_datagram("READY=1");
+    plx_notify_ready(&notify); /* the first time only */
+    plx_notify_status(&notify, sentence);
+    expect_datagram("STATUS=number 4999");
+    alarm(0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, listen_as_systemd, hear_no_more)
+    const struct CMUnitTest tests[] = {
+        TEST(a_camera_of_any_name_adds_no_line),
+        TEST(what_did_not_fit_is_said_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -27,6 +27,7 @@ if [[ ${1-} ]]; then
 fi
 
 mkdir -p "$out"
+rm -f "$out"/*.png
 printf '\033[1m==> Starting parallaxd on %s\033[0m\n' "$what"
 "$bin/parallaxd" "${source_keys[@]}" --set "publish.socket=$socket" >"$out/parallaxd.log" 2>&1 &
 service=$!
@@ -53,9 +54,11 @@ wait "$service" || code=$?
 service=
 [[ $code == 0 ]] || { echo "demo: parallaxd ended with code $code; its log: $out/parallaxd.log" >&2; exit 1; }
 
+pictures=("$out/left.png" "$out/disparity.png" "$out/obstacles.png")
+[[ -e $out/disparity.png ]] || pictures=("$out/left.png" "$out/right.png") # raw pairs: nothing says how they are rectified
 cat <<END
 
-Look at  $out/left.png  $out/disparity.png  $out/obstacles.png
+Look at  ${pictures[*]}
 Next:    ./dev demo PATH                     your own pairs (KITTI-style, or left/ and right/)
          build/release/bin/parallax --help   the command: status, watch, snapshot, record, run
          README.md                           a client in 15 lines

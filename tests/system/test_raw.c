@@ -41,6 +41,28 @@ static struct plx_frame frame_of_kind(struct plx_client *client, bool raw)
     return frame;
 }
 
+/* Kills the engine, and returns the first frame of the next one, which is the RESTARTS-th that was replaced. */
+static struct plx_frame frame_of_next_engine(struct plx_client *client, uint32_t restarts)
+{
+    static struct plx_frame frame;
+    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    struct plx_view view;
+
+    kill(daemon_child(&daemon_, "parallax-engine"), SIGKILL);
+    while (plx_restarts(client) < restarts && plx_now_ns() < deadline)
+        usleep(1000);
+    const int64_t gone_ns = plx_now_ns();
+    while (plx_now_ns() < deadline) {
+        if (plx_next(client, 50, &view) < 0)
+            continue;
+        frame = *view.frame;
+        if (plx_release(client, &view) == 0 && frame.published_ns > gone_ns)
+            return frame;
+    }
+    fail_msg("no frame of the next engine came; the service said: %s", daemon_said(&daemon_));
+    return frame;
+}
+
 static void expect_said(const char *words)
 {
     const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
@@ -316,6 +338,30 @@ static void a_directory_without_a_calibration_is_raw(void **state)
     stop_daemon();
 }
 
+/* What a directory holds is found out once, before the first engine: a file that goes or comes changes nothing until a reload.
+ */
+static void a_new_engine_is_raw_or_rectified_as_the_one_before(void **state)
+{
+    (void)state;
+    char path[320];
+    snprintf(path, sizeof path, "source.path=%s", path_of("second"));
+    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true");
+    struct plx_client *client = connect_client();
+    const struct plx_frame before = frame_of_kind(client, true);
+    write_text(daemon_.directory, "second/calib.txt",
+               "P0: 256 0 159.5 0 0 256 119.5 0 0 0 1 0\nP1: 256 0 159.5 -30.72 0 256 119.5 0 0 0 1 0\n");
+    const struct plx_frame after = frame_of_next_engine(client, 1);
+    assert_true(after.health & PLX_HEALTH_NOT_CALIBRATED);
+    assert_true(after.epoch == before.epoch && after.sequence > before.sequence);
+
+    kill(daemon_.pid, SIGHUP);
+    frame_of_kind(client, false);
+    assert_int_equal(unlink(path_of("second/calib.txt")), 0);
+    assert_false(frame_of_next_engine(client, 2).health & PLX_HEALTH_NOT_CALIBRATED);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
 /* --- from raw to rectified and back ------------------------------------------------------------------------------- */
 
 static void reload(const char *text)
@@ -384,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_recording_with_a_calibration_is_rectified),
         cmocka_unit_test(run_does_not_take_raw_pairs_for_rectified_ones),
         cmocka_unit_test(a_directory_without_a_calibration_is_raw),
+        cmocka_unit_test(a_new_engine_is_raw_or_rectified_as_the_one_before),
         cmocka_unit_test(reloads_switch_both_ways),
     };
     cli_begin();

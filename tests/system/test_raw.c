@@ -18,8 +18,14 @@
 
 static struct plx_client *connect_client(void)
 {
+    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
     struct plx_client *client;
-    assert_int_equal(plx_connect(daemon_.socket, &client), 0);
+
+    while (plx_connect(daemon_.socket, &client) < 0) { /* a socket that is there may not listen yet */
+        if (plx_now_ns() > deadline)
+            fail_msg("no service; it said: %s", daemon_said(&daemon_));
+        usleep(5000);
+    }
     return client;
 }
 
@@ -252,7 +258,7 @@ static void python_shows_both_pictures(void **state)
 static void record_needs_raw_to_be_asked_for(void **state)
 {
     (void)state;
-    expect_refusal("--raw", "record", path_of("refused"));
+    expect_refusal("--raw", "record", path_of("refused"), "--pairs", "1");
     assert_int_not_equal(access(path_of("refused"), F_OK), 0);
     record("first");
 }
@@ -307,7 +313,7 @@ static void a_recording_with_a_calibration_is_rectified(void **state)
     assert_true(fabs(frame.calibration.baseline_m - 0.12) < 1e-9);
     assert_int_equal(frame.disparities, 64);
     plx_disconnect(client);
-    expect_refusal("calibration: none", "record", "--raw", path_of("refused"));
+    expect_refusal("calibration: none", "record", "--raw", path_of("refused"), "--pairs", "1");
     assert_int_not_equal(access(path_of("refused"), F_OK), 0);
     stop_daemon();
 }

@@ -31,7 +31,9 @@ static void print_service(const struct plx_status *status)
     if (*status->reason)
         printf("reason        %s\n", status->reason);
     printf("restarts      %u of the engine\n", status->restarts);
-    if (launch)
+    if (launch && status->health & PLX_HEALTH_NOT_CALIBRATED) /* nothing is matched */
+        puts("backend       gpu");
+    else if (launch)
         printf("backend       gpu, matching %s, %s\n", launch,
                status->launch >> 16 ? "as parallax tune measured" : "chosen by itself");
     else

@@ -324,14 +324,14 @@ static void client_that_never_reads_costs_nothing(void **state)
     assert_it_serves();
 }
 
-/* As many as there are places ask for the configuration and never take it; one that does still gets it. */
+/* A process asks for the configuration in all its places but one and never takes it; in the last one it still gets it. */
 static void those_that_never_take_the_configuration_cost_nothing(void **state)
 {
     (void)state;
     const struct plx_message hello = message(PLX_MESSAGE_HELLO), config = message(PLX_MESSAGE_CONFIG);
-    int fd[MAX_CLIENTS - 1];
+    int fd[OF_ONE - 1];
     int before = open_files(service.pid);
-    for (int i = 0; i < MAX_CLIENTS - 1; i++) {
+    for (int i = 0; i < OF_ONE - 1; i++) {
         fd[i] = connect_raw();
         say(fd[i], &hello, sizeof hello);
         say(fd[i], &config, sizeof config);
@@ -340,9 +340,9 @@ static void those_that_never_take_the_configuration_cost_nothing(void **state)
         char text[64];
         size_t bytes;
         assert_int_equal(plx_config(path, text, sizeof text, &bytes), 0);
-        wait_for_count(MAX_CLIENTS - 1);
+        wait_for_count(OF_ONE - 1);
     }
-    for (int i = 0; i < MAX_CLIENTS - 1; i++)
+    for (int i = 0; i < OF_ONE - 1; i++)
         close(fd[i]);
     wait_for_count(0);
     assert_true(open_files(service.pid) <= before + 1); /* the text itself stays */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Kalibr camchain: cam0 is the left camera, cam1 the right one, T_cn_cnm1 takes points from the left to the right. */
+#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -105,5 +106,9 @@ int plx_read_kalibr(const struct plx_reader *reader, struct plx_stereo_calibrati
         result = plx_need(reader, camera[PLX_RIGHT], "T_cn_cnm1", &pose);
     if (result == 0)
         result = read_pose(reader, pose, calibration);
+    if (result == 0) {
+        const double *t = calibration->translation;
+        result = plx_check_baseline(reader, pose, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    }
     return result;
 }

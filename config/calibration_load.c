@@ -8,13 +8,13 @@
 #include "config/calibration_formats.h"
 #include "config/config.h"
 
-static int read_one(const char *path, struct plx_stereo_calibration *calibration, struct plx_why *why)
+static int read_one(const char *path, double scale, struct plx_stereo_calibration *calibration, struct plx_why *why)
 {
     struct plx_yaml *yaml = NULL;
     int result = plx_yaml_read(path, &yaml, why);
     if (result < 0)
         return result;
-    const struct plx_reader reader = {yaml, why};
+    const struct plx_reader reader = {yaml, why, scale};
     const struct plx_yaml_node *root = plx_yaml_root(yaml);
     if (plx_is_opencv(root))
         result = plx_read_opencv(&reader, calibration);
@@ -36,7 +36,8 @@ static int read_one(const char *path, struct plx_stereo_calibration *calibration
 }
 
 /* PATHS: two, separated by the comma at COMMA. */
-static int read_two(const char *paths, const char *comma, struct plx_stereo_calibration *calibration, struct plx_why *why)
+static int read_two(const char *paths, const char *comma, double scale, struct plx_stereo_calibration *calibration,
+                    struct plx_why *why)
 {
     struct plx_yaml *left = NULL, *right = NULL;
     char *left_path = strndup(paths, (size_t)(comma - paths));
@@ -44,7 +45,7 @@ static int read_two(const char *paths, const char *comma, struct plx_stereo_cali
     if (result == 0)
         result = plx_yaml_read(comma + 1, &right, why);
     if (result == 0)
-        result = plx_read_ros((const struct plx_reader[]){{left, why}, {right, why}}, calibration);
+        result = plx_read_ros((const struct plx_reader[]){{left, why, scale}, {right, why, scale}}, calibration);
     plx_yaml_destroy(right);
     plx_yaml_destroy(left);
     free(left_path);
@@ -102,7 +103,8 @@ int plx_calibration_read(const char *path, const struct plx_calibration_options 
 {
     struct plx_stereo_calibration calibration = {0};
     const char *comma = strchr(path, ',');
-    int result = comma ? read_two(path, comma, &calibration, why) : read_one(path, &calibration, why);
+    int result =
+        comma ? read_two(path, comma, options->scale, &calibration, why) : read_one(path, options->scale, &calibration, why);
     if (result == 0)
         result = complete(path, options, &calibration, why);
     if (result == 0)

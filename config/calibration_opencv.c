@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCV FileStorage YAML, as stereo_calib.cpp and its many descendants write it. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,6 +120,18 @@ static int read_rectification(const struct plx_reader *reader, struct plx_stereo
                      &calibration->rectified_height);
 }
 
+/* Of the rectification where the file has one, for that is published; else of the pose. Left and right swapped: found later. */
+static int check_baseline(const struct plx_reader *reader, const struct plx_yaml_node *pose,
+                          const struct plx_stereo_calibration *calibration)
+{
+    const double *t = calibration->translation, *right = calibration->projection[PLX_RIGHT];
+    if (!calibration->rectified)
+        return plx_check_baseline(reader, pose, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    const double baseline = (calibration->projection[PLX_LEFT][3] - right[3]) / right[0];
+    const struct plx_yaml_node *projection = find(plx_yaml_root(reader->yaml), projection_names, PLX_RIGHT);
+    return baseline >= 0 ? plx_check_baseline(reader, projection, baseline) : 0;
+}
+
 int plx_read_opencv(const struct plx_reader *reader, struct plx_stereo_calibration *calibration)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *node;
@@ -138,7 +151,10 @@ int plx_read_opencv(const struct plx_reader *reader, struct plx_stereo_calibrati
         result = plx_need(reader, root, "T", &node);
     if (result == 0)
         result = plx_read_vector(reader, node, 3, 3, calibration->translation, &count);
+    const struct plx_yaml_node *pose = node;
     if (result == 0)
         result = read_rectification(reader, calibration);
+    if (result == 0)
+        result = check_baseline(reader, pose, calibration);
     return result;
 }

@@ -66,7 +66,7 @@ static int read_eye(const struct plx_reader *reader, enum plx_eye eye, struct pl
         return plx_yaml_fail(reader->yaml, projection, reader->why, PLX_ERR_RANGE,
                              "the fourth number of projection_matrix is %g; expected %s; are left and right swapped?", p[3],
                              eye == PLX_LEFT ? "0 for the left camera" : "-fx * baseline, below 0, for the right camera");
-    return 0;
+    return eye == PLX_LEFT ? 0 : plx_check_baseline(reader, projection, -p[3] / p[0]);
 }
 
 /* x_right = R2' (R1 x_left + (b, 0, 0)). */

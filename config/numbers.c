@@ -180,6 +180,13 @@ int plx_check_rotation(const struct plx_reader *reader, const struct plx_yaml_no
     return 0;
 }
 
+int plx_check_baseline(const struct plx_reader *reader, const struct plx_yaml_node *node, double baseline)
+{
+    struct plx_why reason;
+    int result = plx_baseline_check(baseline, reader->scale, &reason);
+    return result < 0 ? plx_yaml_fail(reader->yaml, node, reader->why, result, "%s", reason.text) : 0;
+}
+
 int plx_read_rotation(const struct plx_reader *reader, const struct plx_yaml_node *node, double ret_rotation[9])
 {
     int result = plx_read_matrix(reader, node, 3, 3, ret_rotation);

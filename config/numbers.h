@@ -6,10 +6,11 @@
 #include "config/yaml.h"
 #include "core/calibration.h"
 
-/* Where errors go, and of which file they speak. */
+/* Where errors go, of which file they speak, and what its lengths are to be multiplied with. */
 struct plx_reader {
     const struct plx_yaml *yaml;
     struct plx_why *why;
+    double scale;
 };
 
 /* The child of MAP under KEY. FORMAT if there is none. */
@@ -39,6 +40,9 @@ int plx_read_camera_matrix(const struct plx_reader *reader, const struct plx_yam
 
 /* RANGE unless the 3x3 numbers at NODE are a rotation. */
 int plx_check_rotation(const struct plx_reader *reader, const struct plx_yaml_node *node, const double rotation[9]);
+
+/* RANGE unless BASELINE, in the file's own unit at NODE, is one in metres once it is scaled. */
+int plx_check_baseline(const struct plx_reader *reader, const struct plx_yaml_node *node, double baseline);
 
 /* A 3x3 rotation matrix. */
 int plx_read_rotation(const struct plx_reader *reader, const struct plx_yaml_node *node, double ret_rotation[9]);

@@ -2,6 +2,7 @@
 #include "core/calibration.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -9,7 +10,6 @@
 #include "core/matrix3.h"
 
 #define MAX_FOCAL 1e6
-#define MAX_BASELINE_M 10.0
 #define ROTATION_TOLERANCE 1e-3 /* files print as few as four digits */
 #define ROW_TOLERANCE 1e-6      /* of numbers that must be the same in both projections, relative */
 
@@ -58,6 +58,32 @@ static bool is_rotation(const double r[9])
     return plx_mat3_invert(r, inverse) > 0;
 }
 
+/* What a length of METRES that is no baseline looks like, and what would make it one. */
+static const struct {
+    double min_m, max_m, scale;
+    const char *text;
+} units[] = {
+    {PLX_MIN_BASELINE_M * 1e-3, PLX_MIN_BASELINE_M, 1e3, "; it looks like metres divided by a thousand: calibration_scale: %g"},
+    {PLX_MAX_BASELINE_M, 10, 0,
+     "; it looks like squares of the chessboard: give the side of one in metres as calibration_scale (0.025 for 25 mm)"},
+    {10, PLX_MAX_BASELINE_M * 1e3, 1e-3, "; it looks like millimetres: calibration_scale: %g"},
+};
+
+int plx_baseline_check(double in_file, double scale, struct plx_why *why)
+{
+    const double metres = in_file * scale;
+    struct plx_why hint = {"; the unit is the metre"}, scaled = {""};
+    if (metres >= PLX_MIN_BASELINE_M && metres <= PLX_MAX_BASELINE_M)
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (metres > units[i].min_m && metres <= units[i].max_m)
+            snprintf(hint.text, sizeof hint.text, units[i].text, scale * units[i].scale);
+    if (scale != 1)
+        plx_fail(&scaled, 0, ", %g times calibration_scale %g", in_file, scale);
+    return plx_fail(why, PLX_ERR_RANGE, "the baseline is %g m%s; expected %g to %g m%s", metres, scaled.text,
+                    PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M, hint.text);
+}
+
 /* What holds before rectification: how the right camera stands against the left. */
 static int check_pose(const struct plx_stereo_calibration *calibration, struct plx_why *why)
 {
@@ -73,10 +99,9 @@ static int check_pose(const struct plx_stereo_calibration *calibration, struct p
         return plx_fail(why, PLX_ERR_RANGE, "the rotation between the cameras is not an orthonormal matrix");
     if (r[0] + r[4] + r[8] < 2) /* trace = 1 + 2 cos(angle) */
         return plx_fail(why, PLX_ERR_RANGE, "the cameras are turned against each other by more than 60 degrees");
-    double baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
-    if (!(baseline > 0 && baseline <= MAX_BASELINE_M))
-        return plx_fail(why, PLX_ERR_RANGE, "the baseline is %g m, expected more than 0 and at most %g; the unit is the metre",
-                        baseline, MAX_BASELINE_M);
+    int result = plx_baseline_check(sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), 1, why);
+    if (result < 0)
+        return result;
     if (!(fabs(t[0]) > fabs(t[1]) && fabs(t[0]) > fabs(t[2])))
         return plx_fail(why, PLX_ERR_UNSUPPORTED,
                         "the baseline %g, %g, %g is not along x: the cameras do not stand side by side", t[0], t[1], t[2]);
@@ -123,13 +148,10 @@ static int check_rectification(const struct plx_stereo_calibration *calibration,
         return plx_fail(why, PLX_ERR_RANGE,
                         "the rectified pictures do not share focal length and rows: fx %g and %g, fy %g and %g, cy %g and %g",
                         left[0], right[0], left[5], right[5], left[6], right[6]);
-    double baseline = (left[3] - right[3]) / right[0];
-    if (!(baseline > 0 && baseline <= MAX_BASELINE_M))
-        return plx_fail(why, PLX_ERR_RANGE,
-                        "the rectified baseline is %g m, expected more than 0 and at most %g; the unit is the metre, and a "
-                        "negative one means that left and right are swapped",
-                        baseline, MAX_BASELINE_M);
-    return 0;
+    const double baseline = (left[3] - right[3]) / right[0];
+    if (baseline < 0)
+        return plx_fail(why, PLX_ERR_RANGE, "the rectified baseline is %g m, below 0: left and right are swapped", baseline);
+    return plx_baseline_check(baseline, 1, why);
 }
 
 int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why)

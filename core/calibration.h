@@ -40,9 +40,16 @@ static inline bool plx_calibration_exists(const struct plx_stereo_calibration *c
     return calibration->rectified_width > 0;
 }
 
+/* The baselines of stereo cameras that people mount on one body. Wider or narrower ones are a wrong unit. */
+#define PLX_MIN_BASELINE_M 0.01
+#define PLX_MAX_BASELINE_M 2.0
+
+/* RANGE, with the likely mistake and its remedy, unless IN_FILE * SCALE is a baseline in metres; SCALE as calibration_scale. */
+int plx_baseline_check(double in_file, double scale, struct plx_why *why);
+
 /* Checks every number: finite, focal lengths 1..1e6 px, principal points inside, and then, where the rectification is there,
- * that it is orthonormal, shares focal length and rows, and has a baseline of 0..10 m with the left camera on the left; else
- * the same of the pose. The other of the two is not looked at. RANGE, UNSUPPORTED, ARG. */
+ * that it is orthonormal, shares focal length and rows, and has a baseline within the bounds above with the left camera on the
+ * left; else the same of the pose. The other of the two is not looked at. RANGE, UNSUPPORTED, ARG. */
 int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why);
 
 /* Fills rectification, projection and rectified size when the file holds only intrinsics and extrinsics: both views turned by

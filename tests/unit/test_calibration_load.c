@@ -219,6 +219,12 @@ static void size_and_scale_from_outside(void **state)
     struct plx_calibration_info info;
     plx_calibration_info(&calibration, &info);
     assert_true(info.baseline_m > 0.12 && info.baseline_m < 0.1201);
+    const struct plx_calibration_options twice = {.scale = 1e-6, .width = 640, .height = 480};
+    struct plx_why why = {""};
+    assert_int_equal(plx_calibration_read(file.path, &twice, &calibration, &why), PLX_ERR_RANGE);
+    assert_non_null(strstr(why.text, ":30:4: the baseline is 0.000120021 m, 120.021 times calibration_scale 1e-06; expected"));
+    assert_non_null(strstr(why.text, "calibration_scale: 0.001"));
+    write_text(&file, edited(OPENCV_TEXT, "image_width: 640\nimage_height: 480\n", ""));
     assert_refused(file.path, &file, PLX_ERR_FORMAT, ": does not say for which picture size it was made");
 }
 
@@ -257,7 +263,14 @@ static const struct mistake opencv_mistakes[] = {
     {"image_width: 640\nimage_height: 480", "image_size: 640", PLX_ERR_FORMAT, ":4:13: image_size is no size"},
     {"M2: ", "M1: ", PLX_ERR_FORMAT, ":16:1: key \"M1\" is given twice, first at line 6"},
     {"M1: ", "M1: &m ", PLX_ERR_FORMAT, ":6:5: an anchor or alias"},
-    {"-0.12, 0.001, 0.002", "0., 0., 0.", PLX_ERR_RANGE, ": the baseline is 0 m"},
+    {"-0.12, 0.001, 0.002", "0., 0., 0.", PLX_ERR_RANGE,
+     ":32:4: the baseline is 0 m; expected 0.01 to 2 m; the unit is the metre"},
+    {"-0.12, 0.001, 0.002", "-3.34, 0., 0.", PLX_ERR_RANGE,
+     ":32:4: the baseline is 3.34 m; expected 0.01 to 2 m; it looks like squares of the chessboard: give the side of one"},
+    {"-0.12, 0.001, 0.002", "-120, 1, 2", PLX_ERR_RANGE, "; it looks like millimetres: calibration_scale: 0.001"},
+    {"-0.12, 0.001, 0.002", "-0.0001, 0., 0.", PLX_ERR_RANGE,
+     ":32:4: the baseline is 0.0001 m; expected 0.01 to 2 m; it looks like metres divided by a thousand: calibration_scale: "
+     "1000"},
     {"T: ", "R1: ", PLX_ERR_FORMAT, ":3:1: no key \"T\""},
     {"calibration_time:", "distortion_model: kannala\nt:", PLX_ERR_UNSUPPORTED,
      ":3:19: distortion model \"kannala\"; expected"},
@@ -283,6 +296,7 @@ static const struct mistake kalibr_mistakes[] = {
     {"[0.0, 1.0, 0.0, 0.001]", "[0.0, 2.0, 0.0, 0.001]", PLX_ERR_RANGE, ":11:3: T_cn_cnm1 is no rotation"},
     {"-0.12", "0.12", PLX_ERR_RANGE, ":11:3: cam1 stands at x = -0.12 against cam0"},
     {"-0.12", "0", PLX_ERR_RANGE, ":11:3: cam1 stands at x = -0 against cam0"},
+    {"-0.12", "-85", PLX_ERR_RANGE, ":11:3: the baseline is 85 m; expected 0.01 to 2 m; it looks like millimetres"},
 };
 
 static const struct mistake ros_mistakes[] = {

@@ -267,7 +267,8 @@ static const struct mistake opencv_mistakes[] = {
      ":32:4: the baseline is 0 m; expected 0.01 to 2 m; the unit is the metre"},
     {"-0.12, 0.001, 0.002", "-3.34, 0., 0.", PLX_ERR_RANGE,
      ":32:4: the baseline is 3.34 m; expected 0.01 to 2 m; it looks like squares of the chessboard: give the side of one"},
-    {"-0.12, 0.001, 0.002", "-120, 1, 2", PLX_ERR_RANGE, "; it looks like millimetres: calibration_scale: 0.001"},
+    {"-0.12, 0.001, 0.002", "-120, 1, 2", PLX_ERR_RANGE,
+     ":32:4: the baseline is 120.021 m; expected 0.01 to 2 m; it looks like millimetres: calibration_scale: 0.001"},
     {"-0.12, 0.001, 0.002", "-0.0001, 0., 0.", PLX_ERR_RANGE,
      ":32:4: the baseline is 0.0001 m; expected 0.01 to 2 m; it looks like metres divided by a thousand: calibration_scale: "
      "1000"},

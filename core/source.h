@@ -38,6 +38,8 @@ struct plx_source {
     double rate_hz;      /* nominal; 0 = as fast as the reader. Next may change it, when a camera comes that was missing */
     struct plx_why note; /* after creation, and again after next: what is not quite as asked for, to be logged and emptied */
     struct plx_why why;  /* after a failing next: the sentence to log. For the thread that calls next */
+    int64_t
+        due_ns; /* after a next that timed out: when the next picture is due by the source's own timetable; 0: it has none */
     struct plx_heartbeats *heartbeats; /* that its threads join; set before start by who watches them. NULL: nobody does */
 };
 

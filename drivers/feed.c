@@ -28,7 +28,8 @@ struct plx_feed {
     pthread_mutex_t lock;         /* guards all below */
     pthread_cond_t maker, reader; /* each side's own alarm */
     bool stopping, asked, finished;
-    int result; /* of make, once finished */
+    int64_t due_ns; /* while the maker sleeps: until when; else 0 */
+    int result;     /* of make, once finished */
     struct plx_why why;
     uint64_t order;
     int pairs;
@@ -222,8 +223,10 @@ bool plx_feed_sleep_until(struct plx_feed *feed, int64_t deadline_ns)
     const struct timespec deadline = to_timespec(deadline_ns > 0 ? deadline_ns : 0);
     plx_heartbeat_idle();
     pthread_mutex_lock(&feed->lock);
+    feed->due_ns = deadline_ns;
     while (!feed->stopping && plx_now_ns() < deadline_ns)
         pthread_cond_timedwait(&feed->maker, &feed->lock, &deadline);
+    feed->due_ns = 0;
     bool go_on = !feed->stopping;
     pthread_mutex_unlock(&feed->lock);
     plx_heartbeat_busy(PLX_WATCHED_FEED);
@@ -269,6 +272,7 @@ int plx_fed_next(struct plx_source *source, int64_t deadline_ns, struct plx_capt
                 pthread_cond_timedwait(&feed->reader, &feed->lock, &deadline);
         }
     }
+    source->due_ns = feed->due_ns;
     if (ready) {
         *ret_capture = *ready;
         *(enum use *)ready->buffer = HELD;

@@ -13,6 +13,7 @@
 #include <parallax/error.h>
 
 #include "drivers/file.h"
+#include "drivers/picture.h"
 
 #define MAX_PAIRS 1000000
 #define MAX_TIME_S 4e9 /* times.txt may count from any epoch */
@@ -123,7 +124,17 @@ out:
     return result;
 }
 
-/* Joins the sorted names of both eyes; the first that stands alone is an error. */
+static void leave_out_last(struct plx_listing *listing, const char *path, const char *what)
+{
+    struct plx_listing_pair *pair = &listing->pair[--listing->count];
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        free(pair->path[eye]);
+        pair->path[eye] = NULL;
+    }
+    plx_fail(&listing->note, 0, "%s: %s: the last pair is left out, the recording was cut off there", path, what);
+}
+
+/* Joins the sorted names of both eyes; one that stands alone is an error unless it is the last of all. */
 static int join_names(const char *directory, const struct layout *layout, const struct names names[PLX_EYES],
                       struct plx_listing *listing, struct plx_why *why)
 {
@@ -136,6 +147,12 @@ static int join_names(const char *directory, const struct layout *layout, const 
         const char *right = i < names[PLX_RIGHT].count ? names[PLX_RIGHT].name[i] : NULL;
         int order = !left ? 1 : !right ? -1 : strverscmp(key_of(left), key_of(right));
         int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
+        if (order != 0 && i + 1 == most && i > 0) {
+            plx_fail(&listing->note, 0,
+                     "%s: the last picture, %s, is left out: the recording was cut off before its counterpart", directory,
+                     alone == PLX_LEFT ? left : right);
+            break;
+        }
         if (order != 0)
             return plx_fail(why, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
                             layout->folder[alone], *layout->folder[alone] ? "/" : "", alone == PLX_LEFT ? left : right,
@@ -174,6 +191,25 @@ static int find_layout(const char *directory, const struct layout **ret_layout, 
     return 0;
 }
 
+/* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
+static int check_last(struct plx_listing *listing, struct plx_why *why)
+{
+    struct plx_listing_pair *pair = &listing->pair[listing->count - 1];
+    int result = 0;
+    for (int eye = 0; eye < PLX_EYES && result == 0 && listing->count > 1; eye++) {
+        struct plx_image image;
+        result = plx_picture_read(pair->path[eye], PLX_U8, &image, why);
+        if (result == 0)
+            free(image.data);
+    }
+    if (result != PLX_ERR_FORMAT)
+        return 0; /* what else may be wrong is no sign of an end, and is met again */
+    char *path = strdup(why->text);
+    leave_out_last(listing, path ? path : "a picture", "not whole");
+    free(path);
+    return 0;
+}
+
 /* Line i of times.txt is the time of pair i in seconds; more lines than pairs are fine. */
 static int read_times(const char *directory, struct plx_listing *listing, struct plx_why *why)
 {
@@ -189,8 +225,12 @@ static int read_times(const char *directory, struct plx_listing *listing, struct
     listing->timed = true;
     for (int i = 0; i < listing->count && result == 0; i++) {
         char *rest = line;
-        double time_s = fgets(line, sizeof line, file) ? strtod(line, &rest) : 0.0;
-        if (rest == line || rest[strspn(rest, " \t\r\n")] != '\0' || !(fabs(time_s) <= MAX_TIME_S))
+        const bool there = fgets(line, sizeof line, file), whole = there && strchr(line, '\n');
+        double time_s = there ? strtod(line, &rest) : 0.0;
+        if (!whole && feof(file) && i > 0 && i + 1 == listing->count)
+            leave_out_last(listing, path, there ? "the last line has no end" : "the last pair has no line");
+        else if ((!whole && i + 1 < listing->count) || rest == line || rest[strspn(rest, " \t\r\n")] != '\0' ||
+                 !(fabs(time_s) <= MAX_TIME_S))
             result = plx_fail(why, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, i + 1,
                               listing->count);
         else if (i > 0 && time_s <= listing->pair[i - 1].time_s)
@@ -228,6 +268,8 @@ int plx_listing_open(const char *directory, struct plx_listing *ret_listing, str
     result = join_names(directory, layout, names, &listing, why);
     if (result == 0)
         result = read_times(directory, &listing, why);
+    if (result == 0)
+        result = check_last(&listing, why);
 
 out:
     free_names(&names[PLX_LEFT]);

@@ -18,10 +18,13 @@ struct plx_listing {
     struct plx_listing_pair *pair;
     int count;            /* at least 1 */
     bool timed;           /* there is a times.txt */
+    struct plx_why note;  /* what was left out at the end of a recording that was cut off; "" mostly */
     int first_projection; /* which of calib.txt's matrices is the left eye's: 0, or 2 for KITTI's colour cameras */
 };
 
-/* NOT_FOUND (no directory, no pairs, a picture without its counterpart), FORMAT (bad times.txt), RANGE, IO, PERMISSION, NOMEM.
+/* A recorder that was killed may leave its last pair without its time, with half a time, or with a picture missing or cut off:
+ * that pair is left out, and the note says so. The same anywhere else is an error.
+ * NOT_FOUND (no directory, no pairs, a picture without its counterpart), FORMAT (bad times.txt), RANGE, IO, PERMISSION, NOMEM.
  */
 int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_why *why);
 void plx_listing_close(struct plx_listing *listing); /* all zeros is fine */

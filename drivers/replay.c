@@ -214,6 +214,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
         result = options->calibrated ? 0 : find_calibration(self, why);
     if (result < 0)
         goto fail;
+    self->fed.base.note = self->listing.note;
     find_rate(self, options->rate_hz);
     result = plx_feed_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_FEED_WAIT : PLX_FEED_LATEST, PLX_SOURCE_MIN_PAIRS + 2,
                              self->pitch * (size_t)self->fed.base.height, &self->fed.feed);

@@ -81,20 +81,31 @@ static int begin(struct recording *recording, const struct plx_frame *frame, str
     return result;
 }
 
-/* Both pictures, or none. */
+static void name_picture(char path[PATH_MAX], const struct recording *recording, int eye, const char *ending)
+{
+    snprintf(path, PATH_MAX, "%s/%s/%06llu.png%s", recording->directory, folder[eye], (unsigned long long)recording->pairs,
+             ending);
+}
+
+/* Both pictures, or none; each has its name only once it is whole, so that whoever is killed here leaves none half written. */
 static int write_pictures(const struct recording *recording, struct plx_why *why)
 {
-    char path[PLX_EYES][PATH_MAX];
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        snprintf(path[eye], sizeof path[eye], "%s/%s/%06llu.png", recording->directory, folder[eye],
-                 (unsigned long long)recording->pairs);
-        int result = plx_png_write(path[eye], &recording->eye[eye], why);
-        if (result < 0) {
-            unlink(path[PLX_LEFT]);
-            return result;
-        }
+    char part[PLX_EYES][PATH_MAX], path[PATH_MAX];
+    int result = 0;
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        name_picture(part[eye], recording, eye, ".part");
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
+        result = plx_png_write(part[eye], &recording->eye[eye], why);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        name_picture(path, recording, eye, "");
+        if (rename(part[eye], path) < 0)
+            result = plx_file_fail(path, why);
     }
-    return 0;
+    if (result < 0) {
+        unlink(part[PLX_LEFT]);
+        unlink(part[PLX_RIGHT]);
+    }
+    return result;
 }
 
 static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)

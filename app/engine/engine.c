@@ -189,6 +189,7 @@ static int work(struct engine *engine)
         } else if (result == PLX_ERR_TIMEOUT) {
             waiting.health = plx_intake_silent(&engine->intake) | engine->intake.health | engine->intake.away;
             waiting.away = engine->intake.away != 0;
+            waiting.due_in_ns = engine->setup.source->due_ns - plx_now_ns();
             waiting.why = engine->intake.away ? engine->setup.source->why : (struct plx_why){""};
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }

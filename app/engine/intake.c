@@ -122,8 +122,11 @@ static int take_in(struct plx_intake *intake, int64_t deadline_ns, const volatil
     while ((!has_come(intake->next) || source->rate_hz > 0) && !*stop) {
         const int result = source->ops->next(source, has_come(intake->next) ? 0 : deadline_ns, &capture);
         take_terms(intake);
-        if (result < 0)
+        if (result < 0) {
+            if (source->due_ns > plx_now_ns()) /* it waits by its own timetable, which is not silence */
+                plx_intake_start(intake);
             return result;
+        }
         if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
             take_capture(intake, &capture);
             continue;

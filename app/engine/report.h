@@ -31,9 +31,10 @@ struct plx_report {
     bool on_gpu;        /* FRAME: where it was made */
     bool gpu_lost;      /* FAILED: because of the GPU */
     uint32_t away;      /* WAITING: cameras are gone, and the source itself looks for them: a new engine would be no help */
-    int32_t error;      /* a plx_error */
-    bool transient;     /* FAILED: may mend itself: a camera, a device, memory, a permission */
-    int32_t exit_code;  /* enum plx_exit, should the service end with this */
+    int64_t due_in_ns; /* WAITING: until the source's own timetable, a recording's, has its next pair; 0 or less: it has none */
+    int32_t error;     /* a plx_error */
+    bool transient;    /* FAILED: may mend itself: a camera, a device, memory, a permission */
+    int32_t exit_code; /* enum plx_exit, should the service end with this */
     struct plx_why why;
     struct plx_stereo_calibration calibration; /* PLAN */
 };

@@ -44,6 +44,7 @@ void plx_recovery_init(struct plx_recovery *recovery, int64_t now_ns)
 void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns)
 {
     recovery->running = true;
+    recovery->due_ns = 0;
     recovery->fresh = false;
     recovery->born_ns = now_ns;
     recovery->sign_ns = now_ns;
@@ -86,6 +87,18 @@ void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_
     }
     if (health)
         meet(recovery, EVENT_LATE);
+}
+
+void plx_recovery_scheduled(struct plx_recovery *recovery, int64_t now_ns, int64_t due_ns)
+{
+    recovery->sign_ns = now_ns;
+    recovery->due_ns = due_ns;
+}
+
+/* Up to when, at NOW_NS, no frame could be expected. */
+static int64_t excused_ns(const struct plx_recovery *recovery, int64_t now_ns)
+{
+    return larger(recovery->away_ns, recovery->due_ns < now_ns ? recovery->due_ns : now_ns);
 }
 
 void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread, int doing, int64_t since_ns)
@@ -175,15 +188,22 @@ static bool judge(struct plx_recovery *recovery, int64_t now_ns)
 
 bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns)
 {
-    const int64_t last_pair_ns = larger(larger(recovery->frame_ns, recovery->away_ns), recovery->born_ns);
+    const int64_t last_pair_ns = larger(larger(recovery->frame_ns, excused_ns(recovery, now_ns)), recovery->born_ns);
     const int64_t frame_budget_ns = plx_budget_fatal_ns(PLX_WATCHED_SOURCE, recovery->pace_ns);
     const int64_t pair_budget_ns =
         plx_budget_fatal_ns(recovery->fresh ? PLX_WATCHED_LEFT : PLX_WATCHED_START, recovery->pace_ns);
     const bool hangs = judge(recovery, now_ns);
     const bool starved = recovery->running && now_ns - last_pair_ns > pair_budget_ns;
 
-    if (hangs || (recovery->fresh && now_ns - recovery->frame_ns > frame_budget_ns))
+    const bool silent = recovery->fresh && now_ns - recovery->frame_ns > frame_budget_ns;
+    const bool scheduled = recovery->due_ns != 0 && now_ns - recovery->due_ns <= frame_budget_ns;
+
+    if (hangs || (silent && !scheduled)) {
         lose(recovery);
+    } else if (silent) { /* nothing to recover from, and yet no frames */
+        recovery->health |= PLX_HEALTH_NO_FRAMES;
+        meet(recovery, EVENT_FAULTY);
+    }
     if (!plx_recovery_is_well(recovery, now_ns))
         meet(recovery, EVENT_SPENT);
     return hangs || starved;
@@ -196,5 +216,5 @@ bool plx_recovery_wants_engine(const struct plx_recovery *recovery, int64_t now_
 
 bool plx_recovery_is_well(const struct plx_recovery *recovery, int64_t now_ns)
 {
-    return !recovery->undead && now_ns - larger(recovery->frame_ns, recovery->away_ns) <= PLX_RECOVERY_BUDGET_NS;
+    return !recovery->undead && now_ns - larger(recovery->frame_ns, excused_ns(recovery, now_ns)) <= PLX_RECOVERY_BUDGET_NS;
 }

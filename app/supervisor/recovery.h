@@ -39,6 +39,7 @@ struct plx_recovery {
     bool undead;             /* the engine was killed, and does not die */
     int64_t frame_ns;        /* last published frame of any engine; before the first: the service's start */
     int64_t away_ns;         /* when the engine last said that cameras are gone and looked for */
+    int64_t due_ns;          /* when the source's timetable has its next pair; until then nothing is awaited */
     int64_t start_ns;        /* no engine: when to start one */
     int64_t backoff_ns;      /* the next pause before a start */
     int64_t pace_ns;         /* from one pair to the next, or what the last one took if that is more */
@@ -52,6 +53,9 @@ void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns);
 void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, int64_t period_ns, int64_t busy_ns);
 void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away);
 void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool planned); /* planned: start the next at once */
+
+/* The source, a recording, has its next pair at DUE_NS by its own timetable: until then the engine starves of nothing. */
+void plx_recovery_scheduled(struct plx_recovery *recovery, int64_t now_ns, int64_t due_ns);
 
 /* What frames need is not there, and who needs it has said so: neither a new engine nor a new service would bring it. */
 void plx_recovery_lacks(struct plx_recovery *recovery, int64_t now_ns);

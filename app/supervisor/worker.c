@@ -140,6 +140,19 @@ static void frame_came(struct plx_supervisor *supervisor, const struct plx_repor
     plx_notify_alive(&supervisor->notify);
 }
 
+/* A recording has a gap, and the replay keeps its pace. */
+static void await_pair(struct plx_supervisor *supervisor, int64_t left_ns)
+{
+    if (left_ns <= 0)
+        return;
+    plx_recovery_scheduled(&supervisor->recovery, supervisor->now_ns, supervisor->now_ns + left_ns);
+    if (left_ns < PLX_NS_PER_S)
+        return;
+    if (supervisor->trouble.text[0] == '\0')
+        plx_log(LOG_NOTICE, "the recording has no pair for the next %.0f s; waiting", (double)left_ns / PLX_NS_PER_S);
+    plx_fail(&supervisor->trouble, 0, "waiting for the recording's next pair in %.0f s", (double)left_ns / PLX_NS_PER_S);
+}
+
 void plx_worker_receive(struct plx_supervisor *supervisor)
 {
     struct plx_report report;
@@ -154,6 +167,8 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
             if (report.away && !(supervisor->recovery.late && supervisor->recovery.suspect == PLX_THREAD_CAMERAS))
                 plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.why.text);
             plx_recovery_waiting(&supervisor->recovery, supervisor->now_ns, report.health, report.away);
+            if (!report.away)
+                await_pair(supervisor, report.due_in_ns);
             plx_supervisor_tell_state(supervisor);
             if (report.away) { /* all that can be had without the camera works */
                 plx_reload_works(supervisor, true);
@@ -208,7 +223,9 @@ static void meet_death(struct plx_supervisor *supervisor, int status, const stru
     const struct plx_report *words = &supervisor->last_words;
     const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;
 
-    plx_log(LOG_WARNING, "%s; restarting in %.1f s", sentence->text, pause_s(supervisor));
+    plx_log(LOG_WARNING, "%s; restarting in %.1f s%s", sentence->text, pause_s(supervisor),
+            supervisor->plan.config.source.kind == PLX_SOURCE_REPLAY ? ", and the recording begins again at its first pair"
+                                                                     : "");
     plx_blackbox_save(&supervisor->blackbox, "engine-died");
     if (!supervisor->engine_killed) /* else why it was killed says more */
         supervisor->trouble = *sentence;

@@ -60,6 +60,28 @@ static void record_ends_at_a_signal_and_leaves_it_whole(void **state)
     command_free(&command);
 }
 
+/* Killed at any moment it leaves what can be used: all pairs but perhaps the last. */
+static void a_killed_recorder_leaves_what_can_be_used(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        struct command command;
+        char name[32], third[64];
+        snprintf(name, sizeof name, "killed_%d", round);
+        snprintf(third, sizeof third, "%s/image_0/000002.png", name);
+        command_begin(&command, (const char *const[]){"record", path_of(name), NULL}, 0);
+        const int64_t deadline = plx_now_ns() + 5 * PLX_NS_PER_S;
+        while (access(path_of(third), F_OK) != 0 && plx_now_ns() < deadline)
+            usleep(500);
+        usleep((useconds_t)round * 1500);
+        kill(command.pid, SIGKILL);
+        command_end(&command);
+        command_free(&command);
+        command_succeed(&command, "run", path_of(name), "--max-disparity", "64");
+        command_free(&command);
+    }
+}
+
 /* What is recorded from the replay of a recording is that recording, bit for bit and in its order. */
 static void replay_gives_the_recorded_pictures(void **state)
 {
@@ -136,6 +158,7 @@ int main(void)
     const struct CMUnitTest scene[] = {
         cmocka_unit_test(record_writes_a_directory_once),
         cmocka_unit_test(record_ends_at_a_signal_and_leaves_it_whole),
+        cmocka_unit_test(a_killed_recorder_leaves_what_can_be_used),
     };
     const struct CMUnitTest others[] = {
         cmocka_unit_test(replay_gives_the_recorded_pictures),

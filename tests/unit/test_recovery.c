@@ -147,6 +147,33 @@ static void a_source_without_pairs_is_no_hang_at_first(void **state)
     assert_true(plx_recovery_tick(&recovery, now));
 }
 
+/* A recording with a gap of a minute, as the engine tells of it, and then with a source that has nothing when its time comes.
+ */
+static void a_gap_in_a_recording_is_waited_out(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    const int64_t due = 70 * S;
+    int64_t now = 10 * S;
+    for (; now <= due; now += 100 * MS) {
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_WATCHED_SOURCE, now);
+        plx_recovery_waiting(&recovery, now, 0, false);
+        plx_recovery_scheduled(&recovery, now, due);
+        assert_false(plx_recovery_tick(&recovery, now));
+        assert_true(plx_recovery_is_well(&recovery, now));
+        assert_int_equal(recovery.state, now > 11 * S ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING);
+        assert_int_equal(recovery.health, now > 11 * S ? PLX_HEALTH_NO_FRAMES : 0);
+    }
+    for (; now <= due + 10 * S; now += 100 * MS) { /* from then on the usual budgets hold */
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_WATCHED_SOURCE, now);
+        plx_recovery_waiting(&recovery, now, 0, false);
+        assert_false(plx_recovery_tick(&recovery, now));
+    }
+    assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
+    plx_recovery_waiting(&recovery, now, 0, false);
+    assert_true(plx_recovery_tick(&recovery, now));
+}
+
 /* A service that starts without its cameras: no engine is late, hangs or is replaced, and systemd hears that all is well. */
 static void cameras_that_never_came_are_waited_for(void **state)
 {
@@ -342,6 +369,7 @@ int main(void)
         cmocka_unit_test(what_hangs_is_late_and_then_lost),
         cmocka_unit_test(a_silent_camera_is_flagged_by_its_name),
         cmocka_unit_test(every_row_of_the_health_table_is_filled),
+        cmocka_unit_test(a_gap_in_a_recording_is_waited_out),
         cmocka_unit_test(cameras_that_never_came_are_waited_for),
         cmocka_unit_test(away_counts_only_while_somebody_looks),
         cmocka_unit_test(any_thread_that_hangs_is_named),

@@ -300,8 +300,8 @@ static void test_bad_directories(void **state)
     unlink(files_path("right/000001.png"));
     refused(PLX_ERR_NOT_FOUND, "left/000001.png", "no counterpart of the right eye");
     unlink(files_path("left/000001.png"));
-    unlink(files_path("left/000002.png"));
-    refused(PLX_ERR_NOT_FOUND, "right/000002.png", "no counterpart of the left eye");
+    unlink(files_path("left/000000.png"));
+    refused(PLX_ERR_NOT_FOUND, "right/000000.png", "no counterpart of the left eye");
 
     struct plx_replay_options options = at(PLX_PACE_FIXED);
     struct plx_source *source = NULL;
@@ -323,7 +323,9 @@ static void test_bad_times(void **state)
         const char *text, *words;
     } bad[] = {
         {"", "times.txt:1: expected a time"},
-        {"0\n0.1\n", "times.txt:3: expected a time in seconds for each of 3 pairs"},
+        {"0\n", "times.txt:2: expected a time in seconds for each of 3 pairs"},
+        {"0\n0.1", "times.txt:2: expected a time in seconds for each of 3 pairs"},
+        {"0\n0.1\nsoon\n", "times.txt:3: expected a time"},
         {"0\nsoon\n0.2\n", "times.txt:2: expected a time"},
         {"0\n0.1 0.2\n0.3\n", "times.txt:2: expected a time"},
         {"0\nnan\n0.2\n", "times.txt:2: expected a time"},
@@ -339,6 +341,61 @@ static void test_bad_times(void **state)
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
     struct plx_source *source = opened(&options);
     source->ops->destroy(source);
+}
+
+static size_t file_bytes(const char *name)
+{
+    struct stat status;
+    assert_int_equal(stat(files_path(name), &status), 0);
+    return (size_t)status.st_size;
+}
+
+/* The recording in files_directory gives PAIRS pairs, and says why no more. */
+static void gives(int pairs, const char *words)
+{
+    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    struct plx_source *source = opened(&options);
+    struct plx_capture capture;
+    if (words ? !strstr(source->note.text, words) : source->note.text[0] != 0)
+        fail_msg("the note is \"%s\"", source->note.text);
+    for (int i = 0; i < 2 * pairs; i++) {
+        assert_int_equal(source->ops->next(source, SOON, &capture), 0);
+        source->ops->release(source, &capture);
+    }
+    assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_END);
+    source->ops->destroy(source);
+}
+
+/* What a recorder leaves that was killed, at each step of its last pair; and the same damage before the end, which is refused.
+ */
+static void a_recording_that_was_cut_off_gives_all_but_its_last_pair(void **state)
+{
+    (void)state;
+    static const char last[] = "image_1/000003.png";
+    put_sequence("image_0", "image_1", 4);
+    files_text("times.txt", "0\n0.1\n0.2\n0.3\n");
+    gives(4, NULL);
+    files_text("times.txt", "0\n0.1\n0.2\n0.");
+    gives(3, "times.txt: the last line has no end: the last pair is left out");
+    files_text("times.txt", "0\n0.1\n0.2\n");
+    gives(3, "times.txt: the last pair has no line: the last pair is left out");
+
+    files_text("times.txt", "0\n0.1\n0.2\n0.3\n");
+    assert_int_equal(truncate(files_path(last), (off_t)file_bytes(last) - 20), 0);
+    gives(3, last);
+    assert_int_equal(truncate(files_path(last), 0), 0);
+    gives(3, last);
+    unlink(files_path(last));
+    gives(3, "the last picture, 000003.png, is left out");
+    unlink(files_path("image_0/000003.png"));
+    files_write("image_0/000003.png.part", "", 0); /* not yet a picture */
+    gives(3, NULL);
+
+    unlink(files_path("image_1/000001.png"));
+    struct plx_source *source = NULL;
+    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(why.text, "000001.png"));
 }
 
 /* Bad pictures after the first pair are found when their turn comes: the good ones before are delivered. */
@@ -482,6 +539,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_slow_reader, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_bad_directories, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_bad_times, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(a_recording_that_was_cut_off_gives_all_but_its_last_pair, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_bad_pictures, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_calibration, files_begin, files_end),
         cmocka_unit_test(test_real_sequence),

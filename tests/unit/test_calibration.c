@@ -132,8 +132,8 @@ static void chessboard_as_opencv(void **state)
     }
     struct plx_stereo_calibration stored, made;
     struct plx_why why = {""};
-    if (plx_calibration_read(path, &(struct plx_calibration_options){.width = 640, .height = 480, .scale = 0.025}, &stored, &why) !=
-        0)
+    if (plx_calibration_read(path, &(struct plx_calibration_options){.width = 640, .height = 480, .scale = 0.025}, &stored,
+                             &why) != 0)
         fail_msg("%s", why.text);
     assert_true(stored.rectified);
     made = stored;

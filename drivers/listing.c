@@ -16,6 +16,7 @@
 #include "drivers/picture.h"
 
 #define MAX_PAIRS 1000000
+#define ONE_LAYOUT "name a directory with only one of them, such as one with links to its folders"
 #define MAX_TIME_S 4e9 /* times.txt may count from any epoch */
 
 static const char *const eye_word[PLX_EYES] = {"left", "right"};
@@ -64,7 +65,9 @@ static int add_name(struct names *names, const char *name)
 static bool is_picture(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot && dot != name && (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".pgm") == 0);
+    return dot && dot != name &&
+           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".pgm") == 0 || strcasecmp(dot, ".jpg") == 0 ||
+            strcasecmp(dot, ".jpeg") == 0);
 }
 
 /* What a name has in common with its counterpart's: all but a leading "left" or "right". */
@@ -175,20 +178,49 @@ static bool is_folder(const char *directory, const char *name)
     return yes;
 }
 
-/* The first layout of which anything is there; the flat one otherwise. */
+/* True if there are pictures of both eyes in DIRECTORY itself. */
+static bool is_flat(const char *directory)
+{
+    bool seen[PLX_EYES] = {false};
+    DIR *folder = opendir(directory);
+    if (!folder)
+        return false;
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        for (int eye = 0; eye < PLX_EYES; eye++)
+            seen[eye] |= is_picture(entry->d_name) && strncmp(entry->d_name, eye_word[eye], strlen(eye_word[eye])) == 0;
+    closedir(folder);
+    return seen[PLX_LEFT] && seen[PLX_RIGHT];
+}
+
+/* The one layout of which anything is there; the flat one where there is nothing. */
 static int find_layout(const char *directory, const struct layout **ret_layout, struct plx_why *why)
 {
-    const struct layout *layout = layouts;
+    const struct layout *found = NULL, *layout = layouts;
     for (; *layout->folder[PLX_LEFT]; layout++) {
         bool left = is_folder(directory, layout->folder[PLX_LEFT]), right = is_folder(directory, layout->folder[PLX_RIGHT]);
         if (left != right)
             return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: %s/ is there, %s/ beside it is missing", directory,
                             layout->folder[left ? PLX_LEFT : PLX_RIGHT], layout->folder[left ? PLX_RIGHT : PLX_LEFT]);
+        if (left && found)
+            return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
+                            found->folder[PLX_LEFT], found->folder[PLX_RIGHT], layout->folder[PLX_LEFT],
+                            layout->folder[PLX_RIGHT]);
         if (left)
-            break;
+            found = layout;
     }
-    *ret_layout = layout;
+    if (found && is_flat(directory))
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and left* with right* pictures; " ONE_LAYOUT,
+                        directory, found->folder[PLX_LEFT], found->folder[PLX_RIGHT]);
+    *ret_layout = found ? found : layout;
     return 0;
+}
+
+const char *plx_listing_folder(const char *directory)
+{
+    for (const struct layout *layout = layouts; *layout->folder[PLX_LEFT]; layout++)
+        if (is_folder(directory, layout->folder[PLX_LEFT]))
+            return layout->folder[PLX_LEFT];
+    return NULL;
 }
 
 /* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
@@ -260,7 +292,7 @@ int plx_listing_open(const char *directory, struct plx_listing *ret_listing, str
     if (names[PLX_LEFT].count + names[PLX_RIGHT].count == 0) {
         result = plx_fail(why, PLX_ERR_NOT_FOUND,
                           "%s: no stereo pairs; expected image_0/ and image_1/, image_2/ and image_3/, left/ and right/, or "
-                          "left* and right* files, PNG or PGM",
+                          "left* and right* files, PNG, JPEG or PGM",
                           directory);
         goto out;
     }

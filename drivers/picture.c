@@ -7,6 +7,7 @@
 #include <parallax/error.h>
 
 #include "drivers/file.h"
+#include "drivers/jpeg_file.h"
 #include "drivers/pgm.h"
 #include "drivers/png.h"
 
@@ -19,6 +20,7 @@ struct kind {
 static const struct kind kinds[] = {
     {"\x89PNG", plx_png_info, plx_png_read},
     {"P5", plx_pgm_info, plx_pgm_read},
+    {"\xFF\xD8\xFF", plx_jpeg_file_info, plx_jpeg_file_read},
 };
 
 static int find_kind(const char *path, const struct kind **ret_kind, struct plx_why *why)
@@ -34,13 +36,13 @@ static int find_kind(const char *path, const struct kind **ret_kind, struct plx_
     if (failed)
         return plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
     if (got == 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: the file is empty, expected a PNG or a binary PGM", path);
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: the file is empty, expected a PNG, a JPEG or a binary PGM", path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(start, kinds[i].magic, strlen(kinds[i].magic)) == 0) {
             *ret_kind = &kinds[i];
             return 0;
         }
-    return plx_fail(why, PLX_ERR_FORMAT, "%s: neither a PNG nor a binary PGM (P5)", path);
+    return plx_fail(why, PLX_ERR_FORMAT, "%s: neither a PNG nor a JPEG nor a binary PGM (P5)", path);
 }
 
 int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grey pictures from files, PNG or PGM as their first bytes say. Every error is a sentence that begins with the path. */
+/* Grey pictures from files, PNG, JPEG or PGM as their first bytes say. Every error is a sentence that begins with the path. */
 #ifndef PLX_DRIVERS_PICTURE_H
 #define PLX_DRIVERS_PICTURE_H
 

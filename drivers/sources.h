@@ -12,7 +12,7 @@ struct plx_stages;
 enum plx_pace { PLX_PACE_RECORDED, PLX_PACE_FIXED, PLX_PACE_MAXIMUM };
 
 struct plx_replay_options {
-    const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG and PGM */
+    const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG, JPEG, PGM */
     enum plx_pace pace;
     double rate_hz; /* for FIXED */
     bool loop;

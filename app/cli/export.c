@@ -93,6 +93,20 @@ int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why
     return plx_file_commit(path, file, 0, why);
 }
 
+struct plx_view plx_export_view(const struct plx_frame *frame)
+{
+    struct plx_view view = {.frame = frame,
+                            .obstacle_count = frame->obstacle_count,
+                            .min_disparity = frame->min_disparity,
+                            .sequence = frame->sequence};
+    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
+        view.layout[id] = frame->plane[id];
+        if (frame->plane[id].width)
+            view.plane[id] = (const uint8_t *)frame + frame->plane[id].offset;
+    }
+    return view;
+}
+
 int plx_export_canvas(const char *path, const struct plx_canvas *canvas, struct plx_why *why)
 {
     const struct plx_image image = {canvas->pixel, 3 * canvas->width, canvas->height, 3 * (size_t)canvas->width, PLX_U8};

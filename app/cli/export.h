@@ -25,6 +25,9 @@ int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_
  * whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same size. */
 int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why *why);
 
+/* A view of FRAME, of this process, for the functions that take one. */
+struct plx_view plx_export_view(const struct plx_frame *frame);
+
 int plx_export_canvas(const char *path, const struct plx_canvas *canvas, struct plx_why *why);
 
 /* Makes directory PATH and its parents where they are missing. */

@@ -152,21 +152,6 @@ struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plan
                               .type = (enum plx_type)plane->element};
 }
 
-struct plx_view plx_online_view(const struct plx_online *online)
-{
-    const struct plx_frame *frame = online->frame;
-    struct plx_view view = {.frame = frame,
-                            .obstacle_count = frame->obstacle_count,
-                            .min_disparity = frame->min_disparity,
-                            .sequence = frame->sequence};
-    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
-        view.layout[id] = frame->plane[id];
-        if (frame->plane[id].width)
-            view.plane[id] = (const uint8_t *)frame + frame->plane[id].offset;
-    }
-    return view;
-}
-
 void plx_online_print_note(const struct plx_frame *frame)
 {
     const char *note = plx_source_note(frame->source);

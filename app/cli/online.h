@@ -49,9 +49,6 @@ int plx_online_copy(struct plx_online *online, int timeout_ms);
 /* Plane ID of the last copy; data is NULL where it is switched off, or wider or higher than an image may be. */
 struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plane_id id);
 
-/* The last copy as a view, for plx_point. */
-struct plx_view plx_online_view(const struct plx_online *online);
-
 /* To standard output, a line, where FRAME does not show the world as it is now: "note: simulated pictures" */
 void plx_online_print_note(const struct plx_frame *frame);
 

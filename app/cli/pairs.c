@@ -63,17 +63,29 @@ static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_why 
     return 0;
 }
 
-static bool is_scene(const char *directory)
+/* What the names of left.* and right.* in DIRECTORY end in; NULL if it is no scene. */
+static const char *scene_ending(const char *directory)
 {
-    return exists(directory, "left.png") && exists(directory, "right.png");
+    static const char *const ending[] = {"png", "pgm", "jpg", "jpeg"};
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+        char left[16], right[16];
+        snprintf(left, sizeof left, "left.%s", ending[i]);
+        snprintf(right, sizeof right, "right.%s", ending[i]);
+        if (exists(directory, left) && exists(directory, right))
+            return ending[i];
+    }
+    return NULL;
 }
 
-static int add_scene(struct plx_pairs *pairs, const char *directory, struct plx_why *why)
+static int add_scene(struct plx_pairs *pairs, const char *directory, const char *ending, struct plx_why *why)
 {
+    char left[16], right[16];
+    snprintf(left, sizeof left, "left.%s", ending);
+    snprintf(right, sizeof right, "right.%s", ending);
     return append(pairs,
                   (struct plx_pair){.name = strdup(base_name(directory)),
-                                    .left = join(directory, "left.png"),
-                                    .right = join(directory, "right.png"),
+                                    .left = join(directory, left),
+                                    .right = join(directory, right),
                                     .folder = strdup(directory)},
                   why);
 }
@@ -93,8 +105,9 @@ static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx
     int result = 0;
     for (int i = 0; i < count; i++) {
         char *scene = join(directory, names[i]->d_name);
-        if (result == 0 && scene && is_scene(scene))
-            result = add_scene(pairs, scene, why);
+        const char *ending = scene ? scene_ending(scene) : NULL;
+        if (result == 0 && ending)
+            result = add_scene(pairs, scene, ending, why);
         free(scene);
         free(names[i]);
     }
@@ -118,9 +131,25 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
                         why);
     }
     pairs->sequence = true;
+    pairs->note = listing.note;
     pairs->first_projection = listing.first_projection;
     plx_listing_close(&listing);
     return result;
+}
+
+/* The one kind of pairs that DIRECTORY holds. */
+static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_why *why)
+{
+    const char *ending = scene_ending(directory), *folder = plx_listing_folder(directory);
+    int result = add_scenes(pairs, directory, why);
+    if (result < 0)
+        return result;
+    if ((ending != NULL) + (folder != NULL) + (pairs->count > 0) > 1)
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s and %s; name a directory with only one of them", directory,
+                        ending ? "left.* with right.*" : pairs->item[0].folder, !folder ? pairs->item[0].folder : folder);
+    if (ending)
+        return add_scene(pairs, directory, ending, why);
+    return pairs->count > 0 ? 0 : add_sequence(pairs, directory, why);
 }
 
 int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_why *why)
@@ -132,9 +161,7 @@ int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct pl
     char *path = strndup(directory, length);
     if (!path)
         return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
-    int result = is_scene(path) ? add_scene(&pairs, path, why) : add_scenes(&pairs, path, why);
-    if (result == 0 && pairs.count == 0)
-        result = add_sequence(&pairs, path, why);
+    int result = find_pairs(path, &pairs, why);
     free(path);
     if (result < 0)
         plx_pairs_destroy(&pairs);

@@ -19,11 +19,13 @@ struct plx_pairs {
     struct plx_pair *item;
     int count;
     bool sequence;        /* one scene over time, from one pair of cameras */
+    struct plx_why note;  /* what was left out of a sequence, or "" */
     int first_projection; /* of the left camera in a KITTI calib.txt */
 };
 
 /* The pairs of DIRECTORY: left.png with right.png, folders with these two (sorted by name), or a sequence as replay takes it
- * (drivers/listing.h). Errors with a sentence: NOT_FOUND, IO, FORMAT, PERMISSION, NOMEM. */
+ * (drivers/listing.h). Errors with a sentence: NOT_FOUND, IO, FORMAT (more than one of these among others), PERMISSION, NOMEM.
+ */
 int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_why *why);
 
 /* One pair of two files. NOMEM. */

@@ -2,7 +2,6 @@
 /* `parallax run`: the service's pipeline on pairs in files. */
 #include "app/cli/run.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +15,11 @@
 #include "app/cli/progress.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "drivers/png.h"
 
 #define ABOUT                                                                                                                  \
     "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds\n"                    \
-    "image_0/ and image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG or PGM.\n"    \
+    "image_0/ and image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or "    \
+    "PGM.\n"                                                                                                                   \
     "For DIR with --gt, and without --set and --output, both named parameter sets are run and their accuracy is printed\n"     \
     "beside that of other programs."
 
@@ -50,17 +49,6 @@ static int configure(struct plx_run *run, struct plx_why *why)
     return plx_config_check(config, why);
 }
 
-static int write_disparity(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame, struct plx_why *why)
-{
-    const struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
-    const char *output = run->options.output;
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, run->single ? "%s" : "%s/%s.png", output, pair->name);
-    if (run->options.raw)
-        return plx_png_write(path, &disparity, why);
-    return plx_export_kitti(path, &disparity, frame->min_disparity, why);
-}
-
 /* Runs one pair; its images are loaded. A sequence goes on with the pipeline of its first pair. Returns an exit code. */
 static int run_pair(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images,
                     struct plx_pair_result *ret_result)
@@ -71,6 +59,9 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
         int result = plx_run_prepare(run, width, height, &run->config.pipeline, &why);
         if (result < 0)
             return plx_run_fail(result, true, &why);
+        const int exit_code = plx_run_output_prepare(run);
+        if (exit_code != PLX_EXIT_OK)
+            return exit_code;
     }
     int result = plx_run_images(run, images, (int64_t)llround(pair->time_s * PLX_NS_PER_S), ret_result, &why);
     if (result == 0 && images->truth.data) {
@@ -80,7 +71,7 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
     }
     if (result < 0)
         return plx_run_fail(result, false, &why);
-    if (run->options.output && write_disparity(run, pair, ret_result->frame, &why) < 0)
+    if (run->options.output && plx_run_output(run, pair, ret_result->frame, &why) < 0)
         return plx_cli_fail("run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
     return PLX_EXIT_OK;
 }
@@ -90,6 +81,7 @@ struct collected {
     cJSON *list;             /* with --json; else NULL, and lines are printed */
     struct plx_rates *rates; /* of those with ground truth */
     int rate_count;
+    bool headed; /* the head of the lines is printed, with the first of them */
 };
 
 static int process(struct plx_run *run, const struct plx_pair *pair, struct plx_progress *progress, struct collected *collected)
@@ -110,6 +102,9 @@ static int process(struct plx_run *run, const struct plx_pair *pair, struct plx_
         cJSON_AddItemToArray(collected->list, plx_report_json(run, pair, &done));
     } else {
         plx_progress_end(progress);
+        if (!collected->headed)
+            plx_report_head(run->options.truth);
+        collected->headed = true;
         plx_report_pair(run, pair, &done);
     }
     return PLX_EXIT_OK;
@@ -126,8 +121,6 @@ static int process_all(struct plx_run *run)
                                   .rates = calloc((size_t)pairs->count, sizeof *collected.rates)};
     if (!collected.rates)
         return plx_cli_fail("run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
-    if (!options->json)
-        plx_report_head(options->truth);
 
     struct plx_progress progress;
     plx_progress_begin(&progress, "pairs");
@@ -166,8 +159,9 @@ static int execute(struct plx_run *run, const struct plx_words *words)
 {
     const struct plx_run_options *options = &run->options;
     struct plx_why why = {""};
-    if (options->raw && !options->output)
-        return plx_cli_fail("run", PLX_EXIT_USAGE, "--raw says how to write the disparity; --output FILE is missing");
+    const int exit_code = plx_run_output_check(options, words->count == 2);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
     if (options->mask && !options->truth)
         return plx_cli_fail("run", PLX_EXIT_USAGE, "--mask says where to compare; --gt FILE is missing");
     int result = configure(run, &why);
@@ -176,6 +170,8 @@ static int execute(struct plx_run *run, const struct plx_words *words)
     result = find_pairs(run, words, &why);
     if (result < 0)
         return plx_run_fail(result, false, &why);
+    if (run->pairs.note.text[0] != '\0')
+        plx_cli_fail("run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
     if (!run->single && options->truth && !options->output && options->set.count == 0)
         return plx_run_accuracy_table(run);
     return process_all(run);
@@ -200,7 +196,8 @@ static bool parse(int argc, char **argv, struct plx_run_options *options, struct
          .argument = "FILE",
          .kind = PLX_OPTION_TEXT,
          .value = &options->output,
-         .help = "write the disparity as 16-bit PNG, x 256, 0 = invalid; for DIR a directory, NAME.png for each pair"},
+         .help = "write what the name ends in: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or .ply\n"
+                 "(points in metres); for DIR a directory, NAME.png for each pair"},
         {.name = "raw",
          .kind = PLX_OPTION_FLAG,
          .value = &options->raw,

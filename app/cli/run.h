@@ -64,6 +64,14 @@ int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, in
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
                       const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy, struct plx_why *why);
 
+/* --output and --raw for what they are to be: a usage error (exit code) of a name that no kind of file ends in. SINGLE: two
+ * files were named. */
+int plx_run_output_check(const struct plx_run_options *options, bool single);
+/* Once it is known whether there is a calibration. Returns an exit code. */
+int plx_run_output_prepare(const struct plx_run *run);
+/* Writes what --output asks for of FRAME, the result of PAIR. */
+int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame, struct plx_why *why);
+
 /* Prints what failed as one line and returns its exit code; a bad file is a bad configuration where CONFIGURING. */
 int plx_run_fail(int error, bool configuring, const struct plx_why *why);
 

@@ -111,7 +111,7 @@ static int take(struct plx_online *online, const char *directory)
         return plx_online_fail(online, result);
     struct snapshot snapshot = {
         .frame = online->frame,
-        .view = plx_online_view(online),
+        .view = plx_export_view(online->frame),
         .left = plx_online_plane(online, PLX_PLANE_LEFT),
         .right = plx_online_plane(online, PLX_PLANE_RIGHT),
         .disparity = plx_online_plane(online, PLX_PLANE_DISPARITY),

@@ -141,6 +141,15 @@ static const struct bad {
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--output", "@/nowhere/o.png"},
      PLX_EXIT_CANNOT_WRITE,
      "@/nowhere/o.png"},
+    {{"run", "a", "b", "--output", "x.tif"}, PLX_EXIT_USAGE, "expected a name that ends in .png (disparity, 16 bits), .pfm"},
+    {{"run", "a", "b", "--output", "x"}, PLX_EXIT_USAGE, "unknown kind of file"},
+    {{"run", "a", "b", "--output", "x.ply", "--raw"}, PLX_EXIT_USAGE, "only a .png has --raw values"},
+    {{"run", "a", "--output", "x.ply"}, PLX_EXIT_USAGE, "for DIR it is a directory"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--output", "@/x.ply"},
+     PLX_EXIT_CONFIG,
+     "need a calibration"},
+    {{"run", "@/two"}, PLX_EXIT_DATA, "holds both image_0/ with image_1/ and left/ with right/"},
+    {{"run", "@/scene"}, PLX_EXIT_DATA, "holds both left.* with right.* and left"},
 };
 
 static const char *replace_at(const char *text, char *buffer, size_t size)
@@ -171,6 +180,12 @@ static void bad_input_ends_with_its_code_and_one_line(void **state)
     write_picture("truncated.png", 96, 64, 300);
     write_text(daemon_.directory, "file", "nothing of use\n");
     assert_int_equal(mkdir(path_of("empty"), 0755), 0);
+    static const char *const folders[] = {"two",       "two/image_0", "two/image_1", "two/left",
+                                          "two/right", "scene",       "scene/left",  "scene/right"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        assert_int_equal(mkdir(path_of(folders[i]), 0755), 0);
+    write_picture("scene/left.png", 96, 64, 0);
+    write_picture("scene/right.png", 96, 64, 0);
     assert_int_equal(setenv("CUDA_VISIBLE_DEVICES", "", 1), 0); /* no GPU here, whatever is here */
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char buffer[8][256], says_buffer[256];
@@ -181,6 +196,8 @@ static void bad_input_ends_with_its_code_and_one_line(void **state)
         struct command command;
         command_run(&command, args);
         const char *newline = strchr(command.err, '\n');
+        if (strcmp(command.out, "") != 0) /* not the head of a table either */
+            fail_msg("row %zu: printed %s", i, command.out);
         if (command.code != table[i].exit_code || !strstr(command.err, says) || !newline || newline[1])
             fail_msg("row %zu: exit code %d, expected %d; said:\n%s\nexpected one line with: %s", i, command.code,
                      table[i].exit_code, command.err, says);

@@ -2,6 +2,8 @@
 /* Recordings of a real parallaxd: written whole, replayed bit for bit, taken by `parallax run`. */
 #include "tests/system/cli.h"
 
+#include "config/config.h"
+
 #define PAIRS 6
 
 static void record(const char *name, const char *pairs)
@@ -125,6 +127,43 @@ static void record_needs_the_right_picture(void **state)
     assert_int_not_equal(access(path_of("none"), F_OK), 0);
 }
 
+static void assert_begins(const char *name, const char *start)
+{
+    char text[256] = "";
+    FILE *file = fopen(path_of(name), "rb");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    if (strncmp(text, start, strlen(start)) != 0)
+        fail_msg("%s does not begin with %s", name, start);
+}
+
+/* The kind of file is what the name of --output ends in. */
+static void run_writes_what_the_name_ends_in(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *start;
+    } files[] = {{"out.png", "\x89PNG"}, {"out.pfm", "Pf\n320 240\n"}, {"out.ply", "ply\nformat binary_little_endian"}};
+    const struct plx_calibration_info info = {
+        .fx = 256, .fy = 256, .cx = 159.5, .cy = 119.5, .cx_right = 159.5, .baseline_m = 0.12};
+    struct plx_stereo_calibration calibration;
+    struct plx_why why = {""};
+    plx_calibration_pinhole(WIDTH, HEIGHT, &info, &calibration);
+    assert_int_equal(plx_calibration_save(path_of("pinhole.yaml"), &calibration, &why), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct command command;
+        char left[160], right[160], output[160];
+        snprintf(left, sizeof left, "%s", path_of("first/image_0/000000.png"));
+        snprintf(right, sizeof right, "%s", path_of("first/image_1/000000.png"));
+        snprintf(output, sizeof output, "%s", path_of(files[i].name));
+        command_succeed(&command, "run", left, right, "--max-disparity", "64", "--calibration", path_of("pinhole.yaml"),
+                        "--output", output);
+        command_free(&command);
+        assert_begins(files[i].name, files[i].start);
+    }
+}
+
 static void run_takes_a_recording(void **state)
 {
     (void)state;
@@ -164,6 +203,7 @@ int main(void)
         cmocka_unit_test(replay_gives_the_recorded_pictures),
         cmocka_unit_test(record_needs_the_right_picture),
         cmocka_unit_test(run_takes_a_recording),
+        cmocka_unit_test(run_writes_what_the_name_ends_in),
     };
     cli_begin();
     int failed = cmocka_run_group_tests(scene, start_scene, stop_scene);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <cmocka.h>
+#include <turbojpeg.h>
 
 #include <parallax/error.h>
 
@@ -15,6 +16,7 @@
 #include "cpu/cpu.h"
 #include "drivers/kitti.h"
 #include "drivers/pgm.h"
+#include "drivers/picture.h"
 #include "drivers/png.h"
 #include "drivers/sources.h"
 #include "tests/unit/files.h"
@@ -74,6 +76,19 @@ static void put_sequence(const char *left, const char *right, int count)
             snprintf(name, sizeof name, "%s/%06d.png", folder[eye], k);
             put_picture(name, k, eye, WIDTH, HEIGHT);
         }
+    }
+}
+
+static void remove_sequence(const char *left, const char *right, int count)
+{
+    const char *folder[PLX_EYES] = {left, right};
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        for (int k = 0; k < count; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s/%06d.png", folder[eye], k);
+            assert_int_equal(unlink(files_path(name)), 0);
+        }
+        assert_int_equal(rmdir(files_path(folder[eye])), 0);
     }
 }
 
@@ -138,7 +153,7 @@ static void test_layouts(void **state)
 {
     (void)state;
     static const char *const folder[][2] = {{"left", "right"}, {"image_2", "image_3"}, {"image_0", "image_1"}};
-    for (size_t i = 0; i < 3; i++) { /* each takes precedence over those before */
+    for (size_t i = 0; i < 3; i++) {
         const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
         put_sequence(folder[i][0], folder[i][1], 1 + (int)i);
         struct plx_source *source = opened(&options);
@@ -146,7 +161,61 @@ static void test_layouts(void **state)
         for (int k = 0; k <= (int)i; k++)
             expect_pair(source, (uint32_t)k, k);
         expect_end(source);
+        remove_sequence(folder[i][0], folder[i][1], 1 + (int)i);
     }
+}
+
+static void two_layouts_are_one_too_many(void **state)
+{
+    (void)state;
+    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    struct plx_source *source = NULL;
+    put_sequence("image_2", "image_3", 1);
+    put_picture("left_1.png", 0, PLX_LEFT, WIDTH, HEIGHT);
+    put_picture("right_1.png", 0, PLX_RIGHT, WIDTH, HEIGHT);
+    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_FORMAT);
+    assert_non_null(strstr(why.text, "holds both image_2/ with image_3/ and left* with right* pictures; name a directory"));
+    put_sequence("image_0", "image_1", 1);
+    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_FORMAT);
+    assert_non_null(strstr(why.text, "holds both image_0/ with image_1/ and image_2/ with image_3/; name a directory"));
+}
+
+/* As cameras and other programs write them; one that is cut off is an error. */
+static void test_jpeg(void **state)
+{
+    (void)state;
+    static uint8_t grey[16][24];
+    for (int y = 0; y < 16; y++)
+        for (int x = 0; x < 24; x++)
+            grey[y][x] = (uint8_t)(40 + 6 * x + 3 * y);
+    static const char *const name[] = {"left_1.jpg", "right_1.jpg", "left_2.JPEG", "right_2.JPEG"};
+    tjhandle handle = tjInitCompress();
+    for (int i = 0; i < 4; i++) {
+        unsigned char *data = NULL;
+        unsigned long bytes = 0;
+        assert_int_equal(tjCompress2(handle, grey[0], 24, 24, 16, TJPF_GRAY, &data, &bytes, TJSAMP_GRAY, 100, 0), 0);
+        files_write(name[i], data, bytes);
+        tjFree(data);
+    }
+    tjDestroy(handle);
+    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    struct plx_source *source = opened(&options);
+    assert_true(source->width == 24 && source->height == 16);
+    for (int i = 0; i < 4; i++) {
+        struct plx_capture capture = take(source);
+        const enum plx_eye eye = i % 2 ? PLX_RIGHT : PLX_LEFT;
+        const struct plx_raw *raw = &capture.raw[eye];
+        for (int y = 0; y < 16; y++)
+            for (int x = 0; x < 24; x++)
+                assert_in_range(((const uint8_t *)raw->data)[(size_t)y * raw->pitch + (size_t)x], grey[y][x] - 2,
+                                grey[y][x] + 2);
+        source->ops->release(source, &capture);
+    }
+    expect_end(source);
+    files_cut("left_1.jpg", -40);
+    struct plx_image image;
+    assert_int_equal(plx_picture_read(files_path("left_1.jpg"), PLX_U8, &image, &why), PLX_ERR_FORMAT);
+    assert_non_null(strstr(why.text, "left_1.jpg: damaged JPEG ("));
 }
 
 static void test_flat_files_in_natural_order(void **state)
@@ -532,6 +601,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_layouts, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(two_layouts_are_one_too_many, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_jpeg, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_flat_files_in_natural_order, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_sixteen_bits, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_recorded_times_and_loop, files_begin, files_end),

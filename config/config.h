@@ -81,6 +81,9 @@ int plx_config_dump(const struct plx_config *config, FILE *out);
 /* Writes the table of all keys of docs/configuration.md, in Markdown. IO. */
 int plx_config_document(FILE *out);
 
+/* True if every key has the same value in A and B. */
+bool plx_config_equals(const struct plx_config *a, const struct plx_config *b);
+
 /* True if going from A to B needs no restart of the engine; otherwise *ret_key names the first key that does. */
 bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *b, const char **ret_key);
 

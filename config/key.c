@@ -58,13 +58,26 @@ void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
     }
 }
 
+/* PLX_KEY_SET has no value of its own: its size is 0. */
+static bool is_same(const struct plx_key *key, const struct plx_config *a, const struct plx_config *b)
+{
+    const char *x = (const char *)a + key->offset, *y = (const char *)b + key->offset;
+    return key->type == PLX_KEY_TEXT ? strcmp(x, y) == 0 : memcmp(x, y, key->size) == 0;
+}
+
+bool plx_config_equals(const struct plx_config *a, const struct plx_config *b)
+{
+    for (int i = 0; i < plx_key_count; i++)
+        if (!is_same(&plx_keys[i], a, b))
+            return false;
+    return true;
+}
+
 bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *b, const char **ret_key)
 {
     for (int i = 0; i < plx_key_count; i++) {
         const struct plx_key *key = &plx_keys[i];
-        const char *x = (const char *)a + key->offset, *y = (const char *)b + key->offset;
-        bool same = key->type == PLX_KEY_TEXT ? strcmp(x, y) == 0 : memcmp(x, y, key->size) == 0;
-        if (!same && !key->reloadable) {
+        if (!key->reloadable && !is_same(key, a, b)) {
             *ret_key = key->name;
             return false;
         }

@@ -154,6 +154,31 @@ static int check_rectification(const struct plx_stereo_calibration *calibration,
     return plx_baseline_check(baseline, 1, why);
 }
 
+static bool are_same(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+#define ARE_SAME(a, b) are_same(a, b, sizeof(a) / sizeof *(a))
+
+static bool camera_equals(const struct plx_camera *a, const struct plx_camera *b)
+{
+    return a->width == b->width && a->height == b->height && a->fx == b->fx && a->fy == b->fy && a->cx == b->cx &&
+           a->cy == b->cy && a->model == b->model && ARE_SAME(a->k, b->k);
+}
+
+bool plx_calibration_equals(const struct plx_stereo_calibration *a, const struct plx_stereo_calibration *b)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (!camera_equals(&a->camera[eye], &b->camera[eye]) || !ARE_SAME(a->rectification[eye], b->rectification[eye]) ||
+            !ARE_SAME(a->projection[eye], b->projection[eye]))
+            return false;
+    return ARE_SAME(a->rotation, b->rotation) && ARE_SAME(a->translation, b->translation) && a->rectified == b->rectified &&
+           a->rectified_width == b->rectified_width && a->rectified_height == b->rectified_height;
+}
+
 int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {

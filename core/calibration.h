@@ -40,6 +40,9 @@ static inline bool plx_calibration_exists(const struct plx_stereo_calibration *c
     return calibration->rectified_width > 0;
 }
 
+/* True if every number of A is that of B. */
+bool plx_calibration_equals(const struct plx_stereo_calibration *a, const struct plx_stereo_calibration *b);
+
 /* The baselines of stereo cameras that people mount on one body. Wider or narrower ones are a wrong unit. */
 #define PLX_MIN_BASELINE_M 0.01
 #define PLX_MAX_BASELINE_M 2.0

@@ -49,14 +49,14 @@ static int write_text(const struct plx_config *config)
 
 int plx_config_text_fd(struct plx_config_text *text, const struct plx_config *config)
 {
-    if (text->fd > 0 && memcmp(&text->config, config, sizeof *config) == 0)
+    if (text->fd > 0 && plx_config_equals(&text->config, config))
         return text->fd;
     plx_config_text_close(text);
     const int fd = write_text(config);
     if (fd < 0)
         return fd;
     text->fd = fd;
-    memcpy(&text->config, config, sizeof *config); /* padding too, which memcmp looks at */
+    text->config = *config;
     return fd;
 }
 

@@ -77,7 +77,7 @@ static bool needs_engine(const struct plx_supervisor *supervisor)
     const char *key;
 
     return !plx_config_reloadable(&plan->config, &candidate->config, &key) ||
-           memcmp(&plan->calibration, &candidate->calibration, sizeof plan->calibration) != 0;
+           !plx_calibration_equals(&plan->calibration, &candidate->calibration);
 }
 
 static void begin(struct plx_supervisor *supervisor)

@@ -45,7 +45,7 @@ static bool is_over(struct plx_v4l2_rig *rig)
 void plx_v4l2_turn_begin(struct plx_v4l2_rig *rig)
 {
     const int64_t now = plx_now_ns();
-    struct plx_v4l2_turn_eye eye[PLX_EYES];
+    struct plx_v4l2_turn_eye eye[PLX_EYES] = {{0}};
 
     for (int i = 0; i < rig->cameras; i++) {
         const struct plx_v4l2_camera *camera = &rig->camera[i];

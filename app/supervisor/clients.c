@@ -11,13 +11,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <parallax/region.h>
 
 #include "app/supervisor/listener.h"
+#include "app/supervisor/messages.h"
 #include "app/supervisor/places.h"
 #include "core/clock.h"
 
@@ -151,65 +151,6 @@ static void drop(struct plx_clients *clients, struct client *client)
     clients->count--;
 }
 
-static struct plx_message message(enum plx_message_type type)
-{
-    return (struct plx_message){.magic = PLX_MESSAGE_MAGIC, .abi_version = PLX_ABI_VERSION, .type = type};
-}
-
-static void send_refusal(int fd, int error)
-{
-    struct plx_message refusal = message(PLX_MESSAGE_REFUSED);
-    refusal.error = error;
-    send(fd, &refusal, sizeof refusal, MSG_DONTWAIT | MSG_NOSIGNAL); /* if it does not arrive, the end of the line does */
-}
-
-/* False: the client is gone. A full queue is no fault: its descriptor polls readable anyway. */
-static bool send_frame(int fd, uint64_t sequence)
-{
-    struct plx_message frame = message(PLX_MESSAGE_FRAME);
-    frame.value = sequence;
-    return send(fd, &frame, sizeof frame, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN || errno == ENOBUFS;
-}
-
-/* False: it did not fit, or the client is gone. */
-static bool send_with(int socket, struct plx_message *message, int fd)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof fd)];
-        struct cmsghdr align;
-    } control = {{0}};
-    struct iovec part = {message, sizeof *message};
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-    return sendmsg(socket, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *message;
-}
-
-static bool send_welcome(const struct plx_clients *clients, const struct client *client)
-{
-    struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
-    welcome.value = plx_region_epoch(clients->region);
-    return send_with(client->fd, &welcome, plx_region_client_fd(clients->region));
-}
-
-/* Once for each client: a descriptor that nobody takes from the queue counts against the service's own limit. */
-static bool send_config(const struct plx_clients *clients, const struct client *client)
-{
-    struct plx_message answer = message(PLX_MESSAGE_CONFIG);
-    struct stat status;
-    const int fd = clients->config(clients->context);
-    if (fd >= 0 && fstat(fd, &status) == 0) {
-        answer.value = (uint64_t)status.st_size;
-        return send_with(client->fd, &answer, fd);
-    }
-    answer.error = fd < 0 ? fd : PLX_ERR_IO;
-    return send(client->fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof answer;
-}
-
 /* What is wrong with what the client said; NULL if all is well. */
 static const char *answer(struct client *client, const struct plx_clients *clients, const struct plx_message *said)
 {
@@ -217,19 +158,19 @@ static const char *answer(struct client *client, const struct plx_clients *clien
         return "it does not speak our protocol";
     if (said->type == PLX_MESSAGE_HELLO && !client->welcomed) {
         if (said->abi_version != PLX_ABI_VERSION) {
-            send_refusal(client->fd, PLX_ERR_VERSION);
+            plx_message_refusal(client->fd, PLX_ERR_VERSION);
             return "its libparallax has another version";
         }
-        client->welcomed = send_welcome(clients, client);
+        client->welcomed = plx_message_welcome(client->fd, clients->region);
         return client->welcomed ? NULL : "the region could not be handed over";
     }
     if (said->type == PLX_MESSAGE_SUBSCRIBE && client->welcomed && !client->subscribed) {
         client->subscribed = true;
-        send_frame(client->fd, plx_ring_newest(clients->region)); /* what it may have missed until now */
+        plx_message_frame(client->fd, plx_ring_newest(clients->region)); /* what it may have missed until now */
         return NULL;
     }
     if (said->type == PLX_MESSAGE_CONFIG && client->welcomed && !client->told_config && clients->config) {
-        client->told_config = send_config(clients, client);
+        client->told_config = plx_message_config(client->fd, clients->config(clients->context));
         return client->told_config ? NULL : "the configuration could not be handed over";
     }
     return "it said something out of turn";
@@ -299,7 +240,7 @@ static void admit(struct plx_clients *clients, int fd)
             free_place = i;
     const char *refusal = plx_places_refusal(&places, &peer);
     if (peer.pid == getpid() && !refusal && clients->count + 1 >= clients->capacity) { /* its own call takes nobody's place */
-        send_refusal(fd, PLX_ERR_BUSY);
+        plx_message_refusal(fd, PLX_ERR_BUSY);
         close(fd);
         return;
     }
@@ -308,7 +249,7 @@ static void admit(struct plx_clients *clients, int fd)
     if (refusal) {
         note(clients, "client of pid %d, uid %u refused: %s; %d clients are here", (int)peer.pid, peer.uid, refusal,
              clients->count);
-        send_refusal(fd, PLX_ERR_BUSY);
+        plx_message_refusal(fd, PLX_ERR_BUSY);
         close(fd);
         return;
     }
@@ -328,7 +269,7 @@ static void accept_some(struct plx_clients *clients)
             close_if_open(clients->spare);
             fd = accept4(clients->listener.socket, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
-                send_refusal(fd, PLX_ERR_BUSY);
+                plx_message_refusal(fd, PLX_ERR_BUSY);
                 close(fd);
             }
             clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
@@ -396,7 +337,7 @@ void plx_clients_notify(struct plx_clients *clients, uint64_t sequence)
 {
     for (int i = 0; i < clients->capacity; i++) {
         struct client *client = &clients->client[i];
-        if (client->fd >= 0 && client->subscribed && !send_frame(client->fd, sequence))
+        if (client->fd >= 0 && client->subscribed && !plx_message_frame(client->fd, sequence))
             drop(clients, client);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor's parts: supervisor.c owns the loop and the end, worker.c the engine, trial.c what is tried before, reload.c
- * what is taken and taken back, start.c what cannot be had yet. */
+/* The supervisor's parts: supervisor.c owns the loop and the end, worker.c the engine, death.c its end, trial.c what is tried
+ * before, reload.c what is taken and taken back, start.c what cannot be had yet. */
 #ifndef PLX_APP_SUPERVISOR_INTERNAL_H
 #define PLX_APP_SUPERVISOR_INTERNAL_H
 
@@ -99,6 +99,20 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status);
 bool plx_worker_is_over(const struct plx_supervisor *supervisor);
 /* Kills what hangs or does not end; starts what is due. */
 void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns);
+
+/* Whether frames are to come from the GPU, so that others bear a flag. */
+bool plx_worker_expects_gpu(const struct plx_supervisor *supervisor);
+
+/* --- death.c: of an engine that ended unasked, with STATUS as of waitpid */
+
+/* Why it is no more. */
+struct plx_why plx_death_describe(const struct plx_supervisor *supervisor, int status);
+/* An engine of the first start failed by what the next one would meet again. */
+bool plx_death_is_permanent(const struct plx_supervisor *supervisor);
+/* Says and keeps SENTENCE, until the next engine publishes. */
+void plx_death_meet(struct plx_supervisor *supervisor, int status, const struct plx_why *sentence);
+/* Counts a loss of the GPU if that bears the blame. */
+void plx_death_count_loss(struct plx_supervisor *supervisor, int status);
 
 /* --- watch.c */
 

@@ -2,7 +2,6 @@
 /* The engine's life: its start, what it reports, its hang, its end. */
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include <parallax/error.h>
 
@@ -15,8 +14,7 @@
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
 
-/* Whether frames are to come from the GPU, so that others bear a flag. */
-static bool gpu_expected(const struct plx_supervisor *supervisor)
+bool plx_worker_expects_gpu(const struct plx_supervisor *supervisor)
 {
     const enum plx_backend_kind backend = supervisor->plan.config.backend;
     return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->ladder.worked);
@@ -25,7 +23,7 @@ static bool gpu_expected(const struct plx_supervisor *supervisor)
 static int engine_main(void *argument, int report_fd)
 {
     struct plx_supervisor *supervisor = argument;
-    const bool expected = gpu_expected(supervisor);
+    const bool expected = plx_worker_expects_gpu(supervisor);
 
     plx_supervisor_leave(supervisor);
     if (supervisor->ladder.fallen)
@@ -63,12 +61,6 @@ static void cannot_start(struct plx_supervisor *supervisor, int error, const str
 
     if (!plx_reload_ended(supervisor, why->text))
         plx_start_failed(supervisor, &report);
-}
-
-/* Until the next engine is started. */
-static double pause_s(const struct plx_supervisor *supervisor)
-{
-    return (double)(supervisor->recovery.start_ns - supervisor->now_ns) / PLX_NS_PER_S;
 }
 
 void plx_worker_start(struct plx_supervisor *supervisor)
@@ -191,74 +183,6 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
     }
 }
 
-/* A failure that the next engine would meet again, of an engine of the first start. */
-static bool is_permanent(const struct plx_supervisor *supervisor)
-{
-    const struct plx_report *words = &supervisor->last_words;
-    const int error = words->error;
-
-    return words->kind == PLX_REPORT_FAILED && !words->gpu_lost && plx_start_is_final(supervisor, words) &&
-           (error == PLX_ERR_FORMAT || error == PLX_ERR_RANGE || error == PLX_ERR_NOT_FOUND || error == PLX_ERR_UNSUPPORTED ||
-            error == PLX_ERR_PERMISSION);
-}
-
-/* Why the engine is no more. */
-static struct plx_why describe_death(const struct plx_supervisor *supervisor, int status)
-{
-    struct plx_why sentence;
-
-    if (supervisor->last_words.kind == PLX_REPORT_FAILED)
-        plx_fail(&sentence, 0, "engine failed: %s", supervisor->last_words.why.text);
-    else if (WIFSIGNALED(status))
-        plx_fail(&sentence, 0, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
-                 WTERMSIG(status) == SIGKILL && !supervisor->engine_killed ? ": by somebody, or for lack of memory" : "");
-    else
-        plx_fail(&sentence, 0, "engine ended with status %d", WEXITSTATUS(status));
-    return sentence;
-}
-
-/* STATUS: as of waitpid. */
-static void meet_death(struct plx_supervisor *supervisor, int status, const struct plx_why *sentence)
-{
-    const struct plx_report *words = &supervisor->last_words;
-    const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;
-
-    plx_log(LOG_WARNING, "%s; restarting in %.1f s%s", sentence->text, pause_s(supervisor),
-            supervisor->plan.config.source.kind == PLX_SOURCE_REPLAY ? ", and the recording begins again at its first pair"
-                                                                     : "");
-    plx_blackbox_save(&supervisor->blackbox, "engine-died");
-    if (!supervisor->engine_killed) /* else why it was killed says more */
-        supervisor->trouble = *sentence;
-    if (for_memory || (words->kind == PLX_REPORT_FAILED && !words->gpu_lost))
-        plx_start_waits(supervisor);
-}
-
-/* An engine that was to use the GPU ended with STATUS: does the GPU bear the blame? */
-static void count_loss(struct plx_supervisor *supervisor, int status)
-{
-    const struct plx_report *words = &supervisor->last_words;
-    struct plx_ladder *ladder = &supervisor->ladder;
-    int64_t since_ns;
-    const struct plx_engine_end end = {
-        .failed = words->kind == PLX_REPORT_FAILED,
-        .gpu_lost = words->gpu_lost,
-        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .hung = supervisor->engine_killed,
-        .doing = supervisor->engine_killed ? plx_recovery_activity(&supervisor->recovery)->doing
-                                           : plx_heartbeat_read(&supervisor->heartbeats->thread[PLX_THREAD_WORK], &since_ns),
-    };
-
-    if (ladder->fallen || !gpu_expected(supervisor) || !plx_ladder_is_loss(&end))
-        return;
-    plx_ladder_lost(ladder, supervisor->now_ns);
-    if (!ladder->fallen)
-        return;
-    plx_log(LOG_ERR, "the GPU was lost %d times; the CPU works, and the GPU is tried again in %d s", ladder->losses,
-            (int)(ladder->pause_ns / PLX_NS_PER_S));
-    plx_fail(&supervisor->handicap, 0, "the GPU was lost %d times, and the CPU works: %s", ladder->losses,
-             supervisor->trouble.text);
-}
-
 void plx_worker_gone(struct plx_supervisor *supervisor, int status)
 {
     const bool planned = supervisor->engine_kill_ns != 0;
@@ -268,7 +192,7 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
     plx_child_finish(&supervisor->engine);
     supervisor->engine_kill_ns = 0;
     supervisor->sigkill_ns = 0;
-    const struct plx_why sentence = describe_death(supervisor, status);
+    const struct plx_why sentence = plx_death_describe(supervisor, status);
     const bool ended = supervisor->last_words.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
     const bool taken_back = !planned && !ended &&
                             plx_reload_ended(supervisor, supervisor->engine_killed ? supervisor->trouble.text : sentence.text);
@@ -276,11 +200,11 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
     if (ended) {
         plx_supervisor_stop(supervisor, PLX_EXIT_OK);
-    } else if (!planned && is_permanent(supervisor)) {
+    } else if (!planned && plx_death_is_permanent(supervisor)) {
         plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.why.text);
     } else if (!planned && !taken_back) {
-        meet_death(supervisor, status, &sentence);
-        count_loss(supervisor, status);
+        plx_death_meet(supervisor, status, &sentence);
+        plx_death_count_loss(supervisor, status);
     }
     plx_supervisor_tell_state(supervisor);
 }

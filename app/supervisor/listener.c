@@ -120,7 +120,7 @@ static int remove_stale(const struct plx_listener *listener, struct plx_why *why
 static int start_listening(struct plx_listener *listener, struct plx_why *why)
 {
     const char *path = listener->address.sun_path;
-    struct stat status;
+    struct stat status = {0};
     int code = remove_stale(listener, why);
     if (code)
         return code;

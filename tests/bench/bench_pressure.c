@@ -222,10 +222,9 @@ static void run_row(const char *program, enum load load, enum variant variant, i
         return;
     }
     const pid_t service = start_service(program, variant);
-    if (load != CROWDED)
-        begin_load(load);
-    else if (usleep(2000000) == 0) /* the crowd needs a service */
-        begin_load(load);
+    if (load == CROWDED)
+        usleep(2000000); /* the crowd needs a service */
+    begin_load(load);
     puts(service > 0 && measure(seconds) ? "" : " no frames");
     fflush(stdout);
     kill(service, SIGKILL);
@@ -244,7 +243,7 @@ int main(int argc, char **argv)
     if (seconds < 1 || length < 0 || !mkdtemp(directory) || chmod(directory, 0777) < 0)
         return 1;
     program[length] = '\0';
-    strcpy(strrchr(program, '/') + 1, "parallaxd");
+    memcpy(strrchr(program, '/') + 1, "parallaxd", sizeof "parallaxd");
     snprintf(socket_path, sizeof socket_path, "%s/s", directory);
     printf("milliseconds: p50, p99, p99.9, max\n%-8s %-13s %6s %7s %35s %35s\n", "load", "service", "frames", "skipped",
            "capture to publish", "publish to reader");

@@ -78,7 +78,8 @@ int plx_run_output_check(const struct plx_run_options *options, bool single)
 int plx_run_output_prepare(const struct plx_run *run)
 {
     const char *output = run->options.output;
-    if (output && run->single && kind_of(output)->metric && !run->calibrated)
+    const struct kind *kind = output && run->single ? kind_of(output) : NULL;
+    if (kind && kind->metric && !run->calibrated)
         return plx_cli_fail("run", PLX_EXIT_CONFIG,
                             "--output %s: points in metres need a calibration; name it by --calibration", output);
     return PLX_EXIT_OK;
@@ -87,8 +88,9 @@ int plx_run_output_prepare(const struct plx_run *run)
 int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame, struct plx_why *why)
 {
     char path[PATH_MAX];
-    if (run->single)
-        return kind_of(run->options.output)->write(run->options.output, run, frame, why);
+    const struct kind *kind = run->single ? kind_of(run->options.output) : NULL;
+    if (kind)
+        return kind->write(run->options.output, run, frame, why);
     snprintf(path, sizeof path, "%s/%s.png", run->options.output, pair->name);
     return write_png(path, run, frame, why);
 }

@@ -61,6 +61,6 @@ cat <<END
 Look at  ${pictures[*]}
 Next:    ./dev demo PATH                     your own pairs (KITTI-style, or left/ and right/)
          build/release/bin/parallax --help   the command: status, watch, snapshot, record, run
-         README.md                           a client in 15 lines
+         README.md                           a client in 20 lines
          ./dev test                          every promise, tested
 END

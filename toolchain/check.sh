@@ -24,6 +24,9 @@ unit_tests() { # NAME
 step_format() {
     sources '*.[ch]' '*.cu' '*.cuh' | xargs clang-format-14 --dry-run --Werror || return 1
     ! git grep -nE '^(<{7}|>{7})( |$)' || { echo 'these lines are left from a merge'; return 1; }
+    local long
+    long=$(sources '*.md' | LC_ALL=C.UTF-8 xargs grep -nHE '^.{161}' | cut -d: -f1,2)
+    [[ ! $long ]] || { printf '%s: longer than 160 characters\n' $long; return 1; }
 }
 # Without the GPU backend, which the step cuda builds, its C by both compilers.
 step_gcc() { build gcc release -DPLX_GPU=OFF; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory and the writer's side of its ring. Protocol and ordering: docs/shared-memory.md; its model: ring.pml. */
-#include "app/region/region.h"
+#include "app/region/region_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +21,6 @@
 
 #define WAKES 64   /* readers that the writer wakes itself; docs/shared-memory.md says why not all, and who wakes the others */
 #define PAGE 4096u /* of the layout: frames begin on it, whatever the machine's page is */
-
-struct plx_shared_region {
-    struct plx_region_header *header; /* the mapping */
-    struct plx_region_slot *slots;
-    unsigned char *frames;
-    int client_fd; /* read-only */
-};
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
@@ -226,22 +219,6 @@ uint64_t plx_ring_newest(const struct plx_shared_region *region)
 {
     /* Relaxed: only the number is wanted, for the messages to clients, who look for themselves. */
     return atomic_load_explicit(&region->header->newest, memory_order_relaxed);
-}
-
-bool plx_ring_copy(const struct plx_shared_region *region, uint64_t sequence, uint64_t offset, void *ret, size_t bytes)
-{
-    const struct plx_region_header *header = region->header;
-    const struct plx_region_slot *slot = &region->slots[sequence % header->slot_count];
-
-    if (offset > header->frame_bytes || bytes > header->frame_bytes - offset)
-        return false;
-    /* Acquire: the frame is read after its lock. */
-    if (atomic_load_explicit(&slot->lock, memory_order_acquire) != 2 * sequence)
-        return false;
-    memcpy(ret, region->frames + sequence % header->slot_count * header->frame_stride + offset, bytes);
-    /* Acquire fence: the lock is read again after the frame. */
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&slot->lock, memory_order_relaxed) == 2 * sequence;
 }
 
 void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health)

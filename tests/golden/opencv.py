@@ -21,6 +21,7 @@ except ImportError as missing:
 
 PROBE, DATA = [*shlex.split(os.environ.get("PLX_EMULATOR", "")), sys.argv[1]], pathlib.Path(sys.argv[2])
 PLUMB_BOB, RATIONAL, EQUIDISTANT = 1, 2, 3
+SQUARE_M = 0.025  # of the chessboard: OpenCV measured in squares, and a baseline is in metres
 OBLONG = "equidistant, fx != fy"
 ZERO_DISPARITY = cv2.CALIB_ZERO_DISPARITY
 # Later versions sample the outline of the picture at other points, which moves the focal length a little.
@@ -165,7 +166,8 @@ def chessboard(folder):
         return
     file = cv2.FileStorage(str(path / "stereo_ref.yml"), cv2.FILE_STORAGE_READ)
     m1, m2, d1, d2, r, t, *stored = (file.getNode(n).mat() for n in "M1 M2 D1 D2 R T R1 R2 P1 P2".split())
-    stereo = Stereo(PLUMB_BOB, (640, 480), [m1, m2], [d1, d2], r, t)
+    stored[3][:, 3] *= SQUARE_M
+    stereo = Stereo(PLUMB_BOB, (640, 480), [m1, m2], [d1, d2], r, t * SQUARE_M)
     compare_rectification("chessboard", stereo, 0.0, stored)
     stereo.rectified = stored
     compare_maps("chessboard", stereo, folder)

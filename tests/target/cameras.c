@@ -76,7 +76,9 @@ static bool start(struct plx_source *source, struct check_outcome *outcome)
 {
     struct plx_why why = {""};
     const int result = source->ops->start(source, &why);
-    if (result < 0)
+    if (result == PLX_ERR_BUSY)
+        check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", why.text);
+    else if (result < 0)
         check_fail(outcome, "cannot start: %s", why.text[0] ? why.text : plx_strerror(result));
     return result == 0;
 }

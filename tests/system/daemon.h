@@ -27,7 +27,7 @@
 #include "core/clock.h"
 #include "tests/exec_as.h"
 
-#define DAEMON_ARGS 40
+#define DAEMON_ARGS 48
 
 struct daemon {
     char directory[64]; /* its own; everything in it goes with it */

@@ -5,7 +5,7 @@
 
 #include "core/calibration.h"
 #include "core/source.h"
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 struct plx_stages;
 

@@ -8,8 +8,8 @@
 #include <parallax/error.h>
 
 #include "core/raw.h"
-#include "drivers/pgm.h"
-#include "drivers/scene.h"
+#include "drivers/files/pgm.h"
+#include "drivers/synthetic/scene.h"
 
 #define PERIOD_NS INT64_C(100000000)
 #define NO_COLOUR 128

@@ -3,7 +3,7 @@
 #ifndef PLX_TESTS_STAND_H
 #define PLX_TESTS_STAND_H
 
-#include "core/pipeline.h"
+#include "core/pipeline/pipeline.h"
 
 #define STAND_PAIRS 4
 

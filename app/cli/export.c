@@ -11,8 +11,8 @@
 
 #include <parallax/error.h>
 
-#include "drivers/file.h"
-#include "drivers/png.h"
+#include "drivers/files/file.h"
+#include "drivers/files/png.h"
 
 static uint16_t kitti_value(uint16_t disparity, int min_disparity)
 {

@@ -7,10 +7,10 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "core/pipeline.h"
+#include "core/pipeline/pipeline.h"
 #include "core/words.h"
 #include "cpu/cpu.h"
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define WIDTH 640
 #define HEIGHT 480

@@ -4,7 +4,7 @@
  * [picture]]]`, 4096 x 4096 and 256 bins unless said. The natural image is a PNG or PGM, repeated over the size; without one,
  * a real one where there is test data.
  */
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/bench/timing.h"
 #include "tests/oracle/board.h"
 

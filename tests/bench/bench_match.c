@@ -13,7 +13,7 @@
 
 #include "core/clock.h"
 #include "cpu/internal.h"
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/bench/match_images.h"
 #include "tests/oracle/board.h"
 

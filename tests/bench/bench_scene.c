@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/clock.h"
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define ROUNDS 30
 

@@ -2,7 +2,7 @@
 /* libFuzzer: any bytes as a picture of a replay, PNG, JPEG or PGM. What is read has the size and type that its header told. */
 #include <string.h>
 
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/fuzz/memory_file.h"
 
 #define MAX_PIXELS (1 << 20) /* a header may promise 268 million: true, but slow */

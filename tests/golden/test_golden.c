@@ -16,7 +16,7 @@
 #include <parallax/frame.h>
 
 #include "cpu/internal.h"
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/golden/golden.h"
 #include "tests/oracle/board.h"
 

@@ -12,7 +12,7 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/golden/golden.h"
 #include "tests/oracle/runner.h"
 

@@ -12,7 +12,7 @@
 #include <glob.h>
 #include <parallax/frame.h>
 
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/command.h"
 #include "tests/golden/golden.h"
 #include "tests/unit/files.h"

@@ -8,7 +8,7 @@
 
 #include <parallax/frame.h>
 
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define SCORE_MAX_FRAMES 1000
 

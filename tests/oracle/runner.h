@@ -3,7 +3,7 @@
 #ifndef PLX_TESTS_ORACLE_RUNNER_H
 #define PLX_TESTS_ORACLE_RUNNER_H
 
-#include "core/pipeline.h"
+#include "core/pipeline/pipeline.h"
 
 struct runner {
     struct plx_stages *stages; /* the caller's */

@@ -11,7 +11,7 @@
 
 #include <parallax/frame.h>
 
-#include "drivers/pgm.h"
+#include "drivers/files/pgm.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
 

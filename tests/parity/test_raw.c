@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "core/pipeline.h"
+#include "core/pipeline/pipeline.h"
 #include "core/raw.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"

@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "app/exit.h"
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/command.h"
 
 #define WIDTH 320

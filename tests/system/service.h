@@ -7,7 +7,7 @@
 
 #include <parallax/client.h>
 
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define WIDTH 320
 #define HEIGHT 240

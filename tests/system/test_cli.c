@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "drivers/png.h"
+#include "drivers/files/png.h"
 
 /* --- the running service ---------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <parallax/region.h>
 
 #include "config/config.h"
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define PAIRS 4
 #define WAIT_MS 10000 /* generous: sanitizers */

@@ -16,12 +16,12 @@
 
 #include <parallax/error.h>
 
+#include "app/selftest/cameras.h"
+#include "app/selftest/report.h"
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/sources.h"
 #include "tests/exec_as.h"
-#include "tests/target/cameras.h"
-#include "tests/target/report.h"
 
 static char directory[] = "/tmp/plx-selftest-XXXXXX";
 

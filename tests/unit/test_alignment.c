@@ -16,8 +16,8 @@
 
 #include "core/alignment.h"
 #include "cpu/cpu.h"
-#include "drivers/png.h"
-#include "drivers/scene.h"
+#include "drivers/files/png.h"
+#include "drivers/synthetic/scene.h"
 #include "tests/bend.h"
 #include "tests/scratch.h"
 

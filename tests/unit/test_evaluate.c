@@ -11,7 +11,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "app/cli/evaluate.h"
+#include "app/cli/offline/evaluate.h"
 
 #define WIDTH 7
 #define NONE PLX_DISPARITY_INVALID

@@ -13,7 +13,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/export.h"
-#include "drivers/picture.h"
+#include "drivers/files/picture.h"
 #include "tests/unit/files.h"
 
 #define WIDTH 5

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/cli/age.h"
-#include "app/cli/meter.h"
+#include "app/cli/live/age.h"
+#include "app/cli/live/meter.h"
 #include "core/clock.h"
 
 static struct plx_frame frame;

@@ -9,7 +9,7 @@
 
 #include <parallax/error.h>
 
-#include "drivers/pgm.h"
+#include "drivers/files/pgm.h"
 #include "tests/unit/files.h"
 
 static struct plx_why why;

@@ -18,7 +18,7 @@
 #include "core/light.h"
 #include "core/raw.h"
 #include "cpu/cpu.h"
-#include "drivers/texture.h"
+#include "drivers/synthetic/texture.h"
 #include "tests/scratch.h"
 
 #define WIDTH 96

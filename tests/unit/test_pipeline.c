@@ -12,9 +12,9 @@
 
 #include <parallax/error.h>
 
-#include "core/pipeline.h"
+#include "core/pipeline/pipeline.h"
 #include "cpu/cpu.h"
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define GUARD 4096
 #define GUARD_BYTE 0xA5

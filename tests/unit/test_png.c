@@ -10,8 +10,8 @@
 
 #include <parallax/error.h>
 
-#include "drivers/picture.h"
-#include "drivers/png.h"
+#include "drivers/files/picture.h"
+#include "drivers/files/png.h"
 #include "tests/unit/files.h"
 
 #define MAX_SIDE 520

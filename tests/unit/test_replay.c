@@ -14,10 +14,10 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
-#include "drivers/kitti.h"
-#include "drivers/pgm.h"
-#include "drivers/picture.h"
-#include "drivers/png.h"
+#include "drivers/files/kitti.h"
+#include "drivers/files/pgm.h"
+#include "drivers/files/picture.h"
+#include "drivers/files/png.h"
 #include "drivers/sources.h"
 #include "tests/unit/files.h"
 

@@ -12,7 +12,7 @@
 
 #include <parallax/error.h>
 
-#include "drivers/scene.h"
+#include "drivers/synthetic/scene.h"
 
 #define WIDTH 640
 #define HEIGHT 480

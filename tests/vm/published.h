@@ -12,7 +12,7 @@
 #include <parallax/error.h>
 
 #include "config/config.h"
-#include "core/pipeline.h"
+#include "core/pipeline/pipeline.h"
 #include "cpu/cpu.h"
 
 #define PUBLISHED_MS 60000 /* the guest is slow, and its host may be busy */

@@ -9,8 +9,8 @@
 #include "tests/vm/camera.h"
 #include "tests/vm/published.h"
 
-#include "drivers/picture.h"
-#include "drivers/scene.h"
+#include "drivers/files/picture.h"
+#include "drivers/synthetic/scene.h"
 
 enum { WIDTH = 320, HEIGHT = 200, PAIRS = 6 };
 

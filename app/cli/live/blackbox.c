@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax blackbox`: the black box as text, and its pictures. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <parallax/error.h>
+
+#include "app/blackbox/box.h"
+#include "app/blackbox/read.h"
+#include "app/budget.h"
+#include "app/cli/commands.h"
+#include "app/cli/export.h"
+#include "app/cli/live/blackbox_directory.h"
+#include "app/cli/live/online.h"
+#include "app/exit.h"
+#include "core/text.h"
+#include "core/words.h"
+#include "drivers/files/png.h"
+
+#define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
+#define LEVELS 8
+
+/* The text at DATA, one clean line. */
+static const char *line_of(const unsigned char *data, size_t bytes)
+{
+    static char text[1200];
+
+    snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1), (const char *)data);
+    plx_clean_text(text);
+    return text;
+}
+
+/* --- one record ------------------------------------------------------------------------------------------------------ */
+
+static void print_frame(const struct plx_box_entry *entry)
+{
+    static struct plx_frame frame; /* large */
+    char faults[512];
+
+    if (entry->record.bytes < PLX_BOX_FRAME_BYTES) {
+        puts("frame     damaged");
+        return;
+    }
+    memcpy(&frame, entry->data, PLX_BOX_FRAME_BYTES);
+    plx_health_sentence(frame.health, faults, sizeof faults);
+    printf("frame     %" PRIu64 ", %s, %s, %u obstacles, captured %.1f ms before, skew %.1f ms;", frame.sequence,
+           plx_state_word(frame.state), faults, frame.obstacle_count,
+           ((double)frame.published_ns - (double)frame.capture[PLX_LEFT].capture_ns) / 1e6, (double)frame.skew_ns / 1e6);
+    for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
+        printf(" %s %u", plx_stage_word(stage), frame.stage_us[stage]);
+    puts(" us");
+}
+
+static void print_state(const struct plx_box_entry *entry)
+{
+    struct plx_box_state state;
+    char faults[512];
+
+    if (entry->record.bytes < sizeof state) {
+        puts("state     damaged");
+        return;
+    }
+    memcpy(&state, entry->data, sizeof state);
+    plx_health_sentence(state.health, faults, sizeof faults);
+    const char *reason = line_of(entry->data + sizeof state, entry->record.bytes - sizeof state);
+    printf("state     %s, %s%s%s\n", plx_state_word(state.state), faults, *reason ? "; " : "", reason);
+}
+
+static void print_log(const struct plx_box_entry *entry)
+{
+    static const char *const words[LEVELS] = {"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"};
+    int32_t level;
+
+    if (entry->record.bytes < sizeof level) {
+        puts("log       damaged");
+        return;
+    }
+    memcpy(&level, entry->data, sizeof level);
+    printf("log       %s: %s\n", level >= 0 && level < LEVELS ? words[level] : "unknown level",
+           line_of(entry->data + sizeof level, entry->record.bytes - sizeof level));
+}
+
+/* What the threads are doing, but those that have nothing to do. */
+static void print_heartbeats(const struct plx_box_entry *entry)
+{
+    struct plx_box_beat beat;
+    const char *comma = "";
+
+    printf("threads   ");
+    for (size_t thread = 0; thread < PLX_THREAD_COUNT && (thread + 1) * sizeof beat <= entry->record.bytes; thread++) {
+        memcpy(&beat, entry->data + thread * sizeof beat, sizeof beat);
+        if (beat.what == PLX_WATCHED_IDLE)
+            continue;
+        printf("%s%s: %s for %u ms", comma, plx_budget_thread((int)thread),
+               beat.what < PLX_WATCHED_COUNT ? plx_budget_name((int)beat.what) : "unknown", beat.since_ms);
+        comma = ", ";
+    }
+    puts("");
+}
+
+/* The picture in ENTRY, *ret_sequence its frame; data NULL if there is none. */
+static struct plx_image picture_of(const struct plx_box_entry *entry, uint64_t *ret_sequence)
+{
+    struct plx_box_picture picture;
+
+    if (entry->record.kind != PLX_BOX_PICTURE || entry->record.bytes < sizeof picture)
+        return (struct plx_image){0};
+    memcpy(&picture, entry->data, sizeof picture);
+    if (picture.width < 1 || picture.width > PLX_BOX_PICTURE_SIDE || picture.height < 1 ||
+        picture.height > PLX_BOX_PICTURE_SIDE || entry->record.bytes - sizeof picture < picture.width * picture.height)
+        return (struct plx_image){0};
+    *ret_sequence = picture.sequence;
+    return (struct plx_image){.data = (void *)(uintptr_t)(entry->data + sizeof picture), /* is only read */
+                              .width = (int)picture.width,
+                              .height = (int)picture.height,
+                              .pitch = (int)picture.width,
+                              .type = PLX_U8};
+}
+
+static void print_picture(const struct plx_box_entry *entry)
+{
+    uint64_t sequence = 0;
+    const struct plx_image image = picture_of(entry, &sequence);
+
+    if (image.data)
+        printf("picture   of frame %" PRIu64 ", %d x %d\n", sequence, image.width, image.height);
+    else
+        puts("picture   damaged");
+}
+
+static void print_entry(const struct plx_box_content *content, const struct plx_box_entry *entry, int64_t last_ns)
+{
+    printf("%9.3f s  ", ((double)entry->record.time_ns - (double)last_ns) / 1e9);
+    switch (entry->record.kind) {
+    case PLX_BOX_FRAME:
+        if (content->header.abi_version == PLX_ABI_VERSION)
+            print_frame(entry);
+        else
+            puts("frame     of another version of the program");
+        break;
+    case PLX_BOX_PICTURE:
+        print_picture(entry);
+        break;
+    case PLX_BOX_STATE:
+        print_state(entry);
+        break;
+    case PLX_BOX_LOG:
+        print_log(entry);
+        break;
+    case PLX_BOX_HEARTBEATS:
+        print_heartbeats(entry);
+        break;
+    default:
+        puts("unknown   of another version of the program");
+    }
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------------------- */
+
+static void print_all(const struct plx_box_content *content)
+{
+    const struct plx_box_header *header = &content->header;
+    const int64_t last_ns = content->count > 0 ? content->entry[content->count - 1].record.time_ns : header->monotonic_ns;
+    const double last_s = ((double)header->begun_ns - (double)header->monotonic_ns + (double)last_ns) / 1e9;
+    const time_t seconds = last_s > 0 && last_s < 1e11 ? (time_t)last_s : 0; /* any bytes may be there */
+    struct tm date = {0};
+    char text[64] = "unknown";
+
+    if (gmtime_r(&seconds, &date))
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &date);
+    printf("black box of parallaxd %s, process %d; %d records, the last at %s; %s\n", header->program, (int)header->pid,
+           content->count, text, header->ended ? "ended in order" : "has not ended, or not in order");
+    for (int i = 0; i < content->count; i++)
+        print_entry(content, &content->entry[i], last_ns);
+}
+
+static int write_pictures(const struct plx_box_content *content, const char *directory)
+{
+    struct plx_why why;
+    char path[4200];
+
+    int result = plx_make_directories(directory, &why);
+    for (int i = 0; i < content->count && result == 0; i++) {
+        uint64_t sequence = 0;
+        const struct plx_image image = picture_of(&content->entry[i], &sequence);
+        snprintf(path, sizeof path, "%s/frame-%08" PRIu64 ".png", directory, sequence);
+        if (image.data)
+            result = plx_png_write(path, &image, &why);
+    }
+    return result < 0 ? plx_cli_fail("blackbox", PLX_EXIT_CANNOT_WRITE, "%s", why.text) : PLX_EXIT_OK;
+}
+
+int plx_command_blackbox(int argc, char **argv)
+{
+    const char *pictures = NULL, *socket_path = NULL;
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket_path),
+        {.name = "pictures",
+         .argument = "DIR",
+         .kind = PLX_OPTION_TEXT,
+         .value = &pictures,
+         .help = "also write the pictures in it there, as PNG"},
+    };
+    const struct plx_usage usage = {
+        .command = "blackbox",
+        .synopsis = "[options] [FILE]",
+        .about =
+            "Prints what a black box of the service holds: its frames, stage times, threads, states and log lines, each with\n"
+            "the seconds before the last record. FILE is " PLX_BOX_LIVE " of the key blackbox.directory (the default), or\n"
+            "one of the copies beside it, which bear a time and what had happened.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table,
+        .max_words = 1};
+    struct plx_words words;
+    struct plx_box_content content;
+    struct plx_why why;
+    char directory[PLX_DIRECTORY_BYTES], path[PLX_DIRECTORY_BYTES + 16];
+    int exit_code;
+
+    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
+        return exit_code;
+    plx_blackbox_directory(socket_path, DEFAULT_CONFIG, directory);
+    snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
+    int result = plx_box_read(words.count > 0 ? words.item[0] : path, &content, &why);
+    if (result < 0)
+        return plx_cli_fail("blackbox", plx_exit_code(result), "%s", why.text);
+    print_all(&content);
+    exit_code = pictures ? write_pictures(&content, pictures) : PLX_EXIT_OK;
+    plx_box_free(&content);
+    return exit_code;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the service's black box is. */
+#ifndef PLX_APP_CLI_LIVE_BLACKBOX_DIRECTORY_H
+#define PLX_APP_CLI_LIVE_BLACKBOX_DIRECTORY_H
+
+#define PLX_DIRECTORY_BYTES 4096
+
+/* blackbox.directory of the service at SOCKET_PATH (NULL: as plx_connect); without one, of the configuration file CONFIG_PATH;
+ * without that, the default. "" where none is written. */
+void plx_blackbox_directory(const char *socket_path, const char *config_path, char ret_directory[PLX_DIRECTORY_BYTES]);
+
+#endif

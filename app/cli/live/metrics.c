@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax metrics`: the service's state as Prometheus text, for node_exporter's textfile collector. Format: "Text-based
+ * format" 0.0.4 of prometheus.io/docs/instrumenting/exposition_formats. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+#include <parallax/region.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/live/online.h"
+#include "app/cli/raw.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "core/words.h"
+
+#define FRAME_MS 1000
+
+static const char *const eye_word[PLX_EYES] = {"left", "right"};
+
+/* What is known of the service; without a client there is none, without a frame it has given none yet. */
+struct reading {
+    struct plx_online online;
+    uint32_t state, health, restarts;
+    char reason[PLX_REASON_BYTES];
+    bool any;               /* there is a frame, */
+    bool fresh;             /* it is news */
+    struct plx_frame frame; /* the newest, however old */
+};
+
+/* --- families of samples ------------------------------------------------------------------------------------------ */
+
+static void head(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void single(FILE *out, const char *name, const char *type, const char *help, double value)
+{
+    head(out, name, type, help);
+    fprintf(out, "%s %.17g\n", name, value);
+}
+
+/* Why the service is in its state, as a label: quotes and backslashes are escaped, and it holds nothing else that must be. */
+static void print_reason(FILE *out, const char *reason)
+{
+    head(out, "parallax_reason_info", "gauge", "Always 1; the label says why the service is in its state, in words.");
+    fputs("parallax_reason_info{reason=\"", out);
+    for (; *reason; reason++) {
+        if (*reason == '"' || *reason == '\\')
+            fputc('\\', out);
+        fputc(*reason, out);
+    }
+    fputs("\"} 1\n", out);
+}
+
+static void print_service(FILE *out, const struct reading *reading)
+{
+    single(out, "parallax_up", "gauge", "1 if the service answers.", reading->online.client != NULL);
+    head(out, "parallax_state", "gauge", "1 for the state that the service is in.");
+    for (uint32_t state = 0; state <= PLX_STATE_STOPPED; state++)
+        fprintf(out, "parallax_state{state=\"%s\"} %d\n", plx_state_word(state), state == reading->state);
+    head(out, "parallax_fault", "gauge", "1 while the health flag is set.");
+    for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
+        fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), reading->health >> bit & 1u);
+    print_reason(out, reading->reason);
+    single(out, "parallax_engine_restarts_total", "counter", "Engines that died or hung and were replaced.", reading->restarts);
+}
+
+static void print_cameras(FILE *out, const struct plx_frame *frame)
+{
+    head(out, "parallax_camera_dropped_total", "counter", "Frames missing from the camera's own numbering.");
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        fprintf(out, "parallax_camera_dropped_total{eye=\"%s\"} %llu\n", eye_word[eye],
+                (unsigned long long)frame->capture[eye].dropped);
+    head(out, "parallax_camera_exposure_seconds", "gauge", "Exposure time of the newest picture; 0 = unknown.");
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        fprintf(out, "parallax_camera_exposure_seconds{eye=\"%s\"} %.17g\n", eye_word[eye],
+                frame->capture[eye].exposure_us / 1e6);
+    head(out, "parallax_camera_gain", "gauge", "Linear gain of the newest picture; 0 = unknown.");
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        fprintf(out, "parallax_camera_gain{eye=\"%s\"} %.9g\n", eye_word[eye], (double)frame->capture[eye].gain);
+}
+
+/* Where the pictures come from, to alert on a robot that is shown a scene. */
+static void print_source(FILE *out, const struct plx_frame *frame)
+{
+    head(out, "parallax_source_info", "gauge", "Always 1; the label says where the pictures come from.");
+    fprintf(out, "parallax_source_info{source=\"%s\"} 1\n", plx_source_word(frame->source));
+    single(out, "parallax_simulated", "gauge", "1 if the pictures are made by the service itself.",
+           frame->source == PLX_SOURCE_SYNTHETIC);
+}
+
+/* Nothing where it is not measured. */
+static void print_alignment(FILE *out, const struct plx_alignment_info *alignment)
+{
+    if (alignment->patches == 0)
+        return;
+    single(out, "parallax_alignment_rows_pixels", "gauge",
+           "How far a point at the centre of the image lies lower in the right image.", (double)alignment->rows);
+    single(out, "parallax_alignment_worst_rows_pixels", "gauge",
+           "Largest distance of a point's rows in both images; from 2 on misaligned.", (double)alignment->worst_rows);
+    single(out, "parallax_alignment_pitch_radians", "gauge", "Rotation of the right camera that explains the offset of rows.",
+           (double)alignment->pitch_rad);
+    single(out, "parallax_alignment_roll_radians", "gauge", "Rotation of the right camera about its view axis.",
+           (double)alignment->roll_rad);
+    single(out, "parallax_alignment_scale_ratio", "gauge", "Size of the right image relative to the left one.",
+           (double)alignment->scale);
+}
+
+/* What a frame says of the world: only while it is news. */
+static void print_world(FILE *out, const struct plx_frame *frame)
+{
+    single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame; no sample where it is not fresh.",
+           frame->obstacle_count);
+    single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane; no sample where it is not fresh.",
+           frame->ground.valid != 0);
+}
+
+static void print_frame(FILE *out, const struct plx_frame *frame)
+{
+    const int64_t age_ns = plx_age_ns(frame);
+    const double ns = 1e-9;
+    single(out, "parallax_frames_total", "counter", "Frames published since the service started.", (double)frame->sequence);
+    single(out, "parallax_pairs_skipped_total", "counter", "Pairs not processed because a newer one was there.",
+           (double)frame->pairs_skipped);
+    if (age_ns != INT64_MAX)
+        single(out, "parallax_frame_age_seconds", "gauge", "Time since the newest frame's left picture was taken.",
+               (double)age_ns * ns);
+    single(out, "parallax_latency_seconds", "gauge", "From the middle of the exposure to publication, newest frame.",
+           (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) * ns);
+    single(out, "parallax_skew_seconds", "gauge", "Capture time of the right picture minus that of the left.",
+           (double)frame->skew_ns * ns);
+    head(out, "parallax_stage_seconds", "gauge",
+         "Time that each stage took for the newest frame; a GPU's, of all stages, is in obstacles.");
+    for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
+        fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
+    print_alignment(out, &frame->alignment);
+    print_cameras(out, frame);
+}
+
+/* --- getting and giving ------------------------------------------------------------------------------------------- */
+
+/* A service that is not there is what a reading is for, no error. */
+static void take(struct reading *reading, const char *socket)
+{
+    reading->state = PLX_STATE_STOPPED;
+    reading->health = PLX_HEALTH_NO_FRAMES;
+    if (plx_connect(socket, &reading->online.client) < 0)
+        return;
+    reading->fresh = plx_online_header(&reading->online, FRAME_MS, &reading->frame) == 0;
+    reading->any = reading->fresh || plx_last_header(reading->online.client, &reading->frame) == 0;
+    const int state = plx_state(reading->online.client);
+    reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */
+    reading->health = plx_health(reading->online.client);
+    reading->restarts = plx_restarts(reading->online.client);
+    plx_reason(reading->online.client, reading->reason, sizeof reading->reason);
+}
+
+static void print_all(FILE *out, const struct reading *reading)
+{
+    print_service(out, reading);
+    single(out, "parallax_fresh", "gauge", "1 if there is a frame that is news.", reading->fresh);
+    if (reading->any) {
+        print_source(out, &reading->frame);
+        print_frame(out, &reading->frame);
+    }
+    if (reading->fresh && !plx_frame_is_raw(&reading->frame)) /* else none were looked for */
+        print_world(out, &reading->frame);
+}
+
+/* A new file in place of PATH, whole or not at all: the collector may look at any moment. */
+static int write_file(const char *path, const struct reading *reading)
+{
+    char part[4096];
+    if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part)
+        return plx_cli_fail("metrics", PLX_EXIT_USAGE, "--output: the path is too long");
+    const int fd = mkstemp(part);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!out) {
+        if (fd >= 0)
+            close(fd);
+        return plx_cli_fail("metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
+    }
+    print_all(out, reading);
+    const bool readable = fchmod(fd, 0644) == 0; /* the collector runs as another user */
+    const bool complete = !ferror(out);
+    if (fclose(out) == 0 && complete && readable && rename(part, path) == 0)
+        return PLX_EXIT_OK;
+    const int error = errno;
+    unlink(part);
+    return plx_cli_fail("metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be written: %s", path, strerror(error));
+}
+
+int plx_command_metrics(int argc, char **argv)
+{
+    const char *socket = NULL, *output = NULL;
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket),
+        {.name = "output",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &output,
+         .help = "replace FILE (NAME.prom for the textfile collector) instead of printing"},
+    };
+    const struct plx_usage usage = {
+        .command = "metrics",
+        .synopsis = "[options]",
+        .about =
+            "Writes state, faults, counters and times as Prometheus text, for node_exporter's textfile collector. Where "
+            "there is\n"
+            "no service it says so (parallax_up 0) and ends with exit code 0 too, so that no old numbers are left standing.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table};
+    static struct reading reading; /* large */
+    int exit_code;
+    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
+        return exit_code;
+    take(&reading, socket);
+    exit_code = PLX_EXIT_OK;
+    if (output)
+        exit_code = write_file(output, &reading);
+    else
+        print_all(stdout, &reading);
+    plx_disconnect(reading.online.client);
+    return exit_code;
+}

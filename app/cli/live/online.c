@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/live/online.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+#include <parallax/region.h>
+
+#include "app/exit.h"
+#include "core/clock.h"
+#include "core/words.h"
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+void plx_stop_on_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: waits are to end */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool plx_stopped(void)
+{
+    return stopped != 0;
+}
+
+bool plx_online_prepare(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                        struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
+{
+    if (!plx_options_parse(usage, argc, argv, ret_words, ret_exit))
+        return false;
+    const char *path = *socket ? *socket : getenv("PARALLAX_SOCKET");
+    *ret_online = (struct plx_online){.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
+    *ret_exit = PLX_EXIT_OK;
+    return true;
+}
+
+bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                      struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
+{
+    struct plx_online online;
+    if (!plx_online_prepare(usage, argc, argv, socket, ret_words, &online, ret_exit))
+        return false;
+    int result = plx_connect(online.socket, &online.client);
+    if (result < 0) {
+        *ret_exit = plx_online_fail(&online, result);
+        return false;
+    }
+    *ret_online = online;
+    return true;
+}
+
+void plx_online_close(struct plx_online *online)
+{
+    plx_disconnect(online->client);
+    free(online->frame);
+    *online = (struct plx_online){.client = NULL};
+}
+
+int plx_online_fail(const struct plx_online *online, int error)
+{
+    static const struct {
+        int error, exit_code;
+        const char *sentence;
+    } known[] = {
+        {PLX_ERR_NOT_FOUND, PLX_EXIT_UNAVAILABLE, "no service there; start parallaxd, or name its socket by --socket"},
+        {PLX_ERR_PERMISSION, PLX_EXIT_PERMISSION, "not allowed; become a member of the socket's group (ls -l shows it)"},
+        {PLX_ERR_BUSY, PLX_EXIT_BUSY,
+         "the service has no place left for another client of this user or process; its log says why"},
+        {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service does not answer"},
+        {PLX_ERR_LOST, PLX_EXIT_UNAVAILABLE, "the service went away"},
+        {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},
+        {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
+    };
+    const int state = online->client ? plx_state(online->client) : PLX_STATE_STOPPED;
+    if ((error == PLX_ERR_TIMEOUT || error == PLX_ERR_LOST) && state >= 0 && state != PLX_STATE_STOPPED) {
+        char faults[512], reason[PLX_REASON_BYTES] = "";
+        plx_health_sentence(plx_health(online->client), faults, sizeof faults);
+        plx_reason(online->client, reason, sizeof reason);
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no fresh picture; the service is %s (%s): %s",
+                            online->socket, plx_state_word((uint32_t)state), faults, *reason ? reason : "see its log");
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error)
+            return plx_cli_fail(online->command, known[i].exit_code, "%s: %s", online->socket, known[i].sentence);
+    return plx_cli_fail(online->command, plx_exit_code(error), "%s: %s", online->socket, plx_strerror(error));
+}
+
+static int left_ms(int64_t deadline_ns)
+{
+    int64_t left_ns = deadline_ns - plx_now_ns();
+    return left_ns > 0 ? (int)(left_ns / PLX_NS_PER_MS + 1) : 0;
+}
+
+int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame)
+{
+    const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
+    for (bool again = true;;) {
+        struct plx_view view;
+        int result = plx_next(online->client, left_ms(deadline_ns), &view);
+        if (result == 0) {
+            memcpy(ret_frame, view.frame, sizeof *ret_frame);
+            ret_frame->obstacle_count = view.obstacle_count;
+            result = plx_release(online->client, &view);
+        }
+        if (result == PLX_ERR_OVERWRITTEN)
+            continue;
+        if (result != PLX_ERR_LOST || !again)
+            return result;
+        again = false; /* it is said at once; the next call waits for the service to come back */
+    }
+}
+
+int plx_online_copy(struct plx_online *online, int timeout_ms)
+{
+    const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
+    for (bool again = true;;) {
+        size_t bytes = 0;
+        int result = plx_copy(online->client, left_ms(deadline_ns), online->frame, online->capacity, &bytes);
+        if (result == PLX_ERR_LOST && again) {
+            again = false;
+            continue;
+        }
+        if (result != PLX_ERR_RANGE)
+            return result;
+        struct plx_frame *larger = realloc(online->frame, bytes);
+        if (!larger)
+            return PLX_ERR_NOMEM;
+        online->frame = larger;
+        online->capacity = bytes;
+    }
+}
+
+struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plane_id id)
+{
+    const struct plx_plane *plane = &online->frame->plane[id];
+    if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
+        return (struct plx_image){.data = NULL};
+    return (struct plx_image){.data = (uint8_t *)online->frame + plane->offset,
+                              .width = (int)plane->width,
+                              .height = (int)plane->height,
+                              .pitch = plane->pitch,
+                              .type = (enum plx_type)plane->element};
+}
+
+void plx_online_print_note(const struct plx_frame *frame)
+{
+    const char *note = plx_source_note(frame->source);
+    if (*note)
+        printf("note: %s\n", note);
+}

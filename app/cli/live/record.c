@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax record`: the service's pairs as a KITTI-style directory, which replay reads back: rectified, or as captured. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/export.h"
+#include "app/cli/live/online.h"
+#include "app/cli/progress.h"
+#include "app/cli/raw.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "drivers/files/file.h"
+#include "drivers/files/kitti.h"
+#include "drivers/files/png.h"
+
+#define FRAME_MS 3000
+
+static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
+static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
+
+struct recording {
+    const char *directory;
+    bool raw; /* as captured: only such pairs are taken, else only rectified ones */
+    FILE *times;
+    uint64_t pairs, missed;
+    int64_t first_ns;               /* capture time of the first pair */
+    uint64_t epoch, last_sequence;  /* of the last pair */
+    struct plx_image eye[PLX_EYES]; /* of the last copy */
+};
+
+/* Projections of the rectified cameras as KITTI's odometry sequences have them. */
+static void print_projections(FILE *file, const struct plx_calibration_info *info)
+{
+    fprintf(file, "P0: %.17g 0 %.17g 0 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx, info->fy, info->cy);
+    fprintf(file, "P1: %.17g 0 %.17g %.17g 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx_right, -info->fx * info->baseline_m,
+            info->fy, info->cy);
+}
+
+/* Whoever reads the directory learns from this file whether its pictures are rectified. */
+static int write_calibration(const struct recording *recording, const struct plx_calibration_info *info, struct plx_why *why)
+{
+    FILE *file;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/calib.txt", recording->directory);
+    int result = plx_file_create(path, &file, why);
+    if (result < 0)
+        return result;
+    if (recording->raw)
+        fputs(PLX_KITTI_RAW "\n# pictures as captured (parallax record --raw): name their calibration by the key calibration\n",
+              file);
+    else
+        print_projections(file, info);
+    return plx_file_commit(path, file, 0, why);
+}
+
+/* Makes the directory with everything in it but pictures and times. */
+static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
+{
+    char path[PATH_MAX];
+    int result = plx_make_directories(recording->directory, why);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        snprintf(path, sizeof path, "%s/%s", recording->directory, folder[eye]);
+        if (mkdir(path, 0777) < 0)
+            result = errno == EEXIST ? plx_fail(why, PLX_ERR_IO, "%s: there already; record into a new directory", path)
+                                     : plx_file_fail(path, why);
+    }
+    if (result == 0)
+        result = write_calibration(recording, &frame->calibration, why);
+    snprintf(path, sizeof path, "%s/times.txt", recording->directory);
+    if (result == 0)
+        result = plx_file_create(path, &recording->times, why);
+    recording->first_ns = frame->capture[PLX_LEFT].capture_ns;
+    recording->epoch = frame->epoch;
+    recording->last_sequence = frame->sequence - 1;
+    return result;
+}
+
+static void name_picture(char path[PATH_MAX], const struct recording *recording, int eye, const char *ending)
+{
+    snprintf(path, PATH_MAX, "%s/%s/%06llu.png%s", recording->directory, folder[eye], (unsigned long long)recording->pairs,
+             ending);
+}
+
+/* Both pictures, or none; each has its name only once it is whole, so that whoever is killed here leaves none half written. */
+static int write_pictures(const struct recording *recording, struct plx_why *why)
+{
+    char part[PLX_EYES][PATH_MAX], path[PATH_MAX];
+    int result = 0;
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        name_picture(part[eye], recording, eye, ".part");
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
+        result = plx_png_write(part[eye], &recording->eye[eye], why);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        name_picture(path, recording, eye, "");
+        if (rename(part[eye], path) < 0)
+            result = plx_file_fail(path, why);
+    }
+    if (result < 0) {
+        unlink(part[PLX_LEFT]);
+        unlink(part[PLX_RIGHT]);
+    }
+    return result;
+}
+
+static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
+{
+    int result = write_pictures(recording, why);
+    if (result < 0)
+        return result;
+    fprintf(recording->times, "%.9f\n", (double)(frame->capture[PLX_LEFT].capture_ns - recording->first_ns) / PLX_NS_PER_S);
+    if (fflush(recording->times) != 0)
+        return plx_fail(why, PLX_ERR_IO, "%s/times.txt: writing failed", recording->directory);
+    recording->pairs++;
+    if (frame->epoch == recording->epoch)
+        recording->missed += frame->sequence - recording->last_sequence - 1;
+    recording->epoch = frame->epoch;
+    recording->last_sequence = frame->sequence;
+    return 0;
+}
+
+/* Whether the service's pairs are those to be recorded. Returns an exit code. */
+static int check_kind(const struct plx_online *online, const struct recording *recording)
+{
+    if (plx_frame_is_raw(online->frame) == recording->raw)
+        return PLX_EXIT_OK;
+    if (recording->pairs)
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
+                            "the service was %s meanwhile; what was recorded until then is whole",
+                            recording->raw ? "calibrated" : "switched to raw pictures");
+    if (recording->raw)
+        return plx_cli_fail(
+            online->command, PLX_EXIT_CONFIG,
+            "the service is calibrated, and its pictures are rectified; for raw ones set calibration: none in its "
+            "configuration and reload it, or start it with --set calibration=none");
+    return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
+                        "the service is not calibrated, and its pictures are not rectified; record them with --raw, or name a "
+                        "calibration by the key calibration");
+}
+
+/* Takes the next pair into recording->eye. Returns an exit code. */
+static int take(struct plx_online *online, struct recording *recording)
+{
+    int result = plx_online_copy(online, FRAME_MS);
+    if (result < 0)
+        return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_online_fail(online, result);
+    const int exit_code = check_kind(online, recording);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    const struct plx_image before = recording->eye[PLX_LEFT];
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        recording->eye[eye] = plx_online_plane(online, plane_of[eye]);
+    const struct plx_image *left = &recording->eye[PLX_LEFT], *right = &recording->eye[PLX_RIGHT];
+    if (!right->data)
+        return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
+                            "the service does not publish the right picture; set publish.right: true in its configuration "
+                            "and reload it, or start it with --set publish.right=true");
+    if (!left->data || !plx_same_size(left, right))
+        return plx_online_fail(online, PLX_ERR_FORMAT);
+    if (before.data && !plx_same_size(left, &before))
+        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
+                            "the service changed the size of its pictures; what was recorded until then is whole");
+    return PLX_EXIT_OK;
+}
+
+/* 0: no limit. */
+struct limits {
+    int pairs;
+    double seconds;
+};
+
+static int64_t end_time(const struct limits *limits)
+{
+    return limits->seconds > 0 ? plx_now_ns() + (int64_t)(limits->seconds * PLX_NS_PER_S) : INT64_MAX;
+}
+
+static int record(struct plx_online *online, struct recording *recording, const struct limits *limits)
+{
+    struct plx_why why = {""};
+    struct plx_progress progress;
+    int exit_code = take(online, recording);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    int result = begin(recording, online->frame, &why);
+    const int64_t end_ns = end_time(limits);
+    plx_progress_begin(&progress, "pairs");
+    while (result == 0 && exit_code == PLX_EXIT_OK) {
+        result = write_pair(recording, online->frame, &why);
+        plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);
+        if (plx_stopped() || recording->pairs == (uint64_t)limits->pairs || plx_now_ns() >= end_ns)
+            break;
+        exit_code = take(online, recording);
+    }
+    if (plx_stopped()) /* which may have ended a wait */
+        exit_code = PLX_EXIT_OK;
+    plx_progress_end(&progress);
+    if (result < 0)
+        exit_code = plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    if (recording->pairs)
+        printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
+               (unsigned long long)recording->missed);
+    if (recording->pairs)
+        plx_online_print_note(online->frame);
+    return exit_code;
+}
+
+int plx_command_record(int argc, char **argv)
+{
+    const char *socket = NULL;
+    bool raw = false;
+    struct limits limits = {.pairs = 0};
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket),
+        {.name = "pairs",
+         .argument = "N",
+         .kind = PLX_OPTION_INTEGER,
+         .value = &limits.pairs,
+         .min = 1,
+         .max = 1000000,
+         .help = "end after N pairs (default: at Ctrl-C)"},
+        {.name = "seconds",
+         .argument = "S",
+         .kind = PLX_OPTION_REAL,
+         .value = &limits.seconds,
+         .min = 0.1,
+         .max = 100000,
+         .help = "end after S seconds"},
+        {.name = "raw",
+         .kind = PLX_OPTION_FLAG,
+         .value = &raw,
+         .help = "pictures as captured, of a service without a calibration: for calibrating"},
+    };
+    const struct plx_usage usage = {
+        .command = "record",
+        .synopsis = "DIR [options]",
+        .about =
+            "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and "
+            "calib.txt\n"
+            "as KITTI has them. parallaxd replays it (--set source.kind=replay --set source.path=DIR), parallax run takes it.\n"
+            "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, which "
+            "calib.txt\n"
+            "says; replayed, they need a calibration, or stay raw.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table,
+        .min_words = 1,
+        .max_words = 1};
+    struct plx_words words;
+    int exit_code;
+    struct plx_online online;
+    if (!plx_online_begin(&usage, argc, argv, &socket, &words, &online, &exit_code))
+        return exit_code;
+    struct recording recording = {.directory = words.item[0], .raw = raw};
+    plx_stop_on_signals();
+    exit_code = record(&online, &recording, &limits);
+    if (recording.times)
+        fclose(recording.times);
+    plx_online_close(&online);
+    return exit_code;
+}

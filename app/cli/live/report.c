@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax report`: what somebody else needs to understand a fault, gathered into one directory. Nothing is needed of the
+ * service, nor of any tool: what is not there is said to be missing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/blackbox/format.h"
+#include "app/cli/commands.h"
+#include "app/cli/live/blackbox_directory.h"
+#include "app/cli/live/online.h"
+#include "app/exit.h"
+#include "app/version.h"
+#include "config/config.h"
+
+#define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
+#define ITEM_S 20 /* after that an item is given up */
+#define FRAME_MS 1000
+#define NO_PROGRAM 127 /* as in a shell */
+
+/* Set by the options, read by the items, which run in children. */
+static const char *config_path, *socket_path;
+
+/* --- items that this program makes itself: what they print is the file ---------------------------------------------- */
+
+static int print_version(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    plx_print_version("parallax");
+    return PLX_EXIT_OK;
+}
+
+/* What the file says now, which need not be what the service has. */
+static int print_config_file(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    static struct plx_config config; /* large */
+    struct plx_why why;
+    int result = plx_config_load(config_path, &config, &why);
+    if (result < 0) {
+        puts(why.text);
+        return plx_exit_code(result);
+    }
+    return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
+}
+
+static int print_header(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    static struct plx_frame frame; /* large */
+    struct plx_online online = {.command = "report"};
+    int result = plx_connect(socket_path, &online.client);
+    if (result == 0)
+        result = plx_online_header(&online, FRAME_MS, &frame);
+    if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
+        result = plx_last_header(online.client, &frame); /* an old one says something too */
+    if (result == 0 && fwrite(&frame, sizeof frame, 1, stdout) != 1)
+        result = PLX_ERR_IO;
+    plx_disconnect(online.client);
+    return plx_exit_code(result);
+}
+
+static int print_blackbox(int argc, char **argv)
+{
+    static char directory[PLX_DIRECTORY_BYTES], path[PLX_DIRECTORY_BYTES + 16];
+    char *arguments[] = {argv[0], path, NULL};
+
+    plx_blackbox_directory(socket_path, config_path, directory);
+    snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
+    return plx_command_blackbox(argc + 1, arguments);
+}
+
+/* With its copies. */
+static int pack_blackbox(int argc, char **argv)
+{
+    static char directory[PLX_DIRECTORY_BYTES];
+
+    (void)argc, (void)argv;
+    plx_blackbox_directory(socket_path, config_path, directory);
+    if (directory[0] != '\0')
+        execlp("tar", "tar", "-czf", "-", "-C", directory, ".", (char *)NULL);
+    return PLX_EXIT_NO_INPUT;
+}
+
+/* --- the table ------------------------------------------------------------------------------------------------------ */
+
+#define ARGUMENTS 10
+
+/* Made by INSIDE, or by a program of the system. */
+static const struct item {
+    const char *file, *what;
+    int (*inside)(int argc, char **argv);
+    const char *argument[ARGUMENTS];
+} items[] = {
+    {"version.txt", "version and build", print_version, {"version"}},
+    {"configuration.yaml", "configuration in force, asked from the service", plx_command_config, {"config"}},
+    {"configuration-file.yaml", "configuration file, as a start would read it", print_config_file, {"config"}},
+    {"status.json", "what the service is doing", plx_command_status, {"status", "--json"}},
+    {"metrics.txt", "state, faults, counters", plx_command_metrics, {"metrics"}},
+    {"cameras.json", "cameras: formats, controls, serial numbers", plx_command_cameras, {"cameras", "--json"}},
+    {"frame-header.bin", "header of the newest frame (struct plx_frame)", print_header, {"header"}},
+    {"blackbox.txt", "the last seconds before now: the black box", print_blackbox, {"blackbox"}},
+    {"blackbox.tar.gz", "the black box and its copies, with small pictures", pack_blackbox, {"blackbox"}},
+    {"journal.txt",
+     "the service's last 1000 lines in the journal",
+     NULL,
+     {"journalctl", "--unit=parallaxd*", "--lines=1000", "--no-pager", "--no-hostname", "--output=short-monotonic"}},
+    {"unit.txt", "the service as systemd sees it", NULL, {"systemctl", "--no-pager", "--lines=0", "status", "parallaxd*"}},
+    {"kernel.txt", "kernel", NULL, {"uname", "-srvm"}},
+    {"system.txt", "distribution", NULL, {"cat", "/etc/os-release"}},
+    {"cpu.txt", "processor", NULL, {"lscpu"}},
+    {"memory.txt", "memory", NULL, {"cat", "/proc/meminfo"}},
+    {"gpu.txt", "GPU", NULL, {"nvidia-smi", "--query"}},
+    {"tegra.txt", "Jetson release", NULL, {"cat", "/etc/nv_tegra_release"}},
+    {"devices.txt", "video nodes and who may open them", NULL, {"sh", "-c", "ls -lR /dev/v4l /dev/video*"}},
+};
+#define ITEMS (int)(sizeof items / sizeof *items)
+
+/* --- gathering ------------------------------------------------------------------------------------------------------ */
+
+/* In the child: becomes the item. Its complaints belong to it, unless it is JSON or binary, which then stays empty. */
+static void become(const struct item *item, int fd)
+{
+    static char name[ARGUMENTS][64]; /* getopt and exec take them without const */
+    char *argv[ARGUMENTS + 1] = {NULL};
+    int argc = 0;
+    for (; argc < ARGUMENTS && item->argument[argc]; argc++) {
+        snprintf(name[argc], sizeof name[argc], "%s", item->argument[argc]);
+        argv[argc] = name[argc];
+    }
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const char *ending = strrchr(item->file, '.');
+    bool own = strcmp(ending, ".txt") == 0 || strcmp(ending, ".yaml") == 0;
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(own ? fd : null, STDERR_FILENO) < 0)
+        _exit(PLX_EXIT_OS);
+    alarm(ITEM_S); /* also of a program that is executed */
+    if (item->inside) {
+        int code = item->inside(argc, argv);
+        _exit(fflush(stdout) == 0 ? code : PLX_EXIT_IO);
+    }
+    if (argv[0])
+        execvp(argv[0], argv);
+    _exit(NO_PROGRAM);
+}
+
+/* How it went, for people. */
+static void say_end(int status, const struct item *item, char *ret_text, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(ret_text, size, "given up: %s", WTERMSIG(status) == SIGALRM ? "no answer" : strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) == NO_PROGRAM && !item->inside)
+        snprintf(ret_text, size, "missing: no %s here", item->argument[0]);
+    else if (WEXITSTATUS(status) != 0)
+        snprintf(ret_text, size, "missing or in part: exit code %d", WEXITSTATUS(status));
+    else
+        snprintf(ret_text, size, "ok");
+}
+
+static int gather(const struct item *item, int directory, FILE *list)
+{
+    char end[96];
+    int status = 0;
+    int fd = openat(directory, item->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", item->file, strerror(errno));
+    fflush(stdout); /* else the child would print it again */
+    fflush(list);
+    pid_t child = fork();
+    if (child == 0)
+        become(item, fd);
+    close(fd);
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return plx_cli_fail("report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
+    say_end(status, item, end, sizeof end);
+    printf("  %-23s %-46s %s\n", item->file, item->what, end);
+    fprintf(list, "%-23s %-46s %s\n", item->file, item->what, end);
+    return PLX_EXIT_OK;
+}
+
+static int gather_all(int directory)
+{
+    int exit_code = PLX_EXIT_OK;
+    int fd = openat(directory, "contents.txt", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *list = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!list)
+        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be made: %s", strerror(errno));
+    for (int i = 0; i < ITEMS && exit_code == PLX_EXIT_OK; i++)
+        exit_code = gather(&items[i], directory, list);
+    if (fclose(list) != 0 && exit_code == PLX_EXIT_OK)
+        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be written: %s", strerror(errno));
+    return exit_code;
+}
+
+int plx_command_report(int argc, char **argv)
+{
+    char standard[64];
+    const char *output = standard;
+    const time_t now = time(NULL);
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket_path),
+        {.name = "config",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &config_path,
+         .help = "the file that a start would read (default: " DEFAULT_CONFIG ")"},
+        {.name = "output",
+         .argument = "DIR",
+         .kind = PLX_OPTION_TEXT,
+         .value = &output,
+         .help = "to make and write into (default: parallax-report-DATE-TIME)"},
+    };
+    const struct plx_usage usage = {
+        .command = "report",
+        .synopsis = "[options]",
+        .about = "Gathers what somebody else needs to understand a fault into one directory: version, configuration, status,\n"
+                 "metrics, cameras, the newest frame's header, the black box, the journal, kernel, processor and GPU. The\n"
+                 "black box holds small pictures (`parallax blackbox --pictures` shows them); no environment is taken, and\n"
+                 "nothing is sent. It needs no running service.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table};
+    int exit_code;
+
+    config_path = DEFAULT_CONFIG;
+    strftime(standard, sizeof standard, "parallax-report-%Y%m%d-%H%M%S", localtime(&now));
+    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
+        return exit_code;
+    if (socket_path)
+        setenv("PARALLAX_SOCKET", socket_path, 1); /* for the commands that are items */
+    if (mkdir(output, 0700) < 0)
+        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", output, strerror(errno));
+    int directory = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be opened: %s", output, strerror(errno));
+    printf("%s/\n", output);
+    exit_code = gather_all(directory);
+    close(directory);
+    if (exit_code == PLX_EXIT_OK)
+        printf("Look it through (it holds names of cameras and paths), then: tar czf %s.tar.gz %s\n", output, output);
+    return exit_code;
+}

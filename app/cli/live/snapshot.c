@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax snapshot`: one frame of the service as files. */
+#include <limits.h>
+#include <stdio.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/export.h"
+#include "app/cli/live/online.h"
+#include "app/cli/raw.h"
+#include "app/exit.h"
+#include "drivers/files/png.h"
+
+#define FRAME_MS 3000
+
+struct snapshot {
+    const struct plx_frame *frame;
+    struct plx_view view;
+    struct plx_image left, right,
+        disparity; /* data NULL where it is not published: the right one, and disparity of a raw frame */
+};
+
+static int write_left(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+{
+    return plx_png_write(path, &snapshot->left, why);
+}
+
+static int write_right(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+{
+    return plx_png_write(path, &snapshot->right, why);
+}
+
+static int write_kitti(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+{
+    return plx_export_kitti(path, &snapshot->disparity, snapshot->frame->min_disparity, why);
+}
+
+static int write_pfm(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+{
+    return plx_export_pfm(path, &snapshot->disparity, snapshot->frame->min_disparity, why);
+}
+
+static int write_ply(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+{
+    return plx_export_ply(path, &snapshot->view, why);
+}
+
+static void draw_disparity(struct plx_canvas *canvas, const struct snapshot *snapshot)
+{
+    plx_canvas_disparity(canvas, &snapshot->disparity);
+}
+
+static void draw_obstacles(struct plx_canvas *canvas, const struct snapshot *snapshot)
+{
+    plx_canvas_grey(canvas, &snapshot->left);
+    plx_canvas_obstacles(canvas, snapshot->frame);
+}
+
+static int write_canvas(const char *path, const struct snapshot *snapshot,
+                        void (*draw)(struct plx_canvas *canvas, const struct snapshot *snapshot), struct plx_why *why)
+{
+    struct plx_canvas canvas;
+    int result = plx_canvas_create(snapshot->left.width, snapshot->left.height, &canvas);
+    if (result < 0)
+        return plx_fail(why, result, "%s: %s", path, plx_strerror(result));
+    draw(&canvas, snapshot);
+    result = plx_export_canvas(path, &canvas, why);
+    plx_canvas_destroy(&canvas);
+    return result;
+}
+
+/* Either WRITE makes the file, or DRAW what is in it. RAW: what it shows of a raw frame; NULL: it is not made of one. */
+static const struct {
+    const char *name, *what, *raw;
+    int (*write)(const char *path, const struct snapshot *snapshot, struct plx_why *why);
+    void (*draw)(struct plx_canvas *canvas, const struct snapshot *snapshot);
+} file[] = {
+    {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
+    {"right.png", "the rectified right picture", "the right picture as captured", write_right, NULL},
+    {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, NULL, draw_disparity},
+    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as KITTI has it)", NULL, write_kitti, NULL},
+    {"disparity.pfm", "disparity in pixels (floating point)", NULL, write_pfm, NULL},
+    {"points.ply", "the point cloud, metres", NULL, write_ply, NULL},
+    {"obstacles.png", "the obstacles and their distances on the left picture", NULL, NULL, draw_obstacles},
+};
+
+static int write_files(const char *directory, const struct snapshot *snapshot, struct plx_why *why)
+{
+    const bool raw = plx_frame_is_raw(snapshot->frame);
+    int result = plx_make_directories(directory, why);
+    for (size_t i = 0; i < sizeof file / sizeof *file && result == 0; i++) {
+        char path[PATH_MAX];
+        const char *what = raw ? file[i].raw : file[i].what;
+        if (!what || (file[i].write == write_right && !snapshot->right.data))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", directory, file[i].name);
+        result = file[i].write ? file[i].write(path, snapshot, why) : write_canvas(path, snapshot, file[i].draw, why);
+        if (result == 0)
+            printf("%s: %s\n", path, what);
+    }
+    if (result == 0 && raw)
+        puts("not calibrated: there is no disparity");
+    return result;
+}
+
+static int take(struct plx_online *online, const char *directory)
+{
+    int result = plx_online_copy(online, FRAME_MS);
+    if (result < 0)
+        return plx_online_fail(online, result);
+    struct snapshot snapshot = {
+        .frame = online->frame,
+        .view = plx_export_view(online->frame),
+        .left = plx_online_plane(online, PLX_PLANE_LEFT),
+        .right = plx_online_plane(online, PLX_PLANE_RIGHT),
+        .disparity = plx_online_plane(online, PLX_PLANE_DISPARITY),
+    };
+    const struct plx_image *second = plx_frame_is_raw(snapshot.frame) ? &snapshot.right : &snapshot.disparity;
+    if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
+        return plx_online_fail(online, PLX_ERR_FORMAT);
+    struct plx_why why = {""};
+    result = write_files(directory, &snapshot, &why);
+    if (result < 0)
+        return plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    plx_online_print_note(online->frame);
+    return PLX_EXIT_OK;
+}
+
+int plx_command_snapshot(int argc, char **argv)
+{
+    const char *socket = NULL, *output = ".";
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket),
+        {.name = "output",
+         .argument = "DIR",
+         .kind = PLX_OPTION_TEXT,
+         .value = &output,
+         .help = "directory to write into (default: the current one)"},
+    };
+    const struct plx_usage usage = {
+        .command = "snapshot",
+        .synopsis = "[options]",
+        .about =
+            "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply,\n"
+            "obstacles.png, and right.png where the service publishes it (publish.right). Without a calibration: left.png and\n"
+            "right.png, as captured.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table};
+    int exit_code;
+    struct plx_online online;
+    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+        return exit_code;
+    exit_code = take(&online, output);
+    plx_online_close(&online);
+    return exit_code;
+}

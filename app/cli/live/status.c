@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax status`: what the service is doing, once. */
+#include "app/cli/live/status.h"
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/live/online.h"
+#include "app/exit.h"
+#include "core/clock.h"
+
+#define FRAME_MS 3000 /* without a fresh frame for so long there is none */
+#define MEASURE_NS PLX_NS_PER_S
+
+/* Waits for a fresh frame, then looks at those of a second. An error if none is fresh in the end. */
+static int measure(struct plx_online *online, struct plx_status *status)
+{
+    struct plx_frame *frame = &status->frame;
+    struct plx_meter meter = {.frames = 0};
+    int result = plx_online_header(online, FRAME_MS, frame);
+    const int64_t end = plx_now_ns() + MEASURE_NS;
+    for (int64_t left_ms = 1; result == 0 && left_ms > 0;) {
+        plx_meter_add(&meter, frame);
+        left_ms = meter.frames < 2 ? FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
+        if (left_ms > 0 && plx_online_header(online, (int)left_ms, frame) < 0)
+            break;
+    }
+    if (result == 0 && !plx_is_fresh(frame)) /* it may only have stumbled */
+        result = plx_online_header(online, FRAME_MS, frame);
+    status->any = status->fresh = result == 0;
+    if (result == 0)
+        status->meter = meter;
+    return result;
+}
+
+/* What the service says of itself. LOST: there is none any more. */
+static int ask(struct plx_online *online, struct plx_status *status)
+{
+    const int state = plx_state(online->client);
+    if (state < 0)
+        return state;
+    if (state == PLX_STATE_STOPPED)
+        return PLX_ERR_LOST;
+    status->state = (uint32_t)state;
+    status->health = plx_health(online->client);
+    status->restarts = plx_restarts(online->client);
+    status->launch = plx_launch(online->client);
+    plx_reason(online->client, status->reason, sizeof status->reason);
+    return 0;
+}
+
+static int look(struct plx_online *online, struct plx_status *status)
+{
+    int result = measure(online, status);
+    if (result == 0 || result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
+        result = ask(online, status);
+    if (result == 0 && !status->any)
+        status->any = plx_last_header(online->client, &status->frame) == 0;
+    status->age_ns = status->any ? plx_age_ns(&status->frame) : INT64_MAX;
+    return result;
+}
+
+int plx_command_status(int argc, char **argv)
+{
+    const char *socket = NULL;
+    bool json = false;
+    const struct plx_option table[] = {
+        PLX_SOCKET_OPTION(socket),
+        {.name = "json", .kind = PLX_OPTION_FLAG, .value = &json, .help = "print JSON"},
+    };
+    const struct plx_usage usage = {
+        .command = "status",
+        .synopsis = "[options]",
+        .about =
+            "Says what the service is doing: state, faults, rate, age and latency of the picture, calibration, ground and\n"
+            "obstacles. It looks at the frames of one second. Exit code 69 if there is no service, or no fresh picture in 3 "
+            "s;\n"
+            "what is known is printed all the same, and an old picture is marked as old.",
+        .option = table,
+        .option_count = sizeof table / sizeof *table};
+    static struct plx_status status; /* large */
+    int exit_code;
+    struct plx_online online;
+    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+        return exit_code;
+    const int result = look(&online, &status);
+    if (result == 0 && json)
+        plx_status_print_json(&status);
+    else if (result == 0)
+        plx_status_print_text(&status);
+    if (result < 0 || !status.fresh)
+        exit_code = plx_online_fail(&online, result < 0 ? result : PLX_ERR_TIMEOUT);
+    plx_online_close(&online);
+    return exit_code;
+}

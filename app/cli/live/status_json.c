@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax status --json`. */
+#include "app/cli/live/status.h"
+
+#include "app/cli/json.h"
+#include "app/cli/live/alignment_text.h"
+#include "app/cli/raw.h"
+#include "core/clock.h"
+#include "core/words.h"
+
+/* NUMBER, or null where there is nothing that it would be of. */
+static cJSON *number_if(bool there, double number)
+{
+    return there ? cJSON_CreateNumber(number) : cJSON_CreateNull();
+}
+
+static cJSON *calibration_json(const struct plx_frame *frame)
+{
+    const struct plx_calibration_info *calibration = &frame->calibration;
+    if (plx_frame_is_raw(frame))
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "fx", plx_json_number(calibration->fx, 6));
+    cJSON_AddItemToObject(item, "fy", plx_json_number(calibration->fy, 6));
+    cJSON_AddItemToObject(item, "cx", plx_json_number(calibration->cx, 6));
+    cJSON_AddItemToObject(item, "cy", plx_json_number(calibration->cy, 6));
+    cJSON_AddItemToObject(item, "cx_right", plx_json_number(calibration->cx_right, 6));
+    cJSON_AddItemToObject(item, "baseline_m", plx_json_number(calibration->baseline_m, 6));
+    return item;
+}
+
+static cJSON *capture_json(const struct plx_capture_info *capture)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "exposure_us", capture->exposure_us);
+    cJSON_AddItemToObject(item, "gain", plx_json_number((double)capture->gain, 4));
+    cJSON_AddNumberToObject(item, "dropped", (double)capture->dropped);
+    cJSON_AddStringToObject(item, "memory", plx_memory_word(capture->memory));
+    cJSON_AddStringToObject(item, "clock", plx_clock_word(capture->clock));
+    cJSON_AddItemToObject(item, "clock_offset_s", plx_json_number((double)capture->clock_offset_ns / PLX_NS_PER_S, 9));
+    return item;
+}
+
+static cJSON *ground_json(const struct plx_ground_info *ground)
+{
+    if (!ground->valid)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "camera_height_m", plx_json_number((double)ground->camera_height_m, 4));
+    cJSON_AddItemToObject(item, "pitch_rad", plx_json_number((double)ground->pitch_rad, 5));
+    cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)ground->roll_rad, 5));
+    return item;
+}
+
+static void add_service(cJSON *item, const struct plx_status *status)
+{
+    const char *launch = plx_launch_name(status->launch);
+    cJSON_AddStringToObject(item, "state", plx_state_word(status->state));
+    cJSON_AddItemToObject(item, "health", plx_json_health(status->health));
+    cJSON_AddStringToObject(item, "reason", status->reason);
+    cJSON_AddNumberToObject(item, "engine_restarts", status->restarts);
+    cJSON_AddItemToObject(item, "gpu_launch", launch ? cJSON_CreateString(launch) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_meter_rate_hz(&status->meter), 3));
+    cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_meter_latency_ms(&status->meter), 3));
+    cJSON_AddBoolToObject(item, "fresh", status->fresh);
+    const bool dated = status->any && status->age_ns != INT64_MAX;
+    cJSON_AddItemToObject(item, "age_ms",
+                          dated ? plx_json_number((double)status->age_ns / PLX_NS_PER_MS, 3) : cJSON_CreateNull());
+}
+
+static void add_frame(cJSON *item, const struct plx_frame *frame)
+{
+    cJSON_AddStringToObject(item, "source", plx_source_word(frame->source));
+    cJSON_AddBoolToObject(item, "simulated", frame->source == PLX_SOURCE_SYNTHETIC);
+    cJSON_AddNumberToObject(item, "epoch", (double)frame->epoch);
+    cJSON_AddNumberToObject(item, "sequence", (double)frame->sequence);
+    cJSON_AddNumberToObject(item, "pairs_skipped", (double)frame->pairs_skipped);
+    cJSON_AddNumberToObject(item, "width", frame->width);
+    cJSON_AddNumberToObject(item, "height", frame->height);
+    cJSON_AddItemToObject(item, "min_disparity", number_if(!plx_frame_is_raw(frame), frame->min_disparity));
+    cJSON_AddItemToObject(item, "disparities", number_if(!plx_frame_is_raw(frame), frame->disparities));
+    cJSON_AddItemToObject(item, "calibration", calibration_json(frame));
+    cJSON_AddItemToObject(item, "alignment", plx_alignment_json(&frame->alignment));
+    cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
+    cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
+    cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));
+    cJSON_AddItemToObject(item, "stage_us", plx_json_stages(frame->stage_us));
+}
+
+void plx_status_print_json(const struct plx_status *status)
+{
+    cJSON *item = cJSON_CreateObject();
+    add_service(item, status);
+    if (status->any)
+        add_frame(item, &status->frame);
+    /* Of the world only what is so now. */
+    cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());
+    plx_json_print(item);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax watch` on a terminal. Escape sequences of ECMA-48 (ISO/IEC 6429). */
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <parallax/client.h>
+
+#include "app/cli/live/watch.h"
+#include "app/cli/obstacle_text.h"
+#include "app/cli/raw.h"
+#include "core/clock.h"
+#include "core/words.h"
+
+#define NEXT_LINE "\033[K\n" /* clear to the end of the line */
+#define BAR 30               /* characters for the longest stage */
+#define OTHER_LINES (PLX_STAGE_COUNT + 7)
+#define LINES_WITHOUT_TERMINAL 24
+
+void plx_watch_screen_begin(void)
+{
+    fputs("\033[?1049h\033[?25l\033[?7l", stdout); /* the alternate screen, no cursor, long lines cut */
+}
+
+void plx_watch_screen_end(void)
+{
+    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
+    fflush(stdout);
+}
+
+static void draw_stages(const struct plx_watch *watch)
+{
+    struct plx_meter_part part[PLX_STAGE_COUNT];
+    const int parts = plx_meter_parts(&watch->recent, watch->on_gpu, part);
+    double longest = 0;
+    for (int i = 0; i < parts; i++)
+        if (part[i].ms > longest)
+            longest = part[i].ms;
+    for (int i = 0; i < parts; i++) {
+        int length = longest > 0 ? (int)(BAR * part[i].ms / longest + 0.5) : 0;
+        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, part[i].word, part[i].ms, length, "##############################");
+    }
+}
+
+/* How many obstacles the terminal has room for. */
+static int room_for_obstacles(void)
+{
+    struct winsize size;
+    int lines = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : LINES_WITHOUT_TERMINAL;
+    return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
+}
+
+static void draw_obstacles(const struct plx_frame *frame)
+{
+    const int room = room_for_obstacles();
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    if (plx_frame_is_raw(frame)) {
+        fputs("not calibrated: no obstacles looked for" NEXT_LINE, stdout);
+        return;
+    }
+    int count = plx_obstacles_by_distance(frame, sorted);
+    printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
+    for (int i = 0; i < count && i < room; i++) {
+        char text[PLX_OBSTACLE_TEXT];
+        plx_obstacle_text(sorted[i], true, text, sizeof text);
+        printf("  %s" NEXT_LINE, text);
+    }
+}
+
+void plx_watch_screen(const struct plx_watch *watch)
+{
+    char faults[PLX_WATCH_FAULTS];
+    plx_watch_faults(watch, faults);
+    printf("\033[HParallax  %s  %s" NEXT_LINE NEXT_LINE, plx_state_word((uint32_t)watch->state), faults);
+    if (watch->recent.frames && plx_is_fresh(&watch->frame)) {
+        plx_meter_print_rates(&watch->recent);
+        fputs(NEXT_LINE, stdout);
+        draw_stages(watch);
+        fputs(NEXT_LINE, stdout);
+        draw_obstacles(&watch->frame);
+    } else {
+        plx_watch_print_age(watch);
+        fputs(NEXT_LINE, stdout);
+    }
+    fputs(NEXT_LINE "Ctrl-C ends\033[J", stdout);
+    fflush(stdout);
+}

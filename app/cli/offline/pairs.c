@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/offline/pairs.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "drivers/files/file.h"
+#include "drivers/files/listing.h"
+
+#define UNTIMED_PERIOD_S 0.1
+
+static char *join(const char *directory, const char *name)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+static bool exists(const char *directory, const char *name)
+{
+    char *path = join(directory, name);
+    bool yes = path && access(path, F_OK) == 0;
+    free(path);
+    return yes;
+}
+
+/* The last part of PATH, which does not end in a slash. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static char *without_extension(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot > name ? strndup(name, (size_t)(dot - name)) : strdup(name);
+}
+
+static void free_pair(struct plx_pair *pair)
+{
+    free(pair->name);
+    free(pair->left);
+    free(pair->right);
+    free(pair->folder);
+}
+
+/* Takes over the strings of PAIR, all but the folder of which must be there. */
+static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_why *why)
+{
+    struct plx_pair *grown = realloc(pairs->item, ((size_t)pairs->count + 1) * sizeof *grown);
+    if (grown)
+        pairs->item = grown;
+    if (!grown || !pair.name || !pair.left || !pair.right) {
+        free_pair(&pair);
+        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    }
+    pairs->item[pairs->count++] = pair;
+    return 0;
+}
+
+/* What the names of left.* and right.* in DIRECTORY end in; NULL if it is no scene. */
+static const char *scene_ending(const char *directory)
+{
+    static const char *const ending[] = {"png", "pgm", "jpg", "jpeg"};
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+        char left[16], right[16];
+        snprintf(left, sizeof left, "left.%s", ending[i]);
+        snprintf(right, sizeof right, "right.%s", ending[i]);
+        if (exists(directory, left) && exists(directory, right))
+            return ending[i];
+    }
+    return NULL;
+}
+
+static int add_scene(struct plx_pairs *pairs, const char *directory, const char *ending, struct plx_why *why)
+{
+    char left[16], right[16];
+    snprintf(left, sizeof left, "left.%s", ending);
+    snprintf(right, sizeof right, "right.%s", ending);
+    return append(pairs,
+                  (struct plx_pair){.name = strdup(base_name(directory)),
+                                    .left = join(directory, left),
+                                    .right = join(directory, right),
+                                    .folder = strdup(directory)},
+                  why);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Each folder in DIRECTORY that is a scene. */
+static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx_why *why)
+{
+    struct dirent **names = NULL;
+    int count = scandir(directory, &names, is_visible, alphasort);
+    if (count < 0)
+        return plx_file_fail(directory, why);
+    int result = 0;
+    for (int i = 0; i < count; i++) {
+        char *scene = join(directory, names[i]->d_name);
+        const char *ending = scene ? scene_ending(scene) : NULL;
+        if (result == 0 && ending)
+            result = add_scene(pairs, scene, ending, why);
+        free(scene);
+        free(names[i]);
+    }
+    free(names);
+    return result;
+}
+
+static int add_sequence(struct plx_pairs *pairs, const char *directory, struct plx_why *why)
+{
+    struct plx_listing listing;
+    int result = plx_listing_open(directory, &listing, why);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < listing.count && result == 0; i++) {
+        char *const *path = listing.pair[i].path;
+        result = append(pairs,
+                        (struct plx_pair){.name = without_extension(base_name(path[PLX_LEFT])),
+                                          .left = strdup(path[PLX_LEFT]),
+                                          .right = strdup(path[PLX_RIGHT]),
+                                          .time_s = listing.timed ? listing.pair[i].time_s : i * UNTIMED_PERIOD_S},
+                        why);
+    }
+    pairs->sequence = true;
+    pairs->note = listing.note;
+    pairs->first_projection = listing.first_projection;
+    plx_listing_close(&listing);
+    return result;
+}
+
+/* The one kind of pairs that DIRECTORY holds. */
+static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_why *why)
+{
+    const char *ending = scene_ending(directory), *folder = plx_listing_folder(directory);
+    int result = add_scenes(pairs, directory, why);
+    if (result < 0)
+        return result;
+    if ((ending != NULL) + (folder != NULL) + (pairs->count > 0) > 1)
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s and %s; name a directory with only one of them", directory,
+                        ending ? "left.* with right.*" : pairs->item[0].folder, !folder ? pairs->item[0].folder : folder);
+    if (ending)
+        return add_scene(pairs, directory, ending, why);
+    return pairs->count > 0 ? 0 : add_sequence(pairs, directory, why);
+}
+
+int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_why *why)
+{
+    struct plx_pairs pairs = {.count = 0};
+    size_t length = strlen(directory);
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    char *path = strndup(directory, length);
+    if (!path)
+        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    int result = find_pairs(path, &pairs, why);
+    free(path);
+    if (result < 0)
+        plx_pairs_destroy(&pairs);
+    else
+        *ret_pairs = pairs;
+    return result;
+}
+
+int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_pairs, struct plx_why *why)
+{
+    struct plx_pairs pairs = {.count = 0};
+    struct plx_pair pair = {.name = without_extension(base_name(left)), .left = strdup(left), .right = strdup(right)};
+    int result = append(&pairs, pair, why);
+    if (result < 0)
+        plx_pairs_destroy(&pairs);
+    else
+        *ret_pairs = pairs;
+    return result;
+}
+
+void plx_pairs_destroy(struct plx_pairs *pairs)
+{
+    for (int i = 0; i < pairs->count; i++)
+        free_pair(&pairs->item[i]);
+    free(pairs->item);
+    *pairs = (struct plx_pairs){.count = 0};
+}
+
+char *plx_pair_file(const struct plx_pair *pair, const char *given)
+{
+    const char *directory = pair->folder ? pair->folder : given;
+    const char *name = pair->folder ? given : base_name(pair->left);
+    return exists(directory, name) ? join(directory, name) : NULL;
+}

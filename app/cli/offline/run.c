@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax run`: the service's pipeline on pairs in files. */
+#include "app/cli/offline/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/export.h"
+#include "app/cli/json.h"
+#include "app/cli/progress.h"
+#include "app/exit.h"
+#include "core/clock.h"
+
+#define ABOUT                                                                                                                  \
+    "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds\n"                    \
+    "image_0/ and image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or "    \
+    "PGM.\n"                                                                                                                   \
+    "For DIR with --gt, and without --set and --output, both named parameter sets are run and their accuracy is printed\n"     \
+    "beside that of other programs."
+
+/* Defaults, then --set, then the options that are short for a key. */
+static int configure(struct plx_run *run, struct plx_why *why)
+{
+    const struct plx_run_options *options = &run->options;
+    struct plx_config *config = &run->config;
+    plx_config_default(config);
+    config->pipeline.ground = config->pipeline.obstacles = options->obstacles;
+    for (int i = 0; i < options->set.count; i++) {
+        int result = plx_config_set(config, options->set.item[i], why);
+        if (result < 0)
+            return result;
+    }
+    if (options->max_disparity > 0)
+        config->pipeline.match.disparities = options->max_disparity;
+    if (options->paths > 0)
+        config->pipeline.match.paths = options->paths;
+    if (options->no_refine)
+        config->pipeline.refine = false;
+    if (options->calibration) {
+        if (strlen(options->calibration) >= sizeof config->calibration)
+            return plx_fail(why, PLX_ERR_RANGE, "--calibration: the path is too long");
+        snprintf(config->calibration, sizeof config->calibration, "%s", options->calibration);
+    }
+    return plx_config_check(config, why);
+}
+
+/* Runs one pair; its images are loaded. A sequence goes on with the pipeline of its first pair. Returns an exit code. */
+static int run_pair(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images,
+                    struct plx_pair_result *ret_result)
+{
+    const int width = images->left.width, height = images->left.height;
+    struct plx_why why = {""};
+    if (!run->pairs.sequence || !run->offline || run->width != width || run->height != height) {
+        int result = plx_run_prepare(run, width, height, &run->config.pipeline, &why);
+        if (result < 0)
+            return plx_run_fail(result, true, &why);
+        const int exit_code = plx_run_output_prepare(run);
+        if (exit_code != PLX_EXIT_OK)
+            return exit_code;
+    }
+    int result = plx_run_images(run, images, (int64_t)llround(pair->time_s * PLX_NS_PER_S), ret_result, &why);
+    if (result == 0 && images->truth.data) {
+        const struct plx_image disparity = plx_pipeline_plane(ret_result->frame, PLX_PLANE_DISPARITY);
+        result = plx_pair_evaluate(run, ret_result->frame, &disparity, images, &ret_result->accuracy, &why);
+        ret_result->evaluated = result == 0;
+    }
+    if (result < 0)
+        return plx_run_fail(result, false, &why);
+    if (run->options.output && plx_run_output(run, pair, ret_result->frame, &why) < 0)
+        return plx_cli_fail("run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    return PLX_EXIT_OK;
+}
+
+/* What came out of all pairs. */
+struct collected {
+    cJSON *list;             /* with --json; else NULL, and lines are printed */
+    struct plx_rates *rates; /* of those with ground truth */
+    int rate_count;
+    bool headed; /* the head of the lines is printed, with the first of them */
+};
+
+static int process(struct plx_run *run, const struct plx_pair *pair, struct plx_progress *progress, struct collected *collected)
+{
+    struct plx_pair_images images;
+    struct plx_pair_result done = {.evaluated = false};
+    struct plx_why why = {""};
+    int result = plx_pair_load(run, pair, &images, &why);
+    if (result < 0)
+        return plx_run_fail(result, false, &why);
+    int exit_code = run_pair(run, pair, &images, &done);
+    plx_pair_unload(&images);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    if (done.evaluated)
+        plx_accuracy_rates(&done.accuracy, &collected->rates[collected->rate_count++]);
+    if (collected->list) {
+        cJSON_AddItemToArray(collected->list, plx_report_json(run, pair, &done));
+    } else {
+        plx_progress_end(progress);
+        if (!collected->headed)
+            plx_report_head(run->options.truth);
+        collected->headed = true;
+        plx_report_pair(run, pair, &done);
+    }
+    return PLX_EXIT_OK;
+}
+
+static int process_all(struct plx_run *run)
+{
+    const struct plx_run_options *options = &run->options;
+    const struct plx_pairs *pairs = &run->pairs;
+    struct plx_why why = {""};
+    if (!run->single && options->output && plx_make_directories(options->output, &why) < 0)
+        return plx_cli_fail("run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    struct collected collected = {.list = options->json ? cJSON_CreateArray() : NULL,
+                                  .rates = calloc((size_t)pairs->count, sizeof *collected.rates)};
+    if (!collected.rates)
+        return plx_cli_fail("run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+
+    struct plx_progress progress;
+    plx_progress_begin(&progress, "pairs");
+    int exit_code = PLX_EXIT_OK;
+    for (int i = 0; i < pairs->count && exit_code == PLX_EXIT_OK; i++) {
+        exit_code = process(run, &pairs->item[i], &progress, &collected);
+        plx_progress_step(&progress, (uint64_t)i + 1, (uint64_t)pairs->count);
+    }
+    plx_progress_end(&progress);
+    if (exit_code == PLX_EXIT_OK && collected.list)
+        plx_json_print(collected.list);
+    else
+        cJSON_Delete(collected.list);
+    if (exit_code == PLX_EXIT_OK && !options->json && collected.rate_count > 1)
+        plx_report_mean(collected.rates, collected.rate_count);
+    if (exit_code == PLX_EXIT_OK && !options->json && options->obstacles && !run->calibrated)
+        puts("Without a calibration there are no distances; name one by --calibration.");
+    free(collected.rates);
+    return exit_code;
+}
+
+static int find_pairs(struct plx_run *run, const struct plx_words *words, struct plx_why *why)
+{
+    run->single = words->count == 2;
+    if (run->single)
+        return plx_pairs_single(words->item[0], words->item[1], &run->pairs, why);
+    if (asprintf(&run->directory_calibration, "%s/calib.txt", words->item[0]) < 0) {
+        run->directory_calibration = NULL;
+        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    }
+    return plx_pairs_find(words->item[0], &run->pairs, why);
+}
+
+/* Returns an exit code. */
+static int execute(struct plx_run *run, const struct plx_words *words)
+{
+    const struct plx_run_options *options = &run->options;
+    struct plx_why why = {""};
+    const int exit_code = plx_run_output_check(options, words->count == 2);
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    if (options->mask && !options->truth)
+        return plx_cli_fail("run", PLX_EXIT_USAGE, "--mask says where to compare; --gt FILE is missing");
+    int result = configure(run, &why);
+    if (result < 0)
+        return plx_run_fail(result, true, &why);
+    result = find_pairs(run, words, &why);
+    if (result < 0)
+        return plx_run_fail(result, false, &why);
+    if (run->pairs.note.text[0] != '\0')
+        plx_cli_fail("run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
+    if (!run->single && options->truth && !options->output && options->set.count == 0)
+        return plx_run_accuracy_table(run);
+    return process_all(run);
+}
+
+static bool parse(int argc, char **argv, struct plx_run_options *options, struct plx_words *ret_words, int *ret_exit)
+{
+    const struct plx_option table[] = {
+        {.name = "max-disparity",
+         .argument = "N",
+         .kind = PLX_OPTION_INTEGER,
+         .value = &options->max_disparity,
+         .choice = {64, 128, 256},
+         .help = "disparities to search: 64, 128 (default) or 256"},
+        {.name = "paths",
+         .argument = "N",
+         .kind = PLX_OPTION_INTEGER,
+         .value = &options->paths,
+         .choice = {4, 8},
+         .help = "aggregation paths: 4 or 8 (default)"},
+        {.name = "output",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &options->output,
+         .help = "write what the name ends in: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or .ply\n"
+                 "(points in metres); for DIR a directory, NAME.png for each pair"},
+        {.name = "raw",
+         .kind = PLX_OPTION_FLAG,
+         .value = &options->raw,
+         .help = "write the record's own values instead: x 16, 65535 = invalid"},
+        {.name = "gt",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &options->truth,
+         .help = "compare with ground truth, a 16-bit PNG, 0 = unknown; for DIR the file's name in the folder of each pair\n"
+                 "(gt.png), or for a sequence a directory with files named as the left pictures"},
+        {.name = "gt-scale",
+         .argument = "S",
+         .kind = PLX_OPTION_REAL,
+         .value = &options->truth_scale,
+         .min = 0.001,
+         .max = 65536,
+         .help = "what the ground truth has for a pixel of disparity (default 256)"},
+        {.name = "mask",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &options->mask,
+         .help = "compare only where this picture is 255; for DIR as --gt"},
+        {.name = "no-refine",
+         .kind = PLX_OPTION_FLAG,
+         .value = &options->no_refine,
+         .help = "no speckle filter, dense output, confidence or temporal filter"},
+        {.name = "obstacles", .kind = PLX_OPTION_FLAG, .value = &options->obstacles, .help = "list the obstacles"},
+        {.name = "calibration",
+         .argument = "FILE",
+         .kind = PLX_OPTION_TEXT,
+         .value = &options->calibration,
+         .help = "rectify with it, and give obstacles in metres (default: DIR/calib.txt if it exists)"},
+        {.name = "set",
+         .argument = "KEY=VALUE",
+         .kind = PLX_OPTION_LIST,
+         .value = &options->set,
+         .help = "set a configuration key, such as match=classic; may be repeated"},
+        {.name = "json", .kind = PLX_OPTION_FLAG, .value = &options->json, .help = "print JSON"},
+    };
+    const struct plx_usage usage = {.command = "run",
+                                    .synopsis = "LEFT RIGHT [options]\nDIR [options]",
+                                    .about = ABOUT,
+                                    .option = table,
+                                    .option_count = sizeof table / sizeof *table,
+                                    .min_words = 1,
+                                    .max_words = 2};
+    return plx_options_parse(&usage, argc, argv, ret_words, ret_exit);
+}
+
+int plx_command_run(int argc, char **argv)
+{
+    struct plx_words words;
+    int exit_code;
+    struct plx_run *run = calloc(1, sizeof *run); /* large */
+    if (!run)
+        return plx_cli_fail("run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+    run->options.truth_scale = 256;
+    if (parse(argc, argv, &run->options, &words, &exit_code))
+        exit_code = execute(run, &words);
+    plx_pairs_destroy(&run->pairs);
+    plx_offline_destroy(run->offline);
+    free(run->directory_calibration);
+    free(run);
+    return exit_code;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of `parallax run` share: its options, its state, and the result of one pair. */
+#ifndef PLX_APP_CLI_OFFLINE_RUN_H
+#define PLX_APP_CLI_OFFLINE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "app/cli/offline/evaluate.h"
+#include "app/cli/offline/offline.h"
+#include "app/cli/offline/pairs.h"
+#include "app/cli/options.h"
+#include "config/config.h"
+
+struct plx_run_options {
+    int max_disparity, paths; /* 0: of the configuration */
+    const char *output, *truth, *mask, *calibration;
+    bool raw, no_refine, obstacles, json;
+    double truth_scale;
+    struct plx_list set;
+};
+
+struct plx_run {
+    struct plx_run_options options;
+    struct plx_config config;
+    struct plx_pairs pairs;
+    bool single;                 /* two files were named */
+    char *directory_calibration; /* the directory's own calib.txt, whether or not it exists; NULL for two files */
+    bool calibrated;             /* metres mean something */
+    struct plx_offline *offline; /* of the last pair; NULL before the first */
+    int width, height;           /* of its images */
+};
+
+/* One pair in memory. */
+struct plx_pair_images {
+    struct plx_image left, right; /* U8 */
+    struct plx_image truth;       /* U16; data NULL where there is none */
+    struct plx_image mask;        /* U8, likewise */
+};
+
+struct plx_pair_result {
+    struct plx_frame *frame; /* the pipeline's own, until the next pair */
+    double seconds;          /* from grey images to the finished frame */
+    bool evaluated;
+    struct plx_accuracy accuracy;
+};
+
+/* Reads the images of PAIR, and its ground truth and mask where the options ask for them and it has them, and checks their
+ * sizes. Errors with a sentence; on failure nothing is held. */
+int plx_pair_load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images,
+                  struct plx_why *why);
+void plx_pair_unload(struct plx_pair_images *images);
+
+/* Makes run->offline for WIDTH x HEIGHT and PARAMS. Errors are those of a configuration. */
+int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why);
+
+/* Runs what plx_run_prepare made on IMAGES. */
+int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
+                   struct plx_pair_result *ret_result, struct plx_why *why);
+
+/* Compares DISPARITY, of FRAME, with the ground truth of IMAGES. FORMAT if the sizes differ, or nothing can be compared. */
+int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
+                      const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy, struct plx_why *why);
+
+/* --output and --raw for what they are to be: a usage error (exit code) of a name that no kind of file ends in. SINGLE: two
+ * files were named. */
+int plx_run_output_check(const struct plx_run_options *options, bool single);
+/* Once it is known whether there is a calibration. Returns an exit code. */
+int plx_run_output_prepare(const struct plx_run *run);
+/* Writes what --output asks for of FRAME, the result of PAIR. */
+int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame, struct plx_why *why);
+
+/* Prints what failed as one line and returns its exit code; a bad file is a bad configuration where CONFIGURING. */
+int plx_run_fail(int error, bool configuring, const struct plx_why *why);
+
+/* One line for each pair: a head, the pair with its obstacles where they were asked for, and the mean of COUNT rates. */
+void plx_report_head(bool evaluated);
+void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result);
+void plx_report_mean(const struct plx_rates *rates, int count);
+cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result);
+
+/* The accuracy columns of such a line. */
+void plx_report_rates_head(void);
+void plx_report_rates(const struct plx_rates *rates);
+cJSON *plx_report_rates_json(const struct plx_rates *rates);
+
+/* Runs every pair that has ground truth with both named parameter sets and prints the accuracy table. Returns an exit code. */
+int plx_run_accuracy_table(struct plx_run *run);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The accuracy table: every pair of a directory that has ground truth, with both named parameter sets. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/json.h"
+#include "app/cli/offline/run.h"
+#include "app/cli/progress.h"
+#include "app/exit.h"
+
+enum { CLASSIC, DEFAULT_STRICT, DEFAULT_DENSE, VARIANTS };
+
+static const struct variant {
+    const char *name;
+    void (*set)(struct plx_match *match);
+    enum plx_plane_id plane;
+} variant[VARIANTS] = {
+    {"classic", plx_match_classic, PLX_PLANE_DISPARITY},
+    {"default, strict", plx_match_default, PLX_PLANE_DISPARITY},
+    {"default, dense", plx_match_default, PLX_PLANE_DENSE},
+};
+
+struct row {
+    const struct plx_pair *pair;
+    struct plx_rates rates[VARIANTS];
+};
+
+/* Measured by the authors over whole benchmarks, not on these pairs. */
+static const char peers[] =
+    "\nFor comparison, means over whole benchmarks, D = 64 or 128 (density, bad>1 of valid, bad>3 or invalid; %):\n"
+    "                                  Middlebury, 10 pairs, non-occluded    KITTI 2012, 194 pairs\n"
+    "libSGM 3.1, 8 paths (= classic)     95.5    6.2    7.0                    91.1   14.7   11.9\n"
+    "rSGM 5x5 / 9x7 weighted             97.7    4.8    3.7                    93.8   15.7    9.7\n"
+    "OpenCV SGBM HH, padded              97.5    4.6    4.6                    87.2   14.1   16.6\n"
+    "default, strict                     97.8    4.1    3.6                       -      -     ~8\n"
+    "default, dense                     100.0    5.0    2.0                   100.0   13.7    4.7";
+
+/* Sets are exchanged as in the configuration: the size of the search stays. */
+static void choose_set(const struct plx_run *run, const struct variant *chosen, struct plx_pipeline_params *params)
+{
+    const struct plx_match match = run->config.pipeline.match;
+    *params = run->config.pipeline;
+    chosen->set(&params->match);
+    params->match.disparities = match.disparities;
+    params->match.min_disparity = match.min_disparity;
+    params->match.paths = match.paths;
+    params->refine = params->dense = true;
+    params->confidence = false;
+}
+
+/* Returns an exit code. */
+static int measure(struct plx_run *run, const struct plx_pair_images *images, struct row *row)
+{
+    struct plx_why why = {""};
+    struct plx_pair_result done = {.evaluated = false};
+    for (int i = 0; i < VARIANTS; i++) {
+        if (i == 0 || variant[i].set != variant[i - 1].set) {
+            struct plx_pipeline_params params;
+            choose_set(run, &variant[i], &params);
+            int result = plx_run_prepare(run, images->left.width, images->left.height, &params, &why);
+            if (result < 0)
+                return plx_run_fail(result, true, &why);
+            result = plx_run_images(run, images, 0, &done, &why);
+            if (result < 0)
+                return plx_run_fail(result, false, &why);
+        }
+        const struct plx_image disparity = plx_pipeline_plane(done.frame, variant[i].plane);
+        struct plx_accuracy accuracy;
+        int result = plx_pair_evaluate(run, done.frame, &disparity, images, &accuracy, &why);
+        if (result < 0)
+            return plx_run_fail(result, false, &why);
+        plx_accuracy_rates(&accuracy, &row->rates[i]);
+    }
+    return PLX_EXIT_OK;
+}
+
+/* Measures PAIR if it has ground truth; row->pair says so. Returns an exit code. */
+static int measure_pair(struct plx_run *run, const struct plx_pair *pair, struct row *row)
+{
+    struct plx_pair_images images;
+    struct plx_why why = {""};
+    int result = plx_pair_load(run, pair, &images, &why);
+    if (result < 0)
+        return plx_run_fail(result, false, &why);
+    row->pair = images.truth.data ? pair : NULL;
+    int exit_code = row->pair ? measure(run, &images, row) : PLX_EXIT_OK;
+    plx_pair_unload(&images);
+    return exit_code;
+}
+
+static void print_line(const char *name, int v, const struct plx_rates *rates)
+{
+    printf("%-20s %-16s", name, variant[v].name);
+    plx_report_rates(rates);
+    putchar('\n');
+}
+
+/* The means of the KITTI pairs, or of the others, where there are several. */
+static void print_means(const struct row *row, int count, bool kitti, struct plx_rates *rates)
+{
+    for (int v = 0; v < VARIANTS; v++) {
+        int members = 0;
+        for (int i = 0; i < count; i++)
+            if ((strncasecmp(row[i].pair->name, "kitti", 5) == 0) == kitti)
+                rates[members++] = row[i].rates[v];
+        if (members < 2)
+            return;
+        char name[32];
+        struct plx_rates mean;
+        plx_rates_mean(rates, members, &mean);
+        snprintf(name, sizeof name, "mean of %d%s", members, kitti ? " KITTI" : "");
+        print_line(name, v, &mean);
+    }
+}
+
+static void print_table(const struct plx_match *match, const struct row *row, int count, struct plx_rates *scratch)
+{
+    printf("D = %d, %d paths\n", match->disparities, match->paths);
+    printf("%-20s %-16s", "pair", "parameters");
+    plx_report_rates_head();
+    putchar('\n');
+    for (int i = 0; i < count; i++)
+        for (int v = 0; v < VARIANTS; v++)
+            print_line(row[i].pair->name, v, &row[i].rates[v]);
+    print_means(row, count, false, scratch);
+    print_means(row, count, true, scratch);
+    puts(peers);
+}
+
+static void print_json(const struct row *row, int count)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        for (int v = 0; v < VARIANTS; v++) {
+            cJSON *item = plx_report_rates_json(&row[i].rates[v]);
+            cJSON_AddStringToObject(item, "name", row[i].pair->name);
+            cJSON_AddStringToObject(item, "parameters", variant[v].name);
+            cJSON_AddItemToArray(list, item);
+        }
+    plx_json_print(list);
+}
+
+/* Fills ROW, one for each pair with ground truth. Returns an exit code. */
+static int measure_all(struct plx_run *run, struct row *row, int *ret_count)
+{
+    const struct plx_pairs *pairs = &run->pairs;
+    struct plx_progress progress;
+    int count = 0, exit_code = PLX_EXIT_OK;
+    plx_progress_begin(&progress, "pairs");
+    for (int i = 0; i < pairs->count && exit_code == PLX_EXIT_OK; i++) {
+        exit_code = measure_pair(run, &pairs->item[i], &row[count]);
+        count += row[count].pair != NULL;
+        plx_progress_step(&progress, (uint64_t)i + 1, (uint64_t)pairs->count);
+    }
+    plx_progress_end(&progress);
+    *ret_count = count;
+    return exit_code;
+}
+
+int plx_run_accuracy_table(struct plx_run *run)
+{
+    const size_t most = (size_t)run->pairs.count;
+    struct row *row = calloc(most, sizeof *row);
+    struct plx_rates *scratch = calloc(most, sizeof *scratch);
+    int count = 0, exit_code = PLX_EXIT_OS;
+    if (row && scratch)
+        exit_code = measure_all(run, row, &count);
+    else
+        plx_cli_fail("run", 0, "%s", plx_strerror(PLX_ERR_NOMEM));
+    if (exit_code == PLX_EXIT_OK && count == 0)
+        exit_code = plx_cli_fail("run", PLX_EXIT_NO_INPUT, "--gt %s: there is no such file for any pair", run->options.truth);
+    else if (exit_code == PLX_EXIT_OK && run->options.json)
+        print_json(row, count);
+    else if (exit_code == PLX_EXIT_OK)
+        print_table(&run->config.pipeline.match, row, count, scratch);
+    free(row);
+    free(scratch);
+    return exit_code;
+}

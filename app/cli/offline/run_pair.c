@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pair: load, run, evaluate. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/offline/run.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "drivers/files/kitti.h"
+#include "drivers/files/picture.h"
+
+int plx_run_fail(int error, bool configuring, const struct plx_why *why)
+{
+    int exit_code = configuring && error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
+    return plx_cli_fail("run", exit_code, "%s", why->text);
+}
+
+/* Reads what GIVEN means for PAIR, of the size of LEFT; nothing if a directory has no such file for it. */
+static int load_beside(const struct plx_run *run, const struct plx_pair *pair, const char *given, enum plx_type type,
+                       const struct plx_image *left, struct plx_image *ret_image, struct plx_why *why)
+{
+    if (!given)
+        return 0;
+    char *found = run->single ? NULL : plx_pair_file(pair, given);
+    const char *path = run->single ? given : found;
+    struct plx_image image = {.data = NULL};
+    int result = path ? plx_picture_read(path, type, &image, why) : 0;
+    if (result == 0 && path && !plx_same_size(&image, left))
+        result = plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path, image.width, image.height,
+                          left->width, left->height, pair->left);
+    free(found);
+    if (result < 0)
+        free(image.data);
+    else
+        *ret_image = image;
+    return result;
+}
+
+int plx_pair_load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images,
+                  struct plx_why *why)
+{
+    struct plx_pair_images images = {.left = {.data = NULL}};
+    int result = plx_picture_read(pair->left, PLX_U8, &images.left, why);
+    if (result == 0)
+        result = plx_picture_read(pair->right, PLX_U8, &images.right, why);
+    if (result == 0 && !plx_same_size(&images.left, &images.right))
+        result = plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, images.right.width,
+                          images.right.height, images.left.width, images.left.height, pair->left);
+    if (result == 0)
+        result = load_beside(run, pair, run->options.truth, PLX_U16, &images.left, &images.truth, why);
+    if (result == 0)
+        result = load_beside(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, why);
+    if (result < 0)
+        plx_pair_unload(&images);
+    else
+        *ret_images = images;
+    return result;
+}
+
+void plx_pair_unload(struct plx_pair_images *images)
+{
+    free(images->left.data);
+    free(images->right.data);
+    free(images->truth.data);
+    free(images->mask.data);
+    *images = (struct plx_pair_images){.left = {.data = NULL}};
+}
+
+/* --calibration, else the configuration's, else the directory's own. NOT_FOUND if there is none. */
+static int find_calibration(const struct plx_run *run, int width, int height, struct plx_stereo_calibration *ret_calibration,
+                            struct plx_why *why)
+{
+    const struct plx_config *config = &run->config;
+    const struct plx_calibration_options options = {
+        .alpha = config->rectify_alpha, .scale = config->calibration_scale, .width = width, .height = height};
+    struct plx_calibration_info info;
+    if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
+        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+                        "calibration is none, and pairs can be matched only where they are rectified; "
+                        "name a calibration by --calibration, or leave the key empty for pairs that are rectified");
+    if (config->calibration[0])
+        return plx_calibration_read(config->calibration, &options, ret_calibration, why);
+    if (!run->directory_calibration)
+        return PLX_ERR_NOT_FOUND;
+    int result = plx_kitti_calibration(run->directory_calibration, run->pairs.first_projection, &info, why);
+    if (result == 0)
+        plx_calibration_pinhole(width, height, &info, ret_calibration);
+    return result;
+}
+
+int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why)
+{
+    struct plx_stereo_calibration calibration;
+    int result = find_calibration(run, width, height, &calibration, why);
+    if (result < 0 && (result != PLX_ERR_NOT_FOUND || run->config.calibration[0]))
+        return result;
+    run->calibrated = result == 0;
+    for (int eye = 0; run->calibrated && eye < PLX_EYES; eye++)
+        if (calibration.camera[eye].width != width || calibration.camera[eye].height != height)
+            return plx_fail(why, PLX_ERR_RANGE, "the calibration is for pictures of %dx%d pixels, these have %dx%d",
+                            calibration.camera[eye].width, calibration.camera[eye].height, width, height);
+    plx_offline_destroy(run->offline);
+    run->offline = NULL;
+    run->width = width;
+    run->height = height;
+    return plx_offline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->offline, why);
+}
+
+int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
+                   struct plx_pair_result *ret_result, struct plx_why *why)
+{
+    struct plx_pair_result done = {.evaluated = false};
+    int64_t start = plx_now_ns();
+    int result = plx_offline_process(run->offline, &images->left, &images->right, capture_ns, &done.frame);
+    if (result < 0)
+        return plx_fail(why, result, "matching: %s", plx_strerror(result));
+    done.seconds = (double)(plx_now_ns() - start) / PLX_NS_PER_S;
+    *ret_result = done;
+    return 0;
+}
+
+int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
+                      const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy, struct plx_why *why)
+{
+    struct plx_accuracy accuracy;
+    const bool masked = images->mask.data;
+    if (!plx_same_size(disparity, &images->truth))
+        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth is %dx%d pixels, the rectified picture %dx%d",
+                        images->truth.width, images->truth.height, disparity->width, disparity->height);
+    int result = plx_evaluate(disparity, frame->min_disparity, &images->truth, run->options.truth_scale,
+                              masked ? &images->mask : NULL, &accuracy);
+    if (result < 0)
+        return plx_fail(why, result, "comparing with the ground truth: %s", plx_strerror(result));
+    if (accuracy.counted == 0)
+        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth has no known pixel%s", masked ? " where the mask is 255" : "");
+    *ret_accuracy = accuracy;
+    return 0;
+}

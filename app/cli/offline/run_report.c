@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The results of `parallax run` as lines and as JSON. */
+#include <stdio.h>
+
+#include "app/cli/json.h"
+#include "app/cli/obstacle_text.h"
+#include "app/cli/offline/run.h"
+
+void plx_report_rates_head(void)
+{
+    printf(" %10s %8s %8s %8s %17s", "density", "bad>1", "bad>2", "bad>3", "bad>3 or invalid");
+}
+
+void plx_report_rates(const struct plx_rates *rates)
+{
+    printf("   %6.2f %%", rates->density);
+    for (int i = 0; i < PLX_BAD_LIMITS; i++)
+        printf("  %5.2f %%", rates->bad[i]);
+    printf("  %14.2f %%", rates->bad_or_invalid);
+}
+
+cJSON *plx_report_rates_json(const struct plx_rates *rates)
+{
+    static const char *const name[PLX_BAD_LIMITS] = {"bad1_percent", "bad2_percent", "bad3_percent"};
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "density_percent", plx_json_number(rates->density, 4));
+    for (int i = 0; i < PLX_BAD_LIMITS; i++)
+        cJSON_AddItemToObject(item, name[i], plx_json_number(rates->bad[i], 4));
+    cJSON_AddItemToObject(item, "bad3_or_invalid_percent", plx_json_number(rates->bad_or_invalid, 4));
+    return item;
+}
+
+static double valid_percent(struct plx_frame *frame)
+{
+    struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
+    uint64_t valid = 0;
+    for (int y = 0; y < disparity.height; y++) {
+        const uint16_t *row = plx_row(&disparity, y);
+        for (int x = 0; x < disparity.width; x++)
+            valid += row[x] != PLX_DISPARITY_INVALID;
+    }
+    return 100.0 * (double)valid / ((double)disparity.width * disparity.height);
+}
+
+void plx_report_head(bool evaluated)
+{
+    printf("%-20s %10s %5s %9s %8s", "pair", "size", "D", "time", "valid");
+    if (evaluated)
+        plx_report_rates_head();
+    putchar('\n');
+}
+
+void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result)
+{
+    struct plx_frame *frame = result->frame;
+    char size[24];
+    snprintf(size, sizeof size, "%ux%u", frame->width, frame->height);
+    printf("%-20s %10s %5u %6.0f ms %6.2f %%", pair->name, size, frame->disparities, result->seconds * 1e3,
+           valid_percent(frame));
+    if (result->evaluated) {
+        struct plx_rates rates;
+        plx_accuracy_rates(&result->accuracy, &rates);
+        plx_report_rates(&rates);
+    }
+    putchar('\n');
+
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    int count = run->options.obstacles ? plx_obstacles_by_distance(frame, sorted) : 0;
+    for (int i = 0; i < count; i++) {
+        char text[PLX_OBSTACLE_TEXT];
+        plx_obstacle_text(sorted[i], run->calibrated, text, sizeof text);
+        printf("    %s\n", text);
+    }
+}
+
+void plx_report_mean(const struct plx_rates *rates, int count)
+{
+    struct plx_rates mean;
+    plx_rates_mean(rates, count, &mean);
+    printf("mean of %-5d %42s", count, "");
+    plx_report_rates(&mean);
+    putchar('\n');
+}
+
+cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result)
+{
+    struct plx_frame *frame = result->frame;
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "name", pair->name);
+    cJSON_AddNumberToObject(item, "width", frame->width);
+    cJSON_AddNumberToObject(item, "height", frame->height);
+    cJSON_AddNumberToObject(item, "disparities", frame->disparities);
+    cJSON_AddItemToObject(item, "time_ms", plx_json_number(result->seconds * 1e3, 3));
+    cJSON_AddItemToObject(item, "valid_percent", plx_json_number(valid_percent(frame), 4));
+    cJSON_AddItemToObject(item, "stage_us", plx_json_stages(frame->stage_us));
+    if (result->evaluated) {
+        struct plx_rates rates;
+        plx_accuracy_rates(&result->accuracy, &rates);
+        cJSON_AddItemToObject(item, "accuracy", plx_report_rates_json(&rates));
+    }
+    if (run->options.obstacles)
+        cJSON_AddItemToObject(item, "obstacles", plx_json_obstacles(frame, run->calibrated));
+    return item;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole frames of the synthetic scene: against hashes that were made on another machine, and the GPU's against the CPU's. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/selftest/scene_pairs.h"
+
+#ifdef PLX_MUTANT_GOLDEN
+#    define MUTATION 1 /* for the test that a wrong hash is noticed */
+#else
+#    define MUTATION 0
+#endif
+
+/* A hash for the pictures of the scene, one for all planes and obstacles of STAND_PAIRS frames made of them. */
+static const struct {
+    int width, height, disparities, paths;
+    bool classic;
+    uint64_t pictures, frames;
+} golden[] = {
+    {320, 240, 64, 8, false, UINT64_C(0xbed2f4cfa998075b), UINT64_C(0xaa89c5d6e6303b0a)},
+    {321, 239, 128, 4, false, UINT64_C(0x5b86d96215140229), UINT64_C(0x3cf900d3a06ff69d)},
+    {320, 240, 64, 8, true, UINT64_C(0xbed2f4cfa998075b), UINT64_C(0xdcc6ed1e176a5706)},
+    {640, 480, 128, 8, false, UINT64_C(0xa3e595c8aa55142b), UINT64_C(0xded1539fe982c7b9)},
+};
+#define GOLDEN ((int)(sizeof golden / sizeof *golden))
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo) */
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_pictures(const struct stand *stand)
+{
+    uint64_t hash = HASH_BEGIN;
+    for (int i = 0; i < STAND_PAIRS * PLX_EYES; i++) {
+        const struct plx_raw *raw = &stand->raw[i / PLX_EYES][i % PLX_EYES];
+        hash = hash_bytes(hash, raw->data, raw->bytes);
+    }
+    return hash;
+}
+
+/* All planes, and of the obstacles what is whole numbers: the last bit of a sine is the C library's affair. */
+static uint64_t hash_frame(uint64_t hash, struct plx_frame *frame)
+{
+    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
+        const struct plx_image plane = plx_pipeline_plane(frame, (enum plx_plane_id)id);
+        for (int y = 0; plane.data && y < plane.height; y++)
+            hash = hash_bytes(hash, plx_row(&plane, y), (size_t)plane.width * (size_t)plane.type);
+    }
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        hash = hash_bytes(hash, &frame->obstacle[i], offsetof(struct plx_obstacle, centroid_x));
+    return hash;
+}
+
+static void params_of(int index, struct plx_pipeline_params *ret)
+{
+    plx_pipeline_params_default(ret);
+    if (golden[index].classic)
+        plx_match_classic(&ret->match);
+    ret->match.disparities = golden[index].disparities;
+    ret->match.paths = golden[index].paths;
+}
+
+static void check_one(enum plx_backend_kind kind, int index, struct check_outcome *ret)
+{
+    struct plx_pipeline_params params;
+    struct stand stand;
+    char what[64];
+
+    snprintf(what, sizeof what, "%d x %d, D %d, %d paths, %s", golden[index].width, golden[index].height,
+             golden[index].disparities, golden[index].paths, golden[index].classic ? "classic" : "default");
+    params_of(index, &params);
+    if (!scene_pairs_open(kind, golden[index].width, golden[index].height, &params, &stand, ret))
+        return;
+    uint64_t hash = HASH_BEGIN;
+    for (int i = 0; i < STAND_PAIRS && scene_pairs_run(&stand, i, ret); i++)
+        hash = hash_frame(hash, stand.frame);
+    const uint64_t pictures = hash_pictures(&stand);
+    check_note(ret, "%s: pictures 0x%016" PRIx64 ", frames 0x%016" PRIx64, what, pictures, hash);
+    if (pictures != golden[index].pictures)
+        check_fail(ret, "%s: the scene itself is drawn differently here", what);
+    else if (hash != (golden[index].frames ^ MUTATION))
+        check_fail(ret, "%s: the frames are not the golden ones, 0x%016" PRIx64, what, golden[index].frames ^ MUTATION);
+    stand_close(&stand);
+}
+
+static void check_golden(enum plx_backend_kind kind, const struct check_options *options, struct check_outcome *ret)
+{
+    for (int i = 0; i < (options->full ? GOLDEN : GOLDEN - 1) && ret->verdict != CHECK_SKIPPED; i++)
+        check_one(kind, i, ret);
+}
+
+void check_golden_cpu(const struct check_options *options, struct check_outcome *ret)
+{
+    check_golden(PLX_BACKEND_CPU, options, ret);
+}
+
+void check_golden_gpu(const struct check_options *options, struct check_outcome *ret)
+{
+    check_golden(PLX_BACKEND_GPU, options, ret);
+}
+
+void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret)
+{
+    const int frames = options->full ? 20 * STAND_PAIRS : STAND_PAIRS;
+    struct plx_pipeline_params params;
+    struct stand cpu, gpu;
+
+    for (int index = 0; index < GOLDEN && ret->verdict == CHECK_PASSED; index++) {
+        params_of(index, &params);
+        const int width = golden[index].width, height = golden[index].height;
+        if (!scene_pairs_open(PLX_BACKEND_GPU, width, height, &params, &gpu, ret))
+            return;
+        if (scene_pairs_open(PLX_BACKEND_CPU, width, height, &params, &cpu, ret)) {
+            for (int i = 0; i < frames && scene_pairs_run(&cpu, i, ret) && scene_pairs_run(&gpu, i, ret); i++)
+                if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0)
+                    check_fail(ret, "%d x %d: frame %d of the GPU is not the CPU's", width, height, i);
+            stand_close(&cpu);
+        }
+        stand_close(&gpu);
+    }
+    check_note(ret, "%d frames of each of %d kinds, byte by byte", frames, GOLDEN);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How warm the machine is, and in which power mode: what every number of the other checks depends on. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/selftest/check.h"
+
+/* The first line of the file at ROOT, then FORMAT and its number; false if there is none. */
+__attribute__((format(printf, 4, 5))) static bool read_line(const char *root, char *ret_text, int size, const char *format, ...)
+{
+    char path[512];
+    va_list args;
+    int length = snprintf(path, sizeof path, "%s", root);
+
+    va_start(args, format);
+    length += vsnprintf(path + length, sizeof path - (size_t)length, format, args);
+    va_end(args);
+    FILE *file = length < (int)sizeof path ? fopen(path, "r") : NULL;
+    const bool found = file && fgets(ret_text, size, file);
+    if (file)
+        fclose(file);
+    if (found)
+        ret_text[strcspn(ret_text, "\n")] = '\0';
+    return found;
+}
+
+void check_model(const struct check_options *options, char *ret_text, int size)
+{
+    if (!read_line(options->root, ret_text, size, "/proc/device-tree/model"))
+        ret_text[0] = '\0';
+}
+
+/* The lowest of the zone's trip points of TYPE, millidegrees; 0 if it has none. */
+static int trip_point(const char *root, int zone, const char *type)
+{
+    char text[64];
+    int lowest = 0;
+
+    for (int i = 0; read_line(root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/trip_point_%d_type", zone, i); i++) {
+        if (strcmp(text, type) != 0 ||
+            !read_line(root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/trip_point_%d_temp", zone, i))
+            continue;
+        const int at = atoi(text);
+        if (at > 0 && (lowest == 0 || at < lowest))
+            lowest = at;
+    }
+    return lowest;
+}
+
+void check_temperature(const struct check_options *options, struct check_outcome *ret)
+{
+    char type[64], text[64];
+    int zones = 0;
+
+    for (int zone = 0; zone < 64; zone++) {
+        if (!read_line(options->root, type, sizeof type, "/sys/class/thermal/thermal_zone%d/type", zone) ||
+            !read_line(options->root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/temp", zone))
+            continue; /* zones of engines that sleep cannot be read */
+        const int now = atoi(text), hot = trip_point(options->root, zone, "hot"),
+                  critical = trip_point(options->root, zone, "critical"), passive = trip_point(options->root, zone, "passive");
+        zones++;
+        check_note(ret, "%s %.1f C%s", type, now / 1000.0,
+                   passive > 0 && now >= passive ? ", slowed down by its temperature" : "");
+        if ((hot > 0 && now >= hot) || (critical > 0 && now >= critical))
+            check_fail(ret, "%s has %.1f C, beyond its limit: look after its cooling", type, now / 1000.0);
+    }
+    if (zones == 0)
+        check_skip(ret, "this machine shows no temperatures");
+}
+
+/* nvpmodel keeps the number of the mode in its status, and the names in its configuration: < POWER_MODEL ID=0 NAME=MAXN > */
+static bool power_mode(const char *root, int *ret_mode, char *ret_name, int size)
+{
+    char text[256], wanted[32];
+
+    if (!read_line(root, text, sizeof text, "/var/lib/nvpmodel/status"))
+        return false;
+    const char *number = strstr(text, "pmode:");
+    if (!number)
+        return false;
+    *ret_mode = atoi(number + strlen("pmode:"));
+    snprintf(ret_name, (size_t)size, "unnamed");
+    snprintf(wanted, sizeof wanted, " ID=%d ", *ret_mode);
+    snprintf(text, sizeof text, "%s/etc/nvpmodel.conf", root);
+    FILE *file = fopen(text, "r");
+    while (file && fgets(text, sizeof text, file)) {
+        char *name = strstr(text, " NAME=");
+        if (strstr(text, "POWER_MODEL") && strstr(text, wanted) && name) {
+            name += strlen(" NAME=");
+            name[strcspn(name, " \n>")] = '\0';
+            snprintf(ret_name, (size_t)size, "%s", name);
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+    return true;
+}
+
+void check_power(const struct check_options *options, struct check_outcome *ret)
+{
+    char text[128], name[64];
+    int mode = 0, told = 0;
+
+    if (power_mode(options->root, &mode, name, sizeof name)) {
+        check_note(ret, "nvpmodel mode %d, %s", mode, name);
+        told++;
+    }
+    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")) {
+        check_note(ret, "CPU governor %s%s", text,
+                   strcmp(text, "powersave") == 0
+                       ? ": it holds the clock down on some boards; see jetson.md in /usr/share/doc/parallax"
+                       : "");
+        told++;
+    }
+    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online")) {
+        check_note(ret, "CPUs online: %s", text);
+        told++;
+    }
+    if (told == 0)
+        check_skip(ret, "this machine tells nothing about its power");
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/selftest/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+void report_tap_begin(FILE *file, int count)
+{
+    fprintf(file, "TAP version 14\n1..%d\n", count);
+}
+
+void report_tap(FILE *file, int number, const struct check_result *result)
+{
+    static const char *const line[] = {
+        [CHECK_PASSED] = "ok %d - %s\n",
+        [CHECK_FAILED] = "not ok %d - %s\n# %s\n",
+        [CHECK_SKIPPED] = "ok %d - %s # SKIP %s\n",
+        [CHECK_DOUBTED] = "not ok %d - %s # TODO %s\n",
+    };
+    const struct check_outcome *outcome = &result->outcome;
+    fprintf(file, line[outcome->verdict], number, result->name, outcome->why);
+    for (const char *note = outcome->note; *note;) {
+        const int length = (int)strcspn(note, "\n");
+        fprintf(file, "#   %.*s\n", length, note);
+        note += length + (note[length] == '\n');
+    }
+    fflush(file);
+}
+
+/* Text and attributes of XML 1.0; what cannot be said in it becomes a question mark. */
+static void escape(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        switch (c) {
+        case '&':
+            fputs("&amp;", file);
+            break;
+        case '<':
+            fputs("&lt;", file);
+            break;
+        case '>':
+            fputs("&gt;", file);
+            break;
+        case '"':
+            fputs("&quot;", file);
+            break;
+        default:
+            fputc((c < 0x20 && c != '\n' && c != '\t') || c >= 0x7F ? '?' : c, file);
+        }
+    }
+}
+
+static void element(FILE *file, const char *name, const char *message)
+{
+    fprintf(file, "    <%s message=\"", name);
+    escape(file, message);
+    fputs("\"/>\n", file);
+}
+
+static void test_case(FILE *file, const struct check_result *result)
+{
+    fputs("  <testcase classname=\"parallax-selftest\" name=\"", file);
+    escape(file, result->name);
+    fprintf(file, "\" time=\"%.3f\">\n", result->seconds);
+    if (result->outcome.verdict == CHECK_FAILED)
+        element(file, "failure", result->outcome.why);
+    else if (result->outcome.verdict != CHECK_PASSED)
+        element(file, "skipped", result->outcome.why);
+    fputs("    <system-out>", file);
+    escape(file, result->outcome.note);
+    fputs("</system-out>\n  </testcase>\n", file);
+}
+
+int report_junit(const char *path, const struct check_result *result, int count)
+{
+    char beside[4096];
+    int failures = 0, skipped = 0;
+    double seconds = 0;
+
+    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+        return -ENAMETOOLONG;
+    FILE *file = fopen(beside, "w");
+    if (!file)
+        return -errno;
+    for (int i = 0; i < count; i++) {
+        failures += result[i].outcome.verdict == CHECK_FAILED;
+        skipped += result[i].outcome.verdict == CHECK_SKIPPED || result[i].outcome.verdict == CHECK_DOUBTED;
+        seconds += result[i].seconds;
+    }
+    fprintf(file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"parallax-selftest\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" time=\"%.3f\">\n",
+            count, failures, skipped, seconds);
+    for (int i = 0; i < count; i++)
+        test_case(file, &result[i]);
+    fputs("</testsuite>\n", file);
+    const int broken = ferror(file);
+    if (fclose(file) != 0 || broken || rename(beside, path) != 0) {
+        const int error = errno ? errno : EIO;
+        unlink(beside);
+        return -error;
+    }
+    return 0;
+}

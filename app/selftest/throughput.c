@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole frames a second at one load, beside what the board should reach. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/selftest/scene_pairs.h"
+#include "core/clock.h"
+
+#define WIDTH 640
+#define HEIGHT 480
+#define DISPARITIES 64
+#define MOST_FRAMES 20000
+
+/*
+ * The least rates, pairs/s, at 640 x 480, D 64, 8 paths, default set. No such board was measured yet. Estimated, and halved:
+ * CPU from 23 pairs/s of one x86 core with 512-bit vectors, a quarter of it for 128-bit ones, scaled by clock and number of
+ * cores; GPU from the matching's times on 16 multiprocessors of an H200 (docs/performance.md), scaled by clock and
+ * multiprocessors, with as much again for the other stages. The first row whose name is part of the model counts.
+ */
+static const struct {
+    const char *model;
+    double least[2]; /* CPU, GPU */
+} boards[] = {
+    {"AGX Orin", {20, 100}}, {"Orin NX", {12, 50}}, {"Orin Nano", {7, 30}}, {"Thor", {30, 150}}, {"Xavier", {8, 30}},
+};
+
+static double least_rate(const char *model, enum plx_backend_kind kind)
+{
+    for (size_t i = 0; i < sizeof boards / sizeof *boards; i++)
+        if (strstr(model, boards[i].model))
+            return boards[i].least[kind == PLX_BACKEND_GPU];
+    return 0;
+}
+
+static void judge(const struct check_options *options, enum plx_backend_kind kind, double rate, struct check_outcome *ret)
+{
+    char model[128];
+
+    check_model(options, model, sizeof model);
+    const double least = least_rate(model, kind);
+    if (least <= 0)
+        check_note(ret, "informative: no expected rate is known for %s", model[0] ? model : "this machine");
+    else if (rate < least)
+        check_doubt(ret, "%.1f pairs/s; %s should reach %.0f (an estimate: look at machine/power and machine/temperature)",
+                    rate, model, least);
+    else
+        check_note(ret, "%s should reach %.0f pairs/s (an estimate)", model, least);
+}
+
+static void check_throughput(enum plx_backend_kind kind, const struct check_options *options, struct check_outcome *ret)
+{
+    static int64_t took[MOST_FRAMES];
+    const int64_t end = (options->full ? 30 : 2) * PLX_NS_PER_S;
+    struct plx_pipeline_params params;
+    struct stand stand;
+    int frames = 0;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = DISPARITIES;
+    if (!scene_pairs_open(kind, WIDTH, HEIGHT, &params, &stand, ret))
+        return;
+    for (int i = 0; i < STAND_PAIRS && scene_pairs_run(&stand, i, ret); i++) /* warm */
+        continue;
+    const int64_t begun = plx_now_ns();
+    while (frames < MOST_FRAMES && plx_now_ns() - begun < end && ret->verdict == CHECK_PASSED) {
+        const int64_t start = plx_now_ns();
+        scene_pairs_run(&stand, frames, ret);
+        took[frames++] = plx_now_ns() - start;
+    }
+    stand_close(&stand);
+    check_sort(took, frames);
+    const double median_ms = (double)check_quantile(took, frames, 0.5) / 1e6;
+    check_note(ret, "%d x %d, D %d, 8 paths: median %.2f ms, p99 %.2f ms, %.1f pairs/s over %d frames", WIDTH, HEIGHT,
+               DISPARITIES, median_ms, (double)check_quantile(took, frames, 0.99) / 1e6, 1000 / median_ms, frames);
+    if (ret->verdict == CHECK_PASSED)
+        judge(options, kind, 1000 / median_ms, ret);
+}
+
+void check_throughput_cpu(const struct check_options *options, struct check_outcome *ret)
+{
+    check_throughput(PLX_BACKEND_CPU, options, ret);
+}
+
+void check_throughput_gpu(const struct check_options *options, struct check_outcome *ret)
+{
+    check_throughput(PLX_BACKEND_GPU, options, ret);
+}

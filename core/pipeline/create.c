@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that a pipeline allocates and computes before the first frame. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/pipeline/internal.h"
+
+#define ROW_ALIGNMENT 64u
+#define MAX_LOOK_DOWN 0.6 /* tangent of the camera's pitch, where the horizon is looked for */
+#define MAX_LOOK_UP 0.3
+
+/* Memory that only stages reach, or this file or the tracks too. */
+enum reach { LOCAL, SHARED };
+
+static int allocate(struct plx_pipeline *pipeline, enum reach reach, size_t bytes, void **ret_data)
+{
+    const struct plx_stages_ops *ops = pipeline->stages->ops;
+    if (pipeline->buffers == PLX_PIPELINE_BUFFERS)
+        return PLX_ERR_RANGE;
+    int result = (reach == SHARED ? ops->alloc : ops->alloc_local)(pipeline->stages, bytes, ret_data);
+    if (result == 0)
+        pipeline->buffer[pipeline->buffers++] = *ret_data;
+    return result;
+}
+
+static int allocate_image(struct plx_pipeline *pipeline, enum reach reach, int width, int height, enum plx_type type,
+                          struct plx_image *image)
+{
+    *image = (struct plx_image){.width = width, .height = height, .type = type};
+    image->pitch = ((size_t)width * (size_t)type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    return allocate(pipeline, reach, image->pitch * (size_t)height, &image->data);
+}
+
+/* Moves what was filled here to where stages reach it best. */
+static int settle(struct plx_pipeline *pipeline, size_t bytes, void **data)
+{
+    const struct plx_stages_ops *ops = pipeline->stages->ops;
+    void *filled = *data, *settled;
+
+    if (!ops->copy)
+        return 0;
+    int result = ops->alloc_local(pipeline->stages, bytes, &settled);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < pipeline->buffers; i++)
+        if (pipeline->buffer[i] == filled)
+            pipeline->buffer[i] = settled;
+    *data = settled;
+    result = ops->copy(pipeline->stages, settled, filled, bytes);
+    if (result == 0)
+        result = ops->finish(pipeline->stages);
+    ops->free(pipeline->stages, filled);
+    return result;
+}
+
+/* All images of the rectified size. */
+static int allocate_images(struct plx_pipeline *pipeline)
+{
+    const struct plx_match *match = &pipeline->params.match;
+    const enum plx_type word = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
+    const bool dense = pipeline->plane[PLX_PLANE_DENSE].width > 0, gradient = match->gradient_cap > 0;
+    const struct {
+        struct plx_image *image;
+        enum plx_type type;
+        bool needed;
+    } images[] = {
+        {&pipeline->right, PLX_U8, !pipeline->params.right},
+        {&pipeline->smooth[PLX_LEFT], PLX_U8, prefilter_on(pipeline)},
+        {&pipeline->smooth[PLX_RIGHT], PLX_U8, prefilter_on(pipeline)},
+        {&pipeline->features[PLX_LEFT].census, word, true},
+        {&pipeline->features[PLX_RIGHT].census, word, true},
+        {&pipeline->features[PLX_LEFT].gradient, PLX_U8, gradient},
+        {&pipeline->features[PLX_RIGHT].gradient, PLX_U8, gradient},
+        {&pipeline->winners.left, PLX_U16, true},
+        {&pipeline->winners.right, PLX_U16, true},
+        {&pipeline->winners.raw, PLX_U16, true},
+        {&pipeline->winners.s1, PLX_U16, true},
+        {&pipeline->winners.s2, PLX_U16, true},
+        {&pipeline->median_left, PLX_U16, match->median_left != PLX_MEDIAN_NONE},
+        {&pipeline->median_right, PLX_U16, match->median_right != PLX_MEDIAN_NONE},
+        {&pipeline->checked, PLX_U16, speckle_on(pipeline) || temporal_on(pipeline)},
+        {&pipeline->despeckled, PLX_U16, speckle_on(pipeline) && temporal_on(pipeline)},
+        {&pipeline->history, PLX_U16, temporal_on(pipeline)},
+        {&pipeline->thin, PLX_U16, dense},
+        {&pipeline->thin_checked, PLX_U16, dense},
+        {&pipeline->mask, PLX_U8, pipeline->params.obstacles},
+        {&pipeline->opened, PLX_U8, pipeline->params.obstacles},
+        {&pipeline->labels, PLX_U32, pipeline->params.obstacles},
+    };
+    int result = 0;
+    for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++) {
+        const enum reach reach = images[i].image == &pipeline->history ? SHARED : LOCAL;
+        if (images[i].needed)
+            result = allocate_image(pipeline, reach, pipeline->width, pipeline->height, images[i].type, images[i].image);
+    }
+    if (result == 0 && pipeline->history.data) {
+        const size_t bytes = pipeline->history.pitch * (size_t)pipeline->height;
+        memset(pipeline->history.data, 0xFF, bytes); /* nothing known yet */
+        result = settle(pipeline, bytes, &pipeline->history.data);
+    }
+    return result;
+}
+
+int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline)
+{
+    void *masked;
+
+    int result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
+    if (result < 0)
+        return result;
+    pipeline->masked = masked;
+    return pipeline->stages->ops->copy ? allocate(pipeline, LOCAL, pipeline->bytes, &pipeline->far_planes) : 0;
+}
+
+static int allocate_results(struct plx_pipeline *pipeline)
+{
+    void *regions, *ground_plane = NULL, *count, *found;
+
+    int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
+    if (result == 0)
+        result = allocate(pipeline, SHARED, sizeof *pipeline->ground, &ground_plane);
+    pipeline->found_ground = ground_plane;
+    if (result == 0 && pipeline->stages->ops->copy)
+        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, &ground_plane);
+    if (result == 0)
+        result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
+    if (result == 0)
+        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_MATCHES * sizeof *pipeline->found, &found);
+    if (result != 0)
+        return result;
+    pipeline->regions = regions;
+    pipeline->ground = ground_plane;
+    pipeline->region_count = count;
+    pipeline->found = found;
+    return 0;
+}
+
+/* What each eye needs to get from raw to rectified. */
+static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye)
+{
+    const struct plx_camera *camera = &calibration->camera[eye];
+    struct plx_remap *map = &pipeline->map[eye];
+    void *entry;
+
+    pipeline->identity[eye] =
+        plx_calibration_is_identity(calibration, eye) && camera->width == pipeline->width && camera->height == pipeline->height;
+    if (pipeline->identity[eye])
+        return 0;
+    map->width = pipeline->width;
+    map->height = pipeline->height;
+    const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->entry;
+    int result = allocate(pipeline, SHARED, bytes, &entry);
+    if (result < 0)
+        return result;
+    map->entry = entry;
+    result = plx_remap_fill(calibration, eye, map);
+    if (result == 0)
+        result = settle(pipeline, bytes, &entry);
+    map->entry = entry;
+    if (result == 0)
+        result = allocate_image(pipeline, LOCAL, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
+    return result;
+}
+
+/* Disparity of a point at DISTANCE metres, 1/16 px relative to min_disparity. */
+static double disparity_at(const struct plx_pipeline *pipeline, double distance)
+{
+    const struct plx_calibration_info *c = &pipeline->calibration;
+    double pixels = c->fx * c->baseline_m / distance + (c->cx - c->cx_right) - pipeline->params.match.min_disparity;
+    return pixels * PLX_DISPARITY_ONE;
+}
+
+/* The configured distances as disparities. */
+static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_why *why)
+{
+    const struct plx_pipeline_params *params = &pipeline->params;
+    const double largest = params->match.disparities * PLX_DISPARITY_ONE - 1;
+    const double near = disparity_at(pipeline, params->obstacle.range_min_m);
+    const double far = disparity_at(pipeline, params->obstacle.range_max_m);
+
+    if (params->obstacles && (near < 0 || far > largest))
+        return plx_fail(why, PLX_ERR_RANGE,
+                        "obstacles between %g m (disparity %.1f px) and %g m (%.1f px) lie outside the searched %d to %d px; "
+                        "change obstacles.range_*, match.disparities or match.min_disparity",
+                        params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
+                        params->obstacle.range_max_m, far / PLX_DISPARITY_ONE + params->match.min_disparity,
+                        params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
+    pipeline->mask_params = (struct plx_mask_params){
+        .near_disparity = (int)floor(fmin(near, largest)),
+        .far_disparity = (int)ceil(fmax(far, 0)),
+        .infinity = plx_disparity_at_infinity(&pipeline->calibration, params->match.min_disparity),
+        .min_height_um = (int32_t)lround(params->obstacle.min_height_m * 1e6),
+        .max_height_um = (int32_t)lround(params->obstacle.max_height_m * 1e6),
+    };
+    return 0;
+}
+
+static void prepare_ground(struct plx_pipeline *pipeline)
+{
+    const struct plx_calibration_info *c = &pipeline->calibration;
+
+    pipeline->ground_params = (struct plx_ground_params){
+        .enabled = pipeline->params.ground,
+        .disparities = pipeline->params.match.disparities,
+        .min_disparity = pipeline->params.match.min_disparity,
+        .tolerance = pipeline->params.ground_tolerance,
+        .horizon_min = (int)lround(c->cy - c->fy * MAX_LOOK_DOWN),
+        .horizon_max = (int)lround(c->cy + c->fy * MAX_LOOK_UP),
+        .calibration = *c,
+    };
+}
+
+int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
+                        const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
+                        struct plx_why *why)
+{
+    const int width = calibration->rectified_width, height = calibration->rectified_height;
+    int result = plx_pipeline_params_check(params, width, height, why);
+    if (result < 0)
+        return result;
+    struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (!pipeline)
+        return plx_fail(why, PLX_ERR_NOMEM, "no memory for the pipeline");
+
+    pipeline->way = &plx_way_rectified;
+    pipeline->stages = stages;
+    pipeline->params = *params;
+    pipeline->width = width;
+    pipeline->height = height;
+    pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
+    plx_calibration_info(calibration, &pipeline->calibration);
+    prepare_ground(pipeline);
+    plx_alignment_init(&pipeline->alignment, width, height, pipeline->calibration.fy, params->match.min_disparity,
+                       params->match.disparities);
+    result = prepare_ranges(pipeline, why);
+    if (result < 0)
+        goto fail;
+    result = plx_filter_make(params->prefilter_gaussian, params->prefilter_x, params->prefilter_y, &pipeline->filter);
+    if (result == 0)
+        result = plx_pipeline_allocate_frame(pipeline);
+    if (result == 0)
+        result = allocate_images(pipeline);
+    if (result == 0)
+        result = allocate_results(pipeline);
+    if (result == 0)
+        result = prepare_eye(pipeline, calibration, PLX_LEFT);
+    if (result == 0)
+        result = prepare_eye(pipeline, calibration, PLX_RIGHT);
+    if (result == 0)
+        result = plx_tracks_create(&params->track, &pipeline->tracks);
+    if (result < 0) {
+        plx_fail(why, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
+        goto fail;
+    }
+    *ret_pipeline = pipeline;
+    return 0;
+
+fail:
+    plx_pipeline_destroy(pipeline);
+    return result;
+}
+
+void plx_pipeline_destroy(struct plx_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    plx_tracks_destroy(pipeline->tracks);
+    if (pipeline->stages->ops->forget)
+        pipeline->stages->ops->forget(pipeline->stages);
+    for (int i = 0; i < pipeline->buffers; i++)
+        pipeline->stages->ops->free(pipeline->stages, pipeline->buffer[i]);
+    free(pipeline);
+}

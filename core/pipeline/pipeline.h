@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The data's whole way through the stages: raw pair in, published frame out. Used by the engine and by `parallax run`. */
+#ifndef PLX_CORE_PIPELINE_PIPELINE_H
+#define PLX_CORE_PIPELINE_PIPELINE_H
+
+#include <stdbool.h>
+
+#include <parallax/frame.h>
+
+#include "core/calibration.h"
+#include "core/obstacles.h"
+#include "core/stages.h"
+#include "core/tracks.h"
+
+struct plx_pipeline_params {
+    struct plx_match match;
+    int prefilter_x, prefilter_y; /* odd sizes; 1, 1 = off */
+    bool prefilter_gaussian;      /* else box */
+    bool refine;                  /* false: speckle, dense, confidence and temporal are off together */
+    bool dense, confidence;
+    bool right; /* publish the rectified right image too (PLX_PLANE_RIGHT), for recording */
+    struct plx_speckle speckle;
+    struct plx_temporal temporal;
+    bool ground, obstacles;
+    int ground_tolerance; /* 1/16 px */
+    struct plx_obstacle_params obstacle;
+    struct plx_track_params track;
+};
+
+/*
+ * A pipeline is made for rectified frames, from a calibration, or for raw frames, without one. Raw frames hold both pictures as
+ * captured, in 8-bit grey (PLX_PLANE_LEFT and PLX_PLANE_RIGHT), and their histograms; their calibration is all zeros, they have
+ * no disparity, ground and obstacles, and they bear PLX_HEALTH_NOT_CALIBRATED.
+ */
+struct plx_pipeline;
+
+void plx_pipeline_params_default(struct plx_pipeline_params *ret_params);
+
+/* RANGE, UNSUPPORTED with a reason. WIDTH, HEIGHT: the rectified size. */
+int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height, struct plx_why *why);
+
+/* Bytes of one frame (header and planes, page-aligned planes) for these parameters, and its plane table. */
+uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
+                             struct plx_plane ret_plane[PLX_PLANE_COUNT]);
+
+/* The same for raw frames; WIDTH, HEIGHT: of one eye. */
+uint32_t plx_pipeline_layout_raw(int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT]);
+
+/* A view of one plane of FRAME by its own table, which must be right: a frame of this process. Data NULL where it is off. */
+struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id);
+
+/* STAGES and CALIBRATION (checked and rectified) stay the caller's; stages must outlive the pipeline. */
+int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
+                        const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
+                        struct plx_why *why);
+
+/* For raw frames; WIDTH, HEIGHT: of one eye. It has no tracks, but carries their numbers on. */
+int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
+                            struct plx_why *why);
+void plx_pipeline_destroy(struct plx_pipeline *pipeline);
+
+/* Numbers of tracks, as plx_tracks_last and plx_tracks_continue. */
+uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);
+void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
+
+/* Each stage marks its begin in the calling thread's heartbeat (core/heartbeat.h). A backend that queues its work is waited for
+ * in PLX_STAGE_OBSTACLES.
+ *
+ * Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
+ * plx_pipeline_layout or plx_pipeline_layout_raw bytes, memory that the backend reaches. CAPTURE_NS, the left capture time,
+ * drives the tracks; the engine fills what it knows of capture, state and sequence. */
+int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
+                         struct plx_frame *frame);
+
+/* The same in two steps, for who has something to do while a backend that queues its work is busy with it. End follows each
+ * begin that returned 0, and only those. */
+int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
+                       struct plx_frame *frame);
+int plx_pipeline_end(struct plx_pipeline *pipeline);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/files/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+int plx_file_fail(const char *path, struct plx_why *why)
+{
+    static const struct {
+        int number, error;
+    } known[] = {
+        {ENOENT, PLX_ERR_NOT_FOUND}, {ENOTDIR, PLX_ERR_NOT_FOUND}, {EACCES, PLX_ERR_PERMISSION}, {EPERM, PLX_ERR_PERMISSION},
+        {EROFS, PLX_ERR_PERMISSION}, {ENOMEM, PLX_ERR_NOMEM},      {EMFILE, PLX_ERR_NOMEM},      {ENFILE, PLX_ERR_NOMEM},
+    };
+    const int number = errno;
+    int error = PLX_ERR_IO;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].number == number)
+            error = known[i].error;
+    return plx_fail(why, error, "%s: %s", path, strerror(number));
+}
+
+int plx_file_open(const char *path, FILE **ret_file, struct plx_why *why)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer must not hold us */
+    if (fd < 0)
+        return plx_file_fail(path, why);
+    int result = 0;
+    if (fstat(fd, &status) < 0)
+        result = plx_file_fail(path, why);
+    else if (!S_ISREG(status.st_mode))
+        result = plx_fail(why, PLX_ERR_FORMAT, "%s: not a regular file", path);
+    FILE *file = result < 0 ? NULL : fdopen(fd, "rb");
+    if (!file) {
+        result = result < 0 ? result : plx_file_fail(path, why);
+        close(fd);
+        return result;
+    }
+    *ret_file = file;
+    return 0;
+}
+
+int plx_file_create(const char *path, FILE **ret_file, struct plx_why *why)
+{
+    FILE *file = fopen(path, "wbe");
+    if (!file)
+        return plx_file_fail(path, why);
+    *ret_file = file;
+    return 0;
+}
+
+int plx_file_commit(const char *path, FILE *file, int result, struct plx_why *why)
+{
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 && result == 0)
+        result = plx_file_fail(path, why);
+    if (failed && result == 0)
+        result = plx_fail(why, PLX_ERR_IO, "%s: writing failed", path);
+    if (result < 0)
+        unlink(path);
+    return result;
+}

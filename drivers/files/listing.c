@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/files/listing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include <parallax/error.h>
+
+#include "drivers/files/file.h"
+#include "drivers/files/picture.h"
+
+#define MAX_PAIRS 1000000
+#define ONE_LAYOUT "name a directory with only one of them, such as one with links to its folders"
+#define MAX_TIME_S 4e9 /* times.txt may count from any epoch */
+
+static const char *const eye_word[PLX_EYES] = {"left", "right"};
+
+/* Where the eyes' pictures lie; "" = in the directory itself, told apart by the first word of their names. */
+static const struct layout {
+    const char *folder[PLX_EYES];
+    int first_projection;
+} layouts[] = {
+    {{"image_0", "image_1"}, 0},
+    {{"image_2", "image_3"}, 2},
+    {{"left", "right"}, 0},
+    {{"", ""}, 0},
+};
+
+/* Pictures of one eye. */
+struct names {
+    char **name;
+    size_t count, room;
+};
+
+static void free_names(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->name[i]);
+    free(names->name);
+}
+
+static int add_name(struct names *names, const char *name)
+{
+    if (names->count == names->room) {
+        size_t room = names->room ? 2 * names->room : 64;
+        char **larger = realloc(names->name, room * sizeof names->name[0]);
+        if (!larger)
+            return PLX_ERR_NOMEM;
+        names->name = larger;
+        names->room = room;
+    }
+    char *copy = strdup(name);
+    if (!copy)
+        return PLX_ERR_NOMEM;
+    names->name[names->count++] = copy;
+    return 0;
+}
+
+static bool is_picture(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name &&
+           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".pgm") == 0 || strcasecmp(dot, ".jpg") == 0 ||
+            strcasecmp(dot, ".jpeg") == 0);
+}
+
+/* What a name has in common with its counterpart's: all but a leading "left" or "right". */
+static const char *key_of(const char *name)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (strncmp(name, eye_word[eye], strlen(eye_word[eye])) == 0)
+            return name + strlen(eye_word[eye]);
+    return name;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const char *first = *(const char *const *)a, *second = *(const char *const *)b;
+    int order = strverscmp(key_of(first), key_of(second)); /* 2.png before 10.png */
+    return order ? order : strcmp(first, second);
+}
+
+static char *join(const char *directory, const char *folder, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s%s%s", directory, folder, *folder && *name ? "/" : "", name) < 0 ? NULL : path;
+}
+
+static int list_eye(const char *directory, const struct layout *layout, int eye, struct names *names, struct plx_why *why)
+{
+    char *path = join(directory, layout->folder[eye], "");
+    if (!path)
+        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    int result = 0;
+    DIR *folder = opendir(path);
+    if (!folder) {
+        result = plx_file_fail(path, why);
+        goto out;
+    }
+    const bool flat = !*layout->folder[eye];
+    errno = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)); errno = 0) {
+        if (!is_picture(entry->d_name) || (flat && strncmp(entry->d_name, eye_word[eye], strlen(eye_word[eye])) != 0))
+            continue;
+        if (names->count == MAX_PAIRS)
+            result = plx_fail(why, PLX_ERR_RANGE, "%s: more than %d pictures", path, MAX_PAIRS);
+        else if (add_name(names, entry->d_name) < 0)
+            result = plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        if (result < 0)
+            goto out;
+    }
+    if (errno != 0)
+        result = plx_file_fail(path, why);
+    else if (names->count > 0)
+        qsort(names->name, names->count, sizeof names->name[0], compare_names);
+
+out:
+    if (folder)
+        closedir(folder);
+    free(path);
+    return result;
+}
+
+static void leave_out_last(struct plx_listing *listing, const char *path, const char *what)
+{
+    struct plx_listing_pair *pair = &listing->pair[--listing->count];
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        free(pair->path[eye]);
+        pair->path[eye] = NULL;
+    }
+    plx_fail(&listing->note, 0, "%s: %s: the last pair is left out, the recording was cut off there", path, what);
+}
+
+/* Joins the sorted names of both eyes; one that stands alone is an error unless it is the last of all. */
+static int join_names(const char *directory, const struct layout *layout, const struct names names[PLX_EYES],
+                      struct plx_listing *listing, struct plx_why *why)
+{
+    size_t most = names[PLX_LEFT].count > names[PLX_RIGHT].count ? names[PLX_LEFT].count : names[PLX_RIGHT].count;
+    listing->pair = calloc(most, sizeof listing->pair[0]);
+    if (!listing->pair)
+        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    for (size_t i = 0; i < most; i++) {
+        const char *left = i < names[PLX_LEFT].count ? names[PLX_LEFT].name[i] : NULL;
+        const char *right = i < names[PLX_RIGHT].count ? names[PLX_RIGHT].name[i] : NULL;
+        int order = !left ? 1 : !right ? -1 : strverscmp(key_of(left), key_of(right));
+        int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
+        if (order != 0 && i + 1 == most && i > 0) {
+            plx_fail(&listing->note, 0,
+                     "%s: the last picture, %s, is left out: the recording was cut off before its counterpart", directory,
+                     alone == PLX_LEFT ? left : right);
+            break;
+        }
+        if (order != 0)
+            return plx_fail(why, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
+                            layout->folder[alone], *layout->folder[alone] ? "/" : "", alone == PLX_LEFT ? left : right,
+                            eye_word[!alone]);
+        struct plx_listing_pair *pair = &listing->pair[listing->count++];
+        pair->path[PLX_LEFT] = join(directory, layout->folder[PLX_LEFT], left);
+        pair->path[PLX_RIGHT] = join(directory, layout->folder[PLX_RIGHT], right);
+        if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
+            return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    }
+    return 0;
+}
+
+static bool is_folder(const char *directory, const char *name)
+{
+    struct stat status;
+    char *path = join(directory, name, "");
+    bool yes = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    free(path);
+    return yes;
+}
+
+/* True if there are pictures of both eyes in DIRECTORY itself. */
+static bool is_flat(const char *directory)
+{
+    bool seen[PLX_EYES] = {false};
+    DIR *folder = opendir(directory);
+    if (!folder)
+        return false;
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        for (int eye = 0; eye < PLX_EYES; eye++)
+            seen[eye] |= is_picture(entry->d_name) && strncmp(entry->d_name, eye_word[eye], strlen(eye_word[eye])) == 0;
+    closedir(folder);
+    return seen[PLX_LEFT] && seen[PLX_RIGHT];
+}
+
+/* The one layout of which anything is there; the flat one where there is nothing. */
+static int find_layout(const char *directory, const struct layout **ret_layout, struct plx_why *why)
+{
+    const struct layout *found = NULL, *layout = layouts;
+    for (; *layout->folder[PLX_LEFT]; layout++) {
+        bool left = is_folder(directory, layout->folder[PLX_LEFT]), right = is_folder(directory, layout->folder[PLX_RIGHT]);
+        if (left != right)
+            return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: %s/ is there, %s/ beside it is missing", directory,
+                            layout->folder[left ? PLX_LEFT : PLX_RIGHT], layout->folder[left ? PLX_RIGHT : PLX_LEFT]);
+        if (left && found)
+            return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
+                            found->folder[PLX_LEFT], found->folder[PLX_RIGHT], layout->folder[PLX_LEFT],
+                            layout->folder[PLX_RIGHT]);
+        if (left)
+            found = layout;
+    }
+    if (found && is_flat(directory))
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and left* with right* pictures; " ONE_LAYOUT,
+                        directory, found->folder[PLX_LEFT], found->folder[PLX_RIGHT]);
+    *ret_layout = found ? found : layout;
+    return 0;
+}
+
+const char *plx_listing_folder(const char *directory)
+{
+    for (const struct layout *layout = layouts; *layout->folder[PLX_LEFT]; layout++)
+        if (is_folder(directory, layout->folder[PLX_LEFT]))
+            return layout->folder[PLX_LEFT];
+    return NULL;
+}
+
+/* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
+static int check_last(struct plx_listing *listing, struct plx_why *why)
+{
+    struct plx_listing_pair *pair = &listing->pair[listing->count - 1];
+    int result = 0;
+    for (int eye = 0; eye < PLX_EYES && result == 0 && listing->count > 1; eye++) {
+        struct plx_image image;
+        result = plx_picture_read(pair->path[eye], PLX_U8, &image, why);
+        if (result == 0)
+            free(image.data);
+    }
+    if (result != PLX_ERR_FORMAT)
+        return 0; /* what else may be wrong is no sign of an end, and is met again */
+    char *path = strdup(why->text);
+    leave_out_last(listing, path ? path : "a picture", "not whole");
+    free(path);
+    return 0;
+}
+
+/* Line i of times.txt is the time of pair i in seconds; more lines than pairs are fine. */
+static int read_times(const char *directory, struct plx_listing *listing, struct plx_why *why)
+{
+    char line[256], *path = join(directory, "times.txt", "");
+    FILE *file = NULL;
+    int result = path ? plx_file_open(path, &file, why) : plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    if (result == PLX_ERR_NOT_FOUND) { /* then there are none */
+        result = 0;
+        goto out;
+    }
+    if (result < 0)
+        goto out;
+    listing->timed = true;
+    for (int i = 0; i < listing->count && result == 0; i++) {
+        char *rest = line;
+        const bool there = fgets(line, sizeof line, file), whole = there && strchr(line, '\n');
+        double time_s = there ? strtod(line, &rest) : 0.0;
+        if (!whole && feof(file) && i > 0 && i + 1 == listing->count)
+            leave_out_last(listing, path, there ? "the last line has no end" : "the last pair has no line");
+        else if ((!whole && i + 1 < listing->count) || rest == line || rest[strspn(rest, " \t\r\n")] != '\0' ||
+                 !(fabs(time_s) <= MAX_TIME_S))
+            result = plx_fail(why, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, i + 1,
+                              listing->count);
+        else if (i > 0 && time_s <= listing->pair[i - 1].time_s)
+            result = plx_fail(why, PLX_ERR_FORMAT, "%s:%d: the time %.9g s is not later than that of the line before", path,
+                              i + 1, time_s);
+        else
+            listing->pair[i].time_s = time_s;
+    }
+
+out:
+    if (file)
+        fclose(file);
+    free(path);
+    return result;
+}
+
+int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_why *why)
+{
+    struct plx_listing listing = {0};
+    struct names names[PLX_EYES] = {{0}};
+    const struct layout *layout = layouts;
+    int result = find_layout(directory, &layout, why);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
+        result = list_eye(directory, layout, eye, &names[eye], why);
+    if (result < 0)
+        goto out;
+    if (names[PLX_LEFT].count + names[PLX_RIGHT].count == 0) {
+        result = plx_fail(why, PLX_ERR_NOT_FOUND,
+                          "%s: no stereo pairs; expected image_0/ and image_1/, image_2/ and image_3/, left/ and right/, or "
+                          "left* and right* files, PNG, JPEG or PGM",
+                          directory);
+        goto out;
+    }
+    listing.first_projection = layout->first_projection;
+    result = join_names(directory, layout, names, &listing, why);
+    if (result == 0)
+        result = read_times(directory, &listing, why);
+    if (result == 0)
+        result = check_last(&listing, why);
+
+out:
+    free_names(&names[PLX_LEFT]);
+    free_names(&names[PLX_RIGHT]);
+    if (result < 0)
+        plx_listing_close(&listing);
+    else
+        *ret_listing = listing;
+    return result;
+}
+
+void plx_listing_close(struct plx_listing *listing)
+{
+    for (int i = 0; i < listing->count; i++)
+        for (int eye = 0; eye < PLX_EYES; eye++)
+            free(listing->pair[i].path[eye]);
+    free(listing->pair);
+    *listing = (struct plx_listing){0};
+}

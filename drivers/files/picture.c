@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/files/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "drivers/files/file.h"
+#include "drivers/files/jpeg_file.h"
+#include "drivers/files/pgm.h"
+#include "drivers/files/png.h"
+
+struct kind {
+    const char *magic;
+    int (*info)(const char *path, struct plx_picture_info *ret_info, struct plx_why *why);
+    int (*read)(const char *path, struct plx_image *ret_image, struct plx_why *why);
+};
+
+static const struct kind kinds[] = {
+    {"\x89PNG", plx_png_info, plx_png_read},
+    {"P5", plx_pgm_info, plx_pgm_read},
+    {"\xFF\xD8\xFF", plx_jpeg_file_info, plx_jpeg_file_read},
+};
+
+static int find_kind(const char *path, const struct kind **ret_kind, struct plx_why *why)
+{
+    char start[4] = {0};
+    FILE *file;
+    int result = plx_file_open(path, &file, why);
+    if (result < 0)
+        return result;
+    size_t got = fread(start, 1, sizeof start, file);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (failed)
+        return plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
+    if (got == 0)
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: the file is empty, expected a PNG, a JPEG or a binary PGM", path);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(start, kinds[i].magic, strlen(kinds[i].magic)) == 0) {
+            *ret_kind = &kinds[i];
+            return 0;
+        }
+    return plx_fail(why, PLX_ERR_FORMAT, "%s: neither a PNG nor a JPEG nor a binary PGM (P5)", path);
+}
+
+int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
+{
+    const struct kind *kind = NULL;
+    int result = find_kind(path, &kind, why);
+    return result < 0 ? result : kind->info(path, ret_info, why);
+}
+
+/* Copies SRC to DST of the same size, U16 to U8 by its upper bits. */
+static void copy(const struct plx_image *src, const struct plx_image *dst)
+{
+    for (int y = 0; y < src->height; y++) {
+        if (src->type == dst->type) {
+            memcpy(plx_row(dst, y), plx_row(src, y), (size_t)src->width * src->type);
+            continue;
+        }
+        const uint16_t *from = plx_row(src, y);
+        uint8_t *to = plx_row(dst, y);
+        for (int x = 0; x < src->width; x++)
+            to[x] = (uint8_t)(from[x] >> 8);
+    }
+}
+
+static int read_as(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_why *why)
+{
+    const struct kind *kind = NULL;
+    int result = find_kind(path, &kind, why);
+    if (result == 0)
+        result = kind->read(path, ret_image, why);
+    if (result < 0 || ret_image->type == type || type == PLX_U8)
+        return result;
+    free(ret_image->data);
+    return plx_fail(why, PLX_ERR_FORMAT, "%s: 8 bits a pixel, expected 16", path);
+}
+
+int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_why *why)
+{
+    struct plx_image image;
+    if (type != PLX_U8 && type != PLX_U16)
+        return plx_fail(why, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
+    int result = read_as(path, type, &image, why);
+    if (result < 0)
+        return result;
+    if (image.type != type) { /* in place: the upper byte of word i goes to byte i */
+        const struct plx_image bytes = {image.data, image.width, image.height, (size_t)image.width, PLX_U8};
+        copy(&image, &bytes);
+        image = bytes;
+    }
+    *ret_image = image;
+    return 0;
+}
+
+int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_why *why)
+{
+    struct plx_image found;
+    if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16))
+        return plx_fail(why, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
+    int result = read_as(path, image->type, &found, why);
+    if (result < 0)
+        return result;
+    if (plx_same_size(&found, image))
+        copy(&found, image);
+    else
+        result = plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in the picture before", path, found.width,
+                          found.height, image->width, image->height);
+    free(found.data);
+    return result;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recorded pairs as a frame source. A thread decodes ahead; paced, it behaves as a camera does and loses what is not read. */
+#include "drivers/sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+#include "drivers/feed.h"
+#include "drivers/files/kitti.h"
+#include "drivers/files/listing.h"
+#include "drivers/files/picture.h"
+
+#define ROW_ALIGNMENT 64
+#define UNTIMED_RATE_HZ 10.0 /* KITTI's, where there is no times.txt */
+
+struct replay {
+    struct plx_fed_source fed; /* first: a struct plx_source * of this source is a struct replay * */
+    struct plx_listing listing;
+    enum plx_pace pace;
+    bool loop;
+    double period_s; /* from one pair to the next where no time says more, and from the last to the first */
+    enum plx_type type;
+    size_t pitch;
+    bool calibrated;
+    struct plx_calibration_info calibration;
+    char path[];
+};
+
+static struct replay *replay_of(struct plx_source *source)
+{
+    return (struct replay *)source;
+}
+
+/* When pair K of an endless replay is due, seconds after the first. */
+static double due_s(const struct replay *self, uint64_t k)
+{
+    const struct plx_listing *listing = &self->listing;
+    if (!listing->timed || self->pace == PLX_PACE_FIXED)
+        return (double)k * self->period_s;
+    const uint64_t count = (uint64_t)listing->count;
+    const double first_s = listing->pair[0].time_s, span_s = listing->pair[count - 1].time_s - first_s;
+    return (double)(k / count) * (span_s + self->period_s) + listing->pair[k % count].time_s - first_s;
+}
+
+static struct plx_image view(const struct replay *self, void *data)
+{
+    return (struct plx_image){data, self->fed.base.width, self->fed.base.height, self->pitch, self->type};
+}
+
+static int decode(const struct replay *self, const struct plx_listing_pair *pair, void *const data[PLX_EYES],
+                  struct plx_why *why)
+{
+    int result = 0;
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        const struct plx_image image = view(self, data[eye]);
+        result = plx_picture_read_into(pair->path[eye], &image, why);
+    }
+    return result;
+}
+
+static void publish(const struct replay *self, int number, void *const data[PLX_EYES], uint64_t k, int64_t capture_ns)
+{
+    const double file_s = self->listing.pair[k % (uint64_t)self->listing.count].time_s;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_image image = view(self, data[eye]);
+        const struct plx_capture capture = {
+            .capture_ns = capture_ns,
+            .clock_offset_ns = capture_ns - (int64_t)(file_s * PLX_NS_PER_S),
+            .clock = PLX_CLOCK_FILE,
+            .sequence = (uint32_t)k,
+        };
+        plx_feed_publish(self->fed.feed, number, (enum plx_eye)eye, &image, &capture);
+    }
+}
+
+/* In the feed's thread. */
+static int make(struct plx_fed_source *fed, struct plx_why *why)
+{
+    const struct replay *self = replay_of(&fed->base);
+    const uint64_t count = (uint64_t)self->listing.count;
+    const bool paced = self->pace != PLX_PACE_MAXIMUM;
+    const int64_t begun = plx_now_ns();
+    for (uint64_t k = 0; self->loop || k < count; k++) {
+        while (paced && begun + (int64_t)(due_s(self, k + 1) * PLX_NS_PER_S) < plx_now_ns() && (self->loop || k + 1 < count))
+            k++; /* its time is over */
+        void *data[PLX_EYES];
+        int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
+        int number = plx_feed_begin(self->fed.feed, data);
+        if (number >= 0) {
+            int result = decode(self, &self->listing.pair[k % count], data, why);
+            if (result < 0)
+                return result;
+        }
+        if (number == PLX_FEED_STOPPED || (paced && !plx_feed_sleep_until(self->fed.feed, capture_ns)))
+            return PLX_ERR_LOST;
+        if (number >= 0)
+            publish(self, number, data, k, capture_ns);
+    }
+    return plx_fail(why, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->listing.count);
+}
+
+static void destroy(struct plx_source *source)
+{
+    if (!source)
+        return;
+    plx_fed_stop(source);
+    plx_feed_destroy(replay_of(source)->fed.feed);
+    plx_listing_close(&replay_of(source)->listing);
+    free(source);
+}
+
+static int control(struct plx_source *source, uint32_t exposure_us, float gain)
+{
+    (void)source;
+    (void)exposure_us;
+    (void)gain;
+    return PLX_ERR_UNSUPPORTED;
+}
+
+static void range(struct plx_source *source, struct plx_control_range *ret_range)
+{
+    (void)source;
+    memset(ret_range, 0, sizeof *ret_range);
+}
+
+static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
+{
+    const struct replay *self = replay_of(source);
+    if (!self->calibrated)
+        return PLX_ERR_NOT_FOUND;
+    plx_calibration_pinhole(source->width, source->height, &self->calibration, ret_calibration);
+    return 0;
+}
+
+static const struct plx_source_ops replay_ops = {
+    .name = "replay",
+    .destroy = destroy,
+    .start = plx_fed_start,
+    .stop = plx_fed_stop,
+    .next = plx_fed_next,
+    .release = plx_fed_release,
+    .control = control,
+    .range = range,
+    .calibration = calibration,
+};
+
+/* Size and type of all pictures, from the first pair. */
+static int find_size(struct replay *self, struct plx_why *why)
+{
+    struct plx_picture_info info[PLX_EYES];
+    char *const *path = self->listing.pair[0].path;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        int result = plx_picture_info(path[eye], &info[eye], why);
+        if (result < 0)
+            return result;
+    }
+    if (info[PLX_LEFT].width != info[PLX_RIGHT].width || info[PLX_LEFT].height != info[PLX_RIGHT].height)
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
+                        info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
+                        path[PLX_LEFT]);
+    self->fed.base.width = info[PLX_LEFT].width;
+    self->fed.base.height = info[PLX_LEFT].height;
+    self->type = info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type;
+    size_t bytes = (size_t)self->fed.base.width * self->type;
+    self->pitch = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    return 0;
+}
+
+static void find_rate(struct replay *self, double rate_hz)
+{
+    const struct plx_listing *listing = &self->listing;
+    self->period_s = 1.0 / (self->pace == PLX_PACE_FIXED ? rate_hz : UNTIMED_RATE_HZ);
+    if (self->pace != PLX_PACE_FIXED && listing->timed && listing->count > 1)
+        self->period_s = (listing->pair[listing->count - 1].time_s - listing->pair[0].time_s) / (listing->count - 1);
+    self->fed.base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+}
+
+static int find_calibration(struct replay *self, struct plx_why *why)
+{
+    char *path;
+    if (asprintf(&path, "%s/calib.txt", self->path) < 0)
+        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", self->path);
+    int result = plx_kitti_calibration(path, self->listing.first_projection, &self->calibration, why);
+    free(path);
+    self->calibrated = result == 0;
+    if (result == PLX_ERR_NOT_FOUND || result == PLX_ERR_UNSUPPORTED) /* it may come from elsewhere; else pictures stay raw */
+        return 0;
+    return result;
+}
+
+int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
+                      struct plx_why *why)
+{
+    if (options->pace == PLX_PACE_FIXED && !(options->rate_hz >= 0.1 && options->rate_hz <= 1000.0))
+        return plx_fail(why, PLX_ERR_RANGE, "replay: a rate of %g Hz is not within 0.1..1000", options->rate_hz);
+    const size_t length = strlen(options->path) + 1;
+    struct replay *self = calloc(1, sizeof *self + length);
+    if (!self)
+        return plx_fail(why, PLX_ERR_NOMEM, "replay: out of memory");
+    memcpy(self->path, options->path, length);
+    self->fed.base.ops = &replay_ops;
+    self->fed.make = make;
+    self->pace = options->pace;
+    self->loop = options->loop;
+
+    int result = plx_listing_open(options->path, &self->listing, why);
+    if (result == 0)
+        result = find_size(self, why);
+    if (result == 0)
+        result = options->calibrated ? 0 : find_calibration(self, why);
+    if (result < 0)
+        goto fail;
+    self->fed.base.note = self->listing.note;
+    find_rate(self, options->rate_hz);
+    result = plx_feed_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_FEED_WAIT : PLX_FEED_LATEST, PLX_SOURCE_MIN_PAIRS + 2,
+                             self->pitch * (size_t)self->fed.base.height, &self->fed.feed);
+    if (result < 0) {
+        plx_fail(why, result, "%s: out of memory for pictures of %dx%d", self->path, self->fed.base.width,
+                 self->fed.base.height);
+        goto fail;
+    }
+    *ret_source = &self->fed.base;
+    return 0;
+
+fail:
+    destroy(&self->fed.base);
+    return result;
+}

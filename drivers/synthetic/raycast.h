@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rays of one eye into the scene, a row at a time. Internal to the synthetic scene. */
+#ifndef PLX_DRIVERS_SYNTHETIC_RAYCAST_H
+#define PLX_DRIVERS_SYNTHETIC_RAYCAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drivers/synthetic/scene.h"
+
+#define PLX_RAY_LEVELS 32
+#define PLX_RAY_FACES (1 + 3 * PLX_SCENE_MAX_OBJECTS) /* the ground; front, one side and top of each box */
+#define PLX_RAY_FAR_M 250.0                           /* the ground ends here, the background begins */
+
+enum plx_axis { PLX_AXIS_X, PLX_AXIS_Y, PLX_AXIS_Z };
+
+/* What a ray may hit; the values of plx_ray_row.hit. Fronts of objects are FRONT + index, their other faces SIDE + index. */
+enum { PLX_HIT_SKY, PLX_HIT_GROUND, PLX_HIT_FRONT, PLX_HIT_SIDE = PLX_HIT_FRONT + PLX_SCENE_MAX_OBJECTS };
+
+/* A rectangle of one plane of the ground frame: AXIS has the value PLANE on it; S and Q are the other two axes. */
+struct plx_ray_face {
+    enum plx_axis axis, s_axis, q_axis;
+    double plane;
+    float s_min, s_max, q_min, q_max;
+    int x0, x1, y0, y1; /* pixels it may cover, ends excluded */
+    uint8_t hit;
+    float albedo;
+    float s_origin, q_origin;           /* texture coordinates count from here, so that the texture moves with its box */
+    const float *s_density, *q_density; /* texels per metre at each level */
+    float s_stretch, q_stretch;
+    float shift; /* texels: tells the faces' textures apart */
+};
+
+struct plx_ray_view {
+    const struct plx_scene *scene;
+    double rotation[9]; /* camera axes -> ground frame, row-major */
+    double origin[3];   /* of this eye in the ground frame */
+    double cx;
+    float across[PLX_RAY_LEVELS], along[PLX_RAY_LEVELS]; /* texels per metre: facing the camera, receding */
+    struct plx_ray_face face[PLX_RAY_FACES];
+    int face_count;
+};
+
+/* One row of pixels; arrays of the image's width, the caller's. */
+struct plx_ray_row {
+    float *radiance;      /* at light 1; 1 = white under full exposure */
+    float *inverse_depth; /* 1/m along the optical axis */
+    uint8_t *hit;
+};
+
+/* The ground frame of SCENE against the left camera. */
+void plx_ray_rotation(const struct plx_scene *scene, double ret_rotation[9]);
+
+/* Where OBJECT is TIME_S after the start: x, z of its front face, and its velocity then. */
+void plx_ray_object_at(const struct plx_scene_object *object, double time_s, double *ret_x, double *ret_z, double *ret_vx,
+                       double *ret_vz);
+
+/* Pixel of the point (X, Y, Z) of the ground frame; false if it lies behind the camera. */
+bool plx_ray_project(const struct plx_ray_view *view, const double point[3], double *ret_u, double *ret_v);
+
+void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene, double time_s, enum plx_eye eye);
+void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scene's contents, its sensor and its truth; drivers/synthetic/raycast.c finds what each pixel sees. */
+#include "drivers/synthetic/scene.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "drivers/synthetic/raycast.h"
+#include "drivers/synthetic/texture.h"
+
+#define FULL_EXPOSURE_US 10000.0 /* at gain 1 and light 1, radiance 1 is white */
+#define NOISE_STEPS 4096         /* quantiles of the normal distribution */
+
+static float normal_quantile[NOISE_STEPS];
+static pthread_once_t normal_once = PTHREAD_ONCE_INIT;
+
+void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene)
+{
+    static const struct plx_scene_object object[] = {
+        /* x, z, width, height, depth, vx, vz, period */
+        {-1.2, 3.2, 0.6, 0.8, 0.5, 0.25, 0.0, 20.0},  /* a low box that passes in front */
+        {1.5, 7.0, 1.0, 1.3, 0.8, 0.0, -0.30, 16.0},  /* one that comes and goes */
+        {-1.9, 4.8, 0.15, 1.8, 0.15, 0.0, 0.0, 0.0},  /* a pole */
+        {4.5, 8.6, 0.2, 2.0, 0.2, 0.0, 0.0, 0.0},     /* a pole further off */
+        {-4.0, 11.0, 1.6, 1.4, 1.0, 0.50, 0.0, 24.0}, /* a large box that crosses far away */
+    };
+    memset(ret_scene, 0, sizeof *ret_scene);
+    ret_scene->width = width;
+    ret_scene->height = height;
+    double focal = 0.8 * width, cx = 0.5 * (width - 1), cy = 0.5 * (height - 1);
+    ret_scene->calibration = (struct plx_calibration_info){focal, focal, cx, cy, cx, 0.12};
+    ret_scene->camera_height_m = 1.0;
+    ret_scene->pitch_rad = 0.10;
+    ret_scene->roll_rad = 0.015;
+    ret_scene->noise = 1.5;
+    ret_scene->light = 1.0;
+    ret_scene->seed = seed;
+    ret_scene->object_count = (int)(sizeof object / sizeof object[0]);
+    memcpy(ret_scene->object, object, sizeof object);
+}
+
+static bool between(double value, double low, double high)
+{
+    return value >= low && value <= high; /* false for NAN */
+}
+
+static int check_object(const struct plx_scene_object *object, int index, struct plx_why *why)
+{
+    const double size[3] = {object->width, object->height, object->depth};
+    for (int i = 0; i < 3; i++)
+        if (!between(size[i], 1e-3, 100.0))
+            return plx_fail(why, PLX_ERR_RANGE, "scene object %d: a size of %g m is not within 0.001..100", index, size[i]);
+    if (!between(fabs(object->x), 0.0, 1e4) || !between(fabs(object->z), 0.0, 1e4))
+        return plx_fail(why, PLX_ERR_RANGE, "scene object %d: it stands at (%g, %g) m, beyond 10 km", index, object->x,
+                        object->z);
+    if (!between(fabs(object->vx), 0.0, 1e3) || !between(fabs(object->vz), 0.0, 1e3) || !between(object->period_s, 0.0, 1e6))
+        return plx_fail(why, PLX_ERR_RANGE, "scene object %d: speeds are within 1000 m/s, periods within 0..1e6 s", index);
+    return 0;
+}
+
+int plx_scene_check(const struct plx_scene *scene, struct plx_why *why)
+{
+    const struct plx_calibration_info *info = &scene->calibration;
+    if (scene->width < 1 || scene->width > PLX_MAX_SIDE || scene->height < 1 || scene->height > PLX_MAX_SIDE)
+        return plx_fail(why, PLX_ERR_RANGE, "scene size %dx%d: expected 1..%d pixels a side", scene->width, scene->height,
+                        PLX_MAX_SIDE);
+    if (!between(info->fx, 0.1, 1e5) || !between(info->fy, 0.1, 1e5) || !between(fabs(info->cx), 0.0, 1e5) ||
+        !between(fabs(info->cy), 0.0, 1e5) || !between(fabs(info->cx_right), 0.0, 1e5) ||
+        !between(info->baseline_m, 1e-4, 10.0))
+        return plx_fail(why, PLX_ERR_RANGE,
+                        "scene calibration: focal lengths are within 0.1..1e5 px, baselines within 0.0001..10 m");
+    if (!between(scene->camera_height_m, 0.01, 1000.0) || !between(fabs(scene->pitch_rad), 0.0, 1.5) ||
+        !between(fabs(scene->roll_rad), 0.0, 3.2))
+        return plx_fail(why, PLX_ERR_RANGE, "scene camera: height is within 0.01..1000 m, pitch within -1.5..1.5 rad");
+    if (!between(scene->noise, 0.0, 255.0) || !between(scene->light, 0.0, 1e9))
+        return plx_fail(why, PLX_ERR_RANGE, "scene: noise %g is not within 0..255 or light %g not within 0..1e9", scene->noise,
+                        scene->light);
+    if (scene->object_count < 0 || scene->object_count > PLX_SCENE_MAX_OBJECTS)
+        return plx_fail(why, PLX_ERR_RANGE, "scene: %d objects, expected 0..%d", scene->object_count, PLX_SCENE_MAX_OBJECTS);
+    for (int i = 0; i < scene->object_count; i++)
+        if (check_object(&scene->object[i], i, why) < 0)
+            return PLX_ERR_RANGE;
+    return 0;
+}
+
+/* The quantiles at the middles of NOISE_STEPS equal parts, by bisection of the distribution function. */
+static void make_normal(void)
+{
+    for (int i = 0; i < NOISE_STEPS; i++) {
+        double wanted = (i + 0.5) / NOISE_STEPS, low = -6.0, high = 6.0;
+        for (int step = 0; step < 40; step++) {
+            double middle = 0.5 * (low + high);
+            if (0.5 * erfc(-middle * M_SQRT1_2) < wanted)
+                low = middle;
+            else
+                high = middle;
+        }
+        normal_quantile[i] = (float)(0.5 * (low + high));
+    }
+}
+
+/* One hash serves five pixels, 12 bits each. */
+#define PIXELS_PER_HASH 5
+
+static void expose_row(const float *radiance, int width, float scale, float sigma, uint64_t key, uint8_t *grey)
+{
+    for (int x = 0; x < width; x += PIXELS_PER_HASH) {
+        uint64_t bits = plx_hash(key + (uint64_t)x);
+        int end = x + PIXELS_PER_HASH < width ? x + PIXELS_PER_HASH : width;
+        for (int i = x; i < end; i++, bits >>= 12) {
+            float value = radiance[i] * scale + sigma * normal_quantile[bits & (NOISE_STEPS - 1)] + 0.5f;
+            grey[i] = (uint8_t)(value < 0.0f ? 0.0f : value > 255.0f ? 255.0f : value);
+        }
+    }
+}
+
+int plx_scene_render(const struct plx_scene *scene, double time_s, uint32_t frame_index, enum plx_eye eye, uint32_t exposure_us,
+                     double gain, const struct plx_image *ret_image)
+{
+    if (!scene || !plx_image_ok(ret_image, PLX_U8) || ret_image->width != scene->width || ret_image->height != scene->height ||
+        (eye != PLX_LEFT && eye != PLX_RIGHT))
+        return PLX_ERR_ARG;
+    if (plx_scene_check(scene, NULL) < 0 || !isfinite(time_s) || !between(gain, 0.0, 1e6))
+        return PLX_ERR_RANGE;
+    pthread_once(&normal_once, make_normal);
+
+    float radiance[PLX_MAX_SIDE], inverse_depth[PLX_MAX_SIDE];
+    uint8_t hit[PLX_MAX_SIDE];
+    const struct plx_ray_row row = {radiance, inverse_depth, hit};
+    struct plx_ray_view view;
+    plx_ray_view_init(&view, scene, time_s, eye);
+    float scale = (float)(255.0 * scene->light * exposure_us / FULL_EXPOSURE_US * gain);
+    uint64_t key = plx_hash(plx_hash(scene->seed) + ((uint64_t)frame_index << 1 | (uint64_t)eye));
+    for (int y = 0; y < scene->height; y++) {
+        plx_ray_cast(&view, y, &row);
+        expose_row(radiance, scene->width, scale, (float)scene->noise, plx_hash(key + (uint64_t)y), plx_row(ret_image, y));
+    }
+    return 0;
+}
+
+/* --- truth ---------------------------------------------------------------------------------------------------------- */
+
+/* Pixels of one surface seen so far. */
+struct seen {
+    int64_t pixels;
+    int x0, y0, x1, y1; /* inclusive */
+};
+
+static void see(struct seen *seen, int x, int y)
+{
+    if (seen->pixels == 0)
+        *seen = (struct seen){0, x, y, x, y};
+    seen->pixels++;
+    seen->x0 = x < seen->x0 ? x : seen->x0;
+    seen->x1 = x > seen->x1 ? x : seen->x1;
+    seen->y1 = y;
+}
+
+static void disparity_row(const struct plx_scene *scene, const struct plx_ray_row *row, uint16_t *disparity)
+{
+    const struct plx_calibration_info *info = &scene->calibration;
+    for (int x = 0; x < scene->width; x++) {
+        double pixels = info->fx * info->baseline_m * (double)row->inverse_depth[x] + info->cx - info->cx_right;
+        double value = floor(pixels * PLX_DISPARITY_ONE + 0.5);
+        disparity[x] = row->hit[x] == PLX_HIT_SKY || !between(value, 0.0, 65534.0) ? PLX_DISPARITY_INVALID : (uint16_t)value;
+    }
+}
+
+/* Area in pixels of the projected front face, the part outside the image included (shoelace formula); 0 if behind. */
+static double front_area(const struct plx_ray_view *view, const struct plx_scene_object *object, double x, double z)
+{
+    static const double corner[4][2] = {{-0.5, 0.0}, {0.5, 0.0}, {0.5, -1.0}, {-0.5, -1.0}};
+    double u[4], v[4], twice = 0.0;
+    for (int i = 0; i < 4; i++) {
+        const double point[3] = {x + corner[i][0] * object->width, corner[i][1] * object->height, z};
+        if (!plx_ray_project(view, point, &u[i], &v[i]))
+            return 0.0;
+    }
+    for (int i = 0; i < 4; i++)
+        twice += u[i] * v[(i + 1) % 4] - u[(i + 1) % 4] * v[i];
+    return 0.5 * fabs(twice);
+}
+
+static void describe(const struct plx_ray_view *view, int index, double time_s, const struct seen *front,
+                     const struct seen *side, struct plx_scene_truth_object *ret)
+{
+    const struct plx_scene_object *object = &view->scene->object[index];
+    const double *r = view->rotation;
+    double x, z, vx, vz;
+    plx_ray_object_at(object, time_s, &x, &z, &vx, &vz);
+    double y = view->scene->camera_height_m - 0.5 * object->height;
+    memset(ret, 0, sizeof *ret);
+    ret->index = index;
+    ret->x = r[0] * x + r[3] * y + r[6] * z;
+    ret->y = r[1] * x + r[4] * y + r[7] * z;
+    ret->z = r[2] * x + r[5] * y + r[8] * z;
+    ret->width = object->width;
+    ret->height = object->height;
+    for (int axis = 0; axis < 3; axis++)
+        ret->velocity[axis] = r[axis] * vx + r[6 + axis] * vz;
+    double area = front_area(view, object, x, z);
+    ret->visible_ratio = area > 0.0 ? fmin(1.0, (double)front->pixels / area) : 0.0;
+    if (front->pixels > 0) {
+        ret->box_x = front->x0;
+        ret->box_y = front->y0;
+        ret->box_width = front->x1 - front->x0 + 1;
+        ret->box_height = front->y1 - front->y0 + 1;
+    }
+    const struct seen *a = front->pixels > 0 ? front : side, *b = side->pixels > 0 ? side : front;
+    if (a->pixels > 0) {
+        ret->full_x = a->x0 < b->x0 ? a->x0 : b->x0;
+        ret->full_y = a->y0 < b->y0 ? a->y0 : b->y0;
+        ret->full_width = (a->x1 > b->x1 ? a->x1 : b->x1) - ret->full_x + 1;
+        ret->full_height = (a->y1 > b->y1 ? a->y1 : b->y1) - ret->full_y + 1;
+    }
+}
+
+int plx_scene_truth(const struct plx_scene *scene, double time_s, const struct plx_image *ret_disparity,
+                    struct plx_scene_truth *ret_truth)
+{
+    if (!scene || (ret_disparity && (!plx_image_ok(ret_disparity, PLX_U16) || ret_disparity->width != scene->width ||
+                                     ret_disparity->height != scene->height)))
+        return PLX_ERR_ARG;
+    if (plx_scene_check(scene, NULL) < 0 || !isfinite(time_s))
+        return PLX_ERR_RANGE;
+
+    float radiance[PLX_MAX_SIDE], inverse_depth[PLX_MAX_SIDE];
+    uint8_t hit[PLX_MAX_SIDE];
+    const struct plx_ray_row row = {radiance, inverse_depth, hit};
+    struct seen seen[PLX_HIT_SIDE + PLX_SCENE_MAX_OBJECTS] = {0};
+    struct plx_ray_view view;
+    plx_ray_view_init(&view, scene, time_s, PLX_LEFT);
+    for (int y = 0; y < scene->height; y++) {
+        plx_ray_cast(&view, y, &row);
+        for (int x = 0; x < scene->width; x++)
+            if (hit[x] >= PLX_HIT_FRONT)
+                see(&seen[hit[x]], x, y);
+        if (ret_disparity)
+            disparity_row(scene, &row, plx_row(ret_disparity, y));
+    }
+    if (ret_truth) {
+        ret_truth->object_count = scene->object_count;
+        for (int i = 0; i < scene->object_count; i++)
+            describe(&view, i, time_s, &seen[PLX_HIT_FRONT + i], &seen[PLX_HIT_SIDE + i], &ret_truth->object[i]);
+    }
+    return 0;
+}

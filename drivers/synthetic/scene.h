@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A textured 3-D scene with known answers: tilted ground, boxes and poles that move, seen by a noisy stereo pair. */
+#ifndef PLX_DRIVERS_SYNTHETIC_SCENE_H
+#define PLX_DRIVERS_SYNTHETIC_SCENE_H
+
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+#include "core/image.h"
+#include "core/why.h"
+
+#define PLX_SCENE_MAX_OBJECTS 16
+
+/* An upright box (a pole is a thin one) standing on the ground. Ground frame: X right, Y down, Z forward from the point
+ * below the camera, metres. It moves with a constant velocity; with a period it goes to and fro: half of PERIOD_S out, half of
+ * it back the same way at the same speed. 0 = it goes on for ever. */
+struct plx_scene_object {
+    double x, z; /* centre of the face turned to the camera, at time 0 */
+    double width, height, depth;
+    double vx, vz; /* m/s */
+    double period_s;
+};
+
+struct plx_scene {
+    int width, height; /* image, pixels */
+    struct plx_calibration_info calibration;
+    double camera_height_m, pitch_rad, roll_rad;
+    double noise; /* standard deviation, grey levels, after gain */
+    double light; /* scene brightness; 1: exposure 10 ms at gain 1 gives a well exposed picture */
+    uint64_t seed;
+    int object_count;
+    struct plx_scene_object object[PLX_SCENE_MAX_OBJECTS];
+};
+
+/* What is truly there at one time. */
+struct plx_scene_truth {
+    int object_count;
+    struct plx_scene_truth_object {
+        int index;                                   /* into scene.object */
+        double x, y, z;                              /* centre of the front face, camera axes, metres */
+        double width, height;                        /* metres */
+        double velocity[3];                          /* camera axes, m/s */
+        double visible_ratio;                        /* of its front face: inside the left image and not hidden, 0..1 */
+        int box_x, box_y, box_width, box_height;     /* pixels of its front face that are visible; 0 wide if there are none */
+        int full_x, full_y, full_width, full_height; /* the same of the whole box, sides and top included */
+    } object[PLX_SCENE_MAX_OBJECTS];
+};
+
+/* The embedded demonstration scene at any size. */
+void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
+
+/* RANGE, with the reason, if a number of SCENE is not finite or beyond what can be drawn. */
+int plx_scene_check(const struct plx_scene *scene, struct plx_why *why);
+
+/* Renders EYE at TIME_S with EXPOSURE_US and GAIN into image U8 [height][width]: the same bits at every call. FRAME_INDEX and
+ * the scene's seed make the noise. grey = clamp(255 radiance light exposure / 10 ms gain + noise). Thread-safe. ARG, RANGE. */
+int plx_scene_render(const struct plx_scene *scene, double time_s, uint32_t frame_index, enum plx_eye eye, uint32_t exposure_us,
+                     double gain, const struct plx_image *ret_image);
+
+/* True disparity of the left image in 1/16 px, relative to a min_disparity of 0 (U16, 0xFFFF = sky, or beyond the range of the
+ * type), whether or not the right eye sees the point too; and the objects, all of them, in the scene's order. Either may be
+ * NULL. ARG, RANGE. */
+int plx_scene_truth(const struct plx_scene *scene, double time_s, const struct plx_image *ret_disparity,
+                    struct plx_scene_truth *ret_truth);
+
+#endif

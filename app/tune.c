@@ -20,7 +20,7 @@ enum { VERSION, DEVICE, PICTURE, MATCH, LINES, MS, KEYS };
 static const char *const key[KEYS] = {"version", "device", "picture", "match", "lines", "ms"};
 
 /* Everything that the time of a choice depends on. */
-static void describe(const struct plx_tune_for *what, char value[KEYS][WORDS])
+static void describe(const struct plx_tune_conditions *what, char value[KEYS][WORDS])
 {
     const struct plx_match *match = what->match;
     snprintf(value[VERSION], WORDS, "%s", plx_version);
@@ -40,14 +40,14 @@ static int fail_here(struct plx_why *why, const char *path)
     return plx_fail(why, result, "%s cannot be written: %s", path, strerror(error));
 }
 
-int plx_tune_save(const char *path, const struct plx_tune_for *what, int choice, double ms, struct plx_why *why)
+int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int choice, double ms, struct plx_why *why)
 {
     char value[KEYS][WORDS], temporary[PATH_MAX];
 
     if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
         return plx_fail(why, PLX_ERR_RANGE, "%s: the path is too long", path);
     describe(what, value);
-    snprintf(value[LINES], WORDS, "%s", plx_gpu_choice_name(choice));
+    snprintf(value[LINES], WORDS, "%s", plx_gpu_schedule_name(choice));
     snprintf(value[MS], WORDS, "%.4f", ms);
     FILE *file = fopen(temporary, "we");
     if (!file)
@@ -67,14 +67,14 @@ int plx_tune_save(const char *path, const struct plx_tune_for *what, int choice,
 
 static int choice_named(const char *name)
 {
-    for (int choice = 0; choice < PLX_GPU_CHOICES; choice++)
-        if (plx_gpu_choice_name(choice) && strcmp(plx_gpu_choice_name(choice), name) == 0)
+    for (int choice = 0; choice < PLX_GPU_SCHEDULES; choice++)
+        if (plx_gpu_schedule_name(choice) && strcmp(plx_gpu_schedule_name(choice), name) == 0)
             return choice;
     return -1;
 }
 
 /* What YAML says of WHAT: a choice. */
-static int look_up(const struct plx_yaml *yaml, const struct plx_tune_for *what, int *ret_choice, struct plx_why *why)
+static int look_up(const struct plx_yaml *yaml, const struct plx_tune_conditions *what, int *ret_choice, struct plx_why *why)
 {
     const struct plx_yaml_node *root = plx_yaml_root(yaml), *node = NULL;
     char value[KEYS][WORDS];
@@ -98,7 +98,7 @@ static int look_up(const struct plx_yaml *yaml, const struct plx_tune_for *what,
     return 0;
 }
 
-int plx_tune_load(const char *path, const struct plx_tune_for *what, int *ret_choice, struct plx_why *why)
+int plx_tune_load(const char *path, const struct plx_tune_conditions *what, int *ret_choice, struct plx_why *why)
 {
     struct plx_yaml *yaml = NULL;
 

@@ -8,7 +8,7 @@
 #define PLX_TUNE_FILE "/var/lib/parallax/tune.yaml"
 
 /* What a measurement holds for: these pictures, matched like this, on this GPU, by this version of the program. */
-struct plx_tune_for {
+struct plx_tune_conditions {
     const char *device; /* plx_gpu_device */
     int width, height;
     const struct plx_match *match;
@@ -16,12 +16,12 @@ struct plx_tune_for {
 
 /* Writes CHOICE, which took MS, into the file at PATH, whole or not at all. IO, PERMISSION, NOT_FOUND (the directory), RANGE.
  */
-int plx_tune_save(const char *path, const struct plx_tune_for *what, int choice, double ms, struct plx_why *why);
+int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int choice, double ms, struct plx_why *why);
 
 /*
  * The choice that the file at PATH names. NOT_FOUND (there is none), FORMAT (no such file), UNSUPPORTED (for another GPU,
  * version, picture or way of matching), IO, PERMISSION; WHY then has a sentence, with the place in the file.
  */
-int plx_tune_load(const char *path, const struct plx_tune_for *what, int *ret_choice, struct plx_why *why);
+int plx_tune_load(const char *path, const struct plx_tune_conditions *what, int *ret_choice, struct plx_why *why);
 
 #endif

@@ -46,20 +46,21 @@ static double refined(const struct plx_region *r, const struct plx_refined *part
     if (part->weight == 0)
         return otherwise;
     const double disparity = (double)part->sum / (double)part->weight;
-    return disparity > (double)r->p05 - PLX_FACE_DEPTH && disparity < (double)r->p95 + PLX_FACE_DEPTH ? disparity : otherwise;
+    return disparity > (double)r->p05 - PLX_INTERIOR_DEPTH && disparity < (double)r->p95 + PLX_INTERIOR_DEPTH ? disparity
+                                                                                                              : otherwise;
 }
 
-/* Disparity of the face: refined where there is texture to go by, else the mean of what matching found. */
-static double face_disparity(const struct plx_region *r)
+/* Disparity of the interior: refined where there is texture to go by, else the mean of what matching found. */
+static double interior_disparity(const struct plx_region *r)
 {
-    const double mean = (double)r->face_sum / r->face_area;
-    return r->face.weight >= LEAST_TEXTURE * (int64_t)r->face_area ? refined(r, &r->face, mean) : mean;
+    const double mean = (double)r->interior_sum_d / r->interior_area;
+    return r->interior.weight >= LEAST_TEXTURE * (int64_t)r->interior_area ? refined(r, &r->interior, mean) : mean;
 }
 
-/* Disparity at one side of the region; the face's where the region is too narrow. */
-static double side_disparity(const struct plx_region *r, const struct plx_refined *side, double face)
+/* Disparity at one side of the region; the interior's where the region is too narrow. */
+static double side_disparity(const struct plx_region *r, const struct plx_refined *side, double interior)
 {
-    return r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP ? face : refined(r, side, face);
+    return r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP ? interior : refined(r, side, interior);
 }
 
 /* False if it is no thing. */
@@ -67,16 +68,16 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
                     struct plx_obstacle *ret)
 {
     const struct plx_calibration_info *c = rig->calibration;
-    if (r->area == 0 || r->face_area == 0 || r->p05 <= rig->infinity)
+    if (r->area == 0 || r->interior_area == 0 || r->p05 <= rig->infinity)
         return false;
-    const double face = face_disparity(r);
-    const double left = side_disparity(r, &r->left, face), right = side_disparity(r, &r->right, face);
-    if (fmin(face, fmin(left, right)) <= rig->infinity)
+    const double interior = interior_disparity(r);
+    const double left = side_disparity(r, &r->left, interior), right = side_disparity(r, &r->right, interior);
+    if (fmin(interior, fmin(left, right)) <= rig->infinity)
         return false;
-    const double z = depth_at(rig, face), near = depth_at(rig, r->p95), far = depth_at(rig, r->p05);
+    const double z = depth_at(rig, interior), near = depth_at(rig, r->p95), far = depth_at(rig, r->p05);
     const double x0 = (r->inner_x0 - 0.5 + FATTENING_PX - c->cx) / c->fx * depth_at(rig, left);
     const double x1 = (r->inner_x1 + 0.5 - FATTENING_PX - c->cx) / c->fx * depth_at(rig, right);
-    const double u = (double)r->face_x / r->face_area, v = (double)r->face_y / r->face_area;
+    const double u = (double)r->interior_sum_x / r->interior_area, v = (double)r->interior_sum_y / r->interior_area;
     const double height = (r->inner_y1 - r->inner_y0 + 1) / c->fy * z;
     const double box = (double)(r->x1 - r->x0 + 1) * (r->y1 - r->y0 + 1);
     if (x1 - x0 < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
@@ -98,7 +99,7 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
         .extent_m = {(float)(x1 - x0), (float)height, (float)(far - near)},
         .height_m = ground->valid ? (float)height_at(rig, ground, u, r->inner_y0, z) : 0,
         .valid_ratio = (float)(r->area / box),
-        .confidence = (float)(r->face_area / box),
+        .confidence = (float)(r->interior_area / box),
     };
     return true;
 }

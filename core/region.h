@@ -19,7 +19,7 @@ struct plx_region_input {
 };
 
 /* A disparity that the images themselves refine, in 1/16 px relative to min_disparity: sum / weight, weight 0 where there is
- * nothing to go by. Matching draws surfaces that face the camera towards whole disparities (the smoothness of semi-global
+ * nothing to go by. Matching draws surfaces that interior the camera towards whole disparities (the smoothness of semi-global
  * matching does); the shift that makes the two images agree best over many pixels (Lucas and Kanade 1981) does not. */
 struct plx_refined {
     int64_t weight; /* sum of g g, g = left(x + 1) - left(x - 1) */
@@ -28,20 +28,21 @@ struct plx_refined {
 
 /* Sums over one region; disparities in 1/16 px relative to min_disparity. Percentile p of n sorted values is element
  * (n - 1) p / 100. The inner box leaves out columns (rows) that hold less than half as many pixels as the fullest one: frayed
- * edges do not count as width. The face is the part turned to the camera: disparity within PLX_FACE_DEPTH of the median. */
-#define PLX_FACE_DEPTH 8 /* 1/16 px */
+ * edges do not count as width. The interior is the part turned to the camera: disparity within PLX_INTERIOR_DEPTH of the
+ * median. */
+#define PLX_INTERIOR_DEPTH 8 /* 1/16 px */
 
 struct plx_region {
     uint32_t label, area;
     uint32_t first; /* raster index y * width + x of its first pixel */
-    uint32_t face_area;
+    uint32_t interior_area;
     int32_t x0, y0, x1, y1; /* inclusive box */
     int32_t inner_x0, inner_y0, inner_x1, inner_y1;
     uint64_t sum_x, sum_y;
-    uint64_t face_sum, face_x, face_y; /* of the face's disparities, columns and rows */
-    struct plx_refined face;           /* the face's disparity */
-    struct plx_refined left, right;    /* of the strips along the inner box's left and right side */
-    uint32_t median, p95, p05;         /* percentiles of disparity */
+    uint64_t interior_sum_d, interior_sum_x, interior_sum_y; /* of the interior's disparities, columns and rows */
+    struct plx_refined interior;                             /* the interior's disparity */
+    struct plx_refined left, right;                          /* of the strips along the inner box's left and right side */
+    uint32_t median, p95, p05;                               /* percentiles of disparity */
     uint32_t reserved;
 };
 

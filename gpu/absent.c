@@ -19,13 +19,13 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
 }
 
 /* Nobody has stages of this backend to call the rest with. */
-const char *plx_gpu_choice_name(int choice)
+const char *plx_gpu_schedule_name(int choice)
 {
     (void)choice;
     return NULL;
 }
 
-int plx_gpu_choose(struct plx_stages *stages, int choice)
+int plx_gpu_set_schedule(struct plx_stages *stages, int choice)
 {
     (void)stages;
     (void)choice;
@@ -43,7 +43,7 @@ void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const 
 }
 
 int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
-                 double ret_ms[PLX_GPU_CHOICES])
+                 double ret_ms[PLX_GPU_SCHEDULES])
 {
     (void)stages;
     (void)width;

@@ -25,11 +25,11 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
  * How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
  * The backend chooses by itself, unless it is told.
  */
-#define PLX_GPU_CHOICES 3
-const char *plx_gpu_choice_name(int choice); /* NULL if there is none */
+#define PLX_GPU_SCHEDULES 3
+const char *plx_gpu_schedule_name(int choice); /* NULL if there is none */
 
 /* From now on CHOICE; by itself again if it is below 0. ARG if there is none. STAGES is this backend's. */
-int plx_gpu_choose(struct plx_stages *stages, int choice);
+int plx_gpu_set_schedule(struct plx_stages *stages, int choice);
 
 struct plx_gpu_plan {
     int choice;
@@ -47,7 +47,7 @@ void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const 
  * limits given at creation), NOMEM, LOST.
  */
 int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
-                 double ret_ms[PLX_GPU_CHOICES]);
+                 double ret_ms[PLX_GPU_SCHEDULES]);
 
 /* The GPU that is used, e.g. "NVIDIA H200, 132 multiprocessors". Lives as long as STAGES. */
 const char *plx_gpu_device(const struct plx_stages *stages);

@@ -81,7 +81,7 @@ int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
 #define PLX_LAUNCHED(gpu, kernel) plx_gpu_check(gpu, cudaGetLastError(), #kernel)
 
 /* probe.cu: true if this program holds machine code for the current device. FOLLOWS: and its kernels follow: follow.cuh. */
-bool plx_gpu_runs_here(bool *ret_follows);
+bool plx_gpu_has_machine_code(bool *ret_follows);
 
 /* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The colour map, and disparity seen through it. */
-#include "app/cli/canvas.h"
+#include "app/cli/draw.h"
 
 #include <math.h>
 
@@ -20,10 +20,10 @@ static uint8_t channel(const double coefficient[6], double t)
     return value <= 0 ? 0 : value >= 1 ? 255 : (uint8_t)lround(value * 255);
 }
 
-struct plx_colour plx_colour_map(double t)
+struct plx_rgb plx_colour_map(double t)
 {
     t = t > 0 ? t < 1 ? t : 1 : 0; /* NAN gives 0 */
-    return (struct plx_colour){channel(turbo[0], t), channel(turbo[1], t), channel(turbo[2], t)};
+    return (struct plx_rgb){channel(turbo[0], t), channel(turbo[1], t), channel(turbo[2], t)};
 }
 
 /* Whole pixels of the disparity below which 99 % of the valid ones lie; at least 1. */
@@ -47,14 +47,14 @@ static int percentile_99(const struct plx_image *disparity)
     return 0x1000;
 }
 
-void plx_canvas_disparity(struct plx_canvas *canvas, const struct plx_image *disparity)
+void plx_draw_disparity(struct plx_rgb_image *canvas, const struct plx_image *disparity)
 {
     const double first = 0.07; /* what is darker in the map could be taken for invalid */
     double scale = (1 - first) / (percentile_99(disparity) * PLX_DISPARITY_ONE);
     for (int y = 0; y < canvas->height; y++) {
         const uint16_t *row = plx_row(disparity, y);
-        struct plx_colour *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
+        struct plx_rgb *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
         for (int x = 0; x < canvas->width; x++)
-            out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_colour){0, 0, 0} : plx_colour_map(first + row[x] * scale);
+            out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_rgb){0, 0, 0} : plx_colour_map(first + row[x] * scale);
     }
 }

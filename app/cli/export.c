@@ -66,7 +66,7 @@ static unsigned long write_points(FILE *out, const struct plx_view *view)
             float point[3];
             if (plx_point(view, x, y, point) != 0)
                 continue;
-            const struct plx_colour colour = {grey[x], grey[x], grey[x]};
+            const struct plx_rgb colour = {grey[x], grey[x], grey[x]};
             if (out) {
                 fwrite(point, sizeof point, 1, out);
                 fwrite(&colour, sizeof colour, 1, out);
@@ -107,7 +107,7 @@ struct plx_view plx_export_view(const struct plx_frame *frame)
     return view;
 }
 
-int plx_export_canvas(const char *path, const struct plx_canvas *canvas, struct plx_why *why)
+int plx_export_rgb_image(const char *path, const struct plx_rgb_image *canvas, struct plx_why *why)
 {
     const struct plx_image image = {canvas->pixel, 3 * canvas->width, canvas->height, 3 * (size_t)canvas->width, PLX_U8};
     return plx_png_write_rgb(path, &image, why);

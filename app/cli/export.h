@@ -11,7 +11,7 @@
 
 #include <parallax/client.h>
 
-#include "app/cli/canvas.h"
+#include "app/cli/draw.h"
 #include "core/image.h"
 #include "core/why.h"
 
@@ -28,7 +28,7 @@ int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why
 /* A view of FRAME, of this process, for the functions that take one. */
 struct plx_view plx_export_view(const struct plx_frame *frame);
 
-int plx_export_canvas(const char *path, const struct plx_canvas *canvas, struct plx_why *why);
+int plx_export_rgb_image(const char *path, const struct plx_rgb_image *canvas, struct plx_why *why);
 
 /* Makes directory PATH and its parents where they are missing. */
 int plx_make_directories(const char *path, struct plx_why *why);

@@ -7,12 +7,12 @@
 #include <parallax/error.h>
 
 #include "app/budget.h"
-#include "app/engine/intake.h"
-#include "app/engine/notes.h"
+#include "app/engine/capture_queue.h"
 #include "app/engine/report.h"
 #include "app/engine/sensors.h"
 #include "app/engine/setup.h"
-#include "app/engine/sleep.h"
+#include "app/engine/startup_log.h"
+#include "app/engine/suspend_clock.h"
 #include "app/exit.h"
 #include "app/supervisor/log.h"
 #include "core/clock.h"
@@ -26,8 +26,8 @@ struct engine {
     bool on_gpu;
     bool gpu_lost;     /* the pipeline failed on it */
     uint32_t standing; /* health flags of every frame */
-    struct plx_sleep sleep;
-    struct plx_intake intake;
+    struct plx_suspend_clock sleep;
+    struct plx_capture_queue intake;
     struct plx_sensors sensors;
 };
 
@@ -55,8 +55,8 @@ static void date(struct engine *engine, struct plx_frame *frame, int64_t taken_n
 {
     const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
 
-    plx_sleep_look(&engine->sleep, now, plx_suspended_ns());
-    frame->suspended_ns = plx_sleep_before(&engine->sleep, frame->capture[PLX_LEFT].capture_ns);
+    plx_suspend_clock_update(&engine->sleep, now, plx_suspended_ns());
+    frame->suspended_ns = plx_suspend_clock_at(&engine->sleep, frame->capture[PLX_LEFT].capture_ns);
     frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->intake.period_ns ? busy_ns : engine->intake.period_ns);
 }
 
@@ -123,7 +123,7 @@ static int upload_next(struct engine *engine)
     if (!stages->ops->upload)
         return 0;
     while (!next && stages->ops->busy(stages))
-        next = plx_intake_peek(&engine->intake, &stop_requested);
+        next = plx_capture_queue_peek(&engine->intake, &stop_requested);
     return next ? stages->ops->upload(stages, &next[PLX_LEFT].raw[PLX_LEFT], &next[PLX_RIGHT].raw[PLX_RIGHT]) : 0;
 }
 
@@ -163,10 +163,10 @@ static int process_pair(struct engine *engine)
 
 static void take_orders(struct engine *engine)
 {
-    struct plx_order order;
+    struct plx_engine_command order;
     struct plx_exposure *exposure;
 
-    if (!plx_order_receive(engine->report_fd, &order) || plx_exposure_create(&order.exposure, &exposure, NULL) < 0)
+    if (!plx_engine_command_receive(engine->report_fd, &order) || plx_exposure_create(&order.exposure, &exposure, NULL) < 0)
         return;
     plx_exposure_destroy(engine->setup.exposure);
     engine->setup.exposure = exposure;
@@ -180,20 +180,20 @@ static int work(struct engine *engine)
 
     while (result == 0 && !stop_requested) {
         take_orders(engine);
-        plx_sleep_look(&engine->sleep, plx_now_ns(), plx_suspended_ns());
+        plx_suspend_clock_update(&engine->sleep, plx_now_ns(), plx_suspended_ns());
         plx_sensors_log(&engine->sensors);
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
-        result = plx_intake_next(&engine->intake, &stop_requested);
+        result = plx_capture_queue_next(&engine->intake, &stop_requested);
         if (result == 0) {
             result = process_pair(engine);
         } else if (result == PLX_ERR_TIMEOUT) {
-            waiting.health = plx_intake_silent(&engine->intake) | engine->intake.health | engine->intake.away;
+            waiting.health = plx_capture_queue_silent_eyes(&engine->intake) | engine->intake.health | engine->intake.away;
             waiting.away = engine->intake.away != 0;
             waiting.due_in_ns = engine->setup.source->due_ns - plx_now_ns();
             waiting.why = engine->intake.away ? engine->setup.source->why : (struct plx_why){""};
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }
-        plx_intake_release(&engine->intake);
+        plx_capture_queue_release(&engine->intake);
     }
     return stop_requested ? 0 : result;
 }
@@ -246,14 +246,14 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
 
     sigaction(SIGTERM, &on_stop, NULL);
     engine.report_fd = report_fd;
-    plx_notes_copy_log(&engine.report_fd);
+    plx_startup_log_forward(&engine.report_fd);
     plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
     plx_heartbeat_busy(PLX_WATCHED_START);
     if (plx_setup_open(&engine.setup, &plan->config, &plan->calibration, &report) < 0) {
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
-    plx_notes_say(&engine.setup, report_fd);
+    plx_startup_log_setup(&engine.setup, report_fd);
     engine.config = &plan->config;
     engine.region = region;
     engine.sleep.suspended_ns = plx_suspended_ns();
@@ -266,17 +266,17 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
 
     struct plx_source *source = engine.setup.source;
     source->heartbeats = heartbeats;
-    plx_intake_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
+    plx_capture_queue_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine, plan->frame_bytes);
-    plx_notes_lock_memory(); /* all that a frame needs is allocated, the ring among it */
+    plx_startup_lock_memory(); /* all that a frame needs is allocated, the ring among it */
     if (result == 0)
         result = source->ops->start(source, &source->why);
-    plx_intake_start(&engine.intake);
+    plx_capture_queue_start(&engine.intake);
     if (result == 0)
         result = work(&engine);
     if (result < 0)
         exit_code = say_why(&engine, result);
-    plx_intake_close(&engine.intake);
+    plx_capture_queue_close(&engine.intake);
     source->ops->stop(source);
     plx_sensors_stop(&engine.sensors);
     if (engine.shared_slots)

@@ -51,12 +51,12 @@ bool plx_report_receive(int fd, struct plx_report *ret_report)
     return get(fd, ret_report, sizeof *ret_report);
 }
 
-int plx_order_send(int fd, const struct plx_order *order)
+int plx_engine_command_send(int fd, const struct plx_engine_command *order)
 {
     return put(fd, order, sizeof *order);
 }
 
-bool plx_order_receive(int fd, struct plx_order *ret_order)
+bool plx_engine_command_receive(int fd, struct plx_engine_command *ret_order)
 {
     return get(fd, ret_order, sizeof *ret_order);
 }

@@ -40,7 +40,7 @@ struct plx_report {
 };
 
 /* What a running engine takes without a restart (keys marked reloadable in the configuration). */
-struct plx_order {
+struct plx_engine_command {
     struct plx_exposure_params exposure;
 };
 
@@ -57,7 +57,7 @@ int plx_report_send_last(int fd, const struct plx_report *report);
 bool plx_report_receive(int fd, struct plx_report *ret_report);
 
 /* The way back; likewise. */
-int plx_order_send(int fd, const struct plx_order *order);
-bool plx_order_receive(int fd, struct plx_order *ret_order);
+int plx_engine_command_send(int fd, const struct plx_engine_command *order);
+bool plx_engine_command_receive(int fd, struct plx_engine_command *ret_order);
 
 #endif

@@ -43,11 +43,11 @@ static void *work(void *argument)
     plx_realtime_leave_fifo(); /* it has time, and may read hundreds of files */
     plx_heartbeat_join(sensors->heartbeats, PLX_THREAD_SENSORS);
     plx_heartbeat_busy(PLX_WATCHED_SENSORS);
-    plx_machine_init(&sensors->machine, "");
+    plx_system_health_init(&sensors->machine, "");
     while (!is_stopped(sensors)) {
         const int64_t next_ns = plx_now_ns() + PERIOD_NS;
         plx_heartbeat_busy(PLX_WATCHED_SENSORS);
-        const uint32_t now = plx_machine_read(&sensors->machine);
+        const uint32_t now = plx_system_health_read(&sensors->machine);
         atomic_store_explicit(&sensors->health, now, memory_order_relaxed); /* the word alone is read */
         told = tell_change(sensors, told, now);
         plx_heartbeat_idle();

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "app/engine/machine.h"
+#include "app/engine/system_health.h"
 #include "core/heartbeat.h"
 
 struct plx_sensors {
-    struct plx_machine machine; /* the thread's own */
+    struct plx_system_health machine; /* the thread's own */
     struct plx_heartbeats *heartbeats;
     _Atomic(uint32_t) health; /* what the last reading found */
     atomic_bool stop;

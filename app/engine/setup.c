@@ -138,10 +138,10 @@ static void choose_launch(struct plx_setup *setup, const struct plx_match *match
 
     if (strcmp(setup->stages->ops->name, "gpu") != 0)
         return;
-    const struct plx_tune_for what = {plx_gpu_device(setup->stages), width, height, match};
+    const struct plx_tune_conditions what = {plx_gpu_device(setup->stages), width, height, match};
     int result = plx_tune_load(PLX_TUNE_FILE, &what, &choice, &why);
     if (result == 0)
-        plx_gpu_choose(setup->stages, choice);
+        plx_gpu_set_schedule(setup->stages, choice);
     else if (result != PLX_ERR_NOT_FOUND)
         plx_fail(&setup->tune_note, result, "ignored: %s", why.text);
     plx_gpu_plan(setup->stages, width, height, match, &plan);

@@ -33,11 +33,12 @@ static void accept(struct plx_supervisor *supervisor, const char *consequence)
 /* The candidate differs only in what a running engine takes as an order. */
 static void apply(struct plx_supervisor *supervisor)
 {
-    const struct plx_order order = {.exposure = supervisor->candidate.config.exposure};
+    const struct plx_engine_command order = {.exposure = supervisor->candidate.config.exposure};
 
     supervisor->plan.config = supervisor->candidate.config;
     if (supervisor->engine.pid > 0)
-        plx_order_send(supervisor->engine.report_fd, &order); /* an engine that is still starting has it from its birth */
+        plx_engine_command_send(supervisor->engine.report_fd,
+                                &order); /* an engine that is still starting has it from its birth */
     accept(supervisor, "");
 }
 

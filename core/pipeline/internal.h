@@ -4,9 +4,9 @@
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/alignment.h"
+#include "core/brightness_check.h"
 #include "core/filter.h"
-#include "core/freeze.h"
-#include "core/light.h"
+#include "core/frozen_check.h"
 #include "core/pipeline/pipeline.h"
 
 #define PLX_PIPELINE_BUFFERS 48
@@ -72,8 +72,8 @@ struct plx_pipeline {
     uint32_t *region_count;
     uint32_t *masked; /* [PLX_EYES] */
 
-    struct plx_freeze freeze[PLX_EYES]; /* what pictures before this one looked like */
-    struct plx_light light;
+    struct plx_frozen_check freeze[PLX_EYES]; /* what pictures before this one looked like */
+    struct plx_brightness_check light;
     struct plx_alignment alignment;
     struct plx_template_match *found; /* [PLX_ALIGNMENT_MATCHES] */
 

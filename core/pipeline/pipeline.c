@@ -38,11 +38,11 @@ uint32_t plx_judge_pictures(const struct plx_pass *pass)
 {
     struct plx_pipeline *pipeline = pass->pipeline;
     const struct plx_image histogram = plx_pipeline_plane(pass->frame, PLX_PLANE_HISTOGRAM);
-    uint32_t health = plx_light_look(&pipeline->light, &histogram);
+    uint32_t health = plx_brightness_check_update(&pipeline->light, &histogram);
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image bins = plx_eye_bins(&histogram, eye);
-        if (plx_freeze_look(&pipeline->freeze[eye], &pass->raw[eye], &bins))
+        if (plx_frozen_check_update(&pipeline->freeze[eye], &pass->raw[eye], &bins))
             health |= PLX_HEALTH_FROZEN;
     }
     return health;

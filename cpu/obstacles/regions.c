@@ -2,8 +2,8 @@
 /*
  * Stage regions: sums over the largest components. Five passes over the labels, each a scatter into counters of the regions:
  * area, box and a histogram of the disparities' high bytes; then of the low bytes within the three high bytes that hold the
- * percentiles (a radix selection); then the inner box, by column and by row, and the face; then two steps of refinement by the
- * images.
+ * percentiles (a radix selection); then the inner box, by column and by row, and the interior; then two steps of refinement by
+ * the images.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct tally {
     uint32_t rank[PERCENTILES];      /* of the percentile among those */
     uint32_t value[PERCENTILES];     /* its high byte, and in the end all of it */
     int shift;                       /* first step of the refinement, 1/16 px */
-    struct plx_refine_sums face, left, right;
+    struct plx_refine_sums interior, left, right;
 };
 
 struct plx_regions_scratch {
@@ -127,9 +127,9 @@ static void add_sums(struct plx_refine_sums *sums, const struct plx_refine_sums 
     sums->ggd += more->ggd;
 }
 
-static bool in_face(const struct plx_region *region, uint16_t disparity)
+static bool in_interior(const struct plx_region *region, uint16_t disparity)
 {
-    return abs((int)disparity - (int)region->median) <= PLX_FACE_DEPTH;
+    return abs((int)disparity - (int)region->median) <= PLX_INTERIOR_DEPTH;
 }
 
 static void count_inner_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
@@ -139,11 +139,11 @@ static void count_inner_run(struct job *job, uint32_t i, const uint16_t *dispari
     job->scratch->row[(size_t)i * (size_t)job->scratch->height + (size_t)y] += (uint32_t)(x1 - x0);
     for (int x = x0; x < x1; x++) {
         column[x]++;
-        if (in_face(region, disparity[x])) {
-            region->face_area++;
-            region->face_sum += disparity[x];
-            region->face_x += (uint64_t)x;
-            region->face_y += (uint64_t)y;
+        if (in_interior(region, disparity[x])) {
+            region->interior_area++;
+            region->interior_sum_d += disparity[x];
+            region->interior_sum_x += (uint64_t)x;
+            region->interior_sum_y += (uint64_t)y;
         }
     }
 }
@@ -157,8 +157,8 @@ static void refine_run(struct job *job, uint32_t i, const uint16_t *disparity, i
     for (int x = x0 + PLX_REFINE_MARGIN; x < x1 - PLX_REFINE_MARGIN; x++) {
         struct plx_refine_sums sums = {0, 0, 0};
         plx_refine_add(&sums, left, right, width, x, disparity[x], tally->shift, job->input->min_disparity);
-        if (in_face(region, disparity[x]))
-            add_sums(&tally->face, &sums);
+        if (in_interior(region, disparity[x]))
+            add_sums(&tally->interior, &sums);
         if (x < region->inner_x0 + PLX_REFINE_STRIP)
             add_sums(&tally->left, &sums);
         if (x > region->inner_x1 - PLX_REFINE_STRIP)
@@ -244,8 +244,8 @@ static void take_step(struct job *job)
 {
     for (uint32_t i = 0; i < job->count; i++) {
         struct tally *tally = &job->scratch->tally[i];
-        tally->shift = plx_refine_step(&tally->face);
-        tally->face = tally->left = tally->right = (struct plx_refine_sums){0, 0, 0};
+        tally->shift = plx_refine_step(&tally->interior);
+        tally->interior = tally->left = tally->right = (struct plx_refine_sums){0, 0, 0};
     }
 }
 
@@ -261,7 +261,7 @@ static void refine(struct job *job)
     for_each_run(job, refine_run);
     for (uint32_t i = 0; i < job->count; i++) {
         const struct tally *tally = &job->scratch->tally[i];
-        job->region[i].face = refined(&tally->face);
+        job->region[i].interior = refined(&tally->interior);
         job->region[i].left = refined(&tally->left);
         job->region[i].right = refined(&tally->right);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage regions: sums over the largest components, in five kernels that nothing but integer atomics join: count
- * (regions_count.cu), median (regions_median.cu), face (regions_face.cu), refine (regions_refine.cu), write the records. */
+ * (regions_count.cu), median (regions_median.cu), interior (regions_face.cu), refine (regions_refine.cu), write the records. */
 #include <stdlib.h>
 
 #include "gpu/obstacles/regions.cuh"
@@ -37,11 +37,11 @@ static __global__ void record_kernel(plx_regions_args a)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        region.face_area = (uint32_t)sums[AREA];
-        region.face_sum = sums[DISPARITY];
-        region.face_x = sums[X];
-        region.face_y = sums[Y];
-        region.face = refined(sums + FACE);
+        region.interior_area = (uint32_t)sums[AREA];
+        region.interior_sum_d = sums[DISPARITY];
+        region.interior_sum_x = sums[X];
+        region.interior_sum_y = sums[Y];
+        region.interior = refined(sums + INTERIOR);
         region.left = refined(sums + LEFT);
         region.right = refined(sums + RIGHT);
     }
@@ -119,7 +119,7 @@ int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
     if (result == 0)
         result = plx_gpu_regions_median(gpu, &args);
     if (result == 0)
-        result = plx_gpu_regions_face(gpu, &args);
+        result = plx_gpu_regions_interior(gpu, &args);
     if (result == 0)
         result = plx_gpu_regions_refine(gpu, &args);
     if (result < 0)

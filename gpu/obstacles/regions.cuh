@@ -22,8 +22,8 @@ static_assert(PLX_MAX_OBSTACLES == BLOCK, "a thread of a block has a region each
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
 
-/* Sums of a region. STEP: gg, ge and ggd of the first step; FACE, LEFT and RIGHT: of the second. */
-enum region_sum { AREA, DISPARITY, X, Y, STEP, FACE = STEP + 3, LEFT = FACE + 3, RIGHT = LEFT + 3, SUMS = RIGHT + 3 };
+/* Sums of a region. STEP: gg, ge and ggd of the first step; INTERIOR, LEFT and RIGHT: of the second. */
+enum region_sum { AREA, DISPARITY, X, Y, STEP, INTERIOR = STEP + 3, LEFT = INTERIOR + 3, RIGHT = LEFT + 3, SUMS = RIGHT + 3 };
 
 #define PLX_NOWHERE (-0x100000) /* a disparity or column that nothing is near */
 
@@ -34,23 +34,23 @@ struct __align__(8) plx_inner
 };
 
 /* A pixel in a region: its column, row << 16; disparity, region << 16. */
-struct __align__(8) plx_spot
+struct __align__(8) plx_region_sample
 {
     uint32_t place, what;
 };
 
 /* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
 struct plx_gpu_regions {
-    uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BIN_ROWS][BIN_ROW] pixels of the region by disparity */
-    sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
-    uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
-    uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
-    struct plx_spot *spots;   /* [blocks][SPOTS] of each block's pixels those that the images may refine, in any order */
-    uint32_t *spot_count;     /* [blocks] how many */
-    struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far */
-    int *median;              /* [PLX_MAX_OBSTACLES] of that, for those who look at pixels; one beyond the count is nowhere */
-    struct plx_inner *inner;  /* [PLX_MAX_OBSTACLES] likewise */
-    uint32_t *count;          /* of regions with a record: at most PLX_MAX_OBSTACLES */
+    uint32_t *bins;                  /* [PLX_MAX_OBSTACLES][BIN_ROWS][BIN_ROW] pixels of the region by disparity */
+    sum64 *sums;                     /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
+    uint32_t *column;                /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
+    uint32_t *row;                   /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
+    struct plx_region_sample *spots; /* [blocks][SPOTS] of each block's pixels those that the images may refine, in any order */
+    uint32_t *spot_count;            /* [blocks] how many */
+    struct plx_region *found;        /* [PLX_MAX_OBSTACLES] what is known so far */
+    int *median;             /* [PLX_MAX_OBSTACLES] of that, for those who look at pixels; one beyond the count is nowhere */
+    struct plx_inner *inner; /* [PLX_MAX_OBSTACLES] likewise */
+    uint32_t *count;         /* of regions with a record: at most PLX_MAX_OBSTACLES */
 };
 
 struct plx_regions_args {
@@ -120,10 +120,10 @@ template <class Add> static __device__ __forceinline__ void by_region(const uint
     }
 }
 
-/* How deep a disparity is in a face: from 0 to twice PLX_FACE_DEPTH if it is. */
-static __device__ __forceinline__ uint32_t plx_depth_in_face(int median, int disparity)
+/* How deep a disparity is in a face: from 0 to twice PLX_INTERIOR_DEPTH if it is. */
+static __device__ __forceinline__ uint32_t plx_depth_in_interior(int median, int disparity)
 {
-    return disparity - median + PLX_FACE_DEPTH;
+    return disparity - median + PLX_INTERIOR_DEPTH;
 }
 
 /* A grid of blocks of 32 x 8 threads, each 4 pixels of a column: 32 x 32 pixels. */
@@ -139,7 +139,7 @@ int plx_gpu_regions_count(struct plx_gpu *gpu, const plx_regions_args *args);
 int plx_gpu_regions_median(struct plx_gpu *gpu, const plx_regions_args *args);
 
 /* regions_face.cu: boxes, faces, and the first step by which the images refine disparities */
-int plx_gpu_regions_face(struct plx_gpu *gpu, const plx_regions_args *args);
+int plx_gpu_regions_interior(struct plx_gpu *gpu, const plx_regions_args *args);
 
 /* regions_refine.cu: the second step */
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args);

@@ -6,14 +6,14 @@
 #include "gpu/obstacles/regions_step.cuh"
 
 /* What the second step is of: a region's face, and the strips along the sides of its inner box. */
-enum { IN_FACE, IN_LEFT, IN_RIGHT, STEPS };
+enum { IN_INTERIOR, IN_LEFT, IN_RIGHT, STEPS };
 
 /* Whether the second step of a region asks WHICH for a pixel. */
 static __device__ __forceinline__ bool asked(int median, struct plx_inner inner, int which, int x, int disparity)
 {
-    return which == IN_FACE   ? plx_depth_in_face(median, disparity) <= 2 * PLX_FACE_DEPTH
-           : which == IN_LEFT ? x < inner.x0 + PLX_REFINE_STRIP
-                              : x > inner.x1 - PLX_REFINE_STRIP;
+    return which == IN_INTERIOR ? plx_depth_in_interior(median, disparity) <= 2 * PLX_INTERIOR_DEPTH
+           : which == IN_LEFT   ? x < inner.x0 + PLX_REFINE_STRIP
+                                : x > inner.x1 - PLX_REFINE_STRIP;
 }
 
 /* The first step of region I. */
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(BLOCK) refine_kernel(plx_regions_args a
 #pragma unroll 1
     for (uint32_t i = thread; i < STEPS * PLX_MAX_OBSTACLES; i += threads) {
         const uint32_t which = i / PLX_MAX_OBSTACLES, region = i % PLX_MAX_OBSTACLES;
-        give_step(&sums[which][region].x, a.at.sums + (FACE + which * 3) * PLX_MAX_OBSTACLES + region);
+        give_step(&sums[which][region].x, a.at.sums + (INTERIOR + which * 3) * PLX_MAX_OBSTACLES + region);
     }
 }
 

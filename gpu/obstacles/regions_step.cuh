@@ -20,14 +20,15 @@ struct spots {
 };
 
 /* A thread's of a LIST of COUNT: from FIRST on each APART. */
-static __device__ __forceinline__ spots spots_of(const struct plx_spot *list, uint32_t count, uint32_t first, uint32_t apart)
+static __device__ __forceinline__ spots spots_of(const struct plx_region_sample *list, uint32_t count, uint32_t first,
+                                                 uint32_t apart)
 {
     spots own;
 
 #pragma unroll
     for (uint32_t i = 0; i < ROWS; i++) {
         const uint32_t at = first + i * apart;
-        const struct plx_spot spot = at < count ? list[at] : plx_spot{0, NO_REGION << 16};
+        const struct plx_region_sample spot = at < count ? list[at] : plx_region_sample{0, NO_REGION << 16};
         own.x[i] = spot.place & 0xFFFF;
         own.y[i] = spot.place >> 16;
         own.shift[i] = 0;

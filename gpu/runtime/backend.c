@@ -126,7 +126,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
             gpu->ops.upload = NULL;
         }
     }
-    if (result == 0 && !plx_gpu_runs_here(&gpu->follows))
+    if (result == 0 && !plx_gpu_has_machine_code(&gpu->follows))
         return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
                         "%s has compute capability %d.%d, for which this program holds no machine code; build it with "
                         "-DCMAKE_CUDA_ARCHITECTURES=%d%d",

@@ -6,7 +6,7 @@ static __global__ void probe_kernel(void)
 {
 }
 
-bool plx_gpu_runs_here(bool *ret_follows)
+bool plx_gpu_has_machine_code(bool *ret_follows)
 {
     struct cudaFuncAttributes attributes;
 

@@ -2,7 +2,7 @@
 /* Measures the choices of choice.h on this GPU: stage sgm on noise, as one graph launch, as in a frame. */
 #include <stdlib.h>
 
-#include "gpu/runtime/choice.h"
+#include "gpu/runtime/schedule.h"
 
 #define WARM_UP 3
 #define ROUNDS 15
@@ -113,13 +113,13 @@ static int measure(struct bench *bench, const struct plx_match *match, double *r
 }
 
 int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
-                 double ret_ms[PLX_GPU_CHOICES])
+                 double ret_ms[PLX_GPU_SCHEDULES])
 {
     struct bench bench = {.gpu = plx_gpu(stages)};
     struct plx_gpu *gpu = bench.gpu;
     const enum plx_type census = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
     const int before = gpu->choice;
-    double ms[PLX_GPU_CHOICES];
+    double ms[PLX_GPU_SCHEDULES];
 
     if (width < 1 || height < 1 || width > gpu->limits.width || height > gpu->limits.height)
         return PLX_ERR_RANGE;
@@ -133,12 +133,12 @@ int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct 
         result = PLX_CUDA(gpu, cudaEventCreate(&bench.begin));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreate(&bench.end));
-    for (int choice = 0; choice < PLX_GPU_CHOICES && result == 0; choice++) {
+    for (int choice = 0; choice < PLX_GPU_SCHEDULES && result == 0; choice++) {
         gpu->choice = choice;
         result = measure(&bench, match, &ms[choice]);
     }
     gpu->choice = before;
-    for (int choice = 0; choice < PLX_GPU_CHOICES && result == 0; choice++)
+    for (int choice = 0; choice < PLX_GPU_SCHEDULES && result == 0; choice++)
         ret_ms[choice] = ms[choice];
     if (bench.begin)
         cudaEventDestroy(bench.begin);

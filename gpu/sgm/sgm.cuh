@@ -18,7 +18,7 @@
 #define PLX_GPU_SGM_SGM_CUH
 
 #include "gpu/device/device.cuh"
-#include "gpu/runtime/choice.h"
+#include "gpu/runtime/schedule.h"
 
 #define PLX_ORIENTATIONS 4
 enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */

@@ -192,7 +192,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     bench.match.paths = row->paths;
     open_bench(&bench);
     confine_stages(bench.stages, multiprocessors);
-    must(&bench, plx_gpu_choose(bench.stages, choice));
+    must(&bench, plx_gpu_set_schedule(bench.stages, choice));
     plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
     printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,
            classic ? "classic" : "default");
@@ -204,7 +204,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     }
     measure(&bench, CENSUS, STAGES - 1, rounds, ms);
     printf("  %7.3f %7.3f %7.3f  %-16s %5.2f %5.2f %%\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10],
-           plx_gpu_choice_name(plan.choice), (double)plan.warps / plan.resident, plan.waste * 100);
+           plx_gpu_schedule_name(plan.choice), (double)plan.warps / plan.resident, plan.waste * 100);
     fflush(stdout);
     bench.stages->ops->destroy(bench.stages); /* images go with the process */
 }

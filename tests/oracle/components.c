@@ -167,11 +167,11 @@ static void inner_box(const struct plx_image *labels, uint32_t label, struct plx
 }
 
 /* Which pixels of a region a refined disparity looks at. */
-enum part { FACE, LEFT_STRIP, RIGHT_STRIP };
+enum part { INTERIOR, LEFT_STRIP, RIGHT_STRIP };
 
 static bool in_part(const struct plx_region *region, enum part part, int x, uint16_t d)
 {
-    return part == FACE         ? abs((int)d - (int)region->median) <= 8
+    return part == INTERIOR     ? abs((int)d - (int)region->median) <= 8
            : part == LEFT_STRIP ? x < region->inner_x0 + 7
                                 : x > region->inner_x1 - 7;
 }
@@ -241,17 +241,17 @@ static void region(const struct plx_region_input *in, uint32_t label, struct plx
     free(sorted);
     for (int i = 0; i < w * h; i++) {
         const uint16_t d = value(in->disparity, i % w, i / w);
-        if (!is(in->labels, i % w, i / w, label) || !in_part(ret, FACE, 0, d))
+        if (!is(in->labels, i % w, i / w, label) || !in_part(ret, INTERIOR, 0, d))
             continue;
-        ret->face_area++;
-        ret->face_sum += d;
-        ret->face_x += (uint64_t)(i % w);
-        ret->face_y += (uint64_t)(i / w);
+        ret->interior_area++;
+        ret->interior_sum_d += d;
+        ret->interior_sum_x += (uint64_t)(i % w);
+        ret->interior_sum_y += (uint64_t)(i / w);
     }
     inner_box(in->labels, label, ret);
-    ret->face = refined(in, ret, FACE, 0, &ge);
-    const int shift = first_step(ret->face.weight, ge);
-    ret->face = refined(in, ret, FACE, shift, &ge);
+    ret->interior = refined(in, ret, INTERIOR, 0, &ge);
+    const int shift = first_step(ret->interior.weight, ge);
+    ret->interior = refined(in, ret, INTERIOR, shift, &ge);
     ret->left = refined(in, ret, LEFT_STRIP, shift, &ge);
     ret->right = refined(in, ret, RIGHT_STRIP, shift, &ge);
 }

@@ -101,7 +101,7 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
         stand_close(&cpu);
         return;
     }
-    parity_must(plx_gpu_choose(stages, choice), &why);
+    parity_must(plx_gpu_set_schedule(stages, choice), &why);
     parity_must(stand_open(stages, kind, &gpu, &why), &why);
     for (int i = 0; i < FRAMES; i++) {
         snprintf(what, sizeof what, "%s, memory %d, choice %d, format %d, frame %d", name, (int)memory, choice, kind->format,
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
         kind.params.match.disparities = cases[i].disparities;
         compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, cases[i].name);
         compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MANAGED : PLX_GPU_MEMORY_MAPPED, -1, cases[i].name);
-        for (int choice = 0; choice < PLX_GPU_CHOICES && cases[i].width == 640; choice++)
+        for (int choice = 0; choice < PLX_GPU_SCHEDULES && cases[i].width == 640; choice++)
             compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, choice, cases[i].name);
     }
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {

@@ -26,7 +26,7 @@
 
 #include <parallax/error.h>
 
-#include "app/engine/machine.h"
+#include "app/engine/system_health.h"
 #include "app/region/region.h"
 #include "core/pairing.h"
 #include "core/tracks.h"
@@ -138,15 +138,15 @@ static void delay(const char *name)
         return __real_##name arguments;                                                                                        \
     }
 
-STEP(uint32_t, plx_machine_read, (struct plx_machine * machine), (machine))
+STEP(uint32_t, plx_system_health_read, (struct plx_system_health * machine), (machine))
 
 /* PLX_FAKE_ROOT: below it lie /proc and /sys as the sensors are to read them. */
-void __real_plx_machine_init(struct plx_machine *machine, const char *root);
-void __wrap_plx_machine_init(struct plx_machine *machine, const char *root);
-void __wrap_plx_machine_init(struct plx_machine *machine, const char *root)
+void __real_plx_system_health_init(struct plx_system_health *machine, const char *root);
+void __wrap_plx_system_health_init(struct plx_system_health *machine, const char *root);
+void __wrap_plx_system_health_init(struct plx_system_health *machine, const char *root)
 {
     const char *fake = getenv("PLX_FAKE_ROOT");
-    __real_plx_machine_init(machine, fake ? fake : root);
+    __real_plx_system_health_init(machine, fake ? fake : root);
 }
 
 #define SELF struct plx_stages *self

@@ -196,7 +196,7 @@ static void lines_of_the_engine_are_in_it(void **state)
     snprintf(command, sizeof command, "mkdir -p %s/proc/pressure", daemon_.directory);
     assert_int_equal(system(command), 0);
     write_text(daemon_.directory, "proc/pressure/memory", "some avg10=77.00\nfull avg10=0.00\n");
-    daemon_.fault = "slow plx_machine_read 0";
+    daemon_.fault = "slow plx_system_health_read 0";
     struct plx_client *client = start_with_box();
     wait_until_said("waited for it 77 %", 5000);
     usleep(200000);

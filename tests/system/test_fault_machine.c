@@ -2,7 +2,7 @@
 /* A machine short of memory, too hot, or whose sensors do not answer: flagged, taken back, and no frame the worse. */
 #include "tests/system/service.h"
 
-#define HOLD_MS 10000 /* PLX_MACHINE_HOLD readings */
+#define HOLD_MS 10000 /* PLX_SYSTEM_HEALTH_HOLD readings */
 
 static void folders(const char *path)
 {
@@ -47,7 +47,7 @@ static void wait_for_flags(struct plx_client *client, uint32_t health, int timeo
 static void pressure_and_heat_are_flagged_and_taken_back(void **state)
 {
     (void)state;
-    start_with_sensors("slow plx_machine_read 0");
+    start_with_sensors("slow plx_system_health_read 0");
     struct plx_client *client = connect_client();
     wait_for_flags(client, 0, START_MS);
     put("proc/pressure/memory", "some avg10=44.00\nfull avg10=30.00\n");
@@ -68,11 +68,11 @@ static void pressure_and_heat_are_flagged_and_taken_back(void **state)
 static void a_sensor_that_never_answers_costs_no_frame(void **state)
 {
     (void)state;
-    start_with_sensors("hang plx_machine_read 3");
+    start_with_sensors("hang plx_system_health_read 3");
     struct plx_client *client = connect_client();
     running_frame(client, START_MS);
     const pid_t engine = engine_of(&daemon_);
-    wait_until_said("fault: hang plx_machine_read", START_MS);
+    wait_until_said("fault: hang plx_system_health_read", START_MS);
     for (const int64_t begin_ms = now_ms(); now_ms() - begin_ms < 13000;)
         next_frame(client, RECOVER_MS);
     assert_int_equal(engine_of(&daemon_), engine);

@@ -36,7 +36,7 @@ static void counts_within_the_mask(void **state)
     assert_int_equal(sum.bad[1], 2);
     assert_int_equal(sum.bad[2], 1);
 
-    struct plx_rates rates;
+    struct plx_error_rates rates;
     plx_accuracy_rates(&sum, &rates);
     assert_float_equal(rates.density, 100.0 * 6 / 7, 1e-9);
     assert_float_equal(rates.bad[0], 100.0 * 4 / 6, 1e-9);
@@ -80,9 +80,9 @@ static void refuses_what_does_not_fit(void **state)
 static void means_are_image_by_image(void **state)
 {
     (void)state;
-    const struct plx_rates rates[2] = {{.density = 100, .bad = {10, 4, 2}, .bad_or_invalid = 2},
-                                       {.density = 50, .bad = {0, 0, 0}, .bad_or_invalid = 50}};
-    struct plx_rates mean;
+    const struct plx_error_rates rates[2] = {{.density = 100, .bad = {10, 4, 2}, .bad_or_invalid = 2},
+                                             {.density = 50, .bad = {0, 0, 0}, .bad_or_invalid = 50}};
+    struct plx_error_rates mean;
     plx_rates_mean(rates, 2, &mean);
     assert_float_equal(mean.density, 75, 1e-9);
     assert_float_equal(mean.bad[0], 5, 1e-9);
@@ -93,7 +93,7 @@ static void means_are_image_by_image(void **state)
 static void nothing_to_divide_by_is_not_a_number(void **state)
 {
     (void)state;
-    struct plx_rates rates;
+    struct plx_error_rates rates;
     plx_accuracy_rates(&(struct plx_accuracy){.counted = 0}, &rates);
     assert_true(isnan(rates.density) && isnan(rates.bad[0]) && isnan(rates.bad_or_invalid));
 }

@@ -132,20 +132,20 @@ static void colours_survive_the_file(void **state)
 {
     (void)state;
     const char *path = files_path("colour.png");
-    struct plx_canvas canvas;
+    struct plx_rgb_image canvas;
     struct plx_why why;
     uint8_t read[HEIGHT][WIDTH][3];
-    assert_int_equal(plx_canvas_create(WIDTH, HEIGHT, &canvas), 0);
+    assert_int_equal(plx_rgb_image_create(WIDTH, HEIGHT, &canvas), 0);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
-        canvas.pixel[i] = (struct plx_colour){(uint8_t)(i * 3), (uint8_t)(255 - i), (uint8_t)(i * 17)};
-    assert_int_equal(plx_export_canvas(path, &canvas, &why), 0);
+        canvas.pixel[i] = (struct plx_rgb){(uint8_t)(i * 3), (uint8_t)(255 - i), (uint8_t)(i * 17)};
+    assert_int_equal(plx_export_rgb_image(path, &canvas, &why), 0);
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     assert_int_equal(image.format, PNG_FORMAT_RGB);
     assert_int_equal(PNG_IMAGE_SIZE(image), sizeof read);
     assert_true(png_image_finish_read(&image, NULL, read, 0, NULL));
     assert_memory_equal(read, canvas.pixel, sizeof read);
-    plx_canvas_destroy(&canvas);
+    plx_rgb_image_destroy(&canvas);
 }
 
 static void near_is_red_far_is_blue_unknown_is_black(void **state)
@@ -153,27 +153,27 @@ static void near_is_red_far_is_blue_unknown_is_black(void **state)
     (void)state;
     static uint16_t row[100];
     const struct plx_image ramp = {row, 100, 1, sizeof row, PLX_U16};
-    struct plx_canvas canvas;
+    struct plx_rgb_image canvas;
     for (int x = 0; x < 100; x++)
         row[x] = (uint16_t)(x * 16);
     row[50] = NONE;
-    assert_int_equal(plx_canvas_create(100, 1, &canvas), 0);
-    plx_canvas_disparity(&canvas, &ramp);
+    assert_int_equal(plx_rgb_image_create(100, 1, &canvas), 0);
+    plx_draw_disparity(&canvas, &ramp);
     assert_true(canvas.pixel[2].b > canvas.pixel[2].r && canvas.pixel[2].b > canvas.pixel[2].g);
     assert_true(canvas.pixel[95].r > canvas.pixel[95].b && canvas.pixel[95].r > canvas.pixel[95].g);
     assert_int_equal(canvas.pixel[50].r + canvas.pixel[50].g + canvas.pixel[50].b, 0);
     assert_true(canvas.pixel[0].b > 64); /* the farthest is not black */
-    plx_canvas_destroy(&canvas);
+    plx_rgb_image_destroy(&canvas);
 }
 
 static void boxes_are_outlines_and_nothing_is_drawn_outside(void **state)
 {
     (void)state;
-    const struct plx_colour red = {255, 0, 0};
-    struct plx_canvas canvas;
+    const struct plx_rgb red = {255, 0, 0};
+    struct plx_rgb_image canvas;
     int drawn = 0;
-    assert_int_equal(plx_canvas_create(40, 30, &canvas), 0);
-    plx_canvas_box(&canvas, 5, 6, 20, 10, 2, red);
+    assert_int_equal(plx_rgb_image_create(40, 30, &canvas), 0);
+    plx_draw_box(&canvas, 5, 6, 20, 10, 2, red);
     for (int i = 0; i < 40 * 30; i++)
         drawn += canvas.pixel[i].r == 255;
     assert_int_equal(drawn, 20 * 10 - 16 * 6);
@@ -184,10 +184,10 @@ static void boxes_are_outlines_and_nothing_is_drawn_outside(void **state)
     /* Numbers from a hostile region; the sanitizers watch. */
     const int bad[] = {INT_MIN, -1, 0, 39, INT_MAX};
     for (size_t i = 0; i < 5 * 5 * 5 * 5; i++)
-        plx_canvas_box(&canvas, bad[i % 5], bad[i / 5 % 5], bad[i / 25 % 5], bad[i / 125], 2, red);
-    plx_canvas_text(&canvas, INT_MAX, INT_MAX, 3, "#1 2.5m", red);
-    plx_canvas_text(&canvas, INT_MIN, 0, 3, "#1 2.5m", red);
-    plx_canvas_destroy(&canvas);
+        plx_draw_box(&canvas, bad[i % 5], bad[i / 5 % 5], bad[i / 25 % 5], bad[i / 125], 2, red);
+    plx_draw_text(&canvas, INT_MAX, INT_MAX, 3, "#1 2.5m", red);
+    plx_draw_text(&canvas, INT_MIN, 0, 3, "#1 2.5m", red);
+    plx_rgb_image_destroy(&canvas);
 }
 
 static void obstacles_stand_on_the_picture(void **state)
@@ -196,36 +196,36 @@ static void obstacles_stand_on_the_picture(void **state)
     static uint8_t grey_row[60][80];
     static struct plx_frame frame;
     const struct plx_image grey = {memset(grey_row, 77, sizeof grey_row), 80, 60, 80, PLX_U8};
-    struct plx_canvas canvas;
-    assert_int_equal(plx_canvas_create(80, 60, &canvas), 0);
-    plx_canvas_grey(&canvas, &grey);
+    struct plx_rgb_image canvas;
+    assert_int_equal(plx_rgb_image_create(80, 60, &canvas), 0);
+    plx_draw_grey(&canvas, &grey);
     frame.obstacle_count = 2;
     frame.obstacle[0] = (struct plx_obstacle){.status = PLX_TRACK_LOST, .width = 80, .height = 60};
     frame.obstacle[1] = (struct plx_obstacle){
         .status = PLX_TRACK_TRACKED, .track = 1, .x = 20, .y = 20, .width = 30, .height = 25, .nearest_m = 1};
-    plx_canvas_obstacles(&canvas, &frame);
-    const struct plx_colour *outline = &canvas.pixel[20 * 80 + 20], *inside = &canvas.pixel[30 * 80 + 30];
-    const struct plx_colour *label = &canvas.pixel[11 * 80 + 20], *outside = &canvas.pixel[50 * 80 + 70];
+    plx_draw_obstacles(&canvas, &frame);
+    const struct plx_rgb *outline = &canvas.pixel[20 * 80 + 20], *inside = &canvas.pixel[30 * 80 + 30];
+    const struct plx_rgb *label = &canvas.pixel[11 * 80 + 20], *outside = &canvas.pixel[50 * 80 + 70];
     assert_true(outline->r > outline->b && outline->r != outline->g); /* near */
     assert_int_equal(inside->r, 77);
     assert_int_equal(inside->b, 77);
     assert_int_equal(outside->g, 77);
     assert_int_equal(label->r + label->g + label->b, 0); /* black behind the distance, above the box */
     assert_int_equal(canvas.pixel[0].r, 77);             /* what is lost is not drawn */
-    plx_canvas_destroy(&canvas);
+    plx_rgb_image_destroy(&canvas);
 }
 
 static void text_is_readable(void **state)
 {
     (void)state;
     static const char *const one[7] = {"..#..", ".##..", "..#..", "..#..", "..#..", "..#..", ".###."};
-    struct plx_canvas canvas;
-    assert_int_equal(plx_canvas_create(20, 12, &canvas), 0);
-    assert_int_equal(plx_canvas_text(&canvas, 3, 2, 1, "1", (struct plx_colour){9, 9, 9}), 7);
+    struct plx_rgb_image canvas;
+    assert_int_equal(plx_rgb_image_create(20, 12, &canvas), 0);
+    assert_int_equal(plx_draw_text(&canvas, 3, 2, 1, "1", (struct plx_rgb){9, 9, 9}), 7);
     for (int y = 0; y < 7; y++)
         for (int x = 0; x < 5; x++)
             assert_int_equal(canvas.pixel[(y + 3) * 20 + x + 4].r, one[y][x] == '#' ? 9 : 0);
-    plx_canvas_destroy(&canvas);
+    plx_rgb_image_destroy(&canvas);
 }
 
 static void what_cannot_be_written_is_said(void **state)

@@ -32,12 +32,12 @@ static void limits(void **state)
         if (measure(&cases[i].region, cases[i].ground, &o) != cases[i].kept)
             fail_msg("%s: %s", cases[i].what, cases[i].kept ? "left out" : "kept");
     }
-    struct plx_region part = board(); /* some of it at infinity, or no face */
+    struct plx_region part = board(); /* some of it at infinity, or no interior */
     struct plx_obstacle o;
     part.p05 = 0;
     assert_int_equal(measure(&part, &no_ground, &o), 0);
     part = board();
-    part.face_area = 0;
+    part.interior_area = 0;
     assert_int_equal(measure(&part, &no_ground, &o), 0);
 }
 
@@ -90,7 +90,7 @@ static void never_a_wild_number(void **state)
         const int x = (int)board_below(&seed, 600), y = (int)board_below(&seed, 440);
         const uint32_t median = board_below(&seed, 1024);
         struct plx_region region = rectangle(x, y, x + (int)board_below(&seed, 40), y + (int)board_below(&seed, 40), median);
-        struct plx_refined *part[] = {&region.face, &region.left, &region.right};
+        struct plx_refined *part[] = {&region.interior, &region.left, &region.right};
         struct plx_obstacle o;
         region.p05 -= board_below(&seed, median + 1);
         region.p95 += board_below(&seed, 1024 - median);

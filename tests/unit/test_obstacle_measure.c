@@ -33,7 +33,7 @@ static void every_field_of_a_board(void **state)
         assert_true(o.velocity_mps[i] == 0 && o.velocity_variance[i] == 0);
 }
 
-/* Half of the box is the region's, a quarter is face, which lies at the lower right; frayed edges are not the thing's. */
+/* Half of the box is the region's, a quarter is interior, which lies at the lower right; frayed edges are not the thing's. */
 static void frayed_region(void **state)
 {
     (void)state;
@@ -41,13 +41,14 @@ static void frayed_region(void **state)
     struct plx_obstacle o;
     region.x0 = 266, region.x1 = 385, region.y0 = 180, region.y1 = 279; /* 120 x 100 */
     region.area = 6000, region.sum_x = 6000 * 300, region.sum_y = 6000 * 200;
-    region.face_area = 3000, region.face_sum = 3000 * 240, region.face_x = 3000 * 350, region.face_y = 3000 * 260;
+    region.interior_area = 3000, region.interior_sum_d = 3000 * 240, region.interior_sum_x = 3000 * 350,
+    region.interior_sum_y = 3000 * 260;
     region.p05 = 200, region.median = 236;
     assert_int_equal(measure(&region, &level, &o), 1);
     assert_true(o.x == 266 && o.y == 180 && o.width == 120 && o.height == 100);
     assert_near((double)o.centroid_x, 300);
     assert_near((double)o.centroid_y, 200);
-    assert_near((double)o.position_m[0], 30.0 / 500 * 4); /* the face is 15 px, that is 4 m, away */
+    assert_near((double)o.position_m[0], 30.0 / 500 * 4); /* the interior is 15 px, that is 4 m, away */
     assert_near((double)o.position_m[1], 20.0 / 400 * 4);
     assert_near((double)o.position_m[2], 4);
     assert_near((double)o.extent_m[0], 0.8); /* the inner box, there */
@@ -83,13 +84,13 @@ static void where_disparity_begins_does_not_matter(void **state)
     }
 }
 
-/* The images move the face from 20 px to 20.25 px if they have texture and stay within half a pixel of the percentiles. */
+/* The images move the interior from 20 px to 20.25 px if they have texture and stay within half a pixel of the percentiles. */
 static void face_is_refined(void **state)
 {
     (void)state;
     const int64_t enough = 16 * 104 * 60;
     const struct {
-        struct plx_refined face;
+        struct plx_refined interior;
         double disparity; /* that is used, 1/16 px */
     } cases[] = {
         {{0, 0}, 320},
@@ -106,7 +107,7 @@ static void face_is_refined(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_region region = board();
         struct plx_obstacle o;
-        region.face = cases[i].face;
+        region.interior = cases[i].interior;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
         assert_near((double)o.position_m[2], 960 / cases[i].disparity);
         assert_near((double)o.extent_m[0], 100.0 / 500 * 960 / cases[i].disparity);
@@ -125,7 +126,7 @@ static void sides_are_refined(void **state)
         double z0, z1;
     } cases[] = {
         {agree_at(320), agree_at(240), 3, 4},
-        {{0, 0}, agree_at(240), 960.0 / 280, 4}, /* nothing to see at that side: the face's depth */
+        {{0, 0}, agree_at(240), 960.0 / 280, 4}, /* nothing to see at that side: the interior's depth */
         {agree_at(320), {0, 0}, 3, 960.0 / 280},
         {agree_at(328), agree_at(232), 960.0 / 280, 960.0 / 280}, /* half a pixel off the percentiles: no */
         {agree_at(327.5), agree_at(232.5), 960 / 327.5, 960 / 232.5},
@@ -163,7 +164,7 @@ static void far_things_are_refined_too(void **state)
     (void)state;
     struct plx_region region = rectangle(270, 190, 373, 249, 4);
     struct plx_obstacle o;
-    region.face = agree_at(3), region.left = agree_at(2), region.right = agree_at(6);
+    region.interior = agree_at(3), region.left = agree_at(2), region.right = agree_at(6);
     assert_int_equal(plx_obstacles_measure(&region, 1, &camera, 2, &no_ground, &params, &o), 1);
     assert_near((double)o.position_m[2], 960.0 / 35);
     assert_near((double)o.extent_m[0], 51.5 / 500 * 960 / 38 + 48.5 / 500 * 960 / 34);

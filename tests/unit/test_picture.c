@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "core/alignment.h"
-#include "core/freeze.h"
-#include "core/light.h"
+#include "core/brightness_check.h"
+#include "core/frozen_check.h"
 #include "core/raw.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/texture.h"
@@ -40,13 +40,13 @@ struct rig {
 
 /* What the checks remember, and what they are given. */
 struct checks {
-    struct plx_freeze freeze[PLX_EYES];
-    struct plx_light light;
+    struct plx_frozen_check freeze[PLX_EYES];
+    struct plx_brightness_check light;
     struct plx_alignment alignment;
     struct plx_alignment_info info;
     struct plx_stages *stages;
     uint8_t picture[PLX_EYES][HEIGHT][WIDTH];
-    uint32_t bins[PLX_EYES][1 + PLX_FREEZE_TILES][PLX_HISTOGRAM_BINS];
+    uint32_t bins[PLX_EYES][1 + PLX_FROZEN_CHECK_TILES][PLX_HISTOGRAM_BINS];
 };
 
 static struct checks checks;
@@ -102,11 +102,11 @@ static uint32_t look(void)
 {
     const struct plx_stages_ops *ops = checks.stages->ops;
     struct plx_template_match found[PLX_ALIGNMENT_MATCHES];
-    struct plx_image image[PLX_EYES], patch, strip, plane = {checks.bins, 256, 2 * (1 + PLX_FREEZE_TILES), 1024, PLX_U32};
+    struct plx_image image[PLX_EYES], patch, strip, plane = {checks.bins, 256, 2 * (1 + PLX_FROZEN_CHECK_TILES), 1024, PLX_U32};
     uint32_t health = 0;
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_image bins = {checks.bins[eye], 256, 1 + PLX_FREEZE_TILES, 1024, PLX_U32};
+        const struct plx_image bins = {checks.bins[eye], 256, 1 + PLX_FROZEN_CHECK_TILES, 1024, PLX_U32};
         const struct plx_raw raw = {.data = checks.picture[eye],
                                     .bytes = WIDTH * HEIGHT,
                                     .width = WIDTH,
@@ -116,7 +116,7 @@ static uint32_t look(void)
                                     .eye_width = WIDTH};
         image[eye] = (struct plx_image){checks.picture[eye], WIDTH, HEIGHT, WIDTH, PLX_U8};
         assert_int_equal(ops->histogram(checks.stages, &image[eye], PLX_HISTOGRAM_BINS, &bins), 0);
-        if (plx_freeze_look(&checks.freeze[eye], &raw, &bins))
+        if (plx_frozen_check_update(&checks.freeze[eye], &raw, &bins))
             health |= PLX_HEALTH_FROZEN;
     }
     for (int i = 0; i < PLX_ALIGNMENT_MATCHES; i++)
@@ -124,7 +124,7 @@ static uint32_t look(void)
             assert_int_equal(ops->image.match_template(checks.stages, &strip, &patch, &found[i]), 0);
     if (plx_alignment_look(&checks.alignment, &image[PLX_LEFT], found, &checks.info))
         health |= PLX_HEALTH_MISALIGNED;
-    return health | plx_light_look(&checks.light, &plane);
+    return health | plx_brightness_check_update(&checks.light, &plane);
 }
 
 static uint32_t take_and_look(struct rig *rig)
@@ -209,12 +209,12 @@ static void a_part_that_comes_again_is_frozen_after_some_frames(void **state)
         struct rig rig = steady_rig();
         settle(&rig);
         memcpy(kept, checks.picture[PLX_LEFT], sizeof kept);
-        for (int frame = 1; frame <= PLX_FREEZE_REPEATS + 2; frame++) {
+        for (int frame = 1; frame <= PLX_FROZEN_CHECK_REPEATS + 2; frame++) {
             rig.x += 3;
             take(&rig);
             for (int y = part[i].y; y < part[i].y + part[i].height; y++)
                 memcpy(&checks.picture[PLX_LEFT][y][part[i].x], &kept[y][part[i].x], (size_t)part[i].width);
-            assert_int_equal(look() & PLX_HEALTH_FROZEN, frame >= PLX_FREEZE_REPEATS ? PLX_HEALTH_FROZEN : 0);
+            assert_int_equal(look() & PLX_HEALTH_FROZEN, frame >= PLX_FROZEN_CHECK_REPEATS ? PLX_HEALTH_FROZEN : 0);
         }
         assert_int_equal(take_and_look(&rig), 0);
     }
@@ -237,8 +237,8 @@ static void light_faults_are_flagged_when_they_last(void **state)
         struct rig rig = steady_rig();
         settle(&rig);
         memcpy(rig.gain, fault[i].gain, sizeof rig.gain);
-        for (int frame = 1; frame <= 3 * PLX_LIGHT_FRAMES; frame++)
-            assert_int_equal(take_and_look(&rig), frame >= PLX_LIGHT_FRAMES ? fault[i].health : 0);
+        for (int frame = 1; frame <= 3 * PLX_BRIGHTNESS_CHECK_FRAMES; frame++)
+            assert_int_equal(take_and_look(&rig), frame >= PLX_BRIGHTNESS_CHECK_FRAMES ? fault[i].health : 0);
         rig.gain[PLX_LEFT] = rig.gain[PLX_RIGHT] = 100;
         assert_int_equal(take_and_look(&rig), 0);
     }
@@ -252,8 +252,8 @@ static void blackness_is_dark_and_not_frozen(void **state)
 
     settle(&rig);
     memset(checks.picture, 0, sizeof checks.picture);
-    for (int frame = 1; frame <= 3 * PLX_LIGHT_FRAMES; frame++)
-        assert_int_equal(look(), frame >= PLX_LIGHT_FRAMES ? PLX_HEALTH_DARK : 0);
+    for (int frame = 1; frame <= 3 * PLX_BRIGHTNESS_CHECK_FRAMES; frame++)
+        assert_int_equal(look(), frame >= PLX_BRIGHTNESS_CHECK_FRAMES ? PLX_HEALTH_DARK : 0);
 }
 
 static void rows_that_are_off_by_two_are_flagged(void **state)
@@ -286,11 +286,11 @@ static void freeze_reads_every_format_at_odd_sizes(void **state)
     uint64_t random = scratch_seed();
 
     memset(checks.bins, 0, sizeof checks.bins);
-    for (int tile = 0; tile < PLX_FREEZE_TILES; tile++)
+    for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++)
         checks.bins[0][1 + tile][100] = 1; /* all tiles are bright enough */
     for (int format = 0; format < PLX_FORMAT_COUNT; format++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-            const struct plx_image bins = {checks.bins[0], 256, 1 + PLX_FREEZE_TILES, 1024, PLX_U32};
+            const struct plx_image bins = {checks.bins[0], 256, 1 + PLX_FROZEN_CHECK_TILES, 1024, PLX_U32};
             const int width = sizes[i][0], height = sizes[i][1], eye = width / 2;
             const size_t row = plx_raw_row_bytes((enum plx_format)format, width), pitch = row + row % 2;
             const size_t rows =
@@ -307,14 +307,14 @@ static void freeze_reads_every_format_at_odd_sizes(void **state)
                                         .format = (enum plx_format)format,
                                         .eye_x = eye,
                                         .eye_width = width - eye};
-            struct plx_freeze freeze = {0};
+            struct plx_frozen_check freeze = {0};
             struct plx_why why;
             if (plx_raw_check(&raw, &why) < 0)
                 fail_msg("%s", why.text);
-            assert_false(plx_freeze_look(&freeze, &raw, &bins));
-            assert_true(plx_freeze_look(&freeze, &raw, &bins));
+            assert_false(plx_frozen_check_update(&freeze, &raw, &bins));
+            assert_true(plx_frozen_check_update(&freeze, &raw, &bins));
             data[plx_raw_row_bytes((enum plx_format)format, width) - 1] ^= 1; /* the last pixel of the first row */
-            assert_false(plx_freeze_look(&freeze, &raw, &bins));
+            assert_false(plx_frozen_check_update(&freeze, &raw, &bins));
             free(data);
         }
 }

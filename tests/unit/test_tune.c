@@ -17,7 +17,7 @@
 
 static struct scratch scratch;
 static struct plx_match match;
-static struct plx_tune_for here = {"NVIDIA Orin, 16 multiprocessors", 640, 480, &match};
+static struct plx_tune_conditions here = {"NVIDIA Orin, 16 multiprocessors", 640, 480, &match};
 
 static int begin(void **state)
 {
@@ -36,12 +36,12 @@ static int end(void **state)
 
 static void skip_without_choices(void)
 {
-    if (!plx_gpu_choice_name(0))
+    if (!plx_gpu_schedule_name(0))
         skip(); /* built without CUDA */
 }
 
 /* It must be refused with ERROR, in one line that has WORDS, and leave the choice alone. */
-static void assert_refused(const struct plx_tune_for *what, int error, const char *words)
+static void assert_refused(const struct plx_tune_conditions *what, int error, const char *words)
 {
     struct plx_why why = {""};
     int choice = -7;
@@ -55,7 +55,7 @@ static void every_choice_comes_back(void **state)
 {
     (void)state;
     skip_without_choices();
-    for (int choice = 0; choice < PLX_GPU_CHOICES; choice++) {
+    for (int choice = 0; choice < PLX_GPU_SCHEDULES; choice++) {
         struct plx_why why = {""};
         int loaded = -1;
         assert_int_equal(plx_tune_save(scratch.path, &here, choice, 1.25, &why), 0);
@@ -69,7 +69,7 @@ static void a_file_for_something_else_is_refused(void **state)
     (void)state;
     skip_without_choices();
     struct plx_match other = match;
-    struct plx_tune_for there = here;
+    struct plx_tune_conditions there = here;
 
     assert_int_equal(plx_tune_save(scratch.path, &here, 1, 1.25, NULL), 0);
     there.device = "NVIDIA Orin, 8 multiprocessors";

@@ -6,7 +6,7 @@
 
 #include "core/clock.h"
 
-void plx_age_text(int64_t age_ns, char *ret_text, size_t size)
+void plx_duration_text(int64_t age_ns, char *ret_text, size_t size)
 {
     const int64_t seconds = age_ns / PLX_NS_PER_S, minutes = seconds / 60, hours = minutes / 60;
 

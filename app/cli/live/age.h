@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLX_AGE_TEXT 32 /* bytes for any age */
+#define PLX_DURATION_TEXT 32 /* bytes for any age */
 
 /* "48 ms", "7.3 s", "4 min 12 s", "2 h 5 min", "3 d 4 h"; "unknown time" for INT64_MAX, as plx_age_ns has it. */
-void plx_age_text(int64_t age_ns, char *ret_text, size_t size);
+void plx_duration_text(int64_t age_ns, char *ret_text, size_t size);
 
 #endif

@@ -13,7 +13,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
 #include "app/cli/live/blackbox_directory.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/text.h"
 #include "core/words.h"

@@ -7,7 +7,7 @@
 #include <parallax/region.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/exit.h"
 
 int plx_command_config(int argc, char **argv)
@@ -23,14 +23,14 @@ int plx_command_config(int argc, char **argv)
         .option = table,
         .option_count = sizeof table / sizeof *table};
     static char text[PLX_CONFIG_BYTES + 1]; /* large */
-    struct plx_online online;
+    struct plx_connection online;
     int exit_code;
     size_t bytes;
-    if (!plx_online_prepare(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+    if (!plx_connection_parse(&usage, argc, argv, &socket, NULL, &online, &exit_code))
         return exit_code;
     const int result = plx_config(online.socket, text, sizeof text, &bytes);
     if (result < 0)
-        return plx_online_fail(&online, result);
+        return plx_connection_fail(&online, result);
     fputs(text, stdout);
     return PLX_EXIT_OK;
 }

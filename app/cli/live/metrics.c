@@ -12,7 +12,7 @@
 #include <parallax/region.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/cli/raw.h"
 #include "app/exit.h"
 #include "core/clock.h"
@@ -24,7 +24,7 @@ static const char *const eye_word[PLX_EYES] = {"left", "right"};
 
 /* What is known of the service; without a client there is none, without a frame it has given none yet. */
 struct reading {
-    struct plx_online online;
+    struct plx_connection online;
     uint32_t state, health, restarts;
     char reason[PLX_REASON_BYTES];
     bool any;               /* there is a frame, */
@@ -152,7 +152,7 @@ static void take(struct reading *reading, const char *socket)
     reading->health = PLX_HEALTH_NO_FRAMES;
     if (plx_connect(socket, &reading->online.client) < 0)
         return;
-    reading->fresh = plx_online_header(&reading->online, FRAME_MS, &reading->frame) == 0;
+    reading->fresh = plx_connection_next_header(&reading->online, FRAME_MS, &reading->frame) == 0;
     reading->any = reading->fresh || plx_last_header(reading->online.client, &reading->frame) == 0;
     const int state = plx_state(reading->online.client);
     reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */

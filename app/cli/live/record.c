@@ -10,7 +10,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/cli/progress.h"
 #include "app/cli/raw.h"
 #include "app/exit.h"
@@ -125,7 +125,7 @@ static int write_pair(struct recording *recording, const struct plx_frame *frame
 }
 
 /* Whether the service's pairs are those to be recorded. Returns an exit code. */
-static int check_kind(const struct plx_online *online, const struct recording *recording)
+static int check_kind(const struct plx_connection *online, const struct recording *recording)
 {
     if (plx_frame_is_raw(online->frame) == recording->raw)
         return PLX_EXIT_OK;
@@ -144,24 +144,24 @@ static int check_kind(const struct plx_online *online, const struct recording *r
 }
 
 /* Takes the next pair into recording->eye. Returns an exit code. */
-static int take(struct plx_online *online, struct recording *recording)
+static int take(struct plx_connection *online, struct recording *recording)
 {
-    int result = plx_online_copy(online, FRAME_MS);
+    int result = plx_connection_next_frame(online, FRAME_MS);
     if (result < 0)
-        return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_online_fail(online, result);
+        return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_connection_fail(online, result);
     const int exit_code = check_kind(online, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     const struct plx_image before = recording->eye[PLX_LEFT];
     for (int eye = 0; eye < PLX_EYES; eye++)
-        recording->eye[eye] = plx_online_plane(online, plane_of[eye]);
+        recording->eye[eye] = plx_connection_plane(online, plane_of[eye]);
     const struct plx_image *left = &recording->eye[PLX_LEFT], *right = &recording->eye[PLX_RIGHT];
     if (!right->data)
         return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
                             "the service does not publish the right picture; set publish.right: true in its configuration "
                             "and reload it, or start it with --set publish.right=true");
     if (!left->data || !plx_same_size(left, right))
-        return plx_online_fail(online, PLX_ERR_FORMAT);
+        return plx_connection_fail(online, PLX_ERR_FORMAT);
     if (before.data && !plx_same_size(left, &before))
         return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
                             "the service changed the size of its pictures; what was recorded until then is whole");
@@ -179,7 +179,7 @@ static int64_t end_time(const struct limits *limits)
     return limits->seconds > 0 ? plx_now_ns() + (int64_t)(limits->seconds * PLX_NS_PER_S) : INT64_MAX;
 }
 
-static int record(struct plx_online *online, struct recording *recording, const struct limits *limits)
+static int record(struct plx_connection *online, struct recording *recording, const struct limits *limits)
 {
     struct plx_why why = {""};
     struct plx_progress progress;
@@ -205,7 +205,7 @@ static int record(struct plx_online *online, struct recording *recording, const 
         printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
                (unsigned long long)recording->missed);
     if (recording->pairs)
-        plx_online_print_note(online->frame);
+        plx_print_source_note(online->frame);
     return exit_code;
 }
 
@@ -251,14 +251,14 @@ int plx_command_record(int argc, char **argv)
         .max_words = 1};
     struct plx_words words;
     int exit_code;
-    struct plx_online online;
-    if (!plx_online_begin(&usage, argc, argv, &socket, &words, &online, &exit_code))
+    struct plx_connection online;
+    if (!plx_connection_open(&usage, argc, argv, &socket, &words, &online, &exit_code))
         return exit_code;
     struct recording recording = {.directory = words.item[0], .raw = raw};
     plx_stop_on_signals();
     exit_code = record(&online, &recording, &limits);
     if (recording.times)
         fclose(recording.times);
-    plx_online_close(&online);
+    plx_connection_close(&online);
     return exit_code;
 }

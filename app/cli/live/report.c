@@ -16,7 +16,7 @@
 #include "app/blackbox/format.h"
 #include "app/cli/commands.h"
 #include "app/cli/live/blackbox_directory.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "app/version.h"
 #include "config/config.h"
@@ -56,10 +56,10 @@ static int print_header(int argc, char **argv)
 {
     (void)argc, (void)argv;
     static struct plx_frame frame; /* large */
-    struct plx_online online = {.command = "report"};
+    struct plx_connection online = {.command = "report"};
     int result = plx_connect(socket_path, &online.client);
     if (result == 0)
-        result = plx_online_header(&online, FRAME_MS, &frame);
+        result = plx_connection_next_header(&online, FRAME_MS, &frame);
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
         result = plx_last_header(online.client, &frame); /* an old one says something too */
     if (result == 0 && fwrite(&frame, sizeof frame, 1, stdout) != 1)

@@ -7,7 +7,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/cli/raw.h"
 #include "app/exit.h"
 #include "drivers/files/png.h"
@@ -46,27 +46,27 @@ static int write_ply(const char *path, const struct snapshot *snapshot, struct p
     return plx_export_ply(path, &snapshot->view, why);
 }
 
-static void draw_disparity(struct plx_canvas *canvas, const struct snapshot *snapshot)
+static void draw_disparity(struct plx_rgb_image *canvas, const struct snapshot *snapshot)
 {
-    plx_canvas_disparity(canvas, &snapshot->disparity);
+    plx_draw_disparity(canvas, &snapshot->disparity);
 }
 
-static void draw_obstacles(struct plx_canvas *canvas, const struct snapshot *snapshot)
+static void draw_obstacles(struct plx_rgb_image *canvas, const struct snapshot *snapshot)
 {
-    plx_canvas_grey(canvas, &snapshot->left);
-    plx_canvas_obstacles(canvas, snapshot->frame);
+    plx_draw_grey(canvas, &snapshot->left);
+    plx_draw_obstacles(canvas, snapshot->frame);
 }
 
 static int write_canvas(const char *path, const struct snapshot *snapshot,
-                        void (*draw)(struct plx_canvas *canvas, const struct snapshot *snapshot), struct plx_why *why)
+                        void (*draw)(struct plx_rgb_image *canvas, const struct snapshot *snapshot), struct plx_why *why)
 {
-    struct plx_canvas canvas;
-    int result = plx_canvas_create(snapshot->left.width, snapshot->left.height, &canvas);
+    struct plx_rgb_image canvas;
+    int result = plx_rgb_image_create(snapshot->left.width, snapshot->left.height, &canvas);
     if (result < 0)
         return plx_fail(why, result, "%s: %s", path, plx_strerror(result));
     draw(&canvas, snapshot);
-    result = plx_export_canvas(path, &canvas, why);
-    plx_canvas_destroy(&canvas);
+    result = plx_export_rgb_image(path, &canvas, why);
+    plx_rgb_image_destroy(&canvas);
     return result;
 }
 
@@ -74,7 +74,7 @@ static int write_canvas(const char *path, const struct snapshot *snapshot,
 static const struct {
     const char *name, *what, *raw;
     int (*write)(const char *path, const struct snapshot *snapshot, struct plx_why *why);
-    void (*draw)(struct plx_canvas *canvas, const struct snapshot *snapshot);
+    void (*draw)(struct plx_rgb_image *canvas, const struct snapshot *snapshot);
 } file[] = {
     {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
     {"right.png", "the rectified right picture", "the right picture as captured", write_right, NULL},
@@ -104,26 +104,26 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
     return result;
 }
 
-static int take(struct plx_online *online, const char *directory)
+static int take(struct plx_connection *online, const char *directory)
 {
-    int result = plx_online_copy(online, FRAME_MS);
+    int result = plx_connection_next_frame(online, FRAME_MS);
     if (result < 0)
-        return plx_online_fail(online, result);
+        return plx_connection_fail(online, result);
     struct snapshot snapshot = {
         .frame = online->frame,
         .view = plx_export_view(online->frame),
-        .left = plx_online_plane(online, PLX_PLANE_LEFT),
-        .right = plx_online_plane(online, PLX_PLANE_RIGHT),
-        .disparity = plx_online_plane(online, PLX_PLANE_DISPARITY),
+        .left = plx_connection_plane(online, PLX_PLANE_LEFT),
+        .right = plx_connection_plane(online, PLX_PLANE_RIGHT),
+        .disparity = plx_connection_plane(online, PLX_PLANE_DISPARITY),
     };
     const struct plx_image *second = plx_frame_is_raw(snapshot.frame) ? &snapshot.right : &snapshot.disparity;
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
-        return plx_online_fail(online, PLX_ERR_FORMAT);
+        return plx_connection_fail(online, PLX_ERR_FORMAT);
     struct plx_why why = {""};
     result = write_files(directory, &snapshot, &why);
     if (result < 0)
         return plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
-    plx_online_print_note(online->frame);
+    plx_print_source_note(online->frame);
     return PLX_EXIT_OK;
 }
 
@@ -148,10 +148,10 @@ int plx_command_snapshot(int argc, char **argv)
         .option = table,
         .option_count = sizeof table / sizeof *table};
     int exit_code;
-    struct plx_online online;
-    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+    struct plx_connection online;
+    if (!plx_connection_open(&usage, argc, argv, &socket, NULL, &online, &exit_code))
         return exit_code;
     exit_code = take(&online, output);
-    plx_online_close(&online);
+    plx_connection_close(&online);
     return exit_code;
 }

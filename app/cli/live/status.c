@@ -5,7 +5,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/clock.h"
 
@@ -13,20 +13,20 @@
 #define MEASURE_NS PLX_NS_PER_S
 
 /* Waits for a fresh frame, then looks at those of a second. An error if none is fresh in the end. */
-static int measure(struct plx_online *online, struct plx_status *status)
+static int measure(struct plx_connection *online, struct plx_status *status)
 {
     struct plx_frame *frame = &status->frame;
-    struct plx_meter meter = {.frames = 0};
-    int result = plx_online_header(online, FRAME_MS, frame);
+    struct plx_frame_stats meter = {.frames = 0};
+    int result = plx_connection_next_header(online, FRAME_MS, frame);
     const int64_t end = plx_now_ns() + MEASURE_NS;
     for (int64_t left_ms = 1; result == 0 && left_ms > 0;) {
-        plx_meter_add(&meter, frame);
+        plx_frame_stats_add(&meter, frame);
         left_ms = meter.frames < 2 ? FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
-        if (left_ms > 0 && plx_online_header(online, (int)left_ms, frame) < 0)
+        if (left_ms > 0 && plx_connection_next_header(online, (int)left_ms, frame) < 0)
             break;
     }
     if (result == 0 && !plx_is_fresh(frame)) /* it may only have stumbled */
-        result = plx_online_header(online, FRAME_MS, frame);
+        result = plx_connection_next_header(online, FRAME_MS, frame);
     status->any = status->fresh = result == 0;
     if (result == 0)
         status->meter = meter;
@@ -34,7 +34,7 @@ static int measure(struct plx_online *online, struct plx_status *status)
 }
 
 /* What the service says of itself. LOST: there is none any more. */
-static int ask(struct plx_online *online, struct plx_status *status)
+static int ask(struct plx_connection *online, struct plx_status *status)
 {
     const int state = plx_state(online->client);
     if (state < 0)
@@ -49,7 +49,7 @@ static int ask(struct plx_online *online, struct plx_status *status)
     return 0;
 }
 
-static int look(struct plx_online *online, struct plx_status *status)
+static int look(struct plx_connection *online, struct plx_status *status)
 {
     int result = measure(online, status);
     if (result == 0 || result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
@@ -80,8 +80,8 @@ int plx_command_status(int argc, char **argv)
         .option_count = sizeof table / sizeof *table};
     static struct plx_status status; /* large */
     int exit_code;
-    struct plx_online online;
-    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+    struct plx_connection online;
+    if (!plx_connection_open(&usage, argc, argv, &socket, NULL, &online, &exit_code))
         return exit_code;
     const int result = look(&online, &status);
     if (result == 0 && json)
@@ -89,7 +89,7 @@ int plx_command_status(int argc, char **argv)
     else if (result == 0)
         plx_status_print_text(&status);
     if (result < 0 || !status.fresh)
-        exit_code = plx_online_fail(&online, result < 0 ? result : PLX_ERR_TIMEOUT);
-    plx_online_close(&online);
+        exit_code = plx_connection_fail(&online, result < 0 ? result : PLX_ERR_TIMEOUT);
+    plx_connection_close(&online);
     return exit_code;
 }

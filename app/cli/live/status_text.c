@@ -17,7 +17,7 @@ static const double degrees = 57.29577951308232; /* of a radian */
 const char *plx_launch_name(uint32_t launch)
 {
     const int choice = (int)(launch & 0xFFFF) - 1;
-    const char *name = plx_gpu_choice_name(choice);
+    const char *name = plx_gpu_schedule_name(choice);
     return choice < 0 ? NULL : name ? name : "unknown";
 }
 
@@ -42,8 +42,8 @@ static void print_service(const struct plx_status *status)
 
 static void print_age(const struct plx_status *status)
 {
-    char age[PLX_AGE_TEXT];
-    plx_age_text(status->age_ns, age, sizeof age);
+    char age[PLX_DURATION_TEXT];
+    plx_duration_text(status->age_ns, age, sizeof age);
     if (!status->any)
         puts("age           no picture yet");
     else
@@ -124,7 +124,7 @@ void plx_status_print_text(const struct plx_status *status)
 {
     print_service(status);
     fputs("rate          ", stdout);
-    plx_meter_print_rates(&status->meter);
+    plx_frame_stats_print_rates(&status->meter);
     putchar('\n');
     print_age(status);
     if (status->any)
@@ -134,6 +134,6 @@ void plx_status_print_text(const struct plx_status *status)
         return;
     }
     fputs("stages, ms   ", stdout);
-    plx_meter_print_parts(&status->meter, status->launch != 0);
+    plx_frame_stats_print_stage_times(&status->meter, status->launch != 0);
     print_world(&status->frame);
 }

@@ -10,7 +10,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/live/age.h"
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -29,24 +29,24 @@ void plx_watch_faults(const struct plx_watch *watch, char ret_text[PLX_WATCH_FAU
 
 void plx_watch_print_age(const struct plx_watch *watch)
 {
-    char age[PLX_AGE_TEXT];
+    char age[PLX_DURATION_TEXT];
     if (!watch->any) {
         fputs("no frames", stdout);
         return;
     }
-    plx_age_text(plx_age_ns(&watch->frame), age, sizeof age);
+    plx_duration_text(plx_age_ns(&watch->frame), age, sizeof age);
     printf("no frames, the last picture is %s old", age);
 }
 
 /* One wait for a frame, until UNTIL_NS at the latest. 0 also when none came; an error that ends the watch. */
-static int look(struct plx_online *online, struct plx_watch *watch, int64_t until_ns)
+static int look(struct plx_connection *online, struct plx_watch *watch, int64_t until_ns)
 {
     int64_t left_ms = (until_ns - plx_now_ns()) / PLX_NS_PER_MS + 1;
-    int result = plx_online_header(online, left_ms > 0 ? (int)left_ms : 0, &watch->frame);
+    int result = plx_connection_next_header(online, left_ms > 0 ? (int)left_ms : 0, &watch->frame);
     if (result == 0) {
         watch->any = true;
-        plx_meter_add(&watch->recent, &watch->frame);
-        plx_meter_add(&watch->total, &watch->frame);
+        plx_frame_stats_add(&watch->recent, &watch->frame);
+        plx_frame_stats_add(&watch->total, &watch->frame);
     } else if (!watch->any) {
         watch->any = plx_last_header(online->client, &watch->frame) == 0;
     }
@@ -59,7 +59,7 @@ static int look(struct plx_online *online, struct plx_watch *watch, int64_t unti
 }
 
 /* TIMEOUT where the watch ends without a fresh picture. */
-static int look_once_more(struct plx_online *online, struct plx_watch *watch)
+static int look_once_more(struct plx_connection *online, struct plx_watch *watch)
 {
     const uint64_t before = watch->total.frames;
     const int result = look(online, watch, plx_now_ns() + LAST_LOOK_NS);
@@ -67,7 +67,7 @@ static int look_once_more(struct plx_online *online, struct plx_watch *watch)
 }
 
 /* Until END_NS (0: for ever), a signal, or an error, which is returned. */
-static int watch_until(struct plx_online *online, struct plx_watch *watch, int64_t end_ns, bool screen)
+static int watch_until(struct plx_connection *online, struct plx_watch *watch, int64_t end_ns, bool screen)
 {
     const int64_t period = screen ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
     int64_t report_ns = watch->started_ns + period;
@@ -84,17 +84,17 @@ static int watch_until(struct plx_online *online, struct plx_watch *watch, int64
             plx_watch_screen(watch);
         else
             plx_watch_line(watch);
-        plx_meter_restart(&watch->recent);
+        plx_frame_stats_restart(&watch->recent);
         report_ns += period;
     }
     return 0;
 }
 
-static int watch_service(struct plx_online *online, double seconds, bool screen)
+static int watch_service(struct plx_connection *online, double seconds, bool screen)
 {
     struct plx_watch *watch = calloc(1, sizeof *watch); /* large */
     if (!watch)
-        return plx_online_fail(online, PLX_ERR_NOMEM);
+        return plx_connection_fail(online, PLX_ERR_NOMEM);
     watch->started_ns = plx_now_ns();
     plx_stop_on_signals();
     if (screen)
@@ -107,7 +107,7 @@ static int watch_service(struct plx_online *online, double seconds, bool screen)
     if (watch->total.frames)
         plx_watch_summary(watch);
     free(watch);
-    return result < 0 ? plx_online_fail(online, result) : PLX_EXIT_OK;
+    return result < 0 ? plx_connection_fail(online, result) : PLX_EXIT_OK;
 }
 
 int plx_command_watch(int argc, char **argv)
@@ -138,10 +138,10 @@ int plx_command_watch(int argc, char **argv)
                                     .option = table,
                                     .option_count = sizeof table / sizeof *table};
     int exit_code;
-    struct plx_online online;
-    if (!plx_online_begin(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+    struct plx_connection online;
+    if (!plx_connection_open(&usage, argc, argv, &socket, NULL, &online, &exit_code))
         return exit_code;
     exit_code = watch_service(&online, seconds, isatty(STDOUT_FILENO) && !changes);
-    plx_online_close(&online);
+    plx_connection_close(&online);
     return exit_code;
 }

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "app/cli/live/meter.h"
+#include "app/cli/live/frame_stats.h"
 
-struct plx_seen_track {
+struct plx_printed_track {
     uint32_t track;
     float nearest_m; /* when it was last printed */
 };
@@ -19,8 +19,8 @@ struct plx_watch {
     bool any;        /* a frame is known, however old */
     bool on_gpu;
     struct plx_frame frame;
-    struct plx_meter recent, total; /* since the last report, since the start */
-    struct plx_seen_track seen[PLX_MAX_OBSTACLES];
+    struct plx_frame_stats recent, total; /* since the last report, since the start */
+    struct plx_printed_track seen[PLX_MAX_OBSTACLES];
     int seen_count;
 };
 

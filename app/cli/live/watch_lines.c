@@ -27,9 +27,9 @@ void plx_watch_line(const struct plx_watch *watch)
     plx_watch_faults(watch, faults);
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word((uint32_t)watch->state));
     if (watch->recent.frames && plx_is_fresh(&watch->frame)) {
-        plx_meter_print_rate(&watch->recent, 5);
+        plx_frame_stats_print_rate(&watch->recent, 5);
         fputs("  ", stdout);
-        plx_meter_print_latency(&watch->recent, 5);
+        plx_frame_stats_print_latency(&watch->recent, 5);
         if (plx_frame_is_raw(&watch->frame))
             fputs("  no obstacles looked for  ", stdout);
         else
@@ -42,7 +42,7 @@ void plx_watch_line(const struct plx_watch *watch)
     fflush(stdout);
 }
 
-static struct plx_seen_track *find_seen(struct plx_watch *watch, uint32_t track)
+static struct plx_printed_track *find_seen(struct plx_watch *watch, uint32_t track)
 {
     for (int i = 0; i < watch->seen_count; i++)
         if (watch->seen[i].track == track)
@@ -77,7 +77,7 @@ void plx_watch_changes(struct plx_watch *watch)
     int count = plx_obstacles_by_distance(&watch->frame, sorted);
     print_gone(watch);
     for (int i = 0; i < count; i++) {
-        struct plx_seen_track *seen = find_seen(watch, sorted[i]->track);
+        struct plx_printed_track *seen = find_seen(watch, sorted[i]->track);
         if (!seen && sorted[i]->status != PLX_TRACK_TRACKED)
             continue; /* it may be noise; the tracker confirms it in a few frames */
         float limit = seen ? fmaxf(CHANGE_M, CHANGE_SHARE * seen->nearest_m) : 0;
@@ -88,16 +88,16 @@ void plx_watch_changes(struct plx_watch *watch)
         printf("%6.1f s    %c %s\n", elapsed_s(watch), seen ? ' ' : '+', text);
         if (!seen)
             seen = &watch->seen[watch->seen_count++];
-        *seen = (struct plx_seen_track){sorted[i]->track, sorted[i]->nearest_m};
+        *seen = (struct plx_printed_track){sorted[i]->track, sorted[i]->nearest_m};
     }
     fflush(stdout);
 }
 
 void plx_watch_summary(const struct plx_watch *watch)
 {
-    const struct plx_meter *meter = &watch->total;
+    const struct plx_frame_stats *meter = &watch->total;
     printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)meter->frames);
-    plx_meter_print_rates(meter);
+    plx_frame_stats_print_rates(meter);
     fputs("\nstages, ms:", stdout);
-    plx_meter_print_parts(meter, watch->on_gpu);
+    plx_frame_stats_print_stage_times(meter, watch->on_gpu);
 }

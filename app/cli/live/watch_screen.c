@@ -30,8 +30,8 @@ void plx_watch_screen_end(void)
 
 static void draw_stages(const struct plx_watch *watch)
 {
-    struct plx_meter_part part[PLX_STAGE_COUNT];
-    const int parts = plx_meter_parts(&watch->recent, watch->on_gpu, part);
+    struct plx_stage_time part[PLX_STAGE_COUNT];
+    const int parts = plx_frame_stats_stage_times(&watch->recent, watch->on_gpu, part);
     double longest = 0;
     for (int i = 0; i < parts; i++)
         if (part[i].ms > longest)
@@ -73,7 +73,7 @@ void plx_watch_screen(const struct plx_watch *watch)
     plx_watch_faults(watch, faults);
     printf("\033[HParallax  %s  %s" NEXT_LINE NEXT_LINE, plx_state_word((uint32_t)watch->state), faults);
     if (watch->recent.frames && plx_is_fresh(&watch->frame)) {
-        plx_meter_print_rates(&watch->recent);
+        plx_frame_stats_print_rates(&watch->recent);
         fputs(NEXT_LINE, stdout);
         draw_stages(watch);
         fputs(NEXT_LINE, stdout);

@@ -41,7 +41,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : NAN;
 }
 
-void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_rates *ret_rates)
+void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_error_rates *ret_rates)
 {
     uint64_t invalid = accuracy->counted - accuracy->valid;
     ret_rates->density = percent(accuracy->valid, accuracy->counted);
@@ -50,9 +50,9 @@ void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_rates *r
     ret_rates->bad_or_invalid = percent(accuracy->bad[PLX_BAD_LIMITS - 1] + invalid, accuracy->counted);
 }
 
-void plx_rates_mean(const struct plx_rates *rates, int count, struct plx_rates *ret_mean)
+void plx_rates_mean(const struct plx_error_rates *rates, int count, struct plx_error_rates *ret_mean)
 {
-    struct plx_rates mean = {0};
+    struct plx_error_rates mean = {0};
     for (int i = 0; i < count; i++) {
         mean.density += rates[i].density / count;
         for (int k = 0; k < PLX_BAD_LIMITS; k++)

@@ -17,7 +17,7 @@ struct plx_accuracy {
 };
 
 /* Shares in per cent; NAN where there is nothing to divide by. */
-struct plx_rates {
+struct plx_error_rates {
     double density;             /* valid of counted */
     double bad[PLX_BAD_LIMITS]; /* bad of valid */
     double bad_or_invalid;      /* off by more than 3 px, or without a disparity, of counted */
@@ -28,9 +28,9 @@ struct plx_rates {
 int plx_evaluate(const struct plx_image *disparity, int min_disparity, const struct plx_image *truth, double truth_scale,
                  const struct plx_image *mask, struct plx_accuracy *ret_accuracy);
 
-void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_rates *ret_rates);
+void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_error_rates *ret_rates);
 
 /* The mean of COUNT rates, image by image, as the published tables take it. */
-void plx_rates_mean(const struct plx_rates *rates, int count, struct plx_rates *ret_mean);
+void plx_rates_mean(const struct plx_error_rates *rates, int count, struct plx_error_rates *ret_mean);
 
 #endif

@@ -78,8 +78,8 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
 
 /* What came out of all pairs. */
 struct collected {
-    cJSON *list;             /* with --json; else NULL, and lines are printed */
-    struct plx_rates *rates; /* of those with ground truth */
+    cJSON *list;                   /* with --json; else NULL, and lines are printed */
+    struct plx_error_rates *rates; /* of those with ground truth */
     int rate_count;
     bool headed; /* the head of the lines is printed, with the first of them */
 };
@@ -258,7 +258,7 @@ int plx_command_run(int argc, char **argv)
     if (parse(argc, argv, &run->options, &words, &exit_code))
         exit_code = execute(run, &words);
     plx_pairs_destroy(&run->pairs);
-    plx_offline_destroy(run->offline);
+    plx_local_pipeline_destroy(run->offline);
     free(run->directory_calibration);
     free(run);
     return exit_code;

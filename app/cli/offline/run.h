@@ -9,7 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "app/cli/offline/evaluate.h"
-#include "app/cli/offline/offline.h"
+#include "app/cli/offline/local_pipeline.h"
 #include "app/cli/offline/pairs.h"
 #include "app/cli/options.h"
 #include "config/config.h"
@@ -26,11 +26,11 @@ struct plx_run {
     struct plx_run_options options;
     struct plx_config config;
     struct plx_pairs pairs;
-    bool single;                 /* two files were named */
-    char *directory_calibration; /* the directory's own calib.txt, whether or not it exists; NULL for two files */
-    bool calibrated;             /* metres mean something */
-    struct plx_offline *offline; /* of the last pair; NULL before the first */
-    int width, height;           /* of its images */
+    bool single;                        /* two files were named */
+    char *directory_calibration;        /* the directory's own calib.txt, whether or not it exists; NULL for two files */
+    bool calibrated;                    /* metres mean something */
+    struct plx_local_pipeline *offline; /* of the last pair; NULL before the first */
+    int width, height;                  /* of its images */
 };
 
 /* One pair in memory. */
@@ -78,13 +78,13 @@ int plx_run_fail(int error, bool configuring, const struct plx_why *why);
 /* One line for each pair: a head, the pair with its obstacles where they were asked for, and the mean of COUNT rates. */
 void plx_report_head(bool evaluated);
 void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result);
-void plx_report_mean(const struct plx_rates *rates, int count);
+void plx_report_mean(const struct plx_error_rates *rates, int count);
 cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result);
 
 /* The accuracy columns of such a line. */
 void plx_report_rates_head(void);
-void plx_report_rates(const struct plx_rates *rates);
-cJSON *plx_report_rates_json(const struct plx_rates *rates);
+void plx_report_rates(const struct plx_error_rates *rates);
+cJSON *plx_report_rates_json(const struct plx_error_rates *rates);
 
 /* Runs every pair that has ground truth with both named parameter sets and prints the accuracy table. Returns an exit code. */
 int plx_run_accuracy_table(struct plx_run *run);

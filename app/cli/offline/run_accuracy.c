@@ -25,7 +25,7 @@ static const struct variant {
 
 struct row {
     const struct plx_pair *pair;
-    struct plx_rates rates[VARIANTS];
+    struct plx_error_rates rates[VARIANTS];
 };
 
 /* Measured by the authors over whole benchmarks, not on these pairs. */
@@ -91,7 +91,7 @@ static int measure_pair(struct plx_run *run, const struct plx_pair *pair, struct
     return exit_code;
 }
 
-static void print_line(const char *name, int v, const struct plx_rates *rates)
+static void print_line(const char *name, int v, const struct plx_error_rates *rates)
 {
     printf("%-20s %-16s", name, variant[v].name);
     plx_report_rates(rates);
@@ -99,7 +99,7 @@ static void print_line(const char *name, int v, const struct plx_rates *rates)
 }
 
 /* The means of the KITTI pairs, or of the others, where there are several. */
-static void print_means(const struct row *row, int count, bool kitti, struct plx_rates *rates)
+static void print_means(const struct row *row, int count, bool kitti, struct plx_error_rates *rates)
 {
     for (int v = 0; v < VARIANTS; v++) {
         int members = 0;
@@ -109,14 +109,14 @@ static void print_means(const struct row *row, int count, bool kitti, struct plx
         if (members < 2)
             return;
         char name[32];
-        struct plx_rates mean;
+        struct plx_error_rates mean;
         plx_rates_mean(rates, members, &mean);
         snprintf(name, sizeof name, "mean of %d%s", members, kitti ? " KITTI" : "");
         print_line(name, v, &mean);
     }
 }
 
-static void print_table(const struct plx_match *match, const struct row *row, int count, struct plx_rates *scratch)
+static void print_table(const struct plx_match *match, const struct row *row, int count, struct plx_error_rates *scratch)
 {
     printf("D = %d, %d paths\n", match->disparities, match->paths);
     printf("%-20s %-16s", "pair", "parameters");
@@ -164,7 +164,7 @@ int plx_run_accuracy_table(struct plx_run *run)
 {
     const size_t most = (size_t)run->pairs.count;
     struct row *row = calloc(most, sizeof *row);
-    struct plx_rates *scratch = calloc(most, sizeof *scratch);
+    struct plx_error_rates *scratch = calloc(most, sizeof *scratch);
     int count = 0, exit_code = PLX_EXIT_OS;
     if (row && scratch)
         exit_code = measure_all(run, row, &count);

@@ -101,11 +101,12 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
         if (calibration.camera[eye].width != width || calibration.camera[eye].height != height)
             return plx_fail(why, PLX_ERR_RANGE, "the calibration is for pictures of %dx%d pixels, these have %dx%d",
                             calibration.camera[eye].width, calibration.camera[eye].height, width, height);
-    plx_offline_destroy(run->offline);
+    plx_local_pipeline_destroy(run->offline);
     run->offline = NULL;
     run->width = width;
     run->height = height;
-    return plx_offline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->offline, why);
+    return plx_local_pipeline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->offline,
+                                     why);
 }
 
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
@@ -113,7 +114,7 @@ int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, in
 {
     struct plx_pair_result done = {.evaluated = false};
     int64_t start = plx_now_ns();
-    int result = plx_offline_process(run->offline, &images->left, &images->right, capture_ns, &done.frame);
+    int result = plx_local_pipeline_process(run->offline, &images->left, &images->right, capture_ns, &done.frame);
     if (result < 0)
         return plx_fail(why, result, "matching: %s", plx_strerror(result));
     done.seconds = (double)(plx_now_ns() - start) / PLX_NS_PER_S;

@@ -11,7 +11,7 @@ void plx_report_rates_head(void)
     printf(" %10s %8s %8s %8s %17s", "density", "bad>1", "bad>2", "bad>3", "bad>3 or invalid");
 }
 
-void plx_report_rates(const struct plx_rates *rates)
+void plx_report_rates(const struct plx_error_rates *rates)
 {
     printf("   %6.2f %%", rates->density);
     for (int i = 0; i < PLX_BAD_LIMITS; i++)
@@ -19,7 +19,7 @@ void plx_report_rates(const struct plx_rates *rates)
     printf("  %14.2f %%", rates->bad_or_invalid);
 }
 
-cJSON *plx_report_rates_json(const struct plx_rates *rates)
+cJSON *plx_report_rates_json(const struct plx_error_rates *rates)
 {
     static const char *const name[PLX_BAD_LIMITS] = {"bad1_percent", "bad2_percent", "bad3_percent"};
     cJSON *item = cJSON_CreateObject();
@@ -58,7 +58,7 @@ void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, con
     printf("%-20s %10s %5u %6.0f ms %6.2f %%", pair->name, size, frame->disparities, result->seconds * 1e3,
            valid_percent(frame));
     if (result->evaluated) {
-        struct plx_rates rates;
+        struct plx_error_rates rates;
         plx_accuracy_rates(&result->accuracy, &rates);
         plx_report_rates(&rates);
     }
@@ -73,9 +73,9 @@ void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, con
     }
 }
 
-void plx_report_mean(const struct plx_rates *rates, int count)
+void plx_report_mean(const struct plx_error_rates *rates, int count)
 {
-    struct plx_rates mean;
+    struct plx_error_rates mean;
     plx_rates_mean(rates, count, &mean);
     printf("mean of %-5d %42s", count, "");
     plx_report_rates(&mean);
@@ -94,7 +94,7 @@ cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, c
     cJSON_AddItemToObject(item, "valid_percent", plx_json_number(valid_percent(frame), 4));
     cJSON_AddItemToObject(item, "stage_us", plx_json_stages(frame->stage_us));
     if (result->evaluated) {
-        struct plx_rates rates;
+        struct plx_error_rates rates;
         plx_accuracy_rates(&result->accuracy, &rates);
         cJSON_AddItemToObject(item, "accuracy", plx_report_rates_json(&rates));
     }

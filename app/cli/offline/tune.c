@@ -29,7 +29,7 @@ static int configure(const struct tune_options *options, struct plx_config *ret_
     return result == 0 ? plx_config_check(ret_config, why) : result;
 }
 
-static void print_times(const struct plx_stages *stages, const struct plx_tune_for *what, const double *ms, int best)
+static void print_times(const struct plx_stages *stages, const struct plx_tune_conditions *what, const double *ms, int best)
 {
     struct plx_gpu_plan plan;
 
@@ -37,22 +37,22 @@ static void print_times(const struct plx_stages *stages, const struct plx_tune_f
     printf("%s; %d x %d, %d disparities, %d paths: %d warps of lines, of which %d fit at once, %.2f %% of their places idle\n",
            what->device, what->width, what->height, what->match->disparities, what->match->paths, plan.warps, plan.resident,
            plan.waste * 100);
-    for (int choice = 0; choice < PLX_GPU_CHOICES; choice++)
-        printf("  %-18s %8.3f ms%s%s\n", plx_gpu_choice_name(choice), ms[choice], choice == best ? "  fastest" : "",
+    for (int choice = 0; choice < PLX_GPU_SCHEDULES; choice++)
+        printf("  %-18s %8.3f ms%s%s\n", plx_gpu_schedule_name(choice), ms[choice], choice == best ? "  fastest" : "",
                choice == plan.choice ? "  chosen without measuring" : "");
 }
 
 static int measure(const struct tune_options *options, struct plx_stages *stages, const struct plx_match *match,
                    struct plx_why *why)
 {
-    const struct plx_tune_for what = {plx_gpu_device(stages), options->width, options->height, match};
-    double ms[PLX_GPU_CHOICES];
+    const struct plx_tune_conditions what = {plx_gpu_device(stages), options->width, options->height, match};
+    double ms[PLX_GPU_SCHEDULES];
     int best = 0;
 
     int result = plx_gpu_tune(stages, what.width, what.height, match, ms);
     if (result < 0)
         return plx_fail(why, result, "measuring failed: %s", *stages->why.text ? stages->why.text : plx_strerror(result));
-    for (int choice = 1; choice < PLX_GPU_CHOICES; choice++)
+    for (int choice = 1; choice < PLX_GPU_SCHEDULES; choice++)
         best = ms[choice] < ms[best] ? choice : best;
     print_times(stages, &what, ms, best);
     result = plx_tune_save(options->output, &what, best, ms[best], why);

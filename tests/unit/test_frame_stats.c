@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "app/cli/live/age.h"
-#include "app/cli/live/meter.h"
+#include "app/cli/live/frame_stats.h"
 #include "core/clock.h"
 
 static struct plx_frame frame;
@@ -32,33 +32,33 @@ static const struct plx_frame *make(uint64_t epoch, uint64_t sequence, int64_t m
 static void counts_published_frames_and_averages_seen_ones(void **state)
 {
     (void)state;
-    struct plx_meter meter = {.frames = 0};
-    assert_true(isnan(plx_meter_rate_hz(&meter)) && isnan(plx_meter_latency_ms(&meter)));
-    plx_meter_add(&meter, make(1, 10, 1000, 20));
-    assert_true(isnan(plx_meter_rate_hz(&meter)));
-    plx_meter_add(&meter, make(1, 15, 1500, 40)); /* four in between were not seen */
-    assert_float_equal(plx_meter_rate_hz(&meter), 10, 1e-9);
-    assert_float_equal(plx_meter_latency_ms(&meter), 30, 1e-9);
+    struct plx_frame_stats meter = {.frames = 0};
+    assert_true(isnan(plx_frame_stats_rate_hz(&meter)) && isnan(plx_frame_stats_latency_ms(&meter)));
+    plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
+    assert_true(isnan(plx_frame_stats_rate_hz(&meter)));
+    plx_frame_stats_add(&meter, make(1, 15, 1500, 40)); /* four in between were not seen */
+    assert_float_equal(plx_frame_stats_rate_hz(&meter), 10, 1e-9);
+    assert_float_equal(plx_frame_stats_latency_ms(&meter), 30, 1e-9);
 }
 
 static void parts_are_the_stages_or_what_a_gpu_does(void **state)
 {
     (void)state;
-    struct plx_meter meter = {.frames = 0};
-    struct plx_meter_part part[PLX_STAGE_COUNT];
-    assert_int_equal(plx_meter_parts(&meter, false, part), PLX_STAGE_COUNT);
+    struct plx_frame_stats meter = {.frames = 0};
+    struct plx_stage_time part[PLX_STAGE_COUNT];
+    assert_int_equal(plx_frame_stats_stage_times(&meter, false, part), PLX_STAGE_COUNT);
     assert_true(isnan(part[PLX_STAGE_SGM].ms));
 
     frame.stage_us[PLX_STAGE_OBSTACLES] = 3000;
     frame.stage_us[PLX_STAGE_TRACKS] = 500;
-    plx_meter_add(&meter, make(1, 10, 1000, 20));
-    plx_meter_add(&meter, make(1, 15, 1500, 40));
-    assert_int_equal(plx_meter_parts(&meter, false, part), PLX_STAGE_COUNT);
+    plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
+    plx_frame_stats_add(&meter, make(1, 15, 1500, 40));
+    assert_int_equal(plx_frame_stats_stage_times(&meter, false, part), PLX_STAGE_COUNT);
     assert_string_equal(part[PLX_STAGE_SGM].word, "sgm");
     assert_float_equal(part[PLX_STAGE_SGM].ms, 15, 1e-9);
     assert_float_equal(part[PLX_STAGE_CENSUS].ms, 0, 1e-9);
 
-    assert_int_equal(plx_meter_parts(&meter, true, part), 2);
+    assert_int_equal(plx_frame_stats_stage_times(&meter, true, part), 2);
     assert_string_equal(part[0].word, "gpu");
     assert_float_equal(part[0].ms, 15 + 3, 1e-9);
     assert_string_equal(part[1].word, "tracks");
@@ -68,39 +68,39 @@ static void parts_are_the_stages_or_what_a_gpu_does(void **state)
 static void a_new_stretch_goes_on_from_the_last_frame(void **state)
 {
     (void)state;
-    struct plx_meter meter = {.frames = 0};
-    plx_meter_add(&meter, make(1, 10, 1000, 20));
-    plx_meter_restart(&meter);
-    assert_true(isnan(plx_meter_latency_ms(&meter)));
-    plx_meter_add(&meter, make(1, 12, 1100, 50));
-    assert_float_equal(plx_meter_rate_hz(&meter), 20, 1e-9);
-    assert_float_equal(plx_meter_latency_ms(&meter), 50, 1e-9);
+    struct plx_frame_stats meter = {.frames = 0};
+    plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
+    plx_frame_stats_restart(&meter);
+    assert_true(isnan(plx_frame_stats_latency_ms(&meter)));
+    plx_frame_stats_add(&meter, make(1, 12, 1100, 50));
+    assert_float_equal(plx_frame_stats_rate_hz(&meter), 20, 1e-9);
+    assert_float_equal(plx_frame_stats_latency_ms(&meter), 50, 1e-9);
 }
 
 static void a_capture_time_ahead_of_the_clock_gives_no_latency(void **state)
 {
     (void)state;
-    struct plx_meter meter = {.frames = 0};
-    plx_meter_add(&meter, make(1, 10, 1000, -20));
-    assert_true(isnan(plx_meter_latency_ms(&meter)));
-    plx_meter_add(&meter, make(1, 11, 1000, 60));
-    assert_float_equal(plx_meter_latency_ms(&meter), 20, 1e-9);
+    struct plx_frame_stats meter = {.frames = 0};
+    plx_frame_stats_add(&meter, make(1, 10, 1000, -20));
+    assert_true(isnan(plx_frame_stats_latency_ms(&meter)));
+    plx_frame_stats_add(&meter, make(1, 11, 1000, 60));
+    assert_float_equal(plx_frame_stats_latency_ms(&meter), 20, 1e-9);
 }
 
 static void a_new_epoch_begins_anew(void **state)
 {
     (void)state;
-    struct plx_meter meter = {.frames = 0};
-    plx_meter_add(&meter, make(1, 1000, 1000, 20));
-    plx_meter_add(&meter, make(2, 1, 5000, 60));
-    assert_true(isnan(plx_meter_rate_hz(&meter)));
-    plx_meter_add(&meter, make(2, 2, 5200, 60));
-    assert_float_equal(plx_meter_rate_hz(&meter), 5, 1e-9);
-    assert_float_equal(plx_meter_latency_ms(&meter), 60, 1e-9);
+    struct plx_frame_stats meter = {.frames = 0};
+    plx_frame_stats_add(&meter, make(1, 1000, 1000, 20));
+    plx_frame_stats_add(&meter, make(2, 1, 5000, 60));
+    assert_true(isnan(plx_frame_stats_rate_hz(&meter)));
+    plx_frame_stats_add(&meter, make(2, 2, 5200, 60));
+    assert_float_equal(plx_frame_stats_rate_hz(&meter), 5, 1e-9);
+    assert_float_equal(plx_frame_stats_latency_ms(&meter), 60, 1e-9);
 }
 
 /* What PRINT writes for METER, in static storage. */
-static const char *printed(void (*print)(const struct plx_meter *meter), const struct plx_meter *meter)
+static const char *printed(void (*print)(const struct plx_frame_stats *meter), const struct plx_frame_stats *meter)
 {
     static char text[512];
     FILE *file = tmpfile();
@@ -118,21 +118,21 @@ static const char *printed(void (*print)(const struct plx_meter *meter), const s
     return text;
 }
 
-static void print_stages(const struct plx_meter *meter)
+static void print_stages(const struct plx_frame_stats *meter)
 {
-    plx_meter_print_parts(meter, false);
+    plx_frame_stats_print_stage_times(meter, false);
 }
 
 static void what_is_unknown_is_said_in_words(void **state)
 {
     (void)state;
-    struct plx_meter meter = {.frames = 0};
-    assert_string_equal(printed(plx_meter_print_rates, &meter), "rate unknown, latency unknown");
+    struct plx_frame_stats meter = {.frames = 0};
+    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency unknown");
     assert_string_equal(printed(print_stages, &meter), " unknown\n");
-    plx_meter_add(&meter, make(1, 10, 1000, 20));
-    assert_string_equal(printed(plx_meter_print_rates, &meter), "rate unknown, latency 20.0 ms");
-    plx_meter_add(&meter, make(1, 11, 1050, 20));
-    assert_string_equal(printed(plx_meter_print_rates, &meter), "20.0 pairs/s, latency 20.0 ms");
+    plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
+    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency 20.0 ms");
+    plx_frame_stats_add(&meter, make(1, 11, 1050, 20));
+    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "20.0 pairs/s, latency 20.0 ms");
     assert_null(strstr(printed(print_stages, &meter), "nan"));
 }
 
@@ -155,8 +155,8 @@ static void ages_in_words(void **state)
         {INT64_MAX, "unknown time"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        char text[PLX_AGE_TEXT];
-        plx_age_text(expected[i].age_ns, text, sizeof text);
+        char text[PLX_DURATION_TEXT];
+        plx_duration_text(expected[i].age_ns, text, sizeof text);
         assert_string_equal(text, expected[i].text);
     }
 }

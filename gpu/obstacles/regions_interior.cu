@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage regions, third part: the face, a list of the pixels that the images may refine, and the first step of that; beside it
- * the regions' sides, which only the next step asks for. Blocks add up by region in 32 bits, which hold what their 1,024 pixels
- * come to, before they add to memory.
+ * Stage regions, third part: the interior, a list of the pixels that the images may refine, and the first step of that; beside
+ * it the regions' sides, which only the next step asks for. Blocks add up by region in 32 bits, which hold what their 1,024
+ * pixels come to, before they add to memory.
  */
 #include "gpu/obstacles/regions_sides.cuh"
 #include "gpu/obstacles/regions_step.cuh"
@@ -76,10 +76,11 @@ static __device__ __forceinline__ void within_runs(const plx_regions_args &a, co
 /* What a block has in shared memory. */
 struct shared {
     uint4 step[PLX_MAX_OBSTACLES];     /* parts of each region's */
-    uint2 face[PLX_MAX_OBSTACLES];     /* pixels, depth in the face << HALF; columns, rows << HALF from the block's first on */
+    uint2 interior[PLX_MAX_OBSTACLES]; /* pixels, depth in the interior << HALF; columns, rows << HALF from the block's first on
+                                        */
     int median[PLX_MAX_OBSTACLES + 1]; /* of each region; of no region nowhere */
-    struct plx_spot spot[SPOTS];       /* those that the images may refine */
-    uint32_t spots;                    /* how many */
+    struct plx_region_sample spot[SPOTS]; /* those that the images may refine */
+    uint32_t spots;                       /* how many */
 };
 
 /* By all threads, before a barrier. */
@@ -90,7 +91,7 @@ static __device__ __forceinline__ void start(shared &s, uint32_t thread)
         s.median[NO_REGION] = PLX_NOWHERE;
     }
     s.step[thread] = make_uint4(0, 0, 0, 0);
-    s.face[thread] = make_uint2(0, 0);
+    s.interior[thread] = make_uint2(0, 0);
 }
 
 /* Lists the warp's pixels that the images may refine. */
@@ -134,8 +135,8 @@ static __device__ __forceinline__ void add_face(const pixels &p, shared &s)
 
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        depth[i] = plx_depth_in_face(s.median[p.region[i]], p.disparity[i]);
-        region[i] = depth[i] <= 2 * PLX_FACE_DEPTH ? p.region[i] : NO_REGION;
+        depth[i] = plx_depth_in_interior(s.median[p.region[i]], p.disparity[i]);
+        region[i] = depth[i] <= 2 * PLX_INTERIOR_DEPTH ? p.region[i] : NO_REGION;
     }
     by_region(region, [&](uint32_t one, uint32_t mine) {
         uint32_t pixels = 0, places = 0;
@@ -147,7 +148,7 @@ static __device__ __forceinline__ void add_face(const pixels &p, shared &s)
         pixels = plx_warp_sum(pixels);
         places = plx_warp_sum(places);
         if (lane < 2)
-            atomicAdd(lane == 0 ? &s.face[one].x : &s.face[one].y, lane == 0 ? pixels : places);
+            atomicAdd(lane == 0 ? &s.interior[one].x : &s.interior[one].y, lane == 0 ? pixels : places);
     });
 }
 
@@ -158,8 +159,8 @@ static __device__ __forceinline__ void add_first_step(const spots &own, const sa
 
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        const uint32_t depth = plx_depth_in_face(s.median[own.region[i]], own.disparity[i]);
-        region[i] = depth <= 2 * PLX_FACE_DEPTH ? own.region[i] : NO_REGION;
+        const uint32_t depth = plx_depth_in_interior(s.median[own.region[i]], own.disparity[i]);
+        region[i] = depth <= 2 * PLX_INTERIOR_DEPTH ? own.region[i] : NO_REGION;
     }
     by_region(region, [&](uint32_t one, uint32_t mine) { add_step(&s.step[one].x, own.disparity, of, mine); });
 }
@@ -167,10 +168,10 @@ static __device__ __forceinline__ void add_first_step(const spots &own, const sa
 /* Adds the block's sums of region I to memory. */
 static __device__ __forceinline__ void give_face(const plx_regions_args &a, uint32_t i, const shared &s)
 {
-    const uint32_t area = s.face[i].x & ((1u << HALF) - 1), nearest = s.median[i] - PLX_FACE_DEPTH;
-    const uint32_t sum[STEP] = {area, (s.face[i].x >> HALF) + area * nearest,
-                                (s.face[i].y & ((1u << HALF) - 1)) + area * blockIdx.x * BLOCK_X,
-                                (s.face[i].y >> HALF) + area * blockIdx.y * BLOCK_Y * ROWS};
+    const uint32_t area = s.interior[i].x & ((1u << HALF) - 1), nearest = s.median[i] - PLX_INTERIOR_DEPTH;
+    const uint32_t sum[STEP] = {area, (s.interior[i].x >> HALF) + area * nearest,
+                                (s.interior[i].y & ((1u << HALF) - 1)) + area * blockIdx.x * BLOCK_X,
+                                (s.interior[i].y >> HALF) + area * blockIdx.y * BLOCK_Y * ROWS};
 
     if (area == 0)
         return;
@@ -183,7 +184,7 @@ static __device__ __forceinline__ void give_face(const plx_regions_args &a, uint
 /* Grid: as count_kernel, and behind it a block a region, which measures its sides. Of pixels all but the medians is older than
  * the two kernels before. Reads 4 bytes a pixel, 2 more where there are regions, and 5 of those that the images may refine;
  * writes 8 of each of these. */
-static __global__ void __launch_bounds__(BLOCK, BLOCKS) face_kernel(plx_regions_args a)
+static __global__ void __launch_bounds__(BLOCK, BLOCKS) interior_kernel(plx_regions_args a)
 {
     __shared__ __align__(16) shared s;
     const uint32_t thread = threadIdx.y * BLOCK_X + threadIdx.x, block = blockIdx.y * gridDim.x + blockIdx.x;
@@ -227,9 +228,9 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) face_kernel(plx_regions_
     give_face(a, thread, s);
 }
 
-int plx_gpu_regions_face(struct plx_gpu *gpu, const plx_regions_args *args)
+int plx_gpu_regions_interior(struct plx_gpu *gpu, const plx_regions_args *args)
 {
     dim3 grid = plx_regions_grid(args);
     grid.y += plx_blocks(PLX_MAX_OBSTACLES, (int)grid.x);
-    return PLX_LAUNCH_NEXT(gpu, face_kernel, grid, dim3(BLOCK_X, BLOCK_Y), *args);
+    return PLX_LAUNCH_NEXT(gpu, interior_kernel, grid, dim3(BLOCK_X, BLOCK_Y), *args);
 }

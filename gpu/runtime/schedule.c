@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/runtime/choice.h"
+#include "gpu/runtime/schedule.h"
 
-static const char *const names[PLX_GPU_CHOICES] = {
+static const char *const names[PLX_GPU_SCHEDULES] = {
     [PLX_LINES_REGISTERS] = "lines-registers",
     [PLX_LINES_PREFETCH] = "lines-prefetch",
     [PLX_SWEEPS] = "sweeps",
@@ -26,14 +26,14 @@ enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width,
     return (enum plx_sgm_schedule)gpu->choice;
 }
 
-const char *plx_gpu_choice_name(int choice)
+const char *plx_gpu_schedule_name(int choice)
 {
-    return choice >= 0 && choice < PLX_GPU_CHOICES ? names[choice] : NULL;
+    return choice >= 0 && choice < PLX_GPU_SCHEDULES ? names[choice] : NULL;
 }
 
-int plx_gpu_choose(struct plx_stages *stages, int choice)
+int plx_gpu_set_schedule(struct plx_stages *stages, int choice)
 {
-    if (choice >= PLX_GPU_CHOICES)
+    if (choice >= PLX_GPU_SCHEDULES)
         return PLX_ERR_ARG;
     plx_gpu(stages)->choice = choice;
     plx_gpu_forget(stages); /* recordings hold the one before */

@@ -3,7 +3,7 @@
  * needed. */
 #include <stdio.h>
 
-#include "gpu/runtime/choice.h"
+#include "gpu/runtime/schedule.h"
 #include "tests/parity/parity.h"
 
 /* LINES_RESIDENT: 16 warps of an Orin's SM, 32 of the others'. */
@@ -45,7 +45,7 @@ static int check(int index)
     if (gets == row->gets)
         return 0;
     fprintf(stderr, "%s, %d x %d, %d paths: %s instead of %s\n", row->name, row->width, row->height, row->paths,
-            plx_gpu_choice_name((int)gets), plx_gpu_choice_name((int)row->gets));
+            plx_gpu_schedule_name((int)gets), plx_gpu_schedule_name((int)row->gets));
     return 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/cli/live/online.h"
+#include "app/cli/live/connection.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -33,40 +33,40 @@ bool plx_stopped(void)
     return stopped != 0;
 }
 
-bool plx_online_prepare(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
-                        struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
+bool plx_connection_parse(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                          struct plx_words *ret_words, struct plx_connection *ret_online, int *ret_exit)
 {
     if (!plx_options_parse(usage, argc, argv, ret_words, ret_exit))
         return false;
     const char *path = *socket ? *socket : getenv("PARALLAX_SOCKET");
-    *ret_online = (struct plx_online){.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
+    *ret_online = (struct plx_connection){.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
     *ret_exit = PLX_EXIT_OK;
     return true;
 }
 
-bool plx_online_begin(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
-                      struct plx_words *ret_words, struct plx_online *ret_online, int *ret_exit)
+bool plx_connection_open(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
+                         struct plx_words *ret_words, struct plx_connection *ret_online, int *ret_exit)
 {
-    struct plx_online online;
-    if (!plx_online_prepare(usage, argc, argv, socket, ret_words, &online, ret_exit))
+    struct plx_connection online;
+    if (!plx_connection_parse(usage, argc, argv, socket, ret_words, &online, ret_exit))
         return false;
     int result = plx_connect(online.socket, &online.client);
     if (result < 0) {
-        *ret_exit = plx_online_fail(&online, result);
+        *ret_exit = plx_connection_fail(&online, result);
         return false;
     }
     *ret_online = online;
     return true;
 }
 
-void plx_online_close(struct plx_online *online)
+void plx_connection_close(struct plx_connection *online)
 {
     plx_disconnect(online->client);
     free(online->frame);
-    *online = (struct plx_online){.client = NULL};
+    *online = (struct plx_connection){.client = NULL};
 }
 
-int plx_online_fail(const struct plx_online *online, int error)
+int plx_connection_fail(const struct plx_connection *online, int error)
 {
     static const struct {
         int error, exit_code;
@@ -101,7 +101,7 @@ static int left_ms(int64_t deadline_ns)
     return left_ns > 0 ? (int)(left_ns / PLX_NS_PER_MS + 1) : 0;
 }
 
-int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_frame *ret_frame)
+int plx_connection_next_header(struct plx_connection *online, int timeout_ms, struct plx_frame *ret_frame)
 {
     const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
@@ -120,7 +120,7 @@ int plx_online_header(struct plx_online *online, int timeout_ms, struct plx_fram
     }
 }
 
-int plx_online_copy(struct plx_online *online, int timeout_ms)
+int plx_connection_next_frame(struct plx_connection *online, int timeout_ms)
 {
     const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
@@ -140,7 +140,7 @@ int plx_online_copy(struct plx_online *online, int timeout_ms)
     }
 }
 
-struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plane_id id)
+struct plx_image plx_connection_plane(const struct plx_connection *online, enum plx_plane_id id)
 {
     const struct plx_plane *plane = &online->frame->plane[id];
     if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
@@ -152,7 +152,7 @@ struct plx_image plx_online_plane(const struct plx_online *online, enum plx_plan
                               .type = (enum plx_type)plane->element};
 }
 
-void plx_online_print_note(const struct plx_frame *frame)
+void plx_print_source_note(const struct plx_frame *frame)
 {
     const char *note = plx_source_note(frame->source);
     if (*note)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/cli/canvas.h"
+#include "app/cli/draw.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,11 +27,11 @@ static const struct glyph {
     {'#', {0x0A, 0x0A, 0x1F, 0x0A, 0x1F, 0x0A, 0x0A}}, {'m', {0x00, 0x00, 0x1A, 0x15, 0x15, 0x15, 0x15}},
 };
 
-int plx_canvas_create(int width, int height, struct plx_canvas *ret_canvas)
+int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_canvas)
 {
     if (width < 1 || width > PLX_MAX_SIDE || height < 1 || height > PLX_MAX_SIDE)
         return PLX_ERR_RANGE;
-    const struct plx_canvas canvas = {
+    const struct plx_rgb_image canvas = {
         .pixel = calloc((size_t)width * (size_t)height, sizeof *canvas.pixel), .width = width, .height = height};
     if (!canvas.pixel)
         return PLX_ERR_NOMEM;
@@ -39,24 +39,24 @@ int plx_canvas_create(int width, int height, struct plx_canvas *ret_canvas)
     return 0;
 }
 
-void plx_canvas_destroy(struct plx_canvas *canvas)
+void plx_rgb_image_destroy(struct plx_rgb_image *canvas)
 {
     free(canvas->pixel);
-    *canvas = (struct plx_canvas){0};
+    *canvas = (struct plx_rgb_image){0};
 }
 
-void plx_canvas_grey(struct plx_canvas *canvas, const struct plx_image *grey)
+void plx_draw_grey(struct plx_rgb_image *canvas, const struct plx_image *grey)
 {
     for (int y = 0; y < canvas->height; y++) {
         const uint8_t *row = plx_row(grey, y);
-        struct plx_colour *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
+        struct plx_rgb *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
         for (int x = 0; x < canvas->width; x++)
-            out[x] = (struct plx_colour){row[x], row[x], row[x]};
+            out[x] = (struct plx_rgb){row[x], row[x], row[x]};
     }
 }
 
 /* Numbers come from outside: edges are clipped in 64 bits, so that no sum overflows. */
-static void fill(struct plx_canvas *canvas, int64_t x, int64_t y, int64_t width, int64_t height, struct plx_colour colour)
+static void fill(struct plx_rgb_image *canvas, int64_t x, int64_t y, int64_t width, int64_t height, struct plx_rgb colour)
 {
     int64_t x1 = x + width < canvas->width ? x + width : canvas->width;
     int64_t y1 = y + height < canvas->height ? y + height : canvas->height;
@@ -65,7 +65,7 @@ static void fill(struct plx_canvas *canvas, int64_t x, int64_t y, int64_t width,
             canvas->pixel[v * canvas->width + u] = colour;
 }
 
-void plx_canvas_box(struct plx_canvas *canvas, int x, int y, int width, int height, int thickness, struct plx_colour colour)
+void plx_draw_box(struct plx_rgb_image *canvas, int x, int y, int width, int height, int thickness, struct plx_rgb colour)
 {
     fill(canvas, x, y, width, thickness, colour);
     fill(canvas, x, (int64_t)y + height - thickness, width, thickness, colour);
@@ -86,10 +86,10 @@ static int text_width(int scale, const char *text)
     return ((int)strlen(text) * (GLYPH_WIDTH + 1) + 1) * scale;
 }
 
-int plx_canvas_text(struct plx_canvas *canvas, int x, int y, int scale, const char *text, struct plx_colour colour)
+int plx_draw_text(struct plx_rgb_image *canvas, int x, int y, int scale, const char *text, struct plx_rgb colour)
 {
     int total = text_width(scale, text);
-    fill(canvas, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_colour){0, 0, 0});
+    fill(canvas, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_rgb){0, 0, 0});
     int64_t at = x;
     for (; *text; text++, at += (GLYPH_WIDTH + 1) * scale) {
         const struct glyph *glyph = find_glyph(*text);
@@ -101,21 +101,21 @@ int plx_canvas_text(struct plx_canvas *canvas, int x, int y, int scale, const ch
     return total;
 }
 
-static void draw_obstacle(struct plx_canvas *canvas, const struct plx_obstacle *obstacle)
+static void draw_obstacle(struct plx_rgb_image *canvas, const struct plx_obstacle *obstacle)
 {
     int scale = 1 + canvas->width / 640;
-    struct plx_colour colour = plx_colour_map(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
+    struct plx_rgb colour = plx_colour_map(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
     char text[32];
     snprintf(text, sizeof text, "#%u %.1fm", obstacle->track, (double)obstacle->nearest_m);
-    plx_canvas_box(canvas, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
+    plx_draw_box(canvas, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
 
     int64_t above = (int64_t)obstacle->y - (GLYPH_HEIGHT + 2) * scale;
     int right_most = canvas->width - text_width(scale, text);
     int x = obstacle->x < right_most ? obstacle->x : right_most;
-    plx_canvas_text(canvas, x > 0 ? x : 0, above > 0 ? (int)above : 0, scale, text, colour);
+    plx_draw_text(canvas, x > 0 ? x : 0, above > 0 ? (int)above : 0, scale, text, colour);
 }
 
-void plx_canvas_obstacles(struct plx_canvas *canvas, const struct plx_frame *frame)
+void plx_draw_obstacles(struct plx_rgb_image *canvas, const struct plx_frame *frame)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/engine/notes.h"
+#include "app/engine/startup_log.h"
 
 #include "app/engine/report.h"
 #include "app/realtime.h"
@@ -14,12 +14,12 @@ static void report_line(void *context, int level, const char *line)
     plx_report_send(*report_fd, &report);
 }
 
-void plx_notes_copy_log(int *report_fd)
+void plx_startup_log_forward(int *report_fd)
 {
     plx_log_copy(report_line, report_fd);
 }
 
-void plx_notes_say(const struct plx_setup *setup, int report_fd)
+void plx_startup_log_setup(const struct plx_setup *setup, int report_fd)
 {
     const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
     struct plx_report note = {.kind = PLX_REPORT_NOTE};
@@ -35,7 +35,7 @@ void plx_notes_say(const struct plx_setup *setup, int report_fd)
         plx_log(LOG_WARNING, "%s", setup->tune_note.text);
 }
 
-void plx_notes_lock_memory(void)
+void plx_startup_lock_memory(void)
 {
     struct plx_why why;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/cli/offline/offline.h"
+#include "app/cli/offline/local_pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "app/backend.h"
 
-struct plx_offline {
+struct plx_local_pipeline {
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     struct plx_stereo_calibration calibration;
@@ -30,7 +30,7 @@ static struct plx_calibration_info nominal_calibration(int width, int height)
     };
 }
 
-static int allocate(struct plx_offline *offline, int width, int height, const struct plx_pipeline_params *params)
+static int allocate(struct plx_local_pipeline *offline, int width, int height, const struct plx_pipeline_params *params)
 {
     struct plx_stages *stages = offline->stages;
     struct plx_plane plane[PLX_PLANE_COUNT];
@@ -56,11 +56,11 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-int plx_offline_create(int width, int height, const struct plx_pipeline_params *params,
-                       const struct plx_stereo_calibration *calibration, const struct plx_config *config,
-                       struct plx_offline **ret_offline, struct plx_why *why)
+int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_params *params,
+                              const struct plx_stereo_calibration *calibration, const struct plx_config *config,
+                              struct plx_local_pipeline **ret_offline, struct plx_why *why)
 {
-    struct plx_offline *offline = calloc(1, sizeof *offline);
+    struct plx_local_pipeline *offline = calloc(1, sizeof *offline);
     if (!offline)
         return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (calibration) {
@@ -93,11 +93,11 @@ int plx_offline_create(int width, int height, const struct plx_pipeline_params *
     return 0;
 
 fail:
-    plx_offline_destroy(offline);
+    plx_local_pipeline_destroy(offline);
     return result;
 }
 
-void plx_offline_destroy(struct plx_offline *offline)
+void plx_local_pipeline_destroy(struct plx_local_pipeline *offline)
 {
     if (!offline)
         return;
@@ -111,8 +111,8 @@ void plx_offline_destroy(struct plx_offline *offline)
     free(offline);
 }
 
-int plx_offline_process(struct plx_offline *offline, const struct plx_image *left, const struct plx_image *right,
-                        int64_t capture_ns, struct plx_frame **ret_frame)
+int plx_local_pipeline_process(struct plx_local_pipeline *offline, const struct plx_image *left, const struct plx_image *right,
+                               int64_t capture_ns, struct plx_frame **ret_frame)
 {
     const struct plx_image *image[PLX_EYES] = {[PLX_LEFT] = left, [PLX_RIGHT] = right};
     for (int eye = 0; eye < PLX_EYES; eye++) {

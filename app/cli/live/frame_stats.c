@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/cli/live/meter.h"
+#include "app/cli/live/frame_stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "core/clock.h"
 #include "core/words.h"
 
-void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame)
+void plx_frame_stats_add(struct plx_frame_stats *meter, const struct plx_frame *frame)
 {
     if (frame->epoch != meter->epoch || frame->sequence < meter->last_sequence) {
         memset(meter, 0, sizeof *meter);
@@ -24,9 +24,9 @@ void plx_meter_add(struct plx_meter *meter, const struct plx_frame *frame)
         meter->stage_us[i] += frame->stage_us[i];
 }
 
-void plx_meter_restart(struct plx_meter *meter)
+void plx_frame_stats_restart(struct plx_frame_stats *meter)
 {
-    *meter = (struct plx_meter){
+    *meter = (struct plx_frame_stats){
         .epoch = meter->epoch,
         .first_sequence = meter->last_sequence,
         .last_sequence = meter->last_sequence,
@@ -35,24 +35,24 @@ void plx_meter_restart(struct plx_meter *meter)
     };
 }
 
-double plx_meter_rate_hz(const struct plx_meter *meter)
+double plx_frame_stats_rate_hz(const struct plx_frame_stats *meter)
 {
     int64_t span = meter->last_ns - meter->first_ns;
     return span > 0 ? (double)(meter->last_sequence - meter->first_sequence) * PLX_NS_PER_S / (double)span : NAN;
 }
 
-double plx_meter_latency_ms(const struct plx_meter *meter)
+double plx_frame_stats_latency_ms(const struct plx_frame_stats *meter)
 {
     const bool known = meter->frames > 0 && meter->latency_ns >= 0;
     return known ? (double)meter->latency_ns / PLX_NS_PER_MS / (double)meter->frames : NAN;
 }
 
-static double mean_ms(const struct plx_meter *meter, uint64_t us)
+static double mean_ms(const struct plx_frame_stats *meter, uint64_t us)
 {
     return meter->frames ? (double)us / 1e3 / (double)meter->frames : NAN;
 }
 
-int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter_part *ret_part)
+int plx_frame_stats_stage_times(const struct plx_frame_stats *meter, bool on_gpu, struct plx_stage_time *ret_part)
 {
     int parts = 0;
     uint64_t us = 0;
@@ -62,15 +62,15 @@ int plx_meter_parts(const struct plx_meter *meter, bool on_gpu, struct plx_meter
         us += meter->stage_us[i];
         if (of_gpu && i + 1 != PLX_STAGE_TRACKS)
             continue;
-        ret_part[parts++] = (struct plx_meter_part){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(meter, us)};
+        ret_part[parts++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(meter, us)};
         us = 0;
     }
     return parts;
 }
 
-void plx_meter_print_latency(const struct plx_meter *meter, int width)
+void plx_frame_stats_print_latency(const struct plx_frame_stats *meter, int width)
 {
-    const double latency_ms = plx_meter_latency_ms(meter);
+    const double latency_ms = plx_frame_stats_latency_ms(meter);
 
     if (isnan(latency_ms))
         fputs("latency unknown", stdout);
@@ -78,9 +78,9 @@ void plx_meter_print_latency(const struct plx_meter *meter, int width)
         printf("latency %*.1f ms", width, latency_ms);
 }
 
-void plx_meter_print_rate(const struct plx_meter *meter, int width)
+void plx_frame_stats_print_rate(const struct plx_frame_stats *meter, int width)
 {
-    const double rate_hz = plx_meter_rate_hz(meter);
+    const double rate_hz = plx_frame_stats_rate_hz(meter);
 
     if (isnan(rate_hz))
         fputs("rate unknown", stdout);
@@ -88,17 +88,17 @@ void plx_meter_print_rate(const struct plx_meter *meter, int width)
         printf("%*.1f pairs/s", width, rate_hz);
 }
 
-void plx_meter_print_rates(const struct plx_meter *meter)
+void plx_frame_stats_print_rates(const struct plx_frame_stats *meter)
 {
-    plx_meter_print_rate(meter, 0);
+    plx_frame_stats_print_rate(meter, 0);
     fputs(", ", stdout);
-    plx_meter_print_latency(meter, 0);
+    plx_frame_stats_print_latency(meter, 0);
 }
 
-void plx_meter_print_parts(const struct plx_meter *meter, bool on_gpu)
+void plx_frame_stats_print_stage_times(const struct plx_frame_stats *meter, bool on_gpu)
 {
-    struct plx_meter_part part[PLX_STAGE_COUNT];
-    const int parts = plx_meter_parts(meter, on_gpu, part);
+    struct plx_stage_time part[PLX_STAGE_COUNT];
+    const int parts = plx_frame_stats_stage_times(meter, on_gpu, part);
 
     if (meter->frames == 0)
         puts(" unknown");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/light.h"
+#include "core/brightness_check.h"
 
 #include <stdbool.h>
 
@@ -48,7 +48,7 @@ static bool is_mismatched(const uint32_t *left, const uint32_t *right)
     return is_brighter(left, right) || is_brighter(right, left);
 }
 
-uint32_t plx_light_look(struct plx_light *light, const struct plx_image *histogram)
+uint32_t plx_brightness_check_update(struct plx_brightness_check *light, const struct plx_image *histogram)
 {
     static const struct {
         bool (*is)(const uint32_t *left, const uint32_t *right);
@@ -63,8 +63,10 @@ uint32_t plx_light_look(struct plx_light *light, const struct plx_image *histogr
 
     for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
         const bool now = fault[i].is(left, right);
-        light->lasted[i] = !now ? 0 : light->lasted[i] < PLX_LIGHT_FRAMES ? light->lasted[i] + 1 : PLX_LIGHT_FRAMES;
-        if (light->lasted[i] == PLX_LIGHT_FRAMES)
+        light->lasted[i] = !now                                             ? 0
+                           : light->lasted[i] < PLX_BRIGHTNESS_CHECK_FRAMES ? light->lasted[i] + 1
+                                                                            : PLX_BRIGHTNESS_CHECK_FRAMES;
+        if (light->lasted[i] == PLX_BRIGHTNESS_CHECK_FRAMES)
             health |= fault[i].flag;
     }
     return health;

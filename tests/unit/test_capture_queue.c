@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "app/engine/intake.h"
+#include "app/engine/capture_queue.h"
 #include "core/clock.h"
 
 #define PERIOD (10 * PLX_NS_PER_MS)
@@ -63,16 +63,16 @@ static int lent(const struct source *source)
 
 static const struct plx_source_ops ops = {.name = "test", .next = next, .release = release};
 
-static void begin(struct source *source, struct plx_intake *intake, double rate_hz)
+static void begin(struct source *source, struct plx_capture_queue *intake, double rate_hz)
 {
     *source = (struct source){.base = {.ops = &ops, .width = 1, .height = 1, .rate_hz = rate_hz}};
-    plx_intake_init(intake, &source->base, 0);
-    plx_intake_start(intake);
+    plx_capture_queue_init(intake, &source->base, 0);
+    plx_capture_queue_start(intake);
 }
 
-static void end(struct source *source, struct plx_intake *intake)
+static void end(struct source *source, struct plx_capture_queue *intake)
 {
-    plx_intake_close(intake);
+    plx_capture_queue_close(intake);
     assert_int_equal(lent(source), 0);
 }
 
@@ -88,22 +88,22 @@ static void assert_pair(const struct plx_capture *pair, int number)
 static void test_newest_is_taken(void **state)
 {
     (void)state;
-    struct plx_intake intake;
+    struct plx_capture_queue intake;
     struct source source;
 
     begin(&source, &intake, 100);
-    assert_int_equal(plx_intake_next(&intake, &stop), PLX_ERR_TIMEOUT);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_TIMEOUT);
     assert_int_equal(source.waits, 1);
     source.come = 2 * 3 + 1; /* and half of the fourth */
-    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
     assert_pair(intake.pair, 2);
     assert_int_equal(intake.skipped, 2);
     assert_true(intake.health & PLX_HEALTH_OVERLOAD);
     assert_int_equal(lent(&source), 2 + 1);
-    plx_intake_release(&intake);
+    plx_capture_queue_release(&intake);
     intake.health = 0;
     source.come++;
-    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
     assert_pair(intake.pair, 3);
     assert_int_equal(intake.skipped, 2);
     assert_int_equal(intake.health, 0);
@@ -113,23 +113,23 @@ static void test_newest_is_taken(void **state)
 static void test_peek_neither_waits_nor_takes(void **state)
 {
     (void)state;
-    struct plx_intake intake;
+    struct plx_capture_queue intake;
     struct source source;
 
     begin(&source, &intake, 100);
     source.come = 2;
-    assert_int_equal(plx_intake_next(&intake, &stop), 0);
-    assert_null(plx_intake_peek(&intake, &stop));
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
+    assert_null(plx_capture_queue_peek(&intake, &stop));
     source.come = 3;
-    assert_null(plx_intake_peek(&intake, &stop));
+    assert_null(plx_capture_queue_peek(&intake, &stop));
     source.come = 4;
-    assert_pair(plx_intake_peek(&intake, &stop), 1);
-    assert_pair(plx_intake_peek(&intake, &stop), 1);
+    assert_pair(plx_capture_queue_peek(&intake, &stop), 1);
+    assert_pair(plx_capture_queue_peek(&intake, &stop), 1);
     assert_pair(intake.pair, 0); /* is still computed */
     assert_int_equal(lent(&source), 4);
-    plx_intake_release(&intake);
+    plx_capture_queue_release(&intake);
     assert_int_equal(lent(&source), 2);
-    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
     assert_pair(intake.pair, 1);
     assert_int_equal(source.waits, 0);
     assert_int_equal(intake.skipped, 0);
@@ -140,17 +140,17 @@ static void test_peek_neither_waits_nor_takes(void **state)
 static void test_newer_pair_takes_the_place_of_the_peeked(void **state)
 {
     (void)state;
-    struct plx_intake intake;
+    struct plx_capture_queue intake;
     struct source source;
 
     begin(&source, &intake, 100);
     source.come = 2;
-    struct plx_capture *peeked = plx_intake_peek(&intake, &stop);
+    struct plx_capture *peeked = plx_capture_queue_peek(&intake, &stop);
     assert_pair(peeked, 0);
     for (int eye = 0; eye < PLX_EYES; eye++)
         peeked[eye].raw[eye].uploaded = &source;
     source.come = 4;
-    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
     assert_pair(intake.pair, 1);
     for (int eye = 0; eye < PLX_EYES; eye++)
         assert_null(intake.pair[eye].raw[eye].uploaded);
@@ -163,23 +163,23 @@ static void test_newer_pair_takes_the_place_of_the_peeked(void **state)
 static void test_source_without_rate_is_never_skipped(void **state)
 {
     (void)state;
-    struct plx_intake intake;
+    struct plx_capture_queue intake;
     struct source source;
 
     begin(&source, &intake, 0);
     source.come = 2 * 4;
     source.ends = true;
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(plx_intake_next(&intake, &stop), 0);
+        assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
         assert_pair(intake.pair, i);
-        const struct plx_capture *next_pair = plx_intake_peek(&intake, &stop);
+        const struct plx_capture *next_pair = plx_capture_queue_peek(&intake, &stop);
         if (i < 3)
             assert_pair(next_pair, i + 1);
         else
             assert_null(next_pair);
-        plx_intake_release(&intake);
+        plx_capture_queue_release(&intake);
     }
-    assert_int_equal(plx_intake_next(&intake, &stop), PLX_ERR_END);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_END);
     assert_int_equal(intake.skipped, 0);
     end(&source, &intake);
 }
@@ -187,16 +187,16 @@ static void test_source_without_rate_is_never_skipped(void **state)
 static void test_stop_ends_the_wait(void **state)
 {
     (void)state;
-    struct plx_intake intake;
+    struct plx_capture_queue intake;
     struct source source;
 
     begin(&source, &intake, 100);
     source.come = 4;
     stop = 1;
-    assert_int_equal(plx_intake_next(&intake, &stop), PLX_ERR_TIMEOUT);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_TIMEOUT);
     stop = 0;
     assert_int_equal(lent(&source), 0);
-    assert_int_equal(plx_intake_next(&intake, &stop), 0);
+    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
     end(&source, &intake);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How stage sgm, by far the largest part of a frame, is launched. Every schedule gives the same bits. */
-#ifndef PLX_GPU_RUNTIME_CHOICE_H
-#define PLX_GPU_RUNTIME_CHOICE_H
+#ifndef PLX_GPU_RUNTIME_SCHEDULE_H
+#define PLX_GPU_RUNTIME_SCHEDULE_H
 
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* In the order of plx_gpu_choice_name. */
+/* In the order of plx_gpu_schedule_name. */
 enum plx_sgm_schedule {
     PLX_LINES_REGISTERS, /* as many warps as fit; the next pixels wait in registers: fewest instructions */
     PLX_LINES_PREFETCH,  /* few warps, 16 pixels prefetched; the middle of each line stays in shared memory: least latency */

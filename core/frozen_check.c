@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/freeze.h"
+#include "core/frozen_check.h"
 
 #include <string.h>
 
@@ -60,12 +60,12 @@ static bool shows_noise(const uint32_t *bins)
     return inside > 0 && inside >= outside;
 }
 
-bool plx_freeze_look(struct plx_freeze *freeze, const struct plx_raw *raw, const struct plx_image *bins)
+bool plx_frozen_check_update(struct plx_frozen_check *freeze, const struct plx_raw *raw, const struct plx_image *bins)
 {
     int judged = 0, same = 0;
     bool part = false;
 
-    for (int tile = 0; tile < PLX_FREEZE_TILES; tile++) {
+    for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++) {
         const uint64_t sum = sum_tile(raw, tile % PLX_ZONES, tile / PLX_ZONES);
         const bool live = shows_noise(plx_row(bins, 1 + tile));
         const bool again = live && freeze->known && sum == freeze->sum[tile];
@@ -73,7 +73,7 @@ bool plx_freeze_look(struct plx_freeze *freeze, const struct plx_raw *raw, const
         freeze->sum[tile] = sum;
         judged += live;
         same += again;
-        part = part || freeze->repeats[tile] >= PLX_FREEZE_REPEATS;
+        part = part || freeze->repeats[tile] >= PLX_FROZEN_CHECK_REPEATS;
     }
     freeze->known = true;
     return part || (judged > 0 && same == judged);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/engine/machine.h"
+#include "app/engine/system_health.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -72,7 +72,7 @@ static bool read_word(char ret_word[LINE], const char *format, ...)
 }
 
 /* All that PATTERN below the root finds; to be freed by globfree. */
-static glob_t find(const struct plx_machine *machine, const char *pattern)
+static glob_t find(const struct plx_system_health *machine, const char *pattern)
 {
     char path[768];
     glob_t found = {0};
@@ -83,11 +83,11 @@ static glob_t find(const struct plx_machine *machine, const char *pattern)
     return found;
 }
 
-/* A flag begins with its first cause, and ends when no reading has found one for PLX_MACHINE_HOLD times. */
-static uint32_t hold(struct plx_machine_fault *fault, bool caused, uint32_t flag)
+/* A flag begins with its first cause, and ends when no reading has found one for PLX_SYSTEM_HEALTH_HOLD times. */
+static uint32_t hold(struct plx_system_fault *fault, bool caused, uint32_t flag)
 {
     if (caused)
-        fault->hold = PLX_MACHINE_HOLD;
+        fault->hold = PLX_SYSTEM_HEALTH_HOLD;
     else if (fault->hold > 0)
         fault->hold--;
     return fault->hold > 0 ? flag : 0;
@@ -96,7 +96,7 @@ static uint32_t hold(struct plx_machine_fault *fault, bool caused, uint32_t flag
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
 /* True if the file of pressure stall information tells of a shortage; *ret_told if it is one. */
-static bool is_pressed(struct plx_machine *machine, const char *file, bool *ret_told)
+static bool is_pressed(struct plx_system_health *machine, const char *file, bool *ret_told)
 {
     char path[768], text[LINE];
     double some, full = 0;
@@ -116,7 +116,7 @@ static bool is_pressed(struct plx_machine *machine, const char *file, bool *ret_
     return pressed;
 }
 
-static bool has_little(struct plx_machine *machine)
+static bool has_little(struct plx_system_health *machine)
 {
     char path[512], text[LINE];
     unsigned long long total = 0, available;
@@ -134,7 +134,7 @@ static bool has_little(struct plx_machine *machine)
     return little;
 }
 
-static uint32_t read_memory(struct plx_machine *machine)
+static uint32_t read_memory(struct plx_system_health *machine)
 {
     bool told = false;
     bool pressed = is_pressed(machine, "/proc/pressure/memory", &told);
@@ -148,7 +148,7 @@ static uint32_t read_memory(struct plx_machine *machine)
 /* --- heat ----------------------------------------------------------------------------------------------------------- */
 
 /* From the lowest trip point on at which clocks are slowed down or the machine is switched off; active ones start a fan. */
-static bool is_hot(struct plx_machine *machine, const char *zone)
+static bool is_hot(struct plx_system_health *machine, const char *zone)
 {
     char type[LINE];
     long long temperature, trip, lowest = 0;
@@ -168,7 +168,7 @@ static bool is_hot(struct plx_machine *machine, const char *zone)
 }
 
 /* A cooling device that slows clocks down, or Jetson's alert that says so; fans are none. */
-static bool is_throttled(struct plx_machine *machine, const char *device)
+static bool is_throttled(struct plx_system_health *machine, const char *device)
 {
     static const char *const slows[] = {"throttle", "hot-surface-alert", "cpufreq-", "devfreq-"};
     char type[LINE];
@@ -186,7 +186,7 @@ static bool is_throttled(struct plx_machine *machine, const char *device)
 }
 
 /* Counters of throttling: of x86 for temperature, of Jetson (oc*_event_cnt) for temperature, current and voltage. */
-static bool has_been_throttled(struct plx_machine *machine)
+static bool has_been_throttled(struct plx_system_health *machine)
 {
     static const char *const patterns[] = {"/sys/class/hwmon/hwmon*/oc*_event_cnt",
                                            "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"};
@@ -211,7 +211,7 @@ static bool has_been_throttled(struct plx_machine *machine)
     return more;
 }
 
-static uint32_t read_heat(struct plx_machine *machine)
+static uint32_t read_heat(struct plx_system_health *machine)
 {
     bool hot = has_been_throttled(machine);
     glob_t found = find(machine, "/sys/class/thermal/thermal_zone*");
@@ -228,11 +228,11 @@ static uint32_t read_heat(struct plx_machine *machine)
 
 /* --- both ----------------------------------------------------------------------------------------------------------- */
 
-void plx_machine_init(struct plx_machine *machine, const char *root)
+void plx_system_health_init(struct plx_system_health *machine, const char *root)
 {
     char path[512], text[LINE];
 
-    *machine = (struct plx_machine){.counters = -1};
+    *machine = (struct plx_system_health){.counters = -1};
     snprintf(machine->root, sizeof machine->root, "%s", root);
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     const char *group = read_text(path, text, sizeof text) ? strstr(text, "0::/") : NULL; /* that of version 2 */
@@ -241,7 +241,7 @@ void plx_machine_init(struct plx_machine *machine, const char *root)
                  (int)strcspn(group + 3, "\n"), group + 3);
 }
 
-uint32_t plx_machine_read(struct plx_machine *machine)
+uint32_t plx_system_health_read(struct plx_system_health *machine)
 {
     return read_memory(machine) | read_heat(machine);
 }

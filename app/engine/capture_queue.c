@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/engine/intake.h"
+#include "app/engine/capture_queue.h"
 
 #include <string.h>
 #include <syslog.h>
@@ -19,7 +19,7 @@ static bool has_come(const struct plx_capture *pair)
     return pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
 }
 
-static void release(struct plx_intake *intake, struct plx_capture *pair)
+static void release(struct plx_capture_queue *intake, struct plx_capture *pair)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
         if (pair[eye].buffer)
@@ -28,19 +28,19 @@ static void release(struct plx_intake *intake, struct plx_capture *pair)
     }
 }
 
-void plx_intake_release(struct plx_intake *intake)
+void plx_capture_queue_release(struct plx_capture_queue *intake)
 {
     release(intake, intake->pair);
 }
 
-void plx_intake_close(struct plx_intake *intake)
+void plx_capture_queue_close(struct plx_capture_queue *intake)
 {
     release(intake, intake->pair);
     release(intake, intake->next);
 }
 
 /* What the source is, which it may know only now: a camera that was missing has come. */
-static void take_terms(struct plx_intake *intake)
+static void take_terms(struct plx_capture_queue *intake)
 {
     struct plx_source *source = intake->source;
 
@@ -55,20 +55,20 @@ static void take_terms(struct plx_intake *intake)
     intake->pairing.tolerance_ns = intake->tolerance_ns > 0 ? intake->tolerance_ns : intake->pairing.drift_ns;
 }
 
-void plx_intake_init(struct plx_intake *intake, struct plx_source *source, int64_t tolerance_ns)
+void plx_capture_queue_init(struct plx_capture_queue *intake, struct plx_source *source, int64_t tolerance_ns)
 {
-    *intake = (struct plx_intake){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
+    *intake = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
     plx_pairing_init(&intake->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
     take_terms(intake);
 }
 
-void plx_intake_start(struct plx_intake *intake)
+void plx_capture_queue_start(struct plx_capture_queue *intake)
 {
     intake->seen_ns[PLX_LEFT] = intake->seen_ns[PLX_RIGHT] = plx_now_ns();
 }
 
 /* What the source has to say without a picture. */
-static void take_news(struct plx_intake *intake, uint32_t health)
+static void take_news(struct plx_capture_queue *intake, uint32_t health)
 {
     const uint32_t lost = health & CAMERAS_LOST;
 
@@ -79,7 +79,7 @@ static void take_news(struct plx_intake *intake, uint32_t health)
 }
 
 /* The newest pair takes the place of one that nobody took. */
-static void keep(struct plx_intake *intake, const struct plx_capture *pair)
+static void keep(struct plx_capture_queue *intake, const struct plx_capture *pair)
 {
     if (has_come(intake->next)) {
         intake->skipped++;
@@ -93,7 +93,7 @@ static void keep(struct plx_intake *intake, const struct plx_capture *pair)
     intake->away = 0;
 }
 
-static void take_capture(struct plx_intake *intake, const struct plx_capture *capture)
+static void take_capture(struct plx_capture_queue *intake, const struct plx_capture *capture)
 {
     struct plx_source *source = intake->source;
     struct plx_pairing_result result;
@@ -114,7 +114,7 @@ static void take_capture(struct plx_intake *intake, const struct plx_capture *ca
 }
 
 /* Takes in what has come; while that is no pair, waits for one until DEADLINE_NS. */
-static int take_in(struct plx_intake *intake, int64_t deadline_ns, const volatile sig_atomic_t *stop)
+static int take_in(struct plx_capture_queue *intake, int64_t deadline_ns, const volatile sig_atomic_t *stop)
 {
     struct plx_source *source = intake->source;
     struct plx_capture capture;
@@ -124,7 +124,7 @@ static int take_in(struct plx_intake *intake, int64_t deadline_ns, const volatil
         take_terms(intake);
         if (result < 0) {
             if (source->due_ns > plx_now_ns()) /* it waits by its own timetable, which is not silence */
-                plx_intake_start(intake);
+                plx_capture_queue_start(intake);
             return result;
         }
         if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
@@ -138,7 +138,7 @@ static int take_in(struct plx_intake *intake, int64_t deadline_ns, const volatil
     return PLX_ERR_TIMEOUT;
 }
 
-int plx_intake_next(struct plx_intake *intake, const volatile sig_atomic_t *stop)
+int plx_capture_queue_next(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop)
 {
     const int result = take_in(intake, plx_now_ns() + PATIENCE_NS, stop);
 
@@ -149,13 +149,13 @@ int plx_intake_next(struct plx_intake *intake, const volatile sig_atomic_t *stop
     return 0;
 }
 
-struct plx_capture *plx_intake_peek(struct plx_intake *intake, const volatile sig_atomic_t *stop)
+struct plx_capture *plx_capture_queue_peek(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop)
 {
     take_in(intake, 0, stop);
     return has_come(intake->next) ? intake->next : NULL;
 }
 
-uint32_t plx_intake_silent(const struct plx_intake *intake)
+uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *intake)
 {
     const int64_t now = plx_now_ns();
     uint32_t health = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/engine/sleep.h"
+#include "app/engine/suspend_clock.h"
 
 #include "core/clock.h"
 
 #define LEAST_NS PLX_NS_PER_MS /* shorter is the time between two clock readings, not a suspend */
 
-void plx_sleep_look(struct plx_sleep *sleep, int64_t now_ns, int64_t suspended_ns)
+void plx_suspend_clock_update(struct plx_suspend_clock *sleep, int64_t now_ns, int64_t suspended_ns)
 {
     if (suspended_ns - sleep->suspended_ns > LEAST_NS) {
         sleep->before_ns = sleep->suspended_ns;
@@ -14,7 +14,7 @@ void plx_sleep_look(struct plx_sleep *sleep, int64_t now_ns, int64_t suspended_n
     sleep->suspended_ns = suspended_ns;
 }
 
-int64_t plx_sleep_before(const struct plx_sleep *sleep, int64_t capture_ns)
+int64_t plx_suspend_clock_at(const struct plx_suspend_clock *sleep, int64_t capture_ns)
 {
     return capture_ns < sleep->resumed_ns ? sleep->before_ns : sleep->suspended_ns;
 }

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/exit.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include <parallax/error.h>
 
 int plx_exit_code(int error)
@@ -25,4 +32,31 @@ int plx_exit_code(int error)
     if (error > 0 || error < PLX_ERR_OVERWRITTEN)
         return PLX_EXIT_FAILURE;
     return code[-error];
+}
+
+int plx_exit_error(const char *program, int exit_code, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "%s: %s\n", program, text);
+    return exit_code;
+}
+
+static void check_output(int exit_code, void *nothing)
+{
+    (void)nothing;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    plx_exit_error(program_invocation_short_name, 0, "cannot write the output: %s", strerror(errno));
+    if (exit_code == PLX_EXIT_OK)
+        _exit(PLX_EXIT_IO);
+}
+
+void plx_exit_check_output(void)
+{
+    on_exit(check_output, NULL);
 }

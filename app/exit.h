@@ -23,4 +23,10 @@ enum plx_exit {
 /* The exit code for a plx_error that ends the program. */
 int plx_exit_code(int error);
 
+/* Prints `PROGRAM: ...` as one line on standard error and returns EXIT_CODE. */
+int plx_exit_error(const char *program, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* From now on the program fails with PLX_EXIT_IO if its standard output could not be written, for example to a full disk. */
+void plx_exit_check_output(void);
+
 #endif

@@ -47,14 +47,14 @@ static int percentile_99(const struct plx_image *disparity)
     return 0x1000;
 }
 
-void plx_draw_disparity(struct plx_rgb_image *canvas, const struct plx_image *disparity)
+void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *disparity)
 {
     const double first = 0.07; /* what is darker in the map could be taken for invalid */
     double scale = (1 - first) / (percentile_99(disparity) * PLX_DISPARITY_ONE);
-    for (int y = 0; y < canvas->height; y++) {
+    for (int y = 0; y < drawing->height; y++) {
         const uint16_t *row = plx_row(disparity, y);
-        struct plx_rgb *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
-        for (int x = 0; x < canvas->width; x++)
+        struct plx_rgb *out = drawing->pixel + (size_t)y * (size_t)drawing->width;
+        for (int x = 0; x < drawing->width; x++)
             out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_rgb){0, 0, 0} : plx_colour_map(first + row[x] * scale);
     }
 }

@@ -27,50 +27,50 @@ static const struct glyph {
     {'#', {0x0A, 0x0A, 0x1F, 0x0A, 0x1F, 0x0A, 0x0A}}, {'m', {0x00, 0x00, 0x1A, 0x15, 0x15, 0x15, 0x15}},
 };
 
-int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_canvas)
+int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_drawing)
 {
     if (width < 1 || width > PLX_MAX_SIDE || height < 1 || height > PLX_MAX_SIDE)
         return PLX_ERR_RANGE;
-    const struct plx_rgb_image canvas = {
-        .pixel = calloc((size_t)width * (size_t)height, sizeof *canvas.pixel), .width = width, .height = height};
-    if (!canvas.pixel)
+    const struct plx_rgb_image drawing = {
+        .pixel = calloc((size_t)width * (size_t)height, sizeof *drawing.pixel), .width = width, .height = height};
+    if (!drawing.pixel)
         return PLX_ERR_NOMEM;
-    *ret_canvas = canvas;
+    *ret_drawing = drawing;
     return 0;
 }
 
-void plx_rgb_image_destroy(struct plx_rgb_image *canvas)
+void plx_rgb_image_destroy(struct plx_rgb_image *drawing)
 {
-    free(canvas->pixel);
-    *canvas = (struct plx_rgb_image){0};
+    free(drawing->pixel);
+    *drawing = (struct plx_rgb_image){0};
 }
 
-void plx_draw_grey(struct plx_rgb_image *canvas, const struct plx_image *grey)
+void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey)
 {
-    for (int y = 0; y < canvas->height; y++) {
+    for (int y = 0; y < drawing->height; y++) {
         const uint8_t *row = plx_row(grey, y);
-        struct plx_rgb *out = canvas->pixel + (size_t)y * (size_t)canvas->width;
-        for (int x = 0; x < canvas->width; x++)
+        struct plx_rgb *out = drawing->pixel + (size_t)y * (size_t)drawing->width;
+        for (int x = 0; x < drawing->width; x++)
             out[x] = (struct plx_rgb){row[x], row[x], row[x]};
     }
 }
 
 /* Numbers come from outside: edges are clipped in 64 bits, so that no sum overflows. */
-static void fill(struct plx_rgb_image *canvas, int64_t x, int64_t y, int64_t width, int64_t height, struct plx_rgb colour)
+static void fill(struct plx_rgb_image *drawing, int64_t x, int64_t y, int64_t width, int64_t height, struct plx_rgb colour)
 {
-    int64_t x1 = x + width < canvas->width ? x + width : canvas->width;
-    int64_t y1 = y + height < canvas->height ? y + height : canvas->height;
+    int64_t x1 = x + width < drawing->width ? x + width : drawing->width;
+    int64_t y1 = y + height < drawing->height ? y + height : drawing->height;
     for (int64_t v = y > 0 ? y : 0; v < y1; v++)
         for (int64_t u = x > 0 ? x : 0; u < x1; u++)
-            canvas->pixel[v * canvas->width + u] = colour;
+            drawing->pixel[v * drawing->width + u] = colour;
 }
 
-void plx_draw_box(struct plx_rgb_image *canvas, int x, int y, int width, int height, int thickness, struct plx_rgb colour)
+void plx_draw_box(struct plx_rgb_image *drawing, int x, int y, int width, int height, int thickness, struct plx_rgb colour)
 {
-    fill(canvas, x, y, width, thickness, colour);
-    fill(canvas, x, (int64_t)y + height - thickness, width, thickness, colour);
-    fill(canvas, x, y, thickness, height, colour);
-    fill(canvas, (int64_t)x + width - thickness, y, thickness, height, colour);
+    fill(drawing, x, y, width, thickness, colour);
+    fill(drawing, x, (int64_t)y + height - thickness, width, thickness, colour);
+    fill(drawing, x, y, thickness, height, colour);
+    fill(drawing, (int64_t)x + width - thickness, y, thickness, height, colour);
 }
 
 static const struct glyph *find_glyph(char character)
@@ -86,38 +86,38 @@ static int text_width(int scale, const char *text)
     return ((int)strlen(text) * (GLYPH_WIDTH + 1) + 1) * scale;
 }
 
-int plx_draw_text(struct plx_rgb_image *canvas, int x, int y, int scale, const char *text, struct plx_rgb colour)
+int plx_draw_text(struct plx_rgb_image *drawing, int x, int y, int scale, const char *text, struct plx_rgb colour)
 {
     int total = text_width(scale, text);
-    fill(canvas, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_rgb){0, 0, 0});
+    fill(drawing, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_rgb){0, 0, 0});
     int64_t at = x;
     for (; *text; text++, at += (GLYPH_WIDTH + 1) * scale) {
         const struct glyph *glyph = find_glyph(*text);
         for (int v = 0; glyph && v < GLYPH_HEIGHT; v++)
             for (int u = 0; u < GLYPH_WIDTH; u++)
                 if (glyph->row[v] >> (GLYPH_WIDTH - 1 - u) & 1)
-                    fill(canvas, at + (u + 1) * scale, y + (int64_t)(v + 1) * scale, scale, scale, colour);
+                    fill(drawing, at + (u + 1) * scale, y + (int64_t)(v + 1) * scale, scale, scale, colour);
     }
     return total;
 }
 
-static void draw_obstacle(struct plx_rgb_image *canvas, const struct plx_obstacle *obstacle)
+static void draw_obstacle(struct plx_rgb_image *drawing, const struct plx_obstacle *obstacle)
 {
-    int scale = 1 + canvas->width / 640;
+    int scale = 1 + drawing->width / 640;
     struct plx_rgb colour = plx_colour_map(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
     char text[32];
     snprintf(text, sizeof text, "#%u %.1fm", obstacle->track, (double)obstacle->nearest_m);
-    plx_draw_box(canvas, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
+    plx_draw_box(drawing, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
 
     int64_t above = (int64_t)obstacle->y - (GLYPH_HEIGHT + 2) * scale;
-    int right_most = canvas->width - text_width(scale, text);
+    int right_most = drawing->width - text_width(scale, text);
     int x = obstacle->x < right_most ? obstacle->x : right_most;
-    plx_draw_text(canvas, x > 0 ? x : 0, above > 0 ? (int)above : 0, scale, text, colour);
+    plx_draw_text(drawing, x > 0 ? x : 0, above > 0 ? (int)above : 0, scale, text, colour);
 }
 
-void plx_draw_obstacles(struct plx_rgb_image *canvas, const struct plx_frame *frame)
+void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--)
-        draw_obstacle(canvas, sorted[i]);
+        draw_obstacle(drawing, sorted[i]);
 }

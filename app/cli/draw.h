@@ -20,26 +20,26 @@ struct plx_rgb_image {
 };
 
 /* Black. Errors: RANGE, NOMEM. */
-int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_canvas);
-void plx_rgb_image_destroy(struct plx_rgb_image *canvas); /* one of all zeros is fine */
+int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_drawing);
+void plx_rgb_image_destroy(struct plx_rgb_image *drawing); /* one of all zeros is fine */
 
-/* GREY (U8, of the canvas' size) as it is. */
-void plx_draw_grey(struct plx_rgb_image *canvas, const struct plx_image *grey);
+/* GREY (U8, of the drawing' size) as it is. */
+void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey);
 
-/* DISPARITY (U16, of the canvas' size): blue is far, red is near, black is invalid. The scale ends at the 99th percentile. */
-void plx_draw_disparity(struct plx_rgb_image *canvas, const struct plx_image *disparity);
+/* DISPARITY (U16, of the drawing' size): blue is far, red is near, black is invalid. The scale ends at the 99th percentile. */
+void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *disparity);
 
 /* Boxes, track numbers and distances of the obstacles that FRAME sees, the nearest on top. */
-void plx_draw_obstacles(struct plx_rgb_image *canvas, const struct plx_frame *frame);
+void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame);
 
 /* The colour of T, 0 (blue) to 1 (red); clamped. */
 struct plx_rgb plx_colour_map(double t);
 
-/* An outline THICKNESS px wide, inside the rectangle; what lies outside the canvas is cut off. */
-void plx_draw_box(struct plx_rgb_image *canvas, int x, int y, int width, int height, int thickness, struct plx_rgb colour);
+/* An outline THICKNESS px wide, inside the rectangle; what lies outside the drawing is cut off. */
+void plx_draw_box(struct plx_rgb_image *drawing, int x, int y, int width, int height, int thickness, struct plx_rgb colour);
 
 /* TEXT in a 5x7 font, SCALE times enlarged, on a black ground, its upper left corner at x, y; it has digits and `.-#m`, the
  * rest is blank. Returns its width in px. */
-int plx_draw_text(struct plx_rgb_image *canvas, int x, int y, int scale, const char *text, struct plx_rgb colour);
+int plx_draw_text(struct plx_rgb_image *drawing, int x, int y, int scale, const char *text, struct plx_rgb colour);
 
 #endif

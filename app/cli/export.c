@@ -107,9 +107,9 @@ struct plx_view plx_export_view(const struct plx_frame *frame)
     return view;
 }
 
-int plx_export_rgb_image(const char *path, const struct plx_rgb_image *canvas, struct plx_why *why)
+int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_why *why)
 {
-    const struct plx_image image = {canvas->pixel, 3 * canvas->width, canvas->height, 3 * (size_t)canvas->width, PLX_U8};
+    const struct plx_image image = {drawing->pixel, 3 * drawing->width, drawing->height, 3 * (size_t)drawing->width, PLX_U8};
     return plx_png_write_rgb(path, &image, why);
 }
 

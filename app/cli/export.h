@@ -28,7 +28,7 @@ int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why
 /* A view of FRAME, of this process, for the functions that take one. */
 struct plx_view plx_export_view(const struct plx_frame *frame);
 
-int plx_export_rgb_image(const char *path, const struct plx_rgb_image *canvas, struct plx_why *why);
+int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_why *why);
 
 /* Makes directory PATH and its parents where they are missing. */
 int plx_make_directories(const char *path, struct plx_why *why);

@@ -1,71 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command `parallax`: a table of subcommands. */
+/* The program `parallax`: finds the command and runs it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/options.h"
 #include "app/exit.h"
-#include "app/version.h"
+#include "app/options.h"
 
-static const struct {
+static const struct command {
     const char *name, *summary;
-    int (*run)(int argc, char **argv);
+    int (*run)(int argc, char **argv); /* NULL: a heading */
 } command[] = {
-    {"run", "disparity and obstacles of stereo pairs in files, without the service", plx_command_run},
-    {"status", "what the service is doing", plx_command_status},
-    {"watch", "rate, latency, health and obstacles, live", plx_command_watch},
-    {"snapshot", "write one frame of the service as pictures and point cloud", plx_command_snapshot},
-    {"record", "write the service's pairs into a directory that can be replayed", plx_command_record},
-    {"cameras", "what cameras there are, what they offer, how to configure them", plx_command_cameras},
-    {"metrics", "state, faults and times as Prometheus text", plx_command_metrics},
-    {"config", "the configuration that the service has in force", plx_command_config},
-    {"blackbox", "what the service's black box holds of its last seconds", plx_command_blackbox},
-    {"report", "gather what is needed to understand a fault", plx_command_report},
-    {"tune", "measure on this GPU what is fastest, for the service", plx_command_tune},
+    {"", "Live, beside the service:", NULL},
+    {"status", "shows what the service is doing", plx_command_status},
+    {"watch", "shows rate, latency, health and obstacles until Ctrl-C", plx_command_watch},
+    {"snapshot", "writes one frame as pictures and point cloud", plx_command_snapshot},
+    {"record", "writes stereo pairs into a directory that can be replayed", plx_command_record},
+    {"metrics", "prints state, faults and times as Prometheus text", plx_command_metrics},
+    {"config", "prints the configuration that the service uses", plx_command_config},
+    {"cameras", "lists the cameras and suggests a configuration", plx_command_cameras},
+    {"blackbox", "prints the last seconds of the service", plx_command_blackbox},
+    {"report", "collects what another person needs to understand a fault", plx_command_report},
+    {"", "\nOffline, without the service:", NULL},
+    {"run", "computes disparity and obstacles of stereo pairs in files", plx_command_run},
+    {"tune", "measures the fastest GPU schedule for the service", plx_command_tune},
 };
 #define COMMANDS (int)(sizeof command / sizeof *command)
 
-static int print_help(void)
+/* What the help says above the options. */
+static const char *list_commands(void)
 {
-    puts(
-        "Usage: parallax COMMAND [options]\n\nReads what the Parallax service publishes, or works on stereo pairs in files.\n");
-    puts("Commands:");
+    static char text[2048];
+    int used =
+        snprintf(text, sizeof text, "Shows what the Parallax service publishes, or processes stereo pairs in files.\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", command[i].name, command[i].summary);
-    puts("\n`parallax COMMAND --help` lists the options of a command. The service is `parallaxd`.\n"
-         "The socket is --socket, else $PARALLAX_SOCKET, else /run/parallax/parallax.sock.");
-    return PLX_EXIT_OK;
+        used += snprintf(text + used, sizeof text - (size_t)used, command[i].run ? "  %-10s %s\n" : "%s%s\n", command[i].name,
+                         command[i].summary);
+    snprintf(text + used, sizeof text - (size_t)used,
+             "\n`parallax COMMAND --help` lists the options of a command. The service is `parallaxd`.");
+    return text;
 }
 
-/* What was printed must have arrived too. */
-static int finish(int exit_code)
+static int fail(const char *name)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return exit_code;
-    perror("parallax: cannot write the output");
-    return exit_code == PLX_EXIT_OK ? PLX_EXIT_IO : exit_code;
+    const char *nearest = plx_nearest_name(name, &command[0].name, COMMANDS, sizeof command[0]);
+    char known[256] = "";
+
+    if (nearest && *nearest)
+        return plx_exit_error("parallax", PLX_EXIT_USAGE, "unknown command %s; did you mean %s? (parallax --help)", name,
+                              nearest);
+    for (int i = 0, used = 0; i < COMMANDS; i++)
+        if (command[i].run)
+            used += snprintf(known + used, sizeof known - (size_t)used, "%s%s",
+                             used == 0          ? ""
+                             : i + 1 < COMMANDS ? ", "
+                                                : " or ",
+                             command[i].name);
+    return plx_exit_error("parallax", PLX_EXIT_USAGE, "%s%s; expected %s (parallax --help)",
+                          *name ? "unknown command " : "a command is missing", name, known);
 }
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return finish(print_help());
-    if (strcmp(name, "--version") == 0) {
-        plx_print_version("parallax");
-        return finish(PLX_EXIT_OK);
-    }
+
+    plx_exit_check_output();
     for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(name, command[i].name) == 0)
-            return finish(command[i].run(argc - 1, argv + 1));
-    const char *nearest = plx_nearest_name(name, &command[0].name, COMMANDS, sizeof command[0]);
-    if (nearest)
-        fprintf(stderr, "parallax: unknown command %s; did you mean %s? (parallax --help)\n", name, nearest);
-    else
-        fprintf(stderr,
-                "parallax: %s%s; expected run, status, watch, snapshot, record, cameras, metrics, config, blackbox, report or "
-                "tune (parallax --help)\n",
-                *name ? "unknown command " : "a command is missing", name);
-    return PLX_EXIT_USAGE;
+        if (command[i].run && strcmp(name, command[i].name) == 0)
+            return command[i].run(argc - 1, argv + 1);
+    if (name[0] == '-')
+        plx_parse_command_line(&(struct plx_command_line){.program = "parallax", .words = "COMMAND", .about = list_commands()},
+                               argc, argv, NULL);
+    return fail(name);
 }

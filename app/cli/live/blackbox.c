@@ -189,45 +189,39 @@ static int write_pictures(const struct plx_box_content *content, const char *dir
         if (image.data)
             result = plx_png_write(path, &image, &why);
     }
-    return result < 0 ? plx_cli_fail("blackbox", PLX_EXIT_CANNOT_WRITE, "%s", why.text) : PLX_EXIT_OK;
+    return result < 0 ? plx_exit_error("parallax blackbox", PLX_EXIT_CANNOT_WRITE, "%s", why.text) : PLX_EXIT_OK;
 }
 
 int plx_command_blackbox(int argc, char **argv)
 {
     const char *pictures = NULL, *socket_path = NULL;
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
-        {.name = "pictures",
-         .argument = "DIR",
-         .kind = PLX_OPTION_TEXT,
-         .value = &pictures,
-         .help = "also write the pictures in it there, as PNG"},
+        PLX_OPTION("pictures", "DIR", pictures, .help = "also writes the pictures of the black box into DIR, as PNG"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = "blackbox",
-        .synopsis = "[options] [FILE]",
+    const struct plx_command_line line = {
+        .program = "parallax blackbox",
+        .words = "[FILE]",
         .about =
-            "Prints what a black box of the service holds: its frames, stage times, threads, states and log lines, each with\n"
-            "the seconds before the last record. FILE is " PLX_BOX_LIVE " of the key blackbox.directory (the default), or\n"
-            "one of the copies beside it, which bear a time and what had happened.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table,
+            "Prints a black box of the service: frames, stage times, threads, states and log lines, each with its seconds "
+            "before the last record. The default of FILE is " PLX_BOX_LIVE " in the service's blackbox.directory, which the "
+            "service is writing. The copies beside it are named after the time and the event.",
+        .option = options,
         .max_words = 1};
-    struct plx_words words;
+    const char *word[PLX_MAX_WORDS];
     struct plx_box_content content;
     struct plx_why why;
     char directory[PLX_DIRECTORY_BYTES], path[PLX_DIRECTORY_BYTES + 16];
-    int exit_code;
 
-    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
-        return exit_code;
+    plx_parse_command_line(&line, argc, argv, word);
     plx_blackbox_directory(socket_path, DEFAULT_CONFIG, directory);
     snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
-    int result = plx_box_read(words.count > 0 ? words.item[0] : path, &content, &why);
+    int result = plx_box_read(word[0] ? word[0] : path, &content, &why);
     if (result < 0)
-        return plx_cli_fail("blackbox", plx_exit_code(result), "%s", why.text);
+        return plx_exit_error("parallax blackbox", plx_exit_code(result), "%s", why.text);
     print_all(&content);
-    exit_code = pictures ? write_pictures(&content, pictures) : PLX_EXIT_OK;
+    const int exit_code = pictures ? write_pictures(&content, pictures) : PLX_EXIT_OK;
     plx_box_free(&content);
     return exit_code;
 }

@@ -8,8 +8,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/json.h"
-#include "app/cli/options.h"
 #include "app/exit.h"
+#include "app/options.h"
 #include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
@@ -227,29 +227,23 @@ static cJSON *gather(int *ret_denied)
 int plx_command_cameras(int argc, char **argv)
 {
     bool json = false;
-    const struct plx_option table[] = {
-        {.name = "json", .kind = PLX_OPTION_FLAG, .value = &json, .help = "print JSON"},
-    };
-    const struct plx_usage usage = {
-        .command = "cameras",
-        .synopsis = "[options]",
+    const struct plx_option options[] = {PLX_OPTION("json", NULL, json, .help = "prints JSON"), {0}};
+    const struct plx_command_line line = {
+        .program = "parallax cameras",
         .about =
-            "Lists the cameras of this machine: the name to configure each by, formats with sizes and rates, controls, and a\n"
-            "configuration to begin with. Exit code 66 if there are none, 77 if none may be opened.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
-    struct plx_words words;
-    int exit_code, denied;
+            "Lists the cameras of this machine: the name for the configuration, formats with sizes and rates, controls, and a "
+            "configuration to begin with. The exit code is 66 if there are none, 77 if this user may open none.",
+        .option = options};
+    int denied;
 
-    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
-        return exit_code;
+    plx_parse_command_line(&line, argc, argv, NULL);
     cJSON *root = gather(&denied);
     if (cJSON_GetArraySize(cJSON_GetObjectItem(root, "cameras")) == 0) {
         cJSON_Delete(root);
-        return denied > 0
-                   ? plx_cli_fail("cameras", PLX_EXIT_PERMISSION,
-                                  "%d video nodes may not be opened by this user; join the group video", denied)
-                   : plx_cli_fail("cameras", PLX_EXIT_NO_INPUT, "there is no camera here (no /dev/videoN gives pictures)");
+        return denied > 0 ? plx_exit_error("parallax cameras", PLX_EXIT_PERMISSION,
+                                           "%d video nodes may not be opened by this user; join the group video", denied)
+                          : plx_exit_error("parallax cameras", PLX_EXIT_NO_INPUT,
+                                           "there is no camera here (no /dev/videoN gives pictures)");
     }
     if (json) {
         plx_json_print(root);

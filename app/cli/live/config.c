@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax config`: the configuration that the running service has in force. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <parallax/client.h>
 #include <parallax/region.h>
@@ -13,24 +12,21 @@
 int plx_command_config(int argc, char **argv)
 {
     const char *socket = NULL;
-    const struct plx_option table[] = {PLX_SOCKET_OPTION(socket)};
-    const struct plx_usage usage = {
-        .command = "config",
-        .synopsis = "[options]",
+    const struct plx_option options[] = {PLX_SOCKET_OPTION(socket), {0}};
+    const struct plx_command_line line = {
+        .program = "parallax config",
         .about =
-            "Prints the configuration that the service has in force, every key: of its file, --set and reloads what it has\n"
-            "taken, whatever a file says by now. parallaxd --config reads it back.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
+            "Prints the configuration that the service uses, every key: its file, --set and all reloads, even after the file "
+            "changed. `parallaxd --config` reads the output back.",
+        .option = options};
     static char text[PLX_CONFIG_BYTES + 1]; /* large */
-    struct plx_connection online;
-    int exit_code;
     size_t bytes;
-    if (!plx_connection_parse(&usage, argc, argv, &socket, NULL, &online, &exit_code))
-        return exit_code;
-    const int result = plx_config(online.socket, text, sizeof text, &bytes);
+
+    plx_parse_command_line(&line, argc, argv, NULL);
+    const struct plx_connection connection = {.command = line.program, .socket = plx_socket_path(socket)};
+    const int result = plx_config(connection.socket, text, sizeof text, &bytes);
     if (result < 0)
-        return plx_connection_fail(&online, result);
+        return plx_connection_fail(&connection, result);
     fputs(text, stdout);
     return PLX_EXIT_OK;
 }

@@ -33,40 +33,31 @@ bool plx_stopped(void)
     return stopped != 0;
 }
 
-bool plx_connection_parse(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
-                          struct plx_words *ret_words, struct plx_connection *ret_online, int *ret_exit)
+const char *plx_socket_path(const char *socket)
 {
-    if (!plx_options_parse(usage, argc, argv, ret_words, ret_exit))
-        return false;
-    const char *path = *socket ? *socket : getenv("PARALLAX_SOCKET");
-    *ret_online = (struct plx_connection){.command = usage->command, .socket = path && *path ? path : PLX_DEFAULT_SOCKET};
-    *ret_exit = PLX_EXIT_OK;
-    return true;
+    const char *path = socket ? socket : getenv("PARALLAX_SOCKET");
+    return path && *path ? path : PLX_DEFAULT_SOCKET;
 }
 
-bool plx_connection_open(const struct plx_usage *usage, int argc, char **argv, const char *const *socket,
-                         struct plx_words *ret_words, struct plx_connection *ret_online, int *ret_exit)
+int plx_connection_open(const char *command, const char *socket, struct plx_connection *ret_connection)
 {
-    struct plx_connection online;
-    if (!plx_connection_parse(usage, argc, argv, socket, ret_words, &online, ret_exit))
-        return false;
-    int result = plx_connect(online.socket, &online.client);
-    if (result < 0) {
-        *ret_exit = plx_connection_fail(&online, result);
-        return false;
-    }
-    *ret_online = online;
-    return true;
+    struct plx_connection connection = {.command = command, .socket = plx_socket_path(socket)};
+
+    int result = plx_connect(connection.socket, &connection.client);
+    if (result < 0)
+        return plx_connection_fail(&connection, result);
+    *ret_connection = connection;
+    return PLX_EXIT_OK;
 }
 
-void plx_connection_close(struct plx_connection *online)
+void plx_connection_close(struct plx_connection *connection)
 {
-    plx_disconnect(online->client);
-    free(online->frame);
-    *online = (struct plx_connection){.client = NULL};
+    plx_disconnect(connection->client);
+    free(connection->frame);
+    *connection = (struct plx_connection){.client = NULL};
 }
 
-int plx_connection_fail(const struct plx_connection *online, int error)
+int plx_connection_fail(const struct plx_connection *connection, int error)
 {
     static const struct {
         int error, exit_code;
@@ -81,18 +72,18 @@ int plx_connection_fail(const struct plx_connection *online, int error)
         {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},
         {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
     };
-    const int state = online->client ? plx_state(online->client) : PLX_STATE_STOPPED;
+    const int state = connection->client ? plx_state(connection->client) : PLX_STATE_STOPPED;
     if ((error == PLX_ERR_TIMEOUT || error == PLX_ERR_LOST) && state >= 0 && state != PLX_STATE_STOPPED) {
         char faults[512], reason[PLX_REASON_BYTES] = "";
-        plx_health_sentence(plx_health(online->client), faults, sizeof faults);
-        plx_reason(online->client, reason, sizeof reason);
-        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE, "%s: no fresh picture; the service is %s (%s): %s",
-                            online->socket, plx_state_word((uint32_t)state), faults, *reason ? reason : "see its log");
+        plx_health_sentence(plx_health(connection->client), faults, sizeof faults);
+        plx_reason(connection->client, reason, sizeof reason);
+        return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE, "%s: no fresh picture; the service is %s (%s): %s",
+                              connection->socket, plx_state_word((uint32_t)state), faults, *reason ? reason : "see its log");
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].error == error)
-            return plx_cli_fail(online->command, known[i].exit_code, "%s: %s", online->socket, known[i].sentence);
-    return plx_cli_fail(online->command, plx_exit_code(error), "%s: %s", online->socket, plx_strerror(error));
+            return plx_exit_error(connection->command, known[i].exit_code, "%s: %s", connection->socket, known[i].sentence);
+    return plx_exit_error(connection->command, plx_exit_code(error), "%s: %s", connection->socket, plx_strerror(error));
 }
 
 static int left_ms(int64_t deadline_ns)
@@ -101,16 +92,16 @@ static int left_ms(int64_t deadline_ns)
     return left_ns > 0 ? (int)(left_ns / PLX_NS_PER_MS + 1) : 0;
 }
 
-int plx_connection_next_header(struct plx_connection *online, int timeout_ms, struct plx_frame *ret_frame)
+int plx_connection_next_header(struct plx_connection *connection, int timeout_ms, struct plx_frame *ret_frame)
 {
     const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
         struct plx_view view;
-        int result = plx_next(online->client, left_ms(deadline_ns), &view);
+        int result = plx_next(connection->client, left_ms(deadline_ns), &view);
         if (result == 0) {
             memcpy(ret_frame, view.frame, sizeof *ret_frame);
             ret_frame->obstacle_count = view.obstacle_count;
-            result = plx_release(online->client, &view);
+            result = plx_release(connection->client, &view);
         }
         if (result == PLX_ERR_OVERWRITTEN)
             continue;
@@ -120,32 +111,32 @@ int plx_connection_next_header(struct plx_connection *online, int timeout_ms, st
     }
 }
 
-int plx_connection_next_frame(struct plx_connection *online, int timeout_ms)
+int plx_connection_next_frame(struct plx_connection *connection, int timeout_ms)
 {
     const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
         size_t bytes = 0;
-        int result = plx_copy(online->client, left_ms(deadline_ns), online->frame, online->capacity, &bytes);
+        int result = plx_copy(connection->client, left_ms(deadline_ns), connection->frame, connection->capacity, &bytes);
         if (result == PLX_ERR_LOST && again) {
             again = false;
             continue;
         }
         if (result != PLX_ERR_RANGE)
             return result;
-        struct plx_frame *larger = realloc(online->frame, bytes);
+        struct plx_frame *larger = realloc(connection->frame, bytes);
         if (!larger)
             return PLX_ERR_NOMEM;
-        online->frame = larger;
-        online->capacity = bytes;
+        connection->frame = larger;
+        connection->capacity = bytes;
     }
 }
 
-struct plx_image plx_connection_plane(const struct plx_connection *online, enum plx_plane_id id)
+struct plx_image plx_connection_plane(const struct plx_connection *connection, enum plx_plane_id id)
 {
-    const struct plx_plane *plane = &online->frame->plane[id];
+    const struct plx_plane *plane = &connection->frame->plane[id];
     if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
         return (struct plx_image){.data = NULL};
-    return (struct plx_image){.data = (uint8_t *)online->frame + plane->offset,
+    return (struct plx_image){.data = (uint8_t *)connection->frame + plane->offset,
                               .width = (int)plane->width,
                               .height = (int)plane->height,
                               .pitch = plane->pitch,

@@ -8,69 +8,69 @@
 #include "core/clock.h"
 #include "core/words.h"
 
-void plx_frame_stats_add(struct plx_frame_stats *meter, const struct plx_frame *frame)
+void plx_frame_stats_add(struct plx_frame_stats *stats, const struct plx_frame *frame)
 {
-    if (frame->epoch != meter->epoch || frame->sequence < meter->last_sequence) {
-        memset(meter, 0, sizeof *meter);
-        meter->epoch = frame->epoch;
-        meter->first_sequence = frame->sequence;
-        meter->first_ns = frame->published_ns;
+    if (frame->epoch != stats->epoch || frame->sequence < stats->last_sequence) {
+        memset(stats, 0, sizeof *stats);
+        stats->epoch = frame->epoch;
+        stats->first_sequence = frame->sequence;
+        stats->first_ns = frame->published_ns;
     }
-    meter->last_sequence = frame->sequence;
-    meter->last_ns = frame->published_ns;
-    meter->frames++;
-    meter->latency_ns += frame->published_ns - frame->capture[PLX_LEFT].capture_ns;
+    stats->last_sequence = frame->sequence;
+    stats->last_ns = frame->published_ns;
+    stats->frames++;
+    stats->latency_ns += frame->published_ns - frame->capture[PLX_LEFT].capture_ns;
     for (int i = 0; i < PLX_STAGE_COUNT; i++)
-        meter->stage_us[i] += frame->stage_us[i];
+        stats->stage_us[i] += frame->stage_us[i];
 }
 
-void plx_frame_stats_restart(struct plx_frame_stats *meter)
+void plx_frame_stats_restart(struct plx_frame_stats *stats)
 {
-    *meter = (struct plx_frame_stats){
-        .epoch = meter->epoch,
-        .first_sequence = meter->last_sequence,
-        .last_sequence = meter->last_sequence,
-        .first_ns = meter->last_ns,
-        .last_ns = meter->last_ns,
+    *stats = (struct plx_frame_stats){
+        .epoch = stats->epoch,
+        .first_sequence = stats->last_sequence,
+        .last_sequence = stats->last_sequence,
+        .first_ns = stats->last_ns,
+        .last_ns = stats->last_ns,
     };
 }
 
-double plx_frame_stats_rate_hz(const struct plx_frame_stats *meter)
+double plx_frame_stats_rate_hz(const struct plx_frame_stats *stats)
 {
-    int64_t span = meter->last_ns - meter->first_ns;
-    return span > 0 ? (double)(meter->last_sequence - meter->first_sequence) * PLX_NS_PER_S / (double)span : NAN;
+    int64_t span = stats->last_ns - stats->first_ns;
+    return span > 0 ? (double)(stats->last_sequence - stats->first_sequence) * PLX_NS_PER_S / (double)span : NAN;
 }
 
-double plx_frame_stats_latency_ms(const struct plx_frame_stats *meter)
+double plx_frame_stats_latency_ms(const struct plx_frame_stats *stats)
 {
-    const bool known = meter->frames > 0 && meter->latency_ns >= 0;
-    return known ? (double)meter->latency_ns / PLX_NS_PER_MS / (double)meter->frames : NAN;
+    const bool known = stats->frames > 0 && stats->latency_ns >= 0;
+    return known ? (double)stats->latency_ns / PLX_NS_PER_MS / (double)stats->frames : NAN;
 }
 
-static double mean_ms(const struct plx_frame_stats *meter, uint64_t us)
+static double mean_ms(const struct plx_frame_stats *stats, uint64_t us)
 {
-    return meter->frames ? (double)us / 1e3 / (double)meter->frames : NAN;
+    return stats->frames ? (double)us / 1e3 / (double)stats->frames : NAN;
 }
 
-int plx_frame_stats_stage_times(const struct plx_frame_stats *meter, bool on_gpu, struct plx_stage_time *ret_part)
+int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu, struct plx_stage_time *ret_part)
 {
     int parts = 0;
     uint64_t us = 0;
 
     for (int i = 0; i < PLX_STAGE_COUNT; i++) {
         const bool of_gpu = on_gpu && i != PLX_STAGE_TRACKS;
-        us += meter->stage_us[i];
+        us += stats->stage_us[i];
         if (of_gpu && i + 1 != PLX_STAGE_TRACKS)
             continue;
-        ret_part[parts++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(meter, us)};
+        ret_part[parts++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(stats, us)};
         us = 0;
     }
     return parts;
 }
 
-void plx_frame_stats_print_latency(const struct plx_frame_stats *meter, int width)
+void plx_frame_stats_print_latency(const struct plx_frame_stats *stats, int width)
 {
-    const double latency_ms = plx_frame_stats_latency_ms(meter);
+    const double latency_ms = plx_frame_stats_latency_ms(stats);
 
     if (isnan(latency_ms))
         fputs("latency unknown", stdout);
@@ -78,9 +78,9 @@ void plx_frame_stats_print_latency(const struct plx_frame_stats *meter, int widt
         printf("latency %*.1f ms", width, latency_ms);
 }
 
-void plx_frame_stats_print_rate(const struct plx_frame_stats *meter, int width)
+void plx_frame_stats_print_rate(const struct plx_frame_stats *stats, int width)
 {
-    const double rate_hz = plx_frame_stats_rate_hz(meter);
+    const double rate_hz = plx_frame_stats_rate_hz(stats);
 
     if (isnan(rate_hz))
         fputs("rate unknown", stdout);
@@ -88,19 +88,19 @@ void plx_frame_stats_print_rate(const struct plx_frame_stats *meter, int width)
         printf("%*.1f pairs/s", width, rate_hz);
 }
 
-void plx_frame_stats_print_rates(const struct plx_frame_stats *meter)
+void plx_frame_stats_print_rates(const struct plx_frame_stats *stats)
 {
-    plx_frame_stats_print_rate(meter, 0);
+    plx_frame_stats_print_rate(stats, 0);
     fputs(", ", stdout);
-    plx_frame_stats_print_latency(meter, 0);
+    plx_frame_stats_print_latency(stats, 0);
 }
 
-void plx_frame_stats_print_stage_times(const struct plx_frame_stats *meter, bool on_gpu)
+void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu)
 {
     struct plx_stage_time part[PLX_STAGE_COUNT];
-    const int parts = plx_frame_stats_stage_times(meter, on_gpu, part);
+    const int parts = plx_frame_stats_stage_times(stats, on_gpu, part);
 
-    if (meter->frames == 0)
+    if (stats->frames == 0)
         puts(" unknown");
     else
         for (int i = 0; i < parts; i++)

@@ -24,7 +24,7 @@ static const char *const eye_word[PLX_EYES] = {"left", "right"};
 
 /* What is known of the service; without a client there is none, without a frame it has given none yet. */
 struct reading {
-    struct plx_connection online;
+    struct plx_connection connection;
     uint32_t state, health, restarts;
     char reason[PLX_REASON_BYTES];
     bool any;               /* there is a frame, */
@@ -60,7 +60,7 @@ static void print_reason(FILE *out, const char *reason)
 
 static void print_service(FILE *out, const struct reading *reading)
 {
-    single(out, "parallax_up", "gauge", "1 if the service answers.", reading->online.client != NULL);
+    single(out, "parallax_up", "gauge", "1 if the service answers.", reading->connection.client != NULL);
     head(out, "parallax_state", "gauge", "1 for the state that the service is in.");
     for (uint32_t state = 0; state <= PLX_STATE_STOPPED; state++)
         fprintf(out, "parallax_state{state=\"%s\"} %d\n", plx_state_word(state), state == reading->state);
@@ -150,15 +150,15 @@ static void take(struct reading *reading, const char *socket)
 {
     reading->state = PLX_STATE_STOPPED;
     reading->health = PLX_HEALTH_NO_FRAMES;
-    if (plx_connect(socket, &reading->online.client) < 0)
+    if (plx_connect(socket, &reading->connection.client) < 0)
         return;
-    reading->fresh = plx_connection_next_header(&reading->online, FRAME_MS, &reading->frame) == 0;
-    reading->any = reading->fresh || plx_last_header(reading->online.client, &reading->frame) == 0;
-    const int state = plx_state(reading->online.client);
+    reading->fresh = plx_connection_next_header(&reading->connection, FRAME_MS, &reading->frame) == 0;
+    reading->any = reading->fresh || plx_last_header(reading->connection.client, &reading->frame) == 0;
+    const int state = plx_state(reading->connection.client);
     reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */
-    reading->health = plx_health(reading->online.client);
-    reading->restarts = plx_restarts(reading->online.client);
-    plx_reason(reading->online.client, reading->reason, sizeof reading->reason);
+    reading->health = plx_health(reading->connection.client);
+    reading->restarts = plx_restarts(reading->connection.client);
+    plx_reason(reading->connection.client, reading->reason, sizeof reading->reason);
 }
 
 static void print_all(FILE *out, const struct reading *reading)
@@ -178,13 +178,13 @@ static int write_file(const char *path, const struct reading *reading)
 {
     char part[4096];
     if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part)
-        return plx_cli_fail("metrics", PLX_EXIT_USAGE, "--output: the path is too long");
+        return plx_exit_error("parallax metrics", PLX_EXIT_USAGE, "--output: the path is too long");
     const int fd = mkstemp(part);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!out) {
         if (fd >= 0)
             close(fd);
-        return plx_cli_fail("metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
+        return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
     }
     print_all(out, reading);
     const bool readable = fchmod(fd, 0644) == 0; /* the collector runs as another user */
@@ -193,39 +193,33 @@ static int write_file(const char *path, const struct reading *reading)
         return PLX_EXIT_OK;
     const int error = errno;
     unlink(part);
-    return plx_cli_fail("metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be written: %s", path, strerror(error));
+    return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be written: %s", path, strerror(error));
 }
 
 int plx_command_metrics(int argc, char **argv)
 {
     const char *socket = NULL, *output = NULL;
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        {.name = "output",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &output,
-         .help = "replace FILE (NAME.prom for the textfile collector) instead of printing"},
+        PLX_OPTION("output", "FILE", output,
+                   .help = "replaces FILE (NAME.prom for the textfile collector) instead of printing"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = "metrics",
-        .synopsis = "[options]",
+    const struct plx_command_line line = {
+        .program = "parallax metrics",
         .about =
-            "Writes state, faults, counters and times as Prometheus text, for node_exporter's textfile collector. Where "
-            "there is\n"
-            "no service it says so (parallax_up 0) and ends with exit code 0 too, so that no old numbers are left standing.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
+            "Prints state, faults, counters and times as Prometheus text, for the textfile collector of node_exporter. Without "
+            "a service it prints parallax_up 0, with exit code 0, so that no old numbers remain.",
+        .option = options};
     static struct reading reading; /* large */
-    int exit_code;
-    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
-        return exit_code;
+
+    plx_parse_command_line(&line, argc, argv, NULL);
     take(&reading, socket);
-    exit_code = PLX_EXIT_OK;
+    int exit_code = PLX_EXIT_OK;
     if (output)
         exit_code = write_file(output, &reading);
     else
         print_all(stdout, &reading);
-    plx_disconnect(reading.online.client);
+    plx_disconnect(reading.connection.client);
     return exit_code;
 }

@@ -125,46 +125,47 @@ static int write_pair(struct recording *recording, const struct plx_frame *frame
 }
 
 /* Whether the service's pairs are those to be recorded. Returns an exit code. */
-static int check_kind(const struct plx_connection *online, const struct recording *recording)
+static int check_kind(const struct plx_connection *connection, const struct recording *recording)
 {
-    if (plx_frame_is_raw(online->frame) == recording->raw)
+    if (plx_frame_is_raw(connection->frame) == recording->raw)
         return PLX_EXIT_OK;
     if (recording->pairs)
-        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
-                            "the service was %s meanwhile; what was recorded until then is whole",
-                            recording->raw ? "calibrated" : "switched to raw pictures");
+        return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
+                              "the service was %s meanwhile; what was recorded until then is whole",
+                              recording->raw ? "calibrated" : "switched to raw pictures");
     if (recording->raw)
-        return plx_cli_fail(
-            online->command, PLX_EXIT_CONFIG,
+        return plx_exit_error(
+            connection->command, PLX_EXIT_CONFIG,
             "the service is calibrated, and its pictures are rectified; for raw ones set calibration: none in its "
             "configuration and reload it, or start it with --set calibration=none");
-    return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
-                        "the service is not calibrated, and its pictures are not rectified; record them with --raw, or name a "
-                        "calibration by the key calibration");
+    return plx_exit_error(
+        connection->command, PLX_EXIT_CONFIG,
+        "the service is not calibrated, and its pictures are not rectified; record them with --raw, or name a "
+        "calibration by the key calibration");
 }
 
 /* Takes the next pair into recording->eye. Returns an exit code. */
-static int take(struct plx_connection *online, struct recording *recording)
+static int take(struct plx_connection *connection, struct recording *recording)
 {
-    int result = plx_connection_next_frame(online, FRAME_MS);
+    int result = plx_connection_next_frame(connection, FRAME_MS);
     if (result < 0)
-        return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_connection_fail(online, result);
-    const int exit_code = check_kind(online, recording);
+        return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_connection_fail(connection, result);
+    const int exit_code = check_kind(connection, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     const struct plx_image before = recording->eye[PLX_LEFT];
     for (int eye = 0; eye < PLX_EYES; eye++)
-        recording->eye[eye] = plx_connection_plane(online, plane_of[eye]);
+        recording->eye[eye] = plx_connection_plane(connection, plane_of[eye]);
     const struct plx_image *left = &recording->eye[PLX_LEFT], *right = &recording->eye[PLX_RIGHT];
     if (!right->data)
-        return plx_cli_fail(online->command, PLX_EXIT_CONFIG,
-                            "the service does not publish the right picture; set publish.right: true in its configuration "
-                            "and reload it, or start it with --set publish.right=true");
+        return plx_exit_error(connection->command, PLX_EXIT_CONFIG,
+                              "the service does not publish the right picture; set publish.right: true in its configuration "
+                              "and reload it, or start it with --set publish.right=true");
     if (!left->data || !plx_same_size(left, right))
-        return plx_connection_fail(online, PLX_ERR_FORMAT);
+        return plx_connection_fail(connection, PLX_ERR_FORMAT);
     if (before.data && !plx_same_size(left, &before))
-        return plx_cli_fail(online->command, PLX_EXIT_UNAVAILABLE,
-                            "the service changed the size of its pictures; what was recorded until then is whole");
+        return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
+                              "the service changed the size of its pictures; what was recorded until then is whole");
     return PLX_EXIT_OK;
 }
 
@@ -179,33 +180,33 @@ static int64_t end_time(const struct limits *limits)
     return limits->seconds > 0 ? plx_now_ns() + (int64_t)(limits->seconds * PLX_NS_PER_S) : INT64_MAX;
 }
 
-static int record(struct plx_connection *online, struct recording *recording, const struct limits *limits)
+static int record(struct plx_connection *connection, struct recording *recording, const struct limits *limits)
 {
     struct plx_why why = {""};
     struct plx_progress progress;
-    int exit_code = take(online, recording);
+    int exit_code = take(connection, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    int result = begin(recording, online->frame, &why);
+    int result = begin(recording, connection->frame, &why);
     const int64_t end_ns = end_time(limits);
     plx_progress_begin(&progress, "pairs");
     while (result == 0 && exit_code == PLX_EXIT_OK) {
-        result = write_pair(recording, online->frame, &why);
+        result = write_pair(recording, connection->frame, &why);
         plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);
         if (plx_stopped() || recording->pairs == (uint64_t)limits->pairs || plx_now_ns() >= end_ns)
             break;
-        exit_code = take(online, recording);
+        exit_code = take(connection, recording);
     }
     if (plx_stopped()) /* which may have ended a wait */
         exit_code = PLX_EXIT_OK;
     plx_progress_end(&progress);
     if (result < 0)
-        exit_code = plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+        exit_code = plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
     if (recording->pairs)
         printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
                (unsigned long long)recording->missed);
     if (recording->pairs)
-        plx_print_source_note(online->frame);
+        plx_print_source_note(connection->frame);
     return exit_code;
 }
 
@@ -214,51 +215,36 @@ int plx_command_record(int argc, char **argv)
     const char *socket = NULL;
     bool raw = false;
     struct limits limits = {.pairs = 0};
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        {.name = "pairs",
-         .argument = "N",
-         .kind = PLX_OPTION_INTEGER,
-         .value = &limits.pairs,
-         .min = 1,
-         .max = 1000000,
-         .help = "end after N pairs (default: at Ctrl-C)"},
-        {.name = "seconds",
-         .argument = "S",
-         .kind = PLX_OPTION_REAL,
-         .value = &limits.seconds,
-         .min = 0.1,
-         .max = 100000,
-         .help = "end after S seconds"},
-        {.name = "raw",
-         .kind = PLX_OPTION_FLAG,
-         .value = &raw,
-         .help = "pictures as captured, of a service without a calibration: for calibrating"},
+        PLX_OPTION("pairs", "N", limits.pairs, .help = "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
+        PLX_OPTION("seconds", "S", limits.seconds, .help = "ends after S seconds", .min = 0.1, .max = 100000),
+        PLX_OPTION("raw", NULL, raw, .help = "records pictures as captured, from a service without a calibration"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = "record",
-        .synopsis = "DIR [options]",
+    const struct plx_command_line line = {
+        .program = "parallax record",
+        .words = "DIR",
         .about =
-            "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and "
-            "calib.txt\n"
-            "as KITTI has them. parallaxd replays it (--set source.kind=replay --set source.path=DIR), parallax run takes it.\n"
-            "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, which "
-            "calib.txt\n"
-            "says; replayed, they need a calibration, or stay raw.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table,
+            "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and calib.txt "
+            "as in KITTI. parallaxd replays DIR (--set source.kind=replay --set source.path=DIR), and `parallax run` reads it. "
+            "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, and calib.txt "
+            "says so; a replay of them needs a calibration, or stays raw.",
+        .option = options,
         .min_words = 1,
         .max_words = 1};
-    struct plx_words words;
-    int exit_code;
-    struct plx_connection online;
-    if (!plx_connection_open(&usage, argc, argv, &socket, &words, &online, &exit_code))
+    const char *word[PLX_MAX_WORDS];
+    struct plx_connection connection;
+
+    plx_parse_command_line(&line, argc, argv, word);
+    int exit_code = plx_connection_open(line.program, socket, &connection);
+    if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    struct recording recording = {.directory = words.item[0], .raw = raw};
+    struct recording recording = {.directory = word[0], .raw = raw};
     plx_stop_on_signals();
-    exit_code = record(&online, &recording, &limits);
+    exit_code = record(&connection, &recording, &limits);
     if (recording.times)
         fclose(recording.times);
-    plx_connection_close(&online);
+    plx_connection_close(&connection);
     return exit_code;
 }

@@ -56,15 +56,15 @@ static int print_header(int argc, char **argv)
 {
     (void)argc, (void)argv;
     static struct plx_frame frame; /* large */
-    struct plx_connection online = {.command = "report"};
-    int result = plx_connect(socket_path, &online.client);
+    struct plx_connection connection = {.command = "report"};
+    int result = plx_connect(socket_path, &connection.client);
     if (result == 0)
-        result = plx_connection_next_header(&online, FRAME_MS, &frame);
+        result = plx_connection_next_header(&connection, FRAME_MS, &frame);
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
-        result = plx_last_header(online.client, &frame); /* an old one says something too */
+        result = plx_last_header(connection.client, &frame); /* an old one says something too */
     if (result == 0 && fwrite(&frame, sizeof frame, 1, stdout) != 1)
         result = PLX_ERR_IO;
-    plx_disconnect(online.client);
+    plx_disconnect(connection.client);
     return plx_exit_code(result);
 }
 
@@ -170,7 +170,7 @@ static int gather(const struct item *item, int directory, FILE *list)
     int status = 0;
     int fd = openat(directory, item->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", item->file, strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", item->file, strerror(errno));
     fflush(stdout); /* else the child would print it again */
     fflush(list);
     pid_t child = fork();
@@ -178,7 +178,7 @@ static int gather(const struct item *item, int directory, FILE *list)
         become(item, fd);
     close(fd);
     if (child < 0 || waitpid(child, &status, 0) != child)
-        return plx_cli_fail("report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
     say_end(status, item, end, sizeof end);
     printf("  %-23s %-46s %s\n", item->file, item->what, end);
     fprintf(list, "%-23s %-46s %s\n", item->file, item->what, end);
@@ -191,11 +191,11 @@ static int gather_all(int directory)
     int fd = openat(directory, "contents.txt", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *list = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!list)
-        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be made: %s", strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be made: %s", strerror(errno));
     for (int i = 0; i < ITEMS && exit_code == PLX_EXIT_OK; i++)
         exit_code = gather(&items[i], directory, list);
     if (fclose(list) != 0 && exit_code == PLX_EXIT_OK)
-        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be written: %s", strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be written: %s", strerror(errno));
     return exit_code;
 }
 
@@ -204,43 +204,33 @@ int plx_command_report(int argc, char **argv)
     char standard[64];
     const char *output = standard;
     const time_t now = time(NULL);
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
-        {.name = "config",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &config_path,
-         .help = "the file that a start would read (default: " DEFAULT_CONFIG ")"},
-        {.name = "output",
-         .argument = "DIR",
-         .kind = PLX_OPTION_TEXT,
-         .value = &output,
-         .help = "to make and write into (default: parallax-report-DATE-TIME)"},
+        PLX_OPTION("config", "FILE", config_path, .help = "reads this configuration file (default: " DEFAULT_CONFIG ")"),
+        PLX_OPTION("output", "DIR", output, .help = "makes this directory (default: parallax-report-DATE-TIME)"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = "report",
-        .synopsis = "[options]",
-        .about = "Gathers what somebody else needs to understand a fault into one directory: version, configuration, status,\n"
-                 "metrics, cameras, the newest frame's header, the black box, the journal, kernel, processor and GPU. The\n"
-                 "black box holds small pictures (`parallax blackbox --pictures` shows them); no environment is taken, and\n"
-                 "nothing is sent. It needs no running service.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
-    int exit_code;
+    const struct plx_command_line line = {
+        .program = "parallax report",
+        .about =
+            "Collects in one directory what another person needs to understand a fault: version, configuration, status, "
+            "metrics, cameras, the newest frame's header, the black box, the journal, kernel, processor and GPU. The black box "
+            "holds small pictures (`parallax blackbox --pictures` shows them). The report holds no environment, and nothing "
+            "is sent. `report` needs no running service.",
+        .option = options};
 
     config_path = DEFAULT_CONFIG;
     strftime(standard, sizeof standard, "parallax-report-%Y%m%d-%H%M%S", localtime(&now));
-    if (!plx_options_parse(&usage, argc, argv, NULL, &exit_code))
-        return exit_code;
+    plx_parse_command_line(&line, argc, argv, NULL);
     if (socket_path)
         setenv("PARALLAX_SOCKET", socket_path, 1); /* for the commands that are items */
     if (mkdir(output, 0700) < 0)
-        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", output, strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", output, strerror(errno));
     int directory = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
-        return plx_cli_fail("report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be opened: %s", output, strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be opened: %s", output, strerror(errno));
     printf("%s/\n", output);
-    exit_code = gather_all(directory);
+    const int exit_code = gather_all(directory);
     close(directory);
     if (exit_code == PLX_EXIT_OK)
         printf("Look it through (it holds names of cameras and paths), then: tar czf %s.tar.gz %s\n", output, output);

@@ -46,27 +46,27 @@ static int write_ply(const char *path, const struct snapshot *snapshot, struct p
     return plx_export_ply(path, &snapshot->view, why);
 }
 
-static void draw_disparity(struct plx_rgb_image *canvas, const struct snapshot *snapshot)
+static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
-    plx_draw_disparity(canvas, &snapshot->disparity);
+    plx_draw_disparity(drawing, &snapshot->disparity);
 }
 
-static void draw_obstacles(struct plx_rgb_image *canvas, const struct snapshot *snapshot)
+static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
-    plx_draw_grey(canvas, &snapshot->left);
-    plx_draw_obstacles(canvas, snapshot->frame);
+    plx_draw_grey(drawing, &snapshot->left);
+    plx_draw_obstacles(drawing, snapshot->frame);
 }
 
 static int write_canvas(const char *path, const struct snapshot *snapshot,
-                        void (*draw)(struct plx_rgb_image *canvas, const struct snapshot *snapshot), struct plx_why *why)
+                        void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot), struct plx_why *why)
 {
-    struct plx_rgb_image canvas;
-    int result = plx_rgb_image_create(snapshot->left.width, snapshot->left.height, &canvas);
+    struct plx_rgb_image drawing;
+    int result = plx_rgb_image_create(snapshot->left.width, snapshot->left.height, &drawing);
     if (result < 0)
         return plx_fail(why, result, "%s: %s", path, plx_strerror(result));
-    draw(&canvas, snapshot);
-    result = plx_export_rgb_image(path, &canvas, why);
-    plx_rgb_image_destroy(&canvas);
+    draw(&drawing, snapshot);
+    result = plx_export_rgb_image(path, &drawing, why);
+    plx_rgb_image_destroy(&drawing);
     return result;
 }
 
@@ -74,7 +74,7 @@ static int write_canvas(const char *path, const struct snapshot *snapshot,
 static const struct {
     const char *name, *what, *raw;
     int (*write)(const char *path, const struct snapshot *snapshot, struct plx_why *why);
-    void (*draw)(struct plx_rgb_image *canvas, const struct snapshot *snapshot);
+    void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot);
 } file[] = {
     {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
     {"right.png", "the rectified right picture", "the right picture as captured", write_right, NULL},
@@ -104,54 +104,51 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
     return result;
 }
 
-static int take(struct plx_connection *online, const char *directory)
+static int take(struct plx_connection *connection, const char *directory)
 {
-    int result = plx_connection_next_frame(online, FRAME_MS);
+    int result = plx_connection_next_frame(connection, FRAME_MS);
     if (result < 0)
-        return plx_connection_fail(online, result);
+        return plx_connection_fail(connection, result);
     struct snapshot snapshot = {
-        .frame = online->frame,
-        .view = plx_export_view(online->frame),
-        .left = plx_connection_plane(online, PLX_PLANE_LEFT),
-        .right = plx_connection_plane(online, PLX_PLANE_RIGHT),
-        .disparity = plx_connection_plane(online, PLX_PLANE_DISPARITY),
+        .frame = connection->frame,
+        .view = plx_export_view(connection->frame),
+        .left = plx_connection_plane(connection, PLX_PLANE_LEFT),
+        .right = plx_connection_plane(connection, PLX_PLANE_RIGHT),
+        .disparity = plx_connection_plane(connection, PLX_PLANE_DISPARITY),
     };
     const struct plx_image *second = plx_frame_is_raw(snapshot.frame) ? &snapshot.right : &snapshot.disparity;
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
-        return plx_connection_fail(online, PLX_ERR_FORMAT);
+        return plx_connection_fail(connection, PLX_ERR_FORMAT);
     struct plx_why why = {""};
     result = write_files(directory, &snapshot, &why);
     if (result < 0)
-        return plx_cli_fail(online->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
-    plx_print_source_note(online->frame);
+        return plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    plx_print_source_note(connection->frame);
     return PLX_EXIT_OK;
 }
 
 int plx_command_snapshot(int argc, char **argv)
 {
     const char *socket = NULL, *output = ".";
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        {.name = "output",
-         .argument = "DIR",
-         .kind = PLX_OPTION_TEXT,
-         .value = &output,
-         .help = "directory to write into (default: the current one)"},
+        PLX_OPTION("output", "DIR", output, .help = "writes into this directory (default: the current one)"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = "snapshot",
-        .synopsis = "[options]",
+    const struct plx_command_line line = {
+        .program = "parallax snapshot",
         .about =
-            "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply,\n"
-            "obstacles.png, and right.png where the service publishes it (publish.right). Without a calibration: left.png and\n"
-            "right.png, as captured.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
-    int exit_code;
-    struct plx_connection online;
-    if (!plx_connection_open(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+            "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply, "
+            "obstacles.png, and right.png if the service publishes it (publish.right). Without a calibration it writes only "
+            "left.png and right.png, as captured.",
+        .option = options};
+    struct plx_connection connection;
+
+    plx_parse_command_line(&line, argc, argv, NULL);
+    int exit_code = plx_connection_open(line.program, socket, &connection);
+    if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    exit_code = take(&online, output);
-    plx_connection_close(&online);
+    exit_code = take(&connection, output);
+    plx_connection_close(&connection);
     return exit_code;
 }

@@ -13,49 +13,49 @@
 #define MEASURE_NS PLX_NS_PER_S
 
 /* Waits for a fresh frame, then looks at those of a second. An error if none is fresh in the end. */
-static int measure(struct plx_connection *online, struct plx_status *status)
+static int measure(struct plx_connection *connection, struct plx_status *status)
 {
     struct plx_frame *frame = &status->frame;
-    struct plx_frame_stats meter = {.frames = 0};
-    int result = plx_connection_next_header(online, FRAME_MS, frame);
+    struct plx_frame_stats stats = {.frames = 0};
+    int result = plx_connection_next_header(connection, FRAME_MS, frame);
     const int64_t end = plx_now_ns() + MEASURE_NS;
     for (int64_t left_ms = 1; result == 0 && left_ms > 0;) {
-        plx_frame_stats_add(&meter, frame);
-        left_ms = meter.frames < 2 ? FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
-        if (left_ms > 0 && plx_connection_next_header(online, (int)left_ms, frame) < 0)
+        plx_frame_stats_add(&stats, frame);
+        left_ms = stats.frames < 2 ? FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
+        if (left_ms > 0 && plx_connection_next_header(connection, (int)left_ms, frame) < 0)
             break;
     }
     if (result == 0 && !plx_is_fresh(frame)) /* it may only have stumbled */
-        result = plx_connection_next_header(online, FRAME_MS, frame);
+        result = plx_connection_next_header(connection, FRAME_MS, frame);
     status->any = status->fresh = result == 0;
     if (result == 0)
-        status->meter = meter;
+        status->stats = stats;
     return result;
 }
 
 /* What the service says of itself. LOST: there is none any more. */
-static int ask(struct plx_connection *online, struct plx_status *status)
+static int ask(struct plx_connection *connection, struct plx_status *status)
 {
-    const int state = plx_state(online->client);
+    const int state = plx_state(connection->client);
     if (state < 0)
         return state;
     if (state == PLX_STATE_STOPPED)
         return PLX_ERR_LOST;
     status->state = (uint32_t)state;
-    status->health = plx_health(online->client);
-    status->restarts = plx_restarts(online->client);
-    status->launch = plx_launch(online->client);
-    plx_reason(online->client, status->reason, sizeof status->reason);
+    status->health = plx_health(connection->client);
+    status->restarts = plx_restarts(connection->client);
+    status->launch = plx_launch(connection->client);
+    plx_reason(connection->client, status->reason, sizeof status->reason);
     return 0;
 }
 
-static int look(struct plx_connection *online, struct plx_status *status)
+static int look(struct plx_connection *connection, struct plx_status *status)
 {
-    int result = measure(online, status);
+    int result = measure(connection, status);
     if (result == 0 || result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
-        result = ask(online, status);
+        result = ask(connection, status);
     if (result == 0 && !status->any)
-        status->any = plx_last_header(online->client, &status->frame) == 0;
+        status->any = plx_last_header(connection->client, &status->frame) == 0;
     status->age_ns = status->any ? plx_age_ns(&status->frame) : INT64_MAX;
     return result;
 }
@@ -64,32 +64,32 @@ int plx_command_status(int argc, char **argv)
 {
     const char *socket = NULL;
     bool json = false;
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        {.name = "json", .kind = PLX_OPTION_FLAG, .value = &json, .help = "print JSON"},
+        PLX_OPTION("json", NULL, json, .help = "prints JSON"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = "status",
-        .synopsis = "[options]",
+    const struct plx_command_line line = {
+        .program = "parallax status",
         .about =
-            "Says what the service is doing: state, faults, rate, age and latency of the picture, calibration, ground and\n"
-            "obstacles. It looks at the frames of one second. Exit code 69 if there is no service, or no fresh picture in 3 "
-            "s;\n"
-            "what is known is printed all the same, and an old picture is marked as old.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
+            "Shows what the service is doing: state, faults, rate, age and latency of the picture, calibration, ground and "
+            "obstacles. It looks at the frames of one second. The exit code is 69 without a service, or if no fresh picture "
+            "comes within 3 s; what is known is printed all the same, and an old picture is marked as old.",
+        .option = options};
     static struct plx_status status; /* large */
-    int exit_code;
-    struct plx_connection online;
-    if (!plx_connection_open(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+    struct plx_connection connection;
+
+    plx_parse_command_line(&line, argc, argv, NULL);
+    int exit_code = plx_connection_open(line.program, socket, &connection);
+    if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    const int result = look(&online, &status);
+    const int result = look(&connection, &status);
     if (result == 0 && json)
         plx_status_print_json(&status);
     else if (result == 0)
         plx_status_print_text(&status);
     if (result < 0 || !status.fresh)
-        exit_code = plx_connection_fail(&online, result < 0 ? result : PLX_ERR_TIMEOUT);
-    plx_connection_close(&online);
+        exit_code = plx_connection_fail(&connection, result < 0 ? result : PLX_ERR_TIMEOUT);
+    plx_connection_close(&connection);
     return exit_code;
 }

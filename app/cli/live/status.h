@@ -18,7 +18,7 @@ struct plx_status {
     bool fresh; /* it is news: what it says of obstacles and ground is so now */
     int64_t age_ns;
     struct plx_frame frame;
-    struct plx_frame_stats meter; /* of the frames of a second; empty where no fresh one came */
+    struct plx_frame_stats stats; /* of the frames of a second; empty where no fresh one came */
 };
 
 /* The name of how the GPU computes, from plx_launch; NULL on the CPU. */

@@ -60,8 +60,8 @@ static void add_service(cJSON *item, const struct plx_status *status)
     cJSON_AddStringToObject(item, "reason", status->reason);
     cJSON_AddNumberToObject(item, "engine_restarts", status->restarts);
     cJSON_AddItemToObject(item, "gpu_launch", launch ? cJSON_CreateString(launch) : cJSON_CreateNull());
-    cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_frame_stats_rate_hz(&status->meter), 3));
-    cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_frame_stats_latency_ms(&status->meter), 3));
+    cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_frame_stats_rate_hz(&status->stats), 3));
+    cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_frame_stats_latency_ms(&status->stats), 3));
     cJSON_AddBoolToObject(item, "fresh", status->fresh);
     const bool dated = status->any && status->age_ns != INT64_MAX;
     cJSON_AddItemToObject(item, "age_ms",

@@ -124,7 +124,7 @@ void plx_status_print_text(const struct plx_status *status)
 {
     print_service(status);
     fputs("rate          ", stdout);
-    plx_frame_stats_print_rates(&status->meter);
+    plx_frame_stats_print_rates(&status->stats);
     putchar('\n');
     print_age(status);
     if (status->any)
@@ -134,6 +134,6 @@ void plx_status_print_text(const struct plx_status *status)
         return;
     }
     fputs("stages, ms   ", stdout);
-    plx_frame_stats_print_stage_times(&status->meter, status->launch != 0);
+    plx_frame_stats_print_stage_times(&status->stats, status->launch != 0);
     print_world(&status->frame);
 }

@@ -39,41 +39,41 @@ void plx_watch_print_age(const struct plx_watch *watch)
 }
 
 /* One wait for a frame, until UNTIL_NS at the latest. 0 also when none came; an error that ends the watch. */
-static int look(struct plx_connection *online, struct plx_watch *watch, int64_t until_ns)
+static int look(struct plx_connection *connection, struct plx_watch *watch, int64_t until_ns)
 {
     int64_t left_ms = (until_ns - plx_now_ns()) / PLX_NS_PER_MS + 1;
-    int result = plx_connection_next_header(online, left_ms > 0 ? (int)left_ms : 0, &watch->frame);
+    int result = plx_connection_next_header(connection, left_ms > 0 ? (int)left_ms : 0, &watch->frame);
     if (result == 0) {
         watch->any = true;
         plx_frame_stats_add(&watch->recent, &watch->frame);
         plx_frame_stats_add(&watch->total, &watch->frame);
     } else if (!watch->any) {
-        watch->any = plx_last_header(online->client, &watch->frame) == 0;
+        watch->any = plx_last_header(connection->client, &watch->frame) == 0;
     }
-    watch->state = plx_state(online->client);
-    watch->health = plx_health(online->client);
-    watch->on_gpu = plx_launch(online->client) != 0;
+    watch->state = plx_state(connection->client);
+    watch->health = plx_health(connection->client);
+    watch->on_gpu = plx_launch(connection->client) != 0;
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST) /* the library reattaches by itself */
         return 0;
     return result;
 }
 
 /* TIMEOUT where the watch ends without a fresh picture. */
-static int look_once_more(struct plx_connection *online, struct plx_watch *watch)
+static int look_once_more(struct plx_connection *connection, struct plx_watch *watch)
 {
     const uint64_t before = watch->total.frames;
-    const int result = look(online, watch, plx_now_ns() + LAST_LOOK_NS);
+    const int result = look(connection, watch, plx_now_ns() + LAST_LOOK_NS);
     return result < 0 || watch->total.frames != before ? result : PLX_ERR_TIMEOUT;
 }
 
 /* Until END_NS (0: for ever), a signal, or an error, which is returned. */
-static int watch_until(struct plx_connection *online, struct plx_watch *watch, int64_t end_ns, bool screen)
+static int watch_until(struct plx_connection *connection, struct plx_watch *watch, int64_t end_ns, bool screen)
 {
     const int64_t period = screen ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
     int64_t report_ns = watch->started_ns + period;
     while (!plx_stopped() && (end_ns == 0 || plx_now_ns() < end_ns)) {
         const uint64_t before = watch->total.frames;
-        int result = look(online, watch, end_ns && end_ns < report_ns ? end_ns : report_ns);
+        int result = look(connection, watch, end_ns && end_ns < report_ns ? end_ns : report_ns);
         if (result < 0)
             return result;
         if (!screen && watch->total.frames != before)
@@ -90,24 +90,25 @@ static int watch_until(struct plx_connection *online, struct plx_watch *watch, i
     return 0;
 }
 
-static int watch_service(struct plx_connection *online, double seconds, bool screen)
+static int watch_service(struct plx_connection *connection, double seconds, bool screen)
 {
     struct plx_watch *watch = calloc(1, sizeof *watch); /* large */
     if (!watch)
-        return plx_connection_fail(online, PLX_ERR_NOMEM);
+        return plx_connection_fail(connection, PLX_ERR_NOMEM);
     watch->started_ns = plx_now_ns();
     plx_stop_on_signals();
     if (screen)
         plx_watch_screen_begin();
-    int result = watch_until(online, watch, seconds > 0 ? watch->started_ns + (int64_t)(seconds * PLX_NS_PER_S) : 0, screen);
+    int result =
+        watch_until(connection, watch, seconds > 0 ? watch->started_ns + (int64_t)(seconds * PLX_NS_PER_S) : 0, screen);
     if (screen)
         plx_watch_screen_end();
     if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->frame)) /* it may only have stumbled */
-        result = look_once_more(online, watch);
+        result = look_once_more(connection, watch);
     if (watch->total.frames)
         plx_watch_summary(watch);
     free(watch);
-    return result < 0 ? plx_connection_fail(online, result) : PLX_EXIT_OK;
+    return result < 0 ? plx_connection_fail(connection, result) : PLX_EXIT_OK;
 }
 
 int plx_command_watch(int argc, char **argv)
@@ -115,33 +116,26 @@ int plx_command_watch(int argc, char **argv)
     const char *socket = NULL;
     double seconds = 0;
     bool changes = false;
-    const struct plx_option table[] = {
+    const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        {.name = "seconds",
-         .argument = "S",
-         .kind = PLX_OPTION_REAL,
-         .value = &seconds,
-         .min = 0.1,
-         .max = 100000,
-         .help = "end after S seconds (default: at Ctrl-C)"},
-        {.name = "changes",
-         .kind = PLX_OPTION_FLAG,
-         .value = &changes,
-         .help = "plain lines: the numbers every second, obstacles when they come, move or go"},
+        PLX_OPTION("seconds", "S", seconds, .help = "ends after S seconds (default: at Ctrl-C)", .min = 0.1, .max = 100000),
+        PLX_OPTION("changes", NULL, changes,
+                   .help = "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
+        {0},
     };
-    const struct plx_usage usage = {.command = "watch",
-                                    .synopsis = "[options]",
-                                    .about =
-                                        "Shows rate, latency of each stage, faults and the nearest obstacles, live. Where the "
-                                        "output is no terminal it writes\n"
-                                        "plain lines, as with --changes. When the service stops it waits for it to come back.",
-                                    .option = table,
-                                    .option_count = sizeof table / sizeof *table};
-    int exit_code;
-    struct plx_connection online;
-    if (!plx_connection_open(&usage, argc, argv, &socket, NULL, &online, &exit_code))
+    const struct plx_command_line line = {
+        .program = "parallax watch",
+        .about =
+            "Shows rate, latency of each stage, faults and the nearest obstacles: a screen on a terminal, else plain lines as "
+            "with --changes. If the service stops, `watch` waits until it is back.",
+        .option = options};
+    struct plx_connection connection;
+
+    plx_parse_command_line(&line, argc, argv, NULL);
+    int exit_code = plx_connection_open(line.program, socket, &connection);
+    if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    exit_code = watch_service(&online, seconds, isatty(STDOUT_FILENO) && !changes);
-    plx_connection_close(&online);
+    exit_code = watch_service(&connection, seconds, isatty(STDOUT_FILENO) && !changes);
+    plx_connection_close(&connection);
     return exit_code;
 }

@@ -95,9 +95,9 @@ void plx_watch_changes(struct plx_watch *watch)
 
 void plx_watch_summary(const struct plx_watch *watch)
 {
-    const struct plx_frame_stats *meter = &watch->total;
-    printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)meter->frames);
-    plx_frame_stats_print_rates(meter);
+    const struct plx_frame_stats *stats = &watch->total;
+    printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)stats->frames);
+    plx_frame_stats_print_rates(stats);
     fputs("\nstages, ms:", stdout);
-    plx_frame_stats_print_stage_times(meter, watch->on_gpu);
+    plx_frame_stats_print_stage_times(stats, watch->on_gpu);
 }

@@ -30,23 +30,23 @@ static struct plx_calibration_info nominal_calibration(int width, int height)
     };
 }
 
-static int allocate(struct plx_local_pipeline *offline, int width, int height, const struct plx_pipeline_params *params)
+static int allocate(struct plx_local_pipeline *local, int width, int height, const struct plx_pipeline_params *params)
 {
-    struct plx_stages *stages = offline->stages;
+    struct plx_stages *stages = local->stages;
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t bytes =
-        plx_pipeline_layout(params, offline->calibration.rectified_width, offline->calibration.rectified_height, plane);
-    int result = stages->ops->alloc(stages, bytes, &offline->frame);
+        plx_pipeline_layout(params, local->calibration.rectified_width, local->calibration.rectified_height, plane);
+    int result = stages->ops->alloc(stages, bytes, &local->frame);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         size_t size = (size_t)width * (size_t)height;
-        result = stages->ops->alloc(stages, size, &offline->pixels[eye]);
-        offline->raw[eye] = (struct plx_raw){.data = offline->pixels[eye],
-                                             .bytes = size,
-                                             .width = width,
-                                             .height = height,
-                                             .pitch = (size_t)width,
-                                             .format = PLX_FORMAT_GREY,
-                                             .eye_width = width};
+        result = stages->ops->alloc(stages, size, &local->pixels[eye]);
+        local->raw[eye] = (struct plx_raw){.data = local->pixels[eye],
+                                           .bytes = size,
+                                           .width = width,
+                                           .height = height,
+                                           .pitch = (size_t)width,
+                                           .format = PLX_FORMAT_GREY,
+                                           .eye_width = width};
     }
     return result;
 }
@@ -58,18 +58,18 @@ static int larger(int a, int b)
 
 int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_params *params,
                               const struct plx_stereo_calibration *calibration, const struct plx_config *config,
-                              struct plx_local_pipeline **ret_offline, struct plx_why *why)
+                              struct plx_local_pipeline **ret_pipeline, struct plx_why *why)
 {
-    struct plx_local_pipeline *offline = calloc(1, sizeof *offline);
-    if (!offline)
+    struct plx_local_pipeline *local = calloc(1, sizeof *local);
+    if (!local)
         return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (calibration) {
-        offline->calibration = *calibration;
+        local->calibration = *calibration;
     } else {
         struct plx_calibration_info nominal = nominal_calibration(width, height);
-        plx_calibration_pinhole(width, height, &nominal, &offline->calibration);
+        plx_calibration_pinhole(width, height, &nominal, &local->calibration);
     }
-    const struct plx_stereo_calibration *used = &offline->calibration;
+    const struct plx_stereo_calibration *used = &local->calibration;
     struct plx_limits limits = {.width = larger(width, used->rectified_width),
                                 .height = larger(height, used->rectified_height),
                                 .disparities = params->match.disparities,
@@ -78,52 +78,52 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
     int result = plx_pipeline_params_check(params, used->rectified_width, used->rectified_height, why);
     if (result < 0)
         goto fail;
-    result = plx_backend_open(config->backend, config->gpu_memory, &limits, &offline->stages, NULL, why);
+    result = plx_backend_open(config->backend, config->gpu_memory, &limits, &local->stages, NULL, why);
     if (result < 0)
         goto fail;
-    result = allocate(offline, width, height, params);
+    result = allocate(local, width, height, params);
     if (result < 0) {
         plx_fail(why, result, "pictures of %dx%d: %s", width, height, plx_strerror(result));
         goto fail;
     }
-    result = plx_pipeline_create(offline->stages, params, used, &offline->pipeline, why);
+    result = plx_pipeline_create(local->stages, params, used, &local->pipeline, why);
     if (result < 0)
         goto fail;
-    *ret_offline = offline;
+    *ret_pipeline = local;
     return 0;
 
 fail:
-    plx_local_pipeline_destroy(offline);
+    plx_local_pipeline_destroy(local);
     return result;
 }
 
-void plx_local_pipeline_destroy(struct plx_local_pipeline *offline)
+void plx_local_pipeline_destroy(struct plx_local_pipeline *local)
 {
-    if (!offline)
+    if (!local)
         return;
-    plx_pipeline_destroy(offline->pipeline);
-    if (offline->stages) {
+    plx_pipeline_destroy(local->pipeline);
+    if (local->stages) {
         for (int eye = 0; eye < PLX_EYES; eye++)
-            offline->stages->ops->free(offline->stages, offline->pixels[eye]);
-        offline->stages->ops->free(offline->stages, offline->frame);
-        offline->stages->ops->destroy(offline->stages);
+            local->stages->ops->free(local->stages, local->pixels[eye]);
+        local->stages->ops->free(local->stages, local->frame);
+        local->stages->ops->destroy(local->stages);
     }
-    free(offline);
+    free(local);
 }
 
-int plx_local_pipeline_process(struct plx_local_pipeline *offline, const struct plx_image *left, const struct plx_image *right,
+int plx_local_pipeline_process(struct plx_local_pipeline *local, const struct plx_image *left, const struct plx_image *right,
                                int64_t capture_ns, struct plx_frame **ret_frame)
 {
     const struct plx_image *image[PLX_EYES] = {[PLX_LEFT] = left, [PLX_RIGHT] = right};
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_raw *raw = &offline->raw[eye];
+        const struct plx_raw *raw = &local->raw[eye];
         if (!plx_image_ok(image[eye], PLX_U8) || image[eye]->width != raw->width || image[eye]->height != raw->height)
             return PLX_ERR_ARG;
         for (int y = 0; y < raw->height; y++)
-            memcpy((uint8_t *)offline->pixels[eye] + (size_t)y * raw->pitch, plx_row(image[eye], y), raw->pitch);
+            memcpy((uint8_t *)local->pixels[eye] + (size_t)y * raw->pitch, plx_row(image[eye], y), raw->pitch);
     }
-    int result = plx_pipeline_process(offline->pipeline, offline->raw, capture_ns, offline->frame);
+    int result = plx_pipeline_process(local->pipeline, local->raw, capture_ns, local->frame);
     if (result == 0)
-        *ret_frame = offline->frame;
+        *ret_frame = local->frame;
     return result;
 }

@@ -15,11 +15,11 @@ struct plx_local_pipeline;
  * which backend. Errors with a sentence. */
 int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_params *params,
                               const struct plx_stereo_calibration *calibration, const struct plx_config *config,
-                              struct plx_local_pipeline **ret_offline, struct plx_why *why);
-void plx_local_pipeline_destroy(struct plx_local_pipeline *offline); /* NULL is fine */
+                              struct plx_local_pipeline **ret_pipeline, struct plx_why *why);
+void plx_local_pipeline_destroy(struct plx_local_pipeline *local); /* NULL is fine */
 
 /* Both U8 of the size above. *ret_frame is OFFLINE's own, until the next call. */
-int plx_local_pipeline_process(struct plx_local_pipeline *offline, const struct plx_image *left, const struct plx_image *right,
+int plx_local_pipeline_process(struct plx_local_pipeline *local, const struct plx_image *left, const struct plx_image *right,
                                int64_t capture_ns, struct plx_frame **ret_frame);
 
 #endif

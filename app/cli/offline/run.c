@@ -16,13 +16,6 @@
 #include "app/exit.h"
 #include "core/clock.h"
 
-#define ABOUT                                                                                                                  \
-    "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds\n"                    \
-    "image_0/ and image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or "    \
-    "PGM.\n"                                                                                                                   \
-    "For DIR with --gt, and without --set and --output, both named parameter sets are run and their accuracy is printed\n"     \
-    "beside that of other programs."
-
 /* Defaults, then --set, then the options that are short for a key. */
 static int configure(struct plx_run *run, struct plx_why *why)
 {
@@ -55,7 +48,7 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
 {
     const int width = images->left.width, height = images->left.height;
     struct plx_why why = {""};
-    if (!run->pairs.sequence || !run->offline || run->width != width || run->height != height) {
+    if (!run->pairs.sequence || !run->pipeline || run->width != width || run->height != height) {
         int result = plx_run_prepare(run, width, height, &run->config.pipeline, &why);
         if (result < 0)
             return plx_run_fail(result, true, &why);
@@ -72,7 +65,7 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
     if (result < 0)
         return plx_run_fail(result, false, &why);
     if (run->options.output && plx_run_output(run, pair, ret_result->frame, &why) < 0)
-        return plx_cli_fail("run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+        return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
     return PLX_EXIT_OK;
 }
 
@@ -116,11 +109,11 @@ static int process_all(struct plx_run *run)
     const struct plx_pairs *pairs = &run->pairs;
     struct plx_why why = {""};
     if (!run->single && options->output && plx_make_directories(options->output, &why) < 0)
-        return plx_cli_fail("run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+        return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
     struct collected collected = {.list = options->json ? cJSON_CreateArray() : NULL,
                                   .rates = calloc((size_t)pairs->count, sizeof *collected.rates)};
     if (!collected.rates)
-        return plx_cli_fail("run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+        return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
 
     struct plx_progress progress;
     plx_progress_begin(&progress, "pairs");
@@ -142,123 +135,94 @@ static int process_all(struct plx_run *run)
     return exit_code;
 }
 
-static int find_pairs(struct plx_run *run, const struct plx_words *words, struct plx_why *why)
+static int find_pairs(struct plx_run *run, const char *const word[PLX_MAX_WORDS], struct plx_why *why)
 {
-    run->single = words->count == 2;
+    run->single = word[1] != NULL;
     if (run->single)
-        return plx_pairs_single(words->item[0], words->item[1], &run->pairs, why);
-    if (asprintf(&run->directory_calibration, "%s/calib.txt", words->item[0]) < 0) {
+        return plx_pairs_single(word[0], word[1], &run->pairs, why);
+    if (asprintf(&run->directory_calibration, "%s/calib.txt", word[0]) < 0) {
         run->directory_calibration = NULL;
         return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     }
-    return plx_pairs_find(words->item[0], &run->pairs, why);
+    return plx_pairs_find(word[0], &run->pairs, why);
 }
 
 /* Returns an exit code. */
-static int execute(struct plx_run *run, const struct plx_words *words)
+static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
 {
     const struct plx_run_options *options = &run->options;
     struct plx_why why = {""};
-    const int exit_code = plx_run_output_check(options, words->count == 2);
+    const int exit_code = plx_run_output_check(options, word[1] != NULL);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     if (options->mask && !options->truth)
-        return plx_cli_fail("run", PLX_EXIT_USAGE, "--mask says where to compare; --gt FILE is missing");
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask says where to compare; --gt FILE is missing");
     int result = configure(run, &why);
     if (result < 0)
         return plx_run_fail(result, true, &why);
-    result = find_pairs(run, words, &why);
+    result = find_pairs(run, word, &why);
     if (result < 0)
         return plx_run_fail(result, false, &why);
     if (run->pairs.note.text[0] != '\0')
-        plx_cli_fail("run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
+        plx_exit_error("parallax run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
     if (!run->single && options->truth && !options->output && options->set.count == 0)
         return plx_run_accuracy_table(run);
     return process_all(run);
 }
 
-static bool parse(int argc, char **argv, struct plx_run_options *options, struct plx_words *ret_words, int *ret_exit)
+static void parse(int argc, char **argv, struct plx_run_options *options, const char *ret_word[PLX_MAX_WORDS])
 {
     const struct plx_option table[] = {
-        {.name = "max-disparity",
-         .argument = "N",
-         .kind = PLX_OPTION_INTEGER,
-         .value = &options->max_disparity,
-         .choice = {64, 128, 256},
-         .help = "disparities to search: 64, 128 (default) or 256"},
-        {.name = "paths",
-         .argument = "N",
-         .kind = PLX_OPTION_INTEGER,
-         .value = &options->paths,
-         .choice = {4, 8},
-         .help = "aggregation paths: 4 or 8 (default)"},
-        {.name = "output",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &options->output,
-         .help = "write what the name ends in: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or .ply\n"
-                 "(points in metres); for DIR a directory, NAME.png for each pair"},
-        {.name = "raw",
-         .kind = PLX_OPTION_FLAG,
-         .value = &options->raw,
-         .help = "write the record's own values instead: x 16, 65535 = invalid"},
-        {.name = "gt",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &options->truth,
-         .help = "compare with ground truth, a 16-bit PNG, 0 = unknown; for DIR the file's name in the folder of each pair\n"
-                 "(gt.png), or for a sequence a directory with files named as the left pictures"},
-        {.name = "gt-scale",
-         .argument = "S",
-         .kind = PLX_OPTION_REAL,
-         .value = &options->truth_scale,
-         .min = 0.001,
-         .max = 65536,
-         .help = "what the ground truth has for a pixel of disparity (default 256)"},
-        {.name = "mask",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &options->mask,
-         .help = "compare only where this picture is 255; for DIR as --gt"},
-        {.name = "no-refine",
-         .kind = PLX_OPTION_FLAG,
-         .value = &options->no_refine,
-         .help = "no speckle filter, dense output, confidence or temporal filter"},
-        {.name = "obstacles", .kind = PLX_OPTION_FLAG, .value = &options->obstacles, .help = "list the obstacles"},
-        {.name = "calibration",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &options->calibration,
-         .help = "rectify with it, and give obstacles in metres (default: DIR/calib.txt if it exists)"},
-        {.name = "set",
-         .argument = "KEY=VALUE",
-         .kind = PLX_OPTION_LIST,
-         .value = &options->set,
-         .help = "set a configuration key, such as match=classic; may be repeated"},
-        {.name = "json", .kind = PLX_OPTION_FLAG, .value = &options->json, .help = "print JSON"},
+        PLX_OPTION("max-disparity", "N", options->max_disparity, .help = "searches 64, 128 (default) or 256 disparities",
+                   .choice = {64, 128, 256}),
+        PLX_OPTION("paths", "N", options->paths, .help = "aggregates along 4 or 8 (default) paths", .choice = {4, 8}),
+        PLX_OPTION("output", "FILE", options->output,
+                   .help =
+                       "writes a file by its ending: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or "
+                       ".ply (points in metres); for DIR a directory with NAME.png for each pair"),
+        PLX_OPTION("raw", NULL, options->raw, .help = "writes the published values instead: x 16, 65535 = invalid"),
+        PLX_OPTION("gt", "FILE", options->truth,
+                   .help =
+                       "compares with ground truth, a 16-bit PNG, 0 = unknown; for DIR the file's name in the folder of each "
+                       "pair (gt.png), or for a sequence a directory with files named as the left pictures"),
+        PLX_OPTION("gt-scale", "S", options->truth_scale,
+                   .help = "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
+        PLX_OPTION("mask", "FILE", options->mask, .help = "compares only where this picture is 255; for DIR as --gt"),
+        PLX_OPTION("no-refine", NULL, options->no_refine,
+                   .help = "leaves out speckle filter, dense output, confidence and temporal filter"),
+        PLX_OPTION("obstacles", NULL, options->obstacles, .help = "lists the obstacles"),
+        PLX_OPTION("calibration", "FILE", options->calibration,
+                   .help = "rectifies with FILE, and gives obstacles in metres (default: DIR/calib.txt if it exists)"),
+        PLX_OPTION("set", "KEY=VALUE", options->set,
+                   .help = "sets a configuration key, such as match=classic; may be repeated"),
+        PLX_OPTION("json", NULL, options->json, .help = "prints JSON"),
+        {0},
     };
-    const struct plx_usage usage = {.command = "run",
-                                    .synopsis = "LEFT RIGHT [options]\nDIR [options]",
-                                    .about = ABOUT,
-                                    .option = table,
-                                    .option_count = sizeof table / sizeof *table,
-                                    .min_words = 1,
-                                    .max_words = 2};
-    return plx_options_parse(&usage, argc, argv, ret_words, ret_exit);
+    const struct plx_command_line line = {
+        .program = "parallax run",
+        .words = "LEFT RIGHT\nDIR",
+        .about =
+            "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds image_0/ and "
+            "image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or PGM. For "
+            "DIR with --gt, and without --set and --output, `run` measures both named parameter sets and prints their accuracy "
+            "beside that of other programs.",
+        .option = table,
+        .min_words = 1,
+        .max_words = 2};
+    plx_parse_command_line(&line, argc, argv, ret_word);
 }
 
 int plx_command_run(int argc, char **argv)
 {
-    struct plx_words words;
-    int exit_code;
+    const char *word[PLX_MAX_WORDS];
     struct plx_run *run = calloc(1, sizeof *run); /* large */
     if (!run)
-        return plx_cli_fail("run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+        return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     run->options.truth_scale = 256;
-    if (parse(argc, argv, &run->options, &words, &exit_code))
-        exit_code = execute(run, &words);
+    parse(argc, argv, &run->options, word);
+    const int exit_code = execute(run, word);
     plx_pairs_destroy(&run->pairs);
-    plx_local_pipeline_destroy(run->offline);
+    plx_local_pipeline_destroy(run->pipeline);
     free(run->directory_calibration);
     free(run);
     return exit_code;

@@ -11,7 +11,7 @@
 #include "app/cli/offline/evaluate.h"
 #include "app/cli/offline/local_pipeline.h"
 #include "app/cli/offline/pairs.h"
-#include "app/cli/options.h"
+#include "app/options.h"
 #include "config/config.h"
 
 struct plx_run_options {
@@ -19,18 +19,18 @@ struct plx_run_options {
     const char *output, *truth, *mask, *calibration;
     bool raw, no_refine, obstacles, json;
     double truth_scale;
-    struct plx_list set;
+    struct plx_option_list set;
 };
 
 struct plx_run {
     struct plx_run_options options;
     struct plx_config config;
     struct plx_pairs pairs;
-    bool single;                        /* two files were named */
-    char *directory_calibration;        /* the directory's own calib.txt, whether or not it exists; NULL for two files */
-    bool calibrated;                    /* metres mean something */
-    struct plx_local_pipeline *offline; /* of the last pair; NULL before the first */
-    int width, height;                  /* of its images */
+    bool single;                         /* two files were named */
+    char *directory_calibration;         /* the directory's own calib.txt, whether or not it exists; NULL for two files */
+    bool calibrated;                     /* metres mean something */
+    struct plx_local_pipeline *pipeline; /* of the last pair; NULL before the first */
+    int width, height;                   /* of its images */
 };
 
 /* One pair in memory. */
@@ -53,7 +53,7 @@ int plx_pair_load(const struct plx_run *run, const struct plx_pair *pair, struct
                   struct plx_why *why);
 void plx_pair_unload(struct plx_pair_images *images);
 
-/* Makes run->offline for WIDTH x HEIGHT and PARAMS. Errors are those of a configuration. */
+/* Makes run->pipeline for WIDTH x HEIGHT and PARAMS. Errors are those of a configuration. */
 int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why);
 
 /* Runs what plx_run_prepare made on IMAGES. */

@@ -169,9 +169,10 @@ int plx_run_accuracy_table(struct plx_run *run)
     if (row && scratch)
         exit_code = measure_all(run, row, &count);
     else
-        plx_cli_fail("run", 0, "%s", plx_strerror(PLX_ERR_NOMEM));
+        plx_exit_error("parallax run", 0, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (exit_code == PLX_EXIT_OK && count == 0)
-        exit_code = plx_cli_fail("run", PLX_EXIT_NO_INPUT, "--gt %s: there is no such file for any pair", run->options.truth);
+        exit_code = plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--gt %s: there is no such file for any pair",
+                                   run->options.truth);
     else if (exit_code == PLX_EXIT_OK && run->options.json)
         print_json(row, count);
     else if (exit_code == PLX_EXIT_OK)

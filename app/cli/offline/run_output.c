@@ -56,19 +56,20 @@ int plx_run_output_check(const struct plx_run_options *options, bool single)
 {
     const struct kind *kind = options->output ? kind_of(options->output) : NULL;
     if (options->raw && !options->output)
-        return plx_cli_fail("run", PLX_EXIT_USAGE, "--raw says how to write the disparity; --output FILE is missing");
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE,
+                              "--raw says how to write the disparity; --output FILE is missing");
     if (!options->output)
         return PLX_EXIT_OK;
     if (single && !kind)
-        return plx_cli_fail("run", PLX_EXIT_USAGE,
-                            "--output %s: unknown kind of file; expected a name that ends in .png (disparity, 16 bits), .pfm "
-                            "(disparity, floats) or .ply (points in metres)",
-                            options->output);
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE,
+                              "--output %s: unknown kind of file; expected a name that ends in .png (disparity, 16 bits), .pfm "
+                              "(disparity, floats) or .ply (points in metres)",
+                              options->output);
     if (single && options->raw && !kind->raw)
-        return plx_cli_fail("run", PLX_EXIT_USAGE, "--output %s: only a .png has --raw values", options->output);
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--output %s: only a .png has --raw values", options->output);
     if (!single && kind)
-        return plx_cli_fail(
-            "run", PLX_EXIT_USAGE,
+        return plx_exit_error(
+            "parallax run", PLX_EXIT_USAGE,
             "--output %s: for DIR it is a directory, where each pair gets NAME.png; for another kind of file name "
             "two pictures, LEFT RIGHT",
             options->output);
@@ -80,8 +81,8 @@ int plx_run_output_prepare(const struct plx_run *run)
     const char *output = run->options.output;
     const struct kind *kind = output && run->single ? kind_of(output) : NULL;
     if (kind && kind->metric && !run->calibrated)
-        return plx_cli_fail("run", PLX_EXIT_CONFIG,
-                            "--output %s: points in metres need a calibration; name it by --calibration", output);
+        return plx_exit_error("parallax run", PLX_EXIT_CONFIG,
+                              "--output %s: points in metres need a calibration; name it by --calibration", output);
     return PLX_EXIT_OK;
 }
 

@@ -14,7 +14,7 @@
 int plx_run_fail(int error, bool configuring, const struct plx_why *why)
 {
     int exit_code = configuring && error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
-    return plx_cli_fail("run", exit_code, "%s", why->text);
+    return plx_exit_error("parallax run", exit_code, "%s", why->text);
 }
 
 /* Reads what GIVEN means for PAIR, of the size of LEFT; nothing if a directory has no such file for it. */
@@ -101,11 +101,11 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
         if (calibration.camera[eye].width != width || calibration.camera[eye].height != height)
             return plx_fail(why, PLX_ERR_RANGE, "the calibration is for pictures of %dx%d pixels, these have %dx%d",
                             calibration.camera[eye].width, calibration.camera[eye].height, width, height);
-    plx_local_pipeline_destroy(run->offline);
-    run->offline = NULL;
+    plx_local_pipeline_destroy(run->pipeline);
+    run->pipeline = NULL;
     run->width = width;
     run->height = height;
-    return plx_local_pipeline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->offline,
+    return plx_local_pipeline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->pipeline,
                                      why);
 }
 
@@ -114,7 +114,7 @@ int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, in
 {
     struct plx_pair_result done = {.evaluated = false};
     int64_t start = plx_now_ns();
-    int result = plx_local_pipeline_process(run->offline, &images->left, &images->right, capture_ns, &done.frame);
+    int result = plx_local_pipeline_process(run->pipeline, &images->left, &images->right, capture_ns, &done.frame);
     if (result < 0)
         return plx_fail(why, result, "matching: %s", plx_strerror(result));
     done.seconds = (double)(plx_now_ns() - start) / PLX_NS_PER_S;

@@ -7,16 +7,16 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/options.h"
 #include "app/exit.h"
+#include "app/options.h"
 #include "config/config.h"
 #include "gpu/gpu.h"
 
-#define NAME "tune"
+#define NAME "parallax tune"
 
 struct tune_options {
     const char *config, *output;
-    struct plx_list set;
+    struct plx_option_list set;
     int width, height;
 };
 
@@ -78,53 +78,27 @@ int plx_command_tune(int argc, char **argv)
 {
     struct tune_options options = {.output = PLX_TUNE_FILE, .width = 640, .height = 480};
     const struct plx_option table[] = {
-        {.name = "config",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &options.config,
-         .help = "configuration (default: every key at its default)"},
-        {.name = "set",
-         .argument = "KEY=VALUE",
-         .kind = PLX_OPTION_LIST,
-         .value = &options.set,
-         .help = "set one key after that; may be repeated"},
-        {.name = "width",
-         .argument = "PIXELS",
-         .kind = PLX_OPTION_INTEGER,
-         .value = &options.width,
-         .min = 1,
-         .max = PLX_MAX_SIDE,
-         .help = "of the rectified pictures (default: 640)"},
-        {.name = "height",
-         .argument = "PIXELS",
-         .kind = PLX_OPTION_INTEGER,
-         .value = &options.height,
-         .min = 1,
-         .max = PLX_MAX_SIDE,
-         .help = "likewise (default: 480)"},
-        {.name = "output",
-         .argument = "FILE",
-         .kind = PLX_OPTION_TEXT,
-         .value = &options.output,
-         .help = "file to write (default: " PLX_TUNE_FILE ", where the service looks)"},
+        PLX_OPTION("config", "FILE", options.config, .help = "reads this configuration (default: every key at its default)"),
+        PLX_OPTION("set", "KEY=VALUE", options.set, .help = "sets one key after that; may be repeated"),
+        PLX_OPTION("width", "PIXELS", options.width, .help = "width of the rectified pictures (default: 640)", .min = 1,
+                   .max = PLX_MAX_SIDE),
+        PLX_OPTION("height", "PIXELS", options.height, .help = "their height (default: 480)", .min = 1, .max = PLX_MAX_SIDE),
+        PLX_OPTION("output", "FILE", options.output,
+                   .help = "writes this file (default: " PLX_TUNE_FILE ", where the service looks for it)"),
+        {0},
     };
-    const struct plx_usage usage = {
-        .command = NAME,
-        .synopsis = "[options]",
+    const struct plx_command_line line = {
+        .program = NAME,
         .about =
-            "Measures the ways in which the GPU can aggregate matching costs of such pictures and keeps the fastest for the\n"
-            "service. Results are the same bits with each. Takes seconds; stop the service meanwhile, or its times count in.",
-        .option = table,
-        .option_count = sizeof table / sizeof *table};
+            "Measures which schedule of the matching is the fastest on this GPU, and keeps it for the service. The results are "
+            "the same bits with every schedule. Stop the service first, or its load distorts the times.",
+        .option = table};
     static struct plx_config config; /* large */
-    struct plx_words words;
     struct plx_why why = {""};
-    int exit_code;
 
-    if (!plx_options_parse(&usage, argc, argv, &words, &exit_code))
-        return exit_code;
+    plx_parse_command_line(&line, argc, argv, NULL);
     int result = configure(&options, &config, &why);
     if (result == 0)
         result = tune(&options, &config.pipeline.match, &why);
-    return result == 0 ? PLX_EXIT_OK : plx_cli_fail(NAME, plx_exit_code(result), "%s", why.text);
+    return result == 0 ? PLX_EXIT_OK : plx_exit_error(NAME, plx_exit_code(result), "%s", why.text);
 }

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "app/cli/obstacle_text.h"
-#include "app/cli/raw.h"
+#include "app/cli/frame_text.h"
 #include "core/words.h"
 
 cJSON *plx_json_number(double number, int digits)
@@ -71,6 +70,20 @@ cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT])
     cJSON *item = cJSON_CreateObject();
     for (int i = 0; i < PLX_STAGE_COUNT; i++)
         cJSON_AddNumberToObject(item, plx_stage_word(i), stage_us[i]);
+    return item;
+}
+
+cJSON *plx_json_alignment(const struct plx_alignment_info *alignment)
+{
+    if (alignment->patches == 0)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "patches", alignment->patches);
+    cJSON_AddItemToObject(item, "rows_px", plx_json_number((double)alignment->rows, 3));
+    cJSON_AddItemToObject(item, "worst_rows_px", plx_json_number((double)alignment->worst_rows, 3));
+    cJSON_AddItemToObject(item, "pitch_rad", plx_json_number((double)alignment->pitch_rad, 6));
+    cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)alignment->roll_rad, 6));
+    cJSON_AddItemToObject(item, "scale", plx_json_number((double)alignment->scale, 6));
     return item;
 }
 

@@ -17,6 +17,9 @@ cJSON *plx_json_health(uint32_t health);
 /* {"convert": 120, ...}, microseconds. */
 cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT]);
 
+/* How well the rows of both images match; null where it is not measured. */
+cJSON *plx_json_alignment(const struct plx_alignment_info *alignment);
+
 /* NUMBER rounded to DIGITS decimals, null where it is not finite. */
 cJSON *plx_json_number(double number, int digits);
 

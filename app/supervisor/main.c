@@ -10,8 +10,6 @@
 #include "app/supervisor/log.h"
 #include "app/supervisor/supervisor.h"
 
-#define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
-
 struct command {
     const char *check; /* the file of --check-config, or NULL */
     bool wait, dump;
@@ -25,7 +23,7 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
     const struct plx_option options[] = {
         PLX_OPTION("config", "FILE", command.origin.path,
                    .help =
-                       "reads this configuration (default: " DEFAULT_CONFIG " if it exists, else every key at its default)"),
+                       "reads this configuration (default: " PLX_DEFAULT_CONFIG " if it exists, else every key at its default)"),
         PLX_OPTION("set", "KEY=VALUE", *assignments, .help = "sets one key after the file was read; may be repeated"),
         PLX_OPTION("wait", NULL, command.wait,
                    .help = "waits at the start for cameras, devices, permissions and memory instead of ending without them"),
@@ -44,8 +42,8 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
     plx_parse_command_line(&line, argc, argv, NULL);
     if (command.check)
         command.origin.path = command.check;
-    else if (!command.origin.path && access(DEFAULT_CONFIG, F_OK) == 0)
-        command.origin.path = DEFAULT_CONFIG;
+    else if (!command.origin.path && access(PLX_DEFAULT_CONFIG, F_OK) == 0)
+        command.origin.path = PLX_DEFAULT_CONFIG;
     command.origin.assignment = assignments->item;
     command.origin.assignments = assignments->count;
     *ret_command = command;
@@ -74,7 +72,7 @@ static int act(const struct command *command)
     if (command->dump)
         return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
     if (!command->origin.path && config.source.kind == PLX_SOURCE_SYNTHETIC)
-        plx_log(LOG_WARNING, "there is no " DEFAULT_CONFIG ", and no --config: the pictures are simulated");
+        plx_log(LOG_WARNING, "there is no " PLX_DEFAULT_CONFIG ", and no --config: the pictures are simulated");
     return plx_supervise(&command->origin, &config, command->wait);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/cli/live/age.h"
+#include "app/cli/frame_text.h"
 #include "app/cli/live/frame_stats.h"
 #include "core/clock.h"
 

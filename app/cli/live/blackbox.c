@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax blackbox`: the black box as text, and its pictures. */
+#include "app/cli/live/blackbox.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <parallax/client.h>
 #include <parallax/error.h>
+#include <parallax/region.h>
 
 #include "app/blackbox/box.h"
 #include "app/blackbox/read.h"
 #include "app/budget.h"
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
-#include "app/cli/live/blackbox_directory.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
+#include "config/config.h"
 #include "core/text.h"
 #include "core/words.h"
 #include "drivers/files/png.h"
 
-#define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
 #define LEVELS 8
 
 /* The text at DATA, one clean line. */
@@ -157,6 +162,36 @@ static void print_entry(const struct plx_box_content *content, const struct plx_
     }
 }
 
+/* What the service has in force; false if it does not say. */
+static bool ask_service(const char *socket_path, struct plx_config *ret_config)
+{
+    static char text[PLX_CONFIG_BYTES + 1];
+    char path[64];
+    size_t bytes;
+    struct plx_why why;
+
+    if (plx_config(socket_path, text, sizeof text, &bytes) < 0)
+        return false;
+    const int file = memfd_create("configuration", MFD_CLOEXEC); /* what reads configurations reads files */
+    if (file < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const size_t length = bytes > 0 && text[bytes - 1] == '\0' ? bytes - 1 : bytes;
+    const bool read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &why) == 0;
+    close(file);
+    return read;
+}
+
+void plx_blackbox_directory(const char *socket_path, const char *config_path, char ret_directory[PLX_DIRECTORY_BYTES])
+{
+    static struct plx_config config; /* large */
+    struct plx_why why;
+
+    if (!ask_service(socket_path, &config) && plx_config_load(config_path, &config, &why) < 0)
+        plx_config_default(&config);
+    snprintf(ret_directory, PLX_DIRECTORY_BYTES, "%s", config.blackbox.directory);
+}
+
 /* --- all of it -------------------------------------------------------------------------------------------------------- */
 
 static void print_all(const struct plx_box_content *content)
@@ -215,7 +250,7 @@ int plx_command_blackbox(int argc, char **argv)
     char directory[PLX_DIRECTORY_BYTES], path[PLX_DIRECTORY_BYTES + 16];
 
     plx_parse_command_line(&line, argc, argv, word);
-    plx_blackbox_directory(socket_path, DEFAULT_CONFIG, directory);
+    plx_blackbox_directory(socket_path, PLX_DEFAULT_CONFIG, directory);
     snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
     int result = plx_box_read(word[0] ? word[0] : path, &content, &why);
     if (result < 0)

@@ -12,8 +12,9 @@
 #include <parallax/region.h>
 
 #include "app/cli/commands.h"
+#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
-#include "app/cli/raw.h"
+#include "app/cli/live/status.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -21,16 +22,6 @@
 #define FRAME_MS 1000
 
 static const char *const eye_word[PLX_EYES] = {"left", "right"};
-
-/* What is known of the service; without a client there is none, without a frame it has given none yet. */
-struct reading {
-    struct plx_connection connection;
-    uint32_t state, health, restarts;
-    char reason[PLX_REASON_BYTES];
-    bool any;               /* there is a frame, */
-    bool fresh;             /* it is news */
-    struct plx_frame frame; /* the newest, however old */
-};
 
 /* --- families of samples ------------------------------------------------------------------------------------------ */
 
@@ -58,17 +49,17 @@ static void print_reason(FILE *out, const char *reason)
     fputs("\"} 1\n", out);
 }
 
-static void print_service(FILE *out, const struct reading *reading)
+static void print_service(FILE *out, const struct plx_status *status)
 {
-    single(out, "parallax_up", "gauge", "1 if the service answers.", reading->connection.client != NULL);
+    single(out, "parallax_up", "gauge", "1 if the service answers.", status->up);
     head(out, "parallax_state", "gauge", "1 for the state that the service is in.");
     for (uint32_t state = 0; state <= PLX_STATE_STOPPED; state++)
-        fprintf(out, "parallax_state{state=\"%s\"} %d\n", plx_state_word(state), state == reading->state);
+        fprintf(out, "parallax_state{state=\"%s\"} %d\n", plx_state_word(state), state == status->state);
     head(out, "parallax_fault", "gauge", "1 while the health flag is set.");
     for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
-        fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), reading->health >> bit & 1u);
-    print_reason(out, reading->reason);
-    single(out, "parallax_engine_restarts_total", "counter", "Engines that died or hung and were replaced.", reading->restarts);
+        fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), status->health >> bit & 1u);
+    print_reason(out, status->reason);
+    single(out, "parallax_engine_restarts_total", "counter", "Engines that died or hung and were replaced.", status->restarts);
 }
 
 static void print_cameras(FILE *out, const struct plx_frame *frame)
@@ -145,36 +136,37 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
 
 /* --- getting and giving ------------------------------------------------------------------------------------------- */
 
-/* A service that is not there is what a reading is for, no error. */
-static void take(struct reading *reading, const char *socket)
+/* Without a service STATUS says so: that is no error. */
+static void read_status(const char *socket, struct plx_status *status)
 {
-    reading->state = PLX_STATE_STOPPED;
-    reading->health = PLX_HEALTH_NO_FRAMES;
-    if (plx_connect(socket, &reading->connection.client) < 0)
+    struct plx_connection connection = {.socket = socket};
+
+    *status = (struct plx_status){.state = PLX_STATE_STOPPED, .health = PLX_HEALTH_NO_FRAMES};
+    if (plx_connect(socket, &connection.client) < 0)
         return;
-    reading->fresh = plx_connection_next_header(&reading->connection, FRAME_MS, &reading->frame) == 0;
-    reading->any = reading->fresh || plx_last_header(reading->connection.client, &reading->frame) == 0;
-    const int state = plx_state(reading->connection.client);
-    reading->state = state >= 0 ? (uint32_t)state : PLX_STATE_FAILED; /* damaged memory */
-    reading->health = plx_health(reading->connection.client);
-    reading->restarts = plx_restarts(reading->connection.client);
-    plx_reason(reading->connection.client, reading->reason, sizeof reading->reason);
+    status->fresh = plx_connection_next_header(&connection, FRAME_MS, &status->frame) == 0;
+    status->any = status->fresh || plx_last_header(connection.client, &status->frame) == 0;
+    if (plx_status_read(connection.client, status) < 0) { /* damaged memory */
+        status->up = true;
+        status->state = PLX_STATE_FAILED;
+    }
+    plx_connection_close(&connection);
 }
 
-static void print_all(FILE *out, const struct reading *reading)
+static void print_all(FILE *out, const struct plx_status *status)
 {
-    print_service(out, reading);
-    single(out, "parallax_fresh", "gauge", "1 if there is a frame that is news.", reading->fresh);
-    if (reading->any) {
-        print_source(out, &reading->frame);
-        print_frame(out, &reading->frame);
+    print_service(out, status);
+    single(out, "parallax_fresh", "gauge", "1 if there is a frame that is news.", status->fresh);
+    if (status->any) {
+        print_source(out, &status->frame);
+        print_frame(out, &status->frame);
     }
-    if (reading->fresh && !plx_frame_is_raw(&reading->frame)) /* else none were looked for */
-        print_world(out, &reading->frame);
+    if (status->fresh && !plx_frame_is_raw(&status->frame)) /* else none were looked for */
+        print_world(out, &status->frame);
 }
 
 /* A new file in place of PATH, whole or not at all: the collector may look at any moment. */
-static int write_file(const char *path, const struct reading *reading)
+static int write_file(const char *path, const struct plx_status *status)
 {
     char part[4096];
     if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part)
@@ -186,7 +178,7 @@ static int write_file(const char *path, const struct reading *reading)
             close(fd);
         return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
     }
-    print_all(out, reading);
+    print_all(out, status);
     const bool readable = fchmod(fd, 0644) == 0; /* the collector runs as another user */
     const bool complete = !ferror(out);
     if (fclose(out) == 0 && complete && readable && rename(part, path) == 0)
@@ -211,15 +203,12 @@ int plx_command_metrics(int argc, char **argv)
             "Prints state, faults, counters and times as Prometheus text, for the textfile collector of node_exporter. Without "
             "a service it prints parallax_up 0, with exit code 0, so that no old numbers remain.",
         .option = options};
-    static struct reading reading; /* large */
+    static struct plx_status status; /* large */
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    take(&reading, socket);
-    int exit_code = PLX_EXIT_OK;
+    read_status(socket, &status);
     if (output)
-        exit_code = write_file(output, &reading);
-    else
-        print_all(stdout, &reading);
-    plx_disconnect(reading.connection.client);
-    return exit_code;
+        return write_file(output, &status);
+    print_all(stdout, &status);
+    return PLX_EXIT_OK;
 }

@@ -10,9 +10,9 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
+#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/progress.h"
-#include "app/cli/raw.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "drivers/files/file.h"

@@ -15,13 +15,12 @@
 
 #include "app/blackbox/format.h"
 #include "app/cli/commands.h"
-#include "app/cli/live/blackbox_directory.h"
+#include "app/cli/live/blackbox.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "app/version.h"
 #include "config/config.h"
 
-#define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
 #define ITEM_S 20 /* after that an item is given up */
 #define FRAME_MS 1000
 #define NO_PROGRAM 127 /* as in a shell */
@@ -206,7 +205,7 @@ int plx_command_report(int argc, char **argv)
     const time_t now = time(NULL);
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
-        PLX_OPTION("config", "FILE", config_path, .help = "reads this configuration file (default: " DEFAULT_CONFIG ")"),
+        PLX_OPTION("config", "FILE", config_path, .help = "reads this configuration file (default: " PLX_DEFAULT_CONFIG ")"),
         PLX_OPTION("output", "DIR", output, .help = "makes this directory (default: parallax-report-DATE-TIME)"),
         {0},
     };
@@ -219,7 +218,7 @@ int plx_command_report(int argc, char **argv)
             "is sent. `report` needs no running service.",
         .option = options};
 
-    config_path = DEFAULT_CONFIG;
+    config_path = PLX_DEFAULT_CONFIG;
     strftime(standard, sizeof standard, "parallax-report-%Y%m%d-%H%M%S", localtime(&now));
     plx_parse_command_line(&line, argc, argv, NULL);
     if (socket_path)

@@ -7,8 +7,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
+#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
-#include "app/cli/raw.h"
 #include "app/exit.h"
 #include "drivers/files/png.h"
 

@@ -2,12 +2,15 @@
 /* `parallax status`: what the service is doing, once. */
 #include "app/cli/live/status.h"
 
+#include <stdio.h>
+
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/clock.h"
+#include "core/words.h"
 
 #define FRAME_MS 3000 /* without a fresh frame for so long there is none */
 #define MEASURE_NS PLX_NS_PER_S
@@ -33,27 +36,35 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
     return result;
 }
 
-/* What the service says of itself. LOST: there is none any more. */
-static int ask(struct plx_connection *connection, struct plx_status *status)
+int plx_status_read(struct plx_client *client, struct plx_status *status)
 {
-    const int state = plx_state(connection->client);
+    const int state = plx_state(client);
     if (state < 0)
         return state;
-    if (state == PLX_STATE_STOPPED)
-        return PLX_ERR_LOST;
+    status->up = true;
     status->state = (uint32_t)state;
-    status->health = plx_health(connection->client);
-    status->restarts = plx_restarts(connection->client);
-    status->launch = plx_launch(connection->client);
-    plx_reason(connection->client, status->reason, sizeof status->reason);
+    status->health = plx_health(client);
+    status->restarts = plx_restarts(client);
+    status->launch = plx_launch(client);
+    plx_reason(client, status->reason, sizeof status->reason);
     return 0;
+}
+
+void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS_TEXT])
+{
+    const char *note = status->any ? plx_source_note(status->frame.source) : "";
+    char faults[512];
+    plx_health_sentence(status->health, faults, sizeof faults);
+    snprintf(ret_text, PLX_FAULTS_TEXT, "%s%s%s", faults, *note ? "; " : "", note);
 }
 
 static int look(struct plx_connection *connection, struct plx_status *status)
 {
     int result = measure(connection, status);
     if (result == 0 || result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
-        result = ask(connection, status);
+        result = plx_status_read(connection->client, status);
+    if (result == 0 && status->state == PLX_STATE_STOPPED)
+        result = PLX_ERR_LOST;
     if (result == 0 && !status->any)
         status->any = plx_last_header(connection->client, &status->frame) == 0;
     status->age_ns = status->any ? plx_age_ns(&status->frame) : INT64_MAX;

@@ -5,24 +5,37 @@
 
 #include <stdbool.h>
 
+#include <parallax/client.h>
 #include <parallax/region.h>
 
 #include "app/cli/live/frame_stats.h"
 
 struct plx_status {
-    /* The service's own word, now. */
+    /* The service now. */
+    bool up; /* it answers */
     uint32_t state, health, restarts, launch;
     char reason[PLX_REASON_BYTES];
-    /* The newest frame. */
+    /* Its newest frame. */
     bool any;   /* there is one */
-    bool fresh; /* it is news: what it says of obstacles and ground is so now */
+    bool fresh; /* a robot may act on its obstacles and ground */
     int64_t age_ns;
     struct plx_frame frame;
-    struct plx_frame_stats stats; /* of the frames of a second; empty where no fresh one came */
+    struct plx_frame_stats stats; /* of the frames of the last second; empty without a fresh frame */
 };
+
+/* Reads the first half of STATUS. The error of plx_state: FORMAT. */
+int plx_status_read(struct plx_client *client, struct plx_status *status);
+
+#define PLX_FAULTS_TEXT 640
+
+/* The faults, and a note if the pictures do not come from cameras: "no faults; simulated pictures". */
+void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS_TEXT]);
 
 /* The name of how the GPU computes, from plx_launch; NULL on the CPU. */
 const char *plx_launch_name(uint32_t launch);
+
+/* To standard output, if no frame came: "no frames, the last picture is 7.3 s old" */
+void plx_status_print_age(const struct plx_status *status);
 
 /* To standard output. An old frame is marked as old, and nothing that it says of the world is printed. */
 void plx_status_print_text(const struct plx_status *status);

@@ -2,9 +2,8 @@
 /* `parallax status --json`. */
 #include "app/cli/live/status.h"
 
+#include "app/cli/frame_text.h"
 #include "app/cli/json.h"
-#include "app/cli/live/alignment_text.h"
-#include "app/cli/raw.h"
 #include "core/clock.h"
 #include "core/words.h"
 
@@ -80,7 +79,7 @@ static void add_frame(cJSON *item, const struct plx_frame *frame)
     cJSON_AddItemToObject(item, "min_disparity", number_if(!plx_frame_is_raw(frame), frame->min_disparity));
     cJSON_AddItemToObject(item, "disparities", number_if(!plx_frame_is_raw(frame), frame->disparities));
     cJSON_AddItemToObject(item, "calibration", calibration_json(frame));
-    cJSON_AddItemToObject(item, "alignment", plx_alignment_json(&frame->alignment));
+    cJSON_AddItemToObject(item, "alignment", plx_json_alignment(&frame->alignment));
     cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
     cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
     cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));

@@ -4,10 +4,7 @@
 
 #include <stdio.h>
 
-#include "app/cli/live/age.h"
-#include "app/cli/live/alignment_text.h"
-#include "app/cli/obstacle_text.h"
-#include "app/cli/raw.h"
+#include "app/cli/frame_text.h"
 #include "core/clock.h"
 #include "core/words.h"
 #include "gpu/gpu.h"
@@ -23,11 +20,11 @@ const char *plx_launch_name(uint32_t launch)
 
 static void print_service(const struct plx_status *status)
 {
-    char faults[512];
-    const char *note = status->any ? plx_source_note(status->frame.source) : "", *launch = plx_launch_name(status->launch);
-    plx_health_sentence(status->health, faults, sizeof faults);
+    char faults[PLX_FAULTS_TEXT];
+    const char *launch = plx_launch_name(status->launch);
+    plx_status_faults(status, faults);
     printf("state         %s\n", plx_state_word(status->state));
-    printf("faults        %s%s%s\n", faults, *note ? "; " : "", note);
+    printf("faults        %s\n", faults);
     if (*status->reason)
         printf("reason        %s\n", status->reason);
     printf("restarts      %u of the engine\n", status->restarts);
@@ -48,6 +45,16 @@ static void print_age(const struct plx_status *status)
         puts("age           no picture yet");
     else
         printf("age           %s%s\n", age, status->fresh ? "" : ": OLD, what follows is what was there then");
+}
+
+void plx_status_print_age(const struct plx_status *status)
+{
+    char age[PLX_DURATION_TEXT];
+    plx_duration_text(plx_age_ns(&status->frame), age, sizeof age);
+    if (status->any)
+        printf("no frames, the last picture is %s old", age);
+    else
+        fputs("no frames", stdout);
 }
 
 static void print_capture(const struct plx_frame *frame)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax watch`: what the service sees, live. */
-#include "app/cli/live/watch.h"
-
+/* `parallax watch`: what the service sees, as a screen that is redrawn or as plain lines. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,8 +8,9 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/live/age.h"
+#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
+#include "app/cli/live/watch_screen.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/words.h"
@@ -18,48 +18,134 @@
 #define LINE_PERIOD_NS PLX_NS_PER_S
 #define SCREEN_PERIOD_NS (PLX_NS_PER_S / 2)
 #define LAST_LOOK_NS (3 * PLX_NS_PER_S)
+/* An obstacle is printed again when its distance has changed by so much since it last was. */
+#define CHANGE_M 0.25f
+#define CHANGE_SHARE 0.1f
 
-void plx_watch_faults(const struct plx_watch *watch, char ret_text[PLX_WATCH_FAULTS])
+struct printed_track {
+    uint32_t track;
+    float nearest_m; /* when it was last printed */
+};
+
+struct watch {
+    int64_t started_ns;
+    struct plx_status status;     /* its stats are those since the last report */
+    struct plx_frame_stats total; /* since the start */
+    struct printed_track printed[PLX_MAX_OBSTACLES];
+    int printed_count;
+};
+
+/* --- plain lines --------------------------------------------------------------------------------------------------- */
+
+static double elapsed_s(const struct watch *watch)
 {
-    const char *note = watch->any ? plx_source_note(watch->frame.source) : "";
-    char faults[512];
-    plx_health_sentence(watch->health, faults, sizeof faults);
-    snprintf(ret_text, PLX_WATCH_FAULTS, "%s%s%s", faults, *note ? "; " : "", note);
+    return (double)(plx_now_ns() - watch->started_ns) / PLX_NS_PER_S;
 }
 
-void plx_watch_print_age(const struct plx_watch *watch)
+static void print_line(const struct watch *watch)
 {
-    char age[PLX_DURATION_TEXT];
-    if (!watch->any) {
-        fputs("no frames", stdout);
-        return;
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    char faults[PLX_FAULTS_TEXT];
+    plx_status_faults(&watch->status, faults);
+    printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word(watch->status.state));
+    if (watch->status.stats.frames && plx_is_fresh(&watch->status.frame)) {
+        plx_frame_stats_print_rate(&watch->status.stats, 5);
+        fputs("  ", stdout);
+        plx_frame_stats_print_latency(&watch->status.stats, 5);
+        if (plx_frame_is_raw(&watch->status.frame))
+            fputs("  no obstacles looked for  ", stdout);
+        else
+            printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->status.frame, sorted));
+    } else {
+        plx_status_print_age(&watch->status);
+        fputs("  ", stdout);
     }
-    plx_duration_text(plx_age_ns(&watch->frame), age, sizeof age);
-    printf("no frames, the last picture is %s old", age);
+    puts(faults);
+    fflush(stdout);
 }
+
+static struct printed_track *find_printed(struct watch *watch, uint32_t track)
+{
+    for (int i = 0; i < watch->printed_count; i++)
+        if (watch->printed[i].track == track)
+            return &watch->printed[i];
+    return NULL;
+}
+
+static bool is_listed(const struct plx_frame *frame, uint32_t track)
+{
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        if (frame->obstacle[i].track == track)
+            return true;
+    return false;
+}
+
+/* A lost track is listed for some frames more, and may be found again. */
+static void print_gone(struct watch *watch)
+{
+    int kept = 0;
+    for (int i = 0; i < watch->printed_count; i++) {
+        if (is_listed(&watch->status.frame, watch->printed[i].track))
+            watch->printed[kept++] = watch->printed[i];
+        else
+            printf("%6.1f s    - #%-4u gone\n", elapsed_s(watch), watch->printed[i].track);
+    }
+    watch->printed_count = kept;
+}
+
+static void print_changes(struct watch *watch)
+{
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    int count = plx_obstacles_by_distance(&watch->status.frame, sorted);
+    print_gone(watch);
+    for (int i = 0; i < count; i++) {
+        struct printed_track *printed = find_printed(watch, sorted[i]->track);
+        if (!printed && sorted[i]->status != PLX_TRACK_TRACKED)
+            continue; /* it may be noise; the tracker confirms it in a few frames */
+        float limit = printed ? fmaxf(CHANGE_M, CHANGE_SHARE * printed->nearest_m) : 0;
+        if (printed && fabsf(sorted[i]->nearest_m - printed->nearest_m) < limit)
+            continue;
+        char text[PLX_OBSTACLE_TEXT];
+        plx_obstacle_text(sorted[i], true, text, sizeof text);
+        printf("%6.1f s    %c %s\n", elapsed_s(watch), printed ? ' ' : '+', text);
+        if (!printed)
+            printed = &watch->printed[watch->printed_count++];
+        *printed = (struct printed_track){sorted[i]->track, sorted[i]->nearest_m};
+    }
+    fflush(stdout);
+}
+
+static void print_summary(const struct watch *watch)
+{
+    const struct plx_frame_stats *stats = &watch->total;
+    printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)stats->frames);
+    plx_frame_stats_print_rates(stats);
+    fputs("\nstages, ms:", stdout);
+    plx_frame_stats_print_stage_times(stats, watch->status.launch != 0);
+}
+
+/* --- the loop ------------------------------------------------------------------------------------------------------ */
 
 /* One wait for a frame, until UNTIL_NS at the latest. 0 also when none came; an error that ends the watch. */
-static int look(struct plx_connection *connection, struct plx_watch *watch, int64_t until_ns)
+static int look(struct plx_connection *connection, struct watch *watch, int64_t until_ns)
 {
     int64_t left_ms = (until_ns - plx_now_ns()) / PLX_NS_PER_MS + 1;
-    int result = plx_connection_next_header(connection, left_ms > 0 ? (int)left_ms : 0, &watch->frame);
+    int result = plx_connection_next_header(connection, left_ms > 0 ? (int)left_ms : 0, &watch->status.frame);
     if (result == 0) {
-        watch->any = true;
-        plx_frame_stats_add(&watch->recent, &watch->frame);
-        plx_frame_stats_add(&watch->total, &watch->frame);
-    } else if (!watch->any) {
-        watch->any = plx_last_header(connection->client, &watch->frame) == 0;
+        watch->status.any = true;
+        plx_frame_stats_add(&watch->status.stats, &watch->status.frame);
+        plx_frame_stats_add(&watch->total, &watch->status.frame);
+    } else if (!watch->status.any) {
+        watch->status.any = plx_last_header(connection->client, &watch->status.frame) == 0;
     }
-    watch->state = plx_state(connection->client);
-    watch->health = plx_health(connection->client);
-    watch->on_gpu = plx_launch(connection->client) != 0;
+    plx_status_read(connection->client, &watch->status);
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST) /* the library reattaches by itself */
         return 0;
     return result;
 }
 
 /* TIMEOUT where the watch ends without a fresh picture. */
-static int look_once_more(struct plx_connection *connection, struct plx_watch *watch)
+static int look_once_more(struct plx_connection *connection, struct watch *watch)
 {
     const uint64_t before = watch->total.frames;
     const int result = look(connection, watch, plx_now_ns() + LAST_LOOK_NS);
@@ -67,7 +153,7 @@ static int look_once_more(struct plx_connection *connection, struct plx_watch *w
 }
 
 /* Until END_NS (0: for ever), a signal, or an error, which is returned. */
-static int watch_until(struct plx_connection *connection, struct plx_watch *watch, int64_t end_ns, bool screen)
+static int watch_until(struct plx_connection *connection, struct watch *watch, int64_t end_ns, bool screen)
 {
     const int64_t period = screen ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
     int64_t report_ns = watch->started_ns + period;
@@ -77,14 +163,14 @@ static int watch_until(struct plx_connection *connection, struct plx_watch *watc
         if (result < 0)
             return result;
         if (!screen && watch->total.frames != before)
-            plx_watch_changes(watch);
+            print_changes(watch);
         if (plx_now_ns() < report_ns)
             continue;
         if (screen)
-            plx_watch_screen(watch);
+            plx_watch_screen(&watch->status);
         else
-            plx_watch_line(watch);
-        plx_frame_stats_restart(&watch->recent);
+            print_line(watch);
+        plx_frame_stats_restart(&watch->status.stats);
         report_ns += period;
     }
     return 0;
@@ -92,7 +178,7 @@ static int watch_until(struct plx_connection *connection, struct plx_watch *watc
 
 static int watch_service(struct plx_connection *connection, double seconds, bool screen)
 {
-    struct plx_watch *watch = calloc(1, sizeof *watch); /* large */
+    struct watch *watch = calloc(1, sizeof *watch); /* large */
     if (!watch)
         return plx_connection_fail(connection, PLX_ERR_NOMEM);
     watch->started_ns = plx_now_ns();
@@ -103,10 +189,10 @@ static int watch_service(struct plx_connection *connection, double seconds, bool
         watch_until(connection, watch, seconds > 0 ? watch->started_ns + (int64_t)(seconds * PLX_NS_PER_S) : 0, screen);
     if (screen)
         plx_watch_screen_end();
-    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->frame)) /* it may only have stumbled */
+    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* it may only have stumbled */
         result = look_once_more(connection, watch);
     if (watch->total.frames)
-        plx_watch_summary(watch);
+        print_summary(watch);
     free(watch);
     return result < 0 ? plx_connection_fail(connection, result) : PLX_EXIT_OK;
 }

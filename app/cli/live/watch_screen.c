@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax watch` on a terminal. Escape sequences of ECMA-48 (ISO/IEC 6429). */
+/* Escape sequences of ECMA-48 (ISO/IEC 6429). */
+#include "app/cli/live/watch_screen.h"
+
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <parallax/client.h>
 
-#include "app/cli/live/watch.h"
-#include "app/cli/obstacle_text.h"
-#include "app/cli/raw.h"
+#include "app/cli/frame_text.h"
 #include "core/clock.h"
 #include "core/words.h"
 
@@ -28,10 +28,10 @@ void plx_watch_screen_end(void)
     fflush(stdout);
 }
 
-static void draw_stages(const struct plx_watch *watch)
+static void draw_stages(const struct plx_status *status)
 {
     struct plx_stage_time part[PLX_STAGE_COUNT];
-    const int parts = plx_frame_stats_stage_times(&watch->recent, watch->on_gpu, part);
+    const int parts = plx_frame_stats_stage_times(&status->stats, status->launch != 0, part);
     double longest = 0;
     for (int i = 0; i < parts; i++)
         if (part[i].ms > longest)
@@ -67,19 +67,19 @@ static void draw_obstacles(const struct plx_frame *frame)
     }
 }
 
-void plx_watch_screen(const struct plx_watch *watch)
+void plx_watch_screen(const struct plx_status *status)
 {
-    char faults[PLX_WATCH_FAULTS];
-    plx_watch_faults(watch, faults);
-    printf("\033[HParallax  %s  %s" NEXT_LINE NEXT_LINE, plx_state_word((uint32_t)watch->state), faults);
-    if (watch->recent.frames && plx_is_fresh(&watch->frame)) {
-        plx_frame_stats_print_rates(&watch->recent);
+    char faults[PLX_FAULTS_TEXT];
+    plx_status_faults(status, faults);
+    printf("\033[HParallax  %s  %s" NEXT_LINE NEXT_LINE, plx_state_word(status->state), faults);
+    if (status->stats.frames && plx_is_fresh(&status->frame)) {
+        plx_frame_stats_print_rates(&status->stats);
         fputs(NEXT_LINE, stdout);
-        draw_stages(watch);
+        draw_stages(status);
         fputs(NEXT_LINE, stdout);
-        draw_obstacles(&watch->frame);
+        draw_obstacles(&status->frame);
     } else {
-        plx_watch_print_age(watch);
+        plx_status_print_age(status);
         fputs(NEXT_LINE, stdout);
     }
     fputs(NEXT_LINE "Ctrl-C ends\033[J", stdout);

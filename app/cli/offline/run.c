@@ -12,7 +12,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
 #include "app/cli/json.h"
-#include "app/cli/progress.h"
 #include "app/exit.h"
 #include "core/clock.h"
 
@@ -77,52 +76,39 @@ struct collected {
     bool headed; /* the head of the lines is printed, with the first of them */
 };
 
-static int process(struct plx_run *run, const struct plx_pair *pair, struct plx_progress *progress, struct collected *collected)
+static int process(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
 {
-    struct plx_pair_images images;
+    struct collected *collected = context;
     struct plx_pair_result done = {.evaluated = false};
-    struct plx_why why = {""};
-    int result = plx_pair_load(run, pair, &images, &why);
-    if (result < 0)
-        return plx_run_fail(result, false, &why);
-    int exit_code = run_pair(run, pair, &images, &done);
-    plx_pair_unload(&images);
+    const int exit_code = run_pair(run, pair, images, &done);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     if (done.evaluated)
         plx_accuracy_rates(&done.accuracy, &collected->rates[collected->rate_count++]);
     if (collected->list) {
         cJSON_AddItemToArray(collected->list, plx_report_json(run, pair, &done));
-    } else {
-        plx_progress_end(progress);
-        if (!collected->headed)
-            plx_report_head(run->options.truth);
-        collected->headed = true;
-        plx_report_pair(run, pair, &done);
+        return PLX_EXIT_OK;
     }
+    plx_progress_end(&run->progress);
+    if (!collected->headed)
+        plx_report_head(run->options.truth);
+    collected->headed = true;
+    plx_report_pair(run, pair, &done);
     return PLX_EXIT_OK;
 }
 
 static int process_all(struct plx_run *run)
 {
     const struct plx_run_options *options = &run->options;
-    const struct plx_pairs *pairs = &run->pairs;
     struct plx_why why = {""};
     if (!run->single && options->output && plx_make_directories(options->output, &why) < 0)
         return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
     struct collected collected = {.list = options->json ? cJSON_CreateArray() : NULL,
-                                  .rates = calloc((size_t)pairs->count, sizeof *collected.rates)};
+                                  .rates = calloc((size_t)run->pairs.count, sizeof *collected.rates)};
     if (!collected.rates)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
 
-    struct plx_progress progress;
-    plx_progress_begin(&progress, "pairs");
-    int exit_code = PLX_EXIT_OK;
-    for (int i = 0; i < pairs->count && exit_code == PLX_EXIT_OK; i++) {
-        exit_code = process(run, &pairs->item[i], &progress, &collected);
-        plx_progress_step(&progress, (uint64_t)i + 1, (uint64_t)pairs->count);
-    }
-    plx_progress_end(&progress);
+    const int exit_code = plx_run_each_pair(run, process, &collected);
     if (exit_code == PLX_EXIT_OK && collected.list)
         plx_json_print(collected.list);
     else

@@ -11,6 +11,7 @@
 #include "app/cli/offline/evaluate.h"
 #include "app/cli/offline/local_pipeline.h"
 #include "app/cli/offline/pairs.h"
+#include "app/cli/progress.h"
 #include "app/options.h"
 #include "config/config.h"
 
@@ -31,6 +32,7 @@ struct plx_run {
     bool calibrated;                     /* metres mean something */
     struct plx_local_pipeline *pipeline; /* of the last pair; NULL before the first */
     int width, height;                   /* of its images */
+    struct plx_progress progress;
 };
 
 /* One pair in memory. */
@@ -47,11 +49,13 @@ struct plx_pair_result {
     struct plx_accuracy accuracy;
 };
 
-/* Reads the images of PAIR, and its ground truth and mask where the options ask for them and it has them, and checks their
- * sizes. Errors with a sentence; on failure nothing is held. */
-int plx_pair_load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images,
-                  struct plx_why *why);
-void plx_pair_unload(struct plx_pair_images *images);
+/* What a run does with one pair in memory. Returns an exit code. */
+typedef int plx_pair_work(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images,
+                          void *context);
+
+/* Loads the pairs one after the other, with the ground truth and mask that the options ask for and that exist, and calls WORK.
+ * Shows the progress. Ends at the first exit code that is not OK, and returns it. */
+int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context);
 
 /* Makes run->pipeline for WIDTH x HEIGHT and PARAMS. Errors are those of a configuration. */
 int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why);

@@ -8,7 +8,6 @@
 
 #include "app/cli/json.h"
 #include "app/cli/offline/run.h"
-#include "app/cli/progress.h"
 #include "app/exit.h"
 
 enum { CLASSIC, DEFAULT_STRICT, DEFAULT_DENSE, VARIANTS };
@@ -51,11 +50,20 @@ static void choose_set(const struct plx_run *run, const struct variant *chosen, 
     params->confidence = false;
 }
 
-/* Returns an exit code. */
-static int measure(struct plx_run *run, const struct plx_pair_images *images, struct row *row)
+struct table {
+    struct row *row;
+    int count;
+};
+
+/* Adds a row if the pair has ground truth. */
+static int measure(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
 {
+    struct table *table = context;
+    struct row *row = &table->row[table->count];
     struct plx_why why = {""};
     struct plx_pair_result done = {.evaluated = false};
+    if (!images->truth.data)
+        return PLX_EXIT_OK;
     for (int i = 0; i < VARIANTS; i++) {
         if (i == 0 || variant[i].set != variant[i - 1].set) {
             struct plx_pipeline_params params;
@@ -74,21 +82,9 @@ static int measure(struct plx_run *run, const struct plx_pair_images *images, st
             return plx_run_fail(result, false, &why);
         plx_accuracy_rates(&accuracy, &row->rates[i]);
     }
+    row->pair = pair;
+    table->count++;
     return PLX_EXIT_OK;
-}
-
-/* Measures PAIR if it has ground truth; row->pair says so. Returns an exit code. */
-static int measure_pair(struct plx_run *run, const struct plx_pair *pair, struct row *row)
-{
-    struct plx_pair_images images;
-    struct plx_why why = {""};
-    int result = plx_pair_load(run, pair, &images, &why);
-    if (result < 0)
-        return plx_run_fail(result, false, &why);
-    row->pair = images.truth.data ? pair : NULL;
-    int exit_code = row->pair ? measure(run, &images, row) : PLX_EXIT_OK;
-    plx_pair_unload(&images);
-    return exit_code;
 }
 
 static void print_line(const char *name, int v, const struct plx_error_rates *rates)
@@ -143,41 +139,24 @@ static void print_json(const struct row *row, int count)
     plx_json_print(list);
 }
 
-/* Fills ROW, one for each pair with ground truth. Returns an exit code. */
-static int measure_all(struct plx_run *run, struct row *row, int *ret_count)
-{
-    const struct plx_pairs *pairs = &run->pairs;
-    struct plx_progress progress;
-    int count = 0, exit_code = PLX_EXIT_OK;
-    plx_progress_begin(&progress, "pairs");
-    for (int i = 0; i < pairs->count && exit_code == PLX_EXIT_OK; i++) {
-        exit_code = measure_pair(run, &pairs->item[i], &row[count]);
-        count += row[count].pair != NULL;
-        plx_progress_step(&progress, (uint64_t)i + 1, (uint64_t)pairs->count);
-    }
-    plx_progress_end(&progress);
-    *ret_count = count;
-    return exit_code;
-}
-
 int plx_run_accuracy_table(struct plx_run *run)
 {
     const size_t most = (size_t)run->pairs.count;
-    struct row *row = calloc(most, sizeof *row);
+    struct table table = {.row = calloc(most, sizeof *table.row)};
     struct plx_error_rates *scratch = calloc(most, sizeof *scratch);
-    int count = 0, exit_code = PLX_EXIT_OS;
-    if (row && scratch)
-        exit_code = measure_all(run, row, &count);
+    int exit_code;
+    if (table.row && scratch)
+        exit_code = plx_run_each_pair(run, measure, &table);
     else
-        plx_exit_error("parallax run", 0, "%s", plx_strerror(PLX_ERR_NOMEM));
-    if (exit_code == PLX_EXIT_OK && count == 0)
+        exit_code = plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+    if (exit_code == PLX_EXIT_OK && table.count == 0)
         exit_code = plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--gt %s: there is no such file for any pair",
                                    run->options.truth);
     else if (exit_code == PLX_EXIT_OK && run->options.json)
-        print_json(row, count);
+        print_json(table.row, table.count);
     else if (exit_code == PLX_EXIT_OK)
-        print_table(&run->config.pipeline.match, row, count, scratch);
-    free(row);
+        print_table(&run->config.pipeline.match, table.row, table.count, scratch);
+    free(table.row);
     free(scratch);
     return exit_code;
 }

@@ -38,8 +38,17 @@ static int load_beside(const struct plx_run *run, const struct plx_pair *pair, c
     return result;
 }
 
-int plx_pair_load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images,
-                  struct plx_why *why)
+static void unload(struct plx_pair_images *images)
+{
+    free(images->left.data);
+    free(images->right.data);
+    free(images->truth.data);
+    free(images->mask.data);
+    *images = (struct plx_pair_images){.left = {.data = NULL}};
+}
+
+/* Errors with a sentence; on failure nothing is held. */
+static int load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images, struct plx_why *why)
 {
     struct plx_pair_images images = {.left = {.data = NULL}};
     int result = plx_picture_read(pair->left, PLX_U8, &images.left, why);
@@ -53,19 +62,30 @@ int plx_pair_load(const struct plx_run *run, const struct plx_pair *pair, struct
     if (result == 0)
         result = load_beside(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, why);
     if (result < 0)
-        plx_pair_unload(&images);
+        unload(&images);
     else
         *ret_images = images;
     return result;
 }
 
-void plx_pair_unload(struct plx_pair_images *images)
+int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
 {
-    free(images->left.data);
-    free(images->right.data);
-    free(images->truth.data);
-    free(images->mask.data);
-    *images = (struct plx_pair_images){.left = {.data = NULL}};
+    const int count = run->pairs.count;
+    int exit_code = PLX_EXIT_OK;
+
+    plx_progress_begin(&run->progress, "pairs");
+    for (int i = 0; i < count && exit_code == PLX_EXIT_OK; i++) {
+        struct plx_pair_images images;
+        struct plx_why why = {""};
+        int result = load(run, &run->pairs.item[i], &images, &why);
+        if (result < 0)
+            return plx_run_fail(result, false, &why);
+        exit_code = work(run, &run->pairs.item[i], &images, context);
+        unload(&images);
+        plx_progress_step(&run->progress, (uint64_t)i + 1, (uint64_t)count);
+    }
+    plx_progress_end(&run->progress);
+    return exit_code;
 }
 
 /* --calibration, else the configuration's, else the directory's own. NOT_FOUND if there is none. */

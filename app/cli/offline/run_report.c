@@ -2,8 +2,8 @@
 /* The results of `parallax run` as lines and as JSON. */
 #include <stdio.h>
 
+#include "app/cli/frame_text.h"
 #include "app/cli/json.h"
-#include "app/cli/obstacle_text.h"
 #include "app/cli/offline/run.h"
 
 void plx_report_rates_head(void)

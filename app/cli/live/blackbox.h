@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the service's black box is. */
-#ifndef PLX_APP_CLI_LIVE_BLACKBOX_DIRECTORY_H
-#define PLX_APP_CLI_LIVE_BLACKBOX_DIRECTORY_H
+#ifndef PLX_APP_CLI_LIVE_BLACKBOX_H
+#define PLX_APP_CLI_LIVE_BLACKBOX_H
 
 #define PLX_DIRECTORY_BYTES 4096
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/cli/obstacle_text.h"
+#include "app/cli/frame_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "core/clock.h"
 
 #define STILL_MPS 0.15 /* slower counts as standing */
 
@@ -50,4 +53,50 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
             ret_sorted[count++] = &frame->obstacle[i];
     qsort(ret_sorted, count, sizeof(void *), nearest_first);
     return (int)count;
+}
+
+static const double degrees = 57.29577951308232; /* of a radian */
+
+/* What that many rows mean, from the most on. */
+static const struct {
+    float rows;
+    const char *words;
+} meaning[] = {
+    {4, "px off, no depth can be trusted: calibrate again"},
+    {2, "px off, depth is wrong or missing in places: calibrate again"},
+    {1, "px off, more than a calibration should leave"},
+    {0, "px off at most"},
+};
+
+void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_text, size_t size)
+{
+    size_t i = 0;
+
+    if (alignment->patches == 0) {
+        snprintf(ret_text, size, "not measured: too little texture, or rows too far off");
+        return;
+    }
+    while (alignment->worst_rows < meaning[i].rows)
+        i++;
+    snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->worst_rows,
+             meaning[i].words, (double)alignment->pitch_rad * degrees, (double)alignment->roll_rad * degrees,
+             (double)alignment->scale);
+}
+
+void plx_duration_text(int64_t age_ns, char *ret_text, size_t size)
+{
+    const int64_t seconds = age_ns / PLX_NS_PER_S, minutes = seconds / 60, hours = minutes / 60;
+
+    if (age_ns == INT64_MAX)
+        snprintf(ret_text, size, "unknown time");
+    else if (seconds < 1)
+        snprintf(ret_text, size, "%" PRId64 " ms", age_ns / PLX_NS_PER_MS);
+    else if (minutes < 1)
+        snprintf(ret_text, size, "%.1f s", (double)age_ns / PLX_NS_PER_S);
+    else if (hours < 1)
+        snprintf(ret_text, size, "%" PRId64 " min %" PRId64 " s", minutes, seconds % 60);
+    else if (hours < 24)
+        snprintf(ret_text, size, "%" PRId64 " h %" PRId64 " min", hours, minutes % 60);
+    else
+        snprintf(ret_text, size, "%" PRId64 " d %" PRId64 " h", hours / 24, hours % 24);
 }

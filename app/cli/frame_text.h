@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a frame holds, as text for people. */
+#ifndef PLX_APP_CLI_FRAME_TEXT_H
+#define PLX_APP_CLI_FRAME_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+#define PLX_OBSTACLE_TEXT 128
+#define PLX_ALIGNMENT_TEXT 160
+#define PLX_DURATION_TEXT 32
+
+/* A raw frame has both pictures as captured, without disparity, ground and obstacles: there is no calibration. */
+static inline bool plx_frame_is_raw(const struct plx_frame *frame)
+{
+    return (frame->health & PLX_HEALTH_NOT_CALIBRATED) != 0;
+}
+
+/* The obstacles seen in this frame (not the lost ones), nearest first; returns their number. */
+int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES]);
+
+/* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high   closing 0.4 m/s"; METRIC false: box and disparity instead.
+ */
+void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size);
+
+/* How well the rows of both images match: "8.1 px off, no depth can be trusted: calibrate again (pitch 0.72 deg, ...)". */
+void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_text, size_t size);
+
+/* "48 ms", "7.3 s", "4 min 12 s", "2 h 5 min", "3 d 4 h"; "unknown time" for INT64_MAX. */
+void plx_duration_text(int64_t duration_ns, char *ret_text, size_t size);
+
+#endif

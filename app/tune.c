@@ -45,7 +45,7 @@ int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int 
     char value[KEYS][WORDS], temporary[PATH_MAX];
 
     if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
-        return plx_fail(why, PLX_ERR_RANGE, "%s: the path is too long", path);
+        return plx_fail(why, PLX_ERR_RANGE, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
     describe(what, value);
     snprintf(value[LINES], WORDS, "%s", plx_gpu_schedule_name(choice));
     snprintf(value[MS], WORDS, "%.4f", ms);

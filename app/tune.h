@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `parallax tune` measured: kept in a file, and used by the engine where it fits. It changes no bit of any result. */
+/* The file of `parallax tune`: the fastest schedule, which the engine uses if the conditions are the same. No result depends on
+ * it. */
 #ifndef PLX_APP_TUNE_H
 #define PLX_APP_TUNE_H
 
@@ -7,7 +8,7 @@
 
 #define PLX_TUNE_FILE "/var/lib/parallax/tune.yaml"
 
-/* What a measurement holds for: these pictures, matched like this, on this GPU, by this version of the program. */
+/* A measurement holds for these pictures, this matching and this GPU, and for this version of the program. */
 struct plx_tune_conditions {
     const char *device; /* plx_gpu_device */
     int width, height;

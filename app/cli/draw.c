@@ -13,7 +13,7 @@
 #define GLYPH_WIDTH 5
 #define GLYPH_HEIGHT 7
 
-/* A row a byte, its five columns from bit 4 (left) to bit 0. */
+/* One byte for each row; bit 4 is the leftmost of its five columns. */
 static const struct glyph {
     char character;
     uint8_t row[GLYPH_HEIGHT];
@@ -77,7 +77,7 @@ void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey)
     }
 }
 
-/* Numbers come from outside: edges are clipped in 64 bits, so that no sum overflows. */
+/* The numbers of a frame may be damaged: clips in 64 bits, so that no sum overflows. */
 static void fill(struct plx_rgb_image *drawing, int64_t x, int64_t y, int64_t width, int64_t height, struct plx_rgb colour)
 {
     int64_t x1 = x + width < drawing->width ? x + width : drawing->width;
@@ -146,7 +146,7 @@ static int percentile_99(const struct plx_image *disparity)
 
 void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *disparity)
 {
-    const double first = 0.07; /* what is darker in the map could be taken for invalid */
+    const double first = 0.07; /* darker colours of the map look like invalid pixels */
     double scale = (1 - first) / (percentile_99(disparity) * PLX_DISPARITY_ONE);
     for (int y = 0; y < drawing->height; y++) {
         const uint16_t *row = plx_row(disparity, y);

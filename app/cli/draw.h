@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colour pictures for people: disparity in colours, boxes and distances drawn on an image. */
+/* Colour pictures for people: disparity as colours, and obstacles with their distances. */
 #ifndef PLX_APP_CLI_DRAW_H
 #define PLX_APP_CLI_DRAW_H
 
@@ -13,7 +13,7 @@ struct plx_rgb {
     uint8_t r, g, b;
 };
 
-/* [height][width] packed colours, owned. */
+/* [height][width], owned. */
 struct plx_rgb_image {
     struct plx_rgb *pixel;
     int width, height;
@@ -21,12 +21,12 @@ struct plx_rgb_image {
 
 /* Black. Errors: RANGE, NOMEM. */
 int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_drawing);
-void plx_rgb_image_destroy(struct plx_rgb_image *drawing); /* one of all zeros is fine */
+void plx_rgb_image_destroy(struct plx_rgb_image *drawing); /* all zeros is fine */
 
-/* GREY (U8, of the drawing' size) as it is. */
+/* Copies GREY (U8, of the same size). */
 void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey);
 
-/* DISPARITY (U16, of the drawing' size): blue is far, red is near, black is invalid. The scale ends at the 99th percentile. */
+/* DISPARITY (U16, of the same size): blue is far, red is near, black is invalid. The scale ends at the 99th percentile. */
 void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *disparity);
 
 /* Boxes, track numbers and distances of the obstacles that FRAME sees, the nearest on top. */
@@ -35,7 +35,7 @@ void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *f
 /* The colour of T, 0 (blue) to 1 (red); clamped. */
 struct plx_rgb plx_colour_map(double t);
 
-/* An outline THICKNESS px wide, inside the rectangle; what lies outside the drawing is cut off. */
+/* An outline THICKNESS px wide, inside the rectangle; the part outside the image is cut off. */
 void plx_draw_box(struct plx_rgb_image *drawing, int x, int y, int width, int height, int thickness, struct plx_rgb colour);
 
 /* TEXT in a 5x7 font, SCALE times enlarged, on a black ground, its upper left corner at x, y; it has digits and `.-#m`, the

@@ -117,7 +117,7 @@ int plx_make_directories(const char *path, struct plx_why *why)
 {
     char partial[PATH_MAX];
     if (strlen(path) >= sizeof partial)
-        return plx_fail(why, PLX_ERR_IO, "%s: the path is too long", path);
+        return plx_fail(why, PLX_ERR_IO, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
     for (const char *end = path; *end;) {
         end += strspn(end, "/");
         end += strcspn(end, "/");
@@ -128,5 +128,5 @@ int plx_make_directories(const char *path, struct plx_why *why)
     struct stat status;
     if (stat(path, &status) < 0)
         return plx_file_fail(path, why);
-    return S_ISDIR(status.st_mode) ? 0 : plx_fail(why, PLX_ERR_IO, "%s: a file is where a directory is to be", path);
+    return S_ISDIR(status.st_mode) ? 0 : plx_fail(why, PLX_ERR_IO, "%s: is a file; expected a directory", path);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files for other programs: 16-bit PNG as KITTI has it, PFM as Middlebury has it, PLY point clouds, colour PNG.
- * Disparities are U16 in 1/16 px relative to MIN_DISPARITY, 0xFFFF = invalid. A file that cannot be written whole is removed.
- * Errors, each with a sentence that begins with the path: NOT_FOUND, PERMISSION, IO, NOMEM.
+ * Files for other programs: 16-bit PNG as in KITTI, PFM as in Middlebury, PLY point clouds, colour PNG.
+ * Disparities are U16 in 1/16 px relative to MIN_DISPARITY, 0xFFFF = invalid. A file that cannot be written completely is
+ * removed. Errors, each with a sentence that begins with the path: NOT_FOUND, PERMISSION, IO, NOMEM.
  */
 #ifndef PLX_CLI_EXPORT_H
 #define PLX_CLI_EXPORT_H
@@ -15,7 +15,7 @@
 #include "core/image.h"
 #include "core/why.h"
 
-/* 16-bit PNG, pixels x 256, 0 = invalid. What that cannot hold (0 and below, 256 px and above) becomes invalid too. */
+/* 16-bit PNG, pixels x 256, 0 = invalid. Disparities outside of it (0 and below, 256 px and above) become invalid. */
 int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why);
 
 /* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */
@@ -25,12 +25,12 @@ int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_
  * whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same size. */
 int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why *why);
 
-/* A view of FRAME, of this process, for the functions that take one. */
+/* A view of FRAME in this process, for the functions of libparallax that take a view. */
 struct plx_view plx_export_view(const struct plx_frame *frame);
 
 int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_why *why);
 
-/* Makes directory PATH and its parents where they are missing. */
+/* Creates directory PATH and its missing parents. */
 int plx_make_directories(const char *path, struct plx_why *why);
 
 #endif

@@ -47,7 +47,7 @@ static cJSON *one_obstacle(const struct plx_obstacle *obstacle, bool metric)
 cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    if (plx_frame_is_raw(frame)) /* none were looked for: an empty list would say that the way is free */
+    if (plx_frame_is_raw(frame)) /* not searched: an empty list would mean that the way is free */
         return cJSON_CreateNull();
     int count = plx_obstacles_by_distance(frame, sorted);
     cJSON *array = cJSON_CreateArray();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several subcommands print with --json. Every function returns a new item that belongs to the caller. */
+/* JSON that several commands print. Each function returns a new item, which the caller owns. */
 #ifndef PLX_CLI_JSON_H
 #define PLX_CLI_JSON_H
 
@@ -11,7 +11,7 @@
 /* Obstacles seen in FRAME, nearest first; METRIC false leaves the metres out. */
 cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric);
 
-/* Names of the flags that are set. */
+/* Names of the health flags that are set. */
 cJSON *plx_json_health(uint32_t health);
 
 /* {"convert": 120, ...}, microseconds. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Progress of a long task on stderr: silent for two seconds, then one line that is redrawn (a line every five seconds where
- * stderr is no terminal). */
+/* Progress of a long task on standard error: nothing in the first two seconds, then one line that is redrawn. If standard error
+ * is no terminal, a new line every five seconds. */
 #ifndef PLX_CLI_PROGRESS_H
 #define PLX_CLI_PROGRESS_H
 
@@ -16,7 +16,7 @@ struct plx_progress {
 void plx_progress_begin(struct plx_progress *progress, const char *what);
 /* DONE of TOTAL; TOTAL 0 = unknown. */
 void plx_progress_step(struct plx_progress *progress, uint64_t done, uint64_t total);
-/* Takes the line away. */
+/* Clears the line. */
 void plx_progress_end(struct plx_progress *progress);
 
 #endif

@@ -22,8 +22,8 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
     struct command command = {.wait = false};
     const struct plx_option options[] = {
         PLX_OPTION("config", "FILE", command.origin.path,
-                   .help =
-                       "reads this configuration (default: " PLX_DEFAULT_CONFIG " if it exists, else every key at its default)"),
+                   .help = "reads this configuration (default: " PLX_DEFAULT_CONFIG
+                           " if it exists, else every key at its default)"),
         PLX_OPTION("set", "KEY=VALUE", *assignments, .help = "sets one key after the file was read; may be repeated"),
         PLX_OPTION("wait", NULL, command.wait,
                    .help = "waits at the start for cameras, devices, permissions and memory instead of ending without them"),

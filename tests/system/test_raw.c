@@ -215,7 +215,7 @@ static void watch_and_metrics_claim_no_obstacles(void **state)
     struct command command;
 
     command_succeed(&command, "watch", "--seconds", "2.2");
-    assert_non_null(strstr(command.out, "no obstacles looked for"));
+    assert_non_null(strstr(command.out, "obstacles not searched"));
     assert_null(strstr(command.out, "0 obstacles"));
     command_free(&command);
     command_succeed(&command, "metrics");

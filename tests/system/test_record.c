@@ -40,7 +40,7 @@ static void record_writes_a_directory_once(void **state)
     record("first", "6");
     command_run(&command, (const char *const[]){"record", path_of("first"), NULL});
     assert_int_equal(command.code, PLX_EXIT_CANNOT_WRITE);
-    assert_non_null(strstr(command.err, "first/image_0: there already"));
+    assert_non_null(strstr(command.err, "first/image_0: exists already"));
     command_free(&command);
     assert_false(same_pixels("first", 0, "first", 1)); /* noise: no two pairs are the same */
     assert_int_not_equal(access(path_of("first/image_0/000006.png"), F_OK), 0);

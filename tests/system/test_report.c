@@ -103,7 +103,7 @@ static void works_without_a_service(void **state)
     /* An older report is never written over. */
     command_run(&command, (const char *const[]){"report", "--output", directory, NULL});
     assert_int_equal(command.code, PLX_EXIT_CANNOT_WRITE);
-    assert_non_null(strstr(command.err, "cannot be made"));
+    assert_non_null(strstr(command.err, "cannot create"));
     command_free(&command);
     check_and_remove(directory);
     unlink(config);

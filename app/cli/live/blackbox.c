@@ -27,7 +27,7 @@
 
 #define LEVELS 8
 
-/* The text at DATA, one clean line. */
+/* The text at DATA as one line without control characters. */
 static const char *line_of(const unsigned char *data, size_t bytes)
 {
     static char text[1200];
@@ -87,7 +87,7 @@ static void print_log(const struct plx_box_entry *entry)
            line_of(entry->data + sizeof level, entry->record.bytes - sizeof level));
 }
 
-/* What the threads are doing, but those that have nothing to do. */
+/* The steps of all threads that are not idle. */
 static void print_heartbeats(const struct plx_box_entry *entry)
 {
     struct plx_box_beat beat;
@@ -143,7 +143,7 @@ static void print_entry(const struct plx_box_content *content, const struct plx_
         if (content->header.abi_version == PLX_ABI_VERSION)
             print_frame(entry);
         else
-            puts("frame     of another version of the program");
+            puts("frame     of another version of parallaxd");
         break;
     case PLX_BOX_PICTURE:
         print_picture(entry);
@@ -158,11 +158,11 @@ static void print_entry(const struct plx_box_content *content, const struct plx_
         print_heartbeats(entry);
         break;
     default:
-        puts("unknown   of another version of the program");
+        puts("unknown   record of another version of parallaxd");
     }
 }
 
-/* What the service has in force; false if it does not say. */
+/* The configuration that the service uses; false if it does not answer. */
 static bool ask_service(const char *socket_path, struct plx_config *ret_config)
 {
     static char text[PLX_CONFIG_BYTES + 1];
@@ -172,7 +172,7 @@ static bool ask_service(const char *socket_path, struct plx_config *ret_config)
 
     if (plx_config(socket_path, text, sizeof text, &bytes) < 0)
         return false;
-    const int file = memfd_create("configuration", MFD_CLOEXEC); /* what reads configurations reads files */
+    const int file = memfd_create("configuration", MFD_CLOEXEC); /* plx_config_load reads files only */
     if (file < 0)
         return false;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
@@ -192,21 +192,21 @@ void plx_blackbox_directory(const char *socket_path, const char *config_path, ch
     snprintf(ret_directory, PLX_DIRECTORY_BYTES, "%s", config.blackbox.directory);
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------------------------------ */
 
 static void print_all(const struct plx_box_content *content)
 {
     const struct plx_box_header *header = &content->header;
     const int64_t last_ns = content->count > 0 ? content->entry[content->count - 1].record.time_ns : header->monotonic_ns;
     const double last_s = ((double)header->begun_ns - (double)header->monotonic_ns + (double)last_ns) / 1e9;
-    const time_t seconds = last_s > 0 && last_s < 1e11 ? (time_t)last_s : 0; /* any bytes may be there */
+    const time_t seconds = last_s > 0 && last_s < 1e11 ? (time_t)last_s : 0; /* the file may hold any bytes */
     struct tm date = {0};
     char text[64] = "unknown";
 
     if (gmtime_r(&seconds, &date))
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &date);
     printf("black box of parallaxd %s, process %d; %d records, the last at %s; %s\n", header->program, (int)header->pid,
-           content->count, text, header->ended ? "ended in order" : "has not ended, or not in order");
+           content->count, text, header->ended ? "ended normally" : "still running, or ended abnormally");
     for (int i = 0; i < content->count; i++)
         print_entry(content, &content->entry[i], last_ns);
 }

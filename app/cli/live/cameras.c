@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax cameras`: what cameras there are, what they offer, and how to configure them. */
+/* `parallax cameras`: lists the cameras with formats and controls, and suggests a configuration. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +18,11 @@
 #define MAX_CAMERAS 64
 #define SUGGESTION 1024 /* bytes */
 
-/* What a camera, or a pair, would be configured with. */
+/* The suggested configuration of one camera. */
 struct proposal {
     char name[PLX_V4L2_PATH];
     char card[32];
-    bool single, both; /* it can be one eye, or both side by side */
+    bool single, both; /* it gives one eye, or both eyes side by side */
     uint32_t fourcc;
     struct plx_v4l2_size size; /* of the picture */
 };
@@ -78,7 +78,7 @@ static cJSON *controls_json(const struct plx_v4l2_node *node)
     return array;
 }
 
-/* All about one camera, and whether it can be proposed. */
+/* Everything about one camera; PROPOSAL gets its suggested configuration. */
 static cJSON *camera_json(const struct plx_v4l2_node *node, struct proposal *proposal)
 {
     static struct plx_v4l2_offer offer[PLX_V4L2_OFFERS]; /* large */
@@ -101,7 +101,7 @@ static cJSON *camera_json(const struct plx_v4l2_node *node, struct proposal *pro
     return item;
 }
 
-/* The configuration of the first two cameras of one kind, or of the first that may give both eyes. False if there is none. */
+/* The configuration of the first two cameras of one model, or of the first that gives both eyes. False if there is none. */
 static bool suggest(const struct proposal *proposal, int count, char text[SUGGESTION])
 {
     const struct proposal *left = NULL, *right = NULL;
@@ -163,7 +163,7 @@ static void print_formats(const cJSON *formats)
         putchar('\n');
     }
     if (others > 0)
-        printf("    and %d that cannot be read directly (--json lists them)\n", others);
+        printf("    and %d formats that parallaxd cannot read (--json lists them)\n", others);
 }
 
 static void print_camera(const cJSON *camera)
@@ -192,9 +192,10 @@ static void print_text(const cJSON *root)
 
     cJSON_ArrayForEach(camera, cJSON_GetObjectItem(root, "cameras")) print_camera(camera);
     if (cJSON_IsString(suggestion))
-        printf("To begin with, in /etc/parallax/parallax.yaml:\n\n%s", cJSON_GetStringValue(suggestion));
+        printf("Configuration to begin with, for " PLX_DEFAULT_CONFIG ":\n\n%s", cJSON_GetStringValue(suggestion));
     else
-        puts("There are no two cameras of one kind here, and none that gives both eyes side by side: nothing to suggest.");
+        puts(
+            "No configuration to suggest: expected two cameras of one model, or one camera that gives both eyes side by side.");
 }
 
 /* Every camera that can be opened; *ret_denied counts those that this user may not open. */
@@ -213,7 +214,7 @@ static cJSON *gather(int *ret_denied)
         snprintf(path, sizeof path, "/dev/video%d", number[i]);
         int result = plx_v4l2_open(path, &node, NULL);
         *ret_denied += result == PLX_ERR_PERMISSION;
-        if (result < 0) /* also what gives no pictures: outputs, metadata */
+        if (result < 0) /* such as outputs and metadata nodes, which give no pictures */
             continue;
         cJSON_AddItemToArray(cameras, camera_json(&node, &proposal[proposals++]));
         plx_v4l2_close(&node);
@@ -241,9 +242,9 @@ int plx_command_cameras(int argc, char **argv)
     if (cJSON_GetArraySize(cJSON_GetObjectItem(root, "cameras")) == 0) {
         cJSON_Delete(root);
         return denied > 0 ? plx_exit_error("parallax cameras", PLX_EXIT_PERMISSION,
-                                           "%d video nodes may not be opened by this user; join the group video", denied)
+                                           "this user may not open %d video nodes; join the group video", denied)
                           : plx_exit_error("parallax cameras", PLX_EXIT_NO_INPUT,
-                                           "there is no camera here (no /dev/videoN gives pictures)");
+                                           "no camera found: no /dev/videoN gives pictures; connect one or load its driver");
     }
     if (json) {
         plx_json_print(root);

@@ -23,7 +23,7 @@ static void on_signal(int number)
 
 void plx_stop_on_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: waits are to end */
+    struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART, so that a signal ends a wait */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -63,14 +63,15 @@ int plx_connection_fail(const struct plx_connection *connection, int error)
         int error, exit_code;
         const char *sentence;
     } known[] = {
-        {PLX_ERR_NOT_FOUND, PLX_EXIT_UNAVAILABLE, "no service there; start parallaxd, or name its socket by --socket"},
-        {PLX_ERR_PERMISSION, PLX_EXIT_PERMISSION, "not allowed; become a member of the socket's group (ls -l shows it)"},
+        {PLX_ERR_NOT_FOUND, PLX_EXIT_UNAVAILABLE, "no service there; start parallaxd, or name its socket with --socket"},
+        {PLX_ERR_PERMISSION, PLX_EXIT_PERMISSION, "not allowed; join the group of the socket (ls -l shows it)"},
         {PLX_ERR_BUSY, PLX_EXIT_BUSY,
-         "the service has no place left for another client of this user or process; its log says why"},
-        {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service does not answer"},
-        {PLX_ERR_LOST, PLX_EXIT_UNAVAILABLE, "the service went away"},
-        {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE, "what answers there is not Parallax, or its memory is damaged"},
-        {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path is too long for a socket; expected at most 107 bytes"},
+         "the service has no place left for another client of this user or process; its log names the limit"},
+        {PLX_ERR_TIMEOUT, PLX_EXIT_UNAVAILABLE, "the service does not answer; see its log"},
+        {PLX_ERR_LOST, PLX_EXIT_UNAVAILABLE, "the service stopped; start it again"},
+        {PLX_ERR_FORMAT, PLX_EXIT_UNAVAILABLE,
+         "the program behind this socket is not parallaxd, or its shared memory is damaged; check --socket"},
+        {PLX_ERR_RANGE, PLX_EXIT_USAGE, "the path of the socket is too long; expected at most 107 bytes"},
     };
     const int state = connection->client ? plx_state(connection->client) : PLX_STATE_STOPPED;
     if ((error == PLX_ERR_TIMEOUT || error == PLX_ERR_LOST) && state >= 0 && state != PLX_STATE_STOPPED) {
@@ -107,7 +108,7 @@ int plx_connection_next_header(struct plx_connection *connection, int timeout_ms
             continue;
         if (result != PLX_ERR_LOST || !again)
             return result;
-        again = false; /* it is said at once; the next call waits for the service to come back */
+        again = false; /* LOST comes at once; the next call waits until the service is back */
     }
 }
 

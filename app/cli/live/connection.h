@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The running service, seen through libparallax, for the commands that talk to it. */
+/* The connection of a live command to the service, through libparallax. */
 #ifndef PLX_APP_CLI_LIVE_CONNECTION_H
 #define PLX_APP_CLI_LIVE_CONNECTION_H
 
@@ -12,7 +12,7 @@
 #include "app/options.h"
 #include "core/image.h"
 
-/* The option that all of them have. */
+/* The option of all commands that connect. */
 #define PLX_SOCKET_OPTION(VARIABLE)                                                                                            \
     PLX_OPTION("socket", "PATH", VARIABLE,                                                                                     \
                .help = "uses the service at this socket (default: $PARALLAX_SOCKET, else " PLX_DEFAULT_SOCKET ")")
@@ -35,20 +35,20 @@ void plx_connection_close(struct plx_connection *connection);
 /* Prints one line for ERROR of a client call and returns its exit code. */
 int plx_connection_fail(const struct plx_connection *connection, int error);
 
-/* Waits for a newer frame and copies its header alone, sizes checked. The errors of plx_next; LOST only if the service is still
- * away when the time is over. */
+/* Waits for a newer frame and copies only its header, after checking the sizes in it. Errors of plx_next; LOST only if the
+ * service is still gone at the end of the timeout. */
 int plx_connection_next_header(struct plx_connection *connection, int timeout_ms, struct plx_frame *ret_frame);
 
-/* Waits for a newer frame and copies all of it into connection->frame. The errors of plx_copy but RANGE; LOST as above. */
+/* Waits for a newer frame and copies it into connection->frame. Errors of plx_copy but RANGE; LOST as above. */
 int plx_connection_next_frame(struct plx_connection *connection, int timeout_ms);
 
-/* Plane ID of the last copy; data is NULL where it is switched off, or wider or higher than an image may be. */
+/* Plane ID of the last copy; data is NULL if the plane is switched off or too large for an image. */
 struct plx_image plx_connection_plane(const struct plx_connection *connection, enum plx_plane_id id);
 
-/* To standard output, a line, where FRAME does not show the world as it is now: "note: simulated pictures" */
+/* Prints a line if the pictures of FRAME do not come from cameras: "note: simulated pictures" */
 void plx_print_source_note(const struct plx_frame *frame);
 
-/* From now on SIGINT and SIGTERM do not end the program but make plx_stopped true. */
+/* From now on SIGINT and SIGTERM make plx_stopped true and do not end the program. */
 void plx_stop_on_signals(void);
 bool plx_stopped(void);
 

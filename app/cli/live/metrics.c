@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax metrics`: the service's state as Prometheus text, for node_exporter's textfile collector. Format: "Text-based
- * format" 0.0.4 of prometheus.io/docs/instrumenting/exposition_formats. */
+/* `parallax metrics`: the state of the service as Prometheus text, for the textfile collector of node_exporter. Format:
+ * "Text-based format" 0.0.4 of prometheus.io/docs/instrumenting/exposition_formats. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +36,10 @@ static void single(FILE *out, const char *name, const char *type, const char *he
     fprintf(out, "%s %.17g\n", name, value);
 }
 
-/* Why the service is in its state, as a label: quotes and backslashes are escaped, and it holds nothing else that must be. */
+/* The reason as a label: escapes quotes and backslashes. A reason has no other character that needs it. */
 static void print_reason(FILE *out, const char *reason)
 {
-    head(out, "parallax_reason_info", "gauge", "Always 1; the label says why the service is in its state, in words.");
+    head(out, "parallax_reason_info", "gauge", "Always 1; the label says why the service is in its state.");
     fputs("parallax_reason_info{reason=\"", out);
     for (; *reason; reason++) {
         if (*reason == '"' || *reason == '\\')
@@ -77,16 +77,16 @@ static void print_cameras(FILE *out, const struct plx_frame *frame)
         fprintf(out, "parallax_camera_gain{eye=\"%s\"} %.9g\n", eye_word[eye], (double)frame->capture[eye].gain);
 }
 
-/* Where the pictures come from, to alert on a robot that is shown a scene. */
+/* For an alert on a robot that gets simulated or recorded pictures. */
 static void print_source(FILE *out, const struct plx_frame *frame)
 {
     head(out, "parallax_source_info", "gauge", "Always 1; the label says where the pictures come from.");
     fprintf(out, "parallax_source_info{source=\"%s\"} 1\n", plx_source_word(frame->source));
-    single(out, "parallax_simulated", "gauge", "1 if the pictures are made by the service itself.",
+    single(out, "parallax_simulated", "gauge", "1 if the service draws the pictures itself.",
            frame->source == PLX_SOURCE_SYNTHETIC);
 }
 
-/* Nothing where it is not measured. */
+/* No samples if it is not measured. */
 static void print_alignment(FILE *out, const struct plx_alignment_info *alignment)
 {
     if (alignment->patches == 0)
@@ -103,12 +103,12 @@ static void print_alignment(FILE *out, const struct plx_alignment_info *alignmen
            (double)alignment->scale);
 }
 
-/* What a frame says of the world: only while it is news. */
+/* Only of a fresh frame: old numbers would mislead a robot. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
-    single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame; no sample where it is not fresh.",
+    single(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame; no sample without a fresh frame.",
            frame->obstacle_count);
-    single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane; no sample where it is not fresh.",
+    single(out, "parallax_ground_found", "gauge", "1 if the newest frame has a ground plane; no sample without a fresh frame.",
            frame->ground.valid != 0);
 }
 
@@ -117,7 +117,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
     const int64_t age_ns = plx_age_ns(frame);
     const double ns = 1e-9;
     single(out, "parallax_frames_total", "counter", "Frames published since the service started.", (double)frame->sequence);
-    single(out, "parallax_pairs_skipped_total", "counter", "Pairs not processed because a newer one was there.",
+    single(out, "parallax_pairs_skipped_total", "counter", "Pairs not processed because a newer pair had arrived.",
            (double)frame->pairs_skipped);
     if (age_ns != INT64_MAX)
         single(out, "parallax_frame_age_seconds", "gauge", "Time since the newest frame's left picture was taken.",
@@ -134,7 +134,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
     print_cameras(out, frame);
 }
 
-/* --- getting and giving ------------------------------------------------------------------------------------------- */
+/* --- reading and writing ------------------------------------------------------------------------------------------ */
 
 /* Without a service STATUS says so: that is no error. */
 static void read_status(const char *socket, struct plx_status *status)
@@ -156,27 +156,28 @@ static void read_status(const char *socket, struct plx_status *status)
 static void print_all(FILE *out, const struct plx_status *status)
 {
     print_service(out, status);
-    single(out, "parallax_fresh", "gauge", "1 if there is a frame that is news.", status->fresh);
+    single(out, "parallax_fresh", "gauge", "1 if the newest frame is fresh.", status->fresh);
     if (status->any) {
         print_source(out, &status->frame);
         print_frame(out, &status->frame);
     }
-    if (status->fresh && !plx_frame_is_raw(&status->frame)) /* else none were looked for */
+    if (status->fresh && !plx_frame_is_raw(&status->frame)) /* else obstacles were not searched */
         print_world(out, &status->frame);
 }
 
-/* A new file in place of PATH, whole or not at all: the collector may look at any moment. */
+/* Replaces PATH at once: the collector may read it at any moment. */
 static int write_file(const char *path, const struct plx_status *status)
 {
     char part[4096];
     if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part)
-        return plx_exit_error("parallax metrics", PLX_EXIT_USAGE, "--output: the path is too long");
+        return plx_exit_error("parallax metrics", PLX_EXIT_USAGE,
+                              "--output: the path is too long; expected less than 4089 bytes");
     const int fd = mkstemp(part);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!out) {
         if (fd >= 0)
             close(fd);
-        return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
+        return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot create: %s", path, strerror(errno));
     }
     print_all(out, status);
     const bool readable = fchmod(fd, 0644) == 0; /* the collector runs as another user */
@@ -185,7 +186,7 @@ static int write_file(const char *path, const struct plx_status *status)
         return PLX_EXIT_OK;
     const int error = errno;
     unlink(part);
-    return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot be written: %s", path, strerror(error));
+    return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot write: %s", path, strerror(error));
 }
 
 int plx_command_metrics(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax record`: the service's pairs as a KITTI-style directory, which replay reads back: rectified, or as captured. */
+/* `parallax record`: writes pairs of the service, rectified or as captured, into a KITTI-style directory for replay. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_R
 
 struct recording {
     const char *directory;
-    bool raw; /* as captured: only such pairs are taken, else only rectified ones */
+    bool raw; /* record pairs as captured; else rectified ones */
     FILE *times;
     uint64_t pairs, missed;
     int64_t first_ns;               /* capture time of the first pair */
@@ -42,7 +42,7 @@ static void print_projections(FILE *file, const struct plx_calibration_info *inf
             info->fy, info->cy);
 }
 
-/* Whoever reads the directory learns from this file whether its pictures are rectified. */
+/* calib.txt says whether the pictures are rectified. */
 static int write_calibration(const struct recording *recording, const struct plx_calibration_info *info, struct plx_why *why)
 {
     FILE *file;
@@ -59,7 +59,7 @@ static int write_calibration(const struct recording *recording, const struct plx
     return plx_file_commit(path, file, 0, why);
 }
 
-/* Makes the directory with everything in it but pictures and times. */
+/* Creates the directory with everything but pictures and times. */
 static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
 {
     char path[PATH_MAX];
@@ -67,7 +67,7 @@ static int begin(struct recording *recording, const struct plx_frame *frame, str
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         snprintf(path, sizeof path, "%s/%s", recording->directory, folder[eye]);
         if (mkdir(path, 0777) < 0)
-            result = errno == EEXIST ? plx_fail(why, PLX_ERR_IO, "%s: there already; record into a new directory", path)
+            result = errno == EEXIST ? plx_fail(why, PLX_ERR_IO, "%s: exists already; record into a new directory", path)
                                      : plx_file_fail(path, why);
     }
     if (result == 0)
@@ -87,7 +87,7 @@ static void name_picture(char path[PATH_MAX], const struct recording *recording,
              ending);
 }
 
-/* Both pictures, or none; each has its name only once it is whole, so that whoever is killed here leaves none half written. */
+/* Writes both pictures or none. A picture gets its name when it is complete, so that a kill leaves no partial one. */
 static int write_pictures(const struct recording *recording, struct plx_why *why)
 {
     char part[PLX_EYES][PATH_MAX], path[PATH_MAX];
@@ -115,7 +115,7 @@ static int write_pair(struct recording *recording, const struct plx_frame *frame
         return result;
     fprintf(recording->times, "%.9f\n", (double)(frame->capture[PLX_LEFT].capture_ns - recording->first_ns) / PLX_NS_PER_S);
     if (fflush(recording->times) != 0)
-        return plx_fail(why, PLX_ERR_IO, "%s/times.txt: writing failed", recording->directory);
+        return plx_fail(why, PLX_ERR_IO, "%s/times.txt: cannot write; is the disk full?", recording->directory);
     recording->pairs++;
     if (frame->epoch == recording->epoch)
         recording->missed += frame->sequence - recording->last_sequence - 1;
@@ -124,27 +124,26 @@ static int write_pair(struct recording *recording, const struct plx_frame *frame
     return 0;
 }
 
-/* Whether the service's pairs are those to be recorded. Returns an exit code. */
+/* The pairs must be raw if and only if --raw is given. Returns an exit code. */
 static int check_kind(const struct plx_connection *connection, const struct recording *recording)
 {
     if (plx_frame_is_raw(connection->frame) == recording->raw)
         return PLX_EXIT_OK;
     if (recording->pairs)
         return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
-                              "the service was %s meanwhile; what was recorded until then is whole",
+                              "the service was %s during the recording; the pairs before that are complete",
                               recording->raw ? "calibrated" : "switched to raw pictures");
     if (recording->raw)
         return plx_exit_error(
             connection->command, PLX_EXIT_CONFIG,
-            "the service is calibrated, and its pictures are rectified; for raw ones set calibration: none in its "
+            "the service is calibrated, so its pictures are rectified; for --raw set calibration: none in its "
             "configuration and reload it, or start it with --set calibration=none");
-    return plx_exit_error(
-        connection->command, PLX_EXIT_CONFIG,
-        "the service is not calibrated, and its pictures are not rectified; record them with --raw, or name a "
-        "calibration by the key calibration");
+    return plx_exit_error(connection->command, PLX_EXIT_CONFIG,
+                          "the service is not calibrated, so its pictures are not rectified; record with --raw, or name a "
+                          "calibration by the key calibration");
 }
 
-/* Takes the next pair into recording->eye. Returns an exit code. */
+/* Copies the next pair into recording->eye. Returns an exit code. */
 static int take(struct plx_connection *connection, struct recording *recording)
 {
     int result = plx_connection_next_frame(connection, FRAME_MS);
@@ -165,7 +164,7 @@ static int take(struct plx_connection *connection, struct recording *recording)
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
     if (before.data && !plx_same_size(left, &before))
         return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
-                              "the service changed the size of its pictures; what was recorded until then is whole");
+                              "the service changed the size of its pictures; the pairs before that are complete");
     return PLX_EXIT_OK;
 }
 
@@ -197,7 +196,7 @@ static int record(struct plx_connection *connection, struct recording *recording
             break;
         exit_code = take(connection, recording);
     }
-    if (plx_stopped()) /* which may have ended a wait */
+    if (plx_stopped()) /* a signal may have ended a wait */
         exit_code = PLX_EXIT_OK;
     plx_progress_end(&progress);
     if (result < 0)

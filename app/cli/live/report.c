@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax report`: what somebody else needs to understand a fault, gathered into one directory. Nothing is needed of the
- * service, nor of any tool: what is not there is said to be missing. */
+/* `parallax report`: collects in one directory what another person needs to understand a fault. It needs neither the service
+ * nor any tool: contents.txt lists what is missing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@
 #include "app/version.h"
 #include "config/config.h"
 
-#define ITEM_S 20 /* after that an item is given up */
+#define ITEM_S 20 /* time limit of an item */
 #define FRAME_MS 1000
 #define NO_PROGRAM 127 /* as in a shell */
 
-/* Set by the options, read by the items, which run in children. */
+/* Set by the options; the items, which run in child processes, read them. */
 static const char *config_path, *socket_path;
 
-/* --- items that this program makes itself: what they print is the file ---------------------------------------------- */
+/* --- items of this program: their output is the file --------------------------------------------------------------- */
 
 static int print_version(int argc, char **argv)
 {
@@ -37,7 +37,7 @@ static int print_version(int argc, char **argv)
     return PLX_EXIT_OK;
 }
 
-/* What the file says now, which need not be what the service has. */
+/* The file may differ from the configuration that the service uses. */
 static int print_config_file(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -60,7 +60,7 @@ static int print_header(int argc, char **argv)
     if (result == 0)
         result = plx_connection_next_header(&connection, FRAME_MS, &frame);
     if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
-        result = plx_last_header(connection.client, &frame); /* an old one says something too */
+        result = plx_last_header(connection.client, &frame); /* an old one helps too */
     if (result == 0 && fwrite(&frame, sizeof frame, 1, stdout) != 1)
         result = PLX_ERR_IO;
     plx_disconnect(connection.client);
@@ -77,7 +77,7 @@ static int print_blackbox(int argc, char **argv)
     return plx_command_blackbox(argc + 1, arguments);
 }
 
-/* With its copies. */
+/* With all copies. */
 static int pack_blackbox(int argc, char **argv)
 {
     static char directory[PLX_DIRECTORY_BYTES];
@@ -93,7 +93,7 @@ static int pack_blackbox(int argc, char **argv)
 
 #define ARGUMENTS 10
 
-/* Made by INSIDE, or by a program of the system. */
+/* Written by INSIDE, or by a program of the system if INSIDE is NULL. */
 static const struct item {
     const char *file, *what;
     int (*inside)(int argc, char **argv);
@@ -106,7 +106,7 @@ static const struct item {
     {"metrics.txt", "state, faults, counters", plx_command_metrics, {"metrics"}},
     {"cameras.json", "cameras: formats, controls, serial numbers", plx_command_cameras, {"cameras", "--json"}},
     {"frame-header.bin", "header of the newest frame (struct plx_frame)", print_header, {"header"}},
-    {"blackbox.txt", "the last seconds before now: the black box", print_blackbox, {"blackbox"}},
+    {"blackbox.txt", "the last seconds before now: black box", print_blackbox, {"blackbox"}},
     {"blackbox.tar.gz", "the black box and its copies, with small pictures", pack_blackbox, {"blackbox"}},
     {"journal.txt",
      "the service's last 1000 lines in the journal",
@@ -123,12 +123,12 @@ static const struct item {
 };
 #define ITEMS (int)(sizeof items / sizeof *items)
 
-/* --- gathering ------------------------------------------------------------------------------------------------------ */
+/* --- collecting ----------------------------------------------------------------------------------------------------- */
 
-/* In the child: becomes the item. Its complaints belong to it, unless it is JSON or binary, which then stays empty. */
-static void become(const struct item *item, int fd)
+/* In the child: runs the item. Errors go into a text file too, but not into JSON or binary. */
+static void run_item(const struct item *item, int fd)
 {
-    static char name[ARGUMENTS][64]; /* getopt and exec take them without const */
+    static char name[ARGUMENTS][64]; /* argp and exec take them without const */
     char *argv[ARGUMENTS + 1] = {NULL};
     int argc = 0;
     for (; argc < ARGUMENTS && item->argument[argc]; argc++) {
@@ -140,7 +140,7 @@ static void become(const struct item *item, int fd)
     bool own = strcmp(ending, ".txt") == 0 || strcmp(ending, ".yaml") == 0;
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(own ? fd : null, STDERR_FILENO) < 0)
         _exit(PLX_EXIT_OS);
-    alarm(ITEM_S); /* also of a program that is executed */
+    alarm(ITEM_S); /* exec keeps the alarm */
     if (item->inside) {
         int code = item->inside(argc, argv);
         _exit(fflush(stdout) == 0 ? code : PLX_EXIT_IO);
@@ -150,51 +150,52 @@ static void become(const struct item *item, int fd)
     _exit(NO_PROGRAM);
 }
 
-/* How it went, for people. */
-static void say_end(int status, const struct item *item, char *ret_text, size_t size)
+/* How the item ended, for people. */
+static void describe_end(int status, const struct item *item, char *ret_text, size_t size)
 {
     if (WIFSIGNALED(status))
-        snprintf(ret_text, size, "given up: %s", WTERMSIG(status) == SIGALRM ? "no answer" : strsignal(WTERMSIG(status)));
+        snprintf(ret_text, size, "stopped: %s",
+                 WTERMSIG(status) == SIGALRM ? "no answer in 20 s" : strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) == NO_PROGRAM && !item->inside)
-        snprintf(ret_text, size, "missing: no %s here", item->argument[0]);
+        snprintf(ret_text, size, "missing: %s is not installed", item->argument[0]);
     else if (WEXITSTATUS(status) != 0)
-        snprintf(ret_text, size, "missing or in part: exit code %d", WEXITSTATUS(status));
+        snprintf(ret_text, size, "missing or incomplete: exit code %d", WEXITSTATUS(status));
     else
         snprintf(ret_text, size, "ok");
 }
 
-static int gather(const struct item *item, int directory, FILE *list)
+static int collect(const struct item *item, int directory, FILE *list)
 {
     char end[96];
     int status = 0;
     int fd = openat(directory, item->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", item->file, strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot create: %s", item->file, strerror(errno));
     fflush(stdout); /* else the child would print it again */
     fflush(list);
     pid_t child = fork();
     if (child == 0)
-        become(item, fd);
+        run_item(item, fd);
     close(fd);
     if (child < 0 || waitpid(child, &status, 0) != child)
         return plx_exit_error("parallax report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
-    say_end(status, item, end, sizeof end);
+    describe_end(status, item, end, sizeof end);
     printf("  %-23s %-46s %s\n", item->file, item->what, end);
     fprintf(list, "%-23s %-46s %s\n", item->file, item->what, end);
     return PLX_EXIT_OK;
 }
 
-static int gather_all(int directory)
+static int collect_all(int directory)
 {
     int exit_code = PLX_EXIT_OK;
     int fd = openat(directory, "contents.txt", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *list = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!list)
-        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be made: %s", strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot create: %s", strerror(errno));
     for (int i = 0; i < ITEMS && exit_code == PLX_EXIT_OK; i++)
-        exit_code = gather(&items[i], directory, list);
+        exit_code = collect(&items[i], directory, list);
     if (fclose(list) != 0 && exit_code == PLX_EXIT_OK)
-        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot be written: %s", strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot write: %s", strerror(errno));
     return exit_code;
 }
 
@@ -224,14 +225,14 @@ int plx_command_report(int argc, char **argv)
     if (socket_path)
         setenv("PARALLAX_SOCKET", socket_path, 1); /* for the commands that are items */
     if (mkdir(output, 0700) < 0)
-        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be made: %s", output, strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot create: %s", output, strerror(errno));
     int directory = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
-        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot be opened: %s", output, strerror(errno));
+        return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot open: %s", output, strerror(errno));
     printf("%s/\n", output);
-    const int exit_code = gather_all(directory);
+    const int exit_code = collect_all(directory);
     close(directory);
     if (exit_code == PLX_EXIT_OK)
-        printf("Look it through (it holds names of cameras and paths), then: tar czf %s.tar.gz %s\n", output, output);
+        printf("Check it for private data (it holds camera names and paths), then run: tar czf %s.tar.gz %s\n", output, output);
     return exit_code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax snapshot`: one frame of the service as files. */
+/* `parallax snapshot`: writes one frame of the service as files. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -70,7 +70,7 @@ static int write_canvas(const char *path, const struct snapshot *snapshot,
     return result;
 }
 
-/* Either WRITE makes the file, or DRAW what is in it. RAW: what it shows of a raw frame; NULL: it is not made of one. */
+/* WRITE writes the file, or DRAW draws its picture. RAW: its content for a raw frame; NULL: a raw frame has no such file. */
 static const struct {
     const char *name, *what, *raw;
     int (*write)(const char *path, const struct snapshot *snapshot, struct plx_why *why);
@@ -79,7 +79,7 @@ static const struct {
     {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
     {"right.png", "the rectified right picture", "the right picture as captured", write_right, NULL},
     {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, NULL, draw_disparity},
-    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as KITTI has it)", NULL, write_kitti, NULL},
+    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as in KITTI)", NULL, write_kitti, NULL},
     {"disparity.pfm", "disparity in pixels (floating point)", NULL, write_pfm, NULL},
     {"points.ply", "the point cloud, metres", NULL, write_ply, NULL},
     {"obstacles.png", "the obstacles and their distances on the left picture", NULL, NULL, draw_obstacles},
@@ -100,7 +100,7 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
             printf("%s: %s\n", path, what);
     }
     if (result == 0 && raw)
-        puts("not calibrated: there is no disparity");
+        puts("not calibrated: no disparity");
     return result;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax status`: what the service is doing, once. */
+/* `parallax status`: reads the service once. */
 #include "app/cli/live/status.h"
 
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "core/clock.h"
 #include "core/words.h"
 
-#define FRAME_MS 3000 /* without a fresh frame for so long there is none */
+#define FRAME_MS 3000 /* wait for a fresh frame */
 #define MEASURE_NS PLX_NS_PER_S
 
-/* Waits for a fresh frame, then looks at those of a second. An error if none is fresh in the end. */
+/* Waits for a fresh frame, then reads the frames of one second. An error if the last one is not fresh. */
 static int measure(struct plx_connection *connection, struct plx_status *status)
 {
     struct plx_frame *frame = &status->frame;
@@ -28,7 +28,7 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
         if (left_ms > 0 && plx_connection_next_header(connection, (int)left_ms, frame) < 0)
             break;
     }
-    if (result == 0 && !plx_is_fresh(frame)) /* it may only have stumbled */
+    if (result == 0 && !plx_is_fresh(frame)) /* it may have been late only once */
         result = plx_connection_next_header(connection, FRAME_MS, frame);
     status->any = status->fresh = result == 0;
     if (result == 0)
@@ -58,7 +58,7 @@ void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS
     snprintf(ret_text, PLX_FAULTS_TEXT, "%s%s%s", faults, *note ? "; " : "", note);
 }
 
-static int look(struct plx_connection *connection, struct plx_status *status)
+static int read_status(struct plx_connection *connection, struct plx_status *status)
 {
     int result = measure(connection, status);
     if (result == 0 || result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST)
@@ -94,7 +94,7 @@ int plx_command_status(int argc, char **argv)
     int exit_code = plx_connection_open(line.program, socket, &connection);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    const int result = look(&connection, &status);
+    const int result = read_status(&connection, &status);
     if (result == 0 && json)
         plx_status_print_json(&status);
     else if (result == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `parallax status` says: of the service as it is now, and of its newest frame, which may be old. */
+/* The state of the service now, and its newest frame, which may be old. */
 #ifndef PLX_APP_CLI_LIVE_STATUS_H
 #define PLX_APP_CLI_LIVE_STATUS_H
 
@@ -31,13 +31,13 @@ int plx_status_read(struct plx_client *client, struct plx_status *status);
 /* The faults, and a note if the pictures do not come from cameras: "no faults; simulated pictures". */
 void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS_TEXT]);
 
-/* The name of how the GPU computes, from plx_launch; NULL on the CPU. */
+/* The name of the GPU's schedule, from plx_launch; NULL on the CPU. */
 const char *plx_launch_name(uint32_t launch);
 
 /* To standard output, if no frame came: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);
 
-/* To standard output. An old frame is marked as old, and nothing that it says of the world is printed. */
+/* Print to standard output. An old frame is marked as old and printed without ground and obstacles. */
 void plx_status_print_text(const struct plx_status *status);
 void plx_status_print_json(const struct plx_status *status);
 

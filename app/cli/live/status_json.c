@@ -7,10 +7,10 @@
 #include "core/clock.h"
 #include "core/words.h"
 
-/* NUMBER, or null where there is nothing that it would be of. */
-static cJSON *number_if(bool there, double number)
+/* NUMBER, or null if it is not KNOWN. */
+static cJSON *number_if(bool known, double number)
 {
-    return there ? cJSON_CreateNumber(number) : cJSON_CreateNull();
+    return known ? cJSON_CreateNumber(number) : cJSON_CreateNull();
 }
 
 static cJSON *calibration_json(const struct plx_frame *frame)
@@ -92,7 +92,7 @@ void plx_status_print_json(const struct plx_status *status)
     add_service(item, status);
     if (status->any)
         add_frame(item, &status->frame);
-    /* Of the world only what is so now. */
+    /* Ground and obstacles of an old frame would mislead a robot. */
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());
     plx_json_print(item);

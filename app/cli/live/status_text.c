@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax status` in lines for people. */
+/* `parallax status` as text. */
 #include "app/cli/live/status.h"
 
 #include <stdio.h>
@@ -28,11 +28,11 @@ static void print_service(const struct plx_status *status)
     if (*status->reason)
         printf("reason        %s\n", status->reason);
     printf("restarts      %u of the engine\n", status->restarts);
-    if (launch && status->health & PLX_HEALTH_NOT_CALIBRATED) /* nothing is matched */
+    if (launch && status->health & PLX_HEALTH_NOT_CALIBRATED) /* raw frames are not matched */
         puts("backend       gpu");
     else if (launch)
         printf("backend       gpu, matching %s, %s\n", launch,
-               status->launch >> 16 ? "as parallax tune measured" : "chosen by itself");
+               status->launch >> 16 ? "as parallax tune measured" : "chosen by the service");
     else
         puts("backend       cpu");
 }
@@ -97,7 +97,7 @@ static void print_geometry(const struct plx_frame *frame)
     printf("rows          %s\n", rows);
 }
 
-/* What holds of the pictures, however old the last one is. */
+/* The pictures, which may be old. */
 static void print_picture(const struct plx_frame *frame, bool fresh)
 {
     printf("%s %llu of epoch %llu, %llu pairs skipped\n", fresh ? "frame        " : "last frame   ",
@@ -108,13 +108,13 @@ static void print_picture(const struct plx_frame *frame, bool fresh)
     printf("skew          %.3f ms\n", (double)frame->skew_ns / PLX_NS_PER_MS);
 }
 
-/* What a fresh frame says of the world, which a raw one does not. */
+/* Ground and obstacles of a fresh frame; a raw one has none. */
 static void print_world(const struct plx_frame *frame)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
 
     if (plx_frame_is_raw(frame)) {
-        puts("obstacles     none looked for: not calibrated");
+        puts("obstacles     not searched: not calibrated");
         return;
     }
     print_ground(&frame->ground);

@@ -18,7 +18,7 @@
 #define LINE_PERIOD_NS PLX_NS_PER_S
 #define SCREEN_PERIOD_NS (PLX_NS_PER_S / 2)
 #define LAST_LOOK_NS (3 * PLX_NS_PER_S)
-/* An obstacle is printed again when its distance has changed by so much since it last was. */
+/* An obstacle is printed again after its distance changed by this much. */
 #define CHANGE_M 0.25f
 #define CHANGE_SHARE 0.1f
 
@@ -53,7 +53,7 @@ static void print_line(const struct watch *watch)
         fputs("  ", stdout);
         plx_frame_stats_print_latency(&watch->status.stats, 5);
         if (plx_frame_is_raw(&watch->status.frame))
-            fputs("  no obstacles looked for  ", stdout);
+            fputs("  obstacles not searched  ", stdout);
         else
             printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->status.frame, sorted));
     } else {
@@ -80,7 +80,7 @@ static bool is_listed(const struct plx_frame *frame, uint32_t track)
     return false;
 }
 
-/* A lost track is listed for some frames more, and may be found again. */
+/* A lost track stays listed for some frames and may be found again. */
 static void print_gone(struct watch *watch)
 {
     int kept = 0;
@@ -101,7 +101,7 @@ static void print_changes(struct watch *watch)
     for (int i = 0; i < count; i++) {
         struct printed_track *printed = find_printed(watch, sorted[i]->track);
         if (!printed && sorted[i]->status != PLX_TRACK_TRACKED)
-            continue; /* it may be noise; the tracker confirms it in a few frames */
+            continue; /* it may be noise: the tracker confirms it after a few frames */
         float limit = printed ? fmaxf(CHANGE_M, CHANGE_SHARE * printed->nearest_m) : 0;
         if (printed && fabsf(sorted[i]->nearest_m - printed->nearest_m) < limit)
             continue;
@@ -126,7 +126,7 @@ static void print_summary(const struct watch *watch)
 
 /* --- the loop ------------------------------------------------------------------------------------------------------ */
 
-/* One wait for a frame, until UNTIL_NS at the latest. 0 also when none came; an error that ends the watch. */
+/* Waits once for a frame, until UNTIL_NS at the latest. 0 also without a frame; an error ends the watch. */
 static int look(struct plx_connection *connection, struct watch *watch, int64_t until_ns)
 {
     int64_t left_ms = (until_ns - plx_now_ns()) / PLX_NS_PER_MS + 1;
@@ -139,12 +139,12 @@ static int look(struct plx_connection *connection, struct watch *watch, int64_t 
         watch->status.any = plx_last_header(connection->client, &watch->status.frame) == 0;
     }
     plx_status_read(connection->client, &watch->status);
-    if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST) /* the library reattaches by itself */
+    if (result == PLX_ERR_TIMEOUT || result == PLX_ERR_LOST) /* libparallax attaches again */
         return 0;
     return result;
 }
 
-/* TIMEOUT where the watch ends without a fresh picture. */
+/* TIMEOUT if the watch ends without a fresh picture. */
 static int look_once_more(struct plx_connection *connection, struct watch *watch)
 {
     const uint64_t before = watch->total.frames;
@@ -152,7 +152,7 @@ static int look_once_more(struct plx_connection *connection, struct watch *watch
     return result < 0 || watch->total.frames != before ? result : PLX_ERR_TIMEOUT;
 }
 
-/* Until END_NS (0: for ever), a signal, or an error, which is returned. */
+/* Until END_NS (0: no limit), a signal, or an error, which is returned. */
 static int watch_until(struct plx_connection *connection, struct watch *watch, int64_t end_ns, bool screen)
 {
     const int64_t period = screen ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
@@ -189,7 +189,7 @@ static int watch_service(struct plx_connection *connection, double seconds, bool
         watch_until(connection, watch, seconds > 0 ? watch->started_ns + (int64_t)(seconds * PLX_NS_PER_S) : 0, screen);
     if (screen)
         plx_watch_screen_end();
-    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* it may only have stumbled */
+    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* it may have been late only once */
         result = look_once_more(connection, watch);
     if (watch->total.frames)
         print_summary(watch);

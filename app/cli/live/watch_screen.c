@@ -42,7 +42,7 @@ static void draw_stages(const struct plx_status *status)
     }
 }
 
-/* How many obstacles the terminal has room for. */
+/* Number of obstacles that fit on the terminal. */
 static int room_for_obstacles(void)
 {
     struct winsize size;
@@ -55,7 +55,7 @@ static void draw_obstacles(const struct plx_frame *frame)
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     if (plx_frame_is_raw(frame)) {
-        fputs("not calibrated: no obstacles looked for" NEXT_LINE, stdout);
+        fputs("not calibrated: obstacles not searched" NEXT_LINE, stdout);
         return;
     }
     int count = plx_obstacles_by_distance(frame, sorted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How right a disparity image is: compared with ground truth, in the usual rates of the Middlebury and KITTI benchmarks. */
+/* Accuracy of a disparity image against ground truth, in the rates of the Middlebury and KITTI benchmarks. */
 #ifndef PLX_APP_CLI_OFFLINE_EVALUATE_H
 #define PLX_APP_CLI_OFFLINE_EVALUATE_H
 
@@ -16,7 +16,7 @@ struct plx_accuracy {
     uint64_t bad[PLX_BAD_LIMITS]; /* of the valid ones, off by more than 1, 2, 3 px */
 };
 
-/* Shares in per cent; NAN where there is nothing to divide by. */
+/* Per cent; NAN without a pixel to divide by. */
 struct plx_error_rates {
     double density;             /* valid of counted */
     double bad[PLX_BAD_LIMITS]; /* bad of valid */
@@ -30,7 +30,7 @@ int plx_evaluate(const struct plx_image *disparity, int min_disparity, const str
 
 void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_error_rates *ret_rates);
 
-/* The mean of COUNT rates, image by image, as the published tables take it. */
+/* The mean of COUNT rates, one for each image, as in the published tables. */
 void plx_rates_mean(const struct plx_error_rates *rates, int count, struct plx_error_rates *ret_mean);
 
 #endif

@@ -17,7 +17,7 @@ struct plx_local_pipeline {
     void *frame;
 };
 
-/* A stand-in for pairs without calibration: the ground and obstacle stages need one. Its metres are not to be shown. */
+/* For pairs without a calibration, because the ground and obstacle stages need one. Nobody sees its metres. */
 static struct plx_calibration_info nominal_calibration(int width, int height)
 {
     return (struct plx_calibration_info){

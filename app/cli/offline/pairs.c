@@ -28,7 +28,7 @@ static bool exists(const char *directory, const char *name)
     return yes;
 }
 
-/* The last part of PATH, which does not end in a slash. */
+/* The last part of PATH, which does not end with a slash. */
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -49,7 +49,7 @@ static void free_pair(struct plx_pair *pair)
     free(pair->folder);
 }
 
-/* Takes over the strings of PAIR, all but the folder of which must be there. */
+/* Owns the strings of PAIR from now on; only the folder may be NULL. */
 static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_why *why)
 {
     struct plx_pair *grown = realloc(pairs->item, ((size_t)pairs->count + 1) * sizeof *grown);
@@ -63,7 +63,7 @@ static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_why 
     return 0;
 }
 
-/* What the names of left.* and right.* in DIRECTORY end in; NULL if it is no scene. */
+/* The ending of left.* and right.* in DIRECTORY; NULL if it is no scene. */
 static const char *scene_ending(const char *directory)
 {
     static const char *const ending[] = {"png", "pgm", "jpg", "jpeg"};
@@ -95,7 +95,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Each folder in DIRECTORY that is a scene. */
+/* Adds each folder of DIRECTORY that is a scene. */
 static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx_why *why)
 {
     struct dirent **names = NULL;
@@ -137,7 +137,7 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
     return result;
 }
 
-/* The one kind of pairs that DIRECTORY holds. */
+/* DIRECTORY must hold only one layout of pairs. */
 static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_why *why)
 {
     const char *ending = scene_ending(directory), *folder = plx_listing_folder(directory);
@@ -145,7 +145,7 @@ static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx
     if (result < 0)
         return result;
     if ((ending != NULL) + (folder != NULL) + (pairs->count > 0) > 1)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s and %s; name a directory with only one of them", directory,
+        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s and %s; expected only one of them", directory,
                         ending ? "left.* with right.*" : pairs->item[0].folder, !folder ? pairs->item[0].folder : folder);
     if (ending)
         return add_scene(pairs, directory, ending, why);

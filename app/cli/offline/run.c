@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax run`: the service's pipeline on pairs in files. */
+/* `parallax run`: runs the pipeline of the service on pairs in files. */
 #include "app/cli/offline/run.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "app/exit.h"
 #include "core/clock.h"
 
-/* Defaults, then --set, then the options that are short for a key. */
+/* Defaults, then --set, then the options that stand for a key. */
 static int configure(struct plx_run *run, struct plx_why *why)
 {
     const struct plx_run_options *options = &run->options;
@@ -41,7 +41,7 @@ static int configure(struct plx_run *run, struct plx_why *why)
     return plx_config_check(config, why);
 }
 
-/* Runs one pair; its images are loaded. A sequence goes on with the pipeline of its first pair. Returns an exit code. */
+/* Runs one pair, whose images are loaded. A sequence keeps the pipeline of its first pair. Returns an exit code. */
 static int run_pair(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images,
                     struct plx_pair_result *ret_result)
 {
@@ -68,12 +68,12 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
     return PLX_EXIT_OK;
 }
 
-/* What came out of all pairs. */
+/* The results of all pairs. */
 struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
     struct plx_error_rates *rates; /* of those with ground truth */
     int rate_count;
-    bool headed; /* the head of the lines is printed, with the first of them */
+    bool headed; /* the head of the table is printed */
 };
 
 static int process(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
@@ -116,7 +116,7 @@ static int process_all(struct plx_run *run)
     if (exit_code == PLX_EXIT_OK && !options->json && collected.rate_count > 1)
         plx_report_mean(collected.rates, collected.rate_count);
     if (exit_code == PLX_EXIT_OK && !options->json && options->obstacles && !run->calibrated)
-        puts("Without a calibration there are no distances; name one by --calibration.");
+        puts("Without a calibration there are no distances; name one with --calibration.");
     free(collected.rates);
     return exit_code;
 }
@@ -142,7 +142,7 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     if (options->mask && !options->truth)
-        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask says where to compare; --gt FILE is missing");
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask needs ground truth to compare with; add --gt FILE");
     int result = configure(run, &why);
     if (result < 0)
         return plx_run_fail(result, true, &why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of `parallax run` share: its options, its state, and the result of one pair. */
+/* `parallax run`: its options, its state, and the result of one pair. */
 #ifndef PLX_APP_CLI_OFFLINE_RUN_H
 #define PLX_APP_CLI_OFFLINE_RUN_H
 
@@ -29,7 +29,7 @@ struct plx_run {
     struct plx_pairs pairs;
     bool single;                         /* two files were named */
     char *directory_calibration;         /* the directory's own calib.txt, whether or not it exists; NULL for two files */
-    bool calibrated;                     /* metres mean something */
+    bool calibrated;                     /* with a calibration, so that metres are right */
     struct plx_local_pipeline *pipeline; /* of the last pair; NULL before the first */
     int width, height;                   /* of its images */
     struct plx_progress progress;
@@ -44,7 +44,7 @@ struct plx_pair_images {
 
 struct plx_pair_result {
     struct plx_frame *frame; /* the pipeline's own, until the next pair */
-    double seconds;          /* from grey images to the finished frame */
+    double seconds;          /* from grey images to the complete frame */
     bool evaluated;
     struct plx_accuracy accuracy;
 };
@@ -57,10 +57,10 @@ typedef int plx_pair_work(struct plx_run *run, const struct plx_pair *pair, cons
  * Shows the progress. Ends at the first exit code that is not OK, and returns it. */
 int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context);
 
-/* Makes run->pipeline for WIDTH x HEIGHT and PARAMS. Errors are those of a configuration. */
+/* Creates run->pipeline for WIDTH x HEIGHT and PARAMS. */
 int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why);
 
-/* Runs what plx_run_prepare made on IMAGES. */
+/* Runs run->pipeline on IMAGES. */
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
                    struct plx_pair_result *ret_result, struct plx_why *why);
 
@@ -68,24 +68,23 @@ int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, in
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
                       const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy, struct plx_why *why);
 
-/* --output and --raw for what they are to be: a usage error (exit code) of a name that no kind of file ends in. SINGLE: two
- * files were named. */
+/* Checks --output and --raw. SINGLE: two files were named. Returns an exit code. */
 int plx_run_output_check(const struct plx_run_options *options, bool single);
-/* Once it is known whether there is a calibration. Returns an exit code. */
+/* Checks that a .ply has its calibration, after plx_run_prepare. Returns an exit code. */
 int plx_run_output_prepare(const struct plx_run *run);
-/* Writes what --output asks for of FRAME, the result of PAIR. */
+/* Writes the file of --output for PAIR, whose result is FRAME. */
 int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame, struct plx_why *why);
 
-/* Prints what failed as one line and returns its exit code; a bad file is a bad configuration where CONFIGURING. */
+/* Prints the error as one line and returns its exit code. CONFIGURING: a damaged file is a wrong configuration. */
 int plx_run_fail(int error, bool configuring, const struct plx_why *why);
 
-/* One line for each pair: a head, the pair with its obstacles where they were asked for, and the mean of COUNT rates. */
+/* The table: its head, a line for each pair (with obstacles, if asked for), and the mean of COUNT rates. */
 void plx_report_head(bool evaluated);
 void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result);
 void plx_report_mean(const struct plx_error_rates *rates, int count);
 cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_result *result);
 
-/* The accuracy columns of such a line. */
+/* The accuracy columns of a line. */
 void plx_report_rates_head(void);
 void plx_report_rates(const struct plx_error_rates *rates);
 cJSON *plx_report_rates_json(const struct plx_error_rates *rates);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The accuracy table: every pair of a directory that has ground truth, with both named parameter sets. */
+/* The accuracy table: all pairs of a directory that have ground truth, with both named parameter sets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -27,7 +27,7 @@ struct row {
     struct plx_error_rates rates[VARIANTS];
 };
 
-/* Measured by the authors over whole benchmarks, not on these pairs. */
+/* Measured over whole benchmarks, not on these pairs. */
 static const char peers[] =
     "\nFor comparison, means over whole benchmarks, D = 64 or 128 (density, bad>1 of valid, bad>3 or invalid; %):\n"
     "                                  Middlebury, 10 pairs, non-occluded    KITTI 2012, 194 pairs\n"
@@ -37,7 +37,7 @@ static const char peers[] =
     "default, strict                     97.8    4.1    3.6                       -      -     ~8\n"
     "default, dense                     100.0    5.0    2.0                   100.0   13.7    4.7";
 
-/* Sets are exchanged as in the configuration: the size of the search stays. */
+/* As the key `match` does: the parameter set changes, the size of the search stays. */
 static void choose_set(const struct plx_run *run, const struct variant *chosen, struct plx_pipeline_params *params)
 {
     const struct plx_match match = run->config.pipeline.match;
@@ -94,7 +94,7 @@ static void print_line(const char *name, int v, const struct plx_error_rates *ra
     putchar('\n');
 }
 
-/* The means of the KITTI pairs, or of the others, where there are several. */
+/* The means of the KITTI pairs, or of the others, if there are several. */
 static void print_means(const struct row *row, int count, bool kitti, struct plx_error_rates *rates)
 {
     for (int v = 0; v < VARIANTS; v++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `parallax run --output` writes: the kind of file is what its name ends in. */
+/* The files of `parallax run --output`: the ending of the name says the kind. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,8 +56,7 @@ int plx_run_output_check(const struct plx_run_options *options, bool single)
 {
     const struct kind *kind = options->output ? kind_of(options->output) : NULL;
     if (options->raw && !options->output)
-        return plx_exit_error("parallax run", PLX_EXIT_USAGE,
-                              "--raw says how to write the disparity; --output FILE is missing");
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--raw needs a file to write; add --output FILE");
     if (!options->output)
         return PLX_EXIT_OK;
     if (single && !kind)
@@ -82,7 +81,7 @@ int plx_run_output_prepare(const struct plx_run *run)
     const struct kind *kind = output && run->single ? kind_of(output) : NULL;
     if (kind && kind->metric && !run->calibrated)
         return plx_exit_error("parallax run", PLX_EXIT_CONFIG,
-                              "--output %s: points in metres need a calibration; name it by --calibration", output);
+                              "--output %s: points in metres need a calibration; name it with --calibration", output);
     return PLX_EXIT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pair: load, run, evaluate. */
+/* The pairs of a run: loads, runs and evaluates them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ int plx_run_fail(int error, bool configuring, const struct plx_why *why)
     return plx_exit_error("parallax run", exit_code, "%s", why->text);
 }
 
-/* Reads what GIVEN means for PAIR, of the size of LEFT; nothing if a directory has no such file for it. */
+/* Reads the file that GIVEN names for PAIR, of the size of LEFT; nothing if a directory has no such file. */
 static int load_beside(const struct plx_run *run, const struct plx_pair *pair, const char *given, enum plx_type type,
                        const struct plx_image *left, struct plx_image *ret_image, struct plx_why *why)
 {
@@ -88,7 +88,7 @@ int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
     return exit_code;
 }
 
-/* --calibration, else the configuration's, else the directory's own. NOT_FOUND if there is none. */
+/* --calibration, else the key, else calib.txt of the directory. NOT_FOUND if there is none. */
 static int find_calibration(const struct plx_run *run, int width, int height, struct plx_stereo_calibration *ret_calibration,
                             struct plx_why *why)
 {
@@ -98,8 +98,8 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
     struct plx_calibration_info info;
     if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
         return plx_fail(why, PLX_ERR_UNSUPPORTED,
-                        "calibration is none, and pairs can be matched only where they are rectified; "
-                        "name a calibration by --calibration, or leave the key empty for pairs that are rectified");
+                        "calibration is none, but only rectified pairs can be matched; "
+                        "name a calibration with --calibration, or leave the key empty if the pairs are rectified");
     if (config->calibration[0])
         return plx_calibration_read(config->calibration, &options, ret_calibration, why);
     if (!run->directory_calibration)
@@ -119,7 +119,9 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
     run->calibrated = result == 0;
     for (int eye = 0; run->calibrated && eye < PLX_EYES; eye++)
         if (calibration.camera[eye].width != width || calibration.camera[eye].height != height)
-            return plx_fail(why, PLX_ERR_RANGE, "the calibration is for pictures of %dx%d pixels, these have %dx%d",
+            return plx_fail(why, PLX_ERR_RANGE,
+                            "the calibration is for pictures of %dx%d pixels, but these have %dx%d; calibrate again or set "
+                            "calibration_scale",
                             calibration.camera[eye].width, calibration.camera[eye].height, width, height);
     plx_local_pipeline_destroy(run->pipeline);
     run->pipeline = NULL;
@@ -148,14 +150,15 @@ int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, 
     struct plx_accuracy accuracy;
     const bool masked = images->mask.data;
     if (!plx_same_size(disparity, &images->truth))
-        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth is %dx%d pixels, the rectified picture %dx%d",
+        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth has %dx%d pixels, expected %dx%d as in the rectified picture",
                         images->truth.width, images->truth.height, disparity->width, disparity->height);
     int result = plx_evaluate(disparity, frame->min_disparity, &images->truth, run->options.truth_scale,
                               masked ? &images->mask : NULL, &accuracy);
     if (result < 0)
         return plx_fail(why, result, "comparing with the ground truth: %s", plx_strerror(result));
     if (accuracy.counted == 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth has no known pixel%s", masked ? " where the mask is 255" : "");
+        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth has no known pixel%s; expected values above 0",
+                        masked ? " where the mask is 255" : "");
     *ret_accuracy = accuracy;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax tune`: measures the ways in which the GPU can make a configuration's disparity, and keeps the fastest. */
+/* `parallax tune`: measures the schedules of the matching on this GPU and keeps the fastest. */
 #include "app/tune.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
 /*
  * Creates the backend that KIND names; auto is the GPU, and the CPU where there is none. *NOTE, if not NULL, then says why it
  * is the CPU; "" otherwise. MEMORY: what a GPU shares with the CPU. Errors: UNSUPPORTED (gpu where there is none), NOMEM,
- * RANGE, LOST, with a sentence in WHY.
+ * RANGE, LOST, with a sentence in MESSAGE.
  */
 int plx_backend_open(enum plx_backend_kind kind, enum plx_gpu_memory memory, const struct plx_limits *limits,
-                     struct plx_stages **ret_stages, struct plx_why *note, struct plx_why *why);
+                     struct plx_stages **ret_stages, struct plx_error_message *note, struct plx_error_message *message);
 
 #endif

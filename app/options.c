@@ -57,7 +57,7 @@ const char *plx_nearest_name(const char *word, const char *const *name, int coun
     int fewest = letters < 6 ? letters / 2 : 3; /* more edits than that, and it is another word */
     for (int i = 0; i < count; i++) {
         const char *known = *(const char *const *)((const char *)name + (size_t)i * stride);
-        int edits = plx_edits(word, known, strlen(known));
+        int edits = plx_edit_distance(word, known, strlen(known));
         if (edits <= fewest) {
             fewest = edits - 1;
             nearest = known;
@@ -140,7 +140,7 @@ static const struct plx_option *find(const struct plx_command_line *line, const 
 /* Ends the program: argp rejected WORD and, as it must not write more than one line, says nothing itself. */
 static void __attribute__((noreturn)) reject(const struct plx_command_line *line, const char *word)
 {
-    char name[PLX_EDITS_LETTERS];
+    char name[PLX_EDIT_DISTANCE_LETTERS];
 
     if (strncmp(word, "--", 2) != 0)
         fail(line, "unknown option %s; options begin with two dashes", word);

@@ -24,7 +24,7 @@ static bool may_lock_all(void)
     return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_IPC_LOCK & 1u);
 }
 
-int plx_realtime_lock_memory(struct plx_why *why)
+int plx_realtime_lock_memory(struct plx_error_message *message)
 {
     struct rlimit limit = {0};
 
@@ -32,25 +32,25 @@ int plx_realtime_lock_memory(struct plx_why *why)
     const bool unlimited = limit.rlim_cur == RLIM_INFINITY || may_lock_all();
     if (mlockall(MCL_CURRENT | MCL_ONFAULT | (unlimited ? MCL_FUTURE : 0)) == 0)
         return 0;
-    return plx_fail(why, PLX_ERR_PERMISSION,
+    return plx_fail(message, PLX_ERR_PERMISSION,
                     "memory is not locked (%s): pages may be taken back when the machine is short of memory; RLIMIT_MEMLOCK is "
                     "%llu KiB, set LimitMEMLOCK=infinity in the unit, or ulimit -l unlimited",
                     strerror(errno), (unsigned long long)limit.rlim_cur / 1024);
 }
 
-int plx_realtime_choose_cpus(const char *cpus, struct plx_why *why)
+int plx_realtime_choose_cpus(const char *cpus, struct plx_error_message *message)
 {
     bool listed[PLX_MAX_CPUS];
     cpu_set_t allowed, chosen;
 
     if (!plx_cpus_parse(cpus, listed))
-        return plx_fail(why, PLX_ERR_RANGE, "engine.cpus is \"%s\"; expected a list of processors such as 2-3,5", cpus);
+        return plx_fail(message, PLX_ERR_RANGE, "engine.cpus is \"%s\"; expected a list of processors such as 2-3,5", cpus);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return plx_fail(why, PLX_ERR_RANGE, "engine.cpus: the processors cannot be asked for: %s", strerror(errno));
+        return plx_fail(message, PLX_ERR_RANGE, "engine.cpus: the processors cannot be asked for: %s", strerror(errno));
     CPU_ZERO(&chosen);
     for (int cpu = 0; cpu < PLX_MAX_CPUS && cpu < CPU_SETSIZE; cpu++) {
         if (listed[cpu] && !CPU_ISSET(cpu, &allowed))
-            return plx_fail(why, PLX_ERR_RANGE,
+            return plx_fail(message, PLX_ERR_RANGE,
                             "engine.cpus is \"%s\" and there is no processor %d that the service may use (%d of them: see "
                             "Cpus_allowed_list in /proc/self/status)",
                             cpus, cpu, CPU_COUNT(&allowed));
@@ -58,11 +58,11 @@ int plx_realtime_choose_cpus(const char *cpus, struct plx_why *why)
             CPU_SET(cpu, &chosen);
     }
     if (sched_setaffinity(0, sizeof chosen, &chosen) != 0)
-        return plx_fail(why, PLX_ERR_RANGE, "engine.cpus is \"%s\": %s", cpus, strerror(errno));
+        return plx_fail(message, PLX_ERR_RANGE, "engine.cpus is \"%s\": %s", cpus, strerror(errno));
     return 0;
 }
 
-int plx_realtime_set_fifo(int priority, struct plx_why *why)
+int plx_realtime_set_fifo(int priority, struct plx_error_message *message)
 {
     const struct sched_param param = {.sched_priority = priority};
     const struct rlimit spin = {PLX_REALTIME_SPIN_S * 1000000ul, PLX_REALTIME_SPIN_S * 1000000ul};
@@ -71,7 +71,7 @@ int plx_realtime_set_fifo(int priority, struct plx_why *why)
     if (sched_setscheduler(0, SCHED_FIFO, &param) == 0)
         return 0;
     return plx_fail(
-        why, PLX_ERR_PERMISSION,
+        message, PLX_ERR_PERMISSION,
         "engine.sched_fifo is %d and refused (%s): ordinary priority; set LimitRTPRIO=%d and RestrictRealtime=no in "
         "the unit, or kernel.sched_rt_runtime_us=-1 where the kernel divides real time by control group",
         priority, strerror(errno), priority);

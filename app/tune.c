@@ -31,27 +31,28 @@ static void describe(const struct plx_tune_conditions *what, char value[KEYS][WO
 }
 
 /* The error that the last system call left. */
-static int fail_here(struct plx_why *why, const char *path)
+static int fail_here(struct plx_error_message *message, const char *path)
 {
     const int error = errno;
     const int result = error == EACCES || error == EPERM || error == EROFS ? PLX_ERR_PERMISSION
                        : error == ENOENT                                   ? PLX_ERR_NOT_FOUND
                                                                            : PLX_ERR_IO;
-    return plx_fail(why, result, "%s cannot be written: %s", path, strerror(error));
+    return plx_fail(message, result, "%s cannot be written: %s", path, strerror(error));
 }
 
-int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int choice, double ms, struct plx_why *why)
+int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int choice, double ms,
+                  struct plx_error_message *message)
 {
     char value[KEYS][WORDS], temporary[PATH_MAX];
 
     if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
-        return plx_fail(why, PLX_ERR_RANGE, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
+        return plx_fail(message, PLX_ERR_RANGE, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
     describe(what, value);
     snprintf(value[LINES], WORDS, "%s", plx_gpu_schedule_name(choice));
     snprintf(value[MS], WORDS, "%.4f", ms);
     FILE *file = fopen(temporary, "we");
     if (!file)
-        return fail_here(why, temporary);
+        return fail_here(message, temporary);
     fputs("# What `parallax tune` measured on this machine: how the GPU makes the same disparity fastest. Safe to delete.\n",
           file);
     for (int i = 0; i < KEYS; i++)
@@ -60,7 +61,7 @@ int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int 
     whole = fclose(file) == 0 && whole;
     if (whole && rename(temporary, path) == 0)
         return 0;
-    int result = fail_here(why, path);
+    int result = fail_here(message, path);
     unlink(temporary);
     return result;
 }
@@ -74,7 +75,8 @@ static int choice_named(const char *name)
 }
 
 /* What YAML says of WHAT: a choice. */
-static int look_up(const struct plx_yaml *yaml, const struct plx_tune_conditions *what, int *ret_choice, struct plx_why *why)
+static int look_up(const struct plx_yaml *yaml, const struct plx_tune_conditions *what, int *ret_choice,
+                   struct plx_error_message *message)
 {
     const struct plx_yaml_node *root = plx_yaml_root(yaml), *node = NULL;
     char value[KEYS][WORDS];
@@ -83,28 +85,28 @@ static int look_up(const struct plx_yaml *yaml, const struct plx_tune_conditions
     for (int i = 0; i <= LINES; i++) {
         node = plx_yaml_get(root, key[i]);
         if (!node || node->kind != PLX_YAML_SCALAR)
-            return plx_yaml_fail(yaml, node ? node : root, why, PLX_ERR_FORMAT,
+            return plx_yaml_fail(yaml, node ? node : root, message, PLX_ERR_FORMAT,
                                  "expected the key %s with a text; run parallax tune", key[i]);
         if (i != LINES && strcmp(node->text, value[i]) != 0)
-            return plx_yaml_fail(yaml, node, why, PLX_ERR_UNSUPPORTED,
+            return plx_yaml_fail(yaml, node, message, PLX_ERR_UNSUPPORTED,
                                  "measured for %s \"%.80s\", but here it is \"%s\"; run parallax tune", key[i], node->text,
                                  value[i]);
     }
     const int choice = choice_named(node->text);
     if (choice < 0)
-        return plx_yaml_fail(yaml, node, why, PLX_ERR_UNSUPPORTED,
+        return plx_yaml_fail(yaml, node, message, PLX_ERR_UNSUPPORTED,
                              "no way to launch lines is called \"%.80s\"; run parallax tune", node->text);
     *ret_choice = choice;
     return 0;
 }
 
-int plx_tune_load(const char *path, const struct plx_tune_conditions *what, int *ret_choice, struct plx_why *why)
+int plx_tune_load(const char *path, const struct plx_tune_conditions *what, int *ret_choice, struct plx_error_message *message)
 {
     struct plx_yaml *yaml = NULL;
 
-    int result = plx_yaml_read(path, &yaml, why);
+    int result = plx_yaml_read(path, &yaml, message);
     if (result == 0)
-        result = look_up(yaml, what, ret_choice, why);
+        result = look_up(yaml, what, ret_choice, message);
     plx_yaml_destroy(yaml);
     return result;
 }

@@ -209,7 +209,7 @@ int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size)
     for (int i = 0; i < ATTEMPTS && !whole; i++) {
         for (unsigned n = 0; n < PLX_REASON_WORDS; n++)
             word[n] = plx_fetch64(&map->header->reason[n]);
-        whole = plx_reason_sum(word) == plx_fetch64(&map->header->reason_sum);
+        whole = plx_reason_checksum(word) == plx_fetch64(&map->header->reason_sum);
     }
     const char *text = (const char *)word;
     if (!whole || !memchr(text, 0, sizeof word))

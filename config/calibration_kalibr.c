@@ -23,7 +23,7 @@ static int read_pinhole(const struct plx_reader *reader, const struct plx_yaml_n
     if (result < 0)
         return result;
     if (strcmp(model->text, "pinhole") != 0)
-        return plx_yaml_fail(reader->yaml, model, reader->why, PLX_ERR_UNSUPPORTED, "camera model \"%s\"; expected pinhole",
+        return plx_yaml_fail(reader->yaml, model, reader->message, PLX_ERR_UNSUPPORTED, "camera model \"%s\"; expected pinhole",
                              plx_quote(model->text, quoted));
     result = plx_need(reader, map, "intrinsics", &intrinsics);
     if (result == 0)
@@ -40,7 +40,7 @@ static int read_resolution(const struct plx_reader *reader, const struct plx_yam
     if (result < 0)
         return result;
     if (node->kind != PLX_YAML_LIST || node->count != 2)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT,
                              "resolution is no size; expected [width, height]");
     result = plx_read_side(reader, node->child, &camera->width);
     return result < 0 ? result : plx_read_side(reader, node->child->next, &camera->height);
@@ -72,7 +72,7 @@ static int read_pose(const struct plx_reader *reader, const struct plx_yaml_node
     double row[4][4] = {{0}};
     int i = 0, count;
     if (node->kind != PLX_YAML_LIST || node->count != 4)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT,
                              "T_cn_cnm1 is no 4 x 4 matrix; expected four rows");
     for (const struct plx_yaml_node *child = node->child; child; child = child->next) {
         int result = plx_read_list(reader, child, 4, 4, row[i++], &count);
@@ -80,14 +80,14 @@ static int read_pose(const struct plx_reader *reader, const struct plx_yaml_node
             return result;
     }
     if (row[3][0] != 0 || row[3][1] != 0 || row[3][2] != 0 || row[3][3] != 1)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_RANGE, "the last row of T_cn_cnm1 is not 0 0 0 1");
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE, "the last row of T_cn_cnm1 is not 0 0 0 1");
     for (i = 0; i < 3; i++) {
         memcpy(&calibration->rotation[3 * i], row[i], 3 * sizeof row[i][0]);
         calibration->translation[i] = row[i][3];
     }
     if (!(calibration->translation[0] < 0))
         return plx_yaml_fail(
-            reader->yaml, node, reader->why, PLX_ERR_RANGE,
+            reader->yaml, node, reader->message, PLX_ERR_RANGE,
             "cam1 stands at x = %g against cam0; expected cam1 to the right, that is the first number of the last "
             "column below 0; are left and right swapped?",
             -calibration->translation[0]);

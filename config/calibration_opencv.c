@@ -46,7 +46,7 @@ static int need(const struct plx_reader *reader, const char *const names[NAMES],
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     *ret_node = find(root, names, eye);
     if (!*ret_node)
-        return plx_yaml_fail(reader->yaml, root, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, root, reader->message, PLX_ERR_FORMAT,
                              "no key \"%.*s%d\"; expected an OpenCV stereo calibration with M1, D1, M2, D2, R and T",
                              (int)strcspn(names[0], "%"), names[0], (int)eye + 1);
     return 0;
@@ -79,13 +79,13 @@ static int read_size(const struct plx_reader *reader, const char *const size[NAM
         w = both->child;
         h = w->next;
     } else if (!w && !h && both) {
-        return plx_yaml_fail(reader->yaml, both, reader->why, PLX_ERR_FORMAT, "%s is no size; expected [width, height]",
+        return plx_yaml_fail(reader->yaml, both, reader->message, PLX_ERR_FORMAT, "%s is no size; expected [width, height]",
                              both->key->text);
     }
     if (!w && !h)
         return 0;
     if (!w || !h)
-        return plx_yaml_fail(reader->yaml, w ? w->key : h->key, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, w ? w->key : h->key, reader->message, PLX_ERR_FORMAT,
                              "width without height, or height without width; expected both");
     int result = plx_read_side(reader, w, width);
     return result < 0 ? result : plx_read_side(reader, h, height);

@@ -46,7 +46,7 @@ static int read_eye(const struct plx_reader *reader, enum plx_eye eye, struct pl
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *rectification = NULL, *projection = NULL;
     double *p = calibration->projection[eye];
     if (!plx_is_ros(root))
-        return plx_yaml_fail(reader->yaml, root, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, root, reader->message, PLX_ERR_FORMAT,
                              "not a ROS camera_info; expected camera_matrix and projection_matrix");
     int result = read_camera(reader, &calibration->camera[eye]);
     if (result == 0)
@@ -60,10 +60,10 @@ static int read_eye(const struct plx_reader *reader, enum plx_eye eye, struct pl
     if (result < 0)
         return result;
     if (!(p[0] > 0))
-        return plx_yaml_fail(reader->yaml, projection, reader->why, PLX_ERR_RANGE,
+        return plx_yaml_fail(reader->yaml, projection, reader->message, PLX_ERR_RANGE,
                              "the focal length in projection_matrix is %g; expected more than 0", p[0]);
     if (eye == PLX_LEFT ? p[3] != 0 : !(p[3] < 0))
-        return plx_yaml_fail(reader->yaml, projection, reader->why, PLX_ERR_RANGE,
+        return plx_yaml_fail(reader->yaml, projection, reader->message, PLX_ERR_RANGE,
                              "the fourth number of projection_matrix is %g; expected %s; are left and right swapped?", p[3],
                              eye == PLX_LEFT ? "0 for the left camera" : "-fx * baseline, below 0, for the right camera");
     return eye == PLX_LEFT ? 0 : plx_check_baseline(reader, projection, -p[3] / p[0]);

@@ -51,18 +51,19 @@ static void write_all(FILE *out, const struct plx_stereo_calibration *calibratio
     fprintf(out, "rectified_width: %d\nrectified_height: %d\n", calibration->rectified_width, calibration->rectified_height);
 }
 
-int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_why *why)
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
 {
     const struct plx_camera *left = &calibration->camera[PLX_LEFT], *right = &calibration->camera[PLX_RIGHT];
     if (left->width != right->width || left->height != right->height)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the form has one size for both cameras, which are %d x %d and %d x %d",
-                        path, left->width, left->height, right->width, right->height);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: the form has one size for both cameras, which are %d x %d and %d x %d", path, left->width,
+                        left->height, right->width, right->height);
     FILE *out = fopen(path, "we");
     if (!out)
-        return plx_fail(why, plx_file_error(errno), "%s: cannot be written: %s", path, strerror(errno));
+        return plx_fail(message, plx_file_error(errno), "%s: cannot be written: %s", path, strerror(errno));
     write_all(out, calibration);
     bool failed = ferror(out);
     if (fclose(out) != 0 || failed)
-        return plx_fail(why, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return plx_fail(message, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     return 0;
 }

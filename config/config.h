@@ -65,15 +65,15 @@ struct plx_config {
 void plx_config_default(struct plx_config *ret_config);
 
 /* Reads PATH over the defaults into *ret_config, which is untouched on failure. Unknown key, wrong type, out of range,
- * duplicate key, bad YAML: FORMAT or RANGE, with `file:line:column: what, expected what; nearest key` in WHY. NOT_FOUND,
+ * duplicate key, bad YAML: FORMAT or RANGE, with `file:line:column: what, expected what; nearest key` in MESSAGE. NOT_FOUND,
  * PERMISSION, IO. An empty file is all defaults. */
-int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_why *why);
+int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_error_message *message);
 
 /* Sets one key ("match.paths=4"), as on the command line; unchanged on failure. "match=classic" chooses a whole set. */
-int plx_config_set(struct plx_config *config, const char *assignment, struct plx_why *why);
+int plx_config_set(struct plx_config *config, const char *assignment, struct plx_error_message *message);
 
 /* Checks what single keys cannot (combinations). Called by plx_config_load; to be called after the last plx_config_set. */
-int plx_config_check(const struct plx_config *config, struct plx_why *why);
+int plx_config_check(const struct plx_config *config, struct plx_error_message *message);
 
 /* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
@@ -99,14 +99,15 @@ struct plx_calibration_options {
 
 /* Reads a calibration: OpenCV FileStorage YAML, a Kalibr camchain, or two ROS camera_info files "left.yaml,right.yaml" (the
  * kind is recognised from the content), then computes the rectification if the file has none. Every number is checked.
- * FORMAT, RANGE, UNSUPPORTED with file:line:column in WHY; NOT_FOUND, PERMISSION, IO. */
+ * FORMAT, RANGE, UNSUPPORTED with file:line:column in MESSAGE; NOT_FOUND, PERMISSION, IO. */
 int plx_calibration_read(const char *path, const struct plx_calibration_options *options,
-                         struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
+                         struct plx_stereo_calibration *ret_calibration, struct plx_error_message *message);
 
 /* The same for a file that says its size, in metres. */
-int plx_calibration_load(const char *path, double alpha, struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
+int plx_calibration_load(const char *path, double alpha, struct plx_stereo_calibration *ret_calibration,
+                         struct plx_error_message *message);
 
 /* Writes CALIBRATION as OpenCV FileStorage YAML that plx_calibration_load reads back bit by bit. IO, PERMISSION, NOT_FOUND. */
-int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_why *why);
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message);
 
 #endif

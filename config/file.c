@@ -46,7 +46,7 @@ static ssize_t read_fully(int fd, char *text, size_t size)
     return (ssize_t)done;
 }
 
-int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size, struct plx_why *why)
+int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size, struct plx_error_message *message)
 {
     struct stat status;
     char *text = NULL;
@@ -55,23 +55,23 @@ int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_siz
 
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer must not hold us */
     if (fd < 0 || fstat(fd, &status) < 0) {
-        result = plx_fail(why, plx_file_error(errno), "%s: cannot be opened: %s", path, strerror(errno));
+        result = plx_fail(message, plx_file_error(errno), "%s: cannot be opened: %s", path, strerror(errno));
         goto out;
     }
     if (!S_ISREG(status.st_mode)) {
-        result = plx_fail(why, PLX_ERR_FORMAT, "%s: is not a regular file", path);
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: is not a regular file", path);
         goto out;
     }
     text = malloc(max + 2);
     if (!text) {
-        result = plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
         goto out;
     }
     size = read_fully(fd, text, max + 1);
     if (size < 0)
-        result = plx_fail(why, plx_file_error(errno), "%s: cannot be read: %s", path, strerror(errno));
+        result = plx_fail(message, plx_file_error(errno), "%s: cannot be read: %s", path, strerror(errno));
     else if ((size_t)size > max)
-        result = plx_fail(why, PLX_ERR_RANGE, "%s: is larger than %zu bytes; is it the right file?", path, max);
+        result = plx_fail(message, PLX_ERR_RANGE, "%s: is larger than %zu bytes; is it the right file?", path, max);
     if (result < 0)
         goto out;
     text[size] = '\0';

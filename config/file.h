@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 /* Reads the regular file at PATH of at most MAX bytes; *ret_text is the caller's to free, *ret_size its bytes (a zero byte
  * follows). NOT_FOUND, PERMISSION, IO, RANGE (larger than MAX), FORMAT (not a regular file), NOMEM. */
-int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size, struct plx_why *why);
+int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size, struct plx_error_message *message);
 
 /* The plx_error for an errno of open and its kin. */
 int plx_file_error(int number);

@@ -40,7 +40,8 @@ static const char *leaf(const char *name)
 /* How far NAME is from KNOWN; a right leaf in a wrong section is as near as one wrong letter. */
 static int distance(const char *name, const char *known)
 {
-    return least(plx_edits(name, known, strlen(known)), 1 + plx_edits(leaf(name), leaf(known), strlen(leaf(known))));
+    return least(plx_edit_distance(name, known, strlen(known)),
+                 1 + plx_edit_distance(leaf(name), leaf(known), strlen(leaf(known))));
 }
 
 void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
@@ -50,7 +51,7 @@ void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
         const char *known = plx_keys[i].name;
         const size_t length = strlen(known), section = strcspn(known, ".");
         const int as_key = distance(name, known);
-        const int as_section = section < length && !strchr(name, '.') ? plx_edits(name, known, section) : INT_MAX;
+        const int as_section = section < length && !strchr(name, '.') ? plx_edit_distance(name, known, section) : INT_MAX;
         if (least(as_key, as_section) >= fewest)
             continue;
         fewest = least(as_key, as_section);

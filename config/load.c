@@ -14,7 +14,7 @@
 /* Which node gives each key of the table; found first, applied then. */
 struct load {
     const struct plx_yaml *yaml;
-    struct plx_why *why;
+    struct plx_error_message *message;
     const struct plx_yaml_node *node[MAX_KEYS];
 };
 
@@ -22,7 +22,7 @@ static int fail_unknown(const struct load *load, const struct plx_yaml_node *nod
 {
     char quoted[PLX_QUOTED_TEXT], nearest[PLX_KEY_NAME];
     plx_key_nearest(name, nearest);
-    return plx_yaml_fail(load->yaml, node->key, load->why, PLX_ERR_FORMAT, "unknown key \"%s\"; did you mean \"%s\"?",
+    return plx_yaml_fail(load->yaml, node->key, load->message, PLX_ERR_FORMAT, "unknown key \"%s\"; did you mean \"%s\"?",
                          plx_quote(name, quoted), nearest);
 }
 
@@ -33,7 +33,7 @@ static int find_key(struct load *load, const struct plx_yaml_node *node, const c
         return fail_unknown(load, node, name);
     const struct plx_yaml_node **slot = &load->node[key - plx_keys];
     if (*slot)
-        return plx_yaml_fail(load->yaml, node->key, load->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(load->yaml, node->key, load->message, PLX_ERR_FORMAT,
                              "key \"%s\" is given twice, first at line %d; expected it once", key->name, (*slot)->key->line);
     *slot = node;
     return 0;
@@ -54,7 +54,7 @@ static int find_in_section(struct load *load, const struct plx_yaml_node *sectio
 static int find_all(struct load *load, const struct plx_yaml_node *root)
 {
     if (root->kind != PLX_YAML_MAP)
-        return plx_yaml_fail(load->yaml, root, load->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(load->yaml, root, load->message, PLX_ERR_FORMAT,
                              "not a configuration; expected keys and values, such as \"threads: 2\"");
     for (const struct plx_yaml_node *node = root->child; node; node = node->next) {
         const char *name = node->key->text;
@@ -65,8 +65,8 @@ static int find_all(struct load *load, const struct plx_yaml_node *root)
         else if (section && plx_yaml_is_null(node))
             continue; /* a section with all its keys commented out */
         else if (section && !plx_key_find(name))
-            result =
-                plx_yaml_fail(load->yaml, node, load->why, PLX_ERR_FORMAT, "%s is a section; expected its keys below it", name);
+            result = plx_yaml_fail(load->yaml, node, load->message, PLX_ERR_FORMAT,
+                                   "%s is a section; expected its keys below it", name);
         else
             result = find_key(load, node, name);
         if (result < 0)
@@ -81,12 +81,12 @@ static int apply(const struct load *load, const struct plx_key *key, const struc
     const char *item[PLX_ZONES * PLX_ZONES];
     const bool list = node->kind == PLX_YAML_LIST;
     struct plx_written written = {.item = item, .quoted = node->quoted, .list = list};
-    struct plx_why why;
+    struct plx_error_message message;
 
     if (node->kind == PLX_YAML_MAP || (plx_yaml_is_null(node))) {
         char expected[PLX_VALUE_TEXT];
         plx_value_expected(key, expected);
-        return plx_yaml_fail(load->yaml, node, load->why, PLX_ERR_FORMAT, "%s has %s; expected %s", key->name,
+        return plx_yaml_fail(load->yaml, node, load->message, PLX_ERR_FORMAT, "%s has %s; expected %s", key->name,
                              node->kind == PLX_YAML_MAP ? "keys below it" : "no value", expected);
     }
     item[0] = node->text;
@@ -94,9 +94,9 @@ static int apply(const struct load *load, const struct plx_key *key, const struc
     int i = 0;
     for (const struct plx_yaml_node *child = node->child; child && i < PLX_ZONES * PLX_ZONES; child = child->next)
         item[i++] = child->text; /* "" for a list or map in the list: no number */
-    int result = plx_value_parse(key, &written, config, &why);
+    int result = plx_value_parse(key, &written, config, &message);
     if (result < 0)
-        return plx_yaml_fail(load->yaml, node, load->why, result, "%s", why.text);
+        return plx_yaml_fail(load->yaml, node, load->message, result, "%s", message.text);
     return 0;
 }
 
@@ -115,21 +115,21 @@ static int apply_all(const struct load *load, struct plx_config *config)
     return 0;
 }
 
-static int check(const struct plx_yaml *yaml, const struct plx_config *config, struct plx_why *why)
+static int check(const struct plx_yaml *yaml, const struct plx_config *config, struct plx_error_message *message)
 {
-    struct plx_why reason;
+    struct plx_error_message reason;
     int result = plx_config_check(config, &reason);
-    return result < 0 ? plx_yaml_fail(yaml, NULL, why, result, "%s", reason.text) : 0;
+    return result < 0 ? plx_yaml_fail(yaml, NULL, message, result, "%s", reason.text) : 0;
 }
 
-int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_why *why)
+int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_error_message *message)
 {
     struct plx_config config;
     struct plx_yaml *yaml = NULL;
-    struct load load = {.why = why};
+    struct load load = {.message = message};
 
     plx_config_default(&config);
-    int result = plx_yaml_read(path, &yaml, why);
+    int result = plx_yaml_read(path, &yaml, message);
     if (result < 0)
         return result;
     load.yaml = yaml;
@@ -138,7 +138,7 @@ int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_
     if (result == 0)
         result = apply_all(&load, &config);
     if (result == 0)
-        result = check(yaml, &config, why);
+        result = check(yaml, &config, message);
     if (result == 0)
         *ret_config = config;
     plx_yaml_destroy(yaml);

@@ -23,7 +23,7 @@ int plx_need(const struct plx_reader *reader, const struct plx_yaml_node *map, c
 {
     *ret_node = plx_yaml_get(map, key);
     if (!*ret_node)
-        return plx_yaml_fail(reader->yaml, map, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, map, reader->message, PLX_ERR_FORMAT,
                              "no key \"%s\" here; expected it in this kind of file", key);
     return 0;
 }
@@ -42,9 +42,9 @@ static int read_number(const struct plx_reader *reader, const struct plx_yaml_no
 {
     char quoted[PLX_QUOTED_TEXT];
     if (node->kind != PLX_YAML_SCALAR)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT, "a list or map; expected a number");
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT, "a list or map; expected a number");
     if (node->quoted || !plx_parse_real(node->text, ret_value))
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT, "\"%s\"; expected a finite number",
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT, "\"%s\"; expected a finite number",
                              plx_quote(node->text, quoted));
     return 0;
 }
@@ -54,11 +54,11 @@ int plx_read_list(const struct plx_reader *reader, const struct plx_yaml_node *n
 {
     char wanted[32];
     if (node->kind != PLX_YAML_LIST)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT, "%s is no list; expected a list of numbers",
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT, "%s is no list; expected a list of numbers",
                              name_of(node));
     if (node->count < least || node->count > most)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT, "%s has %d numbers; expected %s", name_of(node),
-                             node->count, span(least, most, wanted));
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT, "%s has %d numbers; expected %s",
+                             name_of(node), node->count, span(least, most, wanted));
     *ret_count = 0;
     for (const struct plx_yaml_node *child = node->child; child; child = child->next) {
         int result = read_number(reader, child, &ret_value[(*ret_count)++]);
@@ -75,8 +75,8 @@ static int read_whole(const struct plx_reader *reader, const struct plx_yaml_nod
     if (result < 0)
         return result;
     if (!(value >= least && value <= most) || value != floor(value))
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_RANGE, "%s is %s; expected a whole number from %d to %d",
-                             name_of(node), node->text, least, most);
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
+                             "%s is %s; expected a whole number from %d to %d", name_of(node), node->text, least, most);
     *ret_value = (int)value;
     return 0;
 }
@@ -92,7 +92,7 @@ static int read_shape(const struct plx_reader *reader, const struct plx_yaml_nod
 {
     const struct plx_yaml_node *rows, *cols;
     if (node->kind != PLX_YAML_MAP)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT,
                              "%s is no matrix; expected a map with rows, cols and data", name_of(node));
     int result = plx_need(reader, node, "rows", &rows);
     if (result == 0)
@@ -114,7 +114,7 @@ int plx_read_matrix(const struct plx_reader *reader, const struct plx_yaml_node 
     if (result < 0)
         return result;
     if (has_rows != rows || has_cols != cols)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT, "%s is a %d x %d matrix; expected %d x %d",
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT, "%s is a %d x %d matrix; expected %d x %d",
                              name_of(node), has_rows, has_cols, rows, cols);
     return plx_read_list(reader, data, rows * cols, rows * cols, ret_value, &count);
 }
@@ -129,7 +129,7 @@ int plx_read_vector(const struct plx_reader *reader, const struct plx_yaml_node 
     if (result < 0)
         return result;
     if ((rows != 1 && cols != 1) || rows > most || cols > most || rows * cols < least)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_FORMAT,
                              "%s is a %d x %d matrix; expected one row or column of %s numbers", name_of(node), rows, cols,
                              span(least, most, wanted));
     return plx_read_list(reader, data, rows * cols, rows * cols, ret_value, ret_count);
@@ -140,7 +140,7 @@ int plx_check_pinhole(const struct plx_reader *reader, const struct plx_yaml_nod
 {
     for (int i = 0; i < 2; i++)
         if (!(value[i] > 0 && value[i] <= LARGEST_FOCAL_LENGTH))
-            return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_RANGE,
+            return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
                                  "the focal length %s in %s is %g; expected pixels, more than 0 and at most %g",
                                  i ? "fy" : "fx", name_of(node), value[i], LARGEST_FOCAL_LENGTH);
     camera->fx = value[0];
@@ -157,7 +157,7 @@ int plx_read_camera_matrix(const struct plx_reader *reader, const struct plx_yam
     if (result < 0)
         return result;
     if (m[1] != 0 || m[3] != 0 || m[6] != 0 || m[7] != 0 || m[8] != 1)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_RANGE,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
                              "%s is no camera matrix; expected fx 0 cx, 0 fy cy, 0 0 1 row by row", name_of(node));
     return plx_check_pinhole(reader, node, (const double[]){m[0], m[4], m[2], m[5]}, camera);
 }
@@ -174,7 +174,7 @@ int plx_check_rotation(const struct plx_reader *reader, const struct plx_yaml_no
     double determinant =
         r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
     if (!(worst <= ROTATION_TOLERANCE) || !(determinant > 0))
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_RANGE,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
                              "%s is no rotation (rows off by %.2g, determinant %.2g); expected orthonormal rows", name_of(node),
                              worst, determinant);
     return 0;
@@ -182,9 +182,9 @@ int plx_check_rotation(const struct plx_reader *reader, const struct plx_yaml_no
 
 int plx_check_baseline(const struct plx_reader *reader, const struct plx_yaml_node *node, double baseline)
 {
-    struct plx_why reason;
+    struct plx_error_message reason;
     int result = plx_baseline_check(baseline, reader->scale, &reason);
-    return result < 0 ? plx_yaml_fail(reader->yaml, node, reader->why, result, "%s", reason.text) : 0;
+    return result < 0 ? plx_yaml_fail(reader->yaml, node, reader->message, result, "%s", reason.text) : 0;
 }
 
 int plx_read_rotation(const struct plx_reader *reader, const struct plx_yaml_node *node, double ret_rotation[9])
@@ -220,16 +220,16 @@ int plx_set_distortion(const struct plx_reader *reader, const struct plx_yaml_no
     char quoted[PLX_QUOTED_TEXT], wanted[32];
     const struct model *model = find_model(node, count);
     if (!model)
-        return plx_yaml_fail(reader->yaml, node, reader->why, PLX_ERR_UNSUPPORTED,
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_UNSUPPORTED,
                              "distortion model \"%s\"; expected plumb_bob, rational_polynomial, equidistant or none",
                              plx_quote(node->text, quoted));
     if (count < model->least || count > model->most)
-        return plx_yaml_fail(reader->yaml, place, reader->why, PLX_ERR_FORMAT, "%s has %d coefficients; expected %s for %s",
+        return plx_yaml_fail(reader->yaml, place, reader->message, PLX_ERR_FORMAT, "%s has %d coefficients; expected %s for %s",
                              name_of(place), count, span(model->least, model->most, wanted), model->name);
     const int used = model->model == PLX_DISTORTION_NONE ? 0 : 8;
     for (int i = used; i < count; i++)
         if (value[i] != 0)
-            return plx_yaml_fail(reader->yaml, place, reader->why, PLX_ERR_UNSUPPORTED,
+            return plx_yaml_fail(reader->yaml, place, reader->message, PLX_ERR_UNSUPPORTED,
                                  "coefficient %d of %s is %g; expected 0 (%s)", i + 1, name_of(place), value[i],
                                  used ? "thin prism and tilted sensors are not supported" : "the model is none");
     camera->model = model->model;

@@ -9,7 +9,7 @@
 /* Where errors go, of which file they speak, and what its lengths are to be multiplied with. */
 struct plx_reader {
     const struct plx_yaml *yaml;
-    struct plx_why *why;
+    struct plx_error_message *message;
     double scale;
 };
 

@@ -22,7 +22,7 @@ static int split(char *text, const char *item[], int max)
     return count;
 }
 
-int plx_config_set(struct plx_config *config, const char *assignment, struct plx_why *why)
+int plx_config_set(struct plx_config *config, const char *assignment, struct plx_error_message *message)
 {
     enum { ITEMS = PLX_ZONES * PLX_ZONES };
     char name[PLX_QUOTED_TEXT], quoted[PLX_QUOTED_TEXT], nearest[PLX_KEY_NAME], list[PLX_VALUE_TEXT];
@@ -30,13 +30,13 @@ int plx_config_set(struct plx_config *config, const char *assignment, struct plx
     const char *equals = strchr(assignment, '=');
 
     if (!equals)
-        return plx_fail(why, PLX_ERR_FORMAT, "\"%s\" has no =; expected key=value, such as match.paths=4",
+        return plx_fail(message, PLX_ERR_FORMAT, "\"%s\" has no =; expected key=value, such as match.paths=4",
                         plx_quote(assignment, quoted));
     snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
     const struct plx_key *key = plx_key_find(name);
     if (!key) {
         plx_key_nearest(name, nearest);
-        return plx_fail(why, PLX_ERR_FORMAT, "unknown key \"%s\"; did you mean \"%s\"?", plx_quote(name, quoted), nearest);
+        return plx_fail(message, PLX_ERR_FORMAT, "unknown key \"%s\"; did you mean \"%s\"?", plx_quote(name, quoted), nearest);
     }
     struct plx_written written = {.item = item, .count = 1};
     item[0] = equals + 1;
@@ -45,5 +45,5 @@ int plx_config_set(struct plx_config *config, const char *assignment, struct plx
         written.count = split(list, item, ITEMS);
         written.list = true;
     }
-    return plx_value_parse(key, &written, config, why);
+    return plx_value_parse(key, &written, config, message);
 }

@@ -55,62 +55,64 @@ void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]
     }
 }
 
-static int refuse(const struct plx_key *key, int error, const char *text, struct plx_why *why)
+static int refuse(const struct plx_key *key, int error, const char *text, struct plx_error_message *message)
 {
     char expected[PLX_VALUE_TEXT], quoted[PLX_QUOTED_TEXT];
     plx_value_expected(key, expected);
-    return plx_fail(why, error, "%s is \"%s\"; expected %s", key->name, plx_quote(text, quoted), expected);
+    return plx_fail(message, error, "%s is \"%s\"; expected %s", key->name, plx_quote(text, quoted), expected);
 }
 
-static int parse_real(const struct plx_key *key, const char *text, struct plx_why *why, double *ret_value)
+static int parse_real(const struct plx_key *key, const char *text, struct plx_error_message *message, double *ret_value)
 {
     double value = 0;
     if (!plx_parse_real(text, &value))
-        return refuse(key, PLX_ERR_FORMAT, text, why);
+        return refuse(key, PLX_ERR_FORMAT, text, message);
     if (!(value >= key->min && value <= key->max))
-        return refuse(key, PLX_ERR_RANGE, text, why);
+        return refuse(key, PLX_ERR_RANGE, text, message);
     *ret_value = value;
     return 0;
 }
 
-static int parse_whole(const struct plx_key *key, const char *text, struct plx_why *why, int *ret_value)
+static int parse_whole(const struct plx_key *key, const char *text, struct plx_error_message *message, int *ret_value)
 {
     double value = 0; /* holds every number within any key's range exactly */
     size_t sign = text[0] == '-' || text[0] == '+';
     if (text[sign + strspn(text + sign, "0123456789")] != '\0')
-        return refuse(key, PLX_ERR_FORMAT, text, why);
-    int result = parse_real(key, text, why, &value);
+        return refuse(key, PLX_ERR_FORMAT, text, message);
+    int result = parse_real(key, text, message, &value);
     if (result < 0)
         return result;
     if (key->type == PLX_KEY_ODD && (int)value % 2 == 0)
-        return refuse(key, PLX_ERR_RANGE, text, why);
+        return refuse(key, PLX_ERR_RANGE, text, message);
     *ret_value = (int)value;
     return 0;
 }
 
-static int parse_text(const struct plx_key *key, const char *text, struct plx_why *why, char *ret_text)
+static int parse_text(const struct plx_key *key, const char *text, struct plx_error_message *message, char *ret_text)
 {
     size_t length = strlen(text);
     if (length >= key->size)
-        return refuse(key, PLX_ERR_RANGE, text, why);
+        return refuse(key, PLX_ERR_RANGE, text, message);
     if (!plx_is_printable(text))
-        return plx_fail(why, PLX_ERR_FORMAT, "%s holds a control character or no UTF-8; expected printable UTF-8", key->name);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s holds a control character or no UTF-8; expected printable UTF-8",
+                        key->name);
     memset(ret_text, 0, key->size);
     memcpy(ret_text, text, length + 1);
     return 0;
 }
 
-static int parse_bytes(const struct plx_key *key, const struct plx_written *written, struct plx_why *why, uint8_t *ret_bytes)
+static int parse_bytes(const struct plx_key *key, const struct plx_written *written, struct plx_error_message *message,
+                       uint8_t *ret_bytes)
 {
     uint8_t byte[256];
     if ((size_t)written->count != key->size || key->size > sizeof byte) {
         char expected[PLX_VALUE_TEXT];
         plx_value_expected(key, expected);
-        return plx_fail(why, PLX_ERR_FORMAT, "%s has %d items; expected %s", key->name, written->count, expected);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s has %d items; expected %s", key->name, written->count, expected);
     }
     for (int i = 0; i < written->count; i++) {
         int value = 0;
-        int result = parse_whole(key, written->item[i], why, &value);
+        int result = parse_whole(key, written->item[i], message, &value);
         if (result < 0)
             return result;
         byte[i] = (uint8_t)value;
@@ -119,37 +121,37 @@ static int parse_bytes(const struct plx_key *key, const struct plx_written *writ
     return 0;
 }
 
-static int parse_number(const struct plx_key *key, const char *text, void *ret_field, struct plx_why *why)
+static int parse_number(const struct plx_key *key, const char *text, void *ret_field, struct plx_error_message *message)
 {
     union {
         double real;
         int whole;
     } value;
     int result =
-        key->type == PLX_KEY_REAL ? parse_real(key, text, why, &value.real) : parse_whole(key, text, why, &value.whole);
+        key->type == PLX_KEY_REAL ? parse_real(key, text, message, &value.real) : parse_whole(key, text, message, &value.whole);
     if (result == 0)
         memcpy(ret_field, &value, key->size);
     return result;
 }
 
 int plx_value_parse(const struct plx_key *key, const struct plx_written *written, struct plx_config *config,
-                    struct plx_why *why)
+                    struct plx_error_message *message)
 {
     void *field = (char *)config + key->offset;
     const char *text = written->count > 0 ? written->item[0] : "";
     if (key->type == PLX_KEY_BYTES)
-        return parse_bytes(key, written, why, field);
+        return parse_bytes(key, written, message, field);
     if (written->list)
-        return refuse(key, PLX_ERR_FORMAT, "[...]", why);
+        return refuse(key, PLX_ERR_FORMAT, "[...]", message);
     if (key->type == PLX_KEY_TEXT)
-        return parse_text(key, text, why, field);
+        return parse_text(key, text, message, field);
     if (written->quoted && !key->words)
-        return refuse(key, PLX_ERR_FORMAT, text, why);
+        return refuse(key, PLX_ERR_FORMAT, text, message);
 
     if (key->words) {
         const struct plx_word *word = word_of_text(key, text);
         if (!word)
-            return refuse(key, PLX_ERR_RANGE, text, why);
+            return refuse(key, PLX_ERR_RANGE, text, message);
         if (key->type == PLX_KEY_SET)
             plx_match_set_apply(&config->pipeline.match, (enum plx_match_set)word->value);
         else
@@ -159,11 +161,11 @@ int plx_value_parse(const struct plx_key *key, const struct plx_written *written
     if (key->type == PLX_KEY_BOOL) {
         bool yes = strcmp(text, "true") == 0;
         if (!yes && strcmp(text, "false") != 0)
-            return refuse(key, PLX_ERR_FORMAT, text, why);
+            return refuse(key, PLX_ERR_FORMAT, text, message);
         memcpy(field, &yes, sizeof yes);
         return 0;
     }
-    return parse_number(key, text, field, why);
+    return parse_number(key, text, field, message);
 }
 
 static void print_words(const struct plx_key *key, int value, char ret_text[PLX_VALUE_TEXT])

@@ -18,7 +18,7 @@ struct plx_written {
 /* Parses WRITTEN into KEY's field of *config, which is unchanged on failure. FORMAT or RANGE with `KEY is "...": expected ...`.
  */
 int plx_value_parse(const struct plx_key *key, const struct plx_written *written, struct plx_config *config,
-                    struct plx_why *why);
+                    struct plx_error_message *message);
 
 /* The value of KEY in CONFIG as YAML that parses to the same bits. */
 void plx_value_print(const struct plx_key *key, const struct plx_config *config, char ret_text[PLX_VALUE_TEXT]);

@@ -30,30 +30,31 @@ struct plx_yaml {
 struct builder {
     struct plx_yaml *yaml;
     yaml_parser_t parser;
-    struct plx_why *why;
+    struct plx_error_message *message;
 };
 
-static int fail_at(const struct plx_yaml *yaml, int line, int column, struct plx_why *why, int error, const char *text)
+static int fail_at(const struct plx_yaml *yaml, int line, int column, struct plx_error_message *message, int error,
+                   const char *text)
 {
-    return plx_fail(why, error, "%s:%d:%d: %s", yaml->path, line, column, text);
+    return plx_fail(message, error, "%s:%d:%d: %s", yaml->path, line, column, text);
 }
 
-int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node, struct plx_why *why, int error,
+int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node, struct plx_error_message *message, int error,
                   const char *format, ...)
 {
-    char text[sizeof why->text];
+    char text[sizeof message->text];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!node)
-        return plx_fail(why, error, "%s: %s", yaml->path, text);
-    return fail_at(yaml, node->line, node->column, why, error, text);
+        return plx_fail(message, error, "%s: %s", yaml->path, text);
+    return fail_at(yaml, node->line, node->column, message, error, text);
 }
 
 static int fail_mark(const struct builder *build, const yaml_mark_t *mark, int error, const char *text)
 {
-    return fail_at(build->yaml, (int)mark->line + 1, (int)mark->column + 1, build->why, error, text);
+    return fail_at(build->yaml, (int)mark->line + 1, (int)mark->column + 1, build->message, error, text);
 }
 
 /* libyaml names a bad byte by its offset alone. */
@@ -71,7 +72,7 @@ static int fail_offset(const struct builder *build, size_t offset, const char *p
         }
     }
     snprintf(text, sizeof text, "%s; expected YAML in UTF-8", problem ? problem : "unreadable byte");
-    return fail_at(build->yaml, line, column, build->why, PLX_ERR_FORMAT, text);
+    return fail_at(build->yaml, line, column, build->message, PLX_ERR_FORMAT, text);
 }
 
 /* True if the character at MARK, whose index counts characters, is a tab. */
@@ -89,7 +90,7 @@ static int fail_parser(const struct builder *build)
     const yaml_parser_t *parser = &build->parser;
     char text[256];
     if (parser->error == YAML_MEMORY_ERROR)
-        return plx_fail(build->why, PLX_ERR_NOMEM, "%s: out of memory", build->yaml->path);
+        return plx_fail(build->message, PLX_ERR_NOMEM, "%s: out of memory", build->yaml->path);
     if (parser->error == YAML_READER_ERROR)
         return fail_offset(build, parser->problem_offset, parser->problem);
     const yaml_mark_t *mark = &parser->problem_mark;
@@ -129,7 +130,7 @@ static struct plx_yaml_node *add_node(struct builder *build, const yaml_event_t 
         return NULL;
     struct block *block = calloc(1, sizeof *block + length + 1);
     if (!block) {
-        *ret_error = plx_fail(build->why, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
+        *ret_error = plx_fail(build->message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
         return NULL;
     }
     block->before = yaml->last;
@@ -152,14 +153,16 @@ static int check_key(const struct builder *build, const struct plx_yaml_node *ma
 {
     char quoted[PLX_QUOTED_TEXT];
     if (key->kind != PLX_YAML_SCALAR)
-        return plx_yaml_fail(build->yaml, key, build->why, PLX_ERR_FORMAT, "a key that is a list or a map; expected a name");
+        return plx_yaml_fail(build->yaml, key, build->message, PLX_ERR_FORMAT,
+                             "a key that is a list or a map; expected a name");
     const struct plx_yaml_node *twin = plx_yaml_get(map, key->text);
     if (twin)
-        return plx_yaml_fail(build->yaml, key, build->why, PLX_ERR_FORMAT,
+        return plx_yaml_fail(build->yaml, key, build->message, PLX_ERR_FORMAT,
                              "key \"%s\" is given twice, first at line %d; expected it once", plx_quote(key->text, quoted),
                              twin->key->line);
     if (map->count >= PLX_YAML_MAX_KEYS)
-        return plx_yaml_fail(build->yaml, key, build->why, PLX_ERR_RANGE, "more than %d keys in one map", PLX_YAML_MAX_KEYS);
+        return plx_yaml_fail(build->yaml, key, build->message, PLX_ERR_RANGE, "more than %d keys in one map",
+                             PLX_YAML_MAX_KEYS);
     return 0;
 }
 
@@ -255,14 +258,14 @@ static int build_document(struct builder *build)
     }
 }
 
-static int parse_source(struct plx_yaml *yaml, struct plx_why *why)
+static int parse_source(struct plx_yaml *yaml, struct plx_error_message *message)
 {
     static const char file_storage[] = "%YAML:";
-    struct builder build = {.yaml = yaml, .why = why};
+    struct builder build = {.yaml = yaml, .message = message};
     if (strncmp(yaml->source, file_storage, sizeof file_storage - 1) == 0)
         yaml->source[0] = '#';
     if (!yaml_parser_initialize(&build.parser))
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
     yaml_parser_set_encoding(&build.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&build.parser, (const unsigned char *)yaml->source, yaml->source_size);
     int result = build_document(&build);
@@ -270,20 +273,20 @@ static int parse_source(struct plx_yaml *yaml, struct plx_why *why)
     return result;
 }
 
-int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_why *why)
+int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error_message *message)
 {
     int result = PLX_ERR_NOMEM;
     struct plx_yaml *yaml = calloc(1, sizeof *yaml);
     if (yaml)
         yaml->path = strdup(path);
     if (!yaml || !yaml->path) {
-        plx_fail(why, result, "%s: out of memory", path);
+        plx_fail(message, result, "%s: out of memory", path);
         goto fail;
     }
-    result = plx_file_read(path, PLX_YAML_MAX_BYTES, &yaml->source, &yaml->source_size, why);
+    result = plx_file_read(path, PLX_YAML_MAX_BYTES, &yaml->source, &yaml->source_size, message);
     if (result < 0)
         goto fail;
-    result = parse_source(yaml, why);
+    result = parse_source(yaml, message);
     if (result < 0)
         goto fail;
     *ret_yaml = yaml;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 #define PLX_YAML_MAX_BYTES (4 << 20) /* of a file */
 #define PLX_YAML_MAX_NODES (1 << 18)
@@ -33,7 +33,7 @@ struct plx_yaml_node {
 struct plx_yaml;
 
 /* Reads the regular file at PATH. FORMAT, RANGE, NOT_FOUND, PERMISSION, IO, NOMEM. Destroy with plx_yaml_destroy. */
-int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_why *why);
+int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error_message *message);
 void plx_yaml_destroy(struct plx_yaml *yaml); /* NULL is fine; the nodes go with it */
 
 /* NULL if the file holds nothing but blanks and comments. */
@@ -47,7 +47,7 @@ const struct plx_yaml_node *plx_yaml_get(const struct plx_yaml_node *map, const 
 bool plx_yaml_is_null(const struct plx_yaml_node *node);
 
 /* plx_fail with `path:line:column: ` of NODE before the sentence (the path alone when NODE is NULL). */
-int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node, struct plx_why *why, int error,
+int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node, struct plx_error_message *message, int error,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -28,21 +28,21 @@ static bool size_ok(int width, int height)
     return width >= 1 && width <= PLX_MAX_SIDE && height >= 1 && height <= PLX_MAX_SIDE;
 }
 
-static int check_camera(const struct plx_camera *camera, const char *name, struct plx_why *why)
+static int check_camera(const struct plx_camera *camera, const char *name, struct plx_error_message *message)
 {
     if (!size_ok(camera->width, camera->height))
-        return plx_fail(why, PLX_ERR_RANGE, "%s camera: image size %dx%d, expected 1..%d pixels per side", name, camera->width,
-                        camera->height, PLX_MAX_SIDE);
+        return plx_fail(message, PLX_ERR_RANGE, "%s camera: image size %dx%d, expected 1..%d pixels per side", name,
+                        camera->width, camera->height, PLX_MAX_SIDE);
     if (!(camera->fx >= 1 && camera->fx <= MAX_FOCAL && camera->fy >= 1 && camera->fy <= MAX_FOCAL))
-        return plx_fail(why, PLX_ERR_RANGE, "%s camera: focal length %g, %g, expected 1..%g pixels", name, camera->fx,
+        return plx_fail(message, PLX_ERR_RANGE, "%s camera: focal length %g, %g, expected 1..%g pixels", name, camera->fx,
                         camera->fy, MAX_FOCAL);
     if (!(camera->cx >= 0 && camera->cx <= camera->width && camera->cy >= 0 && camera->cy <= camera->height))
-        return plx_fail(why, PLX_ERR_RANGE, "%s camera: principal point %g, %g lies outside the image of %dx%d pixels", name,
-                        camera->cx, camera->cy, camera->width, camera->height);
+        return plx_fail(message, PLX_ERR_RANGE, "%s camera: principal point %g, %g lies outside the image of %dx%d pixels",
+                        name, camera->cx, camera->cy, camera->width, camera->height);
     if ((unsigned)camera->model > PLX_DISTORTION_EQUIDISTANT)
-        return plx_fail(why, PLX_ERR_ARG, "%s camera: distortion model %d is unknown", name, (int)camera->model);
+        return plx_fail(message, PLX_ERR_ARG, "%s camera: distortion model %d is unknown", name, (int)camera->model);
     if (!all_finite(camera->k, 8))
-        return plx_fail(why, PLX_ERR_RANGE, "%s camera: a distortion coefficient is not finite", name);
+        return plx_fail(message, PLX_ERR_RANGE, "%s camera: a distortion coefficient is not finite", name);
     return 0;
 }
 
@@ -69,10 +69,10 @@ static const struct {
     {10, PLX_MAX_BASELINE_M * 1e3, 1e-3, "; it looks like millimetres: calibration_scale: %g"},
 };
 
-int plx_baseline_check(double in_file, double scale, struct plx_why *why)
+int plx_baseline_check(double in_file, double scale, struct plx_error_message *message)
 {
     const double metres = in_file * scale;
-    struct plx_why hint = {"; the unit is the metre"}, scaled = {""};
+    struct plx_error_message hint = {"; the unit is the metre"}, scaled = {""};
     if (metres >= PLX_MIN_BASELINE_M && metres <= PLX_MAX_BASELINE_M)
         return 0;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -80,33 +80,33 @@ int plx_baseline_check(double in_file, double scale, struct plx_why *why)
             snprintf(hint.text, sizeof hint.text, units[i].text, scale * units[i].scale);
     if (scale != 1)
         plx_fail(&scaled, 0, ", %g times calibration_scale %g", in_file, scale);
-    return plx_fail(why, PLX_ERR_RANGE, "the baseline is %g m%s; expected %g to %g m%s", metres, scaled.text,
+    return plx_fail(message, PLX_ERR_RANGE, "the baseline is %g m%s; expected %g to %g m%s", metres, scaled.text,
                     PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M, hint.text);
 }
 
 /* What holds before rectification: how the right camera stands against the left. */
-static int check_pose(const struct plx_stereo_calibration *calibration, struct plx_why *why)
+static int check_pose(const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
 {
     const struct plx_camera *left = &calibration->camera[PLX_LEFT], *right = &calibration->camera[PLX_RIGHT];
     const double *t = calibration->translation, *r = calibration->rotation;
     if (left->width != right->width || left->height != right->height)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "left and right images have different sizes, %dx%d and %dx%d", left->width,
-                        left->height, right->width, right->height);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "left and right images have different sizes, %dx%d and %dx%d",
+                        left->width, left->height, right->width, right->height);
     if ((left->model == PLX_DISTORTION_EQUIDISTANT) != (right->model == PLX_DISTORTION_EQUIDISTANT))
-        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "one camera is equidistant and the other is not; calibrate both with the same model");
     if (!is_rotation(r))
-        return plx_fail(why, PLX_ERR_RANGE, "the rotation between the cameras is not an orthonormal matrix");
+        return plx_fail(message, PLX_ERR_RANGE, "the rotation between the cameras is not an orthonormal matrix");
     if (r[0] + r[4] + r[8] < 2) /* trace = 1 + 2 cos(angle) */
-        return plx_fail(why, PLX_ERR_RANGE, "the cameras are turned against each other by more than 60 degrees");
-    int result = plx_baseline_check(sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), 1, why);
+        return plx_fail(message, PLX_ERR_RANGE, "the cameras are turned against each other by more than 60 degrees");
+    int result = plx_baseline_check(sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), 1, message);
     if (result < 0)
         return result;
     if (!(fabs(t[0]) > fabs(t[1]) && fabs(t[0]) > fabs(t[2])))
-        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "the baseline %g, %g, %g is not along x: the cameras do not stand side by side", t[0], t[1], t[2]);
     if (t[0] > 0)
-        return plx_fail(why, PLX_ERR_RANGE, "the right camera lies %g m to the left of the left one: swap the two", t[0]);
+        return plx_fail(message, PLX_ERR_RANGE, "the right camera lies %g m to the left of the left one: swap the two", t[0]);
     return 0;
 }
 
@@ -115,43 +115,44 @@ static bool same(double a, double b)
     return fabs(a - b) <= ROW_TOLERANCE * (fabs(a) + 1);
 }
 
-static int check_projection(const double p[12], const char *name, struct plx_why *why)
+static int check_projection(const double p[12], const char *name, struct plx_error_message *message)
 {
     if (!all_finite(p, 12) || !(p[0] >= 1 && p[0] <= MAX_FOCAL && p[5] >= 1 && p[5] <= MAX_FOCAL))
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "%s camera: rectified focal length %g, %g, expected 1..%g pixels; the distortion may be too strong for "
                         "a flat picture",
                         name, p[0], p[5], MAX_FOCAL);
     if (p[1] != 0 || p[4] != 0 || p[7] != 0 || p[8] != 0 || p[9] != 0 || p[10] != 1 || p[11] != 0)
-        return plx_fail(why, PLX_ERR_RANGE, "%s camera: the projection is not of the form fx 0 cx tx, 0 fy cy 0, 0 0 1 0",
+        return plx_fail(message, PLX_ERR_RANGE, "%s camera: the projection is not of the form fx 0 cx tx, 0 fy cy 0, 0 0 1 0",
                         name);
     if (fabs(p[2]) > PLX_MAX_SIDE || fabs(p[6]) > PLX_MAX_SIDE)
-        return plx_fail(why, PLX_ERR_RANGE, "%s camera: rectified principal point %g, %g is far outside the image", name, p[2],
-                        p[6]);
+        return plx_fail(message, PLX_ERR_RANGE, "%s camera: rectified principal point %g, %g is far outside the image", name,
+                        p[2], p[6]);
     return 0;
 }
 
-static int check_rectification(const struct plx_stereo_calibration *calibration, struct plx_why *why)
+static int check_rectification(const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
 {
     const double *left = calibration->projection[PLX_LEFT], *right = calibration->projection[PLX_RIGHT];
     if (!size_ok(calibration->rectified_width, calibration->rectified_height))
-        return plx_fail(why, PLX_ERR_RANGE, "rectified size %dx%d, expected 1..%d pixels per side",
+        return plx_fail(message, PLX_ERR_RANGE, "rectified size %dx%d, expected 1..%d pixels per side",
                         calibration->rectified_width, calibration->rectified_height, PLX_MAX_SIDE);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         if (!is_rotation(calibration->rectification[eye]))
-            return plx_fail(why, PLX_ERR_RANGE, "%s camera: the rectification is not an orthonormal matrix", eye_name[eye]);
-        int result = check_projection(calibration->projection[eye], eye_name[eye], why);
+            return plx_fail(message, PLX_ERR_RANGE, "%s camera: the rectification is not an orthonormal matrix", eye_name[eye]);
+        int result = check_projection(calibration->projection[eye], eye_name[eye], message);
         if (result < 0)
             return result;
     }
     if (!same(left[0], right[0]) || !same(left[5], right[5]) || !same(left[6], right[6]))
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "the rectified pictures do not share focal length and rows: fx %g and %g, fy %g and %g, cy %g and %g",
                         left[0], right[0], left[5], right[5], left[6], right[6]);
     const double baseline = (left[3] - right[3]) / right[0];
     if (baseline < 0)
-        return plx_fail(why, PLX_ERR_RANGE, "the rectified baseline is %g m, below 0: left and right are swapped", baseline);
-    return plx_baseline_check(baseline, 1, why);
+        return plx_fail(message, PLX_ERR_RANGE, "the rectified baseline is %g m, below 0: left and right are swapped",
+                        baseline);
+    return plx_baseline_check(baseline, 1, message);
 }
 
 static bool are_same(const double *a, const double *b, size_t count)
@@ -179,14 +180,14 @@ bool plx_calibration_equals(const struct plx_stereo_calibration *a, const struct
            a->rectified_width == b->rectified_width && a->rectified_height == b->rectified_height;
 }
 
-int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why)
+int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        int result = check_camera(&calibration->camera[eye], eye_name[eye], why);
+        int result = check_camera(&calibration->camera[eye], eye_name[eye], message);
         if (result < 0)
             return result;
     }
-    return calibration->rectified ? check_rectification(calibration, why) : check_pose(calibration, why);
+    return calibration->rectified ? check_rectification(calibration, message) : check_pose(calibration, message);
 }
 
 void plx_calibration_pinhole(int width, int height, const struct plx_calibration_info *info,

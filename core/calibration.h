@@ -7,8 +7,8 @@
 
 #include <parallax/frame.h>
 
+#include "core/error_message.h"
 #include "core/remap.h"
-#include "core/why.h"
 
 enum plx_distortion {
     PLX_DISTORTION_NONE,
@@ -48,19 +48,19 @@ bool plx_calibration_equals(const struct plx_stereo_calibration *a, const struct
 #define PLX_MAX_BASELINE_M 2.0
 
 /* RANGE, with the likely mistake and its remedy, unless IN_FILE * SCALE is a baseline in metres; SCALE as calibration_scale. */
-int plx_baseline_check(double in_file, double scale, struct plx_why *why);
+int plx_baseline_check(double in_file, double scale, struct plx_error_message *message);
 
 /* Checks every number: finite, focal lengths 1..1e6 px, principal points inside, and then, where the rectification is there,
  * that it is orthonormal, shares focal length and rows, and has a baseline within the bounds above with the left camera on the
  * left; else the same of the pose. The other of the two is not looked at. RANGE, UNSUPPORTED, ARG. */
-int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_why *why);
+int plx_calibration_check(const struct plx_stereo_calibration *calibration, struct plx_error_message *message);
 
 /* Fills rectification, projection and rectified size when the file holds only intrinsics and extrinsics: both views turned by
  * half the rotation, rows aligned with the baseline (Bouguet's method, as OpenCV stereoRectify with CALIB_ZERO_DISPARITY;
  * equidistant: as fisheye::stereoRectify with that balance). ALPHA 0: only valid pixels; 1: all source pixels kept. Does
  * nothing where the file had them. The rectified size is the raw one. RANGE, UNSUPPORTED, and what the check says of the
  * result; unchanged on failure. */
-int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_why *why);
+int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_error_message *message);
 
 /* A calibration of already rectified images. */
 void plx_calibration_pinhole(int width, int height, const struct plx_calibration_info *info,

@@ -9,11 +9,11 @@ static int least(int a, int b)
 }
 
 /* Three rows of the table of distances at a time. */
-int plx_edits(const char *a, const char *b, size_t b_length)
+int plx_edit_distance(const char *a, const char *b, size_t b_length)
 {
-    int row[3][PLX_EDITS_LETTERS + 1];
+    int row[3][PLX_EDIT_DISTANCE_LETTERS + 1];
     int *before = row[0], *last = row[1], *now = row[2];
-    size_t a_length = strnlen(a, PLX_EDITS_LETTERS);
+    size_t a_length = strnlen(a, PLX_EDIT_DISTANCE_LETTERS);
     for (size_t j = 0; j <= b_length; j++)
         last[j] = (int)j;
     for (size_t i = 1; i <= a_length; i++) {

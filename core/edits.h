@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-#define PLX_EDITS_LETTERS 64 /* of the first word that are looked at, and the largest B_LENGTH */
+#define PLX_EDIT_DISTANCE_LETTERS 64 /* of the first word that are looked at, and the largest B_LENGTH */
 
 /* Edits (insert, delete, replace, swap neighbours) that turn A into the first B_LENGTH characters of B: the optimal string
  * alignment distance (Damerau 1964). */
-int plx_edits(const char *a, const char *b, size_t b_length);
+int plx_edit_distance(const char *a, const char *b, size_t b_length);
 
 #endif

@@ -37,20 +37,22 @@ static bool between(double value, double low, double high)
     return value >= low && value <= high; /* false for NAN */
 }
 
-int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure, struct plx_why *why)
+int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure,
+                        struct plx_error_message *message)
 {
     if (!between(params->target, 0.01, 0.99) || !between(params->highlight_limit, 0.0, 1.0))
-        return plx_fail(why, PLX_ERR_RANGE, "exposure: the target is within 0.01..0.99 and the highlight limit within 0..1");
+        return plx_fail(message, PLX_ERR_RANGE,
+                        "exposure: the target is within 0.01..0.99 and the highlight limit within 0..1");
     if (!between(params->dead_band, 0.0, 4.0) || !between(params->damping, 0.01, 1.0))
-        return plx_fail(why, PLX_ERR_RANGE, "exposure: the dead band is within 0..4 stops and the damping within 0.01..1");
+        return plx_fail(message, PLX_ERR_RANGE, "exposure: the dead band is within 0..4 stops and the damping within 0.01..1");
     if (params->max_exposure_us < 1 || !between(params->max_gain, 1.0, 1e4))
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "exposure: the largest exposure is at least 1 us, the largest gain within 1..10000");
     if (params->flicker_hz != 0 && params->flicker_hz != 50 && params->flicker_hz != 60)
-        return plx_fail(why, PLX_ERR_RANGE, "exposure: a flicker of %d Hz, expected 0, 50 or 60", params->flicker_hz);
+        return plx_fail(message, PLX_ERR_RANGE, "exposure: a flicker of %d Hz, expected 0, 50 or 60", params->flicker_hz);
     struct plx_exposure *exposure = calloc(1, sizeof *exposure);
     if (!exposure)
-        return plx_fail(why, PLX_ERR_NOMEM, "exposure: out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "exposure: out of memory");
     exposure->params = *params;
     *ret_exposure = exposure;
     return 0;

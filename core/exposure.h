@@ -8,9 +8,9 @@
 
 #include <parallax/frame.h>
 
+#include "core/error_message.h"
 #include "core/image.h"
 #include "core/source.h"
-#include "core/why.h"
 
 struct plx_exposure_params {
     bool enabled;
@@ -33,7 +33,8 @@ struct plx_exposure_setting {
 };
 
 /* RANGE if a parameter is out of its range, NOMEM. */
-int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure, struct plx_why *why);
+int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure,
+                        struct plx_error_message *message);
 void plx_exposure_destroy(struct plx_exposure *exposure); /* NULL is fine */
 
 /* Judges one frame; call it once for every frame, with what was published of it. HISTOGRAM: U32, 256 wide and 130 high, the

@@ -70,7 +70,7 @@ struct bound {
 };
 
 /* The ranges keep every path's L = C + min(..., P2) in 8 bits: C <= 62 + 32, P2 <= 120; and two opposite L - C in one byte. */
-int plx_match_check(const struct plx_match *match, struct plx_why *why)
+int plx_match_check(const struct plx_match *match, struct plx_error_message *message)
 {
     const struct bound bounds[] = {
         {"match.min_disparity", match->min_disparity, -256, 256},
@@ -89,13 +89,13 @@ int plx_match_check(const struct plx_match *match, struct plx_why *why)
     };
 
     if (match->disparities != 64 && match->disparities != 128 && match->disparities != 256)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "match.disparities is %d; expected 64, 128 or 256", match->disparities);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "match.disparities is %d; expected 64, 128 or 256", match->disparities);
     if (match->paths != 4 && match->paths != 8)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "match.paths is %d; expected 4 or 8", match->paths);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "match.paths is %d; expected 4 or 8", match->paths);
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         const struct bound *bound = &bounds[i];
         if (bound->value < bound->min || bound->value > bound->max)
-            return plx_fail(why, PLX_ERR_RANGE, "%s is %d; expected %d to %d", bound->key, bound->value, bound->min,
+            return plx_fail(message, PLX_ERR_RANGE, "%s is %d; expected %d to %d", bound->key, bound->value, bound->min,
                             bound->max);
     }
     return 0;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 enum plx_census_kind {
     PLX_CENSUS_SYMMETRIC_9X7, /* centre-symmetric, 31 bits (libSGM) */
@@ -48,6 +48,6 @@ int plx_census_bits(enum plx_census_kind kind);
 int plx_match_max_cost(const struct plx_match *match);
 
 /* RANGE or UNSUPPORTED with a reason if a number or a combination is not allowed: every sum L must fit 8 bits. */
-int plx_match_check(const struct plx_match *match, struct plx_why *why);
+int plx_match_check(const struct plx_match *match, struct plx_error_message *message);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef PLX_CORE_RAW_H
 #define PLX_CORE_RAW_H
 
+#include "core/error_message.h"
 #include "core/image.h"
-#include "core/why.h"
 
 struct plx_format_layout {
     const char *name;
@@ -24,6 +24,6 @@ size_t plx_raw_row_bytes(enum plx_format format, int width);
 
 /* Checks every number of RAW against its buffer: sizes 1..PLX_MAX_SIDE, pitch, bytes, alignment of words, eye window (Bayer:
  * at least 2x2). ARG, RANGE, or FORMAT for a short buffer. */
-int plx_raw_check(const struct plx_raw *raw, struct plx_why *why);
+int plx_raw_check(const struct plx_raw *raw, struct plx_error_message *message);
 
 #endif

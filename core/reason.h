@@ -9,7 +9,7 @@
 
 #define PLX_REASON_WORDS (PLX_REASON_BYTES / 8)
 
-static inline uint64_t plx_reason_sum(const uint64_t word[PLX_REASON_WORDS])
+static inline uint64_t plx_reason_checksum(const uint64_t word[PLX_REASON_WORDS])
 {
     uint64_t sum = 0;
 

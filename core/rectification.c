@@ -176,13 +176,13 @@ static void choose_equidistant(const struct plx_stereo_calibration *calibration,
     *ret_pinhole = (struct pinhole){fmin(left.f, right.f), (left.cx + right.cx) * 0.5, (left.cy + right.cy) * 0.5};
 }
 
-int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_why *why)
+int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_error_message *message)
 {
-    int result = plx_calibration_check(calibration, why);
+    int result = plx_calibration_check(calibration, message);
     if (result < 0 || calibration->rectified)
         return result;
     if (!(alpha >= 0 && alpha <= 1))
-        return plx_fail(why, PLX_ERR_RANGE, "rectification alpha is %g, expected 0 (only valid pixels) to 1 (all pixels)",
+        return plx_fail(message, PLX_ERR_RANGE, "rectification alpha is %g, expected 0 (only valid pixels) to 1 (all pixels)",
                         alpha);
 
     struct plx_stereo_calibration made = *calibration;
@@ -202,7 +202,7 @@ int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double a
     made.rectified_width = made.camera[PLX_LEFT].width;
     made.rectified_height = made.camera[PLX_LEFT].height;
     made.rectified = true;
-    result = plx_calibration_check(&made, why);
+    result = plx_calibration_check(&made, message);
     if (result == 0)
         *calibration = made;
     return result;

@@ -6,9 +6,9 @@
 #include <parallax/frame.h>
 
 #include "core/calibration.h"
+#include "core/error_message.h"
 #include "core/heartbeat.h"
 #include "core/image.h"
-#include "core/why.h"
 
 /* One picture of one eye (or of both: side by side), or none at all: then HEALTH alone says what happened. BUFFER is the
  * source's own; hand it back with ops->release. */
@@ -34,10 +34,11 @@ struct plx_control_range {
 
 struct plx_source {
     const struct plx_source_ops *ops;
-    int width, height;   /* of one eye, raw */
-    double rate_hz;      /* nominal; 0 = as fast as the reader. Next may change it, when a camera comes that was missing */
-    struct plx_why note; /* after creation, and again after next: what is not quite as asked for, to be logged and emptied */
-    struct plx_why why;  /* after a failing next: the sentence to log. For the thread that calls next */
+    int width, height; /* of one eye, raw */
+    double rate_hz;    /* nominal; 0 = as fast as the reader. Next may change it, when a camera comes that was missing */
+    struct plx_error_message
+        note; /* after creation, and again after next: what is not quite as asked for, to be logged and emptied */
+    struct plx_error_message message; /* after a failing next: the sentence to log. For the thread that calls next */
     int64_t
         due_ns; /* after a next that timed out: when the next picture is due by the source's own timetable; 0: it has none */
     struct plx_heartbeats *heartbeats; /* that its threads join; set before start by who watches them. NULL: nobody does */
@@ -47,7 +48,7 @@ struct plx_source {
 struct plx_source_ops {
     const char *name;                         /* "synthetic", "replay", "v4l2" */
     void (*destroy)(struct plx_source *self); /* NULL is fine */
-    int (*start)(struct plx_source *self, struct plx_why *why);
+    int (*start)(struct plx_source *self, struct plx_error_message *message);
     void (*stop)(struct plx_source *self);
     /* Waits until DEADLINE_NS (CLOCK_MONOTONIC) for the next picture of either eye, in capture order.
      * END after the last one; TIMEOUT; LOST after stop; FORMAT, IO, ... when a file is bad. A camera that went away is told by

@@ -24,7 +24,7 @@
 
 struct plx_stages {
     const struct plx_stages_ops *ops;
-    struct plx_why why; /* of the last failure that its error code alone does not explain; else "" */
+    struct plx_error_message message; /* of the last failure that its error code alone does not explain; else "" */
 };
 
 /* What a backend must be able to hold; its scratch memory is sized by this at creation. */

@@ -30,7 +30,7 @@ struct plx_feed {
     bool stopping, asked, finished;
     int64_t due_ns; /* while the maker sleeps: until when; else 0 */
     int result;     /* of make, once finished */
-    struct plx_why why;
+    struct plx_error_message message;
     uint64_t order;
     int pairs;
     struct pair pair[];
@@ -106,28 +106,28 @@ static void *run(void *argument)
 {
     struct plx_fed_source *source = argument;
     struct plx_feed *feed = source->feed;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     plx_heartbeat_join(source->base.heartbeats, PLX_THREAD_FEED);
     plx_heartbeat_busy(PLX_WATCHED_FEED);
-    int result = source->make(source, &why);
+    int result = source->make(source, &message);
     plx_heartbeat_leave();
     pthread_mutex_lock(&feed->lock);
     feed->finished = true;
     feed->result = result;
-    feed->why = why;
+    feed->message = message;
     pthread_cond_signal(&feed->reader);
     pthread_mutex_unlock(&feed->lock);
     return NULL;
 }
 
-int plx_fed_start(struct plx_source *source, struct plx_why *why)
+int plx_fed_start(struct plx_source *source, struct plx_error_message *message)
 {
     struct plx_feed *feed = fed_of(source)->feed;
     if (feed->running)
         return 0;
     feed->stopping = feed->finished = feed->asked = false; /* no thread yet: nobody else looks */
     if (pthread_create(&feed->thread, NULL, run, source) != 0)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s source: no thread could be started", source->ops->name);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s source: no thread could be started", source->ops->name);
     feed->running = true;
     return 0;
 }
@@ -252,22 +252,22 @@ static struct plx_capture *find_ready(struct plx_feed *feed)
 int plx_fed_next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
 {
     struct plx_feed *feed = fed_of(source)->feed;
-    struct plx_why *why = &source->why;
+    struct plx_error_message *message = &source->message;
     const struct timespec deadline = to_timespec(deadline_ns > 0 ? deadline_ns : 0);
     struct plx_capture *ready;
     int result = 0;
     pthread_mutex_lock(&feed->lock);
     while (!(ready = find_ready(feed)) && result == 0) {
         if (!feed->running) {
-            result = plx_fail(why, PLX_ERR_LOST, "the %s source is stopped", source->ops->name);
+            result = plx_fail(message, PLX_ERR_LOST, "the %s source is stopped", source->ops->name);
         } else if (feed->finished) {
             result = feed->result;
-            *why = feed->why;
+            *message = feed->message;
         } else {
             feed->asked = true;
             pthread_cond_signal(&feed->maker);
             if (deadline_ns <= plx_now_ns())
-                result = plx_fail(why, PLX_ERR_TIMEOUT, "no picture came in time");
+                result = plx_fail(message, PLX_ERR_TIMEOUT, "no picture came in time");
             else
                 pthread_cond_timedwait(&feed->reader, &feed->lock, &deadline);
         }

@@ -26,15 +26,15 @@ void plx_feed_destroy(struct plx_feed *feed);
 
 /* What a source that is fed so begins with. MAKE fills its feed, in the feed's thread: it calls plx_feed_begin, fills, and
  * plx_feed_publish, again and again, and returns when begin gives PLX_FEED_STOPPED or when there is no more. Its result, with a
- * sentence in WHY, is what the reader gets after the last picture. */
+ * sentence in MESSAGE, is what the reader gets after the last picture. */
 struct plx_fed_source {
     struct plx_source base;
     struct plx_feed *feed;
-    int (*make)(struct plx_fed_source *self, struct plx_why *why);
+    int (*make)(struct plx_fed_source *self, struct plx_error_message *message);
 };
 
 /* The ops of such sources; SOURCE is a struct plx_fed_source. Stop ends the thread and forgets what was not read. */
-int plx_fed_start(struct plx_source *source, struct plx_why *why);
+int plx_fed_start(struct plx_source *source, struct plx_error_message *message);
 void plx_fed_stop(struct plx_source *source);
 int plx_fed_next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture);
 void plx_fed_release(struct plx_source *source, struct plx_capture *capture);

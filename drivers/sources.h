@@ -61,18 +61,18 @@ struct plx_v4l2_options {
 #define PLX_SOURCE_MIN_PAIRS 5
 
 /* Buffers come from STAGES' alloc, so that a backend reads them in place; STAGES must outlive the source. Errors, each with a
- * sentence in WHY: NOMEM, RANGE; for replay also NOT_FOUND, FORMAT, IO, PERMISSION, UNSUPPORTED. */
+ * sentence in MESSAGE: NOMEM, RANGE; for replay also NOT_FOUND, FORMAT, IO, PERMISSION, UNSUPPORTED. */
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
-                      struct plx_why *why);
+                      struct plx_error_message *message);
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
-                         struct plx_why *why);
+                         struct plx_error_message *message);
 
 /* OPTIONS' texts must outlive the source. Cameras are opened and asked, and only a start sets anything, so that making a source
  * disturbs no other one of the same cameras. A camera that is not there, or that another process has to itself, is looked for,
  * as one that went away; `rate_hz` is the wished-for one until then. From the start on whatever a camera refuses is told as if
  * it had gone, and tried again for ever. Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
-                    struct plx_why *why);
+                    struct plx_error_message *message);
 
 /* The calibration that a source knows by itself (synthetic: always; replay: from calib.txt in its directory). NOT_FOUND. */
 static inline int plx_source_calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)

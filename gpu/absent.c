@@ -5,17 +5,17 @@
 #include <parallax/error.h>
 
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
-                          struct plx_why *why)
+                          struct plx_error_message *message)
 {
     (void)memory;
-    return plx_gpu_create(limits, ret_stages, why);
+    return plx_gpu_create(limits, ret_stages, message);
 }
 
-int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
+int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message)
 {
     (void)limits;
     (void)ret_stages;
-    return plx_fail(why, PLX_ERR_UNSUPPORTED, "this program was built without a GPU backend");
+    return plx_fail(message, PLX_ERR_UNSUPPORTED, "this program was built without a GPU backend");
 }
 
 /* Nobody has stages of this backend to call the rest with. */

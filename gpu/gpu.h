@@ -13,13 +13,13 @@ extern "C" {
  * Creates the backend on the current CUDA device, with its streams and all of its scratch memory. Stages run one after the
  * other on a stream of its own and are complete after ops->finish; a CUDA call that fails gives LOST or NOMEM there or earlier,
  * and stages->why names it. Errors: UNSUPPORTED (built without CUDA, no driver, no device, a device of another architecture),
- * NOMEM, RANGE; WHY says which. Destroy with (*ret)->ops->destroy.
+ * NOMEM, RANGE; MESSAGE says which. Destroy with (*ret)->ops->destroy.
  */
-int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why);
+int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message);
 
 /* The same with shared memory of the kind MEMORY, which UNSUPPORTED says where the device has not got it. */
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
-                          struct plx_why *why);
+                          struct plx_error_message *message);
 
 /*
  * How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.

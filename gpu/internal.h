@@ -93,7 +93,7 @@ int plx_gpu_copy(struct plx_stages *self, void *dst, const void *src, size_t byt
 
 /* memory_policy.c: what WANTED comes to on DEVICE; UNSUPPORTED with the reason. */
 int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDeviceProp *device, enum plx_gpu_memory *ret_memory,
-                          struct plx_why *why);
+                          struct plx_error_message *message);
 
 /* lanes.c. Join: lane 0 waits for the others, and calls go there again. Destroy accepts what a create that failed has left. */
 int plx_gpu_lanes_create(struct plx_gpu *gpu);

@@ -36,17 +36,18 @@ static void pack_row(enum plx_format format, int width, const uint8_t *grey, uin
 }
 
 /* A picture's upper left corner into IMAGE. */
-static int read_picture(const struct stand_kind *kind, enum plx_eye eye, const struct plx_image *image, struct plx_why *why)
+static int read_picture(const struct stand_kind *kind, enum plx_eye eye, const struct plx_image *image,
+                        struct plx_error_message *message)
 {
     struct plx_image picture;
     char path[4096];
 
     snprintf(path, sizeof path, "%s/%s.pgm", kind->pictures, eye == PLX_LEFT ? "left" : "right");
-    int result = plx_pgm_read(path, &picture, why);
+    int result = plx_pgm_read(path, &picture, message);
     if (result < 0)
         return result;
     if (picture.width < image->width || picture.height < image->height || picture.type != PLX_U8)
-        result = plx_fail(why, PLX_ERR_RANGE, "%s: too small, or not of 8 bits", path);
+        result = plx_fail(message, PLX_ERR_RANGE, "%s: too small, or not of 8 bits", path);
     for (int y = 0; y < image->height && result == 0; y++)
         memcpy(plx_row(image, y), plx_row(&picture, y), (size_t)image->width);
     free(picture.data);
@@ -76,7 +77,7 @@ static int pack(struct stand *stand, const struct stand_kind *kind, const struct
     return 0;
 }
 
-static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct plx_why *why)
+static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct plx_error_message *message)
 {
     const size_t bytes = (size_t)kind->width * (size_t)kind->height;
     const struct plx_image grey = {malloc(bytes), kind->width, kind->height, (size_t)kind->width, PLX_U8};
@@ -88,7 +89,7 @@ static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct
         const int pair = i / PLX_EYES;
         const enum plx_eye eye = (enum plx_eye)(i % PLX_EYES);
         if (kind->pictures)
-            result = read_picture(kind, eye, &grey, why);
+            result = read_picture(kind, eye, &grey, message);
         else
             result = plx_scene_render(&scene, (double)pair * (double)PERIOD_NS / 1e9, (uint32_t)pair, eye, 10000, 1, &grey);
         if (result == 0)
@@ -103,7 +104,8 @@ struct plx_limits stand_limits(const struct stand_kind *kind)
     return (struct plx_limits){kind->width, kind->height, kind->params.match.disparities, 0};
 }
 
-int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration, struct plx_why *why)
+int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration,
+                      struct plx_error_message *message)
 {
     struct plx_scene scene;
 
@@ -116,22 +118,23 @@ int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibrati
         ret_calibration->camera[eye].k[0] = -0.05;
     }
     ret_calibration->rectified = false;
-    return plx_calibration_rectify(ret_calibration, 0, why);
+    return plx_calibration_rectify(ret_calibration, 0, message);
 }
 
-int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand, struct plx_why *why)
+int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand,
+               struct plx_error_message *message)
 {
     struct plx_stereo_calibration calibration;
     struct plx_plane plane[PLX_PLANE_COUNT];
     struct stand stand = {.stages = stages, .bytes = plx_pipeline_layout(&kind->params, kind->width, kind->height, plane)};
     void *frame = NULL;
 
-    why->text[0] = '\0';
-    int result = draw_pairs(&stand, kind, why);
+    message->text[0] = '\0';
+    int result = draw_pairs(&stand, kind, message);
     if (result == 0)
-        result = stand_calibration(kind, &calibration, why);
+        result = stand_calibration(kind, &calibration, message);
     if (result == 0)
-        result = plx_pipeline_create(stages, &kind->params, &calibration, &stand.pipeline, why);
+        result = plx_pipeline_create(stages, &kind->params, &calibration, &stand.pipeline, message);
     if (result == 0)
         result = stages->ops->alloc(stages, stand.bytes, &frame);
     stand.frame = frame;
@@ -139,8 +142,8 @@ int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct 
         *ret_stand = stand;
         return 0;
     }
-    if (why->text[0] == '\0')
-        plx_fail(why, result, "%s. %s", plx_strerror(result), stages->why.text);
+    if (message->text[0] == '\0')
+        plx_fail(message, result, "%s. %s", plx_strerror(result), stages->message.text);
     stand_close(&stand);
     return result;
 }

@@ -28,11 +28,13 @@ struct stand {
 struct plx_limits stand_limits(const struct stand_kind *kind);
 
 /* The calibration that its pictures are taken to have. Returns 0, or a negative plx_error with the reason. */
-int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration, struct plx_why *why);
+int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration,
+                      struct plx_error_message *message);
 
 /* Renders the pairs (100 ms apart, seed 1) and creates the pipeline on STAGES, which RET_STAND destroys from now on. Returns 0;
  * or a negative plx_error with the reason, and everything is closed, STAGES too. */
-int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand, struct plx_why *why);
+int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand,
+               struct plx_error_message *message);
 void stand_close(struct stand *stand);
 
 /* Pair NUMBER through the pipeline into stand->frame, whose stage times are then cleared. Returns what the pipeline returned.

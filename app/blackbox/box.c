@@ -32,10 +32,10 @@ struct plx_box {
     struct plx_box_header header;
 };
 
-static int refuse(struct plx_why *why, const char *path, const char *what)
+static int refuse(struct plx_error_message *message, const char *path, const char *what)
 {
     const int error = errno;
-    return plx_fail(why, plx_file_error(error), "black box in %s: cannot %s: %s", path, what, strerror(error));
+    return plx_fail(message, plx_file_error(error), "black box in %s: cannot %s: %s", path, what, strerror(error));
 }
 
 /* --- the file ------------------------------------------------------------------------------------------------------- */
@@ -117,29 +117,29 @@ static void put_aside(struct plx_box *box)
 }
 
 /* POSIX locks are the process's own: an engine that outlives its supervisor for a moment does not hold it. */
-static int open_live(struct plx_box *box, struct plx_why *why)
+static int open_live(struct plx_box *box, struct plx_error_message *message)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
     box->file = openat(box->directory, PLX_BOX_LIVE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (box->file < 0)
-        return refuse(why, box->path, "open " PLX_BOX_LIVE);
+        return refuse(message, box->path, "open " PLX_BOX_LIVE);
     if (fcntl(box->file, F_SETLK, &lock) < 0)
-        return plx_fail(why, PLX_ERR_BUSY,
+        return plx_fail(message, PLX_ERR_BUSY,
                         "black box in %s: another parallaxd writes it; give this one a blackbox.directory of its own",
                         box->path);
     return 0;
 }
 
 /* Every block exists from now on: a full disk is an error now, not one in the middle of a fault. */
-static int fill_live(struct plx_box *box, struct plx_why *why)
+static int fill_live(struct plx_box *box, struct plx_error_message *message)
 {
     if (ftruncate(box->file, 0) < 0 || fchmod(box->file, 0640) < 0)
-        return refuse(why, box->path, "empty " PLX_BOX_LIVE);
+        return refuse(message, box->path, "empty " PLX_BOX_LIVE);
     errno = posix_fallocate(box->file, 0, PLX_BOX_BYTES);
     if (errno == 0 && write_header(box))
         return 0;
-    const int result = refuse(why, box->path, "make a file of 4 MiB");
+    const int result = refuse(message, box->path, "make a file of 4 MiB");
     unlinkat(box->directory, PLX_BOX_LIVE, 0);
     return result;
 }
@@ -162,13 +162,13 @@ static struct plx_box_header describe(const char *program)
     return header;
 }
 
-int plx_box_create(const char *directory, const char *program, struct plx_box **ret_box, struct plx_why *why)
+int plx_box_create(const char *directory, const char *program, struct plx_box **ret_box, struct plx_error_message *message)
 {
     struct plx_box *box = calloc(1, sizeof *box);
     int result;
 
     if (!box)
-        return plx_fail(why, PLX_ERR_NOMEM, "black box: out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "black box: out of memory");
     snprintf(box->path, sizeof box->path, "%s", directory);
     box->header = describe(program);
     box->file = -1;
@@ -177,14 +177,14 @@ int plx_box_create(const char *directory, const char *program, struct plx_box **
         box->directory = -1; /* errno says why */
     else
         box->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    result = box->directory < 0 ? refuse(why, directory, "open the directory") : open_live(box, why);
+    result = box->directory < 0 ? refuse(message, directory, "open the directory") : open_live(box, message);
     if (result == 0) {
         put_aside(box);
         close(box->file); /* and the lock; the name may be a new file's now */
-        result = open_live(box, why);
+        result = open_live(box, message);
     }
     if (result == 0)
-        result = fill_live(box, why);
+        result = fill_live(box, message);
     if (result < 0) {
         plx_box_leave(box);
         return result;
@@ -228,7 +228,7 @@ static bool put(struct plx_box *box, const void *data, size_t bytes)
 }
 
 int plx_box_append(struct plx_box *box, enum plx_box_kind kind, struct plx_box_part head, struct plx_box_part body,
-                   struct plx_why *why)
+                   struct plx_error_message *message)
 {
     static unsigned char memory[sizeof(struct plx_box_record) + PLX_BOX_MAX_PAYLOAD];
     struct plx_box_record record = {.magic = PLX_BOX_RECORD_MAGIC, .kind = kind, .time_ns = plx_now_ns()};
@@ -251,7 +251,7 @@ int plx_box_append(struct plx_box *box, enum plx_box_kind kind, struct plx_box_p
     if (put(box, memory, whole))
         return 0;
     box->broken = true;
-    return refuse(why, box->path, "write");
+    return refuse(message, box->path, "write");
 }
 
 /* --- copies --------------------------------------------------------------------------------------------------------- */
@@ -269,17 +269,17 @@ static bool copy(int from, int to)
     return fsync(to) == 0;
 }
 
-int plx_box_save(struct plx_box *box, const char *reason, struct plx_why *why)
+int plx_box_save(struct plx_box *box, const char *reason, struct plx_error_message *message)
 {
     char name[NAME_BYTES];
     const int to = openat(box->directory, "saving", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
     int result = 0;
 
     if (to < 0)
-        return refuse(why, box->path, "put it aside");
+        return refuse(message, box->path, "put it aside");
     name_copy(box->file, reason, name);
     if (fchmod(to, 0640) < 0 || !copy(box->file, to) || renameat(box->directory, "saving", box->directory, name) < 0) {
-        result = refuse(why, box->path, "put it aside");
+        result = refuse(message, box->path, "put it aside");
         unlinkat(box->directory, "saving", 0);
     }
     close(to);

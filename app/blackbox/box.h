@@ -7,7 +7,7 @@
 #define PLX_APP_BLACKBOX_BOX_H
 
 #include "app/blackbox/format.h"
-#include "core/why.h"
+#include "core/error_message.h"
 
 #define PLX_BOX_SAVED 8 /* that are kept */
 
@@ -16,7 +16,7 @@ struct plx_box;
 /* Makes DIRECTORY unless it is there (its parent must be), puts aside what a supervisor left that did not end in order, and
  * begins a new box of its full size, mode 0640. Errors with a sentence: NOT_FOUND, PERMISSION, IO, NOMEM; BUSY: another process
  * writes there. */
-int plx_box_create(const char *directory, const char *program, struct plx_box **ret_box, struct plx_why *why);
+int plx_box_create(const char *directory, const char *program, struct plx_box **ret_box, struct plx_error_message *message);
 
 /* An end in order: nothing has to be put aside at the next start. NULL is fine. */
 void plx_box_destroy(struct plx_box *box);
@@ -31,10 +31,10 @@ struct plx_box_part {
     size_t bytes;
 };
 int plx_box_append(struct plx_box *box, enum plx_box_kind kind, struct plx_box_part head, struct plx_box_part body,
-                   struct plx_why *why);
+                   struct plx_error_message *message);
 
 /* Copies the box to a file of its own, named after the time and REASON (letters and hyphens), and removes the oldest beyond
  * PLX_BOX_SAVED. May take as long as the disk does: for a process of its own, while the box is being written. */
-int plx_box_save(struct plx_box *box, const char *reason, struct plx_why *why);
+int plx_box_save(struct plx_box *box, const char *reason, struct plx_error_message *message);
 
 #endif

@@ -81,38 +81,39 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static int check_header(const void *file, size_t size, struct plx_box_header *ret_header, struct plx_why *why)
+static int check_header(const void *file, size_t size, struct plx_box_header *ret_header, struct plx_error_message *message)
 {
     if (size < PLX_BOX_HEADER_BYTES)
-        return plx_fail(why, PLX_ERR_FORMAT, "no black box: it has %zu bytes; expected %u", size, PLX_BOX_BYTES);
+        return plx_fail(message, PLX_ERR_FORMAT, "no black box: it has %zu bytes; expected %u", size, PLX_BOX_BYTES);
     memcpy(ret_header, file, sizeof *ret_header);
     if (memcmp(ret_header->magic, PLX_BOX_MAGIC, sizeof ret_header->magic) != 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "no black box: it begins with other bytes");
+        return plx_fail(message, PLX_ERR_FORMAT, "no black box: it begins with other bytes");
     if (ret_header->version != PLX_BOX_VERSION || ret_header->ring_bytes != PLX_BOX_RING_BYTES)
-        return plx_fail(why, PLX_ERR_FORMAT, "a black box of version %u; expected %u: read it with the program that wrote it",
-                        ret_header->version, PLX_BOX_VERSION);
+        return plx_fail(message, PLX_ERR_FORMAT,
+                        "a black box of version %u; expected %u: read it with the program that wrote it", ret_header->version,
+                        PLX_BOX_VERSION);
     if (ret_header->sum != plx_box_header_sum(ret_header))
-        return plx_fail(why, PLX_ERR_FORMAT, "a black box whose header is damaged");
+        return plx_fail(message, PLX_ERR_FORMAT, "a black box whose header is damaged");
     ret_header->program[sizeof ret_header->program - 1] = '\0';
     plx_clean_text(ret_header->program);
     return 0;
 }
 
-int plx_box_parse(const void *file, size_t size, struct plx_box_content *ret_content, struct plx_why *why)
+int plx_box_parse(const void *file, size_t size, struct plx_box_content *ret_content, struct plx_error_message *message)
 {
     struct plx_box_content content = {0};
     size_t bytes;
-    int result = check_header(file, size, &content.header, why);
+    int result = check_header(file, size, &content.header, message);
 
     if (result < 0)
         return result;
     if (unroll(file, size, &content.memory, &bytes) < 0)
-        return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     content.count = find_all(content.memory, bytes, NULL);
     content.entry = calloc((size_t)content.count + 1, sizeof *content.entry);
     if (!content.entry) {
         free(content.memory);
-        return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     }
     find_all(content.memory, bytes, content.entry);
     qsort(content.entry, (size_t)content.count, sizeof *content.entry, by_number);
@@ -120,18 +121,18 @@ int plx_box_parse(const void *file, size_t size, struct plx_box_content *ret_con
     return 0;
 }
 
-int plx_box_read(const char *path, struct plx_box_content *ret_content, struct plx_why *why)
+int plx_box_read(const char *path, struct plx_box_content *ret_content, struct plx_error_message *message)
 {
-    struct plx_why what;
+    struct plx_error_message what;
     char *file;
     size_t size;
 
-    int result = plx_file_read(path, PLX_BOX_BYTES, &file, &size, why);
+    int result = plx_file_read(path, PLX_BOX_BYTES, &file, &size, message);
     if (result < 0)
         return result;
     result = plx_box_parse(file, size, ret_content, &what);
     free(file);
-    return result < 0 ? plx_fail(why, result, "%s: %s", path, what.text) : 0;
+    return result < 0 ? plx_fail(message, result, "%s: %s", path, what.text) : 0;
 }
 
 void plx_box_free(struct plx_box_content *content)

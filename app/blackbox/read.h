@@ -4,7 +4,7 @@
 #define PLX_APP_BLACKBOX_READ_H
 
 #include "app/blackbox/format.h"
-#include "core/why.h"
+#include "core/error_message.h"
 
 /* One record. DATA has BYTES and belongs to the reading; nothing but its sum was checked. */
 struct plx_box_entry {
@@ -21,10 +21,10 @@ struct plx_box_content {
 };
 
 /* Of a file's SIZE bytes at FILE, which may be fewer than once were. FORMAT: no black box, or its header is damaged. NOMEM. */
-int plx_box_parse(const void *file, size_t size, struct plx_box_content *ret_content, struct plx_why *why);
+int plx_box_parse(const void *file, size_t size, struct plx_box_content *ret_content, struct plx_error_message *message);
 
 /* The same of a file. NOT_FOUND, PERMISSION, IO too. */
-int plx_box_read(const char *path, struct plx_box_content *ret_content, struct plx_why *why);
+int plx_box_read(const char *path, struct plx_box_content *ret_content, struct plx_error_message *message);
 
 void plx_box_free(struct plx_box_content *content);
 

@@ -20,28 +20,28 @@ static uint16_t kitti_value(uint16_t disparity, int min_disparity)
     return disparity == PLX_DISPARITY_INVALID || value < 1 || value > UINT16_MAX ? 0 : (uint16_t)value;
 }
 
-int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why)
+int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message)
 {
     size_t width = (size_t)disparity->width;
     uint16_t *values = malloc(width * (size_t)disparity->height * sizeof *values);
     if (!values)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     for (int y = 0; y < disparity->height; y++) {
         const uint16_t *row = plx_row(disparity, y);
         for (size_t x = 0; x < width; x++)
             values[(size_t)y * width + x] = kitti_value(row[x], min_disparity);
     }
     const struct plx_image image = {values, disparity->width, disparity->height, width * sizeof *values, PLX_U16};
-    int result = plx_png_write(path, &image, why);
+    int result = plx_png_write(path, &image, message);
     free(values);
     return result;
 }
 
 /* P. Debevec's format, with the conventions of the Middlebury stereo benchmark. */
-int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why)
+int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message)
 {
     FILE *file;
-    int result = plx_file_create(path, &file, why);
+    int result = plx_file_create(path, &file, message);
     if (result < 0)
         return result;
     fprintf(file, "Pf\n%d %d\n-1.0\n", disparity->width, disparity->height);
@@ -52,7 +52,7 @@ int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_
             fwrite(&value, sizeof value, 1, file);
         }
     }
-    return plx_file_commit(path, file, 0, why);
+    return plx_file_commit(path, file, 0, message);
 }
 
 /* Writes each point in raster order and returns how many there are; OUT NULL only counts. */
@@ -78,10 +78,10 @@ static unsigned long write_points(FILE *out, const struct plx_view *view)
 }
 
 /* G. Turk's format. */
-int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why *why)
+int plx_export_ply(const char *path, const struct plx_view *view, struct plx_error_message *message)
 {
     FILE *file;
-    int result = plx_file_create(path, &file, why);
+    int result = plx_file_create(path, &file, message);
     if (result < 0)
         return result;
     fprintf(file,
@@ -90,7 +90,7 @@ int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why
             "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n",
             write_points(NULL, view));
     write_points(file, view);
-    return plx_file_commit(path, file, 0, why);
+    return plx_file_commit(path, file, 0, message);
 }
 
 struct plx_view plx_export_view(const struct plx_frame *frame)
@@ -107,26 +107,26 @@ struct plx_view plx_export_view(const struct plx_frame *frame)
     return view;
 }
 
-int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_why *why)
+int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_error_message *message)
 {
     const struct plx_image image = {drawing->pixel, 3 * drawing->width, drawing->height, 3 * (size_t)drawing->width, PLX_U8};
-    return plx_png_write_rgb(path, &image, why);
+    return plx_png_write_rgb(path, &image, message);
 }
 
-int plx_make_directories(const char *path, struct plx_why *why)
+int plx_make_directories(const char *path, struct plx_error_message *message)
 {
     char partial[PATH_MAX];
     if (strlen(path) >= sizeof partial)
-        return plx_fail(why, PLX_ERR_IO, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
+        return plx_fail(message, PLX_ERR_IO, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
     for (const char *end = path; *end;) {
         end += strspn(end, "/");
         end += strcspn(end, "/");
         snprintf(partial, sizeof partial, "%.*s", (int)(end - path), path);
         if (mkdir(partial, 0777) < 0 && errno != EEXIST)
-            return plx_file_fail(partial, why);
+            return plx_file_fail(partial, message);
     }
     struct stat status;
     if (stat(path, &status) < 0)
-        return plx_file_fail(path, why);
-    return S_ISDIR(status.st_mode) ? 0 : plx_fail(why, PLX_ERR_IO, "%s: is a file; expected a directory", path);
+        return plx_file_fail(path, message);
+    return S_ISDIR(status.st_mode) ? 0 : plx_fail(message, PLX_ERR_IO, "%s: is a file; expected a directory", path);
 }

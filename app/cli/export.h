@@ -12,25 +12,25 @@
 #include <parallax/client.h>
 
 #include "app/cli/draw.h"
+#include "core/error_message.h"
 #include "core/image.h"
-#include "core/why.h"
 
 /* 16-bit PNG, pixels x 256, 0 = invalid. Disparities outside of it (0 and below, 256 px and above) become invalid. */
-int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why);
+int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message);
 
 /* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */
-int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_why *why);
+int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message);
 
 /* Binary little-endian PLY: x, y, z in metres (right, down, forward) and the grey value as red, green, blue, for each pixel
  * whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same size. */
-int plx_export_ply(const char *path, const struct plx_view *view, struct plx_why *why);
+int plx_export_ply(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
 /* A view of FRAME in this process, for the functions of libparallax that take a view. */
 struct plx_view plx_export_view(const struct plx_frame *frame);
 
-int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_why *why);
+int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_error_message *message);
 
 /* Creates directory PATH and its missing parents. */
-int plx_make_directories(const char *path, struct plx_why *why);
+int plx_make_directories(const char *path, struct plx_error_message *message);
 
 #endif

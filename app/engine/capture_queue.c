@@ -73,7 +73,7 @@ static void take_news(struct plx_capture_queue *intake, uint32_t health)
     const uint32_t lost = health & CAMERAS_LOST;
 
     if (lost & ~intake->away)
-        plx_log(LOG_WARNING, "camera lost, looking for it: %s", intake->source->why.text);
+        plx_log(LOG_WARNING, "camera lost, looking for it: %s", intake->source->message.text);
     intake->away |= lost;
     intake->health |= health & ~CAMERAS_LOST;
 }

@@ -149,8 +149,8 @@ static int process_pair(struct engine *engine)
     if (result < 0) {
         plx_ring_abandon(engine->region);
         engine->gpu_lost = engine->on_gpu;
-        const char *why = engine->setup.stages->why.text;
-        return plx_fail(&engine->setup.source->why, result, "the pipeline: %s", *why ? why : plx_strerror(result));
+        const char *message = engine->setup.stages->message.text;
+        return plx_fail(&engine->setup.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
     describe(engine, frame, taken_ns);
@@ -190,7 +190,7 @@ static int work(struct engine *engine)
             waiting.health = plx_capture_queue_silent_eyes(&engine->intake) | engine->intake.health | engine->intake.away;
             waiting.away = engine->intake.away != 0;
             waiting.due_in_ns = engine->setup.source->due_ns - plx_now_ns();
-            waiting.why = engine->intake.away ? engine->setup.source->why : (struct plx_why){""};
+            waiting.message = engine->intake.away ? engine->setup.source->message : (struct plx_error_message){""};
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }
         plx_capture_queue_release(&engine->intake);
@@ -205,7 +205,7 @@ static int say_why(const struct engine *engine, int error)
                                 .exit_code = plx_exit_code(error),
                                 .gpu_lost = engine->gpu_lost,
                                 .transient = plx_setup_is_transient(engine->config, !engine->gpu_lost, error),
-                                .why = engine->setup.source->why};
+                                .message = engine->setup.source->message};
 
     if (error == PLX_ERR_END)
         report.kind = PLX_REPORT_END;
@@ -221,7 +221,7 @@ static int share_slots(struct engine *engine, uint32_t frame_bytes)
     size_t bytes;
 
     if (engine->setup.frame_bytes != frame_bytes)
-        return plx_fail(&engine->setup.source->why, PLX_ERR_RANGE,
+        return plx_fail(&engine->setup.source->message, PLX_ERR_RANGE,
                         "frames have %u bytes, and shared memory was made for %u: the source has changed; reload or restart",
                         engine->setup.frame_bytes, frame_bytes);
     void *frames = plx_region_frames(engine->region, &bytes);
@@ -230,9 +230,10 @@ static int share_slots(struct engine *engine, uint32_t frame_bytes)
     if (result == 0)
         engine->shared_slots = frames;
     else if (stages->ops->copy)
-        plx_log(LOG_NOTICE, "frames reach shared memory by way of the driver's own: %s", stages->why.text);
+        plx_log(LOG_NOTICE, "frames reach shared memory by way of the driver's own: %s", stages->message.text);
     else
-        return plx_fail(&engine->setup.source->why, result, "the backend cannot write to shared memory: %s", stages->why.text);
+        return plx_fail(&engine->setup.source->message, result, "the backend cannot write to shared memory: %s",
+                        stages->message.text);
     return 0;
 }
 
@@ -270,7 +271,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     int result = share_slots(&engine, plan->frame_bytes);
     plx_startup_lock_memory(); /* all that a frame needs is allocated, the ring among it */
     if (result == 0)
-        result = source->ops->start(source, &source->why);
+        result = source->ops->start(source, &source->message);
     plx_capture_queue_start(&engine.intake);
     if (result == 0)
         result = work(&engine);

@@ -11,24 +11,24 @@
 #include "app/engine/setup.h"
 #include "app/exit.h"
 
-static struct plx_report failure(const struct plx_config *config, int error, const struct plx_why *why)
+static struct plx_report failure(const struct plx_config *config, int error, const struct plx_error_message *message)
 {
     return (struct plx_report){
         .kind = PLX_REPORT_FAILED,
         .error = error,
         .exit_code = plx_exit_code(error),
         .transient = plx_setup_is_transient(config, false, error),
-        .why = *why,
+        .message = *message,
     };
 }
 
 /* Makes a ring for frames of FRAME_BYTES, and gives it back. */
-static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_why *why)
+static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_error_message *message)
 {
     const struct plx_region_options options = {.slots = config->publish.slots, .frame_bytes = frame_bytes};
     struct plx_shared_region *region;
 
-    const int result = plx_region_create(&options, &region, why);
+    const int result = plx_region_create(&options, &region, message);
     if (result == 0)
         plx_region_destroy(region);
     return result;
@@ -50,15 +50,15 @@ int plx_engine_probe(const struct plx_config *config, uint32_t ring_bytes, int r
 {
     struct plx_setup setup;
     struct plx_report report;
-    struct plx_why why;
+    struct plx_error_message message;
 
     offer_to_be_killed();
     if (plx_setup_open(&setup, config, NULL, &report) == 0) {
         report =
             (struct plx_report){.kind = PLX_REPORT_PLAN, .frame_bytes = setup.frame_bytes, .calibration = setup.calibration};
-        const int result = setup.frame_bytes == ring_bytes ? 0 : try_ring(config, setup.frame_bytes, &why);
+        const int result = setup.frame_bytes == ring_bytes ? 0 : try_ring(config, setup.frame_bytes, &message);
         if (result < 0)
-            report = failure(config, result, &why);
+            report = failure(config, result, &message);
         plx_setup_close(&setup);
     }
     plx_report_send_last(report_fd, &report);
@@ -71,7 +71,7 @@ int plx_engine_probe_gpu(int report_fd)
     struct plx_report report = {.kind = PLX_REPORT_PLAN};
     struct plx_stages *stages;
 
-    const int result = plx_backend_open(PLX_BACKEND_GPU, PLX_GPU_MEMORY_AUTO, &small, &stages, NULL, &report.why);
+    const int result = plx_backend_open(PLX_BACKEND_GPU, PLX_GPU_MEMORY_AUTO, &small, &stages, NULL, &report.message);
     if (result == 0) {
         stages->ops->destroy(stages);
     } else {

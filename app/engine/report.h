@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "core/calibration.h"
+#include "core/error_message.h"
 #include "core/exposure.h"
-#include "core/why.h"
 
 enum plx_report_kind {
     PLX_REPORT_PLAN = 1, /* of a probe: everything opens, frames will have frame_bytes, calibration is the one to use */
@@ -35,7 +35,7 @@ struct plx_report {
     int32_t error;     /* a plx_error */
     bool transient;    /* FAILED: may mend itself: a camera, a device, memory, a permission */
     int32_t exit_code; /* enum plx_exit, should the service end with this */
-    struct plx_why why;
+    struct plx_error_message message;
     struct plx_stereo_calibration calibration; /* PLAN */
 };
 

@@ -27,7 +27,7 @@ static uint32_t tell_change(struct plx_sensors *sensors, uint32_t before, uint32
     if (flag == 0 || atomic_load_explicit(&sensors->told, memory_order_acquire))
         return before;
     if (now & flag)
-        sensors->news = is_memory ? sensors->machine.memory.why : sensors->machine.heat.why;
+        sensors->news = is_memory ? sensors->machine.memory.message : sensors->machine.heat.message;
     else
         plx_fail(&sensors->news, 0, "no longer %s", is_memory ? "short of memory" : "too hot or throttled");
     atomic_store_explicit(&sensors->told, true, memory_order_release); /* with the sentence */

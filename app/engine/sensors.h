@@ -16,8 +16,8 @@ struct plx_sensors {
     struct plx_heartbeats *heartbeats;
     _Atomic(uint32_t) health; /* what the last reading found */
     atomic_bool stop;
-    atomic_bool told;    /* news is for the other side to log; else it is the thread's */
-    struct plx_why news; /* what began or ended */
+    atomic_bool told;              /* news is for the other side to log; else it is the thread's */
+    struct plx_error_message news; /* what began or ended */
     bool started;
     pthread_t thread;
 };

@@ -19,17 +19,17 @@
 
 #define LEAST_DISPARITIES 64 /* that a backend is made for, where none are asked for */
 
-static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     struct plx_synthetic_options options = {
         .rate_hz = config->source.rate_hz, .exposure_delay = EXPOSURE_DELAY, .gain_delay = GAIN_DELAY};
 
     plx_scene_demo(config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
     options.scene.noise = config->source.noise;
-    return plx_synthetic_create(setup->memory, &options, &setup->source, why);
+    return plx_synthetic_create(setup->memory, &options, &setup->source, message);
 }
 
-static int open_replay(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_replay(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     static const enum plx_pace pace[] = {
         [PLX_REPLAY_RECORDED] = PLX_PACE_RECORDED,
@@ -43,10 +43,10 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
         .loop = config->source.loop,
         .calibrated = setup->calibrated,
     };
-    return plx_replay_create(setup->memory, &options, &setup->source, why);
+    return plx_replay_create(setup->memory, &options, &setup->source, message);
 }
 
-static int open_cameras(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_cameras(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_v4l2_options options = {
         .camera = {config->source.camera[PLX_LEFT], config->source.camera[PLX_RIGHT]},
@@ -75,24 +75,24 @@ static int open_cameras(struct plx_setup *setup, const struct plx_config *config
                 .restore = config->source.restore_controls,
             },
     };
-    return plx_v4l2_create(setup->memory, &options, &setup->source, why);
+    return plx_v4l2_create(setup->memory, &options, &setup->source, message);
 }
 
-static int open_source(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_source(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     switch (config->source.kind) {
     case PLX_SOURCE_SYNTHETIC:
-        return open_synthetic(setup, config, why);
+        return open_synthetic(setup, config, message);
     case PLX_SOURCE_REPLAY:
-        return open_replay(setup, config, why);
+        return open_replay(setup, config, message);
     case PLX_SOURCE_V4L2:
-        return open_cameras(setup, config, why);
+        return open_cameras(setup, config, message);
     }
     return PLX_ERR_ARG;
 }
 
 /* Leaves all zeros where there is none, which makes frames raw. A file that is named and is not there is an error. */
-static int read_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int read_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_source *source = setup->source;
     const struct plx_calibration_options options = {
@@ -105,17 +105,17 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
     if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
         return 0;
     if (config->calibration[0] != '\0')
-        return plx_calibration_read(config->calibration, &options, &setup->calibration, why);
+        return plx_calibration_read(config->calibration, &options, &setup->calibration, message);
     int result = plx_source_calibration(setup->source, &setup->calibration);
     if (result == PLX_ERR_NOT_FOUND)
         return 0;
-    return result < 0 ? result : plx_calibration_check(&setup->calibration, why);
+    return result < 0 ? result : plx_calibration_check(&setup->calibration, message);
 }
 
-static int open_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_source *source = setup->source;
-    int result = setup->calibrated ? 0 : read_calibration(setup, config, why);
+    int result = setup->calibrated ? 0 : read_calibration(setup, config, message);
 
     setup->calibrated = result == 0;
     if (result < 0 || !plx_calibration_exists(&setup->calibration))
@@ -123,8 +123,9 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         const struct plx_camera *camera = &setup->calibration.camera[eye];
         if (camera->width != source->width || camera->height != source->height)
-            result = plx_fail(why, PLX_ERR_RANGE, "the calibration is for pictures of %d x %d pixels, the source gives %d x %d",
-                              camera->width, camera->height, source->width, source->height);
+            result =
+                plx_fail(message, PLX_ERR_RANGE, "the calibration is for pictures of %d x %d pixels, the source gives %d x %d",
+                         camera->width, camera->height, source->width, source->height);
     }
     return result;
 }
@@ -132,24 +133,24 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
 /* What `parallax tune` measured, where it holds; else the GPU's backend goes on choosing by itself. */
 static void choose_launch(struct plx_setup *setup, const struct plx_match *match, int width, int height)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_gpu_plan plan;
     int choice;
 
     if (strcmp(setup->stages->ops->name, "gpu") != 0)
         return;
     const struct plx_tune_conditions what = {plx_gpu_device(setup->stages), width, height, match};
-    int result = plx_tune_load(PLX_TUNE_FILE, &what, &choice, &why);
+    int result = plx_tune_load(PLX_TUNE_FILE, &what, &choice, &message);
     if (result == 0)
         plx_gpu_set_schedule(setup->stages, choice);
     else if (result != PLX_ERR_NOT_FOUND)
-        plx_fail(&setup->tune_note, result, "ignored: %s", why.text);
+        plx_fail(&setup->tune_note, result, "ignored: %s", message.text);
     plx_gpu_plan(setup->stages, width, height, match, &plan);
     setup->launch = (uint32_t)plan.choice + 1 + (result == 0 ? 1u << 16 : 0);
 }
 
 static int open_stages(struct plx_setup *setup, const struct plx_config *config, int width, int height, int disparities,
-                       struct plx_why *why)
+                       struct plx_error_message *message)
 {
     const struct plx_limits limits = {
         .width = width > setup->source->width ? width : setup->source->width,
@@ -158,20 +159,20 @@ static int open_stages(struct plx_setup *setup, const struct plx_config *config,
         .threads = config->threads,
     };
     const int result =
-        plx_backend_open(config->backend, config->gpu_memory, &limits, &setup->stages, &setup->backend_note, why);
+        plx_backend_open(config->backend, config->gpu_memory, &limits, &setup->stages, &setup->backend_note, message);
     if (result == 0)
         choose_launch(setup, &config->pipeline.match, width, height);
     return result;
 }
 
-static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const int width = setup->source->width, height = setup->source->height;
     struct plx_plane plane[PLX_PLANE_COUNT];
 
-    int result = open_stages(setup, config, width, height, LEAST_DISPARITIES, why);
+    int result = open_stages(setup, config, width, height, LEAST_DISPARITIES, message);
     if (result == 0)
-        result = plx_pipeline_create_raw(setup->stages, width, height, &setup->pipeline, why);
+        result = plx_pipeline_create_raw(setup->stages, width, height, &setup->pipeline, message);
     if (result == 0)
         setup->frame_bytes = plx_pipeline_layout_raw(width, height, plane);
     plx_fail(&setup->raw_note, 0, "%s",
@@ -182,42 +183,42 @@ static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *c
     return result;
 }
 
-static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_stereo_calibration *calibration = &setup->calibration;
     const int width = calibration->rectified_width, height = calibration->rectified_height;
     struct plx_plane plane[PLX_PLANE_COUNT];
 
     if (!plx_calibration_exists(calibration))
-        return open_raw_pipeline(setup, config, why);
-    int result = plx_pipeline_params_check(&config->pipeline, width, height, why);
+        return open_raw_pipeline(setup, config, message);
+    int result = plx_pipeline_params_check(&config->pipeline, width, height, message);
     if (result == 0)
-        result = open_stages(setup, config, width, height, config->pipeline.match.disparities, why);
+        result = open_stages(setup, config, width, height, config->pipeline.match.disparities, message);
     if (result == 0)
-        result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, why);
+        result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, message);
     if (result == 0)
         setup->frame_bytes = plx_pipeline_layout(&config->pipeline, width, height, plane);
     return result;
 }
 
-static int open_exposure(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_exposure(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
-    return plx_exposure_create(&config->exposure, &setup->exposure, why);
+    return plx_exposure_create(&config->exposure, &setup->exposure, message);
 }
 
 /* First of all: every thread that is made later, of the backend and of the cameras, inherits both. */
-static int open_processors(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_processors(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
-    int result = config->engine.cpus[0] != '\0' ? plx_realtime_choose_cpus(config->engine.cpus, why) : 0;
+    int result = config->engine.cpus[0] != '\0' ? plx_realtime_choose_cpus(config->engine.cpus, message) : 0;
     if (result == 0 && config->engine.sched_fifo > 0)
         plx_realtime_set_fifo(config->engine.sched_fifo, &setup->fifo_note);
     return result;
 }
 
-static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why)
+static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = LEAST_DISPARITIES, .threads = 1};
-    return plx_backend_open(config->backend, config->gpu_memory, &nothing, &setup->memory, NULL, why);
+    return plx_backend_open(config->backend, config->gpu_memory, &nothing, &setup->memory, NULL, message);
 }
 
 /* A calibration is part of the configuration, whatever is wrong with it; only a missing file is a missing file. */
@@ -245,13 +246,13 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, con
                    struct plx_report *ret_report)
 {
     static const struct {
-        int (*open)(struct plx_setup *setup, const struct plx_config *config, struct plx_why *why);
+        int (*open)(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message);
         int (*exit_code)(int error);
     } steps[] = {
         {open_processors, plx_exit_code},          {open_memory, plx_exit_code},   {open_source, plx_exit_code},
         {open_calibration, calibration_exit_code}, {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
     };
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     memset(setup, 0, sizeof *setup);
     if (known)
@@ -259,10 +260,10 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, con
     setup->calibrated = known != NULL;
     setup->patient = known != NULL;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        int result = steps[i].open(setup, config, &why);
+        int result = steps[i].open(setup, config, &message);
         if (result < 0) {
             *ret_report = (struct plx_report){
-                .kind = PLX_REPORT_FAILED, .error = result, .exit_code = steps[i].exit_code(result), .why = why};
+                .kind = PLX_REPORT_FAILED, .error = result, .exit_code = steps[i].exit_code(result), .message = message};
             ret_report->transient = plx_setup_is_transient(config, steps[i].open == open_source, result);
             ret_report->gpu_lost = steps[i].open == open_pipeline && config->backend == PLX_BACKEND_GPU;
             plx_setup_close(setup);

@@ -14,11 +14,11 @@ struct plx_setup {
     struct plx_stereo_calibration calibration; /* all zeros: none, and frames are raw */
     bool calibrated;                           /* that is known */
     struct plx_stages *stages;                 /* backend that works, made for that size */
-    struct plx_why backend_note;               /* why that is the CPU where the configuration left the choice */
+    struct plx_error_message backend_note;     /* why that is the CPU where the configuration left the choice */
     uint32_t launch;                           /* as plx_launch */
-    struct plx_why tune_note;                  /* why what `parallax tune` measured is not used, if there is such a file */
-    struct plx_why fifo_note;                  /* why engine.sched_fifo is not in force */
-    struct plx_why raw_note;                   /* why frames are raw, if they are, and what to do */
+    struct plx_error_message tune_note;        /* why what `parallax tune` measured is not used, if there is such a file */
+    struct plx_error_message fifo_note;        /* why engine.sched_fifo is not in force */
+    struct plx_error_message raw_note;         /* why frames are raw, if they are, and what to do */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;
     struct plx_exposure *exposure;

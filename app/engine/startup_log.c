@@ -10,7 +10,7 @@ static void report_line(void *context, int level, const char *line)
     const int *report_fd = context;
     struct plx_report report = {.kind = PLX_REPORT_LOG, .error = level};
 
-    plx_fail(&report.why, 0, "%s", line);
+    plx_fail(&report.message, 0, "%s", line);
     plx_report_send(*report_fd, &report);
 }
 
@@ -24,9 +24,9 @@ void plx_startup_log_setup(const struct plx_setup *setup, int report_fd)
     const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
     struct plx_report note = {.kind = PLX_REPORT_NOTE};
 
-    plx_fail(&note.why, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
-    if (note.why.text[0] != '\0') {
-        plx_log(LOG_NOTICE, "%s", note.why.text);
+    plx_fail(&note.message, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
+    if (note.message.text[0] != '\0') {
+        plx_log(LOG_NOTICE, "%s", note.message.text);
         plx_report_send(report_fd, &note);
     }
     if (setup->fifo_note.text[0] != '\0')
@@ -37,8 +37,8 @@ void plx_startup_log_setup(const struct plx_setup *setup, int report_fd)
 
 void plx_startup_lock_memory(void)
 {
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (plx_realtime_lock_memory(&why) < 0)
-        plx_log(LOG_NOTICE, "%s", why.text);
+    if (plx_realtime_lock_memory(&message) < 0)
+        plx_log(LOG_NOTICE, "%s", message.text);
 }

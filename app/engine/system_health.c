@@ -111,7 +111,7 @@ static bool is_pressed(struct plx_system_health *machine, const char *file, bool
     const bool before = machine->memory.hold > 0;
     const bool pressed = some >= (before ? SOME_UNTIL : SOME_FROM) || full >= (before ? FULL_UNTIL : FULL_FROM);
     if (pressed && !before)
-        plx_fail(&machine->memory.why, 0,
+        plx_fail(&machine->memory.message, 0,
                  "short of memory: in the last 10 s some processes waited for it %.0f %% of the time, all %.0f %%", some, full);
     return pressed;
 }
@@ -130,7 +130,8 @@ static bool has_little(struct plx_system_health *machine)
     const double share = 100.0 * (double)available / (double)total;
     const bool before = machine->memory.hold > 0, little = share < (before ? AVAILABLE_UNTIL : AVAILABLE_FROM);
     if (little && !before)
-        plx_fail(&machine->memory.why, 0, "short of memory: %llu of %llu MiB are available", available / 1024, total / 1024);
+        plx_fail(&machine->memory.message, 0, "short of memory: %llu of %llu MiB are available", available / 1024,
+                 total / 1024);
     return little;
 }
 
@@ -162,8 +163,8 @@ static bool is_hot(struct plx_system_health *machine, const char *zone)
     const bool before = machine->heat.hold > 0;
     const bool hot = lowest > 0 && temperature >= lowest - (before ? COOLED_MC : 0);
     if (hot && !before && read_word(type, "%s/type", zone))
-        plx_fail(&machine->heat.why, 0, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down", type,
-                 (double)temperature / 1000, (double)lowest / 1000);
+        plx_fail(&machine->heat.message, 0, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down",
+                 type, (double)temperature / 1000, (double)lowest / 1000);
     return hot;
 }
 
@@ -179,7 +180,7 @@ static bool is_throttled(struct plx_system_health *machine, const char *device)
     for (size_t i = 0; i < sizeof slows / sizeof *slows; i++)
         if (strstr(type, slows[i])) {
             if (machine->heat.hold == 0)
-                plx_fail(&machine->heat.why, 0, "clocks are throttled: cooling device %s is at level %lld", type, level);
+                plx_fail(&machine->heat.message, 0, "clocks are throttled: cooling device %s is at level %lld", type, level);
             return true;
         }
     return false;
@@ -205,7 +206,8 @@ static bool has_been_throttled(struct plx_system_health *machine)
     }
     const bool more = counters == machine->counters && sum > machine->throttled;
     if (more && machine->heat.hold == 0)
-        plx_fail(&machine->heat.why, 0, "clocks were throttled %" PRIu64 " times in the last second", sum - machine->throttled);
+        plx_fail(&machine->heat.message, 0, "clocks were throttled %" PRIu64 " times in the last second",
+                 sum - machine->throttled);
     machine->throttled = sum;
     machine->counters = counters;
     return more;

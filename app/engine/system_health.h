@@ -8,14 +8,14 @@
 
 #include <stdint.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 #define PLX_SYSTEM_HEALTH_HOLD 10 /* readings without a cause until a flag is taken back */
 
 /* Of one flag. */
 struct plx_system_fault {
-    int hold;           /* readings for which it still stands; 0 = it does not */
-    struct plx_why why; /* what was read when it began */
+    int hold;                         /* readings for which it still stands; 0 = it does not */
+    struct plx_error_message message; /* what was read when it began */
 };
 
 struct plx_system_health {

@@ -45,40 +45,40 @@ static struct plx_region_header layout(const struct plx_region_options *options)
     return header;
 }
 
-static int refuse(struct plx_why *why, const char *what, uint64_t bytes)
+static int refuse(struct plx_error_message *message, const char *what, uint64_t bytes)
 {
     int error = errno;
     int code = error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    return plx_fail(why, code, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what, strerror(error),
-                    code == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
+    return plx_fail(message, code, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what,
+                    strerror(error), code == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
 }
 
 /* Every page exists before the first frame: a full machine is an error now, not a SIGBUS later. */
-static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct plx_why *why)
+static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct plx_error_message *message)
 {
     int code;
     void *memory = MAP_FAILED;
     int fd = memfd_create("parallax", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return refuse(why, "create a memfd", bytes);
+        return refuse(message, "create a memfd", bytes);
 
     /* 0600: a memfd is born 0777, and then a client could reopen its read-only descriptor for writing through /proc. */
     if (fchmod(fd, 0600) || ftruncate(fd, (off_t)bytes)) {
-        code = refuse(why, "set mode and size", bytes);
+        code = refuse(message, "set mode and size", bytes);
         goto fail;
     }
     if (fallocate(fd, 0, 0, (off_t)bytes)) {
-        code = refuse(why, "allocate it", bytes);
+        code = refuse(message, "allocate it", bytes);
         goto fail;
     }
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (memory == MAP_FAILED) {
-        code = refuse(why, "map it", bytes);
+        code = refuse(message, "map it", bytes);
         goto fail;
     }
     /* After the mapping, for FUTURE_WRITE forbids every later writable one, ours as well. */
     if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)) {
-        code = refuse(why, "seal it", bytes);
+        code = refuse(message, "seal it", bytes);
         goto fail;
     }
     *ret_fd = fd;
@@ -92,25 +92,26 @@ fail:
     return code;
 }
 
-int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region, struct plx_why *why)
+int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region,
+                      struct plx_error_message *message)
 {
     if (options->slots < (int)PLX_REGION_MIN_SLOTS || options->slots > (int)PLX_REGION_MAX_SLOTS)
-        return plx_fail(why, PLX_ERR_RANGE, "shared memory: %d slots; expected %u to %u", options->slots, PLX_REGION_MIN_SLOTS,
-                        PLX_REGION_MAX_SLOTS);
+        return plx_fail(message, PLX_ERR_RANGE, "shared memory: %d slots; expected %u to %u", options->slots,
+                        PLX_REGION_MIN_SLOTS, PLX_REGION_MAX_SLOTS);
     if (options->frame_bytes < sizeof(struct plx_frame))
-        return plx_fail(why, PLX_ERR_RANGE, "shared memory: frames of %u bytes; expected at least %zu", options->frame_bytes,
-                        sizeof(struct plx_frame));
+        return plx_fail(message, PLX_ERR_RANGE, "shared memory: frames of %u bytes; expected at least %zu",
+                        options->frame_bytes, sizeof(struct plx_frame));
     struct plx_region_header header = layout(options);
     if (header.region_bytes > PTRDIFF_MAX)
-        return plx_fail(why, PLX_ERR_NOMEM, "shared memory: %llu bytes are more than this machine can map",
+        return plx_fail(message, PLX_ERR_NOMEM, "shared memory: %llu bytes are more than this machine can map",
                         (unsigned long long)header.region_bytes);
 
     struct plx_shared_region *region = calloc(1, sizeof *region);
     if (!region)
-        return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     int fd = -1;
     void *memory = NULL;
-    int code = make_memory(header.region_bytes, &fd, &memory, why);
+    int code = make_memory(header.region_bytes, &fd, &memory, message);
     if (code)
         goto fail_alloc;
 
@@ -118,7 +119,7 @@ int plx_region_create(const struct plx_region_options *options, struct plx_share
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     region->client_fd = open(path, O_RDONLY | O_CLOEXEC);
     if (region->client_fd < 0) {
-        code = refuse(why, "reopen it read-only (is /proc mounted?)", header.region_bytes);
+        code = refuse(message, "reopen it read-only (is /proc mounted?)", header.region_bytes);
         goto fail_memory;
     }
     close(fd); /* the mapping stays */
@@ -261,5 +262,5 @@ void plx_region_set_reason(struct plx_shared_region *region, const char *text)
     /* Relaxed, in any order: readers know by the sum whether they have seen all of it. */
     for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
         atomic_store_explicit(&region->header->reason[i], word[i], memory_order_relaxed);
-    atomic_store_explicit(&region->header->reason_sum, plx_reason_sum(word), memory_order_relaxed);
+    atomic_store_explicit(&region->header->reason_sum, plx_reason_checksum(word), memory_order_relaxed);
 }

@@ -13,7 +13,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 /* Not struct plx_region: that is a region of the picture (core/region.h). */
 struct plx_shared_region;
@@ -26,7 +26,8 @@ struct plx_region_options {
 
 /* Creates the memfd, mode 0600, fully allocated, mapped writable here (and in every process forked from here), then sealed
  * SHRINK | GROW | FUTURE_WRITE | SEAL. State STARTING. *ret_region is the caller's. Errors: NOMEM, IO, RANGE. */
-int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region, struct plx_why *why);
+int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region,
+                      struct plx_error_message *message);
 /* Unmaps it here; clients and forked processes keep theirs. NULL is fine. */
 void plx_region_destroy(struct plx_shared_region *region);
 

@@ -37,11 +37,11 @@ static bool next_pair(struct plx_source *source, struct plx_pairing *pairing, st
     while (!paired.paired) {
         const int result = source->ops->next(source, deadline, &capture);
         if (result < 0) {
-            if (is_in_use(source->why.text))
-                check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", source->why.text);
+            if (is_in_use(source->message.text))
+                check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", source->message.text);
             else
                 check_fail(outcome, "no pair in %d s: %s. %s", (int)(PATIENCE_NS / PLX_NS_PER_S), plx_strerror(result),
-                           source->why.text);
+                           source->message.text);
             return false;
         }
         if (plx_pairing_push(pairing, &capture, &paired) < 0) {
@@ -74,12 +74,12 @@ static void stop(struct plx_source *source, struct plx_pairing *pairing)
 
 static bool start(struct plx_source *source, struct check_outcome *outcome)
 {
-    struct plx_why why = {""};
-    const int result = source->ops->start(source, &why);
+    struct plx_error_message message = {""};
+    const int result = source->ops->start(source, &message);
     if (result == PLX_ERR_BUSY)
-        check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", why.text);
+        check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", message.text);
     else if (result < 0)
-        check_fail(outcome, "cannot start: %s", why.text[0] ? why.text : plx_strerror(result));
+        check_fail(outcome, "cannot start: %s", message.text[0] ? message.text : plx_strerror(result));
     return result == 0;
 }
 
@@ -211,15 +211,15 @@ static bool open_cameras(const struct check_options *options, struct plx_config 
                          struct check_outcome *ret)
 {
     struct plx_report report = {0};
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     if (access(options->config_path, F_OK) != 0) {
         check_skip(ret, "no configuration %s, so no cameras", options->config_path);
         return false;
     }
-    int result = plx_config_load(options->config_path, config, &why);
+    int result = plx_config_load(options->config_path, config, &message);
     if (result < 0) {
-        check_fail(ret, "%s", why.text);
+        check_fail(ret, "%s", message.text);
         return false;
     }
     if (config->source.kind != PLX_SOURCE_V4L2) {
@@ -228,7 +228,7 @@ static bool open_cameras(const struct check_options *options, struct plx_config 
     }
     result = plx_setup_open(setup, config, NULL, &report);
     if (result < 0)
-        check_fail(ret, "%s", report.why.text[0] ? report.why.text : plx_strerror(result));
+        check_fail(ret, "%s", report.message.text[0] ? report.message.text : plx_strerror(result));
     return result == 0;
 }
 

@@ -32,7 +32,7 @@ static void conclude(struct check_outcome *outcome, enum check_verdict verdict, 
     if (outcome->verdict == CHECK_FAILED)
         return;
     outcome->verdict = verdict;
-    vsnprintf(outcome->why, sizeof outcome->why, format, args);
+    vsnprintf(outcome->message, sizeof outcome->message, format, args);
 }
 
 void check_fail(struct check_outcome *outcome, const char *format, ...)
@@ -75,13 +75,14 @@ void check_note(struct check_outcome *outcome, const char *format, ...)
 bool check_backend(enum plx_backend_kind kind, const struct plx_limits *limits, struct plx_stages **ret_stages,
                    struct check_outcome *outcome)
 {
-    struct plx_why why = {""};
-    const int result = kind == PLX_BACKEND_GPU ? plx_gpu_create(limits, ret_stages, &why) : plx_cpu_create(limits, ret_stages);
+    struct plx_error_message message = {""};
+    const int result =
+        kind == PLX_BACKEND_GPU ? plx_gpu_create(limits, ret_stages, &message) : plx_cpu_create(limits, ret_stages);
 
     if (result == PLX_ERR_UNSUPPORTED && kind == PLX_BACKEND_GPU)
-        check_skip(outcome, "no GPU: %s", why.text);
+        check_skip(outcome, "no GPU: %s", message.text);
     else if (result < 0)
-        check_fail(outcome, "no backend: %s. %s", plx_strerror(result), why.text);
+        check_fail(outcome, "no backend: %s. %s", plx_strerror(result), message.text);
     return result == 0;
 }
 

@@ -19,8 +19,8 @@ enum check_verdict {
 /* Plain data without pointers: a check runs in a process of its own and leaves it in shared memory. */
 struct check_outcome {
     enum check_verdict verdict;
-    char why[256];   /* of a failure, skip or doubt: one sentence */
-    char note[2048]; /* what was measured, lines that end with \n */
+    char message[256]; /* of a failure, skip or doubt: one sentence */
+    char note[2048];   /* what was measured, lines that end with \n */
 };
 
 struct check_options {

@@ -83,7 +83,7 @@ void check_latency(const struct check_options *options, struct check_outcome *re
     const struct plx_clients_options clients_options = {.socket_path = path, .group = "", .max_clients = 1};
     struct plx_shared_region *region = NULL;
     struct plx_clients *clients = NULL;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     if (seen == MAP_FAILED || !mkdtemp(directory)) {
         check_fail(ret, "no memory, or no directory in /tmp");
@@ -91,9 +91,9 @@ void check_latency(const struct check_options *options, struct check_outcome *re
     }
     snprintf(path, sizeof path, "%s/socket", directory);
     snprintf(lock, sizeof lock, "%s.lock", path);
-    if (plx_region_create(&region_options, &region, &why) < 0 ||
-        plx_clients_create(&clients_options, region, &clients, &why) < 0) {
-        check_fail(ret, "%s", why.text);
+    if (plx_region_create(&region_options, &region, &message) < 0 ||
+        plx_clients_create(&clients_options, region, &clients, &message) < 0) {
+        check_fail(ret, "%s", message.text);
     } else {
         const pid_t reader = fork();
         if (reader == 0)

@@ -19,7 +19,7 @@ void report_tap(FILE *file, int number, const struct check_result *result)
         [CHECK_DOUBTED] = "not ok %d - %s # TODO %s\n",
     };
     const struct check_outcome *outcome = &result->outcome;
-    fprintf(file, line[outcome->verdict], number, result->name, outcome->why);
+    fprintf(file, line[outcome->verdict], number, result->name, outcome->message);
     for (const char *note = outcome->note; *note;) {
         const int length = (int)strcspn(note, "\n");
         fprintf(file, "#   %.*s\n", length, note);
@@ -65,9 +65,9 @@ static void test_case(FILE *file, const struct check_result *result)
     escape(file, result->name);
     fprintf(file, "\" time=\"%.3f\">\n", result->seconds);
     if (result->outcome.verdict == CHECK_FAILED)
-        element(file, "failure", result->outcome.why);
+        element(file, "failure", result->outcome.message);
     else if (result->outcome.verdict != CHECK_PASSED)
-        element(file, "skipped", result->outcome.why);
+        element(file, "skipped", result->outcome.message);
     fputs("    <system-out>", file);
     escape(file, result->outcome.note);
     fputs("</system-out>\n  </testcase>\n", file);

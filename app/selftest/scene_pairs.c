@@ -9,13 +9,13 @@ bool scene_pairs_open(enum plx_backend_kind kind, int width, int height, const s
     const struct stand_kind stand_kind = {width, height, PLX_FORMAT_GREY, false, *params, NULL};
     const struct plx_limits limits = stand_limits(&stand_kind);
     struct plx_stages *stages;
-    struct plx_why why;
+    struct plx_error_message message;
 
     if (!check_backend(kind, &limits, &stages, outcome))
         return false;
-    if (stand_open(stages, &stand_kind, ret, &why) == 0)
+    if (stand_open(stages, &stand_kind, ret, &message) == 0)
         return true;
-    check_fail(outcome, "no pipeline: %s", why.text);
+    check_fail(outcome, "no pipeline: %s", message.text);
     return false;
 }
 
@@ -23,6 +23,6 @@ bool scene_pairs_run(struct stand *stand, int number, struct check_outcome *outc
 {
     const int result = stand_run(stand, number);
     if (result < 0)
-        check_fail(outcome, "frame %d: %s. %s", number, plx_strerror(result), stand->stages->why.text);
+        check_fail(outcome, "frame %d: %s. %s", number, plx_strerror(result), stand->stages->message.text);
     return result == 0;
 }

@@ -72,7 +72,7 @@ static bool finish(struct stand *stand, const char *what)
     try(stand, stand->stages->ops->finish(stand->stages));
     if (stand->error < 0)
         check_fail(stand->outcome, "%s, %d x %d: %s. %s", what, stand->width, stand->height, plx_strerror(stand->error),
-                   stand->stages->why.text);
+                   stand->stages->message.text);
     return stand->error == 0;
 }
 

@@ -23,12 +23,12 @@
 
 static void append(struct plx_blackbox *blackbox, enum plx_box_kind kind, struct plx_box_part head, struct plx_box_part body)
 {
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (!blackbox->box || plx_box_append(blackbox->box, kind, head, body, &why) == 0)
+    if (!blackbox->box || plx_box_append(blackbox->box, kind, head, body, &message) == 0)
         return;
     plx_log_copy(NULL, NULL);
-    plx_log(LOG_WARNING, "%s; frames go on, the box does not, until the service is restarted", why.text);
+    plx_log(LOG_WARNING, "%s; frames go on, the box does not, until the service is restarted", message.text);
 }
 
 static void copy_line(void *context, int level, const char *line)
@@ -59,7 +59,7 @@ void plx_blackbox_leave(struct plx_blackbox *blackbox)
 
 void plx_blackbox_close(struct plx_blackbox *blackbox)
 {
-    struct plx_why why;
+    struct plx_error_message message;
     int status;
 
     plx_log_copy(NULL, NULL);
@@ -68,8 +68,8 @@ void plx_blackbox_close(struct plx_blackbox *blackbox)
     plx_child_signal(&blackbox->copier, SIGKILL);
     plx_child_finish(&blackbox->copier);
     if (blackbox->box && blackbox->saving && blackbox->picture_ns > 0 &&
-        plx_box_save(blackbox->box, blackbox->saving, &why) < 0)
-        plx_log(LOG_WARNING, "%s", why.text);
+        plx_box_save(blackbox->box, blackbox->saving, &message) < 0)
+        plx_log(LOG_WARNING, "%s", message.text);
     plx_box_destroy(blackbox->box);
     blackbox->box = NULL;
 }
@@ -154,14 +154,14 @@ static int write_copy(void *argument, int report_fd)
 {
     struct plx_supervisor *supervisor = argument;
     struct plx_box *box = supervisor->blackbox.box;
-    struct plx_why why;
+    struct plx_error_message message;
 
     (void)report_fd;
     supervisor->blackbox.box = NULL; /* it is needed yet */
     plx_supervisor_leave(supervisor);
-    if (plx_box_save(box, supervisor->blackbox.saving, &why) == 0)
+    if (plx_box_save(box, supervisor->blackbox.saving, &message) == 0)
         return 0;
-    plx_log(LOG_WARNING, "%s", why.text);
+    plx_log(LOG_WARNING, "%s", message.text);
     return 1;
 }
 

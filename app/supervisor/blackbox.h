@@ -12,16 +12,16 @@
 
 /* Zeroed, with copier PLX_CHILD_NONE: there is none. */
 struct plx_blackbox {
-    struct plx_box *box;       /* NULL: none */
-    struct plx_why note;       /* why there is none, until it is told */
-    int64_t picture_ns;        /* when the last picture was taken, */
-    int64_t beat_ns;           /* and the last heartbeats */
-    struct plx_box_state told; /* last recorded */
-    struct plx_why reason;     /* likewise */
-    struct plx_child copier;   /* writes a copy */
-    const char *saving;        /* why a copy is due; NULL: none is */
-    int64_t save_ns;           /* when it is to be made */
-    int64_t saved_ns;          /* when the last one was */
+    struct plx_box *box;             /* NULL: none */
+    struct plx_error_message note;   /* why there is none, until it is told */
+    int64_t picture_ns;              /* when the last picture was taken, */
+    int64_t beat_ns;                 /* and the last heartbeats */
+    struct plx_box_state told;       /* last recorded */
+    struct plx_error_message reason; /* likewise */
+    struct plx_child copier;         /* writes a copy */
+    const char *saving;              /* why a copy is due; NULL: none is */
+    int64_t save_ns;                 /* when it is to be made */
+    int64_t saved_ns;                /* when the last one was */
 };
 
 /* DIRECTORY "": none is wanted. Where none can be had the service goes on without, and says so by plx_blackbox_tell_note. */

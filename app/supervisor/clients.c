@@ -79,27 +79,27 @@ static int watch(struct plx_clients *clients, int fd, uint64_t about)
     return epoll_ctl(clients->epoll, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN, .data.u64 = about});
 }
 
-static int start_events(struct plx_clients *clients, struct plx_why *why)
+static int start_events(struct plx_clients *clients, struct plx_error_message *message)
 {
     clients->epoll = epoll_create1(EPOLL_CLOEXEC);
     clients->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
     if (clients->epoll < 0 || clients->timer < 0 || clients->spare < 0 || watch(clients, clients->listener.socket, LISTENER) ||
         watch(clients, clients->timer, TIMER))
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
                         strerror(errno));
     return 0;
 }
 
 int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
-                       struct plx_clients **ret_clients, struct plx_why *why)
+                       struct plx_clients **ret_clients, struct plx_error_message *message)
 {
     if (options->max_clients < 1)
-        return plx_fail(why, PLX_ERR_RANGE, "%d clients at most; expected at least 1", options->max_clients);
+        return plx_fail(message, PLX_ERR_RANGE, "%d clients at most; expected at least 1", options->max_clients);
 
     struct plx_clients *clients = calloc(1, sizeof *clients + (size_t)options->max_clients * sizeof clients->client[0]);
     if (!clients)
-        return plx_fail(why, PLX_ERR_NOMEM, "out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     clients->region = region;
     clients->capacity = options->max_clients;
     clients->note = options->note;
@@ -109,8 +109,8 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     for (int i = 0; i < clients->capacity; i++)
         clients->client[i].fd = -1;
 
-    int code = plx_listener_open(options->socket_path, options->group, &clients->listener, why);
-    if (!code && (code = start_events(clients, why)))
+    int code = plx_listener_open(options->socket_path, options->group, &clients->listener, message);
+    if (!code && (code = start_events(clients, message)))
         plx_listener_remove(&clients->listener);
     if (code) {
         plx_clients_leave(clients);
@@ -299,16 +299,16 @@ void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *reg
             drop(clients, &clients->client[i]);
 }
 
-int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_why *why)
+int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_error_message *message)
 {
     accept_some(clients); /* who called the old one is not to be lost with it */
-    int code = plx_listener_mend(&clients->listener, unreachable, why);
+    int code = plx_listener_mend(&clients->listener, unreachable, message);
     if (code <= 0)
         return code;
     close_if_open(clients->spare); /* the last copy of the old one, which so leaves the set */
     clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
     if (watch(clients, clients->listener.socket, LISTENER))
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
                         strerror(errno));
     return code;
 }

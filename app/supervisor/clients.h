@@ -25,7 +25,7 @@ struct plx_clients_options {
 /* Binds and listens; mode 0660. BUSY if another daemon serves this path (a lock on SOCKET_PATH.lock tells; a stale socket is
  * replaced), PERMISSION, NOT_FOUND (directory, group), RANGE (path too long), NOMEM, IO. REGION must outlive it. */
 int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
-                       struct plx_clients **ret_clients, struct plx_why *why);
+                       struct plx_clients **ret_clients, struct plx_error_message *message);
 /* Closes every client and removes the socket; NULL is fine. */
 void plx_clients_destroy(struct plx_clients *clients);
 /* For a process forked from the supervisor, first thing: closes its copies of the descriptors and frees, without a word to the
@@ -37,7 +37,7 @@ void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *reg
 
 /* Looks whether the socket is still reached by its path, or makes it anew if it is UNREACHABLE; clients that are attached stay
  * so. As plx_listener_mend. */
-int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_why *why);
+int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_error_message *message);
 
 int plx_clients_fd(const struct plx_clients *clients); /* an epoll descriptor: poll it for reading */
 void plx_clients_handle(struct plx_clients *clients);  /* accepts, answers, drops; never blocks */

@@ -25,12 +25,12 @@ bool plx_death_is_permanent(const struct plx_supervisor *supervisor)
             error == PLX_ERR_PERMISSION);
 }
 
-struct plx_why plx_death_describe(const struct plx_supervisor *supervisor, int status)
+struct plx_error_message plx_death_describe(const struct plx_supervisor *supervisor, int status)
 {
-    struct plx_why sentence;
+    struct plx_error_message sentence;
 
     if (supervisor->last_words.kind == PLX_REPORT_FAILED)
-        plx_fail(&sentence, 0, "engine failed: %s", supervisor->last_words.why.text);
+        plx_fail(&sentence, 0, "engine failed: %s", supervisor->last_words.message.text);
     else if (WIFSIGNALED(status))
         plx_fail(&sentence, 0, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
                  WTERMSIG(status) == SIGKILL && !supervisor->engine_killed ? ": by somebody, or for lack of memory" : "");
@@ -39,7 +39,7 @@ struct plx_why plx_death_describe(const struct plx_supervisor *supervisor, int s
     return sentence;
 }
 
-void plx_death_meet(struct plx_supervisor *supervisor, int status, const struct plx_why *sentence)
+void plx_death_meet(struct plx_supervisor *supervisor, int status, const struct plx_error_message *sentence)
 {
     const struct plx_report *words = &supervisor->last_words;
     const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;

@@ -13,7 +13,7 @@
 
 #define LOCK_PATH (sizeof((struct sockaddr_un *)NULL)->sun_path + 8)
 
-static int fail_errno(struct plx_why *why, const char *what, const char *path)
+static int fail_errno(struct plx_error_message *message, const char *what, const char *path)
 {
     int error = errno, code = PLX_ERR_IO;
     if (error == EACCES || error == EPERM || error == EROFS)
@@ -22,7 +22,7 @@ static int fail_errno(struct plx_why *why, const char *what, const char *path)
         code = PLX_ERR_NOT_FOUND;
     else if (error == ENOMEM || error == EMFILE || error == ENFILE)
         code = PLX_ERR_NOMEM;
-    return plx_fail(why, code, "%s: cannot %s: %s", path, what, strerror(error));
+    return plx_fail(message, code, "%s: cannot %s: %s", path, what, strerror(error));
 }
 
 /* The file at PATH is the one that FD has open. */
@@ -38,40 +38,40 @@ static void lock_path(const struct plx_listener *listener, char path[LOCK_PATH])
     snprintf(path, LOCK_PATH, "%s.lock", listener->address.sun_path);
 }
 
-static int fail_busy(const char *path, pid_t pid, struct plx_why *why)
+static int fail_busy(const char *path, pid_t pid, struct plx_error_message *message)
 {
-    return plx_fail(why, PLX_ERR_BUSY, "%s: another daemon (pid %d) serves this socket; stop it, or choose another path", path,
-                    (int)pid);
+    return plx_fail(message, PLX_ERR_BUSY, "%s: another daemon (pid %d) serves this socket; stop it, or choose another path",
+                    path, (int)pid);
 }
 
 /* A POSIX lock: it belongs to this process alone, not to the engines forked from it, and ends with the process. Returns its
  * descriptor. */
-static int take_lock(const struct plx_listener *listener, struct plx_why *why)
+static int take_lock(const struct plx_listener *listener, struct plx_error_message *message)
 {
     char path[LOCK_PATH];
     lock_path(listener, path);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return fail_errno(why, "open the lock file (does its directory exist, may this user write there?)", path);
+        return fail_errno(message, "open the lock file (does its directory exist, may this user write there?)", path);
 
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int code = 0;
     if (fcntl(fd, F_SETLK, &lock) == 0) {
         if (is_at(path, fd))
             return fd;
-        code = plx_fail(why, PLX_ERR_IO, "%s: was removed by somebody just now; start again", path);
+        code = plx_fail(message, PLX_ERR_IO, "%s: was removed by somebody just now; start again", path);
     } else if (errno != EACCES && errno != EAGAIN) {
-        code = fail_errno(why, "lock it", path);
+        code = fail_errno(message, "lock it", path);
     } else {
         if (fcntl(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
             lock.l_pid = 0;
-        code = fail_busy(listener->address.sun_path, lock.l_pid, why);
+        code = fail_busy(listener->address.sun_path, lock.l_pid, message);
     }
     close(fd);
     return code;
 }
 
-static int find_group(const char *path, const char *name, gid_t *ret_group, struct plx_why *why)
+static int find_group(const char *path, const char *name, gid_t *ret_group, struct plx_error_message *message)
 {
     *ret_group = (gid_t)-1;
     if (!name || !name[0])
@@ -79,7 +79,7 @@ static int find_group(const char *path, const char *name, gid_t *ret_group, stru
     errno = 0;
     const struct group *group = getgrnam(name);
     if (!group)
-        return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: there is no group \"%s\"; create it, or name another one", path, name);
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: there is no group \"%s\"; create it, or name another one", path, name);
     *ret_group = group->gr_gid;
     return 0;
 }
@@ -102,7 +102,7 @@ static bool is_served(const struct plx_listener *listener, pid_t *ret_pid)
 }
 
 /* Clears the way for bind: of a stale socket, for we hold the lock. */
-static int remove_stale(const struct plx_listener *listener, struct plx_why *why)
+static int remove_stale(const struct plx_listener *listener, struct plx_error_message *message)
 {
     const char *path = listener->address.sun_path;
     struct stat status;
@@ -110,31 +110,31 @@ static int remove_stale(const struct plx_listener *listener, struct plx_why *why
     if (lstat(path, &status))
         return 0;
     if (!S_ISSOCK(status.st_mode))
-        return plx_fail(why, PLX_ERR_IO, "%s: exists and is not a socket; remove it, or choose another path", path);
+        return plx_fail(message, PLX_ERR_IO, "%s: exists and is not a socket; remove it, or choose another path", path);
     if (is_served(listener, &pid))
-        return fail_busy(path, pid, why);
-    return unlink(path) && errno != ENOENT ? fail_errno(why, "remove the stale socket", path) : 0;
+        return fail_busy(path, pid, message);
+    return unlink(path) && errno != ENOENT ? fail_errno(message, "remove the stale socket", path) : 0;
 }
 
 /* Sets socket, device and inode of LISTENER. */
-static int start_listening(struct plx_listener *listener, struct plx_why *why)
+static int start_listening(struct plx_listener *listener, struct plx_error_message *message)
 {
     const char *path = listener->address.sun_path;
     struct stat status = {0};
-    int code = remove_stale(listener, why);
+    int code = remove_stale(listener, message);
     if (code)
         return code;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return fail_errno(why, "make a socket", path);
+        return fail_errno(message, "make a socket", path);
     /* Born 0600, so that nobody slips in before group and mode are as they should be. */
     if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)&listener->address, sizeof listener->address)) {
-        code = fail_errno(why, "bind the socket", path);
+        code = fail_errno(message, "bind the socket", path);
     } else if (listener->group != (gid_t)-1 && chown(path, (uid_t)-1, listener->group)) {
-        code = fail_errno(why, "give it to its group", path);
+        code = fail_errno(message, "give it to its group", path);
         unlink(path);
     } else if (chmod(path, 0660) || listen(fd, SOMAXCONN) || lstat(path, &status)) {
-        code = fail_errno(why, "listen on the socket", path);
+        code = fail_errno(message, "listen on the socket", path);
         unlink(path);
     }
     if (code) {
@@ -147,19 +147,19 @@ static int start_listening(struct plx_listener *listener, struct plx_why *why)
     return 0;
 }
 
-int plx_listener_open(const char *path, const char *group, struct plx_listener *ret_listener, struct plx_why *why)
+int plx_listener_open(const char *path, const char *group, struct plx_listener *ret_listener, struct plx_error_message *message)
 {
     struct plx_listener listener = {.address.sun_family = AF_UNIX, .lock = -1, .socket = -1};
     size_t length = strlen(path);
     if (length == 0 || length >= sizeof listener.address.sun_path)
-        return plx_fail(why, PLX_ERR_RANGE, "socket path \"%s\": %zu characters; expected 1 to %zu", path, length,
+        return plx_fail(message, PLX_ERR_RANGE, "socket path \"%s\": %zu characters; expected 1 to %zu", path, length,
                         sizeof listener.address.sun_path - 1);
     memcpy(listener.address.sun_path, path, length);
-    int code = listener.lock = take_lock(&listener, why);
+    int code = listener.lock = take_lock(&listener, message);
     if (code >= 0)
-        code = find_group(path, group, &listener.group, why);
+        code = find_group(path, group, &listener.group, message);
     if (code >= 0)
-        code = start_listening(&listener, why);
+        code = start_listening(&listener, message);
     if (code)
         plx_listener_close(&listener);
     else
@@ -175,14 +175,14 @@ static bool is_ours(const struct plx_listener *listener)
            status.st_ino == listener->inode;
 }
 
-int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_why *why)
+int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_error_message *message)
 {
     struct plx_listener fresh = *listener;
     char path[LOCK_PATH];
 
     lock_path(listener, path);
     if (!is_at(path, listener->lock)) {
-        int lock = take_lock(listener, why);
+        int lock = take_lock(listener, message);
         if (lock < 0)
             return lock;
         close(listener->lock); /* of another file: this releases no lock of the new one */
@@ -192,7 +192,7 @@ int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct pl
         return 0;
     if (is_ours(listener)) /* or who connects to see whether somebody serves it would find this process */
         unlink(listener->address.sun_path);
-    int code = start_listening(&fresh, why);
+    int code = start_listening(&fresh, message);
     if (code < 0)
         return code;
     close(listener->socket);

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 struct plx_listener {
     struct sockaddr_un address;
@@ -21,13 +21,14 @@ struct plx_listener {
 /* Takes the lock on PATH.lock, replaces a stale socket, binds, gives it to GROUP ("" or NULL: as it is) with mode 0660, and
  * listens without blocking. A socket that somebody listens to is not replaced: BUSY. Errors: BUSY, PERMISSION, NOT_FOUND,
  * RANGE, NOMEM, IO; then nothing is left behind but the lock file. */
-int plx_listener_open(const char *path, const char *group, struct plx_listener *ret_listener, struct plx_why *why);
+int plx_listener_open(const char *path, const char *group, struct plx_listener *ret_listener,
+                      struct plx_error_message *message);
 
 /* Looks whether the files at PATH and PATH.lock are still this listener's, and makes those anew that are not; the socket also
  * if it is UNREACHABLE all the same. Whoever connected before stays connected. Returns 0 where all is well, 1 where the socket
  * is another one now. BUSY: another daemon has the lock or listens there, and this one has lost the path; other errors as
  * plx_listener_open: what is there stays, to be tried again. */
-int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_why *why);
+int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_error_message *message);
 
 /* Closes the descriptors and leaves the socket's file: what a forked process does. */
 void plx_listener_close(struct plx_listener *listener);

@@ -58,11 +58,11 @@ static int config_exit_code(int error)
 static int act(const struct command *command)
 {
     static struct plx_config config; /* large */
-    struct plx_why why;
+    struct plx_error_message message;
 
-    int result = plx_config_read(&command->origin, &config, &why);
+    int result = plx_config_read(&command->origin, &config, &message);
     if (result < 0) {
-        plx_log(LOG_ERR, "%s", why.text);
+        plx_log(LOG_ERR, "%s", message.text);
         return config_exit_code(result);
     }
     if (command->check) {

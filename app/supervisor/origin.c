@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/origin.h"
 
-int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_why *why)
+int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_error_message *message)
 {
     static struct plx_config config; /* large */
     int result = 0;
 
     if (origin->path)
-        result = plx_config_load(origin->path, &config, why);
+        result = plx_config_load(origin->path, &config, message);
     else
         plx_config_default(&config);
     for (int i = 0; i < origin->assignments && result == 0; i++)
-        result = plx_config_set(&config, origin->assignment[i], why);
+        result = plx_config_set(&config, origin->assignment[i], message);
     if (result == 0)
-        result = plx_config_check(&config, why);
+        result = plx_config_check(&config, message);
     if (result == 0)
         *ret_config = config;
     return result;

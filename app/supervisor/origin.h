@@ -12,6 +12,6 @@ struct plx_config_origin {
 };
 
 /* Reads and checks it. *ret_config is untouched on failure. Errors as plx_config_load. One thread at a time. */
-int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_why *why);
+int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_error_message *message);
 
 #endif

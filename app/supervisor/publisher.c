@@ -17,18 +17,18 @@ static void note(const char *sentence)
 }
 
 static int make_region(const struct plx_config *config, uint32_t frame_bytes, struct plx_shared_region **ret_region,
-                       struct plx_why *why)
+                       struct plx_error_message *message)
 {
     const struct plx_region_options options = {
         .epoch = (uint64_t)plx_now_ns(), /* increases with every region; no client outlives a reboot */
         .slots = config->publish.slots,
         .frame_bytes = frame_bytes,
     };
-    return plx_region_create(&options, ret_region, why);
+    return plx_region_create(&options, ret_region, message);
 }
 
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
-                       struct plx_why *why)
+                       struct plx_error_message *message)
 {
     const struct plx_clients_options clients_options = {
         .socket_path = config->publish.socket,
@@ -39,9 +39,9 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
         .context = publisher->context,
     };
 
-    int result = make_region(config, frame_bytes, &publisher->region, why);
+    int result = make_region(config, frame_bytes, &publisher->region, message);
     if (result == 0)
-        result = plx_clients_create(&clients_options, publisher->region, &publisher->clients, why);
+        result = plx_clients_create(&clients_options, publisher->region, &publisher->clients, message);
     if (result < 0) {
         plx_publisher_close(publisher);
         return result;
@@ -52,11 +52,11 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
 }
 
 int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
-                          struct plx_why *why)
+                          struct plx_error_message *message)
 {
     if (frame_bytes == publisher->frame_bytes)
         return 0;
-    const int result = make_region(config, frame_bytes, &publisher->next, why);
+    const int result = make_region(config, frame_bytes, &publisher->next, message);
     if (result == 0)
         publisher->next_bytes = frame_bytes;
     return result;
@@ -79,14 +79,15 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     publisher->frame_bytes = publisher->next_bytes;
     publisher->state = PLX_STATE_STARTING; /* as a region is born: clients are to be told all of it */
     publisher->health = 0;
-    publisher->reason = (struct plx_why){""};
+    publisher->reason = (struct plx_error_message){""};
     plx_region_set_state(old, PLX_STATE_STOPPED, 0); /* wakes readers, who find that their line has ended */
     plx_clients_move(publisher->clients, publisher->region);
     plx_region_destroy(old);
     return true;
 }
 
-int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns, struct plx_why *why)
+int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns,
+                        struct plx_error_message *message)
 {
     if (!publisher->clients)
         return 0;
@@ -95,17 +96,17 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
     if (!lost && now_ns - publisher->checked_ns < CHECK_PERIOD_NS)
         return 0;
     publisher->checked_ns = now_ns;
-    const int result = plx_clients_mend(publisher->clients, lost, why);
+    const int result = plx_clients_mend(publisher->clients, lost, message);
     if (result > 0)
         plx_log(LOG_WARNING, "%s: nobody could attach there any more; the socket was made anew, attached clients stay",
                 socket_path);
     if (result >= 0 || result == PLX_ERR_BUSY) {
-        publisher->unmended = (struct plx_why){""};
+        publisher->unmended = (struct plx_error_message){""};
         return result == PLX_ERR_BUSY ? result : 0;
     }
-    if (strcmp(publisher->unmended.text, why->text) != 0)
-        plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made anew; trying again: %s", why->text);
-    publisher->unmended = *why;
+    if (strcmp(publisher->unmended.text, message->text) != 0)
+        plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made anew; trying again: %s", message->text);
+    publisher->unmended = *message;
     return 0;
 }
 

@@ -15,28 +15,28 @@ struct plx_publisher {
     struct plx_shared_region *region; /* that clients have */
     struct plx_shared_region *next;   /* that an engine fills for the first time, until it has published; NULL = none */
     struct plx_clients *clients;
-    uint32_t frame_bytes;  /* that the region was made for */
-    uint32_t next_bytes;   /* likewise next */
-    enum plx_state state;  /* that clients were told */
-    uint32_t health;       /* likewise */
-    struct plx_why reason; /* likewise */
+    uint32_t frame_bytes;            /* that the region was made for */
+    uint32_t next_bytes;             /* likewise next */
+    enum plx_state state;            /* that clients were told */
+    uint32_t health;                 /* likewise */
+    struct plx_error_message reason; /* likewise */
     int (*config)(void *context);
     void *context;
-    struct plx_self_client self; /* while clients is not NULL */
-    int64_t checked_ns;          /* when the socket was looked at last */
-    struct plx_why unmended;     /* what was logged of a socket that cannot be made anew; "" = it can */
+    struct plx_self_client self;       /* while clients is not NULL */
+    int64_t checked_ns;                /* when the socket was looked at last */
+    struct plx_error_message unmended; /* what was logged of a socket that cannot be made anew; "" = it can */
 };
 
 /* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
  * publisher->config(publisher->context), see struct plx_clients_options. Closed on failure. Errors as plx_region_create,
  * plx_clients_create. */
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
-                       struct plx_why *why);
+                       struct plx_error_message *message);
 
 /* Makes a second region, for engines started from now on, if frames of FRAME_BYTES need one. Clients keep theirs. Unchanged on
  * failure. Errors as plx_region_create. */
 int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
-                          struct plx_why *why);
+                          struct plx_error_message *message);
 /* The second region works: clients reattach to it. False if there is none. */
 bool plx_publisher_promote(struct plx_publisher *publisher);
 /* The second region is given up: engines started from now on fill the one that clients have. */
@@ -44,7 +44,8 @@ void plx_publisher_discard(struct plx_publisher *publisher);
 
 /* Sees to it that clients can attach: looks at socket and lock, attaches as a client, and makes anew what is gone. At each
  * turn. BUSY: another daemon has taken the path; this one cannot serve any more. */
-int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns, struct plx_why *why);
+int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns,
+                        struct plx_error_message *message);
 
 /* Ends all of it. */
 void plx_publisher_close(struct plx_publisher *publisher);

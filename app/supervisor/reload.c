@@ -16,7 +16,7 @@ static void finish(struct plx_supervisor *supervisor)
 
 static void refuse(struct plx_supervisor *supervisor, const char *reason)
 {
-    struct plx_why *refusal = &supervisor->reload.refusal;
+    struct plx_error_message *refusal = &supervisor->reload.refusal;
 
     plx_fail(refusal, 0, "configuration kept as it was: %s", reason);
     plx_log(LOG_ERR, "%s", refusal->text);
@@ -25,7 +25,7 @@ static void refuse(struct plx_supervisor *supervisor, const char *reason)
 
 static void accept(struct plx_supervisor *supervisor, const char *consequence)
 {
-    supervisor->reload.refusal = (struct plx_why){""};
+    supervisor->reload.refusal = (struct plx_error_message){""};
     plx_log(LOG_NOTICE, "configuration reloaded%s", consequence);
     finish(supervisor);
 }
@@ -52,10 +52,10 @@ static void adopt(struct plx_supervisor *supervisor)
 {
     struct plx_reload *reload = &supervisor->reload;
     const struct plx_plan *candidate = &supervisor->candidate;
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (plx_publisher_prepare(&supervisor->publisher, &candidate->config, candidate->frame_bytes, &why) < 0) {
-        refuse(supervisor, why.text);
+    if (plx_publisher_prepare(&supervisor->publisher, &candidate->config, candidate->frame_bytes, &message) < 0) {
+        refuse(supervisor, message.text);
         return;
     }
     reload->must_publish = frames_come(supervisor);
@@ -84,13 +84,13 @@ static bool needs_engine(const struct plx_supervisor *supervisor)
 static void begin(struct plx_supervisor *supervisor)
 {
     const struct plx_config *config = &supervisor->plan.config, *candidate = &supervisor->candidate.config;
-    struct plx_why why;
+    struct plx_error_message message;
     const char *key;
 
     supervisor->reload.asked = false;
     plx_notify_reloading(&supervisor->notify);
-    if (plx_config_read(supervisor->origin, &supervisor->candidate.config, &why) < 0) {
-        refuse(supervisor, why.text);
+    if (plx_config_read(supervisor->origin, &supervisor->candidate.config, &message) < 0) {
+        refuse(supervisor, message.text);
     } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start waits for what it needs */
         supervisor->plan.frame_bytes = 0;
         supervisor->recovery.start_ns = supervisor->now_ns;
@@ -128,7 +128,7 @@ void plx_reload_tried(struct plx_supervisor *supervisor, const struct plx_report
     else if (supervisor->plan.frame_bytes == 0)
         plx_start_failed(supervisor, report);
     else if (!works)
-        refuse(supervisor, report->why.text);
+        refuse(supervisor, report->message.text);
     else if (needs_engine(supervisor))
         adopt(supervisor);
     else
@@ -161,14 +161,14 @@ void plx_reload_works(struct plx_supervisor *supervisor, bool away)
 bool plx_reload_ended(struct plx_supervisor *supervisor, const char *sentence)
 {
     struct plx_reload *reload = &supervisor->reload;
-    struct plx_why why;
+    struct plx_error_message message;
 
     if (supervisor->stopping || (reload->phase != PLX_RELOAD_STOPPING && reload->phase != PLX_RELOAD_STARTING))
         return false;
     supervisor->plan = reload->before;
     plx_publisher_discard(&supervisor->publisher);
-    plx_fail(&why, 0, "the new one opened but gave no frame: %s", sentence);
-    refuse(supervisor, why.text);
+    plx_fail(&message, 0, "the new one opened but gave no frame: %s", sentence);
+    refuse(supervisor, message.text);
     return true;
 }
 

@@ -23,10 +23,10 @@ enum plx_reload_phase {
 
 struct plx_reload {
     enum plx_reload_phase phase;
-    bool asked;             /* SIGHUP came; carried out when nothing else is being tried */
-    bool must_publish;      /* frames came before, so that a new engine that only looks for cameras is no success */
-    struct plx_plan before; /* STOPPING, STARTING: to return to */
-    struct plx_why refusal; /* why the file is not what is in force; "" = it is */
+    bool asked;                       /* SIGHUP came; carried out when nothing else is being tried */
+    bool must_publish;                /* frames came before, so that a new engine that only looks for cameras is no success */
+    struct plx_plan before;           /* STOPPING, STARTING: to return to */
+    struct plx_error_message refusal; /* why the file is not what is in force; "" = it is */
 };
 
 /* SIGHUP. One that comes while a reload is under way is carried out after it: the last file counts. */

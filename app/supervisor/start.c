@@ -24,12 +24,12 @@ void plx_start_failed(struct plx_supervisor *supervisor, const struct plx_report
     struct plx_recovery *recovery = &supervisor->recovery;
 
     if (plx_start_is_final(supervisor, report)) {
-        plx_supervisor_fail(supervisor, report->exit_code, report->why.text);
+        plx_supervisor_fail(supervisor, report->exit_code, report->message.text);
         return;
     }
     plx_recovery_postponed(recovery, now);
-    plx_log(LOG_ERR, "%s; trying again in %.1f s", report->why.text, (double)(recovery->start_ns - now) / PLX_NS_PER_S);
-    supervisor->trouble = report->why;
+    plx_log(LOG_ERR, "%s; trying again in %.1f s", report->message.text, (double)(recovery->start_ns - now) / PLX_NS_PER_S);
+    supervisor->trouble = report->message;
     be_ready(supervisor);
 }
 

@@ -141,10 +141,10 @@ static void tell_status(struct plx_supervisor *supervisor)
 
 static void check_socket(struct plx_supervisor *supervisor)
 {
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (plx_publisher_check(&supervisor->publisher, supervisor->plan.config.publish.socket, supervisor->now_ns, &why) < 0)
-        plx_supervisor_fail(supervisor, PLX_EXIT_BUSY, why.text);
+    if (plx_publisher_check(&supervisor->publisher, supervisor->plan.config.publish.socket, supervisor->now_ns, &message) < 0)
+        plx_supervisor_fail(supervisor, PLX_EXIT_BUSY, message.text);
 }
 
 /* What happens by the clock alone. */

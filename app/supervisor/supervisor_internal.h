@@ -47,8 +47,8 @@ struct plx_supervisor {
     int64_t sigkill_ns;                /* when SIGKILL was sent to the engine first; 0 = it was not */
     struct plx_report last_words;      /* END or FAILED of the engine that is about to exit; kind 0 = none */
 
-    struct plx_why trouble;  /* why frames are late or do not come, until the next one; "" = they do */
-    struct plx_why handicap; /* why the CPU works where a GPU might; "" = it does not, or was asked to */
+    struct plx_error_message trouble;  /* why frames are late or do not come, until the next one; "" = they do */
+    struct plx_error_message handicap; /* why the CPU works where a GPU might; "" = it does not, or was asked to */
 
     struct plx_child trial;
     enum plx_trial_of trial_of;
@@ -106,11 +106,11 @@ bool plx_worker_expects_gpu(const struct plx_supervisor *supervisor);
 /* --- death.c: of an engine that ended unasked, with STATUS as of waitpid */
 
 /* Why it is no more. */
-struct plx_why plx_death_describe(const struct plx_supervisor *supervisor, int status);
+struct plx_error_message plx_death_describe(const struct plx_supervisor *supervisor, int status);
 /* An engine of the first start failed by what the next one would meet again. */
 bool plx_death_is_permanent(const struct plx_supervisor *supervisor);
 /* Says and keeps SENTENCE, until the next engine publishes. */
-void plx_death_meet(struct plx_supervisor *supervisor, int status, const struct plx_why *sentence);
+void plx_death_meet(struct plx_supervisor *supervisor, int status, const struct plx_error_message *sentence);
 /* Counts a loss of the GPU if that bears the blame. */
 void plx_death_count_loss(struct plx_supervisor *supervisor, int status);
 

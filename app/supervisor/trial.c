@@ -45,7 +45,7 @@ static void conclude(struct plx_supervisor *supervisor, const struct plx_report 
     if (supervisor->stopping)
         return;
     if (supervisor->trial_of == PLX_TRIAL_GPU)
-        gpu_tried(supervisor, report->kind == PLX_REPORT_PLAN, report->why.text);
+        gpu_tried(supervisor, report->kind == PLX_REPORT_PLAN, report->message.text);
     else
         plx_reload_tried(supervisor, report);
 }
@@ -55,7 +55,7 @@ static void conclude_without(struct plx_supervisor *supervisor, int exit_code, b
 {
     struct plx_report report = {.kind = PLX_REPORT_FAILED, .exit_code = exit_code, .transient = transient};
 
-    plx_fail(&report.why, PLX_ERR_NOMEM, "%s", reason);
+    plx_fail(&report.message, PLX_ERR_NOMEM, "%s", reason);
     conclude(supervisor, &report);
 }
 

@@ -32,56 +32,56 @@ static int engine_main(void *argument, int report_fd)
 }
 
 /* Region and socket, before the first engine. */
-static int open_publisher(struct plx_supervisor *supervisor, struct plx_why *why)
+static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_message *message)
 {
     struct plx_publisher *publisher = &supervisor->publisher;
 
     if (publisher->region)
         return 0;
-    int result = plx_publisher_open(publisher, &supervisor->plan.config, supervisor->plan.frame_bytes, why);
+    int result = plx_publisher_open(publisher, &supervisor->plan.config, supervisor->plan.frame_bytes, message);
     if (result < 0)
         return result;
     if (plx_supervisor_watch(supervisor, plx_clients_fd(publisher->clients), PLX_EVENT_CLIENTS) < 0) {
         plx_publisher_close(publisher);
-        return plx_fail(why, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
+        return plx_fail(message, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
     }
     return 0;
 }
 
-/* An engine cannot be started, for ERROR and WHY. */
-static void cannot_start(struct plx_supervisor *supervisor, int error, const struct plx_why *why)
+/* An engine cannot be started, for ERROR and MESSAGE. */
+static void cannot_start(struct plx_supervisor *supervisor, int error, const struct plx_error_message *message)
 {
     const struct plx_report report = {
         .kind = PLX_REPORT_FAILED,
         .error = error,
         .exit_code = plx_exit_code(error),
         .transient = plx_setup_is_transient(&supervisor->plan.config, false, error),
-        .why = *why,
+        .message = *message,
     };
 
-    if (!plx_reload_ended(supervisor, why->text))
+    if (!plx_reload_ended(supervisor, message->text))
         plx_start_failed(supervisor, &report);
 }
 
 void plx_worker_start(struct plx_supervisor *supervisor)
 {
-    struct plx_why why;
+    struct plx_error_message message;
 
-    int result = open_publisher(supervisor, &why);
+    int result = open_publisher(supervisor, &message);
     if (result < 0) {
-        cannot_start(supervisor, result, &why);
+        cannot_start(supervisor, result, &message);
         return;
     }
     supervisor->last_words.kind = 0;
     supervisor->engine_killed = false;
     supervisor->sigkill_ns = 0;
     if (!supervisor->ladder.fallen)
-        supervisor->handicap = (struct plx_why){""};
+        supervisor->handicap = (struct plx_error_message){""};
     memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
     result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
     if (result < 0) {
-        plx_fail(&why, result, "cannot start the engine: the system is out of processes, memory or descriptors");
-        cannot_start(supervisor, result, &why);
+        plx_fail(&message, result, "cannot start the engine: the system is out of processes, memory or descriptors");
+        cannot_start(supervisor, result, &message);
         return;
     }
     plx_recovery_started(&supervisor->recovery, supervisor->now_ns);
@@ -122,7 +122,7 @@ static void frame_came(struct plx_supervisor *supervisor, const struct plx_repor
         plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU works");
     supervisor->frames++;
     supervisor->obstacles = report->obstacles;
-    supervisor->trouble = (struct plx_why){""};
+    supervisor->trouble = (struct plx_error_message){""};
     plx_reload_works(supervisor, false);
     plx_supervisor_tell_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
@@ -153,11 +153,11 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_NOTE:
             if (!supervisor->ladder.fallen) /* a lost GPU weighs more than what an engine notes */
-                supervisor->handicap = report.why;
+                supervisor->handicap = report.message;
             break;
         case PLX_REPORT_WAITING:
             if (report.away && !(supervisor->recovery.late && supervisor->recovery.suspect == PLX_THREAD_CAMERAS))
-                plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.why.text);
+                plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.message.text);
             plx_recovery_waiting(&supervisor->recovery, supervisor->now_ns, report.health, report.away);
             if (!report.away)
                 await_pair(supervisor, report.due_in_ns);
@@ -175,7 +175,7 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
             supervisor->last_words = report;
             break;
         case PLX_REPORT_LOG:
-            plx_blackbox_log(&supervisor->blackbox, report.error, report.why.text);
+            plx_blackbox_log(&supervisor->blackbox, report.error, report.message.text);
             break;
         case PLX_REPORT_PLAN:
             break;
@@ -192,7 +192,7 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
     plx_child_finish(&supervisor->engine);
     supervisor->engine_kill_ns = 0;
     supervisor->sigkill_ns = 0;
-    const struct plx_why sentence = plx_death_describe(supervisor, status);
+    const struct plx_error_message sentence = plx_death_describe(supervisor, status);
     const bool ended = supervisor->last_words.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
     const bool taken_back = !planned && !ended &&
                             plx_reload_ended(supervisor, supervisor->engine_killed ? supervisor->trouble.text : sentence.text);
@@ -201,7 +201,7 @@ void plx_worker_gone(struct plx_supervisor *supervisor, int status)
     if (ended) {
         plx_supervisor_stop(supervisor, PLX_EXIT_OK);
     } else if (!planned && plx_death_is_permanent(supervisor)) {
-        plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.why.text);
+        plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.message.text);
     } else if (!planned && !taken_back) {
         plx_death_meet(supervisor, status, &sentence);
         plx_death_count_loss(supervisor, status);
@@ -225,10 +225,10 @@ void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
         return;
     if (plx_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
         const struct plx_activity *activity = plx_recovery_activity(recovery);
-        struct plx_why why;
-        plx_fail(&why, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
+        struct plx_error_message message;
+        plx_fail(&message, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
                  (double)(now_ns - activity->since_ns) / PLX_NS_PER_S);
-        plx_worker_kill(supervisor, why.text);
+        plx_worker_kill(supervisor, message.text);
     }
     plx_supervisor_tell_state(supervisor);
     if (plx_recovery_wants_engine(recovery, now_ns))

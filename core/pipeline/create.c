@@ -174,7 +174,7 @@ static double disparity_at(const struct plx_pipeline *pipeline, double distance)
 }
 
 /* The configured distances as disparities. */
-static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_why *why)
+static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_message *message)
 {
     const struct plx_pipeline_params *params = &pipeline->params;
     const double largest = params->match.disparities * PLX_DISPARITY_ONE - 1;
@@ -182,7 +182,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_why *why)
     const double far = disparity_at(pipeline, params->obstacle.range_max_m);
 
     if (params->obstacles && (near < 0 || far > largest))
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "obstacles between %g m (disparity %.1f px) and %g m (%.1f px) lie outside the searched %d to %d px; "
                         "change obstacles.range_*, match.disparities or match.min_disparity",
                         params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
@@ -215,15 +215,15 @@ static void prepare_ground(struct plx_pipeline *pipeline)
 
 int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
-                        struct plx_why *why)
+                        struct plx_error_message *message)
 {
     const int width = calibration->rectified_width, height = calibration->rectified_height;
-    int result = plx_pipeline_params_check(params, width, height, why);
+    int result = plx_pipeline_params_check(params, width, height, message);
     if (result < 0)
         return result;
     struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (!pipeline)
-        return plx_fail(why, PLX_ERR_NOMEM, "no memory for the pipeline");
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
 
     pipeline->way = &plx_way_rectified;
     pipeline->stages = stages;
@@ -235,7 +235,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     prepare_ground(pipeline);
     plx_alignment_init(&pipeline->alignment, width, height, pipeline->calibration.fy, params->match.min_disparity,
                        params->match.disparities);
-    result = prepare_ranges(pipeline, why);
+    result = prepare_ranges(pipeline, message);
     if (result < 0)
         goto fail;
     result = plx_filter_make(params->prefilter_gaussian, params->prefilter_x, params->prefilter_y, &pipeline->filter);
@@ -252,7 +252,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (result == 0)
         result = plx_tracks_create(&params->track, &pipeline->tracks);
     if (result < 0) {
-        plx_fail(why, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
+        plx_fail(message, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
         goto fail;
     }
     *ret_pipeline = pipeline;

@@ -44,7 +44,7 @@ struct bound {
     bool odd;
 };
 
-static int check_bounds(const struct plx_pipeline_params *params, struct plx_why *why)
+static int check_bounds(const struct plx_pipeline_params *params, struct plx_error_message *message)
 {
     const struct bound bounds[] = {
         {"prefilter.x", params->prefilter_x, 1, 31, true},
@@ -70,44 +70,45 @@ static int check_bounds(const struct plx_pipeline_params *params, struct plx_why
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         const struct bound *bound = &bounds[i];
         if (!(bound->value >= bound->min && bound->value <= bound->max)) /* also when it is NAN */
-            return plx_fail(why, PLX_ERR_RANGE, "%s is %g; expected %g to %g", bound->key, bound->value, bound->min,
+            return plx_fail(message, PLX_ERR_RANGE, "%s is %g; expected %g to %g", bound->key, bound->value, bound->min,
                             bound->max);
         if (bound->odd && (int)bound->value % 2 == 0)
-            return plx_fail(why, PLX_ERR_RANGE, "%s is %g; expected an odd number, so that the window has a centre", bound->key,
-                            bound->value);
+            return plx_fail(message, PLX_ERR_RANGE, "%s is %g; expected an odd number, so that the window has a centre",
+                            bound->key, bound->value);
     }
     return 0;
 }
 
-int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height, struct plx_why *why)
+int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height,
+                              struct plx_error_message *message)
 {
     const struct plx_match *match = &params->match;
     const struct plx_obstacle_params *obstacle = &params->obstacle;
 
     if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
-        return plx_fail(why, PLX_ERR_RANGE, "the rectified image is %d x %d pixels; expected 1 to %d per side", width, height,
-                        PLX_MAX_SIDE);
-    int result = plx_match_check(match, why);
+        return plx_fail(message, PLX_ERR_RANGE, "the rectified image is %d x %d pixels; expected 1 to %d per side", width,
+                        height, PLX_MAX_SIDE);
+    int result = plx_match_check(match, message);
     if (result < 0)
         return result;
     if (match->disparities > width)
         return plx_fail(
-            why, PLX_ERR_RANGE,
+            message, PLX_ERR_RANGE,
             "match.disparities is %d, more than the image's width of %d pixels; choose fewer disparities or a wider "
             "picture",
             match->disparities, width);
     if (match->min_disparity >= width || match->min_disparity + match->disparities <= -width)
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "match.min_disparity is %d: no pixel of a row of %d has a partner there; expected %d to %d",
                         match->min_disparity, width, 1 - width - match->disparities, width - 1);
-    result = check_bounds(params, why);
+    result = check_bounds(params, message);
     if (result < 0)
         return result;
     if (obstacle->range_min_m >= obstacle->range_max_m)
-        return plx_fail(why, PLX_ERR_RANGE, "obstacles.range_min_m (%g) must be less than obstacles.range_max_m (%g)",
+        return plx_fail(message, PLX_ERR_RANGE, "obstacles.range_min_m (%g) must be less than obstacles.range_max_m (%g)",
                         obstacle->range_min_m, obstacle->range_max_m);
     if (obstacle->min_height_m >= obstacle->max_height_m)
-        return plx_fail(why, PLX_ERR_RANGE, "obstacles.min_height_m (%g) must be less than obstacles.max_height_m (%g)",
+        return plx_fail(message, PLX_ERR_RANGE, "obstacles.min_height_m (%g) must be less than obstacles.max_height_m (%g)",
                         obstacle->min_height_m, obstacle->max_height_m);
     return 0;
 }

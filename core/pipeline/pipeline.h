@@ -37,7 +37,8 @@ struct plx_pipeline;
 void plx_pipeline_params_default(struct plx_pipeline_params *ret_params);
 
 /* RANGE, UNSUPPORTED with a reason. WIDTH, HEIGHT: the rectified size. */
-int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height, struct plx_why *why);
+int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height,
+                              struct plx_error_message *message);
 
 /* Bytes of one frame (header and planes, page-aligned planes) for these parameters, and its plane table. */
 uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
@@ -52,11 +53,11 @@ struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id i
 /* STAGES and CALIBRATION (checked and rectified) stay the caller's; stages must outlive the pipeline. */
 int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
-                        struct plx_why *why);
+                        struct plx_error_message *message);
 
 /* For raw frames; WIDTH, HEIGHT: of one eye. It has no tracks, but carries their numbers on. */
 int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
-                            struct plx_why *why);
+                            struct plx_error_message *message);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
 
 /* Numbers of tracks, as plx_tracks_last and plx_tracks_continue. */

@@ -22,15 +22,15 @@ static const struct plx_step results[] = {{PLX_STAGE_OBSTACLES, plx_step_finish,
 static const struct plx_way way = {stages, COUNT(stages), results, COUNT(results), judge};
 
 int plx_pipeline_create_raw(struct plx_stages *backend, int width, int height, struct plx_pipeline **ret_pipeline,
-                            struct plx_why *why)
+                            struct plx_error_message *message)
 {
     if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
-        return plx_fail(why, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
+        return plx_fail(message, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
                         PLX_MAX_SIDE);
     const struct plx_track_params none = {.confirm = 1};
     struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (!pipeline)
-        return plx_fail(why, PLX_ERR_NOMEM, "no memory for the pipeline");
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
 
     pipeline->way = &way;
     pipeline->stages = backend;
@@ -44,7 +44,7 @@ int plx_pipeline_create_raw(struct plx_stages *backend, int width, int height, s
         result = plx_tracks_create(&none, &pipeline->tracks);
     if (result < 0) {
         plx_pipeline_destroy(pipeline);
-        return plx_fail(why, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
+        return plx_fail(message, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
     }
     *ret_pipeline = pipeline;
     return 0;

@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-int plx_file_fail(const char *path, struct plx_why *why)
+int plx_file_fail(const char *path, struct plx_error_message *message)
 {
     static const struct {
         int number, error;
@@ -23,23 +23,23 @@ int plx_file_fail(const char *path, struct plx_why *why)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].number == number)
             error = known[i].error;
-    return plx_fail(why, error, "%s: %s", path, strerror(number));
+    return plx_fail(message, error, "%s: %s", path, strerror(number));
 }
 
-int plx_file_open(const char *path, FILE **ret_file, struct plx_why *why)
+int plx_file_open(const char *path, FILE **ret_file, struct plx_error_message *message)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer must not hold us */
     if (fd < 0)
-        return plx_file_fail(path, why);
+        return plx_file_fail(path, message);
     int result = 0;
     if (fstat(fd, &status) < 0)
-        result = plx_file_fail(path, why);
+        result = plx_file_fail(path, message);
     else if (!S_ISREG(status.st_mode))
-        result = plx_fail(why, PLX_ERR_FORMAT, "%s: not a regular file", path);
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: not a regular file", path);
     FILE *file = result < 0 ? NULL : fdopen(fd, "rb");
     if (!file) {
-        result = result < 0 ? result : plx_file_fail(path, why);
+        result = result < 0 ? result : plx_file_fail(path, message);
         close(fd);
         return result;
     }
@@ -47,22 +47,22 @@ int plx_file_open(const char *path, FILE **ret_file, struct plx_why *why)
     return 0;
 }
 
-int plx_file_create(const char *path, FILE **ret_file, struct plx_why *why)
+int plx_file_create(const char *path, FILE **ret_file, struct plx_error_message *message)
 {
     FILE *file = fopen(path, "wbe");
     if (!file)
-        return plx_file_fail(path, why);
+        return plx_file_fail(path, message);
     *ret_file = file;
     return 0;
 }
 
-int plx_file_commit(const char *path, FILE *file, int result, struct plx_why *why)
+int plx_file_commit(const char *path, FILE *file, int result, struct plx_error_message *message)
 {
     const bool failed = ferror(file) != 0;
     if (fclose(file) != 0 && result == 0)
-        result = plx_file_fail(path, why);
+        result = plx_file_fail(path, message);
     if (failed && result == 0)
-        result = plx_fail(why, PLX_ERR_IO, "%s: writing failed", path);
+        result = plx_fail(message, PLX_ERR_IO, "%s: writing failed", path);
     if (result < 0)
         unlink(path);
     return result;

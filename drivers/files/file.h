@@ -5,18 +5,18 @@
 
 #include <stdio.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 /* Opens the regular file PATH for reading. NOT_FOUND, PERMISSION, NOMEM, IO, FORMAT (not a regular file). */
-int plx_file_open(const char *path, FILE **ret_file, struct plx_why *why);
+int plx_file_open(const char *path, FILE **ret_file, struct plx_error_message *message);
 
 /* Creates or empties PATH for writing. The same errors. */
-int plx_file_create(const char *path, FILE **ret_file, struct plx_why *why);
+int plx_file_create(const char *path, FILE **ret_file, struct plx_error_message *message);
 
 /* Ends writing with RESULT so far: on any failure, also of the last bytes, PATH is removed and the error returned. */
-int plx_file_commit(const char *path, FILE *file, int result, struct plx_why *why);
+int plx_file_commit(const char *path, FILE *file, int result, struct plx_error_message *message);
 
 /* "PATH: what the system says", and the plx_error for errno. */
-int plx_file_fail(const char *path, struct plx_why *why);
+int plx_file_fail(const char *path, struct plx_error_message *message);
 
 #endif

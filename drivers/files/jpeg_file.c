@@ -31,66 +31,67 @@ static void finish(struct jpeg_file *file)
     free(file->data);
 }
 
-static int load(const char *path, struct jpeg_file *file, struct plx_why *why)
+static int load(const char *path, struct jpeg_file *file, struct plx_error_message *message)
 {
     FILE *stream;
     struct stat status;
-    int result = plx_file_open(path, &stream, why);
+    int result = plx_file_open(path, &stream, message);
     if (result < 0)
         return result;
     if (fstat(fileno(stream), &status) < 0)
-        result = plx_file_fail(path, why);
+        result = plx_file_fail(path, message);
     else if (status.st_size > MAX_FILE)
-        result = plx_fail(why, PLX_ERR_RANGE, "%s: %lld bytes, expected at most %d", path, (long long)status.st_size, MAX_FILE);
+        result =
+            plx_fail(message, PLX_ERR_RANGE, "%s: %lld bytes, expected at most %d", path, (long long)status.st_size, MAX_FILE);
     else if (!(file->data = malloc((size_t)status.st_size + 1)))
-        result = plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     else
         file->bytes = fread(file->data, 1, (size_t)status.st_size, stream);
     if (result == 0 && ferror(stream))
-        result = plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
+        result = plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
     fclose(stream);
     return result;
 }
 
 /* The file in memory, its header read and in range. To be finished also after an error. */
-static int open_file(const char *path, struct jpeg_file *file, struct plx_why *why)
+static int open_file(const char *path, struct jpeg_file *file, struct plx_error_message *message)
 {
     int subsampling, colours;
-    int result = load(path, file, why);
+    int result = load(path, file, message);
     if (result < 0)
         return result;
     file->handle = tjInitDecompress();
     if (!file->handle)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     if (tjDecompressHeader3(file->handle, file->data, file->bytes, &file->width, &file->height, &subsampling, &colours) < 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file->handle));
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file->handle));
     if (file->width < 1 || file->width > PLX_MAX_SIDE || file->height < 1 || file->height > PLX_MAX_SIDE)
-        return plx_fail(why, PLX_ERR_RANGE, "%s: %dx%d pixels, expected 1..%d per side", path, file->width, file->height,
+        return plx_fail(message, PLX_ERR_RANGE, "%s: %dx%d pixels, expected 1..%d per side", path, file->width, file->height,
                         PLX_MAX_SIDE);
     return 0;
 }
 
-int plx_jpeg_file_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
+int plx_jpeg_file_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
 {
     struct jpeg_file file = {0};
-    int result = open_file(path, &file, why);
+    int result = open_file(path, &file, message);
     if (result == 0)
         *ret_info = (struct plx_picture_info){file.width, file.height, PLX_U8};
     finish(&file);
     return result;
 }
 
-int plx_jpeg_file_read(const char *path, struct plx_image *ret_image, struct plx_why *why)
+int plx_jpeg_file_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
 {
     struct jpeg_file file = {0};
     unsigned char *grey = NULL;
-    int result = open_file(path, &file, why);
+    int result = open_file(path, &file, message);
     if (result == 0 && !(grey = malloc((size_t)file.width * (size_t)file.height)))
-        result = plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     /* A warning is an error here: a picture that was cut off is grey from there on. */
     if (result == 0 &&
         tjDecompress2(file.handle, file.data, file.bytes, grey, file.width, 0, file.height, TJPF_GRAY, FLAGS) < 0)
-        result = plx_fail(why, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file.handle));
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file.handle));
     if (result == 0)
         *ret_image = (struct plx_image){grey, file.width, file.height, (size_t)file.width, PLX_U8};
     else

@@ -36,7 +36,8 @@ static int recognise(struct projections *projections, const char *line, const ch
     return -1;
 }
 
-static int read_line(struct projections *projections, const char *line, const char *path, int number, struct plx_why *why)
+static int read_line(struct projections *projections, const char *line, const char *path, int number,
+                     struct plx_error_message *message)
 {
     const char *text;
     line += strspn(line, " \t");
@@ -49,63 +50,63 @@ static int read_line(struct projections *projections, const char *line, const ch
         char *rest;
         double value = strtod(text, &rest);
         if (rest == text || !isfinite(value))
-            return plx_fail(why, PLX_ERR_FORMAT, "%s:%d: expected %d numbers, a 3x4 projection matrix; number %d is bad", path,
-                            number, NUMBERS, i + 1);
+            return plx_fail(message, PLX_ERR_FORMAT, "%s:%d: expected %d numbers, a 3x4 projection matrix; number %d is bad",
+                            path, number, NUMBERS, i + 1);
         projections->p[matrix][i] = value;
         text = rest;
     }
     if (text[strspn(text, " \t\r\n")] != '\0')
-        return plx_fail(why, PLX_ERR_FORMAT, "%s:%d: more than the %d numbers of a 3x4 projection matrix", path, number,
+        return plx_fail(message, PLX_ERR_FORMAT, "%s:%d: more than the %d numbers of a 3x4 projection matrix", path, number,
                         NUMBERS);
     projections->found[matrix] = true;
     return 0;
 }
 
-static int read_file(const char *path, struct projections *projections, struct plx_why *why)
+static int read_file(const char *path, struct projections *projections, struct plx_error_message *message)
 {
     FILE *file;
     char line[2048];
-    int result = plx_file_open(path, &file, why);
+    int result = plx_file_open(path, &file, message);
     if (result < 0)
         return result;
     for (int number = 1; result == 0 && fgets(line, sizeof line, file); number++) {
         if (!strchr(line, '\n') && !feof(file))
-            result = plx_fail(why, PLX_ERR_FORMAT, "%s:%d: the line is too long for a calibration", path, number);
+            result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: the line is too long for a calibration", path, number);
         else
-            result = read_line(projections, line, path, number, why);
+            result = read_line(projections, line, path, number, message);
     }
     if (result == 0 && ferror(file))
-        result = plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
+        result = plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
     fclose(file);
     return result;
 }
 
-int plx_kitti_calibration(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_why *why)
+int plx_kitti_calibration(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_error_message *message)
 {
     struct projections projections = {0};
-    int result = read_file(path, &projections, why);
+    int result = read_file(path, &projections, message);
     if (result < 0)
         return result;
     if (projections.raw)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the pictures are not rectified (\"%s\"); name a calibration for them",
-                        path, PLX_KITTI_RAW);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: the pictures are not rectified (\"%s\"); name a calibration for them", path, PLX_KITTI_RAW);
     if (!projections.found[first + 1]) /* a file of one camera pair only */
         first = 0;
     if (!projections.found[first] || !projections.found[first + 1])
-        return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: no projection matrices P0 and P1 of KITTI's form", path);
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no projection matrices P0 and P1 of KITTI's form", path);
 
     const double *left = projections.p[first], *right = projections.p[first + 1];
     const double fx = left[0], fy = left[5], baseline = (left[3] - right[3]) / fx;
     if (!(fx > 0.0) || !(fy > 0.0))
-        return plx_fail(why, PLX_ERR_RANGE, "%s: the focal lengths %g and %g px are not both above 0", path, fx, fy);
+        return plx_fail(message, PLX_ERR_RANGE, "%s: the focal lengths %g and %g px are not both above 0", path, fx, fy);
     if (fabs(fx - right[0]) > SAME_PX || fabs(fy - right[5]) > SAME_PX || fabs(left[6] - right[6]) > SAME_PX)
-        return plx_fail(why, PLX_ERR_RANGE, "%s: the cameras are not rectified: focal lengths or row centres differ", path);
-    struct plx_why reason;
+        return plx_fail(message, PLX_ERR_RANGE, "%s: the cameras are not rectified: focal lengths or row centres differ", path);
+    struct plx_error_message reason;
     if (!(baseline > 0.0) || !isfinite(baseline))
-        return plx_fail(why, PLX_ERR_RANGE, "%s: a baseline of %g m, expected the right camera to the right of the left", path,
-                        baseline);
+        return plx_fail(message, PLX_ERR_RANGE, "%s: a baseline of %g m, expected the right camera to the right of the left",
+                        path, baseline);
     if (plx_baseline_check(baseline, 1, &reason) < 0) /* calibration_scale is not for this file */
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "%s: the baseline is %g m; expected %g to %g m: correct the fourth numbers of P0, P1", path, baseline,
                         PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M);
     *ret_info = (struct plx_calibration_info){fx, fy, left[2], left[6], right[2], baseline};

@@ -6,13 +6,14 @@
 
 #include <parallax/frame.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 #define PLX_KITTI_RAW "rectified: 0" /* the line of calib.txt that says so */
 
 /* Reads the 3x4 matrices FIRST (left) and FIRST + 1 (right) of PATH: lines "P0: ..." or, without names, counted from 0. Other
  * lines are ignored. NOT_FOUND (no file, or no such matrices in it), UNSUPPORTED (the pictures are not rectified), FORMAT,
  * RANGE (not a rectified pair), IO, PERMISSION. */
-int plx_kitti_calibration(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_why *why);
+int plx_kitti_calibration(const char *path, int first, struct plx_calibration_info *ret_info,
+                          struct plx_error_message *message);
 
 #endif

@@ -92,15 +92,16 @@ static char *join(const char *directory, const char *folder, const char *name)
     return asprintf(&path, "%s/%s%s%s", directory, folder, *folder && *name ? "/" : "", name) < 0 ? NULL : path;
 }
 
-static int list_eye(const char *directory, const struct layout *layout, int eye, struct names *names, struct plx_why *why)
+static int list_eye(const char *directory, const struct layout *layout, int eye, struct names *names,
+                    struct plx_error_message *message)
 {
     char *path = join(directory, layout->folder[eye], "");
     if (!path)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     int result = 0;
     DIR *folder = opendir(path);
     if (!folder) {
-        result = plx_file_fail(path, why);
+        result = plx_file_fail(path, message);
         goto out;
     }
     const bool flat = !*layout->folder[eye];
@@ -109,14 +110,14 @@ static int list_eye(const char *directory, const struct layout *layout, int eye,
         if (!is_picture(entry->d_name) || (flat && strncmp(entry->d_name, eye_word[eye], strlen(eye_word[eye])) != 0))
             continue;
         if (names->count == MAX_PAIRS)
-            result = plx_fail(why, PLX_ERR_RANGE, "%s: more than %d pictures", path, MAX_PAIRS);
+            result = plx_fail(message, PLX_ERR_RANGE, "%s: more than %d pictures", path, MAX_PAIRS);
         else if (add_name(names, entry->d_name) < 0)
-            result = plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+            result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
         if (result < 0)
             goto out;
     }
     if (errno != 0)
-        result = plx_file_fail(path, why);
+        result = plx_file_fail(path, message);
     else if (names->count > 0)
         qsort(names->name, names->count, sizeof names->name[0], compare_names);
 
@@ -139,12 +140,12 @@ static void leave_out_last(struct plx_listing *listing, const char *path, const 
 
 /* Joins the sorted names of both eyes; one that stands alone is an error unless it is the last of all. */
 static int join_names(const char *directory, const struct layout *layout, const struct names names[PLX_EYES],
-                      struct plx_listing *listing, struct plx_why *why)
+                      struct plx_listing *listing, struct plx_error_message *message)
 {
     size_t most = names[PLX_LEFT].count > names[PLX_RIGHT].count ? names[PLX_LEFT].count : names[PLX_RIGHT].count;
     listing->pair = calloc(most, sizeof listing->pair[0]);
     if (!listing->pair)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     for (size_t i = 0; i < most; i++) {
         const char *left = i < names[PLX_LEFT].count ? names[PLX_LEFT].name[i] : NULL;
         const char *right = i < names[PLX_RIGHT].count ? names[PLX_RIGHT].name[i] : NULL;
@@ -157,14 +158,14 @@ static int join_names(const char *directory, const struct layout *layout, const 
             break;
         }
         if (order != 0)
-            return plx_fail(why, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
+            return plx_fail(message, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
                             layout->folder[alone], *layout->folder[alone] ? "/" : "", alone == PLX_LEFT ? left : right,
                             eye_word[!alone]);
         struct plx_listing_pair *pair = &listing->pair[listing->count++];
         pair->path[PLX_LEFT] = join(directory, layout->folder[PLX_LEFT], left);
         pair->path[PLX_RIGHT] = join(directory, layout->folder[PLX_RIGHT], right);
         if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
-            return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+            return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     }
     return 0;
 }
@@ -193,23 +194,23 @@ static bool is_flat(const char *directory)
 }
 
 /* The one layout of which anything is there; the flat one where there is nothing. */
-static int find_layout(const char *directory, const struct layout **ret_layout, struct plx_why *why)
+static int find_layout(const char *directory, const struct layout **ret_layout, struct plx_error_message *message)
 {
     const struct layout *found = NULL, *layout = layouts;
     for (; *layout->folder[PLX_LEFT]; layout++) {
         bool left = is_folder(directory, layout->folder[PLX_LEFT]), right = is_folder(directory, layout->folder[PLX_RIGHT]);
         if (left != right)
-            return plx_fail(why, PLX_ERR_NOT_FOUND, "%s: %s/ is there, %s/ beside it is missing", directory,
+            return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: %s/ is there, %s/ beside it is missing", directory,
                             layout->folder[left ? PLX_LEFT : PLX_RIGHT], layout->folder[left ? PLX_RIGHT : PLX_LEFT]);
         if (left && found)
-            return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
+            return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
                             found->folder[PLX_LEFT], found->folder[PLX_RIGHT], layout->folder[PLX_LEFT],
                             layout->folder[PLX_RIGHT]);
         if (left)
             found = layout;
     }
     if (found && is_flat(directory))
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and left* with right* pictures; " ONE_LAYOUT,
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and left* with right* pictures; " ONE_LAYOUT,
                         directory, found->folder[PLX_LEFT], found->folder[PLX_RIGHT]);
     *ret_layout = found ? found : layout;
     return 0;
@@ -224,30 +225,30 @@ const char *plx_listing_folder(const char *directory)
 }
 
 /* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
-static int check_last(struct plx_listing *listing, struct plx_why *why)
+static int check_last(struct plx_listing *listing, struct plx_error_message *message)
 {
     struct plx_listing_pair *pair = &listing->pair[listing->count - 1];
     int result = 0;
     for (int eye = 0; eye < PLX_EYES && result == 0 && listing->count > 1; eye++) {
         struct plx_image image;
-        result = plx_picture_read(pair->path[eye], PLX_U8, &image, why);
+        result = plx_picture_read(pair->path[eye], PLX_U8, &image, message);
         if (result == 0)
             free(image.data);
     }
     if (result != PLX_ERR_FORMAT)
         return 0; /* what else may be wrong is no sign of an end, and is met again */
-    char *path = strdup(why->text);
+    char *path = strdup(message->text);
     leave_out_last(listing, path ? path : "a picture", "not whole");
     free(path);
     return 0;
 }
 
 /* Line i of times.txt is the time of pair i in seconds; more lines than pairs are fine. */
-static int read_times(const char *directory, struct plx_listing *listing, struct plx_why *why)
+static int read_times(const char *directory, struct plx_listing *listing, struct plx_error_message *message)
 {
     char line[256], *path = join(directory, "times.txt", "");
     FILE *file = NULL;
-    int result = path ? plx_file_open(path, &file, why) : plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    int result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     if (result == PLX_ERR_NOT_FOUND) { /* then there are none */
         result = 0;
         goto out;
@@ -263,10 +264,10 @@ static int read_times(const char *directory, struct plx_listing *listing, struct
             leave_out_last(listing, path, there ? "the last line has no end" : "the last pair has no line");
         else if ((!whole && i + 1 < listing->count) || rest == line || rest[strspn(rest, " \t\r\n")] != '\0' ||
                  !(fabs(time_s) <= MAX_TIME_S))
-            result = plx_fail(why, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, i + 1,
+            result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, i + 1,
                               listing->count);
         else if (i > 0 && time_s <= listing->pair[i - 1].time_s)
-            result = plx_fail(why, PLX_ERR_FORMAT, "%s:%d: the time %.9g s is not later than that of the line before", path,
+            result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: the time %.9g s is not later than that of the line before", path,
                               i + 1, time_s);
         else
             listing->pair[i].time_s = time_s;
@@ -279,29 +280,29 @@ out:
     return result;
 }
 
-int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_why *why)
+int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_error_message *message)
 {
     struct plx_listing listing = {0};
     struct names names[PLX_EYES] = {{0}};
     const struct layout *layout = layouts;
-    int result = find_layout(directory, &layout, why);
+    int result = find_layout(directory, &layout, message);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
-        result = list_eye(directory, layout, eye, &names[eye], why);
+        result = list_eye(directory, layout, eye, &names[eye], message);
     if (result < 0)
         goto out;
     if (names[PLX_LEFT].count + names[PLX_RIGHT].count == 0) {
-        result = plx_fail(why, PLX_ERR_NOT_FOUND,
+        result = plx_fail(message, PLX_ERR_NOT_FOUND,
                           "%s: no stereo pairs; expected image_0/ and image_1/, image_2/ and image_3/, left/ and right/, or "
                           "left* and right* files, PNG, JPEG or PGM",
                           directory);
         goto out;
     }
     listing.first_projection = layout->first_projection;
-    result = join_names(directory, layout, names, &listing, why);
+    result = join_names(directory, layout, names, &listing, message);
     if (result == 0)
-        result = read_times(directory, &listing, why);
+        result = read_times(directory, &listing, message);
     if (result == 0)
-        result = check_last(&listing, why);
+        result = check_last(&listing, message);
 
 out:
     free_names(&names[PLX_LEFT]);

@@ -7,7 +7,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 struct plx_listing_pair {
     char *path[PLX_EYES];
@@ -16,10 +16,10 @@ struct plx_listing_pair {
 
 struct plx_listing {
     struct plx_listing_pair *pair;
-    int count;            /* at least 1 */
-    bool timed;           /* there is a times.txt */
-    struct plx_why note;  /* what was left out at the end of a recording that was cut off; "" mostly */
-    int first_projection; /* which of calib.txt's matrices is the left eye's: 0, or 2 for KITTI's colour cameras */
+    int count;                     /* at least 1 */
+    bool timed;                    /* there is a times.txt */
+    struct plx_error_message note; /* what was left out at the end of a recording that was cut off; "" mostly */
+    int first_projection;          /* which of calib.txt's matrices is the left eye's: 0, or 2 for KITTI's colour cameras */
 };
 
 /* The folder of the left eye in the layout that DIRECTORY holds, static storage; NULL if it has none. */
@@ -30,7 +30,7 @@ const char *plx_listing_folder(const char *directory);
  * anywhere else is an error. NOT_FOUND (no directory, no pairs, a picture without its counterpart), FORMAT (bad times.txt),
  * RANGE, IO, PERMISSION, NOMEM.
  */
-int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_why *why);
+int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_error_message *message);
 void plx_listing_close(struct plx_listing *listing); /* all zeros is fine */
 
 #endif

@@ -39,28 +39,28 @@ static bool read_number(FILE *file, int limit, int *ret_number)
     return isspace(c);
 }
 
-static int read_header(FILE *file, const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
+static int read_header(FILE *file, const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
 {
     int width, height, max_value;
     const int first = getc(file), second = getc(file);
     if (first != 'P' || second != '5')
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: not a binary PGM (P5)", path);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: not a binary PGM (P5)", path);
     if (!read_number(file, PLX_MAX_SIDE, &width) || !read_number(file, PLX_MAX_SIDE, &height) || width < 1 || height < 1)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: the PGM's width or height is missing or not within 1..%d", path,
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: the PGM's width or height is missing or not within 1..%d", path,
                         PLX_MAX_SIDE);
     if (!read_number(file, MAX_VALUE, &max_value) || max_value < 1)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: the PGM's largest value is missing or not within 1..%d", path, MAX_VALUE);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: the PGM's largest value is missing or not within 1..%d", path, MAX_VALUE);
     *ret_info = (struct plx_picture_info){width, height, max_value > 255 ? PLX_U16 : PLX_U8};
     return 0;
 }
 
-int plx_pgm_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
+int plx_pgm_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
 {
     FILE *file;
-    int result = plx_file_open(path, &file, why);
+    int result = plx_file_open(path, &file, message);
     if (result < 0)
         return result;
-    result = read_header(file, path, ret_info, why);
+    result = read_header(file, path, ret_info, message);
     fclose(file);
     return result;
 }
@@ -75,18 +75,18 @@ static void swap_words(uint16_t *word, size_t count)
 }
 
 static int read_pixels(FILE *file, const char *path, const struct plx_picture_info *info, void **ret_pixels,
-                       struct plx_why *why)
+                       struct plx_error_message *message)
 {
     size_t count = (size_t)info->width * (size_t)info->height, bytes = count * info->type;
     void *pixels = malloc(bytes);
     if (!pixels)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory for %dx%d pixels", path, info->width, info->height);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for %dx%d pixels", path, info->width, info->height);
     size_t got = fread(pixels, 1, bytes, file);
     if (got != bytes) {
         free(pixels);
         if (ferror(file))
-            return plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: the PGM is truncated: %zu of %zu bytes of pixels", path, got, bytes);
+            return plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: the PGM is truncated: %zu of %zu bytes of pixels", path, got, bytes);
     }
     if (info->type == PLX_U16)
         swap_words(pixels, count);
@@ -94,24 +94,24 @@ static int read_pixels(FILE *file, const char *path, const struct plx_picture_in
     return 0;
 }
 
-int plx_pgm_read(const char *path, struct plx_image *ret_image, struct plx_why *why)
+int plx_pgm_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
 {
     FILE *file;
     struct plx_picture_info info;
     void *pixels = NULL;
-    int result = plx_file_open(path, &file, why);
+    int result = plx_file_open(path, &file, message);
     if (result < 0)
         return result;
-    result = read_header(file, path, &info, why);
+    result = read_header(file, path, &info, message);
     if (result == 0)
-        result = read_pixels(file, path, &info, &pixels, why);
+        result = read_pixels(file, path, &info, &pixels, message);
     fclose(file);
     if (result == 0)
         *ret_image = (struct plx_image){pixels, info.width, info.height, (size_t)info.width * info.type, info.type};
     return result;
 }
 
-static int write_pixels(FILE *file, const char *path, const struct plx_image *image, struct plx_why *why)
+static int write_pixels(FILE *file, const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
     uint8_t line[2 * PLX_MAX_SIDE];
     fprintf(file, "P5\n%d %d\n%d\n", image->width, image->height, image->type == PLX_U16 ? MAX_VALUE : 255);
@@ -123,18 +123,18 @@ static int write_pixels(FILE *file, const char *path, const struct plx_image *im
             line[2 * x + 1] = (uint8_t)((const uint16_t *)row)[x];
         }
         if (fwrite(image->type == PLX_U16 ? line : row, 1, bytes, file) != bytes)
-            return plx_file_fail(path, why);
+            return plx_file_fail(path, message);
     }
     return 0;
 }
 
-int plx_pgm_write(const char *path, const struct plx_image *image, struct plx_why *why)
+int plx_pgm_write(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
     FILE *file;
     if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16))
-        return plx_fail(why, PLX_ERR_ARG, "%s: only 8- and 16-bit images can be written", path);
-    int result = plx_file_create(path, &file, why);
+        return plx_fail(message, PLX_ERR_ARG, "%s: only 8- and 16-bit images can be written", path);
+    int result = plx_file_create(path, &file, message);
     if (result < 0)
         return result;
-    return plx_file_commit(path, file, write_pixels(file, path, image, why), why);
+    return plx_file_commit(path, file, write_pixels(file, path, image, message), message);
 }

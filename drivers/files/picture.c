@@ -13,8 +13,8 @@
 
 struct kind {
     const char *magic;
-    int (*info)(const char *path, struct plx_picture_info *ret_info, struct plx_why *why);
-    int (*read)(const char *path, struct plx_image *ret_image, struct plx_why *why);
+    int (*info)(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
+    int (*read)(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 };
 
 static const struct kind kinds[] = {
@@ -23,33 +23,33 @@ static const struct kind kinds[] = {
     {"\xFF\xD8\xFF", plx_jpeg_file_info, plx_jpeg_file_read},
 };
 
-static int find_kind(const char *path, const struct kind **ret_kind, struct plx_why *why)
+static int find_kind(const char *path, const struct kind **ret_kind, struct plx_error_message *message)
 {
     char start[4] = {0};
     FILE *file;
-    int result = plx_file_open(path, &file, why);
+    int result = plx_file_open(path, &file, message);
     if (result < 0)
         return result;
     size_t got = fread(start, 1, sizeof start, file);
     bool failed = ferror(file) != 0;
     fclose(file);
     if (failed)
-        return plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
+        return plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
     if (got == 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: the file is empty, expected a PNG, a JPEG or a binary PGM", path);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: the file is empty, expected a PNG, a JPEG or a binary PGM", path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(start, kinds[i].magic, strlen(kinds[i].magic)) == 0) {
             *ret_kind = &kinds[i];
             return 0;
         }
-    return plx_fail(why, PLX_ERR_FORMAT, "%s: neither a PNG nor a JPEG nor a binary PGM (P5)", path);
+    return plx_fail(message, PLX_ERR_FORMAT, "%s: neither a PNG nor a JPEG nor a binary PGM (P5)", path);
 }
 
-int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
+int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
 {
     const struct kind *kind = NULL;
-    int result = find_kind(path, &kind, why);
-    return result < 0 ? result : kind->info(path, ret_info, why);
+    int result = find_kind(path, &kind, message);
+    return result < 0 ? result : kind->info(path, ret_info, message);
 }
 
 /* Copies SRC to DST of the same size, U16 to U8 by its upper bits. */
@@ -67,24 +67,24 @@ static void copy(const struct plx_image *src, const struct plx_image *dst)
     }
 }
 
-static int read_as(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_why *why)
+static int read_as(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message)
 {
     const struct kind *kind = NULL;
-    int result = find_kind(path, &kind, why);
+    int result = find_kind(path, &kind, message);
     if (result == 0)
-        result = kind->read(path, ret_image, why);
+        result = kind->read(path, ret_image, message);
     if (result < 0 || ret_image->type == type || type == PLX_U8)
         return result;
     free(ret_image->data);
-    return plx_fail(why, PLX_ERR_FORMAT, "%s: 8 bits a pixel, expected 16", path);
+    return plx_fail(message, PLX_ERR_FORMAT, "%s: 8 bits a pixel, expected 16", path);
 }
 
-int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_why *why)
+int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message)
 {
     struct plx_image image;
     if (type != PLX_U8 && type != PLX_U16)
-        return plx_fail(why, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
-    int result = read_as(path, type, &image, why);
+        return plx_fail(message, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
+    int result = read_as(path, type, &image, message);
     if (result < 0)
         return result;
     if (image.type != type) { /* in place: the upper byte of word i goes to byte i */
@@ -96,19 +96,19 @@ int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret
     return 0;
 }
 
-int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_why *why)
+int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
     struct plx_image found;
     if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16))
-        return plx_fail(why, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
-    int result = read_as(path, image->type, &found, why);
+        return plx_fail(message, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
+    int result = read_as(path, image->type, &found, message);
     if (result < 0)
         return result;
     if (plx_same_size(&found, image))
         copy(&found, image);
     else
-        result = plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in the picture before", path, found.width,
-                          found.height, image->width, image->height);
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in the picture before", path,
+                          found.width, found.height, image->width, image->height);
     free(found.data);
     return result;
 }

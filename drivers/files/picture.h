@@ -3,8 +3,8 @@
 #ifndef PLX_DRIVERS_FILES_PICTURE_H
 #define PLX_DRIVERS_FILES_PICTURE_H
 
+#include "core/error_message.h"
 #include "core/image.h"
-#include "core/why.h"
 
 struct plx_picture_info {
     int width, height;
@@ -12,14 +12,14 @@ struct plx_picture_info {
 };
 
 /* Reads the header only. NOT_FOUND, PERMISSION, IO, FORMAT, RANGE (a side above PLX_MAX_SIDE). */
-int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why);
+int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 
 /* Reads PATH as TYPE: U8, colour becoming luma (77 R + 150 G + 29 B + 128) >> 8 and 16 bits their upper 8; or U16 exactly as
  * the file has it, 8-bit files refused. ret_image->data is the caller's, to be freed with free(). The errors above, NOMEM. */
-int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_why *why);
+int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message);
 
 /* The same into memory of the caller, whose size the picture must have: else FORMAT. What IMAGE holds after a failure is open.
  */
-int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_why *why);
+int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_error_message *message);
 
 #endif

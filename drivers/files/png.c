@@ -49,29 +49,29 @@ static void finish(struct reader *reader)
 }
 
 /* libpng's own words, behind the path. */
-static int damaged(const struct reader *reader, const char *path, struct plx_why *why)
+static int damaged(const struct reader *reader, const char *path, struct plx_error_message *message)
 {
     if (ferror(reader->file))
-        return plx_fail(why, PLX_ERR_IO, "%s: reading failed", path);
+        return plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
     if (feof(reader->file))
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: the PNG is truncated", path);
-    return plx_fail(why, PLX_ERR_FORMAT, "%s: damaged PNG (%s)", path, reader->message);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: the PNG is truncated", path);
+    return plx_fail(message, PLX_ERR_FORMAT, "%s: damaged PNG (%s)", path, reader->message);
 }
 
-static int read_header(struct reader *reader, const char *path, struct plx_why *why)
+static int read_header(struct reader *reader, const char *path, struct plx_error_message *message)
 {
     png_byte signature[SIGNATURE];
-    int result = plx_file_open(path, &reader->file, why);
+    int result = plx_file_open(path, &reader->file, message);
     if (result < 0)
         return result;
     if (fread(signature, 1, SIGNATURE, reader->file) != SIGNATURE || png_sig_cmp(signature, 0, SIGNATURE) != 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: not a PNG", path);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: not a PNG", path);
     reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, keep_message, ignore_warning);
     reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
     if (!reader->info)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     if (setjmp(png_jmpbuf(reader->png)))
-        return damaged(reader, path, why);
+        return damaged(reader, path, message);
     png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* sizes are judged below, with a clearer sentence */
     png_set_chunk_malloc_max(reader->png, MAX_CHUNK);
     png_init_io(reader->png, reader->file);
@@ -80,17 +80,18 @@ static int read_header(struct reader *reader, const char *path, struct plx_why *
     png_uint_32 width = png_get_image_width(reader->png, reader->info);
     png_uint_32 height = png_get_image_height(reader->png, reader->info);
     if (width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
-        return plx_fail(why, PLX_ERR_RANGE, "%s: %ux%u pixels, expected at most %d a side", path, width, height, PLX_MAX_SIDE);
+        return plx_fail(message, PLX_ERR_RANGE, "%s: %ux%u pixels, expected at most %d a side", path, width, height,
+                        PLX_MAX_SIDE);
     reader->size = (struct plx_picture_info){(int)width, (int)height,
                                              png_get_bit_depth(reader->png, reader->info) == 16 ? PLX_U16 : PLX_U8};
     return 0;
 }
 
 /* Decodes to grey or RGB, 8 or 16 bits, native byte order. */
-static int read_pixels(struct reader *reader, const char *path, struct plx_why *why)
+static int read_pixels(struct reader *reader, const char *path, struct plx_error_message *message)
 {
     if (setjmp(png_jmpbuf(reader->png)))
-        return damaged(reader, path, why);
+        return damaged(reader, path, message);
     png_set_expand(reader->png);
     png_set_strip_alpha(reader->png);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -102,11 +103,11 @@ static int read_pixels(struct reader *reader, const char *path, struct plx_why *
     reader->pitch = png_get_rowbytes(reader->png, reader->info);
     size_t expected = (size_t)reader->size.width * (size_t)reader->channels * reader->size.type;
     if ((reader->channels != 1 && reader->channels != 3) || reader->pitch != expected)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: a kind of PNG that cannot be read, expected grey or colour", path);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: a kind of PNG that cannot be read, expected grey or colour", path);
     reader->pixels = malloc(reader->pitch * (size_t)reader->size.height);
     reader->row = malloc((size_t)reader->size.height * sizeof reader->row[0]);
     if (!reader->pixels || !reader->row)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory for %dx%d pixels", path, reader->size.width,
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for %dx%d pixels", path, reader->size.width,
                         reader->size.height);
     for (int y = 0; y < reader->size.height; y++)
         reader->row[y] = reader->pixels + (size_t)y * reader->pitch;
@@ -132,22 +133,22 @@ static void to_grey(struct reader *reader)
     }
 }
 
-int plx_png_info(const char *path, struct plx_picture_info *ret_info, struct plx_why *why)
+int plx_png_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
 {
     struct reader reader = {0};
-    int result = read_header(&reader, path, why);
+    int result = read_header(&reader, path, message);
     if (result == 0)
         *ret_info = reader.size;
     finish(&reader);
     return result;
 }
 
-int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_why *why)
+int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
 {
     struct reader reader = {0};
-    int result = read_header(&reader, path, why);
+    int result = read_header(&reader, path, message);
     if (result == 0)
-        result = read_pixels(&reader, path, why);
+        result = read_pixels(&reader, path, message);
     if (result == 0) {
         to_grey(&reader);
         *ret_image = (struct plx_image){reader.pixels, reader.size.width, reader.size.height,
@@ -160,17 +161,18 @@ int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_why *
 
 /* --- writing ---------------------------------------------------------------------------------------------------------- */
 
-static int write_rows(struct reader *writer, const char *path, const struct plx_image *image, int channels, struct plx_why *why)
+static int write_rows(struct reader *writer, const char *path, const struct plx_image *image, int channels,
+                      struct plx_error_message *message)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, writer, keep_message, ignore_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
         png_destroy_write_struct(&png, NULL);
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", path);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     }
     if (setjmp(png_jmpbuf(png))) {
         png_destroy_write_struct(&png, &info);
-        return plx_fail(why, PLX_ERR_IO, "%s: writing failed (%s)", path, writer->message);
+        return plx_fail(message, PLX_ERR_IO, "%s: writing failed (%s)", path, writer->message);
     }
     png_init_io(png, writer->file);
     png_set_IHDR(png, info, (png_uint_32)(image->width / channels), (png_uint_32)image->height, 8 * (int)image->type,
@@ -189,28 +191,28 @@ static int write_rows(struct reader *writer, const char *path, const struct plx_
     return 0;
 }
 
-static int write_file(const char *path, const struct plx_image *image, int channels, struct plx_why *why)
+static int write_file(const char *path, const struct plx_image *image, int channels, struct plx_error_message *message)
 {
     struct reader writer = {0};
-    int result = plx_file_create(path, &writer.file, why);
+    int result = plx_file_create(path, &writer.file, message);
     if (result < 0)
         return result;
-    return plx_file_commit(path, writer.file, write_rows(&writer, path, image, channels, why), why);
+    return plx_file_commit(path, writer.file, write_rows(&writer, path, image, channels, message), message);
 }
 
-int plx_png_write(const char *path, const struct plx_image *image, struct plx_why *why)
+int plx_png_write(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
     if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16))
-        return plx_fail(why, PLX_ERR_ARG, "%s: only 8- and 16-bit images can be written", path);
-    return write_file(path, image, 1, why);
+        return plx_fail(message, PLX_ERR_ARG, "%s: only 8- and 16-bit images can be written", path);
+    return write_file(path, image, 1, message);
 }
 
-int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_why *why)
+int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
     /* The view is three times as wide as the picture, so plx_image_ok's limit on the width is not asked for. */
     if (!image || !image->data || image->type != PLX_U8 || image->width < 3 || image->width % 3 != 0 ||
         image->width > 3 * PLX_MAX_SIDE || image->height < 1 || image->height > PLX_MAX_SIDE ||
         image->pitch < (size_t)image->width)
-        return plx_fail(why, PLX_ERR_ARG, "%s: not an image of R G B bytes", path);
-    return write_file(path, image, 3, why);
+        return plx_fail(message, PLX_ERR_ARG, "%s: not an image of R G B bytes", path);
+    return write_file(path, image, 3, message);
 }

@@ -52,12 +52,12 @@ static struct plx_image view(const struct replay *self, void *data)
 }
 
 static int decode(const struct replay *self, const struct plx_listing_pair *pair, void *const data[PLX_EYES],
-                  struct plx_why *why)
+                  struct plx_error_message *message)
 {
     int result = 0;
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         const struct plx_image image = view(self, data[eye]);
-        result = plx_picture_read_into(pair->path[eye], &image, why);
+        result = plx_picture_read_into(pair->path[eye], &image, message);
     }
     return result;
 }
@@ -78,7 +78,7 @@ static void publish(const struct replay *self, int number, void *const data[PLX_
 }
 
 /* In the feed's thread. */
-static int make(struct plx_fed_source *fed, struct plx_why *why)
+static int make(struct plx_fed_source *fed, struct plx_error_message *message)
 {
     const struct replay *self = replay_of(&fed->base);
     const uint64_t count = (uint64_t)self->listing.count;
@@ -91,7 +91,7 @@ static int make(struct plx_fed_source *fed, struct plx_why *why)
         int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
         int number = plx_feed_begin(self->fed.feed, data);
         if (number >= 0) {
-            int result = decode(self, &self->listing.pair[k % count], data, why);
+            int result = decode(self, &self->listing.pair[k % count], data, message);
             if (result < 0)
                 return result;
         }
@@ -100,7 +100,7 @@ static int make(struct plx_fed_source *fed, struct plx_why *why)
         if (number >= 0)
             publish(self, number, data, k, capture_ns);
     }
-    return plx_fail(why, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->listing.count);
+    return plx_fail(message, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->listing.count);
 }
 
 static void destroy(struct plx_source *source)
@@ -149,17 +149,17 @@ static const struct plx_source_ops replay_ops = {
 };
 
 /* Size and type of all pictures, from the first pair. */
-static int find_size(struct replay *self, struct plx_why *why)
+static int find_size(struct replay *self, struct plx_error_message *message)
 {
     struct plx_picture_info info[PLX_EYES];
     char *const *path = self->listing.pair[0].path;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        int result = plx_picture_info(path[eye], &info[eye], why);
+        int result = plx_picture_info(path[eye], &info[eye], message);
         if (result < 0)
             return result;
     }
     if (info[PLX_LEFT].width != info[PLX_RIGHT].width || info[PLX_LEFT].height != info[PLX_RIGHT].height)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
                         info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
                         path[PLX_LEFT]);
     self->fed.base.width = info[PLX_LEFT].width;
@@ -179,12 +179,12 @@ static void find_rate(struct replay *self, double rate_hz)
     self->fed.base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
 }
 
-static int find_calibration(struct replay *self, struct plx_why *why)
+static int find_calibration(struct replay *self, struct plx_error_message *message)
 {
     char *path;
     if (asprintf(&path, "%s/calib.txt", self->path) < 0)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s: out of memory", self->path);
-    int result = plx_kitti_calibration(path, self->listing.first_projection, &self->calibration, why);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
+    int result = plx_kitti_calibration(path, self->listing.first_projection, &self->calibration, message);
     free(path);
     self->calibrated = result == 0;
     if (result == PLX_ERR_NOT_FOUND || result == PLX_ERR_UNSUPPORTED) /* it may come from elsewhere; else pictures stay raw */
@@ -193,25 +193,25 @@ static int find_calibration(struct replay *self, struct plx_why *why)
 }
 
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
-                      struct plx_why *why)
+                      struct plx_error_message *message)
 {
     if (options->pace == PLX_PACE_FIXED && !(options->rate_hz >= 0.1 && options->rate_hz <= 1000.0))
-        return plx_fail(why, PLX_ERR_RANGE, "replay: a rate of %g Hz is not within 0.1..1000", options->rate_hz);
+        return plx_fail(message, PLX_ERR_RANGE, "replay: a rate of %g Hz is not within 0.1..1000", options->rate_hz);
     const size_t length = strlen(options->path) + 1;
     struct replay *self = calloc(1, sizeof *self + length);
     if (!self)
-        return plx_fail(why, PLX_ERR_NOMEM, "replay: out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "replay: out of memory");
     memcpy(self->path, options->path, length);
     self->fed.base.ops = &replay_ops;
     self->fed.make = make;
     self->pace = options->pace;
     self->loop = options->loop;
 
-    int result = plx_listing_open(options->path, &self->listing, why);
+    int result = plx_listing_open(options->path, &self->listing, message);
     if (result == 0)
-        result = find_size(self, why);
+        result = find_size(self, message);
     if (result == 0)
-        result = options->calibrated ? 0 : find_calibration(self, why);
+        result = options->calibrated ? 0 : find_calibration(self, message);
     if (result < 0)
         goto fail;
     self->fed.base.note = self->listing.note;
@@ -219,7 +219,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     result = plx_feed_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_FEED_WAIT : PLX_FEED_LATEST, PLX_SOURCE_MIN_PAIRS + 2,
                              self->pitch * (size_t)self->fed.base.height, &self->fed.feed);
     if (result < 0) {
-        plx_fail(why, result, "%s: out of memory for pictures of %dx%d", self->path, self->fed.base.width,
+        plx_fail(message, result, "%s: out of memory for pictures of %dx%d", self->path, self->fed.base.width,
                  self->fed.base.height);
         goto fail;
     }

@@ -48,41 +48,42 @@ static bool between(double value, double low, double high)
     return value >= low && value <= high; /* false for NAN */
 }
 
-static int check_object(const struct plx_scene_object *object, int index, struct plx_why *why)
+static int check_object(const struct plx_scene_object *object, int index, struct plx_error_message *message)
 {
     const double size[3] = {object->width, object->height, object->depth};
     for (int i = 0; i < 3; i++)
         if (!between(size[i], 1e-3, 100.0))
-            return plx_fail(why, PLX_ERR_RANGE, "scene object %d: a size of %g m is not within 0.001..100", index, size[i]);
+            return plx_fail(message, PLX_ERR_RANGE, "scene object %d: a size of %g m is not within 0.001..100", index, size[i]);
     if (!between(fabs(object->x), 0.0, 1e4) || !between(fabs(object->z), 0.0, 1e4))
-        return plx_fail(why, PLX_ERR_RANGE, "scene object %d: it stands at (%g, %g) m, beyond 10 km", index, object->x,
+        return plx_fail(message, PLX_ERR_RANGE, "scene object %d: it stands at (%g, %g) m, beyond 10 km", index, object->x,
                         object->z);
     if (!between(fabs(object->vx), 0.0, 1e3) || !between(fabs(object->vz), 0.0, 1e3) || !between(object->period_s, 0.0, 1e6))
-        return plx_fail(why, PLX_ERR_RANGE, "scene object %d: speeds are within 1000 m/s, periods within 0..1e6 s", index);
+        return plx_fail(message, PLX_ERR_RANGE, "scene object %d: speeds are within 1000 m/s, periods within 0..1e6 s", index);
     return 0;
 }
 
-int plx_scene_check(const struct plx_scene *scene, struct plx_why *why)
+int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *message)
 {
     const struct plx_calibration_info *info = &scene->calibration;
     if (scene->width < 1 || scene->width > PLX_MAX_SIDE || scene->height < 1 || scene->height > PLX_MAX_SIDE)
-        return plx_fail(why, PLX_ERR_RANGE, "scene size %dx%d: expected 1..%d pixels a side", scene->width, scene->height,
+        return plx_fail(message, PLX_ERR_RANGE, "scene size %dx%d: expected 1..%d pixels a side", scene->width, scene->height,
                         PLX_MAX_SIDE);
     if (!between(info->fx, 0.1, 1e5) || !between(info->fy, 0.1, 1e5) || !between(fabs(info->cx), 0.0, 1e5) ||
         !between(fabs(info->cy), 0.0, 1e5) || !between(fabs(info->cx_right), 0.0, 1e5) ||
         !between(info->baseline_m, 1e-4, 10.0))
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "scene calibration: focal lengths are within 0.1..1e5 px, baselines within 0.0001..10 m");
     if (!between(scene->camera_height_m, 0.01, 1000.0) || !between(fabs(scene->pitch_rad), 0.0, 1.5) ||
         !between(fabs(scene->roll_rad), 0.0, 3.2))
-        return plx_fail(why, PLX_ERR_RANGE, "scene camera: height is within 0.01..1000 m, pitch within -1.5..1.5 rad");
+        return plx_fail(message, PLX_ERR_RANGE, "scene camera: height is within 0.01..1000 m, pitch within -1.5..1.5 rad");
     if (!between(scene->noise, 0.0, 255.0) || !between(scene->light, 0.0, 1e9))
-        return plx_fail(why, PLX_ERR_RANGE, "scene: noise %g is not within 0..255 or light %g not within 0..1e9", scene->noise,
-                        scene->light);
+        return plx_fail(message, PLX_ERR_RANGE, "scene: noise %g is not within 0..255 or light %g not within 0..1e9",
+                        scene->noise, scene->light);
     if (scene->object_count < 0 || scene->object_count > PLX_SCENE_MAX_OBJECTS)
-        return plx_fail(why, PLX_ERR_RANGE, "scene: %d objects, expected 0..%d", scene->object_count, PLX_SCENE_MAX_OBJECTS);
+        return plx_fail(message, PLX_ERR_RANGE, "scene: %d objects, expected 0..%d", scene->object_count,
+                        PLX_SCENE_MAX_OBJECTS);
     for (int i = 0; i < scene->object_count; i++)
-        if (check_object(&scene->object[i], i, why) < 0)
+        if (check_object(&scene->object[i], i, message) < 0)
             return PLX_ERR_RANGE;
     return 0;
 }

@@ -7,8 +7,8 @@
 
 #include <parallax/frame.h>
 
+#include "core/error_message.h"
 #include "core/image.h"
-#include "core/why.h"
 
 #define PLX_SCENE_MAX_OBJECTS 16
 
@@ -51,7 +51,7 @@ struct plx_scene_truth {
 void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
 
 /* RANGE, with the reason, if a number of SCENE is not finite or beyond what can be drawn. */
-int plx_scene_check(const struct plx_scene *scene, struct plx_why *why);
+int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *message);
 
 /* Renders EYE at TIME_S with EXPOSURE_US and GAIN into image U8 [height][width]: the same bits at every call. FRAME_INDEX and
  * the scene's seed make the noise. grey = clamp(255 radiance light exposure / 10 ms gain + noise). Thread-safe. ARG, RANGE. */

@@ -86,7 +86,7 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
 }
 
 /* The camera's life, in the feed's thread. */
-static int make(struct plx_fed_source *fed, struct plx_why *why)
+static int make(struct plx_fed_source *fed, struct plx_error_message *message)
 {
     struct synthetic *self = synthetic_of(&fed->base);
     const bool paced = self->fed.base.rate_hz > 0.0;
@@ -107,7 +107,7 @@ static int make(struct plx_fed_source *fed, struct plx_why *why)
         if (number >= 0) {
             int result = make_pair(self, number, data, k, capture_ns);
             if (result < 0)
-                return plx_fail(why, result, "the synthetic scene cannot be drawn");
+                return plx_fail(message, result, "the synthetic scene cannot be drawn");
         }
         k++;
         if (paced) { /* frames whose time passed during the drawing are lost, as in a camera that is read too slowly */
@@ -173,27 +173,27 @@ static const struct plx_source_ops synthetic_ops = {
     .calibration = calibration,
 };
 
-static int check(const struct plx_synthetic_options *options, struct plx_why *why)
+static int check(const struct plx_synthetic_options *options, struct plx_error_message *message)
 {
     if (!(options->rate_hz == 0.0 || (options->rate_hz >= 0.1 && options->rate_hz <= 1000.0)))
-        return plx_fail(why, PLX_ERR_RANGE, "synthetic source: a rate of %g Hz is neither 0 nor within 0.1..1000",
+        return plx_fail(message, PLX_ERR_RANGE, "synthetic source: a rate of %g Hz is neither 0 nor within 0.1..1000",
                         options->rate_hz);
     if (options->exposure_delay < 0 || options->exposure_delay > PLX_SYNTHETIC_MAX_DELAY || options->gain_delay < 0 ||
         options->gain_delay > PLX_SYNTHETIC_MAX_DELAY)
-        return plx_fail(why, PLX_ERR_RANGE, "synthetic source: delays of %d and %d frames, expected 0..%d",
+        return plx_fail(message, PLX_ERR_RANGE, "synthetic source: delays of %d and %d frames, expected 0..%d",
                         options->exposure_delay, options->gain_delay, PLX_SYNTHETIC_MAX_DELAY);
-    return plx_scene_check(&options->scene, why);
+    return plx_scene_check(&options->scene, message);
 }
 
 int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_options *options, struct plx_source **ret_source,
-                         struct plx_why *why)
+                         struct plx_error_message *message)
 {
-    int result = check(options, why);
+    int result = check(options, message);
     if (result < 0)
         return result;
     struct synthetic *self = calloc(1, sizeof *self);
     if (!self)
-        return plx_fail(why, PLX_ERR_NOMEM, "synthetic source: out of memory");
+        return plx_fail(message, PLX_ERR_NOMEM, "synthetic source: out of memory");
 
     const struct plx_scene *scene = &options->scene;
     self->fed.base =
@@ -207,7 +207,7 @@ int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_o
                              self->pitch * (size_t)scene->height, &self->fed.feed);
     if (result < 0) {
         free(self);
-        return plx_fail(why, result, "synthetic source: out of memory for pictures of %dx%d", scene->width, scene->height);
+        return plx_fail(message, result, "synthetic source: out of memory for pictures of %dx%d", scene->width, scene->height);
     }
     *ret_source = &self->fed.base;
     return 0;

@@ -37,7 +37,8 @@ static bool direct(const struct plx_v4l2_buffers *buffers)
 }
 
 /* Finds the best way that NODE and the backend have, tried with the first slot, which gets its memory. */
-static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes, struct plx_why *why)
+static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes,
+                      struct plx_error_message *message)
 {
     const bool copies = node->converting || buffers->compressed.data || buffers->deal.planes > 1;
     struct plx_v4l2_memory *first = &buffers->slot[0].memory;
@@ -55,12 +56,12 @@ static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_no
             break;
         plx_v4l2_memory_free(buffers->stages, first);
         if (result == -EBUSY || result == -ENODEV) /* which says nothing of the memory */
-            return plx_v4l2_fail(why, node->path, result, "the driver gives no buffers");
+            return plx_v4l2_fail(message, node->path, result, "the driver gives no buffers");
     }
     return result;
 }
 
-static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why)
+static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     const struct plx_v4l2_deal *deal = &buffers->deal;
     size_t bytes = deal->bytes[0];
@@ -75,14 +76,14 @@ static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node
         bytes = buffers->pitch * (size_t)deal->height;
     }
     if (result == 0)
-        result = choose_way(buffers, node, bytes, why);
+        result = choose_way(buffers, node, bytes, message);
     for (int i = 1; i < PLX_V4L2_SLOTS && result == 0; i++)
         result = buffers->way->make(buffers->stages, bytes, &buffers->slot[i].memory);
     return result;
 }
 
 int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node, const struct plx_v4l2_deal *deal,
-                            struct plx_v4l2_buffers **ret_buffers, struct plx_why *why)
+                            struct plx_v4l2_buffers **ret_buffers, struct plx_error_message *message)
 {
     struct plx_v4l2_buffers *buffers = calloc(1, sizeof *buffers);
     int result = PLX_ERR_NOMEM;
@@ -90,13 +91,13 @@ int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_nod
     if (buffers) {
         buffers->stages = stages;
         buffers->deal = *deal;
-        result = allocate(buffers, node, why);
+        result = allocate(buffers, node, message);
     }
     if (result < 0) {
         plx_v4l2_buffers_destroy(buffers);
         if (result != PLX_ERR_NOMEM)
             return result;
-        return plx_fail(why, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS, deal->width,
+        return plx_fail(message, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS, deal->width,
                         deal->height);
     }
     *ret_buffers = buffers;
@@ -113,13 +114,14 @@ void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers)
     free(buffers);
 }
 
-int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why)
+int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
+                            struct plx_error_message *message)
 {
     const int most = direct(buffers) ? PLX_V4L2_SLOTS : PLX_V4L2_MAPPED, planes = buffers->deal.planes;
     int count = plx_v4l2_queue_request(node, kind_of(buffers), direct(buffers) ? PLX_V4L2_SLOTS : MAPPED_WANTED);
 
     if (count < LEAST)
-        return plx_v4l2_fail(why, node->path, count < 0 ? count : -ENOMEM, "the driver gives no buffers");
+        return plx_v4l2_fail(message, node->path, count < 0 ? count : -ENOMEM, "the driver gives no buffers");
     buffers->driver_count = count < most ? count : most;
     int result = 0;
     for (int i = 0; i < buffers->driver_count && result == 0 && !direct(buffers); i++) {
@@ -128,13 +130,13 @@ int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v
             result = plx_v4l2_queue_give(node, PLX_MEMORY_MMAP, planes, i, NULL);
     }
     if (result < 0)
-        result = plx_v4l2_fail(why, node->path, result, "the driver's buffers cannot be used");
+        result = plx_v4l2_fail(message, node->path, result, "the driver's buffers cannot be used");
     else
-        result = plx_v4l2_buffers_refill(buffers, node, why);
+        result = plx_v4l2_buffers_refill(buffers, node, message);
     if (result == 0) {
         result = plx_v4l2_queue_start(node);
         if (result < 0)
-            result = plx_v4l2_fail(why, node->path, result, "the stream does not start");
+            result = plx_v4l2_fail(message, node->path, result, "the stream does not start");
     }
     if (result < 0)
         plx_v4l2_buffers_detach(buffers, node);
@@ -155,7 +157,8 @@ void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_
             plx_v4l2_slot_give_back(&buffers->slot[i]);
 }
 
-int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why)
+int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
+                            struct plx_error_message *message)
 {
     for (int i = 0; direct(buffers) && i < buffers->driver_count; i++) {
         struct plx_v4l2_slot *slot = &buffers->slot[i];
@@ -164,7 +167,7 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
         plx_v4l2_memory_end_read(&slot->memory);
         int result = plx_v4l2_queue_give(node, kind_of(buffers), 1, i, &slot->memory);
         if (result < 0)
-            return plx_v4l2_fail(why, node->path, result, "the driver takes no buffer");
+            return plx_v4l2_fail(message, node->path, result, "the driver takes no buffer");
         atomic_store_explicit(&slot->use, PLX_V4L2_QUEUED, memory_order_relaxed); /* it is this thread's own now */
     }
     return 0;
@@ -181,15 +184,15 @@ static struct plx_v4l2_slot *find_idle(struct plx_v4l2_buffers *buffers)
 
 /* Judges what the driver says of the picture in BUFFER, whose memory is the MOST bytes at DATA. */
 static int check_picture(const struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, const void *data,
-                         size_t most, struct plx_raw *ret_raw, struct plx_why *why)
+                         size_t most, struct plx_raw *ret_raw, struct plx_error_message *message)
 {
     const struct plx_v4l2_deal *deal = &buffers->deal;
     const size_t used = buffer->used < most ? buffer->used : most, offset = buffer->offset;
 
     if (buffer->buffer.flags & V4L2_BUF_FLAG_ERROR)
-        return plx_fail(why, PLX_ERR_FORMAT, "the driver marked a picture as damaged");
+        return plx_fail(message, PLX_ERR_FORMAT, "the driver marked a picture as damaged");
     if (used <= offset)
-        return plx_fail(why, PLX_ERR_FORMAT, "a picture of %zu bytes, expected %zu", used, deal->bytes[0]);
+        return plx_fail(message, PLX_ERR_FORMAT, "a picture of %zu bytes, expected %zu", used, deal->bytes[0]);
     *ret_raw = (struct plx_raw){
         .data = (const uint8_t *)data + offset,
         .bytes = used - offset,
@@ -200,15 +203,16 @@ static int check_picture(const struct plx_v4l2_buffers *buffers, const struct pl
         .bayer = deal->format->bayer,
         .eye_width = deal->width,
     };
-    return deal->format->jpeg ? 0 : plx_raw_check(ret_raw, why);
+    return deal->format->jpeg ? 0 : plx_raw_check(ret_raw, message);
 }
 
 /* Copies RAW, in the driver's memory, into SLOT, or where compressed ones are kept, and lets it point into SLOT. */
-static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, struct plx_raw *raw, struct plx_why *why)
+static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, struct plx_raw *raw,
+                 struct plx_error_message *message)
 {
     if (buffers->compressed.data) {
         if (raw->bytes > buffers->compressed_room)
-            return plx_fail(why, PLX_ERR_FORMAT, "a picture of %zu bytes, expected at most %zu", raw->bytes,
+            return plx_fail(message, PLX_ERR_FORMAT, "a picture of %zu bytes, expected at most %zu", raw->bytes,
                             buffers->compressed_room);
         memcpy(buffers->compressed.data, raw->data, raw->bytes);
         buffers->compressed.bytes = raw->bytes;
@@ -224,38 +228,38 @@ static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, s
 }
 
 static int take_copy(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, struct plx_v4l2_picture *picture,
-                     struct plx_why *why)
+                     struct plx_error_message *message)
 {
     const struct plx_v4l2_mapping *mapping = &buffers->mapped[buffer->buffer.index];
 
-    int result = check_picture(buffers, buffer, mapping->data[0], mapping->bytes[0], &picture->raw, why);
+    int result = check_picture(buffers, buffer, mapping->data[0], mapping->bytes[0], &picture->raw, message);
     if (result < 0)
         return result;
     picture->slot = find_idle(buffers);
     if (!picture->slot)
-        return plx_fail(why, PLX_ERR_BUSY, "the reader holds every picture");
-    result = bring(buffers, picture->slot, &picture->raw, why);
+        return plx_fail(message, PLX_ERR_BUSY, "the reader holds every picture");
+    result = bring(buffers, picture->slot, &picture->raw, message);
     if (result == 0)
         atomic_store_explicit(&picture->slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* handed on under a lock */
     return result;
 }
 
 static int take_direct(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, struct plx_v4l2_picture *picture,
-                       struct plx_why *why)
+                       struct plx_error_message *message)
 {
     struct plx_v4l2_slot *slot = &buffers->slot[buffer->buffer.index];
 
     plx_v4l2_memory_begin_read(&slot->memory);
     picture->slot = slot;
     atomic_store_explicit(&slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* handed on under a lock */
-    int result = check_picture(buffers, buffer, slot->memory.data, slot->memory.bytes, &picture->raw, why);
+    int result = check_picture(buffers, buffer, slot->memory.data, slot->memory.bytes, &picture->raw, message);
     if (result < 0)
         plx_v4l2_slot_give_back(slot);
     return result;
 }
 
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
-                          struct plx_v4l2_picture *ret_picture, struct plx_why *why)
+                          struct plx_v4l2_picture *ret_picture, struct plx_error_message *message)
 {
     const int planes = buffers->deal.planes;
     struct plx_v4l2_buffer buffer;
@@ -264,10 +268,11 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
     if (result == -EAGAIN)
         return PLX_ERR_TIMEOUT;
     if (result < 0)
-        return plx_v4l2_fail(why, node->path, result, "no more pictures come");
+        return plx_v4l2_fail(message, node->path, result, "no more pictures come");
     const int index = (int)buffer.buffer.index;
     if (index < 0 || index >= buffers->driver_count)
-        return plx_fail(why, PLX_ERR_IO, "%s: the driver returned buffer %d of %d", node->path, index, buffers->driver_count);
+        return plx_fail(message, PLX_ERR_IO, "%s: the driver returned buffer %d of %d", node->path, index,
+                        buffers->driver_count);
 
     struct plx_v4l2_picture picture = {
         .stamp_ns = plx_v4l2_stamp_ns(buffer.buffer.timestamp.tv_sec, buffer.buffer.timestamp.tv_usec),
@@ -277,16 +282,16 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
         .compressed = buffers->compressed.data != NULL,
     };
     if (direct(buffers)) {
-        result = take_direct(buffers, &buffer, &picture, why);
+        result = take_direct(buffers, &buffer, &picture, message);
         if (result < 0) /* back to the driver at once; if that fails, the next refill says so */
             plx_v4l2_buffers_refill(buffers, node, NULL);
     } else {
-        result = take_copy(buffers, &buffer, &picture, why);
+        result = take_copy(buffers, &buffer, &picture, message);
         int back = plx_v4l2_queue_give(node, PLX_MEMORY_MMAP, planes, index, NULL);
         if (back < 0) {
             if (result == 0)
                 plx_v4l2_slot_give_back(picture.slot);
-            return plx_v4l2_fail(why, node->path, back, "the driver takes no buffer back");
+            return plx_v4l2_fail(message, node->path, back, "the driver takes no buffer back");
         }
     }
     if (result == 0)

@@ -52,23 +52,25 @@ struct plx_v4l2_picture {
 /* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM;
  * BUSY or LOST, where the driver lets nobody try. */
 int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node, const struct plx_v4l2_deal *deal,
-                            struct plx_v4l2_buffers **ret_buffers, struct plx_why *why);
+                            struct plx_v4l2_buffers **ret_buffers, struct plx_error_message *message);
 void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers); /* detached; NULL is fine */
 
 /* Gives the buffers to NODE's driver and starts the stream. Whatever the reader holds stays with it. Errors of plx_v4l2_fail;
  * NODE then has none of them. */
-int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why);
+int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
+                            struct plx_error_message *message);
 
 /* Ends the stream and takes all back, also from a driver whose device is gone. Detached already is fine. */
 void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node);
 
 /* Gives idle slots back to the driver. Errors of plx_v4l2_fail. */
-int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_why *why);
+int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
+                            struct plx_error_message *message);
 
 /* Takes the next picture; its slot is FILLED, to be given back. TIMEOUT: none is there; BUSY: there was no slot for it;
- * FORMAT: it is damaged (WHY says how), and so back with the driver. Other errors of plx_v4l2_fail. */
+ * FORMAT: it is damaged (MESSAGE says how), and so back with the driver. Other errors of plx_v4l2_fail. */
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
-                          struct plx_v4l2_picture *ret_picture, struct plx_why *why);
+                          struct plx_v4l2_picture *ret_picture, struct plx_error_message *message);
 
 static inline void plx_v4l2_slot_give_back(struct plx_v4l2_slot *slot)
 {

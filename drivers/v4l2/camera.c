@@ -21,14 +21,14 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
 }
 
 /* Sets all that the camera is to be. Controls come before the format: a sensor mode may decide on it. */
-static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_why *why)
+static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_error_message *message)
 {
-    struct plx_why *note = &camera->note;
+    struct plx_error_message *note = &camera->note;
 
     note->text[0] = '\0';
-    int result = plx_v4l2_steer_configure(&camera->steer, &camera->node, note, why);
+    int result = plx_v4l2_steer_configure(&camera->steer, &camera->node, note, message);
     if (result == 0)
-        result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, why);
+        result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, message);
     if (result < 0)
         return result;
     const double wish_hz = camera->wish.rate_hz;
@@ -45,13 +45,13 @@ static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_d
 }
 
 /* Buffers for pictures of DEAL; those that are there must fit. */
-static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_deal *deal, struct plx_why *why)
+static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_deal *deal, struct plx_error_message *message)
 {
     if (!camera->buffers)
-        return plx_v4l2_buffers_create(camera->stages, &camera->node, deal, &camera->buffers, why);
+        return plx_v4l2_buffers_create(camera->stages, &camera->node, deal, &camera->buffers, message);
     const struct plx_v4l2_deal *old = &camera->buffers->deal;
     if (deal->format != old->format || deal->pitch != old->pitch || deal->bytes[0] != old->bytes[0])
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
     return 0;
 }
 
@@ -62,17 +62,17 @@ static void close_node(struct plx_v4l2_camera *camera)
     plx_v4l2_close(&camera->node);
 }
 
-int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_why *why)
+int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     struct plx_v4l2_deal deal = {.format = NULL};
     bool settled = false;
 
-    int result = plx_v4l2_find(&camera->rule, &camera->node, why);
+    int result = plx_v4l2_find(&camera->rule, &camera->node, message);
     if (result < 0)
         return result;
-    result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, &settled, why);
+    result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, &settled, message);
     if (result == 0)
-        result = plx_v4l2_foresee(&camera->node, &camera->wish, settled, &deal, why);
+        result = plx_v4l2_foresee(&camera->node, &camera->wish, settled, &deal, message);
     if (result < 0) {
         close_node(camera);
         return result;
@@ -90,10 +90,10 @@ void plx_v4l2_camera_close(struct plx_v4l2_camera *camera)
     camera->buffers = NULL;
 }
 
-static int stream(struct plx_v4l2_camera *camera, struct plx_why *why)
+static int stream(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     plx_v4l2_clock_init(&camera->clock, plx_v4l2_camera_period_ns(camera));
-    int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, why);
+    int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, message);
     plx_v4l2_steer_forget(&camera->steer);
     camera->seen = false;
     camera->streaming = result == 0;
@@ -101,19 +101,19 @@ static int stream(struct plx_v4l2_camera *camera, struct plx_why *why)
     return result;
 }
 
-int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why)
+int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     struct plx_v4l2_deal deal = {.format = NULL};
 
     if (camera->streaming)
         return 0;
-    int result = configure(camera, &deal, why);
+    int result = configure(camera, &deal, message);
     if (result == 0)
-        result = fit_buffers(camera, &deal, why);
+        result = fit_buffers(camera, &deal, message);
     if (result < 0)
         return result;
     camera->deal = deal;
-    return stream(camera, why);
+    return stream(camera, message);
 }
 
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera)
@@ -182,13 +182,13 @@ static void describe(struct plx_v4l2_camera *camera, const struct plx_v4l2_pictu
 }
 
 int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
-                         struct plx_why *why)
+                         struct plx_error_message *message)
 {
     struct plx_v4l2_picture picture;
     bool wild;
 
     memset(ret_capture, 0, sizeof *ret_capture);
-    int result = plx_v4l2_buffers_take(camera->buffers, &camera->node, &picture, why);
+    int result = plx_v4l2_buffers_take(camera->buffers, &camera->node, &picture, message);
     if (result == PLX_ERR_FORMAT)
         ret_capture->health = PLX_HEALTH_BUFFER_ERROR;
     else if (result == PLX_ERR_BUSY)
@@ -212,7 +212,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
             plx_v4l2_camera_drop_pending(camera); /* its file was overwritten */
         plx_v4l2_slot_give_back(picture.slot);
         ret_capture->health = PLX_HEALTH_TIMESTAMP;
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
                         (double)(stamp.arrival_ns - ret_capture->capture_ns) / PLX_NS_PER_S);
     }
     describe(camera, &picture, ret_capture);
@@ -245,15 +245,16 @@ bool plx_v4l2_camera_is_silent(const struct plx_v4l2_camera *camera, int64_t now
     return camera->streaming && now_ns - camera->progress_ns > (periods > SILENCE_NS ? periods : SILENCE_NS);
 }
 
-int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_why *why)
+int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     const double silent_s = (double)(plx_now_ns() - camera->progress_ns) / PLX_NS_PER_S;
 
     if (camera->silences++ > 0)
-        return plx_fail(why, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened anew", camera->node.path, silent_s);
+        return plx_fail(message, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened anew", camera->node.path,
+                        silent_s);
     plx_v4l2_camera_stop(camera);
-    int result = stream(camera, why);
+    int result = stream(camera, message);
     if (result == 0)
-        plx_fail(why, 0, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
+        plx_fail(message, 0, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
     return result;
 }

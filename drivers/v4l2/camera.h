@@ -24,7 +24,7 @@ struct plx_v4l2_camera {
 
     struct plx_v4l2_node node;        /* closed while the camera is away */
     struct plx_v4l2_deal deal;        /* foreseen, until it was started */
-    struct plx_why note;              /* how that differs from the wish */
+    struct plx_error_message note;    /* how that differs from the wish */
     struct plx_v4l2_buffers *buffers; /* NULL until it was started for the first time */
     struct plx_capture pending;       /* compressed, not decoded yet: its file is in the buffers' memory. Buffer NULL: none */
     uint32_t skipped;                 /* pictures that came since the last one taken and found no slot */
@@ -56,20 +56,20 @@ static inline bool plx_v4l2_camera_is_away(const struct plx_v4l2_camera *camera)
 /* Finds the camera and checks the wish and the controls against what it offers. Sets nothing: the camera may be at work for
  * another engine, and OPEN be all that comes (a configuration that is only tried). LOST if it is not there, else the errors of
  * plx_v4l2_find, plx_v4l2_steer_open and plx_v4l2_foresee; it is closed then. */
-int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_why *why);
+int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_message *message);
 void plx_v4l2_camera_close(struct plx_v4l2_camera *camera);
 
 /* Sets controls, format and rate, allocates the buffers the first time (later the camera must give what they were made for),
  * and lets it stream; streaming already is fine. Errors of plx_v4l2_steer_configure and plx_v4l2_negotiate, NOMEM; see
  * plx_v4l2_camera_lost. */
-int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_why *why);
+int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_error_message *message);
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera);
 
 /* The next picture that has come; its slot is ret_capture->buffer. A compressed one (*ret_compressed) is still to be decoded
  * there; `pending`, whose file it overwrote, is then the caller's to give up. TIMEOUT: none. FORMAT: a bad one came and is back
  * with the driver; ret_capture->health says what it was. Other errors: the camera no longer works, see plx_v4l2_camera_lost. */
 int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
-                         struct plx_why *why);
+                         struct plx_error_message *message);
 
 /* Gives up the picture that waits to be decoded, if there is one. */
 void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera);
@@ -83,9 +83,9 @@ bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, f
  * more often it was refused. */
 void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera, int error);
 
-/* It streams, and has given nothing for too long. Reviving restarts the stream, and says so in WHY; an error, LOST above all,
- * means that the camera should be opened anew. */
+/* It streams, and has given nothing for too long. Reviving restarts the stream, and says so in MESSAGE; an error, LOST above
+ * all, means that the camera should be opened anew. */
 bool plx_v4l2_camera_is_silent(const struct plx_v4l2_camera *camera, int64_t now_ns);
-int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_why *why);
+int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_error_message *message);
 
 #endif

@@ -63,7 +63,7 @@ bool plx_v4l2_control_by_id(const struct plx_v4l2_node *node, uint32_t id, struc
 }
 
 int plx_v4l2_control_find(const struct plx_v4l2_node *node, const char *name, struct plx_v4l2_control *ret_control,
-                          struct plx_why *why)
+                          struct plx_error_message *message)
 {
     struct plx_v4l2_control control = {.id = 0};
     char *end;
@@ -80,8 +80,8 @@ int plx_v4l2_control_find(const struct plx_v4l2_node *node, const char *name, st
             return 0;
         }
     }
-    return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera has no control \"%s\"; `parallax cameras` lists them", node->path,
-                    name);
+    return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera has no control \"%s\"; `parallax cameras` lists them",
+                    node->path, name);
 }
 
 int64_t plx_v4l2_control_cut(const struct plx_v4l2_control *control, int64_t value)
@@ -126,7 +126,7 @@ int plx_v4l2_control_set(const struct plx_v4l2_node *node, const struct plx_v4l2
     return transfer(node, VIDIOC_S_EXT_CTRLS, control, &value);
 }
 
-int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_assignment, struct plx_why *why)
+int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_assignment, struct plx_error_message *message)
 {
     const char *start = *text + strspn(*text, " ,");
     const size_t length = strcspn(start, ",");
@@ -137,13 +137,13 @@ int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_
     if (length == 0)
         return 0;
     if (name == 0 || name >= length || name >= sizeof assignment.name)
-        return plx_fail(why, PLX_ERR_RANGE, "\"%.*s\" sets no control; expected name=value", (int)length, start);
+        return plx_fail(message, PLX_ERR_RANGE, "\"%.*s\" sets no control; expected name=value", (int)length, start);
     memcpy(assignment.name, start, name);
     assignment.name[name] = '\0';
     errno = 0;
     assignment.value = strtoll(start + name + 1, &end, 0);
     if (errno != 0 || end == start + name + 1 || end + strspn(end, " ") != start + length)
-        return plx_fail(why, PLX_ERR_RANGE, "\"%.*s\" sets a control to no whole number; expected name=value", (int)length,
+        return plx_fail(message, PLX_ERR_RANGE, "\"%.*s\" sets a control to no whole number; expected name=value", (int)length,
                         start);
     *ret_assignment = assignment;
     *text = start + length;

@@ -17,7 +17,7 @@ bool plx_v4l2_control_next(const struct plx_v4l2_node *node, uint32_t after, str
 
 /* The control NAME, or the one of the number that NAME spells: "exposure", "0x009a200a". UNSUPPORTED if there is none. */
 int plx_v4l2_control_find(const struct plx_v4l2_node *node, const char *name, struct plx_v4l2_control *ret_control,
-                          struct plx_why *why);
+                          struct plx_error_message *message);
 bool plx_v4l2_control_by_id(const struct plx_v4l2_node *node, uint32_t id, struct plx_v4l2_control *ret_control);
 
 /* 0 or a negative errno. Setting cuts VALUE to the control's range and steps. */
@@ -37,6 +37,6 @@ struct plx_v4l2_assignment {
 };
 
 /* 1: there is one; 0: the list is at its end; RANGE, with what is wrong. */
-int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_assignment, struct plx_why *why);
+int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_assignment, struct plx_error_message *message);
 
 #endif

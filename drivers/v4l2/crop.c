@@ -16,9 +16,9 @@ static struct v4l2_selection selection_of(const struct plx_v4l2_wish *wish)
     };
 }
 
-static int cannot_crop(const struct plx_v4l2_node *node, struct plx_why *why)
+static int cannot_crop(const struct plx_v4l2_node *node, struct plx_error_message *message)
 {
-    return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: the camera cannot crop; remove source.crop_width", node->path);
+    return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera cannot crop; remove source.crop_width", node->path);
 }
 
 static bool lies_within(const struct v4l2_rect *part, const struct v4l2_rect *whole)
@@ -29,7 +29,7 @@ static bool lies_within(const struct v4l2_rect *part, const struct v4l2_rect *wh
 }
 
 int plx_v4l2_crop_foresee(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool *ret_cropped,
-                          struct plx_why *why)
+                          struct plx_error_message *message)
 {
     struct v4l2_selection now = selection_of(wish), bounds = now;
     const struct v4l2_rect wanted = now.r, *whole = &bounds.r;
@@ -39,20 +39,20 @@ int plx_v4l2_crop_foresee(const struct plx_v4l2_node *node, const struct plx_v4l
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &now);
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
-        return cannot_crop(node, why);
+        return cannot_crop(node, message);
     if (result < 0)
-        return plx_v4l2_fail(why, node->path, result, "the camera does not say how it crops");
+        return plx_v4l2_fail(message, node->path, result, "the camera does not say how it crops");
     *ret_cropped = memcmp(&now.r, &wanted, sizeof wanted) == 0;
     bounds.target = V4L2_SEL_TGT_CROP_BOUNDS;
     if (*ret_cropped || plx_v4l2_call(node, VIDIOC_G_SELECTION, &bounds) < 0 || lies_within(&wanted, whole))
         return 0;
     return plx_fail(
-        why, PLX_ERR_UNSUPPORTED,
+        message, PLX_ERR_UNSUPPORTED,
         "%s: the camera crops within %ux%u at %d,%d, which %ux%u at %d,%d is not; set source.crop_* to a part of it",
         node->path, whole->width, whole->height, whole->left, whole->top, wanted.width, wanted.height, wanted.left, wanted.top);
 }
 
-int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why)
+int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_error_message *message)
 {
     struct v4l2_selection selection = selection_of(wish);
     const struct v4l2_rect wanted = selection.r, *is = &selection.r;
@@ -61,17 +61,17 @@ int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &selection);
     if (result < 0)
-        return plx_v4l2_fail(why, node->path, result, "the camera does not say how it crops");
+        return plx_v4l2_fail(message, node->path, result, "the camera does not say how it crops");
     if (memcmp(is, &wanted, sizeof wanted) == 0)
         return 0;
-    return plx_fail(why, PLX_ERR_UNSUPPORTED,
+    return plx_fail(message, PLX_ERR_UNSUPPORTED,
                     "%s: the camera crops to %ux%u at %d,%d instead of %ux%u at %d,%d for pictures of %dx%d; set source.crop_* "
                     "to what it does, or source.width and height to the part's size",
                     node->path, is->width, is->height, is->left, is->top, wanted.width, wanted.height, wanted.left, wanted.top,
                     wish->width, wish->height);
 }
 
-int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_why *why)
+int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_error_message *message)
 {
     struct v4l2_selection selection = selection_of(wish);
 
@@ -79,8 +79,8 @@ int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_wi
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
-        return cannot_crop(node, why);
+        return cannot_crop(node, message);
     if (result < 0 && result != -EBUSY) /* somebody else streams: as it is set */
-        return plx_v4l2_fail(why, node->path, result, "cropping");
-    return plx_v4l2_crop_check(node, wish, why);
+        return plx_v4l2_fail(message, node->path, result, "cropping");
+    return plx_v4l2_crop_check(node, wish, message);
 }

@@ -67,19 +67,19 @@ void plx_v4l2_decoder_destroy(struct plx_v4l2_decoder *decoder)
 static void decode(struct plx_v4l2_decoder *decoder)
 {
     const struct plx_raw *raw = decoder->capture.raw;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     if (!raw[PLX_LEFT].data)
         raw++;
     const struct plx_image grey = {((struct plx_v4l2_slot *)decoder->capture.buffer)->memory.data, raw->width, raw->height,
                                    raw->pitch, PLX_U8};
-    int result = plx_jpeg_decode(decoder->jpeg, decoder->file.data, decoder->file.bytes, &grey, &why);
+    int result = plx_jpeg_decode(decoder->jpeg, decoder->file.data, decoder->file.bytes, &grey, &message);
     if (result == 0) {
         plx_v4l2_inbox_put(decoder->inbox, &decoder->capture);
         return;
     }
     plx_v4l2_slot_give_back(decoder->capture.buffer);
-    plx_v4l2_inbox_tell(decoder->inbox, PLX_HEALTH_BUFFER_ERROR, &why);
+    plx_v4l2_inbox_tell(decoder->inbox, PLX_HEALTH_BUFFER_ERROR, &message);
 }
 
 static void *run(void *argument)

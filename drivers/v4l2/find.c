@@ -30,15 +30,15 @@ static const struct field {
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
-static int parse_path(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_why *why)
+static int parse_path(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_error_message *message)
 {
     int number, length = 0;
 
     if (strlen(text) >= sizeof ret_rule->path)
-        return plx_fail(why, PLX_ERR_RANGE, "camera path of %zu bytes, expected fewer than %zu", strlen(text),
+        return plx_fail(message, PLX_ERR_RANGE, "camera path of %zu bytes, expected fewer than %zu", strlen(text),
                         sizeof ret_rule->path);
     if (sscanf(text, "/dev/video%d%n", &number, &length) == 1 && text[length] == '\0')
-        return plx_fail(why, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "camera \"%s\" is a number that changes with every plugging; expected a name below /dev/v4l/by-path or "
                         "by-id, or card=..., serial=..., bus=... (`parallax cameras` suggests one)",
                         text);
@@ -47,33 +47,33 @@ static int parse_path(const char *text, struct plx_v4l2_rule *ret_rule, struct p
     return 0;
 }
 
-static int parse_field(const char *text, size_t length, struct plx_v4l2_rule *rule, struct plx_why *why)
+static int parse_field(const char *text, size_t length, struct plx_v4l2_rule *rule, struct plx_error_message *message)
 {
     for (size_t i = 0; i < FIELDS; i++) {
         const size_t name = strlen(fields[i].name);
         if (length <= name + 1 || strncmp(text, fields[i].name, name) != 0 || text[name] != '=')
             continue;
         if (length - name - 1 >= fields[i].bytes)
-            return plx_fail(why, PLX_ERR_RANGE,
+            return plx_fail(message, PLX_ERR_RANGE,
                             "camera match \"%.*s\" is too long; expected at most %zu bytes after the =", (int)length, text,
                             fields[i].bytes - 1);
         memcpy((char *)&rule->match + fields[i].offset, text + name + 1, length - name - 1);
         return 0;
     }
-    return plx_fail(why, PLX_ERR_RANGE,
+    return plx_fail(message, PLX_ERR_RANGE,
                     "camera match \"%.*s\" is not understood; expected a path, or card=, driver=, serial= or bus= with a value",
                     (int)length, text);
 }
 
-int plx_v4l2_rule_parse(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_why *why)
+int plx_v4l2_rule_parse(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_error_message *message)
 {
     struct plx_v4l2_rule rule = {.path = ""};
 
     if (text[0] == '/')
-        return parse_path(text, ret_rule, why);
+        return parse_path(text, ret_rule, message);
     while (true) {
         size_t length = strcspn(text, ",");
-        int result = parse_field(text, length, &rule, why);
+        int result = parse_field(text, length, &rule, message);
         if (result < 0)
             return result;
         if (text[length] == '\0')
@@ -115,12 +115,12 @@ int plx_v4l2_numbers(int *ret_number, int max)
     return count;
 }
 
-static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_why *why)
+static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_error_message *message)
 {
     int number[MAX_NODES], fitting = 0;
     const int count = plx_v4l2_numbers(number, MAX_NODES);
     struct plx_v4l2_node found = {.fd = -1}, node;
-    struct plx_why denied = {""}, reason;
+    struct plx_error_message denied = {""}, reason;
 
     for (int i = 0; i < count; i++) {
         char path[32];
@@ -141,14 +141,15 @@ static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *re
     }
     plx_v4l2_close(&found);
     if (fitting > 1)
-        return plx_fail(why, PLX_ERR_RANGE, "%d cameras match what was asked for; expected one: add serial= or bus=", fitting);
-    return plx_fail(why, PLX_ERR_LOST, "none of the %d video nodes matches what was asked for%s%s", count,
+        return plx_fail(message, PLX_ERR_RANGE,
+                        "%d cameras match what was asked for; expected one: add serial= or bus=", fitting);
+    return plx_fail(message, PLX_ERR_LOST, "none of the %d video nodes matches what was asked for%s%s", count,
                     denied.text[0] ? "; " : "", denied.text);
 }
 
-int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_why *why)
+int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_error_message *message)
 {
-    return rule->path[0] ? plx_v4l2_open(rule->path, ret_node, why) : find_match(rule, ret_node, why);
+    return rule->path[0] ? plx_v4l2_open(rule->path, ret_node, message) : find_match(rule, ret_node, message);
 }
 
 static bool name_in(const char *folder, dev_t device, char ret_name[PLX_V4L2_PATH])

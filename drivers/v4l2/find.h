@@ -13,11 +13,11 @@ struct plx_v4l2_rule {
 };
 
 /* RANGE, with what is wrong with TEXT and what was expected. */
-int plx_v4l2_rule_parse(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_why *why);
+int plx_v4l2_rule_parse(const char *text, struct plx_v4l2_rule *ret_rule, struct plx_error_message *message);
 bool plx_v4l2_rule_fits(const struct plx_v4l2_rule *rule, const struct plx_v4l2_identity *identity);
 
 /* Opens the one node that RULE names. LOST if there is none now, RANGE if several fit, errors of plx_v4l2_open. */
-int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_why *why);
+int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_error_message *message);
 
 /* The numbers of /dev/videoN that exist, ascending; returns how many, at most MAX. */
 int plx_v4l2_numbers(int *ret_number, int max);

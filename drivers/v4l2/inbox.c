@@ -44,7 +44,7 @@ void plx_v4l2_inbox_open(struct plx_v4l2_inbox *inbox)
     pthread_mutex_lock(&inbox->lock);
     inbox->open = true;
     inbox->health = 0;
-    inbox->why.text[0] = '\0';
+    inbox->message.text[0] = '\0';
     pthread_mutex_unlock(&inbox->lock);
 }
 
@@ -89,19 +89,19 @@ void plx_v4l2_inbox_put(struct plx_v4l2_inbox *inbox, const struct plx_capture *
     pthread_mutex_unlock(&inbox->lock);
 }
 
-void plx_v4l2_inbox_tell(struct plx_v4l2_inbox *inbox, uint32_t health, const struct plx_why *why)
+void plx_v4l2_inbox_tell(struct plx_v4l2_inbox *inbox, uint32_t health, const struct plx_error_message *message)
 {
     pthread_mutex_lock(&inbox->lock);
     if (inbox->health & ~health) /* of something else, and not read yet */
-        plx_v4l2_note(&inbox->why, "%s", why->text);
+        plx_v4l2_note(&inbox->message, "%s", message->text);
     else
-        inbox->why = *why;
+        inbox->message = *message;
     inbox->health |= health;
     pthread_cond_signal(&inbox->reader);
     pthread_mutex_unlock(&inbox->lock);
 }
 
-void plx_v4l2_inbox_agree(struct plx_v4l2_inbox *inbox, double rate_hz, const struct plx_why *note)
+void plx_v4l2_inbox_agree(struct plx_v4l2_inbox *inbox, double rate_hz, const struct plx_error_message *note)
 {
     pthread_mutex_lock(&inbox->lock);
     inbox->rate_hz = rate_hz;
@@ -110,7 +110,7 @@ void plx_v4l2_inbox_agree(struct plx_v4l2_inbox *inbox, double rate_hz, const st
     pthread_mutex_unlock(&inbox->lock);
 }
 
-void plx_v4l2_inbox_terms(struct plx_v4l2_inbox *inbox, double *ret_rate_hz, struct plx_why *note)
+void plx_v4l2_inbox_terms(struct plx_v4l2_inbox *inbox, double *ret_rate_hz, struct plx_error_message *note)
 {
     pthread_mutex_lock(&inbox->lock);
     *ret_rate_hz = inbox->rate_hz;
@@ -121,13 +121,13 @@ void plx_v4l2_inbox_terms(struct plx_v4l2_inbox *inbox, double *ret_rate_hz, str
 }
 
 /* News first, then the oldest picture; false if there is nothing. */
-static bool take_ready(struct plx_v4l2_inbox *inbox, struct plx_capture *ret_capture, struct plx_why *why)
+static bool take_ready(struct plx_v4l2_inbox *inbox, struct plx_capture *ret_capture, struct plx_error_message *message)
 {
     if (inbox->health) {
         memset(ret_capture, 0, sizeof *ret_capture);
         ret_capture->health = inbox->health;
         inbox->health = 0;
-        *why = inbox->why;
+        *message = inbox->message;
         return true;
     }
     if (inbox->count == 0)
@@ -137,18 +137,20 @@ static bool take_ready(struct plx_v4l2_inbox *inbox, struct plx_capture *ret_cap
     return true;
 }
 
-int plx_v4l2_inbox_take(struct plx_v4l2_inbox *inbox, int64_t deadline_ns, struct plx_capture *ret_capture, struct plx_why *why)
+int plx_v4l2_inbox_take(struct plx_v4l2_inbox *inbox, int64_t deadline_ns, struct plx_capture *ret_capture,
+                        struct plx_error_message *message)
 {
     const int64_t until = deadline_ns > 0 ? deadline_ns : 0;
     const struct timespec deadline = {.tv_sec = until / PLX_NS_PER_S, .tv_nsec = until % PLX_NS_PER_S};
     int result = 0;
 
     pthread_mutex_lock(&inbox->lock);
-    while (result == 0 && !take_ready(inbox, ret_capture, why)) {
+    while (result == 0 && !take_ready(inbox, ret_capture, message)) {
         if (!inbox->open)
-            result = plx_fail(why, PLX_ERR_LOST, "the v4l2 source is stopped");
+            result = plx_fail(message, PLX_ERR_LOST, "the v4l2 source is stopped");
         else if (deadline_ns <= plx_now_ns())
-            result = plx_fail(why, PLX_ERR_TIMEOUT, "%s", inbox->why.text[0] ? inbox->why.text : "no picture came in time");
+            result = plx_fail(message, PLX_ERR_TIMEOUT, "%s",
+                              inbox->message.text[0] ? inbox->message.text : "no picture came in time");
         else
             pthread_cond_timedwait(&inbox->reader, &inbox->lock, &deadline);
     }

@@ -35,12 +35,12 @@ struct plx_v4l2_deal {
  * where that shows only when it is set. SETTLED: the controls have their values already; else they, as cropping, may change
  * what the camera gives, and only what it can never give is refused. UNSUPPORTED, errors of plx_v4l2_fail. */
 int plx_v4l2_foresee(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool settled, struct plx_v4l2_deal *ret_deal,
-                     struct plx_why *why);
+                     struct plx_error_message *message);
 
 /* Sets WISH and reads back what came of it. Through libv4l2 where the camera has no format that can be read directly. NOTE says
  * what differs and is lived with; else it stays as it is. UNSUPPORTED, with what the camera offers instead; BUSY; errors of
  * plx_v4l2_fail. */
 int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
-                       struct plx_why *note, struct plx_why *why);
+                       struct plx_error_message *note, struct plx_error_message *message);
 
 #endif

@@ -20,7 +20,7 @@
 #include "core/heartbeat.h"
 #include "core/text.h"
 
-int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char *what)
+int plx_v4l2_fail(struct plx_error_message *message, const char *path, int failure, const char *what)
 {
     static const struct {
         int number, error;
@@ -37,7 +37,7 @@ int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].number == -failure)
             error = table[i].error;
-    return plx_fail(why, error, "%s: %s: %s", path, what, strerror(-failure));
+    return plx_fail(message, error, "%s: %s: %s", path, what, strerror(-failure));
 }
 
 int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument)
@@ -91,38 +91,39 @@ void plx_v4l2_identity_read(const struct v4l2_capability *capability, struct plx
     copy_text(identity->bus, sizeof identity->bus, capability->bus_info);
 }
 
-static int identify(struct plx_v4l2_node *node, struct plx_why *why)
+static int identify(struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     struct v4l2_capability capability = {.capabilities = 0};
     int result = plx_v4l2_call(node, VIDIOC_QUERYCAP, &capability);
     if (result < 0)
-        return plx_v4l2_fail(why, node->path, result, "is no video device");
+        return plx_v4l2_fail(message, node->path, result, "is no video device");
     plx_v4l2_identity_read(&capability, &node->identity);
     const uint32_t can = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps : capability.capabilities;
     if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) || !(can & V4L2_CAP_STREAMING))
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: %s gives no pictures by streaming; `parallax cameras` lists what does",
-                        node->path, node->identity.card);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: %s gives no pictures by streaming; `parallax cameras` lists what does", node->path,
+                        node->identity.card);
     node->planar = !(can & V4L2_CAP_VIDEO_CAPTURE);
     read_serial(node->fd, node->identity.serial, sizeof node->identity.serial);
     return 0;
 }
 
-int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_why *why)
+int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_error_message *message)
 {
     struct plx_v4l2_node node = {.fd = -1};
     struct stat info;
 
     copy_text(node.path, sizeof node.path, path);
     if (stat(path, &info) < 0)
-        return plx_v4l2_fail(why, path, -errno, "the camera is not there");
+        return plx_v4l2_fail(message, path, -errno, "the camera is not there");
     if (!S_ISCHR(info.st_mode))
-        return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: is no device; `parallax cameras` lists the cameras", path);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: is no device; `parallax cameras` lists the cameras", path);
     const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
     node.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     plx_heartbeat_busy(before); /* clock_gettime, which leaves errno alone */
     if (node.fd < 0)
-        return plx_v4l2_fail(why, path, -errno, "cannot be opened");
-    int result = identify(&node, why);
+        return plx_v4l2_fail(message, path, -errno, "cannot be opened");
+    int result = identify(&node, message);
     if (result < 0) {
         plx_v4l2_close(&node);
         return result;
@@ -146,18 +147,18 @@ void plx_v4l2_close(struct plx_v4l2_node *node)
     node->converting = false;
 }
 
-int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_why *why)
+int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
     const int result = v4l2_fd_open(node->fd, 0) < 0 ? -errno : 0;
     plx_heartbeat_busy(before);
     if (result < 0)
-        return plx_v4l2_fail(why, node->path, result, "libv4l2 does not take it");
+        return plx_v4l2_fail(message, node->path, result, "libv4l2 does not take it");
     node->converting = true;
     return 0;
 }
 
-void plx_v4l2_note(struct plx_why *note, const char *format, ...)
+void plx_v4l2_note(struct plx_error_message *note, const char *format, ...)
 {
     const size_t used = strlen(note->text), gap = used > 0 ? 2 : 0;
     va_list arguments;

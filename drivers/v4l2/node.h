@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 #define PLX_V4L2_PATH 256
 
@@ -30,11 +30,11 @@ struct v4l2_capability;
 void plx_v4l2_identity_read(const struct v4l2_capability *capability, struct plx_v4l2_identity *identity);
 
 /* Opens PATH, which must be a capture device that streams. Errors of plx_v4l2_fail; UNSUPPORTED if it is something else. */
-int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_why *why);
+int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_error_message *message);
 void plx_v4l2_close(struct plx_v4l2_node *node); /* closed already is fine */
 
 /* From now on through libv4l2, which emulates formats. Before anything else was asked of NODE. UNSUPPORTED. */
-int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_why *why);
+int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_error_message *message);
 
 /* ioctl, again when a signal came between. 0 or a negative errno. */
 int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument);
@@ -44,9 +44,9 @@ uint32_t plx_v4l2_buffer_type(const struct plx_v4l2_node *node);
 
 /* "PATH: WHAT: what the system says" and the plx_error for the negative errno FAILURE: LOST (gone, or not yet there),
  * PERMISSION, BUSY, NOMEM, UNSUPPORTED (not understood), IO. */
-int plx_v4l2_fail(struct plx_why *why, const char *path, int failure, const char *what);
+int plx_v4l2_fail(struct plx_error_message *message, const char *path, int failure, const char *what);
 
 /* Adds a sentence part to NOTE, as far as it fits. */
-void plx_v4l2_note(struct plx_why *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void plx_v4l2_note(struct plx_error_message *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -71,26 +71,26 @@ static void join_ranges(struct plx_v4l2_rig *rig)
 }
 
 /* Once a camera was opened, and again once it was started. The two of a pair must give pictures of one kind. */
-static int agree(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_why *why)
+static int agree(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     const struct plx_v4l2_camera *left = &rig->camera[PLX_LEFT], *last = &rig->camera[rig->cameras - 1];
     const struct plx_v4l2_format *a = left->deal.format, *b = last->deal.format;
 
     if (a && b && a->format != b->format)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "the two cameras give different formats; set source.format to one that both have");
     join_ranges(rig);
     plx_v4l2_inbox_agree(&rig->inbox, (left->buffers ? left : camera)->deal.rate_hz, &camera->note);
     return 0;
 }
 
-int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why)
+int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_error_message *message)
 {
     plx_v4l2_inbox_agree(&rig->inbox, rig->camera[0].wish.rate_hz, &rig->camera[0].note); /* until a camera says more */
     for (int i = 0; i < rig->cameras; i++) {
-        int result = plx_v4l2_camera_open(&rig->camera[i], why);
+        int result = plx_v4l2_camera_open(&rig->camera[i], message);
         if (result == 0)
-            result = agree(rig, &rig->camera[i], why);
+            result = agree(rig, &rig->camera[i], message);
         const bool later = result == PLX_ERR_LOST || result == PLX_ERR_BUSY; /* it may be the engine that this one replaces */
         if (result < 0 && !later && !rig->patient)
             return result;
@@ -126,20 +126,20 @@ static void steer(struct plx_v4l2_rig *rig)
         plx_v4l2_demand_met(&rig->demand, &setting);
 }
 
-static void tell_lost(struct plx_v4l2_rig *rig, const struct plx_v4l2_camera *camera, const struct plx_why *why)
+static void tell_lost(struct plx_v4l2_rig *rig, const struct plx_v4l2_camera *camera, const struct plx_error_message *message)
 {
     static const uint32_t flag[] = {
         [PLX_LEFT] = PLX_HEALTH_CAMERA_LOST_LEFT,
         [PLX_RIGHT] = PLX_HEALTH_CAMERA_LOST_RIGHT,
         [PLX_EYES] = PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT,
     };
-    plx_v4l2_inbox_tell(&rig->inbox, flag[camera->eye], why);
+    plx_v4l2_inbox_tell(&rig->inbox, flag[camera->eye], message);
 }
 
-/* Lets go of CAMERA, which failed with ERROR, and says WHY; it is looked for from now on. */
-static void lose(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, int error, const struct plx_why *why)
+/* Lets go of CAMERA, which failed with ERROR, and says MESSAGE; it is looked for from now on. */
+static void lose(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, int error, const struct plx_error_message *message)
 {
-    tell_lost(rig, camera, why);
+    tell_lost(rig, camera, message);
     plx_v4l2_camera_lost(camera, error);
 }
 
@@ -149,60 +149,60 @@ static void drain(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
 {
     const int most = camera->node.converting ? 1 : PLX_V4L2_MAPPED;
     struct plx_capture capture;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     bool compressed = false;
     int result = 0;
 
     for (int i = 0; i < most && (result == 0 || result == PLX_ERR_FORMAT); i++) {
-        result = plx_v4l2_camera_take(camera, &capture, &compressed, &why);
+        result = plx_v4l2_camera_take(camera, &capture, &compressed, &message);
         if (result == 0 && compressed)
             plx_v4l2_turn_keep(rig, camera, &capture);
         else if (result == 0)
             plx_v4l2_inbox_put(&rig->inbox, &capture);
         else if (result == PLX_ERR_FORMAT)
-            plx_v4l2_inbox_tell(&rig->inbox, capture.health, &why);
+            plx_v4l2_inbox_tell(&rig->inbox, capture.health, &message);
     }
     if (result == 0 || result == PLX_ERR_FORMAT || result == PLX_ERR_TIMEOUT)
-        result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &why);
+        result = plx_v4l2_buffers_refill(camera->buffers, &camera->node, &message);
     if (result < 0)
-        lose(rig, camera, result, &why);
+        lose(rig, camera, result, &message);
 }
 
 /* Starts CAMERA, looking for it first where it is away. Whatever is wrong with it, it is tried again. */
 static void begin(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     int result = 0;
 
     if (plx_v4l2_camera_is_away(camera))
-        result = plx_v4l2_camera_open(camera, &why);
+        result = plx_v4l2_camera_open(camera, &message);
     if (result == 0)
-        result = plx_v4l2_camera_start(camera, &why);
+        result = plx_v4l2_camera_start(camera, &message);
     if (result == 0)
-        result = agree(rig, camera, &why);
+        result = agree(rig, camera, &message);
     if (result == 0)
-        result = plx_v4l2_turn_prepare(rig, camera, &why);
+        result = plx_v4l2_turn_prepare(rig, camera, &message);
     if (result == 0)
         plx_v4l2_demand_renew(&rig->demand);
     else
-        lose(rig, camera, result, &why);
+        lose(rig, camera, result, &message);
 }
 
 /* Brings CAMERA back: one that is away, or silent for too long. */
 static void mend(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera)
 {
     const int64_t now = plx_now_ns();
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     if (!camera->streaming && now >= camera->retry_ns)
         begin(rig, camera);
     if (!plx_v4l2_camera_is_silent(camera, now))
         return;
-    const int result = plx_v4l2_camera_revive(camera, &why);
+    const int result = plx_v4l2_camera_revive(camera, &message);
     if (result == 0)
-        tell_lost(rig, camera, &why);
+        tell_lost(rig, camera, &message);
     else
-        lose(rig, camera, result, &why);
+        lose(rig, camera, result, &message);
 }
 
 static void wait_for_cameras(struct plx_v4l2_rig *rig)
@@ -242,7 +242,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why)
+int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_error_message *message)
 {
     int result = 0;
 
@@ -255,7 +255,7 @@ int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why)
     plx_v4l2_demand_renew(&rig->demand);
     atomic_store(&rig->stopping, false);
     if (result == 0 && pthread_create(&rig->thread, NULL, run, rig) != 0)
-        result = plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
+        result = plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
     rig->running = result == 0;
     if (result < 0)
         plx_v4l2_rig_stop(rig);

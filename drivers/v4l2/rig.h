@@ -36,11 +36,11 @@ void plx_v4l2_rig_finish(struct plx_v4l2_rig *rig);
  * there, or that another process has to itself, is looked for from the start on, as one that goes away later; if the rig is
  * patient, so is one that refuses. Else the
  * errors of plx_v4l2_camera_open; UNSUPPORTED if they do not give pictures of one kind. */
-int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_why *why);
+int plx_v4l2_rig_open(struct plx_v4l2_rig *rig, struct plx_error_message *message);
 
 /* Sets the cameras up and lets them stream; running already is fine. Whatever a camera refuses is told, and tried again for
  * ever. NOMEM: no thread. */
-int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_why *why);
+int plx_v4l2_rig_start(struct plx_v4l2_rig *rig, struct plx_error_message *message);
 void plx_v4l2_rig_stop(struct plx_v4l2_rig *rig); /* pictures that were read stay with the reader */
 
 /* From any thread: something is to be done. */

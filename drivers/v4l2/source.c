@@ -22,12 +22,12 @@ static struct v4l2 *v4l2_of(struct plx_source *source)
     return (struct v4l2 *)source;
 }
 
-static int start(struct plx_source *source, struct plx_why *why)
+static int start(struct plx_source *source, struct plx_error_message *message)
 {
     struct plx_v4l2_rig *rig = &v4l2_of(source)->rig;
 
     rig->heartbeats = source->heartbeats;
-    int result = plx_v4l2_rig_start(rig, why);
+    int result = plx_v4l2_rig_start(rig, message);
     plx_v4l2_inbox_terms(&rig->inbox, &source->rate_hz, &source->note);
     return result;
 }
@@ -40,7 +40,7 @@ static void stop(struct plx_source *source)
 static int next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
 {
     struct plx_v4l2_inbox *inbox = &v4l2_of(source)->rig.inbox;
-    int result = plx_v4l2_inbox_take(inbox, deadline_ns, ret_capture, &source->why);
+    int result = plx_v4l2_inbox_take(inbox, deadline_ns, ret_capture, &source->message);
     plx_v4l2_inbox_terms(inbox, &source->rate_hz, &source->note);
     return result;
 }
@@ -95,7 +95,8 @@ static const struct plx_source_ops v4l2_ops = {
 };
 
 /* What the cameras shall be, of OPTIONS. */
-static int describe(struct v4l2 *self, struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_why *why)
+static int describe(struct v4l2 *self, struct plx_stages *stages, const struct plx_v4l2_options *options,
+                    struct plx_error_message *message)
 {
     const bool both_in_one = options->camera[PLX_RIGHT][0] == '\0';
     int result = 0;
@@ -118,25 +119,25 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
         camera->control = &self->control;
         camera->eye = both_in_one ? PLX_EYES : i;
         if (result == 0)
-            result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, why);
+            result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, message);
     }
     return result;
 }
 
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
-                    struct plx_why *why)
+                    struct plx_error_message *message)
 {
     struct v4l2 *self = calloc(1, sizeof *self);
 
     if (!self || plx_v4l2_rig_init(&self->rig) < 0) {
         free(self);
-        return plx_fail(why, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
+        return plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
     }
     self->base = (struct plx_source){.ops = &v4l2_ops, .width = options->width, .height = options->height};
     self->control = options->control;
-    int result = describe(self, stages, options, why);
+    int result = describe(self, stages, options, message);
     if (result == 0)
-        result = plx_v4l2_rig_open(&self->rig, why);
+        result = plx_v4l2_rig_open(&self->rig, message);
     if (result < 0) {
         destroy(&self->base);
         return result;

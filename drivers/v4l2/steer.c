@@ -60,26 +60,26 @@ static int set(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, c
 
 /* The next control that OPTIONS names and what it is to be: 1, 0 at the end, or an error. */
 static int next_named(const struct plx_v4l2_node *node, const char **text, struct plx_v4l2_control *ret_control,
-                      int64_t *ret_value, struct plx_why *why)
+                      int64_t *ret_value, struct plx_error_message *message)
 {
     struct plx_v4l2_assignment assignment;
 
-    int result = plx_v4l2_assignment_next(text, &assignment, why);
+    int result = plx_v4l2_assignment_next(text, &assignment, message);
     if (result <= 0)
         return result;
-    result = plx_v4l2_control_find(node, assignment.name, ret_control, why);
+    result = plx_v4l2_control_find(node, assignment.name, ret_control, message);
     if (result < 0)
         return result;
     if (assignment.value != plx_v4l2_control_cut(ret_control, assignment.value))
-        return plx_fail(why, PLX_ERR_RANGE, "%s: control %s cannot be %lld; expected %lld to %lld in steps of %lld", node->path,
-                        ret_control->name, (long long)assignment.value, (long long)ret_control->minimum,
+        return plx_fail(message, PLX_ERR_RANGE, "%s: control %s cannot be %lld; expected %lld to %lld in steps of %lld",
+                        node->path, ret_control->name, (long long)assignment.value, (long long)ret_control->minimum,
                         (long long)ret_control->maximum, (long long)ret_control->step);
     *ret_value = assignment.value;
     return 1;
 }
 
 static int check_named(const struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, bool *ret_settled,
-                       struct plx_why *why)
+                       struct plx_error_message *message)
 {
     const char *text = steer->options->controls;
     struct plx_v4l2_control control;
@@ -87,39 +87,39 @@ static int check_named(const struct plx_v4l2_steer *steer, const struct plx_v4l2
     int result;
 
     *ret_settled = true;
-    while ((result = next_named(node, &text, &control, &value, why)) > 0)
+    while ((result = next_named(node, &text, &control, &value, message)) > 0)
         if (plx_v4l2_control_get(node, &control, &now) < 0 || now != value)
             *ret_settled = false;
     return result;
 }
 
-static int set_named(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *why)
+static int set_named(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     const char *text = steer->options->controls;
     struct plx_v4l2_control control;
     int64_t value;
     int result;
 
-    while ((result = next_named(node, &text, &control, &value, why)) > 0) {
+    while ((result = next_named(node, &text, &control, &value, message)) > 0) {
         int64_t now = value;
         result = set(steer, node, &control, value);
         if (result < 0)
-            return plx_v4l2_fail(why, node->path, result, control.name);
+            return plx_v4l2_fail(message, node->path, result, control.name);
         if (plx_v4l2_control_get(node, &control, &now) == 0 && now != value)
-            return plx_fail(why, PLX_ERR_UNSUPPORTED, "%s: control %s was set to %lld and is %lld", node->path, control.name,
-                            (long long)value, (long long)now);
+            return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: control %s was set to %lld and is %lld", node->path,
+                            control.name, (long long)value, (long long)now);
     }
     return result;
 }
 
 /* Finds the control NAME, or the first KNOWN one. STEP is what the configuration says of its unit; 0: nothing. */
 static int find_knob(const struct plx_v4l2_node *node, const char *name, const struct known *known, size_t count, double step,
-                     struct plx_v4l2_knob *ret_knob, struct plx_why *why)
+                     struct plx_v4l2_knob *ret_knob, struct plx_error_message *message)
 {
     struct plx_v4l2_knob knob = {.present = false};
 
     if (name[0]) {
-        int result = plx_v4l2_control_find(node, name, &knob.control, why);
+        int result = plx_v4l2_control_find(node, name, &knob.control, message);
         if (result < 0)
             return result;
         knob.present = true;
@@ -135,13 +135,14 @@ static int find_knob(const struct plx_v4l2_node *node, const char *name, const s
     return 0;
 }
 
-static int find_knobs(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *note, struct plx_why *why)
+static int find_knobs(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_error_message *note,
+                      struct plx_error_message *message)
 {
     const struct plx_v4l2_control_options *options = steer->options;
     int result = find_knob(node, options->exposure_control, exposures, COUNT(exposures), options->exposure_unit_us,
-                           &steer->exposure, why);
+                           &steer->exposure, message);
     if (result == 0)
-        result = find_knob(node, options->gain_control, gains, COUNT(gains), options->gain_step, &steer->gain, why);
+        result = find_knob(node, options->gain_control, gains, COUNT(gains), options->gain_step, &steer->gain, message);
     if (result < 0)
         return result;
     steer->exposure.delay = options->exposure_delay;
@@ -164,19 +165,19 @@ static int find_knobs(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *
 }
 
 int plx_v4l2_steer_open(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node,
-                        const struct plx_v4l2_control_options *options, bool *ret_settled, struct plx_why *why)
+                        const struct plx_v4l2_control_options *options, bool *ret_settled, struct plx_error_message *message)
 {
-    struct plx_why note = {""};
+    struct plx_error_message note = {""};
 
     steer->options = options;
     steer->manual = false;
     plx_v4l2_steer_forget(steer);
-    int result = check_named(steer, node, ret_settled, why);
-    return result == 0 ? find_knobs(steer, node, &note, why) : result;
+    int result = check_named(steer, node, ret_settled, message);
+    return result == 0 ? find_knobs(steer, node, &note, message) : result;
 }
 
-int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *note,
-                             struct plx_why *why)
+int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_error_message *note,
+                             struct plx_error_message *message)
 {
     const int flicker_hz = steer->options->flicker_hz;
     struct plx_v4l2_control mains;
@@ -184,8 +185,8 @@ int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2
     steer->manual = false;
     if (flicker_hz && plx_v4l2_control_by_id(node, V4L2_CID_POWER_LINE_FREQUENCY, &mains))
         set(steer, node, &mains, flicker_hz == 50 ? V4L2_CID_POWER_LINE_FREQUENCY_50HZ : V4L2_CID_POWER_LINE_FREQUENCY_60HZ);
-    int result = set_named(steer, node, why);
-    return result == 0 ? find_knobs(steer, node, note, why) : result;
+    int result = set_named(steer, node, message);
+    return result == 0 ? find_knobs(steer, node, note, message) : result;
 }
 
 double plx_v4l2_steer_rate(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, double rate_hz)

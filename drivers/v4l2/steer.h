@@ -38,12 +38,12 @@ struct plx_v4l2_steer {
  * *ret_settled: those that OPTIONS names have their values already. RANGE or UNSUPPORTED if one is not there, or cannot have
  * its value. */
 int plx_v4l2_steer_open(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node,
-                        const struct plx_v4l2_control_options *options, bool *ret_settled, struct plx_why *why);
+                        const struct plx_v4l2_control_options *options, bool *ret_settled, struct plx_error_message *message);
 
 /* Sets the controls that OPTIONS names, and finds the others again, whose ranges may have changed. NOTE says what cannot be
  * steered and why. Errors as above; those of plx_v4l2_fail. */
-int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_why *note,
-                             struct plx_why *why);
+int plx_v4l2_steer_configure(struct plx_v4l2_steer *steer, const struct plx_v4l2_node *node, struct plx_error_message *note,
+                             struct plx_error_message *message);
 
 /* Sets the rate by a control, for drivers that set it only so. Returns what is in force, Hz; 0 where there is no such control.
  */

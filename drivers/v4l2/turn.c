@@ -83,7 +83,7 @@ void plx_v4l2_turn_keep(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera
         camera->pending.health |= PLX_HEALTH_OVERLOAD;
 }
 
-int plx_v4l2_turn_prepare(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_why *why)
+int plx_v4l2_turn_prepare(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     const int i = (int)(camera - rig->camera);
     int result = 0;
@@ -95,7 +95,7 @@ int plx_v4l2_turn_prepare(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *came
         result = plx_v4l2_decoder_create(&rig->inbox, rig->wake_fd, camera->buffers->compressed_room, &rig->decoder[i]);
     if (result == 0)
         result = plx_v4l2_decoder_start(rig->decoder[i], rig->heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
-    return result < 0 ? plx_fail(why, result, "%s: no memory or thread to decode its pictures", camera->node.path) : 0;
+    return result < 0 ? plx_fail(message, result, "%s: no memory or thread to decode its pictures", camera->node.path) : 0;
 }
 
 void plx_v4l2_turn_stop(struct plx_v4l2_rig *rig)

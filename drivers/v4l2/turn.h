@@ -21,7 +21,7 @@ struct plx_v4l2_turn_eye {
 unsigned plx_v4l2_turn_choose(const struct plx_v4l2_turn_eye *eye, int count, int64_t period_ns, bool overdue);
 
 /* CAMERA has just been started: makes and starts its decoder if its pictures are compressed. NOMEM. */
-int plx_v4l2_turn_prepare(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_why *why);
+int plx_v4l2_turn_prepare(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, struct plx_error_message *message);
 
 /* CAPTURE, compressed, came from CAMERA: it waits, in the place of one that waited before. */
 void plx_v4l2_turn_keep(struct plx_v4l2_rig *rig, struct plx_v4l2_camera *camera, const struct plx_capture *capture);

@@ -25,7 +25,7 @@ static void destroy(struct plx_stages *self)
 static int begin(struct plx_stages *self)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    gpu->base.why.text[0] = '\0';
+    gpu->base.message.text[0] = '\0';
     plx_gpu_recording_abandon(gpu);
     return 0;
 }
@@ -106,7 +106,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
 
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess)
-        return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED, "there is no GPU that CUDA can use: %s",
+        return plx_fail(&gpu->base.message, PLX_ERR_UNSUPPORTED, "there is no GPU that CUDA can use: %s",
                         cudaGetErrorString(error));
     int result = PLX_CUDA(gpu, cudaGetDevice(&index));
     if (result == 0)
@@ -119,7 +119,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
         gpu->shared_bytes_block = (int)device.sharedMemPerBlockOptin;
         gpu->shared_reserved = (int)device.reservedSharedMemPerBlock;
         snprintf(gpu->device, sizeof gpu->device, "%s, %d multiprocessors", device.name, device.multiProcessorCount);
-        result = plx_gpu_memory_choose(memory, &device, &gpu->memory, &gpu->base.why);
+        result = plx_gpu_memory_choose(memory, &device, &gpu->memory, &gpu->base.message);
         if (gpu->memory != PLX_GPU_MEMORY_COPIED) {
             gpu->ops.copy = NULL;
             gpu->ops.busy = NULL;
@@ -127,7 +127,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
         }
     }
     if (result == 0 && !plx_gpu_has_machine_code(&gpu->follows))
-        return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED,
+        return plx_fail(&gpu->base.message, PLX_ERR_UNSUPPORTED,
                         "%s has compute capability %d.%d, for which this program holds no machine code; build it with "
                         "-DCMAKE_CUDA_ARCHITECTURES=%d%d",
                         device.name, device.major, device.minor, device.major, device.minor);
@@ -139,17 +139,17 @@ const char *plx_gpu_device(const struct plx_stages *stages)
     return ((const struct plx_gpu *)stages)->device;
 }
 
-int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_why *why)
+int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message)
 {
-    return plx_gpu_create_memory(limits, PLX_GPU_MEMORY_AUTO, ret_stages, why);
+    return plx_gpu_create_memory(limits, PLX_GPU_MEMORY_AUTO, ret_stages, message);
 }
 
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
-                          struct plx_why *why)
+                          struct plx_error_message *message)
 {
     struct plx_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
-        return plx_fail(why, PLX_ERR_NOMEM, "no memory for the GPU backend");
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the GPU backend");
 
     gpu->ops = gpu_ops;
     gpu->base.ops = &gpu->ops;
@@ -178,8 +178,8 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
     return 0;
 
 fail:
-    if (why)
-        *why = gpu->base.why;
+    if (message)
+        *message = gpu->base.message;
     destroy(&gpu->base);
     return result;
 }

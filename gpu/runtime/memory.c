@@ -57,7 +57,7 @@ int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes)
     struct plx_gpu *gpu = plx_gpu(self);
 
     if (!gpu->adopts)
-        return plx_fail(&gpu->base.why, PLX_ERR_UNSUPPORTED, "this GPU does not reach memory of others by its address");
+        return plx_fail(&gpu->base.message, PLX_ERR_UNSUPPORTED, "this GPU does not reach memory of others by its address");
     return PLX_CUDA(gpu, cudaHostRegister(data, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable));
 }
 

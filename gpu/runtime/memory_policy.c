@@ -19,7 +19,7 @@ static const struct {
 };
 
 int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDeviceProp *device, enum plx_gpu_memory *ret_memory,
-                          struct plx_why *why)
+                          struct plx_error_message *message)
 {
     const unsigned can = (device->integrated ? INTEGRATED : 0) | (device->canUseHostPointerForRegisteredMem ? REGISTERED : 0) |
                          (device->concurrentManagedAccess ? CONCURRENT : 0);
@@ -34,7 +34,7 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
             return 0;
         }
     }
-    return plx_fail(why, PLX_ERR_UNSUPPORTED, "gpu.memory is %s, but %s %s; set it to auto",
+    return plx_fail(message, PLX_ERR_UNSUPPORTED, "gpu.memory is %s, but %s %s; set it to auto",
                     wanted == PLX_GPU_MEMORY_MAPPED ? "mapped" : "managed", device->name,
                     missing & CONCURRENT ? "forbids the CPU to touch managed memory while it works"
                                          : "does not reach registered memory by its address");

@@ -27,7 +27,7 @@ struct plx_gpu_recordings {
 int plx_gpu_recordings_create(struct plx_gpu *gpu)
 {
     gpu->recordings = calloc(1, sizeof *gpu->recordings);
-    return gpu->recordings ? 0 : plx_fail(&gpu->base.why, PLX_ERR_NOMEM, "no memory for the GPU backend");
+    return gpu->recordings ? 0 : plx_fail(&gpu->base.message, PLX_ERR_NOMEM, "no memory for the GPU backend");
 }
 
 static void erase(struct recording *recording)
@@ -111,7 +111,7 @@ static int last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_kernel)
     if (result < 0)
         return result;
     if (status != cudaStreamCaptureStatusActive || count != 1)
-        return plx_fail(&gpu->base.why, PLX_ERR_IO, "a kernel was not recorded");
+        return plx_fail(&gpu->base.message, PLX_ERR_IO, "a kernel was not recorded");
     *ret_kernel = last[0];
     return 0;
 }
@@ -122,7 +122,7 @@ static int tell(struct plx_gpu *gpu, const struct cudaKernelNodeParams *params)
     const struct recording *played = recordings->played;
 
     if (recordings->told == played->changing)
-        return plx_fail(&gpu->base.why, PLX_ERR_ARG, "a frame makes other calls than the one that was recorded");
+        return plx_fail(&gpu->base.message, PLX_ERR_ARG, "a frame makes other calls than the one that was recorded");
     return PLX_CUDA(gpu, cudaGraphExecKernelNodeSetParams(played->launchable, played->kernel[recordings->told++], params));
 }
 
@@ -137,7 +137,7 @@ int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 b
     if (result < 0 || !recording)
         return result;
     if (recording->changing == CHANGING)
-        return plx_fail(&gpu->base.why, PLX_ERR_RANGE, "a frame has more than %d calls with new arguments", CHANGING);
+        return plx_fail(&gpu->base.message, PLX_ERR_RANGE, "a frame has more than %d calls with new arguments", CHANGING);
     return last_recorded(gpu, &recording->kernel[recording->changing++]);
 }
 
@@ -163,7 +163,7 @@ int plx_gpu_queue(struct plx_stages *self)
     if (frame) {
         recordings->played = NULL;
         if (recordings->told != frame->changing)
-            return plx_fail(&gpu->base.why, PLX_ERR_ARG, "a frame makes other calls than the one that was recorded");
+            return plx_fail(&gpu->base.message, PLX_ERR_ARG, "a frame makes other calls than the one that was recorded");
     } else {
         frame = recordings->next;
         const int result = complete(gpu, frame);

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     struct plx_plane plane[PLX_PLANE_COUNT];
     struct plx_stages *stages = NULL;
     struct plx_pipeline *pipeline = NULL;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     void *frame = NULL;
 
     if (threads < 0 || frames < 1 || frames > 1000) {
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     if (result == 0)
         result = plx_cpu_create(&limits, &stages);
     if (result == 0)
-        result = plx_pipeline_create(stages, &params, &calibration, &pipeline, &why);
+        result = plx_pipeline_create(stages, &params, &calibration, &pipeline, &message);
     if (result == 0)
         result = stages->ops->alloc(stages, plx_pipeline_layout(&params, WIDTH, HEIGHT, plane), &frame);
 
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         printf("whole frame, %d x %d, D 64, 8 paths, default set, %d threads\n", WIDTH, HEIGHT, threads);
         print(total, stage, frames);
     } else {
-        fprintf(stderr, "bench_frame: %s\n", why.text[0] ? why.text : plx_strerror(result));
+        fprintf(stderr, "bench_frame: %s\n", message.text[0] ? message.text : plx_strerror(result));
     }
     plx_pipeline_destroy(pipeline);
     if (stages) {

@@ -29,20 +29,20 @@ static bool measure(const struct stand_kind *kind, int (*run)(struct stand *stan
                     double *ret_ms)
 {
     const struct plx_limits limits = stand_limits(kind);
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_stages *stages;
     struct stand stand;
 
-    if (plx_gpu_create(&limits, &stages, &why) < 0) {
-        printf("%s\n", why.text);
+    if (plx_gpu_create(&limits, &stages, &message) < 0) {
+        printf("%s\n", message.text);
         return false;
     }
     confine_stages(stages, multiprocessors);
-    parity_must(stand_open(stages, kind, &stand, &why), &why);
+    parity_must(stand_open(stages, kind, &stand, &message), &message);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
         if (run(&stand, i + WARM) < 0) {
-            printf("frame %d: %s\n", i, stages->why.text);
+            printf("frame %d: %s\n", i, stages->message.text);
             exit(1);
         }
         if (i >= 0)

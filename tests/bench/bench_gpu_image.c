@@ -42,7 +42,7 @@ typedef int run_stage(struct bench *bench, const struct set *set);
 static void must(struct bench *bench, int result)
 {
     if (result < 0) {
-        fprintf(stderr, "failed: %s: %s\n", plx_strerror(result), bench->stages->why.text);
+        fprintf(stderr, "failed: %s: %s\n", plx_strerror(result), bench->stages->message.text);
         exit(1);
     }
 }
@@ -248,10 +248,10 @@ static void make_maps(struct bench *bench)
 static void open_bench(struct bench *bench)
 {
     const struct plx_limits limits = {.width = bench->width, .height = bench->height, .disparities = 64};
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (plx_gpu_create(&limits, &bench->stages, &why) < 0) {
-        printf("skipped: %s\n", why.text);
+    if (plx_gpu_create(&limits, &bench->stages, &message) < 0) {
+        printf("skipped: %s\n", message.text);
         exit(77);
     }
     for (int i = 0; i < SETS; i++) {

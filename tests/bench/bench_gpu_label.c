@@ -31,7 +31,7 @@ static uint64_t state = 1;
 static void must(int result, const struct bench *b)
 {
     if (result < 0) {
-        printf("failed: %s: %s\n", plx_strerror(result), b->stages->why.text);
+        printf("failed: %s: %s\n", plx_strerror(result), b->stages->message.text);
         exit(1);
     }
 }

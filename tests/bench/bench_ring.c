@@ -36,10 +36,10 @@ static void must(int code, const char *text)
 
 static struct plx_shared_region *make_region(uint32_t frame_bytes)
 {
-    struct plx_why why = {{0}};
+    struct plx_error_message message = {{0}};
     struct plx_shared_region *region;
     const struct plx_region_options options = {.epoch = 1, .slots = 8, .frame_bytes = frame_bytes};
-    must(plx_region_create(&options, &region, &why), why.text);
+    must(plx_region_create(&options, &region, &message), message.text);
     return region;
 }
 
@@ -103,10 +103,10 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     snprintf(lock, sizeof lock, "%s.lock", path);
 
     struct plx_shared_region *region = make_region(sizeof(struct plx_frame));
-    struct plx_why why = {{0}};
+    struct plx_error_message message = {{0}};
     struct plx_clients *clients;
     const struct plx_clients_options options = {.socket_path = path, .group = "", .max_clients = MAX_READERS};
-    must(plx_clients_create(&options, region, &clients, &why), why.text);
+    must(plx_clients_create(&options, region, &clients, &message), message.text);
     for (int i = 0; i < readers; i++)
         if (fork() == 0)
             read_frames(path, frames, latency + (size_t)i * frames);

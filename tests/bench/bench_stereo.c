@@ -39,7 +39,7 @@ struct bench {
 static void must(struct bench *bench, int result)
 {
     if (result < 0) {
-        fprintf(stderr, "failed: %s: %s\n", plx_strerror(result), bench->stages->why.text);
+        fprintf(stderr, "failed: %s: %s\n", plx_strerror(result), bench->stages->message.text);
         exit(1);
     }
 }
@@ -80,10 +80,10 @@ static void paint(struct bench *bench)
 static void open_bench(struct bench *bench)
 {
     const struct plx_limits limits = {.width = bench->width, .height = bench->height, .disparities = bench->match.disparities};
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (plx_gpu_create(&limits, &bench->stages, &why) < 0) {
-        printf("skipped: %s\n", why.text);
+    if (plx_gpu_create(&limits, &bench->stages, &message) < 0) {
+        printf("skipped: %s\n", message.text);
         exit(77);
     }
     allocate(bench, &bench->left, PLX_U8);

@@ -31,11 +31,11 @@ static inline void timing_report(struct plx_stages *stages, const char *name, ti
         const int64_t begun = plx_now_ns();
         for (int call = 0; call < TIMING_CALLS; call++)
             if (run(stages, what) < 0) {
-                fprintf(stderr, "%s failed: %s\n", name, stages->why.text);
+                fprintf(stderr, "%s failed: %s\n", name, stages->message.text);
                 exit(1);
             }
         if (stages->ops->finish(stages) < 0) {
-            fprintf(stderr, "%s failed: %s\n", name, stages->why.text);
+            fprintf(stderr, "%s failed: %s\n", name, stages->message.text);
             exit(1);
         }
         us[batch < 0 ? 0 : batch] = (double)(plx_now_ns() - begun) / 1e3 / TIMING_CALLS;
@@ -60,7 +60,7 @@ static inline struct plx_image timing_image(struct plx_stages *stages, int width
     else if (result == 0 && host)
         memcpy(image.data, host, bytes);
     if (result < 0 || ops->finish(stages) < 0) {
-        fprintf(stderr, "no image of %d x %d: %s\n", width, height, stages->why.text);
+        fprintf(stderr, "no image of %d x %d: %s\n", width, height, stages->message.text);
         exit(1);
     }
     return image;
@@ -71,7 +71,7 @@ static inline void timing_on_both(int width, int height, void (*measure)(struct 
                                   const void *what)
 {
     const struct plx_limits limits = {width, height, 64, 0};
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_stages *stages;
 
     printf("%d x %d, whole machine; median, p10, p90 of a call\n", width, height);
@@ -79,8 +79,8 @@ static inline void timing_on_both(int width, int height, void (*measure)(struct 
         exit(1);
     measure(stages, what);
     stages->ops->destroy(stages);
-    if (plx_gpu_create(&limits, &stages, &why) < 0) {
-        printf("gpu  skipped: %s\n", why.text);
+    if (plx_gpu_create(&limits, &stages, &message) < 0) {
+        printf("gpu  skipped: %s\n", message.text);
         return;
     }
     measure(stages, what);

@@ -58,11 +58,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t file[PLX_BOX_HEADER_BYTES + MOST];
     struct plx_box_content content;
-    struct plx_why why;
+    struct plx_error_message message;
 
     if (size < 1 || size > MOST)
         return 0;
-    if (plx_box_parse(data, size, &content, &why) == 0)
+    if (plx_box_parse(data, size, &content, &message) == 0)
         plx_box_free(&content);
     memset(file, 0, PLX_BOX_HEADER_BYTES);
     write_header(file);

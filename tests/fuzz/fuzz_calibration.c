@@ -11,11 +11,11 @@ static void read_as(const char *path)
 {
     static const struct plx_calibration_options options = {.scale = 1, .width = 640, .height = 480};
     struct plx_stereo_calibration calibration;
-    struct plx_why why = {""};
-    int result = plx_calibration_read(path, &options, &calibration, &why);
-    if (result < 0 && (why.text[0] == '\0' || strchr(why.text, '\n')))
+    struct plx_error_message message = {""};
+    int result = plx_calibration_read(path, &options, &calibration, &message);
+    if (result < 0 && (message.text[0] == '\0' || strchr(message.text, '\n')))
         abort();
-    if (result == 0 && plx_calibration_check(&calibration, &why) < 0)
+    if (result == 0 && plx_calibration_check(&calibration, &message) < 0)
         abort();
 }
 

@@ -11,10 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void load(const uint8_t *data, size_t size, struct plx_config *config, bool must_succeed, bool *ret_loaded)
 {
     struct memory_file file = memory_file_open(data, size);
-    struct plx_why why = {""};
-    int result = plx_config_load(file.path, config, &why);
+    struct plx_error_message message = {""};
+    int result = plx_config_load(file.path, config, &message);
     memory_file_close(&file);
-    if ((result < 0 && (must_succeed || why.text[0] == '\0')) || strchr(why.text, '\n'))
+    if ((result < 0 && (must_succeed || message.text[0] == '\0')) || strchr(message.text, '\n'))
         abort();
     *ret_loaded = result == 0;
 }

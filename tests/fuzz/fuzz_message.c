@@ -40,12 +40,12 @@ static void close_service(void)
 static void open_service(void)
 {
     const struct plx_region_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
-    struct plx_why why;
+    struct plx_error_message message;
     must(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/s", directory);
     const struct plx_clients_options door = {.socket_path = path, .group = "", .max_clients = 2};
-    must(plx_region_create(&options, &region, &why) == 0);
-    must(plx_clients_create(&door, region, &clients, &why) == 0);
+    must(plx_region_create(&options, &region, &message) == 0);
+    must(plx_clients_create(&door, region, &clients, &message) == 0);
     atexit(close_service);
 }
 

@@ -9,18 +9,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_sentence(int result, const struct plx_why *why)
+static void check_sentence(int result, const struct plx_error_message *message)
 {
-    if (result < 0 && (why->text[0] == '\0' || strchr(why->text, '\n')))
+    if (result < 0 && (message->text[0] == '\0' || strchr(message->text, '\n')))
         abort();
 }
 
 static void read_as(const char *path, enum plx_type type, const struct plx_picture_info *info)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_image image;
-    int result = plx_picture_read(path, type, &image, &why);
-    check_sentence(result, &why);
+    int result = plx_picture_read(path, type, &image, &message);
+    check_sentence(result, &message);
     if (result < 0)
         return;
     if (image.width != info->width || image.height != info->height || image.type != type)
@@ -37,9 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct memory_file file = memory_file_open(data, size);
     struct plx_picture_info info;
-    struct plx_why why = {""};
-    int result = plx_picture_info(file.path, &info, &why);
-    check_sentence(result, &why);
+    struct plx_error_message message = {""};
+    int result = plx_picture_info(file.path, &info, &message);
+    check_sentence(result, &message);
     if (result == 0 && (info.width < 1 || info.width > PLX_MAX_SIDE || info.height < 1 || info.height > PLX_MAX_SIDE))
         abort();
     if (result == 0 && (int64_t)info.width * info.height <= MAX_PIXELS) {

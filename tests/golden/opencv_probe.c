@@ -75,10 +75,10 @@ static void print_numbers(const double *value, int count)
 static void rectify(const char *alpha)
 {
     struct plx_stereo_calibration calibration;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     read_calibration(&calibration);
-    if (plx_calibration_rectify(&calibration, atof(alpha), &why) < 0)
-        die(why.text);
+    if (plx_calibration_rectify(&calibration, atof(alpha), &message) < 0)
+        die(message.text);
     for (int eye = 0; eye < PLX_EYES; eye++)
         print_numbers(calibration.rectification[eye], 9);
     for (int eye = 0; eye < PLX_EYES; eye++)

@@ -38,9 +38,9 @@ struct images {
 static struct plx_image read_picture(const char *path, enum plx_type type)
 {
     struct plx_image image;
-    struct plx_why why;
-    if (plx_picture_read(path, type, &image, &why) < 0)
-        fail_msg("%s", why.text);
+    struct plx_error_message message;
+    if (plx_picture_read(path, type, &image, &message) < 0)
+        fail_msg("%s", message.text);
     return image;
 }
 

@@ -23,9 +23,9 @@ static const char stereo[] = PLX_TEST_DATA "/stereo";
 static struct plx_image read_values(const char *path)
 {
     struct plx_image image;
-    struct plx_why why;
-    if (plx_picture_read(path, PLX_U16, &image, &why) < 0)
-        fail_msg("%s", why.text);
+    struct plx_error_message message;
+    if (plx_picture_read(path, PLX_U16, &image, &message) < 0)
+        fail_msg("%s", message.text);
     return image;
 }
 

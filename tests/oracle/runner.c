@@ -6,9 +6,9 @@
 
 #include <parallax/error.h>
 
-static void give_up(const char *what, int error, const struct plx_why *why)
+static void give_up(const char *what, int error, const struct plx_error_message *message)
 {
-    fprintf(stderr, "%s: %s. %s\n", what, plx_strerror(error), why->text);
+    fprintf(stderr, "%s: %s. %s\n", what, plx_strerror(error), message->text);
     exit(1);
 }
 
@@ -17,22 +17,22 @@ void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *
 {
     struct plx_stereo_calibration rectified;
     struct plx_plane plane[PLX_PLANE_COUNT];
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     void *data;
 
     *ret_runner = (struct runner){.stages = stages};
     plx_calibration_pinhole(width, height, calibration, &rectified);
-    int result = plx_pipeline_create(stages, params, &rectified, &ret_runner->pipeline, &why);
+    int result = plx_pipeline_create(stages, params, &rectified, &ret_runner->pipeline, &message);
     if (result < 0)
-        give_up("pipeline", result, &why);
+        give_up("pipeline", result, &message);
     result = stages->ops->alloc(stages, plx_pipeline_layout(params, width, height, plane), &data);
     if (result < 0)
-        give_up("frame", result, &why);
+        give_up("frame", result, &message);
     ret_runner->frame = data;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         result = stages->ops->alloc(stages, (size_t)width * (size_t)height, &data);
         if (result < 0)
-            give_up("raw image", result, &why);
+            give_up("raw image", result, &message);
         ret_runner->raw[eye] = (struct plx_image){data, width, height, (size_t)width, PLX_U8};
     }
 }

@@ -16,27 +16,27 @@
 
 void parity_open(const struct plx_limits *limits, struct parity *ret_parity)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     *ret_parity = (struct parity){0};
-    int result = plx_gpu_create(limits, &ret_parity->gpu, &why);
+    int result = plx_gpu_create(limits, &ret_parity->gpu, &message);
     if (result == PLX_ERR_UNSUPPORTED) {
-        printf("skipped: %s\n", why.text);
+        printf("skipped: %s\n", message.text);
         exit(SKIPPED);
     }
     if (result == 0)
         result = plx_cpu_create(limits, &ret_parity->cpu);
     if (result < 0) {
-        printf("no backend: %s: %s\n", plx_strerror(result), why.text);
+        printf("no backend: %s: %s\n", plx_strerror(result), message.text);
         exit(1);
     }
 }
 
-void parity_must(int result, const struct plx_why *why)
+void parity_must(int result, const struct plx_error_message *message)
 {
     if (result == 0)
         return;
-    printf("%s\n", why->text[0] ? why->text : plx_strerror(result));
+    printf("%s\n", message->text[0] ? message->text : plx_strerror(result));
     exit(1);
 }
 
@@ -70,7 +70,7 @@ struct twin twin_new(struct parity *parity, int width, int height, enum plx_type
 
     twin.gpu = twin.cpu;
     if (parity->gpu->ops->alloc(parity->gpu, twin.cpu.pitch * (size_t)height, &twin.gpu.data) < 0) {
-        printf("no memory for a %d x %d image: %s\n", width, height, parity->gpu->why.text);
+        printf("no memory for a %d x %d image: %s\n", width, height, parity->gpu->message.text);
         exit(1);
     }
     twin_share(&twin);
@@ -98,7 +98,7 @@ void twin_compare(struct parity *parity, const struct twin *twin, const char *wh
 
     parity->comparisons++;
     if (parity->gpu->ops->finish(parity->gpu) < 0) {
-        fail(parity, what, parity->gpu->why.text);
+        fail(parity, what, parity->gpu->message.text);
         exit(parity_close(parity)); /* after a CUDA error nothing works */
     }
     for (size_t i = 0; i < bytes; i++) {
@@ -118,7 +118,7 @@ void parity_done(struct parity *parity, int cpu, int gpu, const char *what)
     char how[640];
     if (cpu == 0 && gpu == 0)
         return;
-    snprintf(how, sizeof how, "cpu: %s; gpu: %s (%s)", plx_strerror(cpu), plx_strerror(gpu), parity->gpu->why.text);
+    snprintf(how, sizeof how, "cpu: %s; gpu: %s (%s)", plx_strerror(cpu), plx_strerror(gpu), parity->gpu->message.text);
     fail(parity, what, how);
 }
 

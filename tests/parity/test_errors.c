@@ -166,15 +166,15 @@ struct life {
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     void *pixels[FRAMES * PLX_EYES];
-    struct plx_why why; /* "" until something failed */
-    bool wrong;         /* a frame was taken for good and is not the CPU's */
-    bool lavish;        /* one that is replayed made something, or launched more than its graph */
+    struct plx_error_message message; /* "" until something failed */
+    bool wrong;                       /* a frame was taken for good and is not the CPU's */
+    bool lavish;                      /* one that is replayed made something, or launched more than its graph */
 };
 
 static int failed(struct life *life, int result)
 {
-    if (result < 0 && life->why.text[0] == '\0' && life->stages)
-        life->why = life->stages->why;
+    if (result < 0 && life->message.text[0] == '\0' && life->stages)
+        life->message = life->stages->message;
     return result;
 }
 
@@ -214,15 +214,15 @@ static int live(struct life *life)
     struct plx_stereo_calibration calibration;
     struct plx_raw raw[FRAMES][PLX_EYES];
 
-    int result = stand_calibration(life->kind, &calibration, &life->why);
+    int result = stand_calibration(life->kind, &calibration, &life->message);
     if (result == 0)
-        result = plx_gpu_create_memory(&limits, life->memory, &life->stages, &life->why);
+        result = plx_gpu_create_memory(&limits, life->memory, &life->stages, &life->message);
     if (result < 0)
         return result;
     const struct plx_stages_ops *ops = life->stages->ops;
     result = share_pictures(life, raw);
     if (result == 0)
-        result = plx_pipeline_create(life->stages, &life->kind->params, &calibration, &life->pipeline, &life->why);
+        result = plx_pipeline_create(life->stages, &life->kind->params, &calibration, &life->pipeline, &life->message);
     if (result < 0)
         return failed(life, result);
     result = ops->adopt(life->stages, life->slot, life->bytes);
@@ -266,7 +266,7 @@ static void refuse(struct parity *parity, const struct life *model, long number,
     const int result = live(&life);
     end(&life);
     runtime.refuse = 0;
-    const bool silent = result < 0 && life.why.text[0] == '\0';
+    const bool silent = result < 0 && life.message.text[0] == '\0';
     const bool needless = runtime.refused && life.memory == PLX_GPU_MEMORY_COPIED && /* frames get there without */
                           strcmp(runtime.refused, "cudaHostRegister") == 0;
     const bool invented = result < 0 && (!runtime.refused || needless);
@@ -275,7 +275,7 @@ static void refuse(struct parity *parity, const struct life *model, long number,
         return;
     if (parity->failures++ < 30)
         printf("FAILED: call %ld (%s) refused, memory %d: %s \"%s\"%s%s%s%s; %ld things left over\n", number,
-               runtime.refused ? runtime.refused : "none", (int)life.memory, plx_strerror(result), life.why.text,
+               runtime.refused ? runtime.refused : "none", (int)life.memory, plx_strerror(result), life.message.text,
                life.wrong ? "; a wrong frame" : "", life.lavish ? "; a frame that makes things" : "",
                silent ? "; no reason" : "", invented ? "; for no reason" : "", runtime.alive);
 }
@@ -285,18 +285,18 @@ static void absent(struct parity *parity, const char *call, cudaError_t error, c
 {
     const struct plx_limits limits = {64, 64, 64, 1};
     struct plx_stages *stages;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     runtime.only = call;
     runtime.error = error;
-    const int result = plx_gpu_create(&limits, &stages, &why);
+    const int result = plx_gpu_create(&limits, &stages, &message);
     runtime.only = NULL;
     runtime.last = cudaSuccess;
     parity->comparisons++;
-    if (result == PLX_ERR_UNSUPPORTED && strstr(why.text, says))
+    if (result == PLX_ERR_UNSUPPORTED && strstr(message.text, says))
         return;
     parity->failures++;
-    printf("FAILED: %s refused: %d, \"%s\"; expected \"%s\" in it\n", call, result, why.text, says);
+    printf("FAILED: %s refused: %d, \"%s\"; expected \"%s\" in it\n", call, result, message.text, says);
 }
 
 int main(void)
@@ -308,7 +308,7 @@ int main(void)
     struct life life = {.kind = &kind};
     struct plx_stages *cpu;
     struct stand stand;
-    struct plx_why why;
+    struct plx_error_message message;
     struct parity parity;
 
     parity_open(&small, &parity);
@@ -317,7 +317,7 @@ int main(void)
     kind.params.temporal.max_step = 16;
     if (plx_cpu_create(&limits, &cpu) < 0)
         return 1;
-    parity_must(stand_open(cpu, &kind, &stand, &why), &why);
+    parity_must(stand_open(cpu, &kind, &stand, &message), &message);
     life.bytes = stand.bytes;
     life.slot = aligned_alloc(4096, stand.bytes);
     for (int i = 0; i < FRAMES; i++) {

@@ -90,19 +90,19 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
     const struct plx_limits limits = stand_limits(kind);
     struct stand cpu, gpu;
     struct plx_stages *stages;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     char what[128];
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
-    parity_must(stand_open(stages, kind, &cpu, &why), &why);
-    if (plx_gpu_create_memory(&limits, memory, &stages, &why) < 0) {
-        printf("%s: %s\n", name, why.text);
+    parity_must(stand_open(stages, kind, &cpu, &message), &message);
+    if (plx_gpu_create_memory(&limits, memory, &stages, &message) < 0) {
+        printf("%s: %s\n", name, message.text);
         stand_close(&cpu);
         return;
     }
-    parity_must(plx_gpu_set_schedule(stages, choice), &why);
-    parity_must(stand_open(stages, kind, &gpu, &why), &why);
+    parity_must(plx_gpu_set_schedule(stages, choice), &message);
+    parity_must(stand_open(stages, kind, &gpu, &message), &message);
     for (int i = 0; i < FRAMES; i++) {
         snprintf(what, sizeof what, "%s, memory %d, choice %d, format %d, frame %d", name, (int)memory, choice, kind->format,
                  i);
@@ -116,7 +116,7 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
             continue;
         parity->failures++;
         printf("FAILED: %s: cpu %d, gpu %d (%s), first different byte %u of %u (planes from %u)\n", what, on_cpu, on_gpu,
-               gpu.stages->why.text, first, cpu.bytes, cpu.frame->plane[PLX_PLANE_LEFT].offset);
+               gpu.stages->message.text, first, cpu.bytes, cpu.frame->plane[PLX_PLANE_LEFT].offset);
         for (int id = 0; id < PLX_PLANE_COUNT; id++)
             if (first >= cpu.frame->plane[id].offset)
                 printf("  plane %d begins at %u\n", id, cpu.frame->plane[id].offset);
@@ -137,17 +137,17 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind, 
     const struct plx_limits limits = stand_limits(kind);
     struct stand cpu, gpu;
     struct plx_stages *stages;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
-    parity_must(stand_open(stages, kind, &cpu, &why), &why);
-    if (plx_gpu_create_memory(&limits, memory, &stages, &why) < 0) {
-        printf("slots: %s\n", why.text);
+    parity_must(stand_open(stages, kind, &cpu, &message), &message);
+    if (plx_gpu_create_memory(&limits, memory, &stages, &message) < 0) {
+        printf("slots: %s\n", message.text);
         stand_close(&cpu);
         return;
     }
-    parity_must(stand_open(stages, kind, &gpu, &why), &why);
+    parity_must(stand_open(stages, kind, &gpu, &message), &message);
 
     const size_t bytes = (size_t)SLOTS * gpu.bytes;
     const int fd = memfd_create("slots", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -28,7 +28,7 @@ struct images {
 static void must(struct plx_stages *gpu, int result)
 {
     if (result < 0) {
-        printf("FAILED: %s\n", gpu->why.text);
+        printf("FAILED: %s\n", gpu->message.text);
         exit(1);
     }
 }
@@ -36,9 +36,9 @@ static void must(struct plx_stages *gpu, int result)
 static struct plx_image read_picture(const char *path)
 {
     struct plx_image image;
-    struct plx_why why;
-    if (plx_pgm_read(path, &image, &why) < 0) {
-        printf("FAILED: %s\n", why.text);
+    struct plx_error_message message;
+    if (plx_pgm_read(path, &image, &message) < 0) {
+        printf("FAILED: %s\n", message.text);
         exit(1);
     }
     return image;
@@ -99,7 +99,7 @@ static int compare(const char *data, const char *path, bool classic)
     struct plx_image expected = read_picture(path);
     struct plx_match match;
     struct plx_stages *gpu;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct images i;
 
     (classic ? plx_match_classic : plx_match_default)(&match);
@@ -107,8 +107,8 @@ static int compare(const char *data, const char *path, bool classic)
         exit(1);
     match.paths = classic ? atoi(kind + 1) : 8;
     const struct plx_limits limits = {.width = expected.width, .height = expected.height, .disparities = match.disparities};
-    if (plx_gpu_create(&limits, &gpu, &why) < 0) {
-        printf("skipped: %s\n", why.text);
+    if (plx_gpu_create(&limits, &gpu, &message) < 0) {
+        printf("skipped: %s\n", message.text);
         exit(SKIPPED);
     }
     snprintf(left, sizeof left, "%s/stereo/%.*s/left.pgm", data, (int)(mark - name), name);

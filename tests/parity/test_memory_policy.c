@@ -47,14 +47,15 @@ static int check(int index)
                                     .canUseHostPointerForRegisteredMem = row->device->registered,
                                     .concurrentManagedAccess = row->device->concurrent};
     enum plx_gpu_memory gets = AUTO; /* untouched by a refusal */
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     snprintf(device.name, sizeof device.name, "%s", row->device->name);
-    const int result = plx_gpu_memory_choose(row->wanted, &device, &gets, &why);
-    const bool right = row->refusal ? result == PLX_ERR_UNSUPPORTED && strstr(why.text, row->refusal) : result == 0;
+    const int result = plx_gpu_memory_choose(row->wanted, &device, &gets, &message);
+    const bool right = row->refusal ? result == PLX_ERR_UNSUPPORTED && strstr(message.text, row->refusal) : result == 0;
     if (right && gets == row->gets)
         return 0;
-    fprintf(stderr, "%s, asked for %d: result %d, memory %d, \"%s\"\n", row->device->name, row->wanted, result, gets, why.text);
+    fprintf(stderr, "%s, asked for %d: result %d, memory %d, \"%s\"\n", row->device->name, row->wanted, result, gets,
+            message.text);
     return 1;
 }
 

@@ -41,7 +41,7 @@ struct kind {
 static void *take_memory(struct side *side, size_t bytes)
 {
     void *data;
-    parity_must(side->stages->ops->alloc(side->stages, bytes, &data), &side->stages->why);
+    parity_must(side->stages->ops->alloc(side->stages, bytes, &data), &side->stages->message);
     return data;
 }
 
@@ -72,9 +72,9 @@ static void make_pair(struct side *side, const struct kind *kind, int number, ui
 static void open_side(struct side *side, const struct kind *kind, uint64_t seed)
 {
     struct plx_plane plane[PLX_PLANE_COUNT];
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
-    parity_must(plx_pipeline_create_raw(side->stages, kind->width, kind->height, &side->pipeline, &why), &why);
+    parity_must(plx_pipeline_create_raw(side->stages, kind->width, kind->height, &side->pipeline, &message), &message);
     side->bytes = plx_pipeline_layout_raw(kind->width, kind->height, plane);
     for (int i = 0; i < SLOTS; i++)
         side->slot[i] = take_memory(side, side->bytes);
@@ -101,7 +101,7 @@ static int run(struct side *side, int number)
     if (result < 0)
         return result;
     if (next && side->stages->ops->upload)
-        parity_must(side->stages->ops->upload(side->stages, &next[PLX_LEFT], &next[PLX_RIGHT]), &side->stages->why);
+        parity_must(side->stages->ops->upload(side->stages, &next[PLX_LEFT], &next[PLX_RIGHT]), &side->stages->message);
     result = plx_pipeline_end(side->pipeline);
     memset(frame->stage_us, 0, sizeof frame->stage_us);
     return result;
@@ -129,7 +129,7 @@ static void compare(struct parity *parity, struct plx_stages *gpu_stages, const 
         if (first == cpu.bytes)
             continue;
         parity->failures++;
-        printf("FAILED: %s: first different byte %u of %u (%s)\n", what, first, cpu.bytes, gpu.stages->why.text);
+        printf("FAILED: %s: first different byte %u of %u (%s)\n", what, first, cpu.bytes, gpu.stages->message.text);
     }
     close_side(&cpu);
     close_side(&gpu);
@@ -160,9 +160,9 @@ int main(void)
     parity_open(&limits, &parity);
     for (int memory = PLX_GPU_MEMORY_AUTO; memory <= PLX_GPU_MEMORY_COPIED; memory++) {
         struct plx_stages *gpu;
-        struct plx_why why = {""};
-        if (plx_gpu_create_memory(&limits, (enum plx_gpu_memory)memory, &gpu, &why) < 0) {
-            printf("memory %d: %s\n", memory, why.text);
+        struct plx_error_message message = {""};
+        if (plx_gpu_create_memory(&limits, (enum plx_gpu_memory)memory, &gpu, &message) < 0) {
+            printf("memory %d: %s\n", memory, message.text);
             continue;
         }
         for (int i = 0; i < PARITY_COUNT(sizes); i++)

@@ -89,9 +89,9 @@ static inline double number(const cJSON *item, const char *key)
 static inline struct plx_image read_picture(const char *path, enum plx_type type)
 {
     struct plx_image image;
-    struct plx_why why;
-    if (plx_picture_read(path, type, &image, &why) < 0)
-        fail_msg("%s", why.text);
+    struct plx_error_message message;
+    if (plx_picture_read(path, type, &image, &message) < 0)
+        fail_msg("%s", message.text);
     assert_int_equal(image.width, WIDTH);
     assert_int_equal(image.height, HEIGHT);
     return image;

@@ -215,23 +215,23 @@ static int finish_or_lose(struct plx_stages *self)
         return 0;
     while (strcmp(fault.kind, "stall") == 0)
         pause();
-    return plx_fail(&self->why, PLX_ERR_LOST, "the GPU of \"PLX_FAULT\" is gone");
+    return plx_fail(&self->message, PLX_ERR_LOST, "the GPU of \"PLX_FAULT\" is gone");
 }
 
 int __real_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
-                                 struct plx_why *why);
+                                 struct plx_error_message *message);
 int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
-                                 struct plx_why *why);
+                                 struct plx_error_message *message);
 int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
-                                 struct plx_why *why)
+                                 struct plx_error_message *message)
 {
     if (strcmp(fault.kind, "lose") != 0 && strcmp(fault.kind, "stall") != 0)
-        return __real_plx_gpu_create_memory(limits, memory, ret_stages, why);
+        return __real_plx_gpu_create_memory(limits, memory, ret_stages, message);
     if (fault.number == 0)
-        return plx_fail(why, PLX_ERR_LOST, "the GPU of \"PLX_FAULT\" is gone");
+        return plx_fail(message, PLX_ERR_LOST, "the GPU of \"PLX_FAULT\" is gone");
     int result = plx_cpu_create(limits, ret_stages);
     if (result < 0)
-        return plx_fail(why, result, "%s", plx_strerror(result));
+        return plx_fail(message, result, "%s", plx_strerror(result));
     gpu_ops = *(*ret_stages)->ops;
     gpu_ops.name = "gpu";
     gpu_ops.finish = finish_or_lose;

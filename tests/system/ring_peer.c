@@ -212,7 +212,7 @@ static int config(void *context)
 
 static int serve(char **argument)
 {
-    struct plx_why why = {{0}};
+    struct plx_error_message message = {{0}};
     struct service service = {.ticks = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
     int config_fd = -1;
     const struct plx_region_options region = {
@@ -223,11 +223,11 @@ static int serve(char **argument)
                                                 .note = getenv("PLX_TEST_NOTES") ? note : NULL,
                                                 .config = config,
                                                 .context = &config_fd};
-    int code = plx_region_create(&region, &service.region, &why);
+    int code = plx_region_create(&region, &service.region, &message);
     if (!code)
-        code = plx_clients_create(&clients, service.region, &service.clients, &why);
+        code = plx_clients_create(&clients, service.region, &service.clients, &message);
     if (code) {
-        printf("%d %s\n", code, why.text);
+        printf("%d %s\n", code, message.text);
         plx_region_destroy(service.region);
         return 3;
     }

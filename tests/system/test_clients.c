@@ -384,31 +384,31 @@ static void second_daemon_is_told_who_is_first(void **state)
     assert_it_serves(); /* and the first has lost nothing */
 }
 
-static int try_path(const char *socket_path, const char *group, struct plx_why *why)
+static int try_path(const char *socket_path, const char *group, struct plx_error_message *message)
 {
     struct plx_clients *clients;
     const struct plx_clients_options options = {.socket_path = socket_path, .group = group, .max_clients = 1};
-    return plx_clients_create(&options, NULL, &clients, why);
+    return plx_clients_create(&options, NULL, &clients, message);
 }
 
 static void bad_paths_are_explained(void **state)
 {
     (void)state;
-    struct plx_why why;
+    struct plx_error_message message;
     char file[96], missing[96], lock[128], long_path[200] = "/tmp/";
     snprintf(file, sizeof file, "%s/file", directory);
     snprintf(missing, sizeof missing, "%s/no/socket", directory);
     close(open(file, O_CREAT | O_WRONLY, 0600));
-    assert_int_equal(try_path(file, "", &why), PLX_ERR_IO);
-    assert_non_null(strstr(why.text, "is not a socket"));
+    assert_int_equal(try_path(file, "", &message), PLX_ERR_IO);
+    assert_non_null(strstr(message.text, "is not a socket"));
     assert_int_equal(access(file, F_OK), 0); /* somebody's file: not ours to remove */
-    assert_int_equal(try_path(missing, "", &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, missing));
+    assert_int_equal(try_path(missing, "", &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, missing));
     memset(long_path + 5, 'x', 150);
-    assert_int_equal(try_path(long_path, "", &why), PLX_ERR_RANGE);
+    assert_int_equal(try_path(long_path, "", &message), PLX_ERR_RANGE);
     unlink(file);
-    assert_int_equal(try_path(file, "no-such-group", &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, "no-such-group"));
+    assert_int_equal(try_path(file, "no-such-group", &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, "no-such-group"));
     assert_int_equal(access(file, F_OK), -1); /* nothing half-made is left */
     snprintf(lock, sizeof lock, "%s.lock", file);
     unlink(lock);

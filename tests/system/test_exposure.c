@@ -31,7 +31,7 @@
 static struct plx_stages *stages;
 static uint32_t *bins;
 static struct plx_image histogram;
-static struct plx_why why;
+static struct plx_error_message message;
 
 static int begin(void **state)
 {
@@ -68,10 +68,10 @@ static struct loop loop_begin(const struct plx_exposure_params *params, double l
     struct plx_synthetic_options options = {.exposure_delay = exposure_delay, .gain_delay = gain_delay};
     plx_scene_demo(WIDTH, HEIGHT, 11, &options.scene);
     options.scene.light = light;
-    assert_int_equal(plx_synthetic_create(stages, &options, &loop.source, &why), 0);
-    assert_int_equal(plx_exposure_create(params, &loop.exposure, &why), 0);
+    assert_int_equal(plx_synthetic_create(stages, &options, &loop.source, &message), 0);
+    assert_int_equal(plx_exposure_create(params, &loop.exposure, &message), 0);
     loop.source->ops->range(loop.source, &loop.range);
-    assert_int_equal(loop.source->ops->start(loop.source, &why), 0);
+    assert_int_equal(loop.source->ops->start(loop.source, &message), 0);
     return loop;
 }
 

@@ -59,9 +59,9 @@ static int count_files(const char *words)
 static struct plx_box_content read_box(const char *path)
 {
     struct plx_box_content content;
-    struct plx_why why;
-    if (plx_box_read(path, &content, &why) < 0)
-        fail_msg("%s", why.text);
+    struct plx_error_message message;
+    if (plx_box_read(path, &content, &message) < 0)
+        fail_msg("%s", message.text);
     return content;
 }
 

@@ -20,15 +20,15 @@ static void write_calibration(char *ret_key, size_t size)
 {
     struct plx_stereo_calibration calibration;
     struct plx_scene scene;
-    struct plx_why why;
+    struct plx_error_message message;
 
     plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
     plx_calibration_pinhole(WIDTH, HEIGHT, &scene.calibration, &calibration);
     calibration.camera[PLX_RIGHT].model = PLX_DISTORTION_PLUMB_BOB;
     calibration.camera[PLX_RIGHT].k[0] = -0.001;
     snprintf(ret_key, size, "calibration=%s/calibration.yaml", daemon_.directory);
-    if (plx_calibration_save(strchr(ret_key, '=') + 1, &calibration, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_calibration_save(strchr(ret_key, '=') + 1, &calibration, &message) < 0)
+        fail_msg("%s", message.text);
 }
 
 /* The service hangs in its NAME for the N_TH time: it must say that WORDS are late, and be well again. */

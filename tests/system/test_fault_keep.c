@@ -13,7 +13,7 @@ static void write_calibration(double baseline_m)
 {
     struct plx_scene scene;
     struct plx_stereo_calibration calibration;
-    struct plx_why why;
+    struct plx_error_message message;
     char path[160];
 
     plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
@@ -22,7 +22,7 @@ static void write_calibration(double baseline_m)
     snprintf(path, sizeof path, "%s/new-calibration.yaml", daemon_.directory);
     snprintf(calibration_path, sizeof calibration_path, "%s/calibration.yaml", daemon_.directory);
     snprintf(calibration_key, sizeof calibration_key, "calibration=%s", calibration_path);
-    assert_int_equal(plx_calibration_save(path, &calibration, &why), 0);
+    assert_int_equal(plx_calibration_save(path, &calibration, &message), 0);
     assert_int_equal(rename(path, calibration_path), 0);
 }
 

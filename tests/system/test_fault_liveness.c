@@ -146,7 +146,7 @@ static struct plx_client *start_with_stuck_driver(const char *fault)
     static const char *const name[PLX_EYES] = {"left", "right"};
     struct plx_stereo_calibration calibration;
     struct plx_scene scene;
-    struct plx_why why;
+    struct plx_error_message message;
     char path[128];
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -157,8 +157,8 @@ static struct plx_client *start_with_stuck_driver(const char *fault)
     plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
     plx_calibration_pinhole(WIDTH, HEIGHT, &scene.calibration, &calibration);
     snprintf(calibration_key, sizeof calibration_key, "calibration=%s/calibration.yaml", daemon_.directory);
-    if (plx_calibration_save(strchr(calibration_key, '=') + 1, &calibration, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_calibration_save(strchr(calibration_key, '=') + 1, &calibration, &message) < 0)
+        fail_msg("%s", message.text);
     daemon_.fault = fault;
     daemon_start(&daemon_, args);
     return connect_client();

@@ -292,13 +292,13 @@ static const char *write_calibration(void)
     static char key[320];
     struct plx_stereo_calibration calibration;
     struct plx_scene scene;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     plx_scene_demo(WIDTH, HEIGHT, 1, &scene);
     plx_calibration_pinhole(WIDTH, HEIGHT, &scene.calibration, &calibration);
     snprintf(key, sizeof key, "calibration=%s", path_of("calibration.yaml"));
-    if (plx_calibration_save(strchr(key, '=') + 1, &calibration, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_calibration_save(strchr(key, '=') + 1, &calibration, &message) < 0)
+        fail_msg("%s", message.text);
     return key;
 }
 

@@ -148,9 +148,9 @@ static void run_writes_what_the_name_ends_in(void **state)
     const struct plx_calibration_info info = {
         .fx = 256, .fy = 256, .cx = 159.5, .cy = 119.5, .cx_right = 159.5, .baseline_m = 0.12};
     struct plx_stereo_calibration calibration;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     plx_calibration_pinhole(WIDTH, HEIGHT, &info, &calibration);
-    assert_int_equal(plx_calibration_save(path_of("pinhole.yaml"), &calibration, &why), 0);
+    assert_int_equal(plx_calibration_save(path_of("pinhole.yaml"), &calibration, &message), 0);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct command command;
         char left[160], right[160], output[160];

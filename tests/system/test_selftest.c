@@ -182,11 +182,11 @@ static struct plx_source *synthetic(struct plx_stages **ret_stages, double rate_
     const struct plx_limits limits = {320, 240, 64, 1};
     struct plx_synthetic_options options = {.rate_hz = rate_hz, .exposure_delay = 2, .gain_delay = 1};
     struct plx_source *source;
-    struct plx_why why;
+    struct plx_error_message message;
 
     assert_int_equal(plx_cpu_create(&limits, ret_stages), 0);
     plx_scene_demo(320, 240, 1, &options.scene);
-    assert_int_equal(plx_synthetic_create(*ret_stages, &options, &source, &why), 0);
+    assert_int_equal(plx_synthetic_create(*ret_stages, &options, &source, &message), 0);
     return source;
 }
 
@@ -197,10 +197,10 @@ static void cameras_in_step_pass(void **state)
     struct plx_source *source = synthetic(&stages, 20);
     struct check_outcome outcome = {0};
     check_source_pairs(source, 5 * PLX_NS_PER_MS, 1, &outcome);
-    assert_string_equal(outcome.why, "");
+    assert_string_equal(outcome.message, "");
     assert_non_null(strstr(outcome.note, "(promised: 20.00)"));
     check_source_control(source, stages, &outcome);
-    assert_string_equal(outcome.why, "");
+    assert_string_equal(outcome.message, "");
     assert_non_null(strstr(outcome.note, "mean grey"));
 
     source->rate_hz = 30; /* what it does not keep */
@@ -229,10 +229,10 @@ static int deaf(struct plx_source *source, uint32_t exposure_us, float gain)
     return 0;
 }
 
-static int taken(struct plx_source *source, struct plx_why *why)
+static int taken(struct plx_source *source, struct plx_error_message *message)
 {
     (void)source;
-    (void)why;
+    (void)message;
     return PLX_ERR_BUSY;
 }
 
@@ -251,7 +251,7 @@ static void bad_cameras_fail(void **state)
     broken.control = deaf;
     check_source_control(source, stages, &control);
     assert_int_equal(control.verdict, CHECK_FAILED);
-    assert_non_null(strstr(control.why, "times as bright"));
+    assert_non_null(strstr(control.message, "times as bright"));
     broken.start = taken;
     check_source_pairs(source, 5 * PLX_NS_PER_MS, 1, &busy);
     assert_int_equal(busy.verdict, CHECK_SKIPPED);

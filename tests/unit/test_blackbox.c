@@ -22,17 +22,18 @@
 #include "tests/unit/files.h"
 
 static struct plx_box *box;
-static struct plx_why why;
+static struct plx_error_message message;
 
 static void open_box(void)
 {
-    if (plx_box_create(files_directory, "1.2.3", &box, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_box_create(files_directory, "1.2.3", &box, &message) < 0)
+        fail_msg("%s", message.text);
 }
 
 static void append(enum plx_box_kind kind, const void *data, size_t bytes)
 {
-    assert_int_equal(plx_box_append(box, kind, (struct plx_box_part){data, bytes}, (struct plx_box_part){NULL, 0}, &why), 0);
+    assert_int_equal(plx_box_append(box, kind, (struct plx_box_part){data, bytes}, (struct plx_box_part){NULL, 0}, &message),
+                     0);
 }
 
 /* A record that says NUMBER. */
@@ -58,8 +59,8 @@ static uint32_t number_of(const struct plx_box_entry *entry)
 static struct plx_box_content read_live(void)
 {
     struct plx_box_content content;
-    if (plx_box_read(files_path(PLX_BOX_LIVE), &content, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_box_read(files_path(PLX_BOX_LIVE), &content, &message) < 0)
+        fail_msg("%s", message.text);
     return content;
 }
 
@@ -83,9 +84,9 @@ static void what_was_written_is_read(void **state)
     append_number(1, 4);
     append(PLX_BOX_STATE, "", 0);
     append(PLX_BOX_PICTURE, large, PLX_BOX_MAX_PAYLOAD);
-    assert_int_equal(
-        plx_box_append(box, PLX_BOX_LOG, (struct plx_box_part){"head", 4}, (struct plx_box_part){large, sizeof large}, &why),
-        0);
+    assert_int_equal(plx_box_append(box, PLX_BOX_LOG, (struct plx_box_part){"head", 4},
+                                    (struct plx_box_part){large, sizeof large}, &message),
+                     0);
     struct plx_box_content content = read_live();
     assert_int_equal(content.count, 4);
     assert_string_equal(content.header.program, "1.2.3");
@@ -149,9 +150,9 @@ static void cut_off_anywhere_it_tells_what_is_whole(void **state)
     unsigned char *file = make_file();
     struct plx_box_content content;
     for (size_t size = 0; size < PLX_BOX_HEADER_BYTES; size += 97)
-        assert_int_equal(plx_box_parse(file, size, &content, &why), PLX_ERR_FORMAT);
+        assert_int_equal(plx_box_parse(file, size, &content, &message), PLX_ERR_FORMAT);
     for (size_t bytes = 0; bytes <= RECORDS * RECORD_BYTES; bytes += 7) {
-        assert_int_equal(plx_box_parse(file, PLX_BOX_HEADER_BYTES + bytes, &content, &why), 0);
+        assert_int_equal(plx_box_parse(file, PLX_BOX_HEADER_BYTES + bytes, &content, &message), 0);
         assert_in_range(content.count, bytes / RECORD_BYTES, (bytes + 12) / RECORD_BYTES); /* 12 bytes round it up */
         for (int i = 0; i < content.count; i++)
             assert_int_equal(number_of(&content.entry[i]), i + 1);
@@ -168,7 +169,7 @@ static void any_byte_that_is_wrong_costs_its_record_alone(void **state)
     for (size_t at = 0; at < RECORDS * RECORD_BYTES; at += 11) {
         const bool counts = at % RECORD_BYTES < 32 + 100;
         file[PLX_BOX_HEADER_BYTES + at] ^= 0x40;
-        assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &why), 0);
+        assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &message), 0);
         assert_int_equal(content.count, RECORDS - counts);
         for (int i = 0; i < content.count; i++)
             if (counts)
@@ -178,7 +179,7 @@ static void any_byte_that_is_wrong_costs_its_record_alone(void **state)
     }
     for (size_t at = 0; at < sizeof(struct plx_box_header); at++) {
         file[at] ^= 0x40;
-        assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &why), PLX_ERR_FORMAT);
+        assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &message), PLX_ERR_FORMAT);
         file[at] ^= 0x40;
     }
     free(file);
@@ -194,7 +195,7 @@ static void a_hostile_file_costs_no_time(void **state)
     for (size_t at = PLX_BOX_HEADER_BYTES; at + PLX_BOX_ALIGN <= PLX_BOX_BYTES; at += PLX_BOX_ALIGN)
         memcpy(file + at, &lie, PLX_BOX_ALIGN);
     const int64_t begin_ns = plx_now_ns();
-    assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &why), 0);
+    assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &message), 0);
     assert_true(plx_now_ns() - begin_ns < 5 * PLX_NS_PER_S);
     assert_int_equal(content.count, 0);
     plx_box_free(&content);
@@ -228,7 +229,7 @@ static void a_bounded_number_is_kept_the_newest(void **state)
     for (uint32_t i = 0; i < PLX_BOX_SAVED + 2; i++) {
         append_number(i, 50);
         usleep(2000); /* names hold milliseconds */
-        assert_int_equal(plx_box_save(box, "engine-died", &why), 0);
+        assert_int_equal(plx_box_save(box, "engine-died", &message), 0);
     }
     assert_int_equal(count_files("engine-died.box"), PLX_BOX_SAVED);
     assert_int_equal(count_files("failed"), 0);
@@ -257,7 +258,7 @@ static int in_a_process(int (*try)(void))
 static int open_again(void)
 {
     struct plx_box *second;
-    return -plx_box_create(files_directory, "", &second, &why);
+    return -plx_box_create(files_directory, "", &second, &message);
 }
 
 static void one_process_writes_it(void **state)
@@ -277,8 +278,8 @@ static int open_with_little_room(void)
 {
     struct plx_box *small;
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, 1 << 20});
-    const int result = plx_box_create(files_directory, "", &small, &why);
-    return result == PLX_ERR_IO && strstr(why.text, "make a file of 4 MiB") && access(files_path(PLX_BOX_LIVE), F_OK) != 0;
+    const int result = plx_box_create(files_directory, "", &small, &message);
+    return result == PLX_ERR_IO && strstr(message.text, "make a file of 4 MiB") && access(files_path(PLX_BOX_LIVE), F_OK) != 0;
 }
 
 static void without_room_there_is_an_error_and_no_file(void **state)
@@ -292,7 +293,7 @@ static void links_are_not_followed(void **state)
     (void)state;
     files_text("precious", "precious");
     assert_int_equal(symlink("precious", files_path(PLX_BOX_LIVE)), 0);
-    assert_int_not_equal(plx_box_create(files_directory, "", &box, &why), 0);
+    assert_int_not_equal(plx_box_create(files_directory, "", &box, &message), 0);
     struct stat info;
     assert_int_equal(stat(files_path("precious"), &info), 0);
     assert_int_equal(info.st_size, 8);

@@ -99,7 +99,7 @@ static void rectification_as_opencv(void **state)
     for (int i = 0; i < COUNT(answers); i++) {
         const struct answer *answer = &answers[i];
         struct plx_stereo_calibration calibration = head();
-        struct plx_why why = {""};
+        struct plx_error_message message = {""};
         memcpy(calibration.rotation, relative_rotation, sizeof relative_rotation);
         memcpy(calibration.translation, relative_translation, sizeof relative_translation);
         for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -109,8 +109,8 @@ static void rectification_as_opencv(void **state)
             if (answer->model == PLX_DISTORTION_EQUIDISTANT)
                 camera->fy = camera->fx; /* OpenCV 4.6 has a fault where they differ */
         }
-        if (plx_calibration_rectify(&calibration, answer->alpha, &why) != 0)
-            fail_msg("%s", why.text);
+        if (plx_calibration_rectify(&calibration, answer->alpha, &message) != 0)
+            fail_msg("%s", message.text);
         double right[12] = {answer->f, 0, answer->cx, answer->shift, 0, answer->f, answer->cy, 0, 0, 0, 1, 0}, left[12];
         memcpy(left, right, sizeof left);
         left[3] = 0;
@@ -131,14 +131,14 @@ static void chessboard_as_opencv(void **state)
         skip();
     }
     struct plx_stereo_calibration stored, made;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     if (plx_calibration_read(path, &(struct plx_calibration_options){.width = 640, .height = 480, .scale = 0.025}, &stored,
-                             &why) != 0)
-        fail_msg("%s", why.text);
+                             &message) != 0)
+        fail_msg("%s", message.text);
     assert_true(stored.rectified);
     made = stored;
     made.rectified = false;
-    assert_int_equal(plx_calibration_rectify(&made, 0, &why), 0);
+    assert_int_equal(plx_calibration_rectify(&made, 0, &message), 0);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         expect_numbers(made.rectification[eye], stored.rectification[eye], 9, "R");
         expect_numbers(made.projection[eye], stored.projection[eye], 12, "P");
@@ -149,11 +149,11 @@ static void rows_are_aligned(void **state)
 {
     (void)state;
     struct plx_stereo_calibration calibration = head();
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     const double angle = 0.02, c = cos(angle), s = sin(angle);
     memcpy(calibration.rotation, (double[9]){c, -s, 0, s, c, 0, 0, 0, 1}, sizeof calibration.rotation);
     memcpy(calibration.translation, (double[3]){-0.12, 0.003, -0.002}, sizeof calibration.translation);
-    assert_int_equal(plx_calibration_rectify(&calibration, 0.5, &why), 0);
+    assert_int_equal(plx_calibration_rectify(&calibration, 0.5, &message), 0);
 
     /* any point in space lands on the same row of both pictures, at the disparity that its depth asks for */
     struct plx_calibration_info info;
@@ -251,11 +251,11 @@ static void behind_the_camera_is_nowhere(void **state)
 
 static void expect_refused(const struct plx_stereo_calibration *calibration, int error, const char *word)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_stereo_calibration copy = *calibration;
-    int result = calibration->rectified ? plx_calibration_check(&copy, &why) : plx_calibration_rectify(&copy, 0, &why);
-    if (result != error || !strstr(why.text, word))
-        fail_msg("expected %s with \"%s\", got %s: \"%s\"", plx_strerror(error), word, plx_strerror(result), why.text);
+    int result = calibration->rectified ? plx_calibration_check(&copy, &message) : plx_calibration_rectify(&copy, 0, &message);
+    if (result != error || !strstr(message.text, word))
+        fail_msg("expected %s with \"%s\", got %s: \"%s\"", plx_strerror(error), word, plx_strerror(result), message.text);
     assert_memory_equal(&copy, calibration, sizeof copy);
 }
 
@@ -306,9 +306,9 @@ static void absurd_numbers_are_refused(void **state)
     EXPECT_REFUSED(rectified, PLX_ERR_RANGE, "swapped", c.projection[1][3] = 60);
     EXPECT_REFUSED(rectified, PLX_ERR_RANGE, "focal", c.projection[1][7] = NAN);
 
-    struct plx_why why;
-    assert_int_equal(plx_calibration_rectify(&good, 1.5, &why), PLX_ERR_RANGE);
-    assert_int_equal(plx_calibration_rectify(&good, NAN, &why), PLX_ERR_RANGE);
+    struct plx_error_message message;
+    assert_int_equal(plx_calibration_rectify(&good, 1.5, &message), PLX_ERR_RANGE);
+    assert_int_equal(plx_calibration_rectify(&good, NAN, &message), PLX_ERR_RANGE);
 }
 
 int main(void)

@@ -43,9 +43,9 @@ static void write_text(const struct scratch *to, const char *text)
 static void assert_read(const char *path, const struct plx_calibration_options *options,
                         struct plx_stereo_calibration *ret_calibration)
 {
-    struct plx_why why = {""};
-    if (plx_calibration_read(path, options, ret_calibration, &why) != 0)
-        fail_msg("%s", why.text);
+    struct plx_error_message message = {""};
+    if (plx_calibration_read(path, options, ret_calibration, &message) != 0)
+        fail_msg("%s", message.text);
 }
 
 /* TEXT with the first FIND replaced by REPLACE; good until the call after the next. */
@@ -70,14 +70,14 @@ static const char *edited(const char *text, const char *find, const char *replac
 static void assert_refused(const char *path, const struct scratch *where, int error, const char *sentence)
 {
     static struct plx_stereo_calibration calibration, before;
-    struct plx_why why = {""};
-    char expected[sizeof why.text];
+    struct plx_error_message message = {""};
+    char expected[sizeof message.text];
     memset(&calibration, 0x5A, sizeof calibration);
     memset(&before, 0x5A, sizeof before);
-    int result = plx_calibration_read(path, &metres, &calibration, &why);
+    int result = plx_calibration_read(path, &metres, &calibration, &message);
     snprintf(expected, sizeof expected, "%s%s", where ? where->path : both, sentence);
-    if (result != error || strncmp(why.text, expected, strlen(expected)) != 0)
-        fail_msg("%d \"%s\", not %d \"%s\"", result, why.text, error, expected);
+    if (result != error || strncmp(message.text, expected, strlen(expected)) != 0)
+        fail_msg("%d \"%s\", not %d \"%s\"", result, message.text, error, expected);
     assert_memory_equal(&calibration, &before, sizeof calibration);
 }
 
@@ -220,10 +220,11 @@ static void size_and_scale_from_outside(void **state)
     plx_calibration_info(&calibration, &info);
     assert_true(info.baseline_m > 0.12 && info.baseline_m < 0.1201);
     const struct plx_calibration_options twice = {.scale = 1e-6, .width = 640, .height = 480};
-    struct plx_why why = {""};
-    assert_int_equal(plx_calibration_read(file.path, &twice, &calibration, &why), PLX_ERR_RANGE);
-    assert_non_null(strstr(why.text, ":30:4: the baseline is 0.000120021 m, 120.021 times calibration_scale 1e-06; expected"));
-    assert_non_null(strstr(why.text, "calibration_scale: 0.001"));
+    struct plx_error_message message = {""};
+    assert_int_equal(plx_calibration_read(file.path, &twice, &calibration, &message), PLX_ERR_RANGE);
+    assert_non_null(
+        strstr(message.text, ":30:4: the baseline is 0.000120021 m, 120.021 times calibration_scale 1e-06; expected"));
+    assert_non_null(strstr(message.text, "calibration_scale: 0.001"));
     write_text(&file, edited(OPENCV_TEXT, "image_width: 640\nimage_height: 480\n", ""));
     assert_refused(file.path, &file, PLX_ERR_FORMAT, ": does not say for which picture size it was made");
 }
@@ -359,8 +360,8 @@ static void other_files_are_no_calibrations(void **state)
 static void assert_survives(const struct plx_stereo_calibration *calibration)
 {
     struct plx_stereo_calibration again;
-    struct plx_why why = {""};
-    assert_int_equal(plx_calibration_save(second.path, calibration, &why), 0);
+    struct plx_error_message message = {""};
+    assert_int_equal(plx_calibration_save(second.path, calibration, &message), 0);
     assert_read(second.path, &metres, &again);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_camera *a = &calibration->camera[eye], *b = &again.camera[eye];
@@ -383,7 +384,7 @@ static void saving_loses_nothing(void **state)
 {
     (void)state;
     struct plx_stereo_calibration calibration;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     write_text(&file, OPENCV_TEXT);
     assert_read(file.path, &metres, &calibration);
     assert_survives(&calibration);
@@ -395,11 +396,11 @@ static void saving_loses_nothing(void **state)
     plx_calibration_pinhole(641, 400, &info, &calibration);
     assert_survives(&calibration);
 
-    assert_int_equal(plx_calibration_save("/nowhere/c.yaml", &calibration, &why), PLX_ERR_NOT_FOUND);
-    assert_string_equal(why.text, "/nowhere/c.yaml: cannot be written: No such file or directory");
-    assert_int_equal(plx_calibration_save("/dev/full", &calibration, &why), PLX_ERR_IO);
+    assert_int_equal(plx_calibration_save("/nowhere/c.yaml", &calibration, &message), PLX_ERR_NOT_FOUND);
+    assert_string_equal(message.text, "/nowhere/c.yaml: cannot be written: No such file or directory");
+    assert_int_equal(plx_calibration_save("/dev/full", &calibration, &message), PLX_ERR_IO);
     calibration.camera[PLX_RIGHT].width--;
-    assert_int_equal(plx_calibration_save(second.path, &calibration, &why), PLX_ERR_UNSUPPORTED);
+    assert_int_equal(plx_calibration_save(second.path, &calibration, &message), PLX_ERR_UNSUPPORTED);
 }
 
 /* OpenCV's own file of the chessboard pairs; its T is in squares, here taken as 25 mm each. */

@@ -36,17 +36,17 @@ static int teardown(void **state)
 
 static void assert_load(const char *text, struct plx_config *ret_config)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     assert_int_equal(scratch_write(&scratch, text, strlen(text)), 0);
-    if (plx_config_load(scratch.path, ret_config, &why) != 0)
-        fail_msg("%s", why.text);
+    if (plx_config_load(scratch.path, ret_config, &message) != 0)
+        fail_msg("%s", message.text);
 }
 
 static void assert_set(struct plx_config *config, const char *assignment)
 {
-    struct plx_why why = {""};
-    if (plx_config_set(config, assignment, &why) != 0)
-        fail_msg("%s: %s", assignment, why.text);
+    struct plx_error_message message = {""};
+    if (plx_config_set(config, assignment, &message) != 0)
+        fail_msg("%s: %s", assignment, message.text);
 }
 
 /* The first key whose values differ, or NULL. */
@@ -127,11 +127,11 @@ static void defaults_survive_dump_and_load(void **state)
 {
     (void)state;
     struct plx_config defaults, config;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     plx_config_default(&defaults);
     dump_to_file(&defaults);
-    if (plx_config_load(scratch.path, &config, &why) != 0)
-        fail_msg("%s", why.text);
+    if (plx_config_load(scratch.path, &config, &message) != 0)
+        fail_msg("%s", message.text);
     assert_same(&config, &defaults);
 }
 
@@ -184,7 +184,7 @@ static void random_values_survive_dump_and_load(void **state)
 {
     (void)state;
     static struct plx_config written, read;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     const uint64_t first = scratch_seed();
     int tried = 0;
     for (uint64_t i = first; i < first + 600; i++) {
@@ -192,12 +192,12 @@ static void random_values_survive_dump_and_load(void **state)
         plx_config_default(&written);
         for (uint64_t n = 1 + scratch_random(&seed) % 6; n > 0; n--)
             set_random(&written, &plx_keys[scratch_random(&seed) % (uint64_t)plx_key_count], &seed);
-        if (plx_config_check(&written, &why) != 0)
+        if (plx_config_check(&written, &message) != 0)
             continue; /* each value is fine, the combination is not */
         tried++;
         dump_to_file(&written);
-        if (plx_config_load(scratch.path, &read, &why) != 0)
-            fail_msg("PLX_TEST_SEED=%llu: %s", (unsigned long long)i, why.text);
+        if (plx_config_load(scratch.path, &read, &message) != 0)
+            fail_msg("PLX_TEST_SEED=%llu: %s", (unsigned long long)i, message.text);
         if (difference(&written, &read))
             fail_msg("PLX_TEST_SEED=%llu: %s differs", (unsigned long long)i, difference(&written, &read)->name);
     }
@@ -208,18 +208,18 @@ static int try_number(const struct plx_key *key, double value, const char *forma
 {
     static struct plx_config config, before;
     char assignment[512];
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     plx_config_default(&config);
     before = config;
     size_t used = (size_t)snprintf(assignment, sizeof assignment, "%s=", key->name);
     used += (size_t)snprintf(assignment + used, sizeof assignment - used, format, value);
     for (size_t i = 1; key->type == PLX_KEY_BYTES && i < key->size; i++)
         used += (size_t)snprintf(assignment + used, sizeof assignment - used, ",1");
-    int result = plx_config_set(&config, assignment, &why);
+    int result = plx_config_set(&config, assignment, &message);
     if (result < 0) {
         assert_same(&config, &before);
-        assert_non_null(strstr(why.text, key->name));
-        assert_non_null(strstr(why.text, "; expected "));
+        assert_non_null(strstr(message.text, key->name));
+        assert_non_null(strstr(message.text, "; expected "));
     }
     return result;
 }
@@ -247,7 +247,7 @@ static void words_and_texts_are_bounded(void **state)
     (void)state;
     static struct plx_config config;
     static char assignment[PLX_VALUE_TEXT];
-    struct plx_why why;
+    struct plx_error_message message;
     plx_config_default(&config);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         int used = snprintf(assignment, sizeof assignment, "%s=", key->name);
@@ -258,12 +258,12 @@ static void words_and_texts_are_bounded(void **state)
         if (key->type == PLX_KEY_TEXT) {
             memset(assignment + used, 'x', key->size);
             assignment[(size_t)used + key->size] = '\0';
-            assert_int_equal(plx_config_set(&config, assignment, &why), PLX_ERR_RANGE);
+            assert_int_equal(plx_config_set(&config, assignment, &message), PLX_ERR_RANGE);
             assignment[(size_t)used + key->size - 1] = '\0';
             assert_set(&config, assignment);
         } else {
             snprintf(assignment + used, sizeof assignment - (size_t)used, "nonsense");
-            assert_true(plx_config_set(&config, assignment, &why) < 0);
+            assert_true(plx_config_set(&config, assignment, &message) < 0);
         }
     }
 }

@@ -24,12 +24,12 @@ static int setup(void **state)
 {
     (void)state;
     size_t size;
-    struct plx_why why;
+    struct plx_error_message message;
     FILE *out = open_memstream(&table, &size);
     if (!out || plx_config_document(out) < 0)
         return -1;
     fclose(out);
-    return plx_file_read(PAGE, 1 << 20, &page, &size, &why);
+    return plx_file_read(PAGE, 1 << 20, &page, &size, &message);
 }
 
 static int teardown(void **state)
@@ -69,12 +69,12 @@ static void its_examples_load(void **state)
     int examples = 0;
     assert_int_equal(scratch_begin(&scratch, "example.yaml"), 0);
     for (char *at = page; (at = strstr(at, open)); examples++) {
-        struct plx_why why = {""};
+        struct plx_error_message message = {""};
         at += strlen(open);
         assert_non_null(strstr(at, close));
         assert_int_equal(scratch_write(&scratch, at, (size_t)(strstr(at, close) - at)), 0);
-        if (plx_config_load(scratch.path, &config, &why) != 0)
-            fail_msg("example %d: %s", examples + 1, why.text);
+        if (plx_config_load(scratch.path, &config, &message) != 0)
+            fail_msg("example %d: %s", examples + 1, message.text);
     }
     assert_true(examples > 0);
     scratch_end(&scratch);

@@ -32,16 +32,16 @@ static int teardown(void **state)
 static void assert_refused(int error, const char *sentence)
 {
     static struct plx_config config, before;
-    struct plx_why why = {""};
-    char expected[sizeof why.text];
+    struct plx_error_message message = {""};
+    char expected[sizeof message.text];
     memset(&config, 0x5A, sizeof config);
     memset(&before, 0x5A, sizeof before);
-    int result = plx_config_load(scratch.path, &config, &why);
+    int result = plx_config_load(scratch.path, &config, &message);
     snprintf(expected, sizeof expected, "%s%s", scratch.path, sentence);
-    if (result != error || strncmp(why.text, expected, strlen(expected)) != 0)
-        fail_msg("%d \"%s\", not %d \"%s\"", result, why.text, error, expected);
+    if (result != error || strncmp(message.text, expected, strlen(expected)) != 0)
+        fail_msg("%d \"%s\", not %d \"%s\"", result, message.text, error, expected);
     assert_memory_equal(&config, &before, sizeof config);
-    assert_null(strpbrk(why.text, "\n\t"));
+    assert_null(strpbrk(message.text, "\n\t"));
 }
 
 static const struct {
@@ -204,10 +204,10 @@ static void assignments(void **state)
     plx_config_default(&config);
     before = config;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct plx_why why = {""};
-        assert_int_equal(plx_config_set(&config, wrong[i].text, &why), wrong[i].error);
-        if (strncmp(why.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
-            fail_msg("\"%s\", not \"%s\"", why.text, wrong[i].sentence);
+        struct plx_error_message message = {""};
+        assert_int_equal(plx_config_set(&config, wrong[i].text, &message), wrong[i].error);
+        if (strncmp(message.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
+            fail_msg("\"%s\", not \"%s\"", message.text, wrong[i].sentence);
         assert_memory_equal(&config, &before, sizeof config);
     }
 }

@@ -134,10 +134,10 @@ static void wrong_descriptors_are_refused(void **state)
     };
     struct plx_image grey = board_new(8, 8, PLX_U8, 0), untouched = board_new(8, 8, PLX_U8, 0);
     for (int i = 0; i < COUNT(cases); i++) {
-        struct plx_why why = {""};
-        if (plx_raw_check(&cases[i].raw, &why) != cases[i].error || why.text[0] == '\0' ||
+        struct plx_error_message message = {""};
+        if (plx_raw_check(&cases[i].raw, &message) != cases[i].error || message.text[0] == '\0' ||
             stages->ops->convert(stages, &cases[i].raw, &grey) != cases[i].error)
-            fail_msg("%s: not refused as it should be: \"%s\"", cases[i].what, why.text);
+            fail_msg("%s: not refused as it should be: \"%s\"", cases[i].what, message.text);
     }
     assert_true(board_equal(&grey, &untouched));
 

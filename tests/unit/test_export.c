@@ -33,9 +33,9 @@ static void check_kitti(int min_disparity)
 {
     const char *path = files_path("kitti.png");
     struct plx_image read;
-    struct plx_why why;
-    assert_int_equal(plx_export_kitti(path, &disparity, min_disparity, &why), 0);
-    assert_int_equal(plx_picture_read(path, PLX_U16, &read, &why), 0);
+    struct plx_error_message message;
+    assert_int_equal(plx_export_kitti(path, &disparity, min_disparity, &message), 0);
+    assert_int_equal(plx_picture_read(path, PLX_U16, &read, &message), 0);
     assert_true(plx_same_size(&read, &disparity));
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
@@ -58,10 +58,10 @@ static void pfm_holds_every_value(void **state)
 {
     (void)state;
     const char *path = files_path("map.pfm");
-    struct plx_why why;
+    struct plx_error_message message;
     int width, height;
     float scale, values[WIDTH * HEIGHT + 1];
-    assert_int_equal(plx_export_pfm(path, &disparity, -2, &why), 0);
+    assert_int_equal(plx_export_pfm(path, &disparity, -2, &message), 0);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "Pf %d %d %f", &width, &height, &scale), 3);
@@ -103,11 +103,11 @@ static void ply_holds_every_point(void **state)
     static struct plx_frame frame;
     const struct plx_view view = make_view(&frame);
     const char *path = files_path("points.ply");
-    struct plx_why why;
+    struct plx_error_message message;
     char line[128];
     int count = 0, properties = 0;
     struct vertex vertex[WIDTH * HEIGHT];
-    assert_int_equal(plx_export_ply(path, &view, &why), 0);
+    assert_int_equal(plx_export_ply(path, &view, &message), 0);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) && strcmp(line, "end_header\n") != 0) {
@@ -133,12 +133,12 @@ static void colours_survive_the_file(void **state)
     (void)state;
     const char *path = files_path("colour.png");
     struct plx_rgb_image canvas;
-    struct plx_why why;
+    struct plx_error_message message;
     uint8_t read[HEIGHT][WIDTH][3];
     assert_int_equal(plx_rgb_image_create(WIDTH, HEIGHT, &canvas), 0);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
         canvas.pixel[i] = (struct plx_rgb){(uint8_t)(i * 3), (uint8_t)(255 - i), (uint8_t)(i * 17)};
-    assert_int_equal(plx_export_rgb_image(path, &canvas, &why), 0);
+    assert_int_equal(plx_export_rgb_image(path, &canvas, &message), 0);
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     assert_int_equal(image.format, PNG_FORMAT_RGB);
@@ -231,15 +231,15 @@ static void text_is_readable(void **state)
 static void what_cannot_be_written_is_said(void **state)
 {
     (void)state;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     const char *path = files_path("none/map.pfm");
-    assert_int_equal(plx_export_pfm(path, &disparity, 0, &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, "none/map.pfm"));
+    assert_int_equal(plx_export_pfm(path, &disparity, 0, &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, "none/map.pfm"));
     files_text("file", "x");
-    assert_true(plx_make_directories(files_path("file/a"), &why) < 0);
-    assert_true(plx_make_directories(files_path("file"), &why) < 0);
-    assert_int_equal(plx_make_directories(files_path("a/b//c/"), &why), 0);
-    assert_int_equal(plx_make_directories(files_path("a/b"), &why), 0);
+    assert_true(plx_make_directories(files_path("file/a"), &message) < 0);
+    assert_true(plx_make_directories(files_path("file"), &message) < 0);
+    assert_int_equal(plx_make_directories(files_path("a/b//c/"), &message), 0);
+    assert_int_equal(plx_make_directories(files_path("a/b"), &message), 0);
     assert_int_equal(access(files_path("a/b/c"), F_OK), 0);
 }
 

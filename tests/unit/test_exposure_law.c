@@ -27,7 +27,7 @@ static const struct plx_exposure_params params = {.enabled = true,
                                                   .damping = 0.5,
                                                   .max_exposure_us = 20000,
                                                   .max_gain = 4.0};
-static struct plx_why why;
+static struct plx_error_message message;
 
 /* COUNT pixels of LEVEL in ZONE of both eyes. */
 static void add(int zone, int level, uint32_t count)
@@ -48,7 +48,7 @@ static void all(int level)
 static struct plx_exposure *law(const struct plx_exposure_params *with)
 {
     struct plx_exposure *exposure = NULL;
-    assert_int_equal(plx_exposure_create(with, &exposure, &why), 0);
+    assert_int_equal(plx_exposure_create(with, &exposure, &message), 0);
     return exposure;
 }
 
@@ -207,10 +207,10 @@ static void test_what_is_refused(void **state)
     bad[7].flicker_hz = 55;
     for (size_t i = 0; i < 8; i++) {
         struct plx_exposure *exposure = NULL;
-        why.text[0] = '\0';
-        assert_int_equal(plx_exposure_create(&bad[i], &exposure, &why), PLX_ERR_RANGE);
+        message.text[0] = '\0';
+        assert_int_equal(plx_exposure_create(&bad[i], &exposure, &message), PLX_ERR_RANGE);
         assert_null(exposure);
-        assert_string_not_equal(why.text, "");
+        assert_string_not_equal(message.text, "");
     }
     struct plx_exposure_setting setting = {7, 7.0f};
     const struct plx_capture_info capture[PLX_EYES] = {{.exposure_us = 1000, .gain = 1.0f},

@@ -12,7 +12,7 @@
 #include "drivers/files/pgm.h"
 #include "tests/unit/files.h"
 
-static struct plx_why why;
+static struct plx_error_message message;
 
 static void test_round_trip_at_any_size(void **state)
 {
@@ -29,10 +29,10 @@ static void test_round_trip_at_any_size(void **state)
                 const char *path = files_path("round.pgm");
                 struct plx_image read;
                 struct plx_picture_info info;
-                assert_int_equal(plx_pgm_write(path, &image, &why), 0);
-                assert_int_equal(plx_picture_info(path, &info, &why), 0);
+                assert_int_equal(plx_pgm_write(path, &image, &message), 0);
+                assert_int_equal(plx_picture_info(path, &info, &message), 0);
                 assert_true(info.width == side[i] && info.height == side[j] && (int)info.type == type);
-                assert_int_equal(plx_picture_read(path, (enum plx_type)type, &read, &why), 0);
+                assert_int_equal(plx_picture_read(path, (enum plx_type)type, &read, &message), 0);
                 assert_true(plx_same_size(&read, &image));
                 for (int y = 0; y < side[j]; y++)
                     assert_memory_equal(plx_row(&read, y), plx_row(&image, y), (size_t)(side[i] * type));
@@ -48,13 +48,13 @@ static void test_headers(void **state)
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct plx_image image;
         files_text("good.pgm", good[i]);
-        assert_int_equal(plx_pgm_read(files_path("good.pgm"), &image, &why), 0);
+        assert_int_equal(plx_pgm_read(files_path("good.pgm"), &image, &message), 0);
         assert_memory_equal(image.data, "AB", 2);
         free(image.data);
     }
     struct plx_image image;
     files_text("deep.pgm", "P5 1 1 1023 \x02\x01"); /* the most significant byte first */
-    assert_int_equal(plx_pgm_read(files_path("deep.pgm"), &image, &why), 0);
+    assert_int_equal(plx_pgm_read(files_path("deep.pgm"), &image, &message), 0);
     assert_int_equal(*(uint16_t *)image.data, 0x201);
     free(image.data);
 }
@@ -87,14 +87,15 @@ static void test_bad_files(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct plx_image image = {0};
         files_text("bad.pgm", bad[i].text);
-        assert_int_equal(plx_picture_read(files_path("bad.pgm"), PLX_U8, &image, &why), PLX_ERR_FORMAT);
-        assert_non_null(strstr(why.text, "bad.pgm: "));
-        if (!strstr(why.text, bad[i].words))
-            fail_msg("expected '%s' in '%s'", bad[i].words, why.text);
+        assert_int_equal(plx_picture_read(files_path("bad.pgm"), PLX_U8, &image, &message), PLX_ERR_FORMAT);
+        assert_non_null(strstr(message.text, "bad.pgm: "));
+        if (!strstr(message.text, bad[i].words))
+            fail_msg("expected '%s' in '%s'", bad[i].words, message.text);
         assert_null(image.data);
     }
-    assert_int_equal(plx_pgm_info(files_path("missing.pgm"), &(struct plx_picture_info){0}, &why), PLX_ERR_NOT_FOUND);
-    assert_int_equal(plx_pgm_write(files_path("a.pgm"), &(struct plx_image){&why, 1, 1, 4, PLX_U32}, &why), PLX_ERR_ARG);
+    assert_int_equal(plx_pgm_info(files_path("missing.pgm"), &(struct plx_picture_info){0}, &message), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_pgm_write(files_path("a.pgm"), &(struct plx_image){&message, 1, 1, 4, PLX_U32}, &message),
+                     PLX_ERR_ARG);
 }
 
 int main(void)

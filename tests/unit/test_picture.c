@@ -308,9 +308,9 @@ static void freeze_reads_every_format_at_odd_sizes(void **state)
                                         .eye_x = eye,
                                         .eye_width = width - eye};
             struct plx_frozen_check freeze = {0};
-            struct plx_why why;
-            if (plx_raw_check(&raw, &why) < 0)
-                fail_msg("%s", why.text);
+            struct plx_error_message message;
+            if (plx_raw_check(&raw, &message) < 0)
+                fail_msg("%s", message.text);
             assert_false(plx_frozen_check_update(&freeze, &raw, &bins));
             assert_true(plx_frozen_check_update(&freeze, &raw, &bins));
             data[plx_raw_row_bytes((enum plx_format)format, width) - 1] ^= 1; /* the last pixel of the first row */

@@ -127,13 +127,13 @@ static void wrong_parameters_are_refused_with_their_key(void **state)
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct plx_pipeline_params params;
-        struct plx_why why = {""};
+        struct plx_error_message message = {""};
         plx_pipeline_params_default(&params);
-        assert_int_equal(plx_pipeline_params_check(&params, 200, 100, &why), 0);
+        assert_int_equal(plx_pipeline_params_check(&params, 200, 100, &message), 0);
         table[i].spoil(&params);
-        int result = plx_pipeline_params_check(&params, 200, 100, &why);
-        if ((result != PLX_ERR_RANGE && result != PLX_ERR_UNSUPPORTED) || !strstr(why.text, table[i].says))
-            fail_msg("row %zu: result %d, \"%s\"; expected %s in it", i, result, why.text, table[i].says);
+        int result = plx_pipeline_params_check(&params, 200, 100, &message);
+        if ((result != PLX_ERR_RANGE && result != PLX_ERR_UNSUPPORTED) || !strstr(message.text, table[i].says))
+            fail_msg("row %zu: result %d, \"%s\"; expected %s in it", i, result, message.text, table[i].says);
     }
     struct plx_pipeline_params params;
     plx_pipeline_params_default(&params);
@@ -213,11 +213,11 @@ static struct plx_frame *run(const struct input *input, const struct plx_pipelin
     struct plx_plane plane[PLX_PLANE_COUNT];
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-    if (plx_pipeline_create(stages, params, &input->calibration, &pipeline, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_pipeline_create(stages, params, &input->calibration, &pipeline, &message) < 0)
+        fail_msg("%s", message.text);
     const uint32_t bytes = plx_pipeline_layout(params, width, height, plane);
     uint8_t *memory = aligned_alloc(4096, bytes + GUARD);
     assert_non_null(memory);

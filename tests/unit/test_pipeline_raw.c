@@ -18,15 +18,15 @@ struct rig {
 static struct rig rig_open(int width, int height)
 {
     struct rig rig;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     rig.bytes = plx_pipeline_layout_raw(width, height, rig.plane);
     rig.frame = aligned_alloc(4096, rig.bytes + GUARD);
     assert_non_null(rig.frame);
     memset(rig.frame, 0, rig.bytes);
     memset((uint8_t *)rig.frame + rig.bytes, GUARD_BYTE, GUARD);
-    if (plx_pipeline_create_raw(stages, width, height, &rig.pipeline, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_pipeline_create_raw(stages, width, height, &rig.pipeline, &message) < 0)
+        fail_msg("%s", message.text);
     return rig;
 }
 
@@ -194,9 +194,9 @@ static void wrong_sizes_and_pictures_are_refused(void **state)
     struct plx_pipeline *pipeline = NULL;
 
     for (int i = 0; i < COUNT(wrong); i++) {
-        struct plx_why why = {""};
-        assert_int_equal(plx_pipeline_create_raw(stages, wrong[i][0], wrong[i][1], &pipeline, &why), PLX_ERR_RANGE);
-        assert_true(why.text[0] != '\0' && !pipeline);
+        struct plx_error_message message = {""};
+        assert_int_equal(plx_pipeline_create_raw(stages, wrong[i][0], wrong[i][1], &pipeline, &message), PLX_ERR_RANGE);
+        assert_true(message.text[0] != '\0' && !pipeline);
     }
     struct rig rig = rig_open(8, 8);
     const struct plx_raw good = {pixels, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL};

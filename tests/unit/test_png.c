@@ -16,7 +16,7 @@
 
 #define MAX_SIDE 520
 
-static struct plx_why why;
+static struct plx_error_message message;
 
 /* Writes any kind of PNG; BYTES of all rows, as libpng wants them. */
 static const char *make_png(const char *name, int width, int height, int depth, int colour, int interlace, const uint8_t *bytes,
@@ -65,12 +65,12 @@ static void test_round_trip_at_any_size(void **state)
                 const char *path = files_path("round.png");
                 struct plx_image read;
                 struct plx_picture_info info;
-                assert_int_equal(plx_png_write(path, &image, &why), 0);
-                assert_int_equal(plx_picture_info(path, &info, &why), 0);
+                assert_int_equal(plx_png_write(path, &image, &message), 0);
+                assert_int_equal(plx_picture_info(path, &info, &message), 0);
                 assert_int_equal(info.width, width);
                 assert_int_equal(info.height, height);
                 assert_int_equal(info.type, type);
-                assert_int_equal(plx_picture_read(path, (enum plx_type)type, &read, &why), 0);
+                assert_int_equal(plx_picture_read(path, (enum plx_type)type, &read, &message), 0);
                 assert_true(plx_image_ok(&read, (enum plx_type)type) && plx_same_size(&read, &image));
                 for (int y = 0; y < height; y++)
                     assert_memory_equal(plx_row(&read, y), plx_row(&image, y), (size_t)(width * type));
@@ -87,14 +87,14 @@ static void test_colour_becomes_luma(void **state)
     const struct plx_image image = {rgb, 12, 7, 12, PLX_U8};
     const char *path = files_path("colour.png");
     struct plx_image grey;
-    assert_int_equal(plx_png_write_rgb(path, &image, &why), 0);
-    assert_int_equal(plx_png_read(path, &grey, &why), 0);
+    assert_int_equal(plx_png_write_rgb(path, &image, &message), 0);
+    assert_int_equal(plx_png_read(path, &grey, &message), 0);
     assert_int_equal(grey.width, 4);
     for (int i = 0; i < 28; i++)
         assert_int_equal(((uint8_t *)grey.data)[i], (77 * rgb[3 * i] + 150 * rgb[3 * i + 1] + 29 * rgb[3 * i + 2] + 128) >> 8);
     free(grey.data);
-    assert_int_equal(plx_png_write_rgb(path, &(struct plx_image){rgb, 11, 7, 12, PLX_U8}, &why), PLX_ERR_ARG);
-    assert_int_equal(plx_png_write(path, &(struct plx_image){rgb, 1, 7, 4, PLX_U32}, &why), PLX_ERR_ARG);
+    assert_int_equal(plx_png_write_rgb(path, &(struct plx_image){rgb, 11, 7, 12, PLX_U8}, &message), PLX_ERR_ARG);
+    assert_int_equal(plx_png_write(path, &(struct plx_image){rgb, 1, 7, 4, PLX_U32}, &message), PLX_ERR_ARG);
 }
 
 static void test_every_kind_of_png(void **state)
@@ -105,30 +105,30 @@ static void test_every_kind_of_png(void **state)
     fill(bytes, sizeof bytes);
 
     const char *path = make_png("interlaced.png", 8, 8, 8, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_ADAM7, bytes, 8);
-    assert_int_equal(plx_png_read(path, &grey, &why), 0);
+    assert_int_equal(plx_png_read(path, &grey, &message), 0);
     assert_memory_equal(grey.data, bytes, 64);
     free(grey.data);
 
     path = make_png("alpha.png", 8, 8, 8, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_INTERLACE_NONE, bytes, 16);
-    assert_int_equal(plx_png_read(path, &grey, &why), 0);
+    assert_int_equal(plx_png_read(path, &grey, &message), 0);
     for (int i = 0; i < 64; i++)
         assert_int_equal(((uint8_t *)grey.data)[i], bytes[2 * i]);
     free(grey.data);
 
     static const uint8_t indices = 0x1B; /* 0 1 2 3, two bits each */
     path = make_png("palette.png", 4, 1, 2, PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE, &indices, 1);
-    assert_int_equal(plx_png_read(path, &grey, &why), 0);
+    assert_int_equal(plx_png_read(path, &grey, &message), 0);
     assert_memory_equal(grey.data, ((const uint8_t[]){0, 77, 149, 18}), 4);
     free(grey.data);
 
     static const uint8_t bits = 0xA0;
     path = make_png("bits.png", 3, 1, 1, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, &bits, 1);
-    assert_int_equal(plx_png_read(path, &grey, &why), 0);
+    assert_int_equal(plx_png_read(path, &grey, &message), 0);
     assert_memory_equal(grey.data, ((const uint8_t[]){255, 0, 255}), 3);
     free(grey.data);
 
     path = make_png("deep.png", 4, 4, 16, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, bytes, 24);
-    assert_int_equal(plx_png_read(path, &grey, &why), 0);
+    assert_int_equal(plx_png_read(path, &grey, &message), 0);
     assert_int_equal(grey.type, PLX_U16);
     for (int i = 0; i < 16; i++) {
         unsigned c[3];
@@ -137,7 +137,7 @@ static void test_every_kind_of_png(void **state)
         assert_int_equal(((uint16_t *)grey.data)[i], (77 * c[0] + 150 * c[1] + 29 * c[2] + 128) >> 8);
     }
     free(grey.data);
-    assert_int_equal(plx_picture_read(path, PLX_U8, &grey, &why), 0); /* the upper bytes */
+    assert_int_equal(plx_picture_read(path, PLX_U8, &grey, &message), 0); /* the upper bytes */
     assert_int_equal(grey.pitch, 4);
     free(grey.data);
 }
@@ -148,22 +148,22 @@ static void test_types_and_sizes_are_checked(void **state)
     uint8_t bytes[64] = {0};
     const char *path = make_png("small.png", 8, 8, 8, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, bytes, 8);
     struct plx_image image = {bytes, 7, 8, 8, PLX_U8};
-    assert_int_equal(plx_picture_read(path, PLX_U16, &image, &why), PLX_ERR_FORMAT);
+    assert_int_equal(plx_picture_read(path, PLX_U16, &image, &message), PLX_ERR_FORMAT);
     assert_ptr_equal(image.data, bytes); /* untouched */
-    assert_non_null(strstr(why.text, "small.png"));
-    assert_int_equal(plx_picture_read_into(path, &image, &why), PLX_ERR_FORMAT);
-    assert_non_null(strstr(why.text, "8x8 pixels, expected 7x8"));
-    assert_int_equal(plx_picture_read(path, PLX_U32, &image, &why), PLX_ERR_ARG);
+    assert_non_null(strstr(message.text, "small.png"));
+    assert_int_equal(plx_picture_read_into(path, &image, &message), PLX_ERR_FORMAT);
+    assert_non_null(strstr(message.text, "8x8 pixels, expected 7x8"));
+    assert_int_equal(plx_picture_read(path, PLX_U32, &image, &message), PLX_ERR_ARG);
 }
 
 static void refused(const char *name, int error, const char *words)
 {
     struct plx_image image = {0};
-    why.text[0] = '\0';
-    assert_int_equal(plx_picture_read(files_path(name), PLX_U8, &image, &why), error);
-    assert_non_null(strstr(why.text, name)); /* names the file */
-    if (!strstr(why.text, words))
-        fail_msg("expected '%s' in '%s'", words, why.text);
+    message.text[0] = '\0';
+    assert_int_equal(plx_picture_read(files_path(name), PLX_U8, &image, &message), error);
+    assert_non_null(strstr(message.text, name)); /* names the file */
+    if (!strstr(message.text, words))
+        fail_msg("expected '%s' in '%s'", words, message.text);
     assert_null(image.data);
 }
 
@@ -203,7 +203,7 @@ static void test_bad_files(void **state)
     static uint8_t one_row[20000];
     path = make_png("wide.png", 20000, 1, 8, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, one_row, sizeof one_row);
     refused("wide.png", PLX_ERR_RANGE, "20000x1 pixels, expected at most 8192");
-    assert_int_equal(plx_picture_info(path, &(struct plx_picture_info){0}, &why), PLX_ERR_RANGE);
+    assert_int_equal(plx_picture_info(path, &(struct plx_picture_info){0}, &message), PLX_ERR_RANGE);
 }
 
 /* Any single damaged byte gives a picture or a sentence, never a crash. */
@@ -222,9 +222,9 @@ static void test_every_flipped_byte(void **state)
             copy[i] ^= (uint8_t)(1 << bit);
             files_write("hostile.png", copy, size);
             copy[i] ^= (uint8_t)(1 << bit);
-            why.text[0] = '\0';
-            int result = plx_picture_read(files_path("hostile.png"), PLX_U8, &image, &why);
-            assert_true(result == 0 ? image.data != NULL : why.text[0] != '\0');
+            message.text[0] = '\0';
+            int result = plx_picture_read(files_path("hostile.png"), PLX_U8, &image, &message);
+            assert_true(result == 0 ? image.data != NULL : message.text[0] != '\0');
             free(image.data);
         }
 }
@@ -234,11 +234,11 @@ static void test_writing_where_one_may_not(void **state)
     (void)state;
     uint8_t byte = 0;
     const struct plx_image image = {&byte, 1, 1, 1, PLX_U8};
-    assert_int_equal(plx_png_write(files_path("no/such/folder.png"), &image, &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, "folder.png"));
+    assert_int_equal(plx_png_write(files_path("no/such/folder.png"), &image, &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, "folder.png"));
     if (access("/dev/full", W_OK) == 0) {
         if (symlink("/dev/full", files_path("full.png")) == 0) {
-            assert_int_equal(plx_png_write(files_path("full.png"), &image, &why), PLX_ERR_IO);
+            assert_int_equal(plx_png_write(files_path("full.png"), &image, &message), PLX_ERR_IO);
             assert_int_not_equal(access(files_path("full.png"), F_OK), 0); /* nothing half written stays */
         }
     }

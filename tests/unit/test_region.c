@@ -59,10 +59,10 @@ static void wrong_options_are_refused(void **state)
         {.slots = 3, .frame_bytes = 1 << 20}, {.slots = 65, .frame_bytes = 1 << 20}, {.slots = 8, .frame_bytes = 100}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct plx_shared_region *region = NULL;
-        struct plx_why why = {{0}};
-        assert_int_equal(plx_region_create(&wrong[i], &region, &why), PLX_ERR_RANGE);
+        struct plx_error_message message = {{0}};
+        assert_int_equal(plx_region_create(&wrong[i], &region, &message), PLX_ERR_RANGE);
         assert_null(region);
-        assert_true(why.text[0]);
+        assert_true(message.text[0]);
     }
     plx_region_destroy(NULL);
 }
@@ -351,7 +351,7 @@ static void a_reason_is_one_line_cut_to_fit(void **state)
     memset(endless, 'x', sizeof endless);
     for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
         header->reason[i] = endless[i];
-    header->reason_sum = plx_reason_sum(endless);
+    header->reason_sum = plx_reason_checksum(endless);
     assert_int_equal(plx_map_reason(&map, text, sizeof text), PLX_ERR_FORMAT);
     plx_region_destroy(region);
 }

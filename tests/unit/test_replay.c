@@ -26,7 +26,7 @@
 #define SOON (plx_now_ns() + 20 * PLX_NS_PER_S)
 
 static struct plx_stages *stages;
-static struct plx_why why;
+static struct plx_error_message message;
 
 static int begin_all(void **state)
 {
@@ -59,9 +59,9 @@ static void put_picture(const char *name, int number, int eye, int width, int he
             deep[y][x] = (uint16_t)(grey[y][x] * 256 + 5);
         }
     const struct plx_image image = {grey, width, height, 64, PLX_U8}, wide = {deep, width, height, 128, PLX_U16};
-    int result = strcmp(extension, ".png") == 0   ? plx_png_write(path, &image, &why)
-                 : strcmp(extension, ".pgm") == 0 ? plx_pgm_write(path, &image, &why)
-                                                  : plx_pgm_write(path, &wide, &why); /* .PGM */
+    int result = strcmp(extension, ".png") == 0   ? plx_png_write(path, &image, &message)
+                 : strcmp(extension, ".pgm") == 0 ? plx_pgm_write(path, &image, &message)
+                                                  : plx_pgm_write(path, &wide, &message); /* .PGM */
     assert_int_equal(result, 0);
 }
 
@@ -100,9 +100,9 @@ static struct plx_replay_options at(enum plx_pace pace)
 static struct plx_source *opened(const struct plx_replay_options *options)
 {
     struct plx_source *source = NULL;
-    if (plx_replay_create(stages, options, &source, &why) < 0)
-        fail_msg("%s", why.text);
-    assert_int_equal(source->ops->start(source, &why), 0);
+    if (plx_replay_create(stages, options, &source, &message) < 0)
+        fail_msg("%s", message.text);
+    assert_int_equal(source->ops->start(source, &message), 0);
     return source;
 }
 
@@ -111,7 +111,7 @@ static struct plx_capture take(struct plx_source *source)
     struct plx_capture capture;
     int result = source->ops->next(source, SOON, &capture);
     if (result < 0)
-        fail_msg("next gave %d: %s", result, source->why.text);
+        fail_msg("next gave %d: %s", result, source->message.text);
     return capture;
 }
 
@@ -145,7 +145,7 @@ static void expect_end(struct plx_source *source)
     struct plx_capture capture;
     for (int i = 0; i < 2; i++)
         assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_END);
-    assert_non_null(strstr(source->why.text, files_directory));
+    assert_non_null(strstr(source->message.text, files_directory));
     source->ops->destroy(source);
 }
 
@@ -173,11 +173,11 @@ static void two_layouts_are_one_too_many(void **state)
     put_sequence("image_2", "image_3", 1);
     put_picture("left_1.png", 0, PLX_LEFT, WIDTH, HEIGHT);
     put_picture("right_1.png", 0, PLX_RIGHT, WIDTH, HEIGHT);
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_FORMAT);
-    assert_non_null(strstr(why.text, "holds both image_2/ with image_3/ and left* with right* pictures; name a directory"));
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_FORMAT);
+    assert_non_null(strstr(message.text, "holds both image_2/ with image_3/ and left* with right* pictures; name a directory"));
     put_sequence("image_0", "image_1", 1);
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_FORMAT);
-    assert_non_null(strstr(why.text, "holds both image_0/ with image_1/ and image_2/ with image_3/; name a directory"));
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_FORMAT);
+    assert_non_null(strstr(message.text, "holds both image_0/ with image_1/ and image_2/ with image_3/; name a directory"));
 }
 
 /* As cameras and other programs write them; one that is cut off is an error. */
@@ -214,8 +214,8 @@ static void test_jpeg(void **state)
     expect_end(source);
     files_cut("left_1.jpg", -40);
     struct plx_image image;
-    assert_int_equal(plx_picture_read(files_path("left_1.jpg"), PLX_U8, &image, &why), PLX_ERR_FORMAT);
-    assert_non_null(strstr(why.text, "left_1.jpg: damaged JPEG ("));
+    assert_int_equal(plx_picture_read(files_path("left_1.jpg"), PLX_U8, &image, &message), PLX_ERR_FORMAT);
+    assert_non_null(strstr(message.text, "left_1.jpg: damaged JPEG ("));
 }
 
 static void test_flat_files_in_natural_order(void **state)
@@ -350,11 +350,11 @@ static void refused(int error, const char *file, const char *words)
 {
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
     struct plx_source *source = NULL;
-    why.text[0] = '\0';
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), error);
+    message.text[0] = '\0';
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), error);
     assert_null(source);
-    if (!strstr(why.text, file) || !strstr(why.text, words))
-        fail_msg("expected '%s' and '%s' in '%s'", file, words, why.text);
+    if (!strstr(message.text, file) || !strstr(message.text, words))
+        fail_msg("expected '%s' and '%s' in '%s'", file, words, message.text);
 }
 
 static void test_bad_directories(void **state)
@@ -375,13 +375,13 @@ static void test_bad_directories(void **state)
     struct plx_replay_options options = at(PLX_PACE_FIXED);
     struct plx_source *source = NULL;
     options.rate_hz = 0.0;
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_RANGE);
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_RANGE);
     options.pace = PLX_PACE_MAXIMUM;
     options.path = "/no/such/directory";
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, "/no/such/directory"));
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, "/no/such/directory"));
     options.path = files_path("right/000002.png");
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_NOT_FOUND);
     assert_null(source);
 }
 
@@ -463,8 +463,8 @@ static void a_recording_that_was_cut_off_gives_all_but_its_last_pair(void **stat
     unlink(files_path("image_1/000001.png"));
     struct plx_source *source = NULL;
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
-    assert_int_equal(plx_replay_create(stages, &options, &source, &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, "000001.png"));
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, "000001.png"));
 }
 
 /* Bad pictures after the first pair are found when their turn comes: the good ones before are delivered. */
@@ -478,8 +478,8 @@ static void ends_with(int error, const char *file, const char *words, int good_p
         for (int k = 0; k < good_pairs; k++)
             expect_pair(source, (uint32_t)k, k);
         assert_int_equal(source->ops->next(source, SOON, &capture), error);
-        if (!strstr(source->why.text, file) || !strstr(source->why.text, words))
-            fail_msg("expected '%s' and '%s' in '%s'", file, words, source->why.text);
+        if (!strstr(source->message.text, file) || !strstr(source->message.text, words))
+            fail_msg("expected '%s' and '%s' in '%s'", file, words, source->message.text);
         source->ops->destroy(source);
     }
 }
@@ -527,9 +527,9 @@ static void test_calibration(void **state)
     struct plx_calibration_info info;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         files_text("calib.txt", good[i].text);
-        int result = plx_kitti_calibration(files_path("calib.txt"), good[i].first, &info, &why);
+        int result = plx_kitti_calibration(files_path("calib.txt"), good[i].first, &info, &message);
         if (result < 0)
-            fail_msg("%s", why.text);
+            fail_msg("%s", message.text);
         assert_true(info.fx == 700.0 && info.fy == 701.0 && info.cx == 320.0 && info.cy == 240.0 && info.cx_right == 321.0);
         assert_true(fabs(info.baseline_m - good[i].baseline) < 1e-12);
     }
@@ -551,9 +551,9 @@ static void test_calibration(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         files_text("calib.txt", bad[i].text);
-        assert_int_equal(plx_kitti_calibration(files_path("calib.txt"), 0, &info, &why), bad[i].error);
-        if (!strstr(why.text, "calib.txt") || !strstr(why.text, bad[i].words))
-            fail_msg("expected '%s' in '%s'", bad[i].words, why.text);
+        assert_int_equal(plx_kitti_calibration(files_path("calib.txt"), 0, &info, &message), bad[i].error);
+        if (!strstr(message.text, "calib.txt") || !strstr(message.text, bad[i].words))
+            fail_msg("expected '%s' in '%s'", bad[i].words, message.text);
     }
 
     put_sequence("left", "right", 1);

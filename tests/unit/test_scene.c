@@ -252,9 +252,9 @@ static void test_bad_scenes_are_refused(void **state)
     bad[6].object[2].width = INFINITY;
     bad[7].object[0].period_s = -1.0;
     for (size_t i = 0; i < 8; i++) {
-        struct plx_why why = {""};
-        assert_int_equal(plx_scene_check(&bad[i], &why), PLX_ERR_RANGE);
-        assert_true(why.text[0] != '\0');
+        struct plx_error_message message = {""};
+        assert_int_equal(plx_scene_check(&bad[i], &message), PLX_ERR_RANGE);
+        assert_true(message.text[0] != '\0');
     }
     struct plx_scene scene = demo(1.0);
     assert_int_equal(plx_scene_render(&bad[3], 0.0, 0, PLX_LEFT, 10000, 1.0, &left_image), PLX_ERR_RANGE);

@@ -22,7 +22,7 @@
 #define SOON (plx_now_ns() + 20 * PLX_NS_PER_S) /* no test waits that long unless it fails */
 
 static struct plx_stages *stages;
-static struct plx_why why;
+static struct plx_error_message message;
 
 static int begin(void **state)
 {
@@ -48,8 +48,8 @@ static struct plx_synthetic_options options_at(double rate_hz)
 static struct plx_source *started(const struct plx_synthetic_options *options)
 {
     struct plx_source *source = NULL;
-    assert_int_equal(plx_synthetic_create(stages, options, &source, &why), 0);
-    assert_int_equal(source->ops->start(source, &why), 0);
+    assert_int_equal(plx_synthetic_create(stages, options, &source, &message), 0);
+    assert_int_equal(source->ops->start(source, &message), 0);
     return source;
 }
 
@@ -64,7 +64,7 @@ static struct plx_capture take(struct plx_source *source)
     struct plx_capture capture;
     int result = source->ops->next(source, SOON, &capture);
     if (result < 0)
-        fail_msg("next gave %d: %s", result, source->why.text);
+        fail_msg("next gave %d: %s", result, source->message.text);
     return capture;
 }
 
@@ -165,7 +165,7 @@ static void test_pace_and_drops(void **state)
         count++;
     assert_true(count >= PLX_EYES * PLX_SOURCE_MIN_PAIRS);
     assert_int_equal(source->ops->next(source, plx_now_ns() + 50 * PLX_NS_PER_MS, &capture), PLX_ERR_TIMEOUT);
-    assert_string_not_equal(source->why.text, "");
+    assert_string_not_equal(source->message.text, "");
     while (count > 0)
         source->ops->release(source, &held[--count]);
     capture = take(source);
@@ -198,18 +198,18 @@ static void test_stop_and_start(void **state)
     for (int round = 0; round < 2; round++) {
         struct plx_synthetic_options options = options_at(round ? 200.0 : 0.0);
         struct plx_source *source = NULL;
-        assert_int_equal(plx_synthetic_create(stages, &options, &source, &why), 0);
+        assert_int_equal(plx_synthetic_create(stages, &options, &source, &message), 0);
         struct plx_capture kept, capture;
         assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_LOST); /* not started yet */
-        assert_int_equal(source->ops->start(source, &why), 0);
-        assert_int_equal(source->ops->start(source, &why), 0); /* twice is fine */
+        assert_int_equal(source->ops->start(source, &message), 0);
+        assert_int_equal(source->ops->start(source, &message), 0); /* twice is fine */
         kept = take(source);
         static uint8_t before[HEIGHT * WIDTH];
         memcpy(before, kept.raw[PLX_LEFT].data, sizeof before);
         for (int again = 0; again < 3; again++) {
             source->ops->stop(source);
             assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_LOST);
-            assert_int_equal(source->ops->start(source, &why), 0);
+            assert_int_equal(source->ops->start(source, &message), 0);
             for (int i = 0; i < 20; i++) {
                 capture = take(source);
                 if (i == 0)
@@ -231,9 +231,9 @@ static void test_calibration(void **state)
     struct plx_source *source = NULL;
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
-    assert_int_equal(plx_synthetic_create(stages, &options, &source, &why), 0);
+    assert_int_equal(plx_synthetic_create(stages, &options, &source, &message), 0);
     assert_int_equal(plx_source_calibration(source, &calibration), 0);
-    assert_int_equal(plx_calibration_check(&calibration, &why), 0);
+    assert_int_equal(plx_calibration_check(&calibration, &message), 0);
     plx_calibration_info(&calibration, &info);
     assert_true(fabs(info.fx - 0.8 * WIDTH) < 1e-9 && fabs(info.baseline_m - 0.12) < 1e-9);
     const struct plx_source_ops *ops = source->ops;
@@ -255,10 +255,10 @@ static void test_bad_options(void **state)
     bad[5].scene.width = 0;
     for (size_t i = 0; i < 6; i++) {
         struct plx_source *source = NULL;
-        why.text[0] = '\0';
-        assert_int_equal(plx_synthetic_create(stages, &bad[i], &source, &why), PLX_ERR_RANGE);
+        message.text[0] = '\0';
+        assert_int_equal(plx_synthetic_create(stages, &bad[i], &source, &message), PLX_ERR_RANGE);
         assert_null(source);
-        assert_string_not_equal(why.text, "");
+        assert_string_not_equal(message.text, "");
     }
 }
 

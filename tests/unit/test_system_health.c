@@ -58,7 +58,7 @@ static void pressure_comes_and_goes(void **state)
     expect(0, 3);
     pressure("proc/pressure/memory", 21, 0);
     expect(MEMORY, 1);
-    assert_non_null(strstr(machine.memory.why.text, "21 %"));
+    assert_non_null(strstr(machine.memory.message.text, "21 %"));
     pressure("proc/pressure/memory", 11, 0); /* no new cause, but not over either */
     expect(MEMORY, 2 * PLX_SYSTEM_HEALTH_HOLD);
     pressure("proc/pressure/memory", 9, 0);
@@ -119,7 +119,7 @@ static void a_zone_beyond_its_trip_point_is_hot(void **state)
     expect(0, 2);
     zone("95000\n");
     expect(HOT, 1);
-    assert_non_null(strstr(machine.heat.why.text, "cpu-thermal has 95.0"));
+    assert_non_null(strstr(machine.heat.message.text, "cpu-thermal has 95.0"));
     zone("92500\n"); /* not yet cooled */
     expect(HOT, 2 * PLX_SYSTEM_HEALTH_HOLD);
     zone("91900\n");
@@ -180,7 +180,7 @@ static void files_of_any_bytes_do_no_harm(void **state)
             put(names[name], texts[text]);
         plx_system_health_init(&machine, files_directory);
         plx_system_health_read(&machine);
-        assert_null(strpbrk(machine.heat.why.text, "\n\x1b"));
+        assert_null(strpbrk(machine.heat.message.text, "\n\x1b"));
     }
 }
 

@@ -43,12 +43,12 @@ static void skip_without_choices(void)
 /* It must be refused with ERROR, in one line that has WORDS, and leave the choice alone. */
 static void assert_refused(const struct plx_tune_conditions *what, int error, const char *words)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     int choice = -7;
-    assert_int_equal(plx_tune_load(scratch.path, what, &choice, &why), error);
+    assert_int_equal(plx_tune_load(scratch.path, what, &choice, &message), error);
     assert_int_equal(choice, -7);
-    if (!strstr(why.text, words) || strchr(why.text, '\n'))
-        fail_msg("\"%s\" does not say \"%s\"", why.text, words);
+    if (!strstr(message.text, words) || strchr(message.text, '\n'))
+        fail_msg("\"%s\" does not say \"%s\"", message.text, words);
 }
 
 static void every_choice_comes_back(void **state)
@@ -56,10 +56,10 @@ static void every_choice_comes_back(void **state)
     (void)state;
     skip_without_choices();
     for (int choice = 0; choice < PLX_GPU_SCHEDULES; choice++) {
-        struct plx_why why = {""};
+        struct plx_error_message message = {""};
         int loaded = -1;
-        assert_int_equal(plx_tune_save(scratch.path, &here, choice, 1.25, &why), 0);
-        assert_int_equal(plx_tune_load(scratch.path, &here, &loaded, &why), 0);
+        assert_int_equal(plx_tune_save(scratch.path, &here, choice, 1.25, &message), 0);
+        assert_int_equal(plx_tune_load(scratch.path, &here, &loaded, &message), 0);
         assert_int_equal(loaded, choice);
     }
 }
@@ -122,9 +122,9 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 {
     (void)state;
     skip_without_choices();
-    struct plx_why why = {""};
-    assert_int_equal(plx_tune_save("/nonexistent/directory/tune.yaml", &here, 0, 1, &why), PLX_ERR_NOT_FOUND);
-    assert_non_null(strstr(why.text, "/nonexistent/directory/tune.yaml"));
+    struct plx_error_message message = {""};
+    assert_int_equal(plx_tune_save("/nonexistent/directory/tune.yaml", &here, 0, 1, &message), PLX_ERR_NOT_FOUND);
+    assert_non_null(strstr(message.text, "/nonexistent/directory/tune.yaml"));
 }
 
 int main(void)

@@ -72,18 +72,18 @@ static void a_wrong_rule_is_refused(void **state)
     };
     char path[PLX_V4L2_PATH + 1];
     struct plx_v4l2_rule rule, before;
-    struct plx_why why;
+    struct plx_error_message message;
 
     memset(&rule, 0x5A, sizeof rule);
     before = rule;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(plx_v4l2_rule_parse(wrong[i].text, &rule, &why), PLX_ERR_RANGE);
-        if (!strstr(why.text, wrong[i].sentence))
-            fail_msg("\"%s\" gives \"%s\", expected \"%s\"", wrong[i].text, why.text, wrong[i].sentence);
+        assert_int_equal(plx_v4l2_rule_parse(wrong[i].text, &rule, &message), PLX_ERR_RANGE);
+        if (!strstr(message.text, wrong[i].sentence))
+            fail_msg("\"%s\" gives \"%s\", expected \"%s\"", wrong[i].text, message.text, wrong[i].sentence);
     }
     memset(path, '/', sizeof path);
     path[PLX_V4L2_PATH] = '\0';
-    assert_int_equal(plx_v4l2_rule_parse(path, &rule, &why), PLX_ERR_RANGE);
+    assert_int_equal(plx_v4l2_rule_parse(path, &rule, &message), PLX_ERR_RANGE);
     assert_memory_equal(&rule, &before, sizeof rule);
 }
 
@@ -133,10 +133,10 @@ static void errors_are_told_by_what_they_mean(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[96];
-        struct plx_why why;
+        struct plx_error_message message;
         snprintf(expected, sizeof expected, "/dev/x: no pictures: %s", strerror(cases[i].number));
-        assert_int_equal(plx_v4l2_fail(&why, "/dev/x", -cases[i].number, "no pictures"), cases[i].error);
-        assert_string_equal(why.text, expected);
+        assert_int_equal(plx_v4l2_fail(&message, "/dev/x", -cases[i].number, "no pictures"), cases[i].error);
+        assert_string_equal(message.text, expected);
     }
 }
 
@@ -285,7 +285,7 @@ static void jpeg_gives_its_luma(void **state)
     unsigned char *file = NULL;
     unsigned long bytes = 0;
     struct plx_jpeg *jpeg;
-    struct plx_why why;
+    struct plx_error_message message;
     const struct plx_image image = {decoded, WIDTH, HEIGHT, PITCH, PLX_U8}, other = {decoded, WIDTH, HEIGHT - 1, PITCH, PLX_U8};
 
     for (int i = 0; i < HEIGHT * WIDTH; i++)
@@ -293,14 +293,14 @@ static void jpeg_gives_its_luma(void **state)
     tjhandle compress = tjInitCompress();
     assert_int_equal(tjCompress2(compress, grey, WIDTH, WIDTH, HEIGHT, TJPF_GRAY, &file, &bytes, TJSAMP_GRAY, 98, 0), 0);
     assert_int_equal(plx_jpeg_create(&jpeg), 0);
-    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &why), 0);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &message), 0);
     for (int i = 0; i < HEIGHT * WIDTH; i++)
         assert_true(abs(decoded[i / WIDTH * PITCH + i % WIDTH] - grey[i]) <= 3);
-    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &other, &why), PLX_ERR_FORMAT);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &other, &message), PLX_ERR_FORMAT);
     for (unsigned long cut = 0; cut < bytes; cut += 7)
-        assert_int_equal(plx_jpeg_decode(jpeg, file, cut, &image, &why), PLX_ERR_FORMAT);
+        assert_int_equal(plx_jpeg_decode(jpeg, file, cut, &image, &message), PLX_ERR_FORMAT);
     /* A damaged picture spoils none after it. */
-    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &why), 0);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &message), 0);
     plx_jpeg_destroy(jpeg);
     plx_jpeg_destroy(NULL);
     tjFree(file);
@@ -344,20 +344,20 @@ static void assignments_are_read_one_by_one(void **state)
         "a", "=1", "a=", "a=1x", "a=1 2", "a=99999999999999999999", "a b c=1.5", "a_name_that_is_far_too_long_for_it=1"};
     const char *text = " bypass_mode=0, 0x009a200a=0x10 ,gain=-3,";
     struct plx_v4l2_assignment one;
-    struct plx_why why;
+    struct plx_error_message message;
 
-    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 1);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &message), 1);
     assert_string_equal(one.name, "bypass_mode");
     assert_int_equal(one.value, 0);
-    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 1);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &message), 1);
     assert_string_equal(one.name, "0x009a200a");
     assert_int_equal(one.value, 16);
-    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 1);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &message), 1);
     assert_int_equal(one.value, -3);
-    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), 0);
+    assert_int_equal(plx_v4l2_assignment_next(&text, &one, &message), 0);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         text = wrong[i];
-        assert_int_equal(plx_v4l2_assignment_next(&text, &one, &why), PLX_ERR_RANGE);
+        assert_int_equal(plx_v4l2_assignment_next(&text, &one, &message), PLX_ERR_RANGE);
         assert_ptr_equal(text, wrong[i]);
     }
 }

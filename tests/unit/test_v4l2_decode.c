@@ -194,8 +194,8 @@ static void give(uint32_t sequence)
 
 static int take(struct plx_capture *ret_capture)
 {
-    struct plx_why why;
-    return plx_v4l2_inbox_take(&inbox, plx_now_ns() + 10 * PLX_NS_PER_S, ret_capture, &why);
+    struct plx_error_message message;
+    return plx_v4l2_inbox_take(&inbox, plx_now_ns() + 10 * PLX_NS_PER_S, ret_capture, &message);
 }
 
 static void a_picture_comes_out_decoded(void **state)

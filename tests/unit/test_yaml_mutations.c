@@ -101,10 +101,10 @@ static uint64_t rounds(void)
     return text ? strtoull(text, NULL, 0) : 2000;
 }
 
-static void assert_told(int result, const struct plx_why *why, uint64_t seed)
+static void assert_told(int result, const struct plx_error_message *message, uint64_t seed)
 {
-    if (result < 0 && (why->text[0] == '\0' || strpbrk(why->text, "\n\r\t")))
-        fail_msg("PLX_TEST_SEED=%llu: error %d says \"%s\"", (unsigned long long)seed, result, why->text);
+    if (result < 0 && (message->text[0] == '\0' || strpbrk(message->text, "\n\r\t")))
+        fail_msg("PLX_TEST_SEED=%llu: error %d says \"%s\"", (unsigned long long)seed, result, message->text);
 }
 
 static void damaged_configurations(void **state)
@@ -116,15 +116,15 @@ static void damaged_configurations(void **state)
     uint64_t loaded = 0;
     for (uint64_t i = first; i < first + rounds(); i++) {
         uint64_t seed = i;
-        struct plx_why why = {""};
+        struct plx_error_message message = {""};
         write_damaged(&file, dump, &seed);
         config = untouched;
-        int result = plx_config_load(file.path, &config, &why);
-        assert_told(result, &why, i);
+        int result = plx_config_load(file.path, &config, &message);
+        assert_told(result, &message, i);
         if (result < 0)
             assert_memory_equal(&config, &untouched, sizeof config);
         else
-            assert_int_equal(plx_config_check(&config, &why), 0);
+            assert_int_equal(plx_config_check(&config, &message), 0);
         loaded += result == 0;
     }
     assert_true(loaded < rounds()); /* the damage does something */
@@ -141,16 +141,16 @@ static void damaged_calibrations(void **state)
     for (uint64_t i = first; i < first + rounds(); i++) {
         uint64_t seed = i;
         struct plx_stereo_calibration calibration;
-        struct plx_why why = {""};
+        struct plx_error_message message = {""};
         write_damaged(&file, text[i % 3], &seed);
         write_damaged(&second, ROS_RIGHT_TEXT, &seed);
-        int result = plx_calibration_read(i % 3 == 2 ? both : file.path, &options, &calibration, &why);
-        assert_told(result, &why, i);
+        int result = plx_calibration_read(i % 3 == 2 ? both : file.path, &options, &calibration, &message);
+        assert_told(result, &message, i);
         if (result < 0)
             continue;
         struct plx_calibration_info info;
         plx_calibration_info(&calibration, &info);
-        if (!(info.baseline_m > 0) || !isfinite(info.fx) || !(info.fx > 0) || plx_calibration_check(&calibration, &why) < 0)
+        if (!(info.baseline_m > 0) || !isfinite(info.fx) || !(info.fx > 0) || plx_calibration_check(&calibration, &message) < 0)
             fail_msg("PLX_TEST_SEED=%llu: a useless calibration was accepted", (unsigned long long)i);
     }
 }

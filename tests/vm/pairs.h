@@ -46,16 +46,16 @@ static inline struct plx_stages *pairs_stages(void)
 /* With buffers of STAGES, which is the pairs' from then on. */
 static inline void pairs_open_in(struct pairs *pairs, struct plx_stages *stages, const struct plx_v4l2_options *options)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     memset(pairs, 0, sizeof *pairs);
     pairs->stages = stages;
-    int result = plx_v4l2_create(pairs->stages, options, &pairs->source, &why);
+    int result = plx_v4l2_create(pairs->stages, options, &pairs->source, &message);
     if (result < 0)
-        fail_msg("%s", why.text);
-    result = pairs->source->ops->start(pairs->source, &why);
+        fail_msg("%s", message.text);
+    result = pairs->source->ops->start(pairs->source, &message);
     if (result < 0)
-        fail_msg("%s", why.text);
+        fail_msg("%s", message.text);
     if (pairs->source->note.text[0])
         print_message("note: %s\n", pairs->source->note.text);
     plx_pairing_init(&pairs->pairing, plx_pairing_default_tolerance_ns(pairs->source->rate_hz));
@@ -139,13 +139,13 @@ static inline int64_t pairs_wait_for_new(struct pairs *pairs)
 }
 
 /* No source is made of OPTIONS: ERROR, with the sentence in *RET_WHY. */
-static inline void pairs_refused(const struct plx_v4l2_options *options, int error, struct plx_why *ret_why)
+static inline void pairs_refused(const struct plx_v4l2_options *options, int error, struct plx_error_message *ret_message)
 {
     struct plx_stages *stages = pairs_stages();
     struct plx_source *source;
 
-    assert_int_equal(plx_v4l2_create(stages, options, &source, ret_why), error);
-    print_message("%s\n", ret_why->text);
+    assert_int_equal(plx_v4l2_create(stages, options, &source, ret_message), error);
+    print_message("%s\n", ret_message->text);
     stages->ops->destroy(stages);
 }
 
@@ -156,8 +156,8 @@ static inline void pairs_refused_at_start(const struct plx_v4l2_options *options
 
     pairs_open(&pairs, options);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
-    print_message("%s\n", pairs.source->why.text);
-    assert_non_null(strstr(pairs.source->why.text, sentence));
+    print_message("%s\n", pairs.source->message.text);
+    assert_non_null(strstr(pairs.source->message.text, sentence));
     pairs_close(&pairs);
 }
 

@@ -29,10 +29,10 @@ struct published {
     struct plx_client *client;
 };
 
-static inline void published_why(int result, const struct plx_why *why)
+static inline void published_why(int result, const struct plx_error_message *message)
 {
     if (result < 0)
-        fail_msg("%s: %s", plx_strerror(result), why->text);
+        fail_msg("%s: %s", plx_strerror(result), message->text);
 }
 
 /* The pipeline that the service should be, made of the same settings. */
@@ -40,9 +40,9 @@ static inline void published_expect(struct published *published)
 {
     const struct plx_calibration_options options = {.alpha = published->config.rectify_alpha, .scale = 1};
     struct plx_plane plane[PLX_PLANE_COUNT];
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
-    published_why(plx_calibration_read(published->config.calibration, &options, &published->calibration, &why), &why);
+    published_why(plx_calibration_read(published->config.calibration, &options, &published->calibration, &message), &message);
     const int width = published->calibration.rectified_width, height = published->calibration.rectified_height;
     const struct plx_limits limits = {.width = width,
                                       .height = height,
@@ -50,8 +50,8 @@ static inline void published_expect(struct published *published)
                                       .threads = published->config.threads};
     assert_int_equal(plx_cpu_create(&limits, &published->stages), 0);
     published_why(plx_pipeline_create(published->stages, &published->config.pipeline, &published->calibration,
-                                      &published->pipeline, &why),
-                  &why);
+                                      &published->pipeline, &message),
+                  &message);
     published->bytes = plx_pipeline_layout(&published->config.pipeline, width, height, plane);
 }
 
@@ -61,10 +61,10 @@ static inline void published_expect_raw(struct published *published)
     const int width = published->config.source.width, height = published->config.source.height;
     const struct plx_limits limits = {.width = width, .height = height, .disparities = 64, .threads = 1};
     struct plx_plane plane[PLX_PLANE_COUNT];
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     assert_int_equal(plx_cpu_create(&limits, &published->stages), 0);
-    published_why(plx_pipeline_create_raw(published->stages, width, height, &published->pipeline, &why), &why);
+    published_why(plx_pipeline_create_raw(published->stages, width, height, &published->pipeline, &message), &message);
     published->bytes = plx_pipeline_layout_raw(width, height, plane);
 }
 
@@ -82,13 +82,13 @@ static inline void published_allocate(struct published *published)
 static inline void published_open(struct published *published, const char *const *settings)
 {
     const char *args[DAEMON_ARGS] = {NULL};
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     memset(published, 0, sizeof *published);
     plx_config_default(&published->config);
     for (int i = 0; settings[i]; i++) {
         assert_true(2 * i + 2 < DAEMON_ARGS);
-        published_why(plx_config_set(&published->config, settings[i], &why), &why);
+        published_why(plx_config_set(&published->config, settings[i], &message), &message);
         args[2 * i] = "--set";
         args[2 * i + 1] = settings[i];
     }

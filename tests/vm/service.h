@@ -23,10 +23,10 @@ static inline void write_calibration(int width, int height)
     const struct plx_calibration_info info = {
         .fx = width, .fy = width, .cx = width / 2.0, .cy = height / 2.0, .cx_right = width / 2.0, .baseline_m = 0.1};
     struct plx_stereo_calibration calibration;
-    struct plx_why why;
+    struct plx_error_message message;
     plx_calibration_pinhole(width, height, &info, &calibration);
-    if (plx_calibration_save(CALIBRATION_FILE, &calibration, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_calibration_save(CALIBRATION_FILE, &calibration, &message) < 0)
+        fail_msg("%s", message.text);
 }
 
 /* Both eyes of stereocam at 64x48, for the least work; needs write_calibration(64, 48). */

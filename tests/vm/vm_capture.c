@@ -79,7 +79,7 @@ static void test_reader_holds_pictures(void **state)
 {
     (void)state;
     struct plx_capture held[2 * PLX_SOURCE_MIN_PAIRS];
-    struct plx_why why;
+    struct plx_error_message message;
     struct pairs pairs;
     int count = 0;
 
@@ -92,7 +92,7 @@ static void test_reader_holds_pictures(void **state)
     }
     source->ops->stop(source);
     assert_int_equal(source->ops->next(source, 0, &pairs.pair[0]), PLX_ERR_LOST);
-    assert_int_equal(source->ops->start(source, &why), 0);
+    assert_int_equal(source->ops->start(source, &message), 0);
     pairs_take(&pairs, 10);
     for (int i = 0; i < count; i++)
         source->ops->release(source, &held[i]);
@@ -114,11 +114,11 @@ static void test_refusals(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_v4l2_options options = two;
-        struct plx_why why;
+        struct plx_error_message message;
         options.camera[PLX_LEFT] = cases[i].left;
         options.format = cases[i].format;
         options.width = cases[i].width;
-        pairs_refused(&options, cases[i].error, &why);
+        pairs_refused(&options, cases[i].error, &message);
     }
 }
 

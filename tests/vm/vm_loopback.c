@@ -62,8 +62,8 @@ static void cut_real(struct writer *writer)
     static const char *const path[] = {"/data/stereo/motorcycle/left.png", "/data/stereo/motorcycle/right.png"};
     for (int eye = 0; eye < PLX_EYES; eye++) {
         struct plx_image whole;
-        struct plx_why why = {""};
-        published_why(plx_picture_read(path[eye], PLX_U8, &whole, &why), &why);
+        struct plx_error_message message = {""};
+        published_why(plx_picture_read(path[eye], PLX_U8, &whole, &message), &message);
         assert_true(whole.width >= WIDTH + 16 * PAIRS && whole.height >= HEIGHT + 8 * PAIRS);
         for (int n = 0; n < PAIRS; n++) {
             const struct plx_image window = {(uint8_t *)plx_row(&whole, 8 * n) + 16 * n, WIDTH, HEIGHT, whole.pitch, PLX_U8};
@@ -78,9 +78,9 @@ static void cut_real(struct writer *writer)
 static void write_calibration(const struct writer *writer)
 {
     struct plx_stereo_calibration calibration;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     plx_calibration_pinhole(WIDTH, HEIGHT, &writer->calibration, &calibration);
-    published_why(plx_calibration_save("/tmp/calibration.yml", &calibration, &why), &why);
+    published_why(plx_calibration_save("/tmp/calibration.yml", &calibration, &message), &message);
 }
 
 static void open_nodes(struct writer *writer)

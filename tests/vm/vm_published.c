@@ -25,13 +25,13 @@ static void scene_open(struct scene *scene)
 {
     const struct plx_limits limits = {.width = WIDTH, .height = HEIGHT, .disparities = 64, .threads = 1};
     struct plx_synthetic_options options = {.rate_hz = 0};
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     memset(scene, 0, sizeof *scene);
     plx_scene_demo(WIDTH, HEIGHT, 1, &options.scene);
     assert_int_equal(plx_cpu_create(&limits, &scene->stages), 0);
-    published_why(plx_synthetic_create(scene->stages, &options, &scene->source, &why), &why);
-    published_why(scene->source->ops->start(scene->source, &why), &why);
+    published_why(plx_synthetic_create(scene->stages, &options, &scene->source, &message), &message);
+    published_why(scene->source->ops->start(scene->source, &message), &message);
 }
 
 static void scene_next(struct scene *scene)
@@ -93,9 +93,9 @@ static struct plx_raw expose(const struct form *form, const struct plx_raw *grey
 static void write_calibration(struct scene *scene, const char *path)
 {
     struct plx_stereo_calibration calibration;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     assert_int_equal(plx_source_calibration(scene->source, &calibration), 0);
-    published_why(plx_calibration_save(path, &calibration, &why), &why);
+    published_why(plx_calibration_save(path, &calibration, &message), &message);
 }
 
 /* PAIRS of the scene in FORM, through a camera loaded with PARAMETERS, with the setting CALIBRATION; returns the kind of memory

@@ -113,8 +113,8 @@ static void test_refusals(void **state)
     } cases[] = {{"sensor_moed=1", PLX_ERR_UNSUPPORTED}, {"sensor_mode=99", PLX_ERR_RANGE}, {"sensor_mode", PLX_ERR_RANGE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct plx_v4l2_options options = stereocam(cases[i].controls);
-        struct plx_why why;
-        pairs_refused(&options, cases[i].error, &why);
+        struct plx_error_message message;
+        pairs_refused(&options, cases[i].error, &message);
     }
 }
 
@@ -124,12 +124,12 @@ static void try_beside(const struct plx_v4l2_options *options)
     char before[PLX_EYES][DESCRIPTION], after[DESCRIPTION];
     struct plx_stages *stages = pairs_stages();
     struct plx_source *source = NULL;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     for (int eye = 0; eye < PLX_EYES; eye++)
         describe_camera(options->camera[eye], before[eye]);
-    if (plx_v4l2_create(stages, options, &source, &why) < 0)
-        fail_msg("%s", why.text);
+    if (plx_v4l2_create(stages, options, &source, &message) < 0)
+        fail_msg("%s", message.text);
     for (int destroyed = 0; destroyed < 2; destroyed++) {
         for (int eye = 0; eye < PLX_EYES; eye++) {
             describe_camera(options->camera[eye], after);

@@ -145,7 +145,7 @@ static void test_refusals(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_v4l2_options options = inputs(WIDTH, HEIGHT);
-        struct plx_why why;
+        struct plx_error_message message;
 
         options.camera[PLX_LEFT] = cases[i].left;
         options.crop_x = cases[i].x;
@@ -156,9 +156,9 @@ static void test_refusals(void **state)
             pairs_refused_at_start(&options, cases[i].sentence);
             continue;
         }
-        pairs_refused(&options, PLX_ERR_UNSUPPORTED, &why);
-        if (!strstr(why.text, cases[i].sentence))
-            fail_msg("\"%s\", expected \"%s\"", why.text, cases[i].sentence);
+        pairs_refused(&options, PLX_ERR_UNSUPPORTED, &message);
+        if (!strstr(message.text, cases[i].sentence))
+            fail_msg("\"%s\", expected \"%s\"", message.text, cases[i].sentence);
     }
 }
 

@@ -132,7 +132,7 @@ static void test_by_path(void **state)
     knob_set("right/connected", 1);
     knob_set("left/connected", 1);
     assert_false(pairs_next(&pairs, 300));
-    assert_non_null(strstr(pairs.source->why.text, name));
+    assert_non_null(strstr(pairs.source->message.text, name));
     name_camera("card=stereocam left", name);
     report("back by its name", pairs_wait_for_new(&pairs), BACK_NS);
     pairs_close(&pairs);
@@ -191,7 +191,7 @@ static void test_format_refused(void **state)
         knob_set("left/eio", 1);
         do {
             pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
-        } while (!strstr(pairs.source->why.text, sentence));
+        } while (!strstr(pairs.source->message.text, sentence));
         assert_false(pairs_next(&pairs, 1000));
         knob_set("left/refuse_format", 0);
         report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
@@ -203,7 +203,7 @@ static void test_refused_at_the_start(void **state)
 {
     (void)state;
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
-    struct plx_why why;
+    struct plx_error_message message;
 
     options.width = 128;
     options.height = 96;
@@ -214,7 +214,7 @@ static void test_refused_at_the_start(void **state)
     report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
     pairs_close(&pairs);
     options.width = 130;
-    pairs_refused(&options, PLX_ERR_UNSUPPORTED, &why);
+    pairs_refused(&options, PLX_ERR_UNSUPPORTED, &message);
     options.patient = true;
     pairs_refused_at_start(&options, "gives 128x96 pixels instead of 130x96");
 }
@@ -247,7 +247,7 @@ static void test_missing_at_the_start(void **state)
         report("told as missing",
                pairs_wait_for_flag(&pairs, missing & 1 ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT),
                PLX_NS_PER_S / 2);
-        assert_non_null(strstr(pairs.source->why.text, "matches what was asked for"));
+        assert_non_null(strstr(pairs.source->message.text, "matches what was asked for"));
         assert_false(pairs_next(&pairs, 300));
         knob_set("left/connected", 1);
         knob_set("right/connected", 1);

@@ -117,7 +117,7 @@ static void test_lost(void **state)
             pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
             const int64_t back_ns = pairs_wait_for_new(&pairs);
             print_message("%s%s%s: back after %.0f ms: %s\n", faults[i][0], faults[i][1] ? ", " : "",
-                          faults[i][1] ? faults[i][1] : "", (double)back_ns / PLX_NS_PER_MS, pairs.source->why.text);
+                          faults[i][1] ? faults[i][1] : "", (double)back_ns / PLX_NS_PER_MS, pairs.source->message.text);
             in_time = back_ns <= BACK_NS;
         }
         assert_true(in_time);

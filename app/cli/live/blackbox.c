@@ -168,7 +168,7 @@ static bool ask_service(const char *socket_path, struct plx_config *ret_config)
     static char text[PLX_CONFIG_BYTES + 1];
     char path[64];
     size_t bytes;
-    struct plx_why why;
+    struct plx_error_message message;
 
     if (plx_config(socket_path, text, sizeof text, &bytes) < 0)
         return false;
@@ -177,7 +177,7 @@ static bool ask_service(const char *socket_path, struct plx_config *ret_config)
         return false;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     const size_t length = bytes > 0 && text[bytes - 1] == '\0' ? bytes - 1 : bytes;
-    const bool read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &why) == 0;
+    const bool read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &message) == 0;
     close(file);
     return read;
 }
@@ -185,9 +185,9 @@ static bool ask_service(const char *socket_path, struct plx_config *ret_config)
 void plx_blackbox_directory(const char *socket_path, const char *config_path, char ret_directory[PLX_DIRECTORY_BYTES])
 {
     static struct plx_config config; /* large */
-    struct plx_why why;
+    struct plx_error_message message;
 
-    if (!ask_service(socket_path, &config) && plx_config_load(config_path, &config, &why) < 0)
+    if (!ask_service(socket_path, &config) && plx_config_load(config_path, &config, &message) < 0)
         plx_config_default(&config);
     snprintf(ret_directory, PLX_DIRECTORY_BYTES, "%s", config.blackbox.directory);
 }
@@ -213,18 +213,18 @@ static void print_all(const struct plx_box_content *content)
 
 static int write_pictures(const struct plx_box_content *content, const char *directory)
 {
-    struct plx_why why;
+    struct plx_error_message message;
     char path[4200];
 
-    int result = plx_make_directories(directory, &why);
+    int result = plx_make_directories(directory, &message);
     for (int i = 0; i < content->count && result == 0; i++) {
         uint64_t sequence = 0;
         const struct plx_image image = picture_of(&content->entry[i], &sequence);
         snprintf(path, sizeof path, "%s/frame-%08" PRIu64 ".png", directory, sequence);
         if (image.data)
-            result = plx_png_write(path, &image, &why);
+            result = plx_png_write(path, &image, &message);
     }
-    return result < 0 ? plx_exit_error("parallax blackbox", PLX_EXIT_CANNOT_WRITE, "%s", why.text) : PLX_EXIT_OK;
+    return result < 0 ? plx_exit_error("parallax blackbox", PLX_EXIT_CANNOT_WRITE, "%s", message.text) : PLX_EXIT_OK;
 }
 
 int plx_command_blackbox(int argc, char **argv)
@@ -246,15 +246,15 @@ int plx_command_blackbox(int argc, char **argv)
         .max_words = 1};
     const char *word[PLX_MAX_WORDS];
     struct plx_box_content content;
-    struct plx_why why;
+    struct plx_error_message message;
     char directory[PLX_DIRECTORY_BYTES], path[PLX_DIRECTORY_BYTES + 16];
 
     plx_parse_command_line(&line, argc, argv, word);
     plx_blackbox_directory(socket_path, PLX_DEFAULT_CONFIG, directory);
     snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
-    int result = plx_box_read(word[0] ? word[0] : path, &content, &why);
+    int result = plx_box_read(word[0] ? word[0] : path, &content, &message);
     if (result < 0)
-        return plx_exit_error("parallax blackbox", plx_exit_code(result), "%s", why.text);
+        return plx_exit_error("parallax blackbox", plx_exit_code(result), "%s", message.text);
     print_all(&content);
     const int exit_code = pictures ? write_pictures(&content, pictures) : PLX_EXIT_OK;
     plx_box_free(&content);

@@ -43,12 +43,13 @@ static void print_projections(FILE *file, const struct plx_calibration_info *inf
 }
 
 /* calib.txt says whether the pictures are rectified. */
-static int write_calibration(const struct recording *recording, const struct plx_calibration_info *info, struct plx_why *why)
+static int write_calibration(const struct recording *recording, const struct plx_calibration_info *info,
+                             struct plx_error_message *message)
 {
     FILE *file;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/calib.txt", recording->directory);
-    int result = plx_file_create(path, &file, why);
+    int result = plx_file_create(path, &file, message);
     if (result < 0)
         return result;
     if (recording->raw)
@@ -56,25 +57,25 @@ static int write_calibration(const struct recording *recording, const struct plx
               file);
     else
         print_projections(file, info);
-    return plx_file_commit(path, file, 0, why);
+    return plx_file_commit(path, file, 0, message);
 }
 
 /* Creates the directory with everything but pictures and times. */
-static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
+static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
 {
     char path[PATH_MAX];
-    int result = plx_make_directories(recording->directory, why);
+    int result = plx_make_directories(recording->directory, message);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         snprintf(path, sizeof path, "%s/%s", recording->directory, folder[eye]);
         if (mkdir(path, 0777) < 0)
-            result = errno == EEXIST ? plx_fail(why, PLX_ERR_IO, "%s: exists already; record into a new directory", path)
-                                     : plx_file_fail(path, why);
+            result = errno == EEXIST ? plx_fail(message, PLX_ERR_IO, "%s: exists already; record into a new directory", path)
+                                     : plx_file_fail(path, message);
     }
     if (result == 0)
-        result = write_calibration(recording, &frame->calibration, why);
+        result = write_calibration(recording, &frame->calibration, message);
     snprintf(path, sizeof path, "%s/times.txt", recording->directory);
     if (result == 0)
-        result = plx_file_create(path, &recording->times, why);
+        result = plx_file_create(path, &recording->times, message);
     recording->first_ns = frame->capture[PLX_LEFT].capture_ns;
     recording->epoch = frame->epoch;
     recording->last_sequence = frame->sequence - 1;
@@ -88,18 +89,18 @@ static void name_picture(char path[PATH_MAX], const struct recording *recording,
 }
 
 /* Writes both pictures or none. A picture gets its name when it is complete, so that a kill leaves no partial one. */
-static int write_pictures(const struct recording *recording, struct plx_why *why)
+static int write_pictures(const struct recording *recording, struct plx_error_message *message)
 {
     char part[PLX_EYES][PATH_MAX], path[PATH_MAX];
     int result = 0;
     for (int eye = 0; eye < PLX_EYES; eye++)
         name_picture(part[eye], recording, eye, ".part");
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
-        result = plx_png_write(part[eye], &recording->eye[eye], why);
+        result = plx_png_write(part[eye], &recording->eye[eye], message);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         name_picture(path, recording, eye, "");
         if (rename(part[eye], path) < 0)
-            result = plx_file_fail(path, why);
+            result = plx_file_fail(path, message);
     }
     if (result < 0) {
         unlink(part[PLX_LEFT]);
@@ -108,14 +109,14 @@ static int write_pictures(const struct recording *recording, struct plx_why *why
     return result;
 }
 
-static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_why *why)
+static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
 {
-    int result = write_pictures(recording, why);
+    int result = write_pictures(recording, message);
     if (result < 0)
         return result;
     fprintf(recording->times, "%.9f\n", (double)(frame->capture[PLX_LEFT].capture_ns - recording->first_ns) / PLX_NS_PER_S);
     if (fflush(recording->times) != 0)
-        return plx_fail(why, PLX_ERR_IO, "%s/times.txt: cannot write; is the disk full?", recording->directory);
+        return plx_fail(message, PLX_ERR_IO, "%s/times.txt: cannot write; is the disk full?", recording->directory);
     recording->pairs++;
     if (frame->epoch == recording->epoch)
         recording->missed += frame->sequence - recording->last_sequence - 1;
@@ -181,16 +182,16 @@ static int64_t end_time(const struct limits *limits)
 
 static int record(struct plx_connection *connection, struct recording *recording, const struct limits *limits)
 {
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_progress progress;
     int exit_code = take(connection, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    int result = begin(recording, connection->frame, &why);
+    int result = begin(recording, connection->frame, &message);
     const int64_t end_ns = end_time(limits);
     plx_progress_begin(&progress, "pairs");
     while (result == 0 && exit_code == PLX_EXIT_OK) {
-        result = write_pair(recording, connection->frame, &why);
+        result = write_pair(recording, connection->frame, &message);
         plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);
         if (plx_stopped() || recording->pairs == (uint64_t)limits->pairs || plx_now_ns() >= end_ns)
             break;
@@ -200,7 +201,7 @@ static int record(struct plx_connection *connection, struct recording *recording
         exit_code = PLX_EXIT_OK;
     plx_progress_end(&progress);
     if (result < 0)
-        exit_code = plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+        exit_code = plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     if (recording->pairs)
         printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
                (unsigned long long)recording->missed);

@@ -42,10 +42,10 @@ static int print_config_file(int argc, char **argv)
 {
     (void)argc, (void)argv;
     static struct plx_config config; /* large */
-    struct plx_why why;
-    int result = plx_config_load(config_path, &config, &why);
+    struct plx_error_message message;
+    int result = plx_config_load(config_path, &config, &message);
     if (result < 0) {
-        puts(why.text);
+        puts(message.text);
         return plx_exit_code(result);
     }
     return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;

@@ -21,29 +21,29 @@ struct snapshot {
         disparity; /* data NULL where it is not published: the right one, and disparity of a raw frame */
 };
 
-static int write_left(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+static int write_left(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
 {
-    return plx_png_write(path, &snapshot->left, why);
+    return plx_png_write(path, &snapshot->left, message);
 }
 
-static int write_right(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+static int write_right(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
 {
-    return plx_png_write(path, &snapshot->right, why);
+    return plx_png_write(path, &snapshot->right, message);
 }
 
-static int write_kitti(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+static int write_kitti(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
 {
-    return plx_export_kitti(path, &snapshot->disparity, snapshot->frame->min_disparity, why);
+    return plx_export_kitti(path, &snapshot->disparity, snapshot->frame->min_disparity, message);
 }
 
-static int write_pfm(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+static int write_pfm(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
 {
-    return plx_export_pfm(path, &snapshot->disparity, snapshot->frame->min_disparity, why);
+    return plx_export_pfm(path, &snapshot->disparity, snapshot->frame->min_disparity, message);
 }
 
-static int write_ply(const char *path, const struct snapshot *snapshot, struct plx_why *why)
+static int write_ply(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
 {
-    return plx_export_ply(path, &snapshot->view, why);
+    return plx_export_ply(path, &snapshot->view, message);
 }
 
 static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
@@ -58,14 +58,15 @@ static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot 
 }
 
 static int write_canvas(const char *path, const struct snapshot *snapshot,
-                        void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot), struct plx_why *why)
+                        void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot),
+                        struct plx_error_message *message)
 {
     struct plx_rgb_image drawing;
     int result = plx_rgb_image_create(snapshot->left.width, snapshot->left.height, &drawing);
     if (result < 0)
-        return plx_fail(why, result, "%s: %s", path, plx_strerror(result));
+        return plx_fail(message, result, "%s: %s", path, plx_strerror(result));
     draw(&drawing, snapshot);
-    result = plx_export_rgb_image(path, &drawing, why);
+    result = plx_export_rgb_image(path, &drawing, message);
     plx_rgb_image_destroy(&drawing);
     return result;
 }
@@ -73,7 +74,7 @@ static int write_canvas(const char *path, const struct snapshot *snapshot,
 /* WRITE writes the file, or DRAW draws its picture. RAW: its content for a raw frame; NULL: a raw frame has no such file. */
 static const struct {
     const char *name, *what, *raw;
-    int (*write)(const char *path, const struct snapshot *snapshot, struct plx_why *why);
+    int (*write)(const char *path, const struct snapshot *snapshot, struct plx_error_message *message);
     void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot);
 } file[] = {
     {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
@@ -85,17 +86,17 @@ static const struct {
     {"obstacles.png", "the obstacles and their distances on the left picture", NULL, NULL, draw_obstacles},
 };
 
-static int write_files(const char *directory, const struct snapshot *snapshot, struct plx_why *why)
+static int write_files(const char *directory, const struct snapshot *snapshot, struct plx_error_message *message)
 {
     const bool raw = plx_frame_is_raw(snapshot->frame);
-    int result = plx_make_directories(directory, why);
+    int result = plx_make_directories(directory, message);
     for (size_t i = 0; i < sizeof file / sizeof *file && result == 0; i++) {
         char path[PATH_MAX];
         const char *what = raw ? file[i].raw : file[i].what;
         if (!what || (file[i].write == write_right && !snapshot->right.data))
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, file[i].name);
-        result = file[i].write ? file[i].write(path, snapshot, why) : write_canvas(path, snapshot, file[i].draw, why);
+        result = file[i].write ? file[i].write(path, snapshot, message) : write_canvas(path, snapshot, file[i].draw, message);
         if (result == 0)
             printf("%s: %s\n", path, what);
     }
@@ -119,10 +120,10 @@ static int take(struct plx_connection *connection, const char *directory)
     const struct plx_image *second = plx_frame_is_raw(snapshot.frame) ? &snapshot.right : &snapshot.disparity;
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
-    struct plx_why why = {""};
-    result = write_files(directory, &snapshot, &why);
+    struct plx_error_message message = {""};
+    result = write_files(directory, &snapshot, &message);
     if (result < 0)
-        return plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+        return plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     plx_print_source_note(connection->frame);
     return PLX_EXIT_OK;
 }

@@ -58,11 +58,11 @@ static int larger(int a, int b)
 
 int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_params *params,
                               const struct plx_stereo_calibration *calibration, const struct plx_config *config,
-                              struct plx_local_pipeline **ret_pipeline, struct plx_why *why)
+                              struct plx_local_pipeline **ret_pipeline, struct plx_error_message *message)
 {
     struct plx_local_pipeline *local = calloc(1, sizeof *local);
     if (!local)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+        return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (calibration) {
         local->calibration = *calibration;
     } else {
@@ -75,18 +75,18 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
                                 .disparities = params->match.disparities,
                                 .threads = config->threads};
 
-    int result = plx_pipeline_params_check(params, used->rectified_width, used->rectified_height, why);
+    int result = plx_pipeline_params_check(params, used->rectified_width, used->rectified_height, message);
     if (result < 0)
         goto fail;
-    result = plx_backend_open(config->backend, config->gpu_memory, &limits, &local->stages, NULL, why);
+    result = plx_backend_open(config->backend, config->gpu_memory, &limits, &local->stages, NULL, message);
     if (result < 0)
         goto fail;
     result = allocate(local, width, height, params);
     if (result < 0) {
-        plx_fail(why, result, "pictures of %dx%d: %s", width, height, plx_strerror(result));
+        plx_fail(message, result, "pictures of %dx%d: %s", width, height, plx_strerror(result));
         goto fail;
     }
-    result = plx_pipeline_create(local->stages, params, used, &local->pipeline, why);
+    result = plx_pipeline_create(local->stages, params, used, &local->pipeline, message);
     if (result < 0)
         goto fail;
     *ret_pipeline = local;

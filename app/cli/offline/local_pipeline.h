@@ -15,7 +15,7 @@ struct plx_local_pipeline;
  * the backend. Errors with a sentence. */
 int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_params *params,
                               const struct plx_stereo_calibration *calibration, const struct plx_config *config,
-                              struct plx_local_pipeline **ret_pipeline, struct plx_why *why);
+                              struct plx_local_pipeline **ret_pipeline, struct plx_error_message *message);
 void plx_local_pipeline_destroy(struct plx_local_pipeline *local); /* NULL is fine */
 
 /* Both U8, of the size above. LOCAL owns *ret_frame, which holds until the next call. */

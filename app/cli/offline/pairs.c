@@ -50,14 +50,14 @@ static void free_pair(struct plx_pair *pair)
 }
 
 /* Owns the strings of PAIR from now on; only the folder may be NULL. */
-static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_why *why)
+static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_error_message *message)
 {
     struct plx_pair *grown = realloc(pairs->item, ((size_t)pairs->count + 1) * sizeof *grown);
     if (grown)
         pairs->item = grown;
     if (!grown || !pair.name || !pair.left || !pair.right) {
         free_pair(&pair);
-        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+        return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     }
     pairs->item[pairs->count++] = pair;
     return 0;
@@ -77,7 +77,7 @@ static const char *scene_ending(const char *directory)
     return NULL;
 }
 
-static int add_scene(struct plx_pairs *pairs, const char *directory, const char *ending, struct plx_why *why)
+static int add_scene(struct plx_pairs *pairs, const char *directory, const char *ending, struct plx_error_message *message)
 {
     char left[16], right[16];
     snprintf(left, sizeof left, "left.%s", ending);
@@ -87,7 +87,7 @@ static int add_scene(struct plx_pairs *pairs, const char *directory, const char 
                                     .left = join(directory, left),
                                     .right = join(directory, right),
                                     .folder = strdup(directory)},
-                  why);
+                  message);
 }
 
 static int is_visible(const struct dirent *entry)
@@ -96,18 +96,18 @@ static int is_visible(const struct dirent *entry)
 }
 
 /* Adds each folder of DIRECTORY that is a scene. */
-static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx_why *why)
+static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx_error_message *message)
 {
     struct dirent **names = NULL;
     int count = scandir(directory, &names, is_visible, alphasort);
     if (count < 0)
-        return plx_file_fail(directory, why);
+        return plx_file_fail(directory, message);
     int result = 0;
     for (int i = 0; i < count; i++) {
         char *scene = join(directory, names[i]->d_name);
         const char *ending = scene ? scene_ending(scene) : NULL;
         if (result == 0 && ending)
-            result = add_scene(pairs, scene, ending, why);
+            result = add_scene(pairs, scene, ending, message);
         free(scene);
         free(names[i]);
     }
@@ -115,10 +115,10 @@ static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx
     return result;
 }
 
-static int add_sequence(struct plx_pairs *pairs, const char *directory, struct plx_why *why)
+static int add_sequence(struct plx_pairs *pairs, const char *directory, struct plx_error_message *message)
 {
     struct plx_listing listing;
-    int result = plx_listing_open(directory, &listing, why);
+    int result = plx_listing_open(directory, &listing, message);
     if (result < 0)
         return result;
     for (int i = 0; i < listing.count && result == 0; i++) {
@@ -128,7 +128,7 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
                                           .left = strdup(path[PLX_LEFT]),
                                           .right = strdup(path[PLX_RIGHT]),
                                           .time_s = listing.timed ? listing.pair[i].time_s : i * UNTIMED_PERIOD_S},
-                        why);
+                        message);
     }
     pairs->sequence = true;
     pairs->note = listing.note;
@@ -138,21 +138,21 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
 }
 
 /* DIRECTORY must hold only one layout of pairs. */
-static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_why *why)
+static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_error_message *message)
 {
     const char *ending = scene_ending(directory), *folder = plx_listing_folder(directory);
-    int result = add_scenes(pairs, directory, why);
+    int result = add_scenes(pairs, directory, message);
     if (result < 0)
         return result;
     if ((ending != NULL) + (folder != NULL) + (pairs->count > 0) > 1)
-        return plx_fail(why, PLX_ERR_FORMAT, "%s: holds both %s and %s; expected only one of them", directory,
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s and %s; expected only one of them", directory,
                         ending ? "left.* with right.*" : pairs->item[0].folder, !folder ? pairs->item[0].folder : folder);
     if (ending)
-        return add_scene(pairs, directory, ending, why);
-    return pairs->count > 0 ? 0 : add_sequence(pairs, directory, why);
+        return add_scene(pairs, directory, ending, message);
+    return pairs->count > 0 ? 0 : add_sequence(pairs, directory, message);
 }
 
-int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_why *why)
+int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_error_message *message)
 {
     struct plx_pairs pairs = {.count = 0};
     size_t length = strlen(directory);
@@ -160,8 +160,8 @@ int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct pl
         length--;
     char *path = strndup(directory, length);
     if (!path)
-        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
-    int result = find_pairs(path, &pairs, why);
+        return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    int result = find_pairs(path, &pairs, message);
     free(path);
     if (result < 0)
         plx_pairs_destroy(&pairs);
@@ -170,11 +170,11 @@ int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct pl
     return result;
 }
 
-int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_pairs, struct plx_why *why)
+int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_pairs, struct plx_error_message *message)
 {
     struct plx_pairs pairs = {.count = 0};
     struct plx_pair pair = {.name = without_extension(base_name(left)), .left = strdup(left), .right = strdup(right)};
-    int result = append(&pairs, pair, why);
+    int result = append(&pairs, pair, message);
     if (result < 0)
         plx_pairs_destroy(&pairs);
     else

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/why.h"
+#include "core/error_message.h"
 
 /* Paths are owned. */
 struct plx_pair {
@@ -18,19 +18,19 @@ struct plx_pair {
 struct plx_pairs {
     struct plx_pair *item;
     int count;
-    bool sequence;        /* pictures of one pair of cameras over time */
-    struct plx_why note;  /* names the pictures that a sequence leaves out, or "" */
-    int first_projection; /* of the left camera in a KITTI calib.txt */
+    bool sequence;                 /* pictures of one pair of cameras over time */
+    struct plx_error_message note; /* names the pictures that a sequence leaves out, or "" */
+    int first_projection;          /* of the left camera in a KITTI calib.txt */
 };
 
 /* The pairs of DIRECTORY: left.png with right.png, folders with these two (sorted by name), or a sequence as replay takes it
  * (drivers/files/listing.h). Errors with a sentence: NOT_FOUND, IO, FORMAT (also if DIRECTORY holds two of these layouts),
  * PERMISSION, NOMEM.
  */
-int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_why *why);
+int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_error_message *message);
 
 /* One pair of two files. NOMEM. */
-int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_pairs, struct plx_why *why);
+int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_pairs, struct plx_error_message *message);
 
 void plx_pairs_destroy(struct plx_pairs *pairs); /* all zeros is fine */
 

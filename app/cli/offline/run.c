@@ -16,14 +16,14 @@
 #include "core/clock.h"
 
 /* Defaults, then --set, then the options that stand for a key. */
-static int configure(struct plx_run *run, struct plx_why *why)
+static int configure(struct plx_run *run, struct plx_error_message *message)
 {
     const struct plx_run_options *options = &run->options;
     struct plx_config *config = &run->config;
     plx_config_default(config);
     config->pipeline.ground = config->pipeline.obstacles = options->obstacles;
     for (int i = 0; i < options->set.count; i++) {
-        int result = plx_config_set(config, options->set.item[i], why);
+        int result = plx_config_set(config, options->set.item[i], message);
         if (result < 0)
             return result;
     }
@@ -35,10 +35,10 @@ static int configure(struct plx_run *run, struct plx_why *why)
         config->pipeline.refine = false;
     if (options->calibration) {
         if (strlen(options->calibration) >= sizeof config->calibration)
-            return plx_fail(why, PLX_ERR_RANGE, "--calibration: the path is too long");
+            return plx_fail(message, PLX_ERR_RANGE, "--calibration: the path is too long");
         snprintf(config->calibration, sizeof config->calibration, "%s", options->calibration);
     }
-    return plx_config_check(config, why);
+    return plx_config_check(config, message);
 }
 
 /* Runs one pair, whose images are loaded. A sequence keeps the pipeline of its first pair. Returns an exit code. */
@@ -46,25 +46,25 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
                     struct plx_pair_result *ret_result)
 {
     const int width = images->left.width, height = images->left.height;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     if (!run->pairs.sequence || !run->pipeline || run->width != width || run->height != height) {
-        int result = plx_run_prepare(run, width, height, &run->config.pipeline, &why);
+        int result = plx_run_prepare(run, width, height, &run->config.pipeline, &message);
         if (result < 0)
-            return plx_run_fail(result, true, &why);
+            return plx_run_fail(result, true, &message);
         const int exit_code = plx_run_output_prepare(run);
         if (exit_code != PLX_EXIT_OK)
             return exit_code;
     }
-    int result = plx_run_images(run, images, (int64_t)llround(pair->time_s * PLX_NS_PER_S), ret_result, &why);
+    int result = plx_run_images(run, images, (int64_t)llround(pair->time_s * PLX_NS_PER_S), ret_result, &message);
     if (result == 0 && images->truth.data) {
         const struct plx_image disparity = plx_pipeline_plane(ret_result->frame, PLX_PLANE_DISPARITY);
-        result = plx_pair_evaluate(run, ret_result->frame, &disparity, images, &ret_result->accuracy, &why);
+        result = plx_pair_evaluate(run, ret_result->frame, &disparity, images, &ret_result->accuracy, &message);
         ret_result->evaluated = result == 0;
     }
     if (result < 0)
-        return plx_run_fail(result, false, &why);
-    if (run->options.output && plx_run_output(run, pair, ret_result->frame, &why) < 0)
-        return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+        return plx_run_fail(result, false, &message);
+    if (run->options.output && plx_run_output(run, pair, ret_result->frame, &message) < 0)
+        return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     return PLX_EXIT_OK;
 }
 
@@ -100,9 +100,9 @@ static int process(struct plx_run *run, const struct plx_pair *pair, const struc
 static int process_all(struct plx_run *run)
 {
     const struct plx_run_options *options = &run->options;
-    struct plx_why why = {""};
-    if (!run->single && options->output && plx_make_directories(options->output, &why) < 0)
-        return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", why.text);
+    struct plx_error_message message = {""};
+    if (!run->single && options->output && plx_make_directories(options->output, &message) < 0)
+        return plx_exit_error("parallax run", PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     struct collected collected = {.list = options->json ? cJSON_CreateArray() : NULL,
                                   .rates = calloc((size_t)run->pairs.count, sizeof *collected.rates)};
     if (!collected.rates)
@@ -121,34 +121,34 @@ static int process_all(struct plx_run *run)
     return exit_code;
 }
 
-static int find_pairs(struct plx_run *run, const char *const word[PLX_MAX_WORDS], struct plx_why *why)
+static int find_pairs(struct plx_run *run, const char *const word[PLX_MAX_WORDS], struct plx_error_message *message)
 {
     run->single = word[1] != NULL;
     if (run->single)
-        return plx_pairs_single(word[0], word[1], &run->pairs, why);
+        return plx_pairs_single(word[0], word[1], &run->pairs, message);
     if (asprintf(&run->directory_calibration, "%s/calib.txt", word[0]) < 0) {
         run->directory_calibration = NULL;
-        return plx_fail(why, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+        return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     }
-    return plx_pairs_find(word[0], &run->pairs, why);
+    return plx_pairs_find(word[0], &run->pairs, message);
 }
 
 /* Returns an exit code. */
 static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
 {
     const struct plx_run_options *options = &run->options;
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     const int exit_code = plx_run_output_check(options, word[1] != NULL);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     if (options->mask && !options->truth)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask needs ground truth to compare with; add --gt FILE");
-    int result = configure(run, &why);
+    int result = configure(run, &message);
     if (result < 0)
-        return plx_run_fail(result, true, &why);
-    result = find_pairs(run, word, &why);
+        return plx_run_fail(result, true, &message);
+    result = find_pairs(run, word, &message);
     if (result < 0)
-        return plx_run_fail(result, false, &why);
+        return plx_run_fail(result, false, &message);
     if (run->pairs.note.text[0] != '\0')
         plx_exit_error("parallax run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
     if (!run->single && options->truth && !options->output && options->set.count == 0)

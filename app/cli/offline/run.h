@@ -58,25 +58,28 @@ typedef int plx_pair_work(struct plx_run *run, const struct plx_pair *pair, cons
 int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context);
 
 /* Creates run->pipeline for WIDTH x HEIGHT and PARAMS. */
-int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why);
+int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params,
+                    struct plx_error_message *message);
 
 /* Runs run->pipeline on IMAGES. */
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
-                   struct plx_pair_result *ret_result, struct plx_why *why);
+                   struct plx_pair_result *ret_result, struct plx_error_message *message);
 
 /* Compares DISPARITY, of FRAME, with the ground truth of IMAGES. FORMAT if the sizes differ, or nothing can be compared. */
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
-                      const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy, struct plx_why *why);
+                      const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy,
+                      struct plx_error_message *message);
 
 /* Checks --output and --raw. SINGLE: two files were named. Returns an exit code. */
 int plx_run_output_check(const struct plx_run_options *options, bool single);
 /* Checks that a .ply has its calibration, after plx_run_prepare. Returns an exit code. */
 int plx_run_output_prepare(const struct plx_run *run);
 /* Writes the file of --output for PAIR, whose result is FRAME. */
-int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame, struct plx_why *why);
+int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame,
+                   struct plx_error_message *message);
 
 /* Prints the error as one line and returns its exit code. CONFIGURING: a damaged file is a wrong configuration. */
-int plx_run_fail(int error, bool configuring, const struct plx_why *why);
+int plx_run_fail(int error, bool configuring, const struct plx_error_message *message);
 
 /* The table: its head, a line for each pair (with obstacles, if asked for), and the mean of COUNT rates. */
 void plx_report_head(bool evaluated);

@@ -60,7 +60,7 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
 {
     struct table *table = context;
     struct row *row = &table->row[table->count];
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
     struct plx_pair_result done = {.evaluated = false};
     if (!images->truth.data)
         return PLX_EXIT_OK;
@@ -68,18 +68,18 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
         if (i == 0 || variant[i].set != variant[i - 1].set) {
             struct plx_pipeline_params params;
             choose_set(run, &variant[i], &params);
-            int result = plx_run_prepare(run, images->left.width, images->left.height, &params, &why);
+            int result = plx_run_prepare(run, images->left.width, images->left.height, &params, &message);
             if (result < 0)
-                return plx_run_fail(result, true, &why);
-            result = plx_run_images(run, images, 0, &done, &why);
+                return plx_run_fail(result, true, &message);
+            result = plx_run_images(run, images, 0, &done, &message);
             if (result < 0)
-                return plx_run_fail(result, false, &why);
+                return plx_run_fail(result, false, &message);
         }
         const struct plx_image disparity = plx_pipeline_plane(done.frame, variant[i].plane);
         struct plx_accuracy accuracy;
-        int result = plx_pair_evaluate(run, done.frame, &disparity, images, &accuracy, &why);
+        int result = plx_pair_evaluate(run, done.frame, &disparity, images, &accuracy, &message);
         if (result < 0)
-            return plx_run_fail(result, false, &why);
+            return plx_run_fail(result, false, &message);
         plx_accuracy_rates(&accuracy, &row->rates[i]);
     }
     row->pair = pair;

@@ -11,24 +11,24 @@
 #include "drivers/files/kitti.h"
 #include "drivers/files/picture.h"
 
-int plx_run_fail(int error, bool configuring, const struct plx_why *why)
+int plx_run_fail(int error, bool configuring, const struct plx_error_message *message)
 {
     int exit_code = configuring && error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
-    return plx_exit_error("parallax run", exit_code, "%s", why->text);
+    return plx_exit_error("parallax run", exit_code, "%s", message->text);
 }
 
 /* Reads the file that GIVEN names for PAIR, of the size of LEFT; nothing if a directory has no such file. */
 static int load_beside(const struct plx_run *run, const struct plx_pair *pair, const char *given, enum plx_type type,
-                       const struct plx_image *left, struct plx_image *ret_image, struct plx_why *why)
+                       const struct plx_image *left, struct plx_image *ret_image, struct plx_error_message *message)
 {
     if (!given)
         return 0;
     char *found = run->single ? NULL : plx_pair_file(pair, given);
     const char *path = run->single ? given : found;
     struct plx_image image = {.data = NULL};
-    int result = path ? plx_picture_read(path, type, &image, why) : 0;
+    int result = path ? plx_picture_read(path, type, &image, message) : 0;
     if (result == 0 && path && !plx_same_size(&image, left))
-        result = plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path, image.width, image.height,
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path, image.width, image.height,
                           left->width, left->height, pair->left);
     free(found);
     if (result < 0)
@@ -48,19 +48,20 @@ static void unload(struct plx_pair_images *images)
 }
 
 /* Errors with a sentence; on failure nothing is held. */
-static int load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images, struct plx_why *why)
+static int load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images,
+                struct plx_error_message *message)
 {
     struct plx_pair_images images = {.left = {.data = NULL}};
-    int result = plx_picture_read(pair->left, PLX_U8, &images.left, why);
+    int result = plx_picture_read(pair->left, PLX_U8, &images.left, message);
     if (result == 0)
-        result = plx_picture_read(pair->right, PLX_U8, &images.right, why);
+        result = plx_picture_read(pair->right, PLX_U8, &images.right, message);
     if (result == 0 && !plx_same_size(&images.left, &images.right))
-        result = plx_fail(why, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, images.right.width,
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, images.right.width,
                           images.right.height, images.left.width, images.left.height, pair->left);
     if (result == 0)
-        result = load_beside(run, pair, run->options.truth, PLX_U16, &images.left, &images.truth, why);
+        result = load_beside(run, pair, run->options.truth, PLX_U16, &images.left, &images.truth, message);
     if (result == 0)
-        result = load_beside(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, why);
+        result = load_beside(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, message);
     if (result < 0)
         unload(&images);
     else
@@ -76,10 +77,10 @@ int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
     plx_progress_begin(&run->progress, "pairs");
     for (int i = 0; i < count && exit_code == PLX_EXIT_OK; i++) {
         struct plx_pair_images images;
-        struct plx_why why = {""};
-        int result = load(run, &run->pairs.item[i], &images, &why);
+        struct plx_error_message message = {""};
+        int result = load(run, &run->pairs.item[i], &images, &message);
         if (result < 0)
-            return plx_run_fail(result, false, &why);
+            return plx_run_fail(result, false, &message);
         exit_code = work(run, &run->pairs.item[i], &images, context);
         unload(&images);
         plx_progress_step(&run->progress, (uint64_t)i + 1, (uint64_t)count);
@@ -90,36 +91,37 @@ int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
 
 /* --calibration, else the key, else calib.txt of the directory. NOT_FOUND if there is none. */
 static int find_calibration(const struct plx_run *run, int width, int height, struct plx_stereo_calibration *ret_calibration,
-                            struct plx_why *why)
+                            struct plx_error_message *message)
 {
     const struct plx_config *config = &run->config;
     const struct plx_calibration_options options = {
         .alpha = config->rectify_alpha, .scale = config->calibration_scale, .width = width, .height = height};
     struct plx_calibration_info info;
     if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
-        return plx_fail(why, PLX_ERR_UNSUPPORTED,
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "calibration is none, but only rectified pairs can be matched; "
                         "name a calibration with --calibration, or leave the key empty if the pairs are rectified");
     if (config->calibration[0])
-        return plx_calibration_read(config->calibration, &options, ret_calibration, why);
+        return plx_calibration_read(config->calibration, &options, ret_calibration, message);
     if (!run->directory_calibration)
         return PLX_ERR_NOT_FOUND;
-    int result = plx_kitti_calibration(run->directory_calibration, run->pairs.first_projection, &info, why);
+    int result = plx_kitti_calibration(run->directory_calibration, run->pairs.first_projection, &info, message);
     if (result == 0)
         plx_calibration_pinhole(width, height, &info, ret_calibration);
     return result;
 }
 
-int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params, struct plx_why *why)
+int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params,
+                    struct plx_error_message *message)
 {
     struct plx_stereo_calibration calibration;
-    int result = find_calibration(run, width, height, &calibration, why);
+    int result = find_calibration(run, width, height, &calibration, message);
     if (result < 0 && (result != PLX_ERR_NOT_FOUND || run->config.calibration[0]))
         return result;
     run->calibrated = result == 0;
     for (int eye = 0; run->calibrated && eye < PLX_EYES; eye++)
         if (calibration.camera[eye].width != width || calibration.camera[eye].height != height)
-            return plx_fail(why, PLX_ERR_RANGE,
+            return plx_fail(message, PLX_ERR_RANGE,
                             "the calibration is for pictures of %dx%d pixels, but these have %dx%d; calibrate again or set "
                             "calibration_scale",
                             calibration.camera[eye].width, calibration.camera[eye].height, width, height);
@@ -128,36 +130,38 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
     run->width = width;
     run->height = height;
     return plx_local_pipeline_create(width, height, params, run->calibrated ? &calibration : NULL, &run->config, &run->pipeline,
-                                     why);
+                                     message);
 }
 
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
-                   struct plx_pair_result *ret_result, struct plx_why *why)
+                   struct plx_pair_result *ret_result, struct plx_error_message *message)
 {
     struct plx_pair_result done = {.evaluated = false};
     int64_t start = plx_now_ns();
     int result = plx_local_pipeline_process(run->pipeline, &images->left, &images->right, capture_ns, &done.frame);
     if (result < 0)
-        return plx_fail(why, result, "matching: %s", plx_strerror(result));
+        return plx_fail(message, result, "matching: %s", plx_strerror(result));
     done.seconds = (double)(plx_now_ns() - start) / PLX_NS_PER_S;
     *ret_result = done;
     return 0;
 }
 
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
-                      const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy, struct plx_why *why)
+                      const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy,
+                      struct plx_error_message *message)
 {
     struct plx_accuracy accuracy;
     const bool masked = images->mask.data;
     if (!plx_same_size(disparity, &images->truth))
-        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth has %dx%d pixels, expected %dx%d as in the rectified picture",
-                        images->truth.width, images->truth.height, disparity->width, disparity->height);
+        return plx_fail(message, PLX_ERR_FORMAT,
+                        "the ground truth has %dx%d pixels, expected %dx%d as in the rectified picture", images->truth.width,
+                        images->truth.height, disparity->width, disparity->height);
     int result = plx_evaluate(disparity, frame->min_disparity, &images->truth, run->options.truth_scale,
                               masked ? &images->mask : NULL, &accuracy);
     if (result < 0)
-        return plx_fail(why, result, "comparing with the ground truth: %s", plx_strerror(result));
+        return plx_fail(message, result, "comparing with the ground truth: %s", plx_strerror(result));
     if (accuracy.counted == 0)
-        return plx_fail(why, PLX_ERR_FORMAT, "the ground truth has no known pixel%s; expected values above 0",
+        return plx_fail(message, PLX_ERR_FORMAT, "the ground truth has no known pixel%s; expected values above 0",
                         masked ? " where the mask is 255" : "");
     *ret_accuracy = accuracy;
     return 0;

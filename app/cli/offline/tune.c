@@ -20,13 +20,13 @@ struct tune_options {
     int width, height;
 };
 
-static int configure(const struct tune_options *options, struct plx_config *ret_config, struct plx_why *why)
+static int configure(const struct tune_options *options, struct plx_config *ret_config, struct plx_error_message *message)
 {
     plx_config_default(ret_config);
-    int result = options->config ? plx_config_load(options->config, ret_config, why) : 0;
+    int result = options->config ? plx_config_load(options->config, ret_config, message) : 0;
     for (int i = 0; i < options->set.count && result == 0; i++)
-        result = plx_config_set(ret_config, options->set.item[i], why);
-    return result == 0 ? plx_config_check(ret_config, why) : result;
+        result = plx_config_set(ret_config, options->set.item[i], message);
+    return result == 0 ? plx_config_check(ret_config, message) : result;
 }
 
 static void print_times(const struct plx_stages *stages, const struct plx_tune_conditions *what, const double *ms, int best)
@@ -43,7 +43,7 @@ static void print_times(const struct plx_stages *stages, const struct plx_tune_c
 }
 
 static int measure(const struct tune_options *options, struct plx_stages *stages, const struct plx_match *match,
-                   struct plx_why *why)
+                   struct plx_error_message *message)
 {
     const struct plx_tune_conditions what = {plx_gpu_device(stages), options->width, options->height, match};
     double ms[PLX_GPU_SCHEDULES];
@@ -51,25 +51,26 @@ static int measure(const struct tune_options *options, struct plx_stages *stages
 
     int result = plx_gpu_tune(stages, what.width, what.height, match, ms);
     if (result < 0)
-        return plx_fail(why, result, "measuring failed: %s", *stages->why.text ? stages->why.text : plx_strerror(result));
+        return plx_fail(message, result, "measuring failed: %s",
+                        *stages->message.text ? stages->message.text : plx_strerror(result));
     for (int choice = 1; choice < PLX_GPU_SCHEDULES; choice++)
         best = ms[choice] < ms[best] ? choice : best;
     print_times(stages, &what, ms, best);
-    result = plx_tune_save(options->output, &what, best, ms[best], why);
+    result = plx_tune_save(options->output, &what, best, ms[best], message);
     if (result == 0)
         printf("written to %s; the service takes it when it starts\n", options->output);
     return result;
 }
 
-static int tune(const struct tune_options *options, const struct plx_match *match, struct plx_why *why)
+static int tune(const struct tune_options *options, const struct plx_match *match, struct plx_error_message *message)
 {
     const struct plx_limits limits = {.width = options->width, .height = options->height, .disparities = match->disparities};
     struct plx_stages *stages;
 
-    int result = plx_gpu_create(&limits, &stages, why);
+    int result = plx_gpu_create(&limits, &stages, message);
     if (result < 0)
         return result;
-    result = measure(options, stages, match, why);
+    result = measure(options, stages, match, message);
     stages->ops->destroy(stages);
     return result;
 }
@@ -94,11 +95,11 @@ int plx_command_tune(int argc, char **argv)
             "the same bits with every schedule. Stop the service first, or its load distorts the times.",
         .option = table};
     static struct plx_config config; /* large */
-    struct plx_why why = {""};
+    struct plx_error_message message = {""};
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    int result = configure(&options, &config, &why);
+    int result = configure(&options, &config, &message);
     if (result == 0)
-        result = tune(&options, &config.pipeline.match, &why);
-    return result == 0 ? PLX_EXIT_OK : plx_exit_error(NAME, plx_exit_code(result), "%s", why.text);
+        result = tune(&options, &config.pipeline.match, &message);
+    return result == 0 ? PLX_EXIT_OK : plx_exit_error(NAME, plx_exit_code(result), "%s", message.text);
 }

@@ -1,36 +1,167 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage label: each pixel of a component that is large enough gets its number. */
+/*
+ * Stage label: components that are large enough, numbered by area, the largest first, then by first pixel. One kernel numbers
+ * them, so that their count never leaves the device. A few are ranked by comparing all with all; of many, those with a small
+ * area by counting areas in raster order (a stable counting sort), the others like a few.
+ */
+#include "gpu/device/cooperate.cuh"
 #include "gpu/device/follow.cuh"
+#include "gpu/device/warp.cuh"
 #include "gpu/obstacles/components.cuh"
 
+#define THREADS PLX_SMALL_AREA /* a thread an area */
+#define WARPS (THREADS / 32)
 #define BLOCK_X 32
 #define BLOCK_Y 8
 #define ROWS 4 /* of a thread, BLOCK_Y apart */
 
-/* Grid: a block 32 x 32 pixels, a thread 4 of them. Reads 4 bytes a pixel and its roots from cache, writes 4. The count, maybe
- * in the other processor's memory, is no other kernel's of the stage: it is written ahead. */
-static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-    number_kernel(struct plx_gpu_components from, plx_view<uint32_t> labels, uint32_t *ret_count)
+struct order_args {
+    struct plx_gpu_components components;
+    uint32_t words; /* of components.large */
+};
+
+/* The component with the larger rank comes first. */
+static __device__ __forceinline__ unsigned long long rank_of(const struct plx_gpu_components &c, uint32_t root)
 {
-    const uint32_t *parent = from.parent;
+    return (unsigned long long)c.component[root].area << 32 | ~root;
+}
+
+/* Labels the components with these COUNT ROOTS from 1 on; a warp counts the components that come before its own. */
+static __device__ void label_by_rank(const struct plx_gpu_components &c, const uint32_t *roots, uint32_t count)
+{
+    __shared__ unsigned long long rank[PLX_FEW_COMPONENTS];
+    const uint32_t lane = threadIdx.x % 32, warps = gridDim.x * WARPS;
+
+    for (uint32_t first = blockIdx.x * WARPS; first < count; first += warps) {
+        const uint32_t i = first + threadIdx.x / 32;
+        const unsigned long long own = i < count ? rank_of(c, roots[i]) : ~0ull;
+        uint32_t before = 0;
+        for (uint32_t from = 0; from < count; from += PLX_FEW_COMPONENTS) {
+            const uint32_t chunk = min(count - from, PLX_FEW_COMPONENTS);
+            __syncthreads();
+            for (uint32_t k = threadIdx.x; k < chunk; k += THREADS)
+                rank[k] = rank_of(c, roots[from + k]);
+            __syncthreads();
+            for (uint32_t k = lane; k < chunk; k += 32)
+                before += rank[k] > own;
+        }
+        before = plx_warp_sum(before);
+        if (lane == 0 && i < count)
+            c.component[roots[i]].label = before + 1;
+    }
+}
+
+/* Calls VISIT(root, area) for each word of the warp's share of C.large, in raster order: a lane has a pixel, whose area is 0 if
+ * it is not the root of a large component. All lanes call it. */
+template <class Visit>
+static __device__ __forceinline__ void for_each_word(const struct plx_gpu_components &c, uint32_t words, const Visit &visit)
+{
+    const uint32_t each = (words + gridDim.x * WARPS - 1) / (gridDim.x * WARPS);
+    const uint32_t first = (blockIdx.x * WARPS + threadIdx.x / 32) * each, lane = threadIdx.x % 32;
+
+    for (uint32_t i = first; i < min(first + each, words); i++) {
+        const uint32_t word = c.large[i], root = i * 32 + lane;
+        if (word != 0)
+            visit(root, word >> lane & 1 ? c.component[root].area : 0);
+    }
+}
+
+/* From each warp's count of small components by area to their place among all: behind MANY others, larger areas, and the same
+ * area in earlier blocks and warps. A thread has an area. */
+static __device__ void find_places(const struct plx_gpu_components &c, uint32_t many, uint32_t (&small)[WARPS][PLX_SMALL_AREA])
+{
+    __shared__ uint32_t warp_sum[WARPS];
+    const uint32_t area = PLX_SMALL_AREA - 1 - threadIdx.x, warp = threadIdx.x / 32;
+    uint32_t all = 0, earlier = 0;
+
+    for (uint32_t block = 0; block < gridDim.x; block++) {
+        const uint32_t count = c.areas[block * PLX_SMALL_AREA + area];
+        all += count;
+        earlier += block < blockIdx.x ? count : 0;
+    }
+    const uint32_t up_to = plx_warp_sum_up_to(all);
+    if (threadIdx.x % 32 == 31)
+        warp_sum[warp] = up_to;
+    __syncthreads();
+    uint32_t place = many + up_to - all + earlier;
+    for (uint32_t w = 0; w < warp; w++)
+        place += warp_sum[w];
+    for (uint32_t w = 0; w < WARPS; w++) {
+        const uint32_t count = small[w][area];
+        small[w][area] = place;
+        place += count;
+    }
+    __syncthreads();
+}
+
+/* Grid: up to 128 blocks that run at once (cooperative). Of a few components reads 12 bytes each and writes 4; of many a bit a
+ * pixel, 16 bytes each, and 2 KB a block. */
+static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
+{
+    __shared__ uint32_t small[WARPS][PLX_SMALL_AREA]; /* of a warp by area: components, then the next one's place */
+    const struct plx_gpu_components &c = a.components;
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t *const own = small[threadIdx.x / 32];
+
+    plx_wait();
+    const uint32_t count = *c.large_count;
+    if (count <= PLX_FEW_COMPONENTS) { /* else the next kernel's blocks would be in the way for long */
+        plx_lead();
+        label_by_rank(c, c.few, count);
+        return;
+    }
+    for (uint32_t w = 0; w < WARPS; w++)
+        small[w][threadIdx.x] = 0;
+    __syncthreads();
+    for_each_word(c, a.words, [&](uint32_t root, uint32_t area) {
+        if (area >= PLX_SMALL_AREA)
+            c.many[atomicAdd(c.many_count, 1)] = root;
+        else if (area > 0)
+            atomicAdd(&own[area], 1);
+    });
+    __syncthreads();
+    uint32_t sum = 0;
+    for (uint32_t w = 0; w < WARPS; w++)
+        sum += small[w][threadIdx.x];
+    c.areas[blockIdx.x * PLX_SMALL_AREA + threadIdx.x] = sum;
+    cooperative_groups::this_grid().sync();
+    const uint32_t many = *c.many_count;
+    label_by_rank(c, c.many, many);
+    find_places(c, many, small);
+    for_each_word(c, a.words, [&](uint32_t root, uint32_t area) {
+        const bool is_small = area > 0 && area < PLX_SMALL_AREA;
+        const uint32_t same = __match_any_sync(PLX_ALL_LANES, is_small ? area : 0), earlier = __popc(same & ((1u << lane) - 1));
+        if (is_small)
+            c.component[root].label = own[area] + earlier + 1;
+        __syncwarp();
+        if (is_small && earlier == 0)
+            own[area] += __popc(same);
+        __syncwarp();
+    });
+}
+
+/* Grid: a block 32 x 32 pixels, a thread 4 of them. Reads 4 bytes a pixel and its roots from cache, writes 4. COUNT may be in
+ * the CPU's memory; only this kernel writes it, so that the others do not wait for it. */
+static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    label_kernel(struct plx_gpu_components c, plx_view<uint32_t> labels, uint32_t *ret_count)
+{
     const int x = blockIdx.x * BLOCK_X + threadIdx.x, top = blockIdx.y * BLOCK_Y * ROWS + threadIdx.y;
-    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
-    uint32_t at[ROWS]; /* by one step for all pixels at a time, whose reads then overlap */
+    uint32_t at[ROWS]; /* a step for all pixels at a time, so that the reads overlap: parent, root, label */
 
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) { /* the last use of most */
+    for (int k = 0; k < ROWS; k++) {
         const bool inside = x < labels.width && top + k * BLOCK_Y < labels.height;
-        at[k] = inside ? __ldcs(&parent[(uint32_t)(top + k * BLOCK_Y) * labels.width + x]) : PLX_NO_COMPONENT;
+        at[k] = inside ? c.parent[(uint32_t)(top + k * BLOCK_Y) * labels.width + x] : PLX_NO_COMPONENT;
     }
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        at[k] = at[k] != PLX_NO_COMPONENT ? parent[at[k]] : PLX_NO_COMPONENT;
-    if (first)
-        *ret_count = *from.listed;
+        at[k] = at[k] != PLX_NO_COMPONENT ? c.parent[at[k]] : PLX_NO_COMPONENT;
+    if (x == 0 && top == 0)
+        *ret_count = *c.large_count;
     plx_follow();
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
-        at[k] = at[k] != PLX_NO_COMPONENT ? from.at[at[k]].number : 0;
+        at[k] = at[k] != PLX_NO_COMPONENT ? c.component[at[k]].label : 0;
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
         if (x < labels.width && top + k * BLOCK_Y < labels.height)
@@ -53,8 +184,9 @@ int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const s
                                          params->min_area > 1 ? (uint32_t)params->min_area : 1, true);
     if (result < 0)
         return result;
-    result = plx_gpu_components_order(gpu, mask->width * mask->height);
+    const order_args order = {*gpu->components, (uint32_t)(mask->width * mask->height + 31) / 32};
+    result = plx_launch_together(gpu, order_kernel, PLX_ORDER_MAX_BLOCKS, THREADS, order, true);
     if (result < 0)
         return result;
-    return PLX_LAUNCH_NEXT(gpu, number_kernel, grid, block, *gpu->components, plx_view_of<uint32_t>(ret_labels), ret_count);
+    return PLX_LAUNCH_NEXT(gpu, label_kernel, grid, block, *gpu->components, plx_view_of<uint32_t>(ret_labels), ret_count);
 }

@@ -44,6 +44,6 @@ int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const 
     if (result < 0)
         return result;
     const struct speckle_args args = {plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), gpu->components->parent,
-                                      gpu->components->at, speckle->max_size};
+                                      gpu->components->component, speckle->max_size};
     return PLX_LAUNCH_NEXT(gpu, remove_kernel, grid, block, args);
 }

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage regions: sums over the largest components, in five kernels that nothing but integer atomics join: count
- * (regions_count.cu), median (regions_median.cu), interior (regions_face.cu), refine (regions_refine.cu), write the records. */
+/* Stage regions: sums over the largest components, in five kernels that share integer counters: count and measure
+ * (regions_measure.cu), two passes of the refinement (regions_refine.cu), then the records. */
 #include <stdlib.h>
 
 #include "gpu/obstacles/regions.cuh"
+
+#define REGION_WORDS (int)(sizeof(struct plx_region) / sizeof(uint32_t))
+static_assert(SUMS <= REGION_WORDS, "a thread of a record's block has a sum");
 
 static __device__ struct plx_refined refined(const sum64 *sums)
 {
     return {(int64_t)sums[0], (int64_t)(sums[2] - 2 * sums[1])};
 }
 
-#define REGION_WORDS (int)(sizeof(struct plx_region) / sizeof(uint32_t))
-static_assert(SUMS <= REGION_WORDS, "a thread of a record's block has a sum");
-
-/* Grid: a block a record, a thread a word. Writes 152 bytes each, and clears the sums. Records, maybe in the other processor's
- * memory, are no other kernel's: those that stay empty are written ahead. */
+/* Grid: a block a record, a thread a word. Writes 152 bytes each, and clears the sums. Records may be in the CPU's memory; only
+ * this kernel writes them, so those that stay empty are written before it waits. */
 static __global__ void record_kernel(plx_regions_args a)
 {
     __shared__ struct plx_region region;
     __shared__ sum64 sums[SUMS];
     const uint32_t i = blockIdx.x;
-    const bool any = i < *a.at.count;
+    const bool is_found = i < *a.at.count;
     uint32_t *record = (uint32_t *)&a.ret_regions[i];
 
-    if (any)
+    if (is_found)
         ((uint32_t *)&region)[threadIdx.x] = ((const uint32_t *)&a.at.found[i])[threadIdx.x];
     else
         record[threadIdx.x] = 0;
     plx_follow();
-    if (!any)
+    if (!is_found)
         return;
     if (threadIdx.x < SUMS) {
         sum64 *sum = &a.at.sums[threadIdx.x * PLX_MAX_OBSTACLES + i];
@@ -41,9 +41,9 @@ static __global__ void record_kernel(plx_regions_args a)
         region.interior_sum_d = sums[DISPARITY];
         region.interior_sum_x = sums[X];
         region.interior_sum_y = sums[Y];
-        region.interior = refined(sums + INTERIOR);
-        region.left = refined(sums + LEFT);
-        region.right = refined(sums + RIGHT);
+        region.interior = refined(sums + SECOND_PASS + 3 * INTERIOR);
+        region.left = refined(sums + SECOND_PASS + 3 * LEFT_STRIP);
+        region.right = refined(sums + SECOND_PASS + 3 * RIGHT_STRIP);
     }
     __syncthreads();
     record[threadIdx.x] = ((const uint32_t *)&region)[threadIdx.x];
@@ -56,19 +56,14 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
     if (!s)
         return PLX_ERR_NOMEM;
 
-    const size_t blocks = (size_t)plx_blocks(gpu->limits.width, BLOCK_X) * plx_blocks(gpu->limits.height, BLOCK_Y * ROWS);
     const struct {
         void **data;
         size_t count, bytes; /* of each */
     } arrays[] = {{(void **)&s->bins, PLX_MAX_OBSTACLES * BINS, sizeof *s->bins},
-                  {(void **)&s->sums, PLX_MAX_OBSTACLES * SUMS, sizeof *s->sums},
                   {(void **)&s->column, PLX_MAX_OBSTACLES * width, sizeof *s->column},
                   {(void **)&s->row, PLX_MAX_OBSTACLES * height, sizeof *s->row},
-                  {(void **)&s->spots, blocks * SPOTS, sizeof *s->spots},
-                  {(void **)&s->spot_count, blocks, sizeof *s->spot_count},
+                  {(void **)&s->sums, PLX_MAX_OBSTACLES * SUMS, sizeof *s->sums},
                   {(void **)&s->found, PLX_MAX_OBSTACLES, sizeof *s->found},
-                  {(void **)&s->median, PLX_MAX_OBSTACLES, sizeof *s->median},
-                  {(void **)&s->inner, PLX_MAX_OBSTACLES, sizeof *s->inner},
                   {(void **)&s->count, 1, sizeof *s->count}};
     int result = 0;
     for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
@@ -81,8 +76,7 @@ void plx_gpu_regions_destroy(struct plx_gpu *gpu)
     struct plx_gpu_regions *s = gpu->regions;
     if (!s)
         return;
-    void *const arrays[] = {s->bins,       s->sums,  s->column, s->row,   s->spots,
-                            s->spot_count, s->found, s->median, s->inner, s->count};
+    void *const arrays[] = {s->bins, s->column, s->row, s->sums, s->found, s->count};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         plx_gpu_free(&gpu->base, arrays[i]);
     free(s);
@@ -115,14 +109,8 @@ int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
                                    count,
                                    input->min_disparity,
                                    ret_regions};
-    int result = plx_gpu_regions_count(gpu, &args);
-    if (result == 0)
-        result = plx_gpu_regions_median(gpu, &args);
-    if (result == 0)
-        result = plx_gpu_regions_interior(gpu, &args);
+    int result = plx_gpu_regions_measure(gpu, &args);
     if (result == 0)
         result = plx_gpu_regions_refine(gpu, &args);
-    if (result < 0)
-        return result;
-    return PLX_LAUNCH_NEXT(gpu, record_kernel, PLX_MAX_OBSTACLES, REGION_WORDS, args);
+    return result < 0 ? result : PLX_LAUNCH_NEXT(gpu, record_kernel, PLX_MAX_OBSTACLES, REGION_WORDS, args);
 }

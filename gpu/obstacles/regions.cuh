@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels of stage regions share: counters of regions, and the images that they are counted in. */
+/* What the kernels of stage regions share: counters of regions, and a warp's pixels by region. */
 #ifndef PLX_GPU_OBSTACLES_REGIONS_CUH
 #define PLX_GPU_OBSTACLES_REGIONS_CUH
 
@@ -12,45 +12,27 @@
 #define BLOCK_Y 8
 #define BLOCK (BLOCK_X * BLOCK_Y)
 #define ROWS 4                      /* of a thread, one below the other */
-#define SPOTS (BLOCK * ROWS)        /* pixels of a block */
-#define NO_REGION PLX_MAX_OBSTACLES /* of a pixel in none that has a record: more than any */
-#define BINS 4096                   /* of disparity, 1/16 px: all of D = 256; what is more than the last goes there */
-#define BIN_ROWS 8 /* that bins lie in, neighbours in different ones: what all blocks add to is spread over the cache */
-#define BIN_ROW (BINS / BIN_ROWS)
+#define NO_REGION PLX_MAX_OBSTACLES /* of a pixel without a region that has a record: more than any */
+#define BINS 4096                   /* of disparity, 1/16 px: all of D = 256; the last one also counts what is beyond */
 
 static_assert(PLX_MAX_OBSTACLES == BLOCK, "a thread of a block has a region each");
 
-typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
+typedef unsigned long long sum64; /* as atomicAdd takes it; two's complement, so signs do not matter */
 
-/* Sums of a region. STEP: gg, ge and ggd of the first step; INTERIOR, LEFT and RIGHT: of the second. */
-enum region_sum { AREA, DISPARITY, X, Y, STEP, INTERIOR = STEP + 3, LEFT = INTERIOR + 3, RIGHT = LEFT + 3, SUMS = RIGHT + 3 };
+/* Parts of a region whose disparity the images refine. */
+enum part { INTERIOR, LEFT_STRIP, RIGHT_STRIP, PARTS };
 
-#define PLX_NOWHERE (-0x100000) /* a disparity or column that nothing is near */
+/* Sums of a region: of its interior; gg, ge and ggd (core/region_fit.h) of the first pass, then of the second pass by part. */
+enum region_sum { AREA, DISPARITY, X, Y, FIRST_PASS, SECOND_PASS = FIRST_PASS + 3, SUMS = SECOND_PASS + 3 * PARTS };
 
-/* The columns of a region's inner box. */
-struct __align__(8) plx_inner
-{
-    int x0, x1;
-};
-
-/* A pixel in a region: its column, row << 16; disparity, region << 16. */
-struct __align__(8) plx_region_sample
-{
-    uint32_t place, what;
-};
-
-/* In memory of the device. All counters are 0 between frames: who reads them last clears them. */
+/* In device memory. All counters and sums are 0 between frames: the kernel that reads them last clears them. */
 struct plx_gpu_regions {
-    uint32_t *bins;                  /* [PLX_MAX_OBSTACLES][BIN_ROWS][BIN_ROW] pixels of the region by disparity */
-    sum64 *sums;                     /* [SUMS][PLX_MAX_OBSTACLES], a region's on lines of the cache of their own */
-    uint32_t *column;                /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
-    uint32_t *row;                   /* [PLX_MAX_OBSTACLES][height]; the sizes are those of the image at hand */
-    struct plx_region_sample *spots; /* [blocks][SPOTS] of each block's pixels those that the images may refine, in any order */
-    uint32_t *spot_count;            /* [blocks] how many */
-    struct plx_region *found;        /* [PLX_MAX_OBSTACLES] what is known so far */
-    int *median;             /* [PLX_MAX_OBSTACLES] of that, for those who look at pixels; one beyond the count is nowhere */
-    struct plx_inner *inner; /* [PLX_MAX_OBSTACLES] likewise */
-    uint32_t *count;         /* of regions with a record: at most PLX_MAX_OBSTACLES */
+    uint32_t *bins;           /* [PLX_MAX_OBSTACLES][BINS] pixels of the region by disparity */
+    uint32_t *column;         /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
+    uint32_t *row;            /* [PLX_MAX_OBSTACLES][height]; both sizes are those of the frame's image */
+    sum64 *sums;              /* [SUMS][PLX_MAX_OBSTACLES] */
+    struct plx_region *found; /* [PLX_MAX_OBSTACLES] what is known so far of the first COUNT regions */
+    uint32_t *count;          /* regions with a record */
 };
 
 struct plx_regions_args {
@@ -59,89 +41,80 @@ struct plx_regions_args {
     plx_view<const uint8_t> left, right;
     plx_view<uint16_t> published;
     struct plx_gpu_regions at;
-    const uint32_t *count;
+    const uint32_t *count; /* of the stage label; may be in the CPU's memory */
     int min_disparity;
-    struct plx_region *ret_regions;
+    struct plx_region *ret_regions; /* likewise */
 };
 
-/* How many of a thread's pixels, from (X, TOP) down, are in the image. */
-static __device__ __forceinline__ int rows_inside(const plx_regions_args &a, int x, int top)
-{
-    return x >= 0 && x < a.labels.width ? a.labels.height - top : 0;
-}
+/* A thread's pixels, from (x, top) down; 0 and NO_REGION outside the image. */
+struct plx_region_pixels {
+    const int x, top;
+    uint32_t label[ROWS], disparity[ROWS], region[ROWS];
 
-/* Those pixels, read at once so that the reads overlap; 0 outside. */
-template <class T>
-static __device__ __forceinline__ void read_column(plx_view<const T> image, int x, int top, int rows,
-                                                   uint32_t (&ret_value)[ROWS])
-{
-    const T *const from = image.below(image.data + x, top);
-
+    __device__ __forceinline__ explicit plx_region_pixels(const plx_regions_args &a)
+        : x(blockIdx.x * BLOCK_X + threadIdx.x), top((blockIdx.y * BLOCK_Y + threadIdx.y) * ROWS)
+    {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        ret_value[i] = i < rows ? *image.below(from, i) : 0;
-}
-
-/* The least of the thread's. */
-static __device__ __forceinline__ uint32_t least_of(const uint32_t (&region)[ROWS])
-{
-    return min(min(region[0], region[1]), min(region[2], region[3]));
-}
-
-/* The regions of the thread's pixels by their LABEL; false if no pixel of the warp is in any. */
-static __device__ __forceinline__ bool find_regions(const uint32_t (&label)[ROWS], uint32_t (&ret_region)[ROWS])
-{
+        for (int i = 0; i < ROWS; i++) {
+            label[i] = is_inside(a, i) ? a.labels.row(top + i)[x] : 0;
+            disparity[i] = is_inside(a, i) ? a.disparity.row(top + i)[x] : 0;
+        }
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        ret_region[i] = min(label[i] - 1, NO_REGION);
-    return __any_sync(~0u, least_of(ret_region) != NO_REGION);
-}
+        for (int i = 0; i < ROWS; i++)
+            region[i] = min(label[i] - 1, NO_REGION);
+    }
 
-/* Calls ADD(one, mine) for each of the regions that the warp's pixels have, MINE being those of the thread's pixels that are in
- * it. All lanes call it. */
-template <class Add> static __device__ __forceinline__ void by_region(const uint32_t (&region)[ROWS], const Add &add)
+    __device__ __forceinline__ bool is_inside(const plx_regions_args &a, int i) const
+    {
+        return x < a.labels.width && top + i < a.labels.height;
+    }
+
+    __device__ __forceinline__ bool have_region() const
+    {
+        return min(min(region[0], region[1]), min(region[2], region[3])) != NO_REGION;
+    }
+};
+
+/* Calls ADD(one, own) for each region of the warp's pixels; OWN has a bit for each of the thread's pixels in that region. All
+ * lanes call it. */
+template <class Add> static __device__ __forceinline__ void plx_for_each_region(const uint32_t (&region)[ROWS], const Add &add)
 {
-    uint32_t open[ROWS]; /* what is still to be added */
+    uint32_t open[ROWS]; /* regions still to be added */
 
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
         open[i] = region[i];
     for (;;) {
-        const uint32_t one = plx_warp_least(least_of(open));
-        uint32_t mine = 0;
+        const uint32_t one = plx_warp_least(min(min(open[0], open[1]), min(open[2], open[3])));
+        uint32_t own = 0;
         if (one == NO_REGION)
             return;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            mine |= open[i] == one ? 1u << i : 0;
+            own |= open[i] == one ? 1u << i : 0;
             open[i] = open[i] == one ? NO_REGION : open[i];
         }
-        add(one, mine);
+        add(one, own);
     }
 }
 
-/* How deep a disparity is in a face: from 0 to twice PLX_INTERIOR_DEPTH if it is. */
-static __device__ __forceinline__ uint32_t plx_depth_in_interior(int median, int disparity)
+/* The sum of the warp's values, each between -2^50 and 2^50. */
+static __device__ __forceinline__ sum64 plx_warp_sum64(int64_t value)
 {
-    return disparity - median + PLX_INTERIOR_DEPTH;
+    const uint32_t low = plx_warp_sum((uint32_t)value & 0xFFFFFF), high = plx_warp_sum((uint32_t)(value >> 24));
+    return low + ((sum64)(int64_t)(int32_t)high << 24);
 }
 
-/* A grid of blocks of 32 x 8 threads, each 4 pixels of a column: 32 x 32 pixels. */
+/* A block of 32 x 8 threads has 32 x 32 pixels. */
 static inline dim3 plx_regions_grid(const plx_regions_args *args)
 {
     return dim3(plx_blocks(args->labels.width, BLOCK_X), plx_blocks(args->labels.height, BLOCK_Y * ROWS));
 }
 
-/* regions_count.cu: pixels by column, by row and by disparity */
-int plx_gpu_regions_count(struct plx_gpu *gpu, const plx_regions_args *args);
+/* regions_measure.cu: area, boxes and percentiles of disparity; published labels */
+int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args);
 
-/* regions_median.cu: percentiles of disparity */
-int plx_gpu_regions_median(struct plx_gpu *gpu, const plx_regions_args *args);
-
-/* regions_face.cu: boxes, faces, and the first step by which the images refine disparities */
-int plx_gpu_regions_interior(struct plx_gpu *gpu, const plx_regions_args *args);
-
-/* regions_refine.cu: the second step */
+/* regions_refine.cu: the interior, and both passes of the refinement */
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args);
 
 #endif

@@ -19,7 +19,7 @@ struct plx_region_input {
 };
 
 /* A disparity that the images themselves refine, in 1/16 px relative to min_disparity: sum / weight, weight 0 where there is
- * nothing to go by. Matching draws surfaces that interior the camera towards whole disparities (the smoothness of semi-global
+ * nothing to go by. Matching draws surfaces that face the camera towards whole disparities (the smoothness of semi-global
  * matching does); the shift that makes the two images agree best over many pixels (Lucas and Kanade 1981) does not. */
 struct plx_refined {
     int64_t weight; /* sum of g g, g = left(x + 1) - left(x - 1) */
@@ -28,8 +28,8 @@ struct plx_refined {
 
 /* Sums over one region; disparities in 1/16 px relative to min_disparity. Percentile p of n sorted values is element
  * (n - 1) p / 100. The inner box leaves out columns (rows) that hold less than half as many pixels as the fullest one: frayed
- * edges do not count as width. The interior is the part turned to the camera: disparity within PLX_INTERIOR_DEPTH of the
- * median. */
+ * edges do not count as width. The interior is the surface turned to the camera: the pixels with a disparity within
+ * PLX_INTERIOR_DEPTH of the median. */
 #define PLX_INTERIOR_DEPTH 8 /* 1/16 px */
 
 struct plx_region {

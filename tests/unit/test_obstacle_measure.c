@@ -33,7 +33,7 @@ static void every_field_of_a_board(void **state)
         assert_true(o.velocity_mps[i] == 0 && o.velocity_variance[i] == 0);
 }
 
-/* Half of the box is the region's, a quarter is interior, which lies at the lower right; frayed edges are not the thing's. */
+/* Half of the box is the region's, a quarter is its interior, at the lower right; frayed edges are not the thing's. */
 static void frayed_region(void **state)
 {
     (void)state;

@@ -18,6 +18,15 @@ struct plx_region_input {
     int min_disparity;
 };
 
+/* True if the images of INPUT and PUBLISHED are sound, of the right types and of one size. */
+static inline bool plx_region_input_ok(const struct plx_region_input *input, const struct plx_image *published)
+{
+    return plx_image_ok(input->labels, PLX_U32) && plx_image_ok(input->disparity, PLX_U16) &&
+           plx_image_ok(input->left, PLX_U8) && plx_image_ok(input->right, PLX_U8) && plx_image_ok(published, PLX_U16) &&
+           plx_same_size(input->labels, input->disparity) && plx_same_size(input->labels, input->left) &&
+           plx_same_size(input->labels, input->right) && plx_same_size(input->labels, published);
+}
+
 /* A disparity that the images themselves refine, in 1/16 px relative to min_disparity: sum / weight, weight 0 where there is
  * nothing to go by. Matching draws surfaces that face the camera towards whole disparities (the smoothness of semi-global
  * matching does); the shift that makes the two images agree best over many pixels (Lucas and Kanade 1981) does not. */

@@ -18,8 +18,8 @@
 
 static const uint32_t percent[PERCENTILES] = {5, 50, 95};
 
-/* Counters of one region. */
-struct tally {
+/* Counters and sums of one region. */
+struct counters {
     uint32_t high[BYTE];             /* pixels by high byte of the disparity */
     uint32_t low[PERCENTILES][BYTE]; /* of those with the percentile's high byte, pixels by low byte */
     uint32_t rank[PERCENTILES];      /* of the percentile among those */
@@ -30,9 +30,9 @@ struct tally {
 
 struct plx_regions_scratch {
     int width, height;
-    struct tally *tally; /* [PLX_MAX_OBSTACLES] */
-    uint32_t *column;    /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
-    uint32_t *row;       /* [PLX_MAX_OBSTACLES][height] */
+    struct counters *counters; /* [PLX_MAX_OBSTACLES] */
+    uint32_t *column;          /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
+    uint32_t *row;             /* [PLX_MAX_OBSTACLES][height] */
 };
 
 int plx_regions_scratch_create(int width, int height, struct plx_regions_scratch **ret_scratch)
@@ -42,10 +42,10 @@ int plx_regions_scratch_create(int width, int height, struct plx_regions_scratch
         return PLX_ERR_NOMEM;
     s->width = width;
     s->height = height;
-    s->tally = malloc(PLX_MAX_OBSTACLES * sizeof *s->tally);
+    s->counters = malloc(PLX_MAX_OBSTACLES * sizeof *s->counters);
     s->column = malloc(PLX_MAX_OBSTACLES * (size_t)width * sizeof *s->column);
     s->row = malloc(PLX_MAX_OBSTACLES * (size_t)height * sizeof *s->row);
-    if (!s->tally || !s->column || !s->row) {
+    if (!s->counters || !s->column || !s->row) {
         plx_regions_scratch_destroy(s);
         return PLX_ERR_NOMEM;
     }
@@ -57,7 +57,7 @@ void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch)
 {
     if (!scratch)
         return;
-    free(scratch->tally);
+    free(scratch->counters);
     free(scratch->column);
     free(scratch->row);
     free(scratch);
@@ -68,7 +68,14 @@ struct job {
     const struct plx_region_input *input;
     struct plx_region *region;
     struct plx_regions_scratch *scratch;
-    uint32_t count; /* published regions */
+    uint32_t count; /* regions with a record */
+};
+
+/* Pixels of one region: columns x0 .. x1 - 1 of row y. */
+struct run {
+    uint32_t region;
+    int x0, x1, y;
+    const uint16_t *disparity; /* of the row */
 };
 
 /* End of the run of columns that begins at X with the same label. */
@@ -86,38 +93,58 @@ static void publish_row(const uint32_t *label, int width, uint16_t *published)
         published[x] = (uint16_t)(label[x] <= PLX_MAX_OBSTACLES ? label[x] : 0xFFFF);
 }
 
-static void add_run(struct plx_region *region, int x0, int x1, int y, int width)
+static void add_box(struct plx_region *region, struct run run, int width)
 {
-    const uint32_t n = (uint32_t)(x1 - x0);
+    const uint32_t n = (uint32_t)(run.x1 - run.x0);
     if (region->area == 0) {
-        region->first = (uint32_t)y * (uint32_t)width + (uint32_t)x0;
-        region->x0 = x0;
-        region->x1 = x1 - 1;
-        region->y0 = y;
+        region->first = (uint32_t)run.y * (uint32_t)width + (uint32_t)run.x0;
+        region->x0 = run.x0;
+        region->y0 = run.y;
     }
     region->area += n;
-    region->x0 = x0 < region->x0 ? x0 : region->x0;
-    region->x1 = x1 - 1 > region->x1 ? x1 - 1 : region->x1;
-    region->y1 = y;
-    region->sum_x += (uint64_t)(x0 + x1 - 1) * n / 2;
-    region->sum_y += (uint64_t)y * n;
+    region->x0 = run.x0 < region->x0 ? run.x0 : region->x0;
+    region->x1 = run.x1 - 1 > region->x1 ? run.x1 - 1 : region->x1;
+    region->y1 = run.y;
+    region->sum_x += (uint64_t)(run.x0 + run.x1 - 1) * n / 2;
+    region->sum_y += (uint64_t)run.y * n;
 }
 
-static void count_high_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
+static void count_high_bytes(struct job *job, struct run run)
 {
-    uint32_t *high = job->scratch->tally[i].high;
-    add_run(&job->region[i], x0, x1, y, job->input->labels->width);
-    for (int x = x0; x < x1; x++)
-        high[disparity[x] >> 8]++;
+    uint32_t *high = job->scratch->counters[run.region].high;
+    add_box(&job->region[run.region], run, job->input->labels->width);
+    for (int x = run.x0; x < run.x1; x++)
+        high[run.disparity[x] >> 8]++;
 }
 
-static void count_low_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
+static void count_low_bytes(struct job *job, struct run run)
 {
-    (void)y;
-    struct tally *tally = &job->scratch->tally[i];
-    for (int x = x0; x < x1; x++)
+    struct counters *counters = &job->scratch->counters[run.region];
+    for (int x = run.x0; x < run.x1; x++)
         for (int k = 0; k < PERCENTILES; k++)
-            tally->low[k][disparity[x] & 255] += (uint32_t)(disparity[x] >> 8) == tally->value[k];
+            counters->low[k][run.disparity[x] & 255] += (uint32_t)(run.disparity[x] >> 8) == counters->value[k];
+}
+
+static bool in_interior(const struct plx_region *region, uint16_t disparity)
+{
+    return abs((int)disparity - (int)region->median) <= PLX_INTERIOR_DEPTH;
+}
+
+static void count_interior(struct job *job, struct run run)
+{
+    const struct plx_regions_scratch *s = job->scratch;
+    struct plx_region *region = &job->region[run.region];
+    uint32_t *column = s->column + (size_t)run.region * (size_t)s->width;
+    s->row[(size_t)run.region * (size_t)s->height + (size_t)run.y] += (uint32_t)(run.x1 - run.x0);
+    for (int x = run.x0; x < run.x1; x++) {
+        column[x]++;
+        if (in_interior(region, run.disparity[x])) {
+            region->interior_area++;
+            region->interior_sum_d += run.disparity[x];
+            region->interior_sum_x += (uint64_t)x;
+            region->interior_sum_y += (uint64_t)run.y;
+        }
+    }
 }
 
 static void add_sums(struct plx_refine_sums *sums, const struct plx_refine_sums *more)
@@ -127,58 +154,35 @@ static void add_sums(struct plx_refine_sums *sums, const struct plx_refine_sums 
     sums->ggd += more->ggd;
 }
 
-static bool in_interior(const struct plx_region *region, uint16_t disparity)
+static void refine_run(struct job *job, struct run run)
 {
-    return abs((int)disparity - (int)region->median) <= PLX_INTERIOR_DEPTH;
-}
-
-static void count_inner_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
-{
-    struct plx_region *region = &job->region[i];
-    uint32_t *column = job->scratch->column + (size_t)i * (size_t)job->scratch->width;
-    job->scratch->row[(size_t)i * (size_t)job->scratch->height + (size_t)y] += (uint32_t)(x1 - x0);
-    for (int x = x0; x < x1; x++) {
-        column[x]++;
-        if (in_interior(region, disparity[x])) {
-            region->interior_area++;
-            region->interior_sum_d += disparity[x];
-            region->interior_sum_x += (uint64_t)x;
-            region->interior_sum_y += (uint64_t)y;
-        }
-    }
-}
-
-static void refine_run(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y)
-{
-    const struct plx_region *region = &job->region[i];
-    struct tally *tally = &job->scratch->tally[i];
-    const uint8_t *left = plx_row(job->input->left, y), *right = plx_row(job->input->right, y);
+    const struct plx_region *region = &job->region[run.region];
+    struct counters *counters = &job->scratch->counters[run.region];
+    const uint8_t *left = plx_row(job->input->left, run.y), *right = plx_row(job->input->right, run.y);
     const int width = job->input->labels->width;
-    for (int x = x0 + PLX_REFINE_MARGIN; x < x1 - PLX_REFINE_MARGIN; x++) {
+    for (int x = run.x0 + PLX_REFINE_MARGIN; x < run.x1 - PLX_REFINE_MARGIN; x++) {
         struct plx_refine_sums sums = {0, 0, 0};
-        plx_refine_add(&sums, left, right, width, x, disparity[x], tally->shift, job->input->min_disparity);
-        if (in_interior(region, disparity[x]))
-            add_sums(&tally->interior, &sums);
+        plx_refine_add(&sums, left, right, width, x, run.disparity[x], counters->shift, job->input->min_disparity);
+        if (in_interior(region, run.disparity[x]))
+            add_sums(&counters->interior, &sums);
         if (x < region->inner_x0 + PLX_REFINE_STRIP)
-            add_sums(&tally->left, &sums);
+            add_sums(&counters->left, &sums);
         if (x > region->inner_x1 - PLX_REFINE_STRIP)
-            add_sums(&tally->right, &sums);
+            add_sums(&counters->right, &sums);
     }
 }
 
-/* Calls VISIT for each run of each published region, in raster order. */
-static void for_each_run(struct job *job,
-                         void (*visit)(struct job *job, uint32_t i, const uint16_t *disparity, int x0, int x1, int y))
+/* Calls VISIT for each run of the regions with a record, in raster order. */
+static void for_each_run(struct job *job, void (*visit)(struct job *job, struct run run))
 {
     const int width = job->input->labels->width;
     for (int y = 0; y < job->input->labels->height; y++) {
         const uint32_t *label = plx_row(job->input->labels, y);
         const uint16_t *disparity = plx_row(job->input->disparity, y);
-        for (int x = 0; x < width;) {
-            const int end = run_end(label, x, width);
+        for (int x = 0, end; x < width; x = end) {
+            end = run_end(label, x, width);
             if (label[x] - 1 < job->count)
-                visit(job, label[x] - 1, disparity, x, end, y);
-            x = end;
+                visit(job, (struct run){label[x] - 1, x, end, y, disparity});
         }
     }
 }
@@ -195,11 +199,11 @@ static uint32_t select_rank(const uint32_t counter[BYTE], uint32_t *rank)
 static void select_high(struct job *job)
 {
     for (uint32_t i = 0; i < job->count; i++) {
-        struct tally *tally = &job->scratch->tally[i];
+        struct counters *counters = &job->scratch->counters[i];
         const uint32_t area = job->region[i].area;
         for (int k = 0; k < PERCENTILES; k++) {
-            tally->rank[k] = (uint32_t)((uint64_t)(area > 0 ? area - 1 : 0) * percent[k] / 100);
-            tally->value[k] = select_rank(tally->high, &tally->rank[k]);
+            counters->rank[k] = (uint32_t)((uint64_t)(area > 0 ? area - 1 : 0) * percent[k] / 100);
+            counters->value[k] = select_rank(counters->high, &counters->rank[k]);
         }
     }
 }
@@ -207,12 +211,12 @@ static void select_high(struct job *job)
 static void select_low(struct job *job)
 {
     for (uint32_t i = 0; i < job->count; i++) {
-        struct tally *tally = &job->scratch->tally[i];
+        struct counters *counters = &job->scratch->counters[i];
         for (int k = 0; k < PERCENTILES; k++)
-            tally->value[k] = tally->value[k] << 8 | select_rank(tally->low[k], &tally->rank[k]);
-        job->region[i].p05 = tally->value[0];
-        job->region[i].median = tally->value[1];
-        job->region[i].p95 = tally->value[2];
+            counters->value[k] = counters->value[k] << 8 | select_rank(counters->low[k], &counters->rank[k]);
+        job->region[i].p05 = counters->value[0];
+        job->region[i].median = counters->value[1];
+        job->region[i].p95 = counters->value[2];
     }
 }
 
@@ -240,15 +244,6 @@ static void find_inner_boxes(struct job *job)
     }
 }
 
-static void take_step(struct job *job)
-{
-    for (uint32_t i = 0; i < job->count; i++) {
-        struct tally *tally = &job->scratch->tally[i];
-        tally->shift = plx_refine_step(&tally->interior);
-        tally->interior = tally->left = tally->right = (struct plx_refine_sums){0, 0, 0};
-    }
-}
-
 static struct plx_refined refined(const struct plx_refine_sums *sums)
 {
     return (struct plx_refined){sums->gg, sums->ggd - 2 * sums->ge};
@@ -257,21 +252,18 @@ static struct plx_refined refined(const struct plx_refine_sums *sums)
 static void refine(struct job *job)
 {
     for_each_run(job, refine_run);
-    take_step(job);
+    for (uint32_t i = 0; i < job->count; i++) {
+        struct counters *counters = &job->scratch->counters[i];
+        counters->shift = plx_refine_step(&counters->interior);
+        counters->interior = counters->left = counters->right = (struct plx_refine_sums){0, 0, 0};
+    }
     for_each_run(job, refine_run);
     for (uint32_t i = 0; i < job->count; i++) {
-        const struct tally *tally = &job->scratch->tally[i];
-        job->region[i].interior = refined(&tally->interior);
-        job->region[i].left = refined(&tally->left);
-        job->region[i].right = refined(&tally->right);
+        const struct counters *counters = &job->scratch->counters[i];
+        job->region[i].interior = refined(&counters->interior);
+        job->region[i].left = refined(&counters->left);
+        job->region[i].right = refined(&counters->right);
     }
-}
-
-static bool input_ok(const struct plx_region_input *in, const struct plx_image *published)
-{
-    return plx_image_ok(in->labels, PLX_U32) && plx_image_ok(in->disparity, PLX_U16) && plx_image_ok(in->left, PLX_U8) &&
-           plx_image_ok(in->right, PLX_U8) && plx_image_ok(published, PLX_U16) && plx_same_size(in->labels, in->disparity) &&
-           plx_same_size(in->labels, in->left) && plx_same_size(in->labels, in->right) && plx_same_size(in->labels, published);
 }
 
 int plx_cpu_regions(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
@@ -280,13 +272,13 @@ int plx_cpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
     const struct plx_cpu *cpu = plx_cpu(self);
     struct plx_regions_scratch *s = cpu->regions;
 
-    if (!input_ok(input, ret_published))
+    if (!plx_region_input_ok(input, ret_published))
         return PLX_ERR_ARG;
     if (!plx_cpu_holds(cpu, input->labels))
         return PLX_ERR_RANGE;
 
     struct job job = {input, ret_regions, s, *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES};
-    memset(s->tally, 0, job.count * sizeof *s->tally);
+    memset(s->counters, 0, job.count * sizeof *s->counters);
     memset(s->column, 0, job.count * (size_t)s->width * sizeof *s->column);
     memset(s->row, 0, job.count * (size_t)s->height * sizeof *s->row);
     memset(ret_regions, 0, PLX_MAX_OBSTACLES * sizeof *ret_regions);
@@ -295,11 +287,11 @@ int plx_cpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
 
     for (int y = 0; y < input->labels->height; y++)
         publish_row(plx_row(input->labels, y), input->labels->width, plx_row(ret_published, y));
-    for_each_run(&job, count_high_run);
+    for_each_run(&job, count_high_bytes);
     select_high(&job);
-    for_each_run(&job, count_low_run);
+    for_each_run(&job, count_low_bytes);
     select_low(&job);
-    for_each_run(&job, count_inner_run);
+    for_each_run(&job, count_interior);
     find_inner_boxes(&job);
     refine(&job);
     return 0;

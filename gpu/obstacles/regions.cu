@@ -83,19 +83,12 @@ void plx_gpu_regions_destroy(struct plx_gpu *gpu)
     gpu->regions = NULL;
 }
 
-static bool input_ok(const struct plx_region_input *in, const struct plx_image *published)
-{
-    return plx_image_ok(in->labels, PLX_U32) && plx_image_ok(in->disparity, PLX_U16) && plx_image_ok(in->left, PLX_U8) &&
-           plx_image_ok(in->right, PLX_U8) && plx_image_ok(published, PLX_U16) && plx_same_size(in->labels, in->disparity) &&
-           plx_same_size(in->labels, in->left) && plx_same_size(in->labels, in->right) && plx_same_size(in->labels, published);
-}
-
 int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
                     struct plx_region *ret_regions, const struct plx_image *ret_published)
 {
     struct plx_gpu *gpu = plx_gpu(self);
 
-    if (!input_ok(input, ret_published))
+    if (!plx_region_input_ok(input, ret_published))
         return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, input->labels))
         return PLX_ERR_RANGE;

@@ -9,6 +9,7 @@
 #include "core/calibration.h"
 #include "core/exposure.h"
 #include "core/pipeline/pipeline.h"
+#include "gpu/gpu.h"
 
 enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
 enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };

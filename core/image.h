@@ -63,7 +63,6 @@ struct plx_raw {
     enum plx_bayer bayer;
     bool msb_aligned;     /* 10- and 12-bit samples lie in the high bits of their word (Jetson) */
     int eye_x, eye_width; /* this eye's columns; 0 and width where the buffer holds one eye */
-    const void *uploaded; /* these columns once more, with the same pitch, where the backend is faster; else NULL */
 };
 
 #endif

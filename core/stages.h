@@ -5,8 +5,8 @@
  * single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
  *
  * Rules for all stages: SELF is the backend. Images are views (core/image.h); pitch may exceed the width; source and
- * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc or is registered with the
- * backend, because a GPU writes it. A backend may work asynchronously: outputs may be read after ops->finish only.
+ * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc, alloc_local or adopt,
+ * because a GPU writes it. A backend may work asynchronously: outputs may be read after run_frame or finish only.
  * Return 0 or a negative plx_error, ARG if sizes or types do not fit, RANGE if larger than the limits given at creation.
  * Nothing is allocated after creation. One thread at a time per backend. W, H: size of the rectified image; D: disparities.
  */
@@ -33,16 +33,6 @@ struct plx_limits {
     int disparities;   /* largest D */
     int threads;       /* CPU threads; 0 = as many as the process may use */
 };
-
-/* Memory that both processors reach, on a GPU. */
-enum plx_gpu_memory {
-    PLX_GPU_MEMORY_AUTO,    /* by the device's attributes, see gpu/runtime/memory_policy.c */
-    PLX_GPU_MEMORY_MAPPED,  /* pinned and mapped; stages write frames in place */
-    PLX_GPU_MEMORY_MANAGED, /* managed, moved by the driver; stages write frames in place */
-    PLX_GPU_MEMORY_COPIED   /* pinned; stages work in the GPU's own, frames are copied out */
-};
-
-#define PLX_LANES 3
 
 /* A separable filter: odd sizes 1..31, Q16 weights, each axis summing to 65,536. Edge clamped. */
 struct plx_filter {
@@ -74,42 +64,47 @@ struct plx_temporal {
     int weight;   /* of the new value, 1..256 */
 };
 
+/* Something that a frame's stages leave in local memory and that run_frame copies to shared memory. */
+struct plx_output {
+    enum plx_stage stage; /* that completes it */
+    const void *from;
+    void *to;
+    size_t bytes;
+};
+
+/* The stage calls of one frame. */
+struct plx_frame_run {
+    int (*body)(void *context);     /* makes all calls, in order; returns 0 or a negative plx_error */
+    int (*changing)(void *context); /* makes only the calls of convert and match_template, in the same order */
+    void *context;
+    const void *key; /* frames with one key make the same calls, but for the arguments of the changing ones */
+    const struct plx_output *output;
+    int outputs;
+};
+
 struct plx_stages_ops {
     const char *name;                         /* "cpu", "gpu" */
     void (*destroy)(struct plx_stages *self); /* NULL is fine */
 
-    /* Memory that both the CPU and the backend reach, zeroed, aligned to 256 bytes. Not on the per-frame path. */
+    /* Shared memory: what both the CPU and the backend reach, zeroed, aligned to 256 bytes. Not on the per-frame path. */
     int (*alloc)(struct plx_stages *self, size_t bytes, void **ret_data);
-    /* The same for what only stages reach: images on their way from one to the next. The CPU may not look. */
-    int (*alloc_local)(struct plx_stages *self, size_t bytes, void **ret_data);
+    /* Local memory: what only stages reach, such as images between stages. It begins with CONTENT, BYTES of the CPU's memory;
+     * NULL: zeros. */
+    int (*alloc_local)(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
     void (*free)(struct plx_stages *self, void *data);
-    /* The same for memory that somebody else allocated, until disown. Both NULL where the backend cannot. */
+    /* Makes memory that somebody else allocated shared memory, until disown. UNSUPPORTED where the backend cannot. */
     int (*adopt)(struct plx_stages *self, void *data, size_t bytes);
     void (*disown)(struct plx_stages *self, void *data);
-    /* Copies BYTES between memory of either kind, or any of the CPU's. NULL where shared memory is as near to the backend as
-     * local memory is, so that stages read and write it in place. */
-    int (*copy)(struct plx_stages *self, void *dst, const void *src, size_t bytes);
 
-    int (*begin)(struct plx_stages *self);  /* before the first stage of a frame */
-    int (*finish)(struct plx_stages *self); /* after the last: outputs are there, errors are reported */
-    /* For calls that are the same in every frame, down to the pointers, which KEY stands for; but the arguments of convert and
-     * match_template may be others each time. replay: 1 = the frame's calls were recorded before: call those two again, as
-     * often and in the same order, no others, then queue; 0 = call all of them, then queue. Recordings are valid until forget.
-     * All three NULL where nothing is gained. */
-    int (*replay)(struct plx_stages *self, const void *key);
-    int (*queue)(struct plx_stages *self);
-    void (*forget)(struct plx_stages *self);
-    /* Between queue and finish. Busy: whether the frame is still computed; never waits. Upload: brings the pair that may come
-     * next to where convert reads it faster, beside the frame that is computed, and sets ->uploaded of both, which is valid
-     * until the next frame is finished; NULL for pictures larger than there is room for, or that convert will refuse. Finish
-     * waits for it too. Both NULL where convert reads pairs in place. */
-    bool (*busy)(struct plx_stages *self);
-    int (*upload)(struct plx_stages *self, struct plx_raw *left, struct plx_raw *right);
-    /* Calls from now on go to LANE, 0..PLX_LANES - 1: behind all calls so far on the lane that is left, beside later ones on
-     * others. Back to lane 0 nothing is waited for; queue and finish wait for all. Only median, check, fill, confidence,
-     * match_template and copy may leave lane 0: the others share scratch memory. NULL where calls are complete when they
-     * return. */
-    int (*lane)(struct plx_stages *self, int lane);
+    /* After stage calls that are no part of run_frame: outputs are there, errors are reported. */
+    int (*finish)(struct plx_stages *self);
+
+    /* Optional: NULL where each stage is complete when it returns. Run_frame computes one frame: RUN->body makes its stage
+     * calls, which the backend may overlap, or record once for each key and replay. Returns when all outputs are there.
+     * Begin_stage, called by the body: the calls that follow belong to STAGE. */
+    int (*run_frame)(struct plx_stages *self, const struct plx_frame_run *run);
+    int (*begin_stage)(struct plx_stages *self, enum plx_stage stage);
+    bool copies_outputs; /* local memory is faster than shared memory: the body writes planes there, as outputs of the run */
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
     int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);

@@ -9,11 +9,19 @@ extern "C" {
 
 #include "core/stages.h"
 
+/* Memory that both processors reach. */
+enum plx_gpu_memory {
+    PLX_GPU_MEMORY_AUTO,    /* by the device's attributes, see gpu/runtime/memory_policy.c */
+    PLX_GPU_MEMORY_MAPPED,  /* pinned and mapped; stages write frames in place */
+    PLX_GPU_MEMORY_MANAGED, /* managed, moved by the driver; stages write frames in place */
+    PLX_GPU_MEMORY_COPIED   /* pinned; stages work in the GPU's own, frames are copied out */
+};
+
 /*
- * Creates the backend on the current CUDA device, with its streams and all of its scratch memory. Stages run one after the
- * other on a stream of its own and are complete after ops->finish; a CUDA call that fails gives LOST or NOMEM there or earlier,
- * and stages->why names it. Errors: UNSUPPORTED (built without CUDA, no driver, no device, a device of another architecture),
- * NOMEM, RANGE; MESSAGE says which. Destroy with (*ret)->ops->destroy.
+ * Creates the backend on the current CUDA device, with its streams and all of its scratch memory. A CUDA call that fails
+ * gives LOST or NOMEM at once or at the end of the frame, and stages->message names it. Errors: UNSUPPORTED (built without
+ * CUDA, no driver, no device, a device of another architecture), NOMEM, RANGE; MESSAGE says which. Destroy with
+ * (*ret)->ops->destroy.
  */
 int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message);
 

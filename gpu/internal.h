@@ -15,7 +15,10 @@
 extern "C" {
 #endif
 
-#include "core/stages.h"
+#include "gpu/gpu.h"
+
+/* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs on their way to shared memory. */
+enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STREAMS };
 
 #define PLX_GPU_LEVELS 256 /* of brightness */
 
@@ -31,28 +34,20 @@ struct plx_gpu {
     struct plx_stages_ops ops; /* this device's; base.ops points here */
     struct plx_limits limits;
     bool adopts;         /* kernels reach memory that somebody else allocated by its own address */
-    cudaStream_t stream; /* of the lane that calls go to; stages do not ask which */
-    struct plx_gpu_lanes {
-        cudaStream_t stream[PLX_LANES];
-        cudaEvent_t passed[PLX_LANES]; /* all calls so far of a lane that is left */
-        bool used[PLX_LANES];
-        int current;
-    } lanes;
+    cudaStream_t stream; /* that stages launch on; they do not ask which */
+    struct plx_gpu_streams {
+        cudaStream_t stream[PLX_STREAMS];
+        cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
+        bool used[PLX_STREAMS];          /* since the last join */
+    } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
     struct plx_gpu_components *components; /* of speckle and label */
     struct plx_gpu_ground *ground;         /* of stage ground */
     struct plx_gpu_regions *regions;       /* of stage regions */
-    struct plx_gpu_recordings *recordings; /* frames as CUDA graphs */
-    struct plx_gpu_uploads {
-        cudaStream_t stream;
-        size_t bytes;            /* of one eye's memory */
-        void *data[2][PLX_EYES]; /* one set may be read by the frame that is computed ... */
-        int free;                /* ... this one not */
-        bool busy;               /* since the last finish */
-    } uploads;                   /* pairs on their way here; nothing where they are read in place */
-    char device[300];            /* see plx_gpu_device */
-    bool integrated;             /* within the processor, whose memory is its own */
+    struct plx_gpu_frames *frames;         /* frames as CUDA graphs */
+    char device[300];                      /* see plx_gpu_device */
+    bool integrated;                       /* within the processor, whose memory is its own */
     int multiprocessors;
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
@@ -73,7 +68,7 @@ static inline bool plx_gpu_holds(const struct plx_gpu *gpu, const struct plx_ima
     return image->width <= gpu->limits.width && image->height <= gpu->limits.height;
 }
 
-/* The plx_error for what a CUDA call returned; a failure is described in base.why by the call's text. */
+/* The plx_error for what a CUDA call returned; a failure is described in base.message by the call's text. */
 int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
 #define PLX_CUDA(gpu, call) plx_gpu_check(gpu, call, #call)
 
@@ -85,40 +80,44 @@ bool plx_gpu_has_machine_code(bool *ret_follows);
 
 /* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);
-int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, void **ret_data);
+int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
 void plx_gpu_free(struct plx_stages *self, void *data);
 int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes);
 void plx_gpu_disown(struct plx_stages *self, void *data);
-int plx_gpu_copy(struct plx_stages *self, void *dst, const void *src, size_t bytes);
 
 /* memory_policy.c: what WANTED comes to on DEVICE; UNSUPPORTED with the reason. */
 int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDeviceProp *device, enum plx_gpu_memory *ret_memory,
                           struct plx_error_message *message);
 
-/* lanes.c. Join: lane 0 waits for the others, and calls go there again. Destroy accepts what a create that failed has left. */
-int plx_gpu_lanes_create(struct plx_gpu *gpu);
-void plx_gpu_lanes_destroy(struct plx_gpu *gpu);
-int plx_gpu_lane(struct plx_stages *self, int lane);
-int plx_gpu_lanes_join(struct plx_gpu *gpu);
-void plx_gpu_lanes_reset(struct plx_gpu *gpu); /* without waiting */
+/* streams.c. Wait: calls from now on of stream LATER follow all calls so far of EARLIER. Join: the main stream waits for the
+ * others. Destroy accepts what a create that failed has left. */
+int plx_gpu_streams_create(struct plx_gpu *gpu);
+void plx_gpu_streams_destroy(struct plx_gpu *gpu);
+int plx_gpu_stream_wait(struct plx_gpu *gpu, enum plx_gpu_stream later, enum plx_gpu_stream earlier);
+int plx_gpu_streams_join(struct plx_gpu *gpu);
 
-/* upload.c. Join: waits until what was uploaded is there. Destroy accepts what a create that failed has left. */
-int plx_gpu_uploads_create(struct plx_gpu *gpu);
-void plx_gpu_uploads_destroy(struct plx_gpu *gpu);
-int plx_gpu_upload(struct plx_stages *self, struct plx_raw *left, struct plx_raw *right);
-int plx_gpu_uploads_join(struct plx_gpu *gpu);
-
-/* recording.c. Abandon: if a frame failed while it was recorded, forgets it. Launch_changing: starts a kernel whose arguments
- * may be others in each frame; in one that is replayed tells them to its recording. Destroy accepts what a create that failed
- * has left. */
-int plx_gpu_recordings_create(struct plx_gpu *gpu);
-void plx_gpu_recordings_destroy(struct plx_gpu *gpu);
-int plx_gpu_replay(struct plx_stages *self, const void *key);
-int plx_gpu_queue(struct plx_stages *self);
-void plx_gpu_forget(struct plx_stages *self);
-bool plx_gpu_replays(const struct plx_gpu *gpu);
+/* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
+ * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. The stages here choose the
+ * stream of a frame, then call those of the same name below. Destroy accepts what a create that failed has left. */
+int plx_gpu_frames_create(struct plx_gpu *gpu);
+void plx_gpu_frames_destroy(struct plx_gpu *gpu);
+void plx_gpu_frames_forget(struct plx_gpu *gpu);
+int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
+int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
 int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
-void plx_gpu_recording_abandon(struct plx_gpu *gpu);
+int plx_gpu_frame_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
+                         const struct plx_image *dst);
+int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                        const struct plx_image *left_grey, const struct plx_match *match,
+                        const struct plx_image *ret_disparity);
+int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                       const struct plx_image *ret_filled);
+int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+                             const struct plx_match *match, const struct plx_image *ret_confidence);
+int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
+                                 struct plx_template_match *ret_best);
+int plx_gpu_frame_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
+                          const struct plx_image *dst);
 
 /* census.cu */
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,

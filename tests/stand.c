@@ -159,28 +159,6 @@ void stand_close(struct stand *stand)
     stages->ops->destroy(stages);
 }
 
-static int upload_next(struct stand *stand, int number)
-{
-    const struct plx_stages_ops *ops = stand->stages->ops;
-
-    memcpy(stand->next, stand->raw[(number + 1) % STAND_PAIRS], sizeof stand->next);
-    return ops->upload ? ops->upload(stand->stages, &stand->next[PLX_LEFT], &stand->next[PLX_RIGHT]) : 0;
-}
-
-int stand_run_on(struct stand *stand, int number)
-{
-    struct plx_raw raw[PLX_EYES];
-
-    memcpy(raw, stand->next[PLX_LEFT].data ? stand->next : stand->raw[number % STAND_PAIRS], sizeof raw);
-    int result = plx_pipeline_begin(stand->pipeline, raw, number * PERIOD_NS, stand->frame);
-    if (result < 0)
-        return result;
-    const int uploaded = upload_next(stand, number);
-    result = plx_pipeline_end(stand->pipeline);
-    memset(stand->frame->stage_us, 0, sizeof stand->frame->stage_us);
-    return result < 0 ? result : uploaded;
-}
-
 int stand_run(struct stand *stand, int number)
 {
     const int result =

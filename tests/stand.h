@@ -21,7 +21,6 @@ struct stand {
     struct plx_frame *frame;
     uint32_t bytes; /* of the frame */
     struct plx_raw raw[STAND_PAIRS][PLX_EYES];
-    struct plx_raw next[PLX_EYES]; /* stand_run_on's, uploaded; data NULL if there are none */
 };
 
 /* The limits that a backend for KIND needs. */
@@ -40,9 +39,5 @@ void stand_close(struct stand *stand);
 /* Pair NUMBER through the pipeline into stand->frame, whose stage times are then cleared. Returns what the pipeline returned.
  */
 int stand_run(struct stand *stand, int number);
-
-/* The same for NUMBER after NUMBER, as the engine does it where pairs come faster than frames are made: while pair NUMBER is
- * computed, the next one is uploaded, if the backend does that. */
-int stand_run_on(struct stand *stand, int number);
 
 #endif

@@ -7,40 +7,28 @@
 #include <parallax/error.h>
 
 #include "app/budget.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "core/clock.h"
 
-#define PATIENCE_NS (100 * PLX_NS_PER_MS) /* wait so long for a picture, then say so and look whether to stop */
+#define WAIT_NS (100 * PLX_NS_PER_MS) /* for a picture, before the engine looks after other things */
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
 
-/* Pairs are [PLX_EYES] here. */
-static bool has_come(const struct plx_capture *pair)
+static bool has_pair(const struct plx_capture_queue *intake)
 {
-    return pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
-}
-
-static void release(struct plx_capture_queue *intake, struct plx_capture *pair)
-{
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        if (pair[eye].buffer)
-            intake->source->ops->release(intake->source, &pair[eye]);
-        pair[eye] = (struct plx_capture){0};
-    }
+    return intake->pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
 }
 
 void plx_capture_queue_release(struct plx_capture_queue *intake)
 {
-    release(intake, intake->pair);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        if (intake->pair[eye].buffer)
+            intake->source->ops->release(intake->source, &intake->pair[eye]);
+        intake->pair[eye] = (struct plx_capture){0};
+    }
 }
 
-void plx_capture_queue_close(struct plx_capture_queue *intake)
-{
-    release(intake, intake->pair);
-    release(intake, intake->next);
-}
-
-/* What the source is, which it may know only now: a camera that was missing has come. */
-static void take_terms(struct plx_capture_queue *intake)
+/* The rate of the source, which may change: a camera that was missing has come. */
+static void update_rate(struct plx_capture_queue *intake)
 {
     struct plx_source *source = intake->source;
 
@@ -59,7 +47,7 @@ void plx_capture_queue_init(struct plx_capture_queue *intake, struct plx_source 
 {
     *intake = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
     plx_pairing_init(&intake->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
-    take_terms(intake);
+    update_rate(intake);
 }
 
 void plx_capture_queue_start(struct plx_capture_queue *intake)
@@ -67,8 +55,8 @@ void plx_capture_queue_start(struct plx_capture_queue *intake)
     intake->seen_ns[PLX_LEFT] = intake->seen_ns[PLX_RIGHT] = plx_now_ns();
 }
 
-/* What the source has to say without a picture. */
-static void take_news(struct plx_capture_queue *intake, uint32_t health)
+/* Takes the health flags that the source reports without a picture. */
+static void update_lost_cameras(struct plx_capture_queue *intake, uint32_t health)
 {
     const uint32_t lost = health & CAMERAS_LOST;
 
@@ -78,22 +66,22 @@ static void take_news(struct plx_capture_queue *intake, uint32_t health)
     intake->health |= health & ~CAMERAS_LOST;
 }
 
-/* The newest pair takes the place of one that nobody took. */
-static void keep(struct plx_capture_queue *intake, const struct plx_capture *pair)
+/* A newer pair replaces one that the engine has not taken. */
+static void keep_newest(struct plx_capture_queue *intake, const struct plx_capture *pair)
 {
-    if (has_come(intake->next)) {
+    if (has_pair(intake)) {
         intake->skipped++;
         intake->health |= PLX_HEALTH_OVERLOAD;
-        release(intake, intake->next);
+        plx_capture_queue_release(intake);
     }
-    memcpy(intake->next, pair, sizeof intake->next);
+    memcpy(intake->pair, pair, sizeof intake->pair);
     intake->skipped += pair[PLX_LEFT].skipped > pair[PLX_RIGHT].skipped ? pair[PLX_LEFT].skipped : pair[PLX_RIGHT].skipped;
     if (intake->away)
         plx_log(LOG_NOTICE, "both cameras are there again");
     intake->away = 0;
 }
 
-static void take_capture(struct plx_capture_queue *intake, const struct plx_capture *capture)
+static void pair_capture(struct plx_capture_queue *intake, const struct plx_capture *capture)
 {
     struct plx_source *source = intake->source;
     struct plx_pairing_result result;
@@ -102,57 +90,41 @@ static void take_capture(struct plx_capture_queue *intake, const struct plx_capt
         if (capture->raw[eye].data)
             intake->seen_ns[eye] = plx_now_ns();
     if (plx_pairing_push(&intake->pairing, capture, &result) < 0) {
-        struct plx_capture useless = *capture;
-        source->ops->release(source, &useless);
+        struct plx_capture unpaired = *capture;
+        source->ops->release(source, &unpaired);
         return;
     }
     intake->health |= result.health;
     for (int i = 0; i < result.release_count; i++)
         source->ops->release(source, &result.release[i]);
     if (result.paired)
-        keep(intake, result.pair);
-}
-
-/* Takes in what has come; while that is no pair, waits for one until DEADLINE_NS. */
-static int take_in(struct plx_capture_queue *intake, int64_t deadline_ns, const volatile sig_atomic_t *stop)
-{
-    struct plx_source *source = intake->source;
-    struct plx_capture capture;
-
-    while ((!has_come(intake->next) || source->rate_hz > 0) && !*stop) {
-        const int result = source->ops->next(source, has_come(intake->next) ? 0 : deadline_ns, &capture);
-        take_terms(intake);
-        if (result < 0) {
-            if (source->due_ns > plx_now_ns()) /* it waits by its own timetable, which is not silence */
-                plx_capture_queue_start(intake);
-            return result;
-        }
-        if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
-            take_capture(intake, &capture);
-            continue;
-        }
-        take_news(intake, capture.health);
-        if (intake->away && !has_come(intake->next))
-            break; /* to be reported at once */
-    }
-    return PLX_ERR_TIMEOUT;
+        keep_newest(intake, result.pair);
 }
 
 int plx_capture_queue_next(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop)
 {
-    const int result = take_in(intake, plx_now_ns() + PATIENCE_NS, stop);
+    struct plx_source *source = intake->source;
+    const int64_t deadline_ns = plx_now_ns() + WAIT_NS;
+    struct plx_capture capture;
+    int result = 0;
 
-    if (!has_come(intake->next))
-        return result; /* what ended the source is met again at the next call */
-    memcpy(intake->pair, intake->next, sizeof intake->pair);
-    memset(intake->next, 0, sizeof intake->next);
-    return 0;
-}
-
-struct plx_capture *plx_capture_queue_peek(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop)
-{
-    take_in(intake, 0, stop);
-    return has_come(intake->next) ? intake->next : NULL;
+    while (result == 0 && (!has_pair(intake) || source->rate_hz > 0) && !*stop) {
+        result = source->ops->next(source, has_pair(intake) ? 0 : deadline_ns, &capture);
+        update_rate(intake);
+        if (result < 0) {
+            if (source->due_ns > plx_now_ns()) /* a recording waits for its timetable, which is not silence */
+                plx_capture_queue_start(intake);
+        } else if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
+            pair_capture(intake, &capture);
+        } else {
+            update_lost_cameras(intake, capture.health);
+            if (intake->away && !has_pair(intake))
+                break; /* to be reported at once */
+        }
+    }
+    if (has_pair(intake))
+        return 0; /* if the source has ended, the next call says so */
+    return result < 0 ? result : PLX_ERR_TIMEOUT;
 }
 
 uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *intake)

@@ -14,8 +14,7 @@ struct plx_capture_queue {
     int64_t tolerance_ns;      /* of a pair, as configured; 0 = a quarter of the period */
     int64_t seen_ns[PLX_EYES]; /* when each eye gave its last picture */
     struct plx_pairing pairing;
-    struct plx_capture pair[PLX_EYES]; /* that was taken; a buffer of NULL needs no release */
-    struct plx_capture next[PLX_EYES]; /* the newest after it, if it has come */
+    struct plx_capture pair[PLX_EYES]; /* the newest; a buffer of NULL needs no release */
     uint32_t health;                   /* seen by source and pairing; who publishes it clears it */
     uint32_t away;                     /* cameras that the source has lost and looks for, as flags; until the next pair */
     uint64_t skipped;                  /* whole pairs, since the start */
@@ -27,20 +26,12 @@ void plx_capture_queue_init(struct plx_capture_queue *intake, struct plx_source 
 /* The source has been started: from now on its cameras may be silent. */
 void plx_capture_queue_start(struct plx_capture_queue *intake);
 
-/* Waits for a pair and takes it, when the one before was released; of several that have come the newest, the others are
- * skipped. A source without a rate of its own is never skipped. Ends early where *STOP is set. TIMEOUT, or why there will be no
- * more. */
+/* Waits for the next pair, after the last one was released. If several have come, takes the newest and skips the others; from
+ * a source without a rate of its own nothing is skipped. Ends early where *STOP is set. TIMEOUT, or what ended the source. */
 int plx_capture_queue_next(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop);
-
-/* Without waiting: the pair [PLX_EYES] that the next call of next will take unless a newer one comes until then; NULL if none
- * has come. It stays the intake's, until that call. */
-struct plx_capture *plx_capture_queue_peek(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop);
 
 /* Gives the pair that was taken back to the source; fine if there is none. */
 void plx_capture_queue_release(struct plx_capture_queue *intake);
-
-/* Gives back all pairs, at the end. */
-void plx_capture_queue_close(struct plx_capture_queue *intake);
 
 /* Cameras that have given no picture for longer than the health table allows, as flags. */
 uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *intake);

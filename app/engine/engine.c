@@ -14,7 +14,7 @@
 #include "app/engine/startup_log.h"
 #include "app/engine/suspend_clock.h"
 #include "app/exit.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "core/clock.h"
 
 struct engine {
@@ -114,38 +114,14 @@ static void steer_exposure(struct engine *engine, struct plx_frame *frame)
         source->ops->control(source, setting.exposure_us, setting.gain);
 }
 
-/* The pair after the one that is computed, if it comes meanwhile. Awake, for sleep would cost more than the upload. */
-static int upload_next(struct engine *engine)
-{
-    struct plx_stages *stages = engine->setup.stages;
-    struct plx_capture *next = NULL;
-
-    if (!stages->ops->upload)
-        return 0;
-    while (!next && stages->ops->busy(stages))
-        next = plx_capture_queue_peek(&engine->intake, &stop_requested);
-    return next ? stages->ops->upload(stages, &next[PLX_LEFT].raw[PLX_LEFT], &next[PLX_RIGHT].raw[PLX_RIGHT]) : 0;
-}
-
-static int run_pipeline(struct engine *engine, struct plx_frame *frame)
-{
-    const struct plx_capture *pair = engine->intake.pair;
-    const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
-
-    int result = plx_pipeline_begin(engine->setup.pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
-    if (result < 0)
-        return result;
-    const int uploaded = upload_next(engine);
-    result = plx_pipeline_end(engine->setup.pipeline);
-    return result < 0 ? result : uploaded;
-}
-
 static int process_pair(struct engine *engine)
 {
     const int64_t taken_ns = plx_now_ns();
+    const struct plx_capture *pair = engine->intake.pair;
+    const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
     struct plx_frame *frame = plx_ring_begin(engine->region);
 
-    const int result = run_pipeline(engine, frame);
+    const int result = plx_pipeline_process(engine->setup.pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
         plx_ring_abandon(engine->region);
         engine->gpu_lost = engine->on_gpu;
@@ -213,8 +189,8 @@ static int say_why(const struct engine *engine, int error)
     return report.exit_code;
 }
 
-/* Lets the backend write frames where clients read them. One that copies them there needs no leave, but is faster with it.
- * FRAME_BYTES: what the slots were made for. */
+/* Registers the frame slots with the backend, so that it writes published frames in place. Optional for a backend that copies
+ * outputs: registered memory is faster. FRAME_BYTES: the size of a slot. */
 static int share_slots(struct engine *engine, uint32_t frame_bytes)
 {
     struct plx_stages *stages = engine->setup.stages;
@@ -226,11 +202,12 @@ static int share_slots(struct engine *engine, uint32_t frame_bytes)
                         engine->setup.frame_bytes, frame_bytes);
     void *frames = plx_region_frames(engine->region, &bytes);
 
-    const int result = stages->ops->adopt ? stages->ops->adopt(stages, frames, bytes) : PLX_ERR_UNSUPPORTED;
+    const int result = stages->ops->adopt(stages, frames, bytes);
     if (result == 0)
         engine->shared_slots = frames;
-    else if (stages->ops->copy)
-        plx_log(LOG_NOTICE, "frames reach shared memory by way of the driver's own: %s", stages->message.text);
+    else if (stages->ops->copies_outputs)
+        plx_log(LOG_NOTICE, "the GPU copies frames to shared memory by way of the driver's buffers, which is slower: %s",
+                stages->message.text);
     else
         return plx_fail(&engine->setup.source->message, result, "the backend cannot write to shared memory: %s",
                         stages->message.text);
@@ -277,7 +254,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
         result = work(&engine);
     if (result < 0)
         exit_code = say_why(&engine, result);
-    plx_capture_queue_close(&engine.intake);
+    plx_capture_queue_release(&engine.intake);
     source->ops->stop(source);
     plx_sensors_stop(&engine.sensors);
     if (engine.shared_slots)

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "app/log.h"
 #include "app/realtime.h"
-#include "app/supervisor/log.h"
 #include "core/clock.h"
 
 #define PERIOD_NS PLX_NS_PER_S

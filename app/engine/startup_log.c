@@ -2,8 +2,8 @@
 #include "app/engine/startup_log.h"
 
 #include "app/engine/report.h"
+#include "app/log.h"
 #include "app/realtime.h"
-#include "app/supervisor/log.h"
 
 static void report_line(void *context, int level, const char *line)
 {

@@ -150,9 +150,7 @@ static double brightness(struct plx_source *source, struct plx_pairing *pairing,
     if (result == 0 && !next_pair(source, pairing, pair, outcome))
         return -1;
     if (result == 0) {
-        result = stages->ops->begin(stages);
-        if (result == 0)
-            result = stages->ops->convert(stages, &pair[PLX_LEFT].raw[PLX_LEFT], grey);
+        result = stages->ops->convert(stages, &pair[PLX_LEFT].raw[PLX_LEFT], grey);
         if (result == 0)
             result = stages->ops->finish(stages);
         release_pair(source, pair);

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 #include "app/version.h"
 #include "core/clock.h"

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
 /* Until the next engine is started. */

@@ -6,8 +6,8 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/log.h"
 #include "app/options.h"
-#include "app/supervisor/log.h"
 #include "app/supervisor/supervisor.h"
 
 struct command {

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "core/clock.h"
 
 #define CHECK_PERIOD_NS PLX_NS_PER_S /* of looking at the files of socket and lock */

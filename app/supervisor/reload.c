@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "app/budget.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
 static void finish(struct plx_supervisor *supervisor)

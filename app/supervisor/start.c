@@ -3,7 +3,7 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
 /* With --wait a start that waits is a start: systemd shall neither wait for more, nor give up. */

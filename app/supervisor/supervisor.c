@@ -11,8 +11,8 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/log.h"
 #include "app/realtime.h"
-#include "app/supervisor/log.h"
 #include "app/supervisor/supervisor_internal.h"
 #include "core/words.h"
 

@@ -9,7 +9,7 @@
 
 #include "app/engine/engine.h"
 #include "app/exit.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
 #define TRIAL_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening everything */

@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "app/budget.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
 bool plx_watch_progress(struct plx_supervisor *supervisor)

@@ -9,7 +9,7 @@
 #include "app/engine/engine.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
-#include "app/supervisor/log.h"
+#include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */

@@ -12,47 +12,47 @@
 #define MAX_LOOK_DOWN 0.6 /* tangent of the camera's pitch, where the horizon is looked for */
 #define MAX_LOOK_UP 0.3
 
-/* Memory that only stages reach, or this file or the tracks too. */
-enum reach { LOCAL, SHARED };
+/* Memory that the CPU reaches too, or only stages. */
+enum reach { SHARED, LOCAL };
 
-static int allocate(struct plx_pipeline *pipeline, enum reach reach, size_t bytes, void **ret_data)
+/* Local memory begins with CONTENT, or zeros if NULL. */
+static int allocate(struct plx_pipeline *pipeline, enum reach reach, size_t bytes, const void *content, void **ret_data)
 {
-    const struct plx_stages_ops *ops = pipeline->stages->ops;
+    struct plx_stages *stages = pipeline->stages;
+
     if (pipeline->buffers == PLX_PIPELINE_BUFFERS)
         return PLX_ERR_RANGE;
-    int result = (reach == SHARED ? ops->alloc : ops->alloc_local)(pipeline->stages, bytes, ret_data);
+    const int result = reach == SHARED ? stages->ops->alloc(stages, bytes, ret_data)
+                                       : stages->ops->alloc_local(stages, bytes, content, ret_data);
     if (result == 0)
         pipeline->buffer[pipeline->buffers++] = *ret_data;
     return result;
 }
 
-static int allocate_image(struct plx_pipeline *pipeline, enum reach reach, int width, int height, enum plx_type type,
-                          struct plx_image *image)
+static size_t lay_out_image(int width, int height, enum plx_type type, struct plx_image *ret_image)
 {
-    *image = (struct plx_image){.width = width, .height = height, .type = type};
-    image->pitch = ((size_t)width * (size_t)type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    return allocate(pipeline, reach, image->pitch * (size_t)height, &image->data);
+    *ret_image = (struct plx_image){.width = width, .height = height, .type = type};
+    ret_image->pitch = ((size_t)width * (size_t)type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    return ret_image->pitch * (size_t)height;
 }
 
-/* Moves what was filled here to where stages reach it best. */
-static int settle(struct plx_pipeline *pipeline, size_t bytes, void **data)
+static int allocate_image(struct plx_pipeline *pipeline, int width, int height, enum plx_type type, struct plx_image *image)
 {
-    const struct plx_stages_ops *ops = pipeline->stages->ops;
-    void *filled = *data, *settled;
+    const size_t bytes = lay_out_image(width, height, type, image);
+    return allocate(pipeline, LOCAL, bytes, NULL, &image->data);
+}
 
-    if (!ops->copy)
-        return 0;
-    int result = ops->alloc_local(pipeline->stages, bytes, &settled);
-    if (result < 0)
-        return result;
-    for (int i = 0; i < pipeline->buffers; i++)
-        if (pipeline->buffer[i] == filled)
-            pipeline->buffer[i] = settled;
-    *data = settled;
-    result = ops->copy(pipeline->stages, settled, filled, bytes);
-    if (result == 0)
-        result = ops->finish(pipeline->stages);
-    ops->free(pipeline->stages, filled);
+/* The temporal filter's memory: nothing is known before the first frame. */
+static int allocate_history(struct plx_pipeline *pipeline)
+{
+    const size_t bytes = lay_out_image(pipeline->width, pipeline->height, PLX_U16, &pipeline->history);
+    void *invalid = malloc(bytes);
+    if (!invalid)
+        return PLX_ERR_NOMEM;
+
+    memset(invalid, 0xFF, bytes);
+    const int result = allocate(pipeline, LOCAL, bytes, invalid, &pipeline->history.data);
+    free(invalid);
     return result;
 }
 
@@ -83,52 +83,45 @@ static int allocate_images(struct plx_pipeline *pipeline)
         {&pipeline->median_right, PLX_U16, match->median_right != PLX_MEDIAN_NONE},
         {&pipeline->checked, PLX_U16, speckle_on(pipeline) || temporal_on(pipeline)},
         {&pipeline->despeckled, PLX_U16, speckle_on(pipeline) && temporal_on(pipeline)},
-        {&pipeline->history, PLX_U16, temporal_on(pipeline)},
-        {&pipeline->thin, PLX_U16, dense},
-        {&pipeline->thin_checked, PLX_U16, dense},
+        {&pipeline->dense_median, PLX_U16, dense},
+        {&pipeline->dense_checked, PLX_U16, dense},
         {&pipeline->mask, PLX_U8, pipeline->params.obstacles},
         {&pipeline->opened, PLX_U8, pipeline->params.obstacles},
         {&pipeline->labels, PLX_U32, pipeline->params.obstacles},
     };
     int result = 0;
-    for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++) {
-        const enum reach reach = images[i].image == &pipeline->history ? SHARED : LOCAL;
+    for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++)
         if (images[i].needed)
-            result = allocate_image(pipeline, reach, pipeline->width, pipeline->height, images[i].type, images[i].image);
-    }
-    if (result == 0 && pipeline->history.data) {
-        const size_t bytes = pipeline->history.pitch * (size_t)pipeline->height;
-        memset(pipeline->history.data, 0xFF, bytes); /* nothing known yet */
-        result = settle(pipeline, bytes, &pipeline->history.data);
-    }
-    return result;
+            result = allocate_image(pipeline, pipeline->width, pipeline->height, images[i].type, images[i].image);
+    return result == 0 && temporal_on(pipeline) ? allocate_history(pipeline) : result;
 }
 
 int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline)
 {
     void *masked;
 
-    int result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, &masked);
+    int result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, NULL, &masked);
     if (result < 0)
         return result;
     pipeline->masked = masked;
-    return pipeline->stages->ops->copy ? allocate(pipeline, LOCAL, pipeline->bytes, &pipeline->far_planes) : 0;
+    return pipeline->stages->ops->copies_outputs ? allocate(pipeline, LOCAL, pipeline->bytes, NULL, &pipeline->device_planes)
+                                                 : 0;
 }
 
 static int allocate_results(struct plx_pipeline *pipeline)
 {
     void *regions, *ground_plane = NULL, *count, *found;
 
-    int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, &regions);
+    int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, NULL, &regions);
     if (result == 0)
-        result = allocate(pipeline, SHARED, sizeof *pipeline->ground, &ground_plane);
+        result = allocate(pipeline, SHARED, sizeof *pipeline->ground, NULL, &ground_plane);
     pipeline->found_ground = ground_plane;
-    if (result == 0 && pipeline->stages->ops->copy)
-        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, &ground_plane);
+    if (result == 0 && pipeline->stages->ops->copies_outputs)
+        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, NULL, &ground_plane);
     if (result == 0)
-        result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, &count);
+        result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, NULL, &count);
     if (result == 0)
-        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_MATCHES * sizeof *pipeline->found, &found);
+        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_MATCHES * sizeof *pipeline->found, NULL, &found);
     if (result != 0)
         return result;
     pipeline->regions = regions;
@@ -138,12 +131,29 @@ static int allocate_results(struct plx_pipeline *pipeline)
     return 0;
 }
 
+/* The rectification map, in local memory. */
+static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye,
+                    struct plx_remap *map)
+{
+    const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->entry;
+    void *entry = NULL;
+
+    map->entry = malloc(bytes);
+    if (!map->entry)
+        return PLX_ERR_NOMEM;
+    int result = plx_remap_fill(calibration, eye, map);
+    if (result == 0)
+        result = allocate(pipeline, LOCAL, bytes, map->entry, &entry);
+    free(map->entry);
+    map->entry = entry;
+    return result;
+}
+
 /* What each eye needs to get from raw to rectified. */
 static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye)
 {
     const struct plx_camera *camera = &calibration->camera[eye];
     struct plx_remap *map = &pipeline->map[eye];
-    void *entry;
 
     pipeline->identity[eye] =
         plx_calibration_is_identity(calibration, eye) && camera->width == pipeline->width && camera->height == pipeline->height;
@@ -151,17 +161,9 @@ static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_ca
         return 0;
     map->width = pipeline->width;
     map->height = pipeline->height;
-    const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->entry;
-    int result = allocate(pipeline, SHARED, bytes, &entry);
-    if (result < 0)
-        return result;
-    map->entry = entry;
-    result = plx_remap_fill(calibration, eye, map);
+    int result = fill_map(pipeline, calibration, eye, map);
     if (result == 0)
-        result = settle(pipeline, bytes, &entry);
-    map->entry = entry;
-    if (result == 0)
-        result = allocate_image(pipeline, LOCAL, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
+        result = allocate_image(pipeline, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
     return result;
 }
 
@@ -225,7 +227,6 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (!pipeline)
         return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
 
-    pipeline->way = &plx_way_rectified;
     pipeline->stages = stages;
     pipeline->params = *params;
     pipeline->width = width;
@@ -263,13 +264,40 @@ fail:
     return result;
 }
 
+int plx_pipeline_create_raw(struct plx_stages *backend, int width, int height, struct plx_pipeline **ret_pipeline,
+                            struct plx_error_message *message)
+{
+    if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
+        return plx_fail(message, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
+                        PLX_MAX_SIDE);
+    const struct plx_track_params none = {.confirm = 1};
+    struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (!pipeline)
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
+
+    pipeline->raw = true;
+    pipeline->stages = backend;
+    pipeline->params.right = true;
+    pipeline->width = width;
+    pipeline->height = height;
+    pipeline->identity[PLX_LEFT] = pipeline->identity[PLX_RIGHT] = true;
+    pipeline->bytes = plx_pipeline_layout_raw(width, height, pipeline->plane);
+    int result = plx_pipeline_allocate_frame(pipeline);
+    if (result == 0)
+        result = plx_tracks_create(&none, &pipeline->tracks);
+    if (result < 0) {
+        plx_pipeline_destroy(pipeline);
+        return plx_fail(message, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
+    }
+    *ret_pipeline = pipeline;
+    return 0;
+}
+
 void plx_pipeline_destroy(struct plx_pipeline *pipeline)
 {
     if (!pipeline)
         return;
     plx_tracks_destroy(pipeline->tracks);
-    if (pipeline->stages->ops->forget)
-        pipeline->stages->ops->forget(pipeline->stages);
     for (int i = 0; i < pipeline->buffers; i++)
         pipeline->stages->ops->free(pipeline->stages, pipeline->buffer[i]);
     free(pipeline);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pipeline_create.c makes, and pipeline_steps.c and pipeline.c use. */
+/* The state of a pipeline, which create.c makes, and of the frame that pipeline.c and steps.c compute. */
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
@@ -11,38 +11,24 @@
 
 #define PLX_PIPELINE_BUFFERS 48
 
-/* One frame on its way. */
-struct plx_pass {
+/* One frame while it is computed. */
+struct plx_frame_context {
     struct plx_pipeline *pipeline;
-    struct plx_raw raw[PLX_EYES];
-    int64_t capture_ns, queued_ns; /* of the left picture; when the backend had all of it to do */
+    const struct plx_raw *raw; /* [PLX_EYES] */
     struct plx_frame *frame;
     struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
     struct plx_image grey[PLX_EYES];         /* raw luma */
     struct plx_image rectified[PLX_EYES];
-};
-
-/* One step of a frame, whose time and heartbeat count for STAGE. */
-struct plx_step {
-    enum plx_stage stage;
-    int (*run)(struct plx_pass *pass);
-    bool anew; /* calls of the backend that are not the same in each frame, see stages.h */
-};
-
-/* All that happens to a frame. There are two: for rectified frames and for raw ones. */
-struct plx_way {
-    const struct plx_step *stage; /* what the backend does, perhaps as a recording */
-    size_t stages;
-    const struct plx_step *result; /* when the backend has all of it to do: waiting for it, and what the CPU does then */
-    size_t results;
-    uint32_t (*judge)(const struct plx_pass *pass); /* health flags, last of all */
+    enum plx_stage stage; /* that runs */
+    int64_t stage_start_ns;
+    int result; /* of the stages so far; after a failure the next ones do nothing */
 };
 
 struct plx_pipeline {
-    const struct plx_way *way;
     struct plx_stages *stages;
     struct plx_pipeline_params params;
     struct plx_calibration_info calibration;
+    bool raw;          /* frames without a calibration: pictures and histograms only */
     int width, height; /* of the frame's images */
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t bytes;
@@ -54,56 +40,52 @@ struct plx_pipeline {
     struct plx_mask_params mask_params;
     struct plx_tracks *tracks;
 
-    void *far_planes;                  /* where stages work, laid out as the frame; NULL: in the frame itself */
+    void *device_planes;               /* where stages write planes, laid out as the frame; NULL: in the frame itself */
     struct plx_image grey[PLX_EYES];   /* U8 raw size */
     struct plx_image right;            /* U8 rectified */
     struct plx_image smooth[PLX_EYES]; /* U8 prefiltered */
     struct plx_features features[PLX_EYES];
     struct plx_winners winners;
-    struct plx_image median_left, median_right; /* U16 */
-    struct plx_image checked, despeckled;       /* U16 strict, before what follows */
-    struct plx_image history;                   /* U16 temporal filter's */
-    struct plx_image thin, thin_checked;        /* U16 on the way to dense */
-    struct plx_image mask, opened;              /* U8 */
-    struct plx_image labels;                    /* U32 */
-    struct plx_region *regions;                 /* [PLX_MAX_OBSTACLES] */
-    struct plx_ground *ground;                  /* where stages reach it best */
-    struct plx_ground *found_ground;            /* the same, or its copy for the CPU */
+    struct plx_image median_left, median_right;   /* U16 */
+    struct plx_image checked, despeckled;         /* U16 strict, before what follows */
+    struct plx_image history;                     /* U16 temporal filter's */
+    struct plx_image dense_median, dense_checked; /* U16 on the way to dense */
+    struct plx_image mask, opened;                /* U8 */
+    struct plx_image labels;                      /* U32 */
+    struct plx_region *regions;                   /* [PLX_MAX_OBSTACLES] */
+    struct plx_ground *ground;                    /* where stages reach it best */
+    struct plx_ground *found_ground;              /* the same, or its copy for the CPU */
     uint32_t *region_count;
     uint32_t *masked; /* [PLX_EYES] */
 
-    struct plx_frozen_check freeze[PLX_EYES]; /* what pictures before this one looked like */
+    struct plx_frozen_check freeze[PLX_EYES];
     struct plx_brightness_check light;
     struct plx_alignment alignment;
     struct plx_template_match *found; /* [PLX_ALIGNMENT_MATCHES] */
-
-    struct plx_pass pass; /* the frame on its way, from begin to end */
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;
 };
 
-/* pipeline.c. Judge: whether the pictures can be trusted, as health flags, when the backend is done with the frame. */
-extern const struct plx_way plx_way_rectified;
-uint32_t plx_judge_pictures(const struct plx_pass *pass);
-
-/* pipeline_create.c: the memory that every frame needs, rectified or raw. Errors: those of the backend. */
+/* create.c: the memory that every frame needs, rectified or raw. Errors: those of the backend. */
 int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline);
 
-/* pipeline_steps.c: what the backend does for a frame. Return 0 or what its stage says. */
-int plx_step_convert(struct plx_pass *pass);
-int plx_step_histogram(struct plx_pass *pass);
-int plx_step_rectify(struct plx_pass *pass);
-int plx_step_publish_pictures(struct plx_pass *pass);
-int plx_step_match_rows(struct plx_pass *pass);
-int plx_step_prefilter(struct plx_pass *pass);
-int plx_step_census(struct plx_pass *pass);
-int plx_step_sgm(struct plx_pass *pass);
-int plx_step_check(struct plx_pass *pass);
-int plx_step_refine(struct plx_pass *pass);
-int plx_step_ground(struct plx_pass *pass);
-int plx_step_obstacles(struct plx_pass *pass);
-int plx_step_finish(struct plx_pass *pass); /* after it the backend is done with the frame */
+/* pipeline.c: the calls that follow belong to STAGE. Returns the frame's result so far. End: the last stage is complete. */
+int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage);
+void plx_end_stage(struct plx_frame_context *context);
+
+/* steps.c: which stages of the backend work on which images. Each step sets context->result. */
+void plx_step_convert(struct plx_frame_context *context);
+void plx_step_histogram(struct plx_frame_context *context);
+void plx_step_rectify(struct plx_frame_context *context);
+void plx_step_match_rows(struct plx_frame_context *context);
+void plx_step_prefilter(struct plx_frame_context *context);
+void plx_step_census(struct plx_frame_context *context);
+void plx_step_sgm(struct plx_frame_context *context);
+void plx_step_check(struct plx_frame_context *context);
+void plx_step_refine(struct plx_frame_context *context);
+void plx_step_ground(struct plx_frame_context *context);
+void plx_step_obstacles(struct plx_frame_context *context);
 
 /* One eye's rows of the histogram plane. */
 static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The data's whole way through the stages: raw pair in, published frame out. Used by the engine and by `parallax run`. */
+/* The stages of a frame in order: raw pair in, published frame out. Used by the engine and by `parallax run`. */
 #ifndef PLX_CORE_PIPELINE_PIPELINE_H
 #define PLX_CORE_PIPELINE_PIPELINE_H
 
@@ -64,19 +64,11 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline);
 uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);
 void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
 
-/* Each stage marks its begin in the calling thread's heartbeat (core/heartbeat.h). A backend that queues its work is waited for
- * in PLX_STAGE_OBSTACLES.
- *
- * Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
- * plx_pipeline_layout or plx_pipeline_layout_raw bytes, memory that the backend reaches. CAPTURE_NS, the left capture time,
- * drives the tracks; the engine fills what it knows of capture, state and sequence. */
+/* Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
+ * plx_pipeline_layout or plx_pipeline_layout_raw bytes, shared memory of the backend. CAPTURE_NS, the left capture time,
+ * drives the tracks; the engine fills what it knows of capture, state and sequence. Each stage marks its begin in the calling
+ * thread's heartbeat (core/heartbeat.h); with a GPU the last stage's mark also covers the wait for the whole frame. */
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame);
-
-/* The same in two steps, for who has something to do while a backend that queues its work is busy with it. End follows each
- * begin that returned 0, and only those. */
-int plx_pipeline_begin(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
-                       struct plx_frame *frame);
-int plx_pipeline_end(struct plx_pipeline *pipeline);
 
 #endif

@@ -26,16 +26,25 @@ static void destroy(struct plx_stages *self)
     free(cpu);
 }
 
-static int alloc(struct plx_stages *self, size_t bytes, void **ret_data)
+static int alloc_local(struct plx_stages *self, size_t bytes, const void *content, void **ret_data)
 {
     (void)self;
     size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     void *data = aligned_alloc(ALIGNMENT, rounded > 0 ? rounded : ALIGNMENT);
     if (!data)
         return PLX_ERR_NOMEM;
-    memset(data, 0, rounded);
+    if (content)
+        memcpy(data, content, bytes);
+    else
+        memset(data, 0, rounded);
     *ret_data = data;
     return 0;
+}
+
+/* One memory serves the CPU and its stages. */
+static int alloc(struct plx_stages *self, size_t bytes, void **ret_data)
+{
+    return alloc_local(self, bytes, NULL, ret_data);
 }
 
 static void release(struct plx_stages *self, void *data)
@@ -44,7 +53,7 @@ static void release(struct plx_stages *self, void *data)
     free(data);
 }
 
-/* Whatever the process has mapped will do. */
+/* The CPU reaches all memory of its process. */
 static int adopt(struct plx_stages *self, void *data, size_t bytes)
 {
     (void)self;
@@ -60,7 +69,7 @@ static void disown(struct plx_stages *self, void *data)
 }
 
 /* Every stage of this backend is complete when it returns. */
-static int nothing(struct plx_stages *self)
+static int finish(struct plx_stages *self)
 {
     (void)self;
     return 0;
@@ -70,12 +79,11 @@ static const struct plx_stages_ops cpu_ops = {
     .name = "cpu",
     .destroy = destroy,
     .alloc = alloc,
-    .alloc_local = alloc,
+    .alloc_local = alloc_local,
     .free = release,
     .adopt = adopt,
     .disown = disown,
-    .begin = nothing,
-    .finish = nothing,
+    .finish = finish,
     .census = plx_cpu_census,
     .sgm = plx_cpu_sgm,
     .median = plx_cpu_median,

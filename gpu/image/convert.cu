@@ -185,8 +185,7 @@ int plx_gpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
     const struct plx_format_layout *layout = plx_format_layout(raw->format);
     const int bytes_of_pixel = layout->unit_bytes / layout->unit_pixels;
     struct convert_args args = {};
-    const uint8_t *in_place = (const uint8_t *)raw->data + (size_t)raw->eye_x * bytes_of_pixel;
-    args.raw = {raw->uploaded ? (const uint8_t *)raw->uploaded : in_place, raw->eye_width, raw->height, raw->pitch};
+    args.raw = {(const uint8_t *)raw->data + (size_t)raw->eye_x * bytes_of_pixel, raw->eye_width, raw->height, raw->pitch};
     args.grey = plx_view_of<void>(grey);
     args.bits = layout->bits;
     args.shift = raw->msb_aligned ? 16 - layout->bits : 0;

@@ -268,7 +268,7 @@ static __global__ void none_kernel(struct plx_ground *ret_ground)
 int plx_gpu_ground_create(struct plx_gpu *gpu)
 {
     void *state = NULL;
-    const int result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->ground, &state);
+    const int result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->ground, NULL, &state);
     gpu->ground = (struct plx_gpu_ground *)state;
     return result;
 }

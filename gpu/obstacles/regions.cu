@@ -67,7 +67,7 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
                   {(void **)&s->count, 1, sizeof *s->count}};
     int result = 0;
     for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        result = plx_gpu_alloc_local(&gpu->base, arrays[i].count * arrays[i].bytes, arrays[i].data);
+        result = plx_gpu_alloc_local(&gpu->base, arrays[i].count * arrays[i].bytes, NULL, arrays[i].data);
     return result;
 }
 

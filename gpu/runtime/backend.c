@@ -11,46 +11,21 @@ static void destroy(struct plx_stages *self)
     if (!self)
         return;
     struct plx_gpu *gpu = plx_gpu(self);
-    plx_gpu_recordings_destroy(gpu);
+    plx_gpu_frames_destroy(gpu);
     plx_gpu_sgm_destroy(gpu);
     plx_gpu_components_destroy(gpu);
     plx_gpu_regions_destroy(gpu);
     plx_gpu_ground_destroy(gpu);
     plx_gpu_free(self, gpu->totals);
-    plx_gpu_uploads_destroy(gpu);
-    plx_gpu_lanes_destroy(gpu);
+    plx_gpu_streams_destroy(gpu);
     free(gpu);
-}
-
-static int begin(struct plx_stages *self)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    gpu->base.message.text[0] = '\0';
-    plx_gpu_recording_abandon(gpu);
-    return 0;
 }
 
 /* Errors of kernels that failed while they ran come here. */
 static int finish(struct plx_stages *self)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-
-    plx_gpu_recording_abandon(gpu);
-    int result = plx_gpu_lanes_join(gpu);
-    for (int i = 0; result < 0 && i < PLX_LANES; i++)
-        cudaStreamSynchronize(gpu->lanes.stream[i]); /* at least nothing runs any more */
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream));
-    const int uploaded = plx_gpu_uploads_join(gpu);
-    return result < 0 ? result : uploaded;
-}
-
-static bool busy(struct plx_stages *self)
-{
-    const cudaError_t error = cudaStreamQuery(plx_gpu(self)->stream);
-    if (error != cudaSuccess)
-        cudaGetLastError(); /* "not ready" is kept as though it were an error; a true one comes again at finish */
-    return error == cudaErrorNotReady;
+    return PLX_CUDA(gpu, cudaStreamSynchronize(gpu->streams.stream[PLX_STREAM_MAIN]));
 }
 
 static const struct plx_stages_ops gpu_ops = {
@@ -61,22 +36,16 @@ static const struct plx_stages_ops gpu_ops = {
     .free = plx_gpu_free,
     .adopt = plx_gpu_adopt,
     .disown = plx_gpu_disown,
-    .copy = plx_gpu_copy,
-    .begin = begin,
     .finish = finish,
-    .replay = plx_gpu_replay,
-    .queue = plx_gpu_queue,
-    .forget = plx_gpu_forget,
-    .busy = busy,
-    .upload = plx_gpu_upload,
-    .lane = plx_gpu_lane,
+    .run_frame = plx_gpu_run_frame,
+    .begin_stage = plx_gpu_begin_stage,
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
-    .median = plx_gpu_median,
-    .check = plx_gpu_left_right_check,
-    .fill = plx_gpu_fill,
-    .confidence = plx_gpu_confidence,
-    .speckle = plx_gpu_speckle,
+    .median = plx_gpu_frame_median,
+    .check = plx_gpu_frame_check,
+    .fill = plx_gpu_frame_fill,
+    .confidence = plx_gpu_frame_confidence,
+    .speckle = plx_gpu_frame_speckle,
     .ground = plx_gpu_ground,
     .mask = plx_gpu_mask,
     .label = plx_gpu_label,
@@ -94,7 +63,7 @@ static const struct plx_stages_ops gpu_ops = {
             .morphology = plx_gpu_morphology,
             .affine = plx_gpu_affine,
             .sum = plx_gpu_sum,
-            .match_template = plx_gpu_match_template,
+            .match_template = plx_gpu_frame_match_template,
         },
 };
 
@@ -120,11 +89,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
         gpu->shared_reserved = (int)device.reservedSharedMemPerBlock;
         snprintf(gpu->device, sizeof gpu->device, "%s, %d multiprocessors", device.name, device.multiProcessorCount);
         result = plx_gpu_memory_choose(memory, &device, &gpu->memory, &gpu->base.message);
-        if (gpu->memory != PLX_GPU_MEMORY_COPIED) {
-            gpu->ops.copy = NULL;
-            gpu->ops.busy = NULL;
-            gpu->ops.upload = NULL;
-        }
+        gpu->ops.copies_outputs = gpu->memory == PLX_GPU_MEMORY_COPIED;
     }
     if (result == 0 && !plx_gpu_has_machine_code(&gpu->follows))
         return plx_fail(&gpu->base.message, PLX_ERR_UNSUPPORTED,
@@ -157,11 +122,9 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
     gpu->choice = -1;
     int result = find_device(gpu, memory);
     if (result == 0)
-        result = plx_gpu_lanes_create(gpu);
+        result = plx_gpu_streams_create(gpu);
     if (result == 0)
-        result = plx_gpu_uploads_create(gpu);
-    if (result == 0)
-        result = plx_gpu_recordings_create(gpu);
+        result = plx_gpu_frames_create(gpu);
     if (result == 0)
         result = plx_gpu_sgm_create(gpu);
     if (result == 0)
@@ -171,7 +134,7 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
     if (result == 0)
         result = plx_gpu_ground_create(gpu);
     if (result == 0)
-        result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->totals, (void **)&gpu->totals);
+        result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->totals, NULL, (void **)&gpu->totals);
     if (result < 0)
         goto fail;
     *ret_stages = &gpu->base;

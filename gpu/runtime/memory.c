@@ -21,7 +21,7 @@ int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data)
     return 0;
 }
 
-int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, void **ret_data)
+int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, const void *content, void **ret_data)
 {
     struct plx_gpu *gpu = plx_gpu(self);
     void *data;
@@ -29,7 +29,12 @@ int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, void **ret_data)
     int result = PLX_CUDA(gpu, cudaMalloc(&data, bytes > 0 ? bytes : 1));
     if (result < 0)
         return result;
-    result = PLX_CUDA(gpu, cudaMemsetAsync(data, 0, bytes, gpu->stream));
+    if (content)
+        result = PLX_CUDA(gpu, cudaMemcpyAsync(data, content, bytes, cudaMemcpyHostToDevice, gpu->stream));
+    else
+        result = PLX_CUDA(gpu, cudaMemsetAsync(data, 0, bytes, gpu->stream));
+    if (result == 0 && content)
+        result = PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream)); /* content is the caller's again */
     if (result < 0) {
         cudaFree(data);
         return result;
@@ -45,6 +50,7 @@ void plx_gpu_free(struct plx_stages *self, void *data)
 
     if (!data)
         return;
+    plx_gpu_frames_forget(gpu);
     const bool known = PLX_CUDA(gpu, cudaPointerGetAttributes(&attributes, data)) == 0;
     if (!known || attributes.type == cudaMemoryTypeHost)
         PLX_CUDA(gpu, cudaFreeHost(data));
@@ -63,12 +69,10 @@ int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes)
 
 void plx_gpu_disown(struct plx_stages *self, void *data)
 {
-    if (data)
-        PLX_CUDA(plx_gpu(self), cudaHostUnregister(data));
-}
-
-int plx_gpu_copy(struct plx_stages *self, void *dst, const void *src, size_t bytes)
-{
     struct plx_gpu *gpu = plx_gpu(self);
-    return PLX_CUDA(gpu, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, gpu->stream));
+
+    if (!data)
+        return;
+    plx_gpu_frames_forget(gpu);
+    PLX_CUDA(gpu, cudaHostUnregister(data));
 }

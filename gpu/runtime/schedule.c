@@ -36,7 +36,7 @@ int plx_gpu_set_schedule(struct plx_stages *stages, int choice)
     if (choice >= PLX_GPU_SCHEDULES)
         return PLX_ERR_ARG;
     plx_gpu(stages)->choice = choice;
-    plx_gpu_forget(stages); /* recordings hold the one before */
+    plx_gpu_frames_forget(plx_gpu(stages)); /* recordings hold the one before */
     return 0;
 }
 

@@ -124,7 +124,7 @@ int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct 
     if (width < 1 || height < 1 || width > gpu->limits.width || height > gpu->limits.height)
         return PLX_ERR_RANGE;
     const size_t bytes = lay_out(&bench, width, height, census, NULL);
-    int result = plx_gpu_alloc_local(stages, bytes, &bench.memory);
+    int result = plx_gpu_alloc_local(stages, bytes, NULL, &bench.memory);
     if (result < 0)
         return result;
     lay_out(&bench, width, height, census, bench.memory);

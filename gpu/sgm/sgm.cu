@@ -54,7 +54,7 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
         return PLX_ERR_NOMEM;
 
     gpu->sgm = sgm;
-    int result = plx_gpu_alloc_local(&gpu->base, place_all(sgm, &gpu->limits, NULL), &sgm->memory);
+    int result = plx_gpu_alloc_local(&gpu->base, place_all(sgm, &gpu->limits, NULL), NULL, &sgm->memory);
     if (result < 0)
         return result;
     place_all(sgm, &gpu->limits, (char *)sgm->memory);

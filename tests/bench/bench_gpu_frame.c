@@ -3,8 +3,7 @@
  * How long a whole frame takes on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
  * [-m MULTIPROCESSORS] [rounds]`; -m confines it to a part of the GPU. Median, tenth and ninetieth percentile in ms, as the
  * service sees it: pictures and frame in memory that the CPU shares, the wait and what the CPU does included. Beside it the
- * median where each pair has come while the frame before was computed (and was uploaded meanwhile, on a card), and that with
- * disparity only (no refinement, ground, obstacles).
+ * median with disparity only (no refinement, ground, obstacles).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +23,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorted times of ROUNDS frames that RUN makes, on all multiprocessors if 0; false without a GPU. */
-static bool measure(const struct stand_kind *kind, int (*run)(struct stand *stand, int number), int multiprocessors, int rounds,
-                    double *ret_ms)
+/* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. */
+static bool measure(const struct stand_kind *kind, int multiprocessors, int rounds, double *ret_ms)
 {
     const struct plx_limits limits = stand_limits(kind);
     struct plx_error_message message = {""};
@@ -41,7 +39,7 @@ static bool measure(const struct stand_kind *kind, int (*run)(struct stand *stan
     parity_must(stand_open(stages, kind, &stand, &message), &message);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
-        if (run(&stand, i + WARM) < 0) {
+        if (stand_run(&stand, i + WARM) < 0) {
             printf("frame %d: %s\n", i, stages->message.text);
             exit(1);
         }
@@ -69,23 +67,20 @@ int main(int argc, char **argv)
         return 64;
     }
     multiprocessors = confine(multiprocessors);
-    printf("%-24s %8s %8s %8s %10s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "on and on", "disparity only",
-           "ratio");
+    printf("%-24s %8s %8s %8s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "disparity only", "ratio");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct stand_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = rows[i].disparities;
-        if (!measure(&kind, stand_run, multiprocessors, rounds, ms)) {
+        if (!measure(&kind, multiprocessors, rounds, ms)) {
             free(ms);
             return 77;
         }
         const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
-        measure(&kind, stand_run_on, multiprocessors, rounds, ms);
-        const double on_and_on = ms[rounds / 2];
         kind.params.refine = kind.params.ground = kind.params.obstacles = false;
-        measure(&kind, stand_run, multiprocessors, rounds, ms);
-        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f %10.3f  %16.3f %6.2f\n", rows[i].width, rows[i].height,
-               rows[i].disparities, whole, p10, p90, on_and_on, ms[rounds / 2], whole / ms[rounds / 2]);
+        measure(&kind, multiprocessors, rounds, ms);
+        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f  %16.3f %6.2f\n", rows[i].width, rows[i].height, rows[i].disparities,
+               whole, p10, p90, ms[rounds / 2], whole / ms[rounds / 2]);
     }
     free(ms);
     return 0;

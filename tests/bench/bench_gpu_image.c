@@ -199,7 +199,7 @@ static struct plx_image image(struct bench *bench, int width, int height, enum p
 {
     struct plx_image image = {.width = width, .height = height, .type = type};
     image.pitch = ((size_t)width * type + 63) / 64 * 64;
-    must(bench, bench->stages->ops->alloc_local(bench->stages, image.pitch * (size_t)height, &image.data));
+    must(bench, bench->stages->ops->alloc_local(bench->stages, image.pitch * (size_t)height, NULL, &image.data));
     return image;
 }
 
@@ -238,7 +238,7 @@ static void make_maps(struct bench *bench)
         }
     }
     for (int i = 0; i < SETS; i++) {
-        must(bench, bench->stages->ops->alloc_local(bench->stages, bytes, &data));
+        must(bench, bench->stages->ops->alloc_local(bench->stages, bytes, NULL, &data));
         MUST_CUDA(bench, cudaMemcpy(data, host, bytes, cudaMemcpyHostToDevice));
         bench->sets[i].map = (struct plx_remap){data, bench->width, bench->height};
     }
@@ -273,8 +273,8 @@ static void open_bench(struct bench *bench)
         paint(bench, &set->patch, NOISE);
     }
     make_maps(bench);
-    must(bench, bench->stages->ops->alloc_local(bench->stages, COPY_BYTES, (void **)&bench->from));
-    must(bench, bench->stages->ops->alloc_local(bench->stages, COPY_BYTES, (void **)&bench->to));
+    must(bench, bench->stages->ops->alloc_local(bench->stages, COPY_BYTES, NULL, (void **)&bench->from));
+    must(bench, bench->stages->ops->alloc_local(bench->stages, COPY_BYTES, NULL, (void **)&bench->to));
     MUST_CUDA(bench, cudaEventCreate(&bench->begin));
     MUST_CUDA(bench, cudaEventCreate(&bench->end));
 }

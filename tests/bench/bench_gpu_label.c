@@ -122,11 +122,12 @@ static float measure(struct bench *b, void (*run)(struct bench *b))
     return times[BATCHES / 2] / REPLAYS;
 }
 
-static struct plx_image image(struct bench *b, int (*alloc)(struct plx_stages *, size_t, void **), int width, int height,
-                              enum plx_type type)
+static struct plx_image image(struct bench *b, bool local, int width, int height, enum plx_type type)
 {
+    const struct plx_stages_ops *ops = b->stages->ops;
     struct plx_image result = {NULL, width, height, (size_t)width * type, type};
-    must(alloc(b->stages, result.pitch * (size_t)height, &result.data), b);
+    const size_t bytes = result.pitch * (size_t)height;
+    must(local ? ops->alloc_local(b->stages, bytes, NULL, &result.data) : ops->alloc(b->stages, bytes, &result.data), b);
     return result;
 }
 
@@ -158,16 +159,16 @@ static void bench_size(int width, int height, int multiprocessors)
     const struct plx_stages_ops *ops = b.stages->ops;
     void *data;
 
-    b.mask = image(&b, ops->alloc, width, height, PLX_U8);
-    b.disparity = image(&b, ops->alloc, width, height, PLX_U16);
-    b.mask_local = image(&b, ops->alloc_local, width, height, PLX_U8);
-    b.disparity_local = image(&b, ops->alloc_local, width, height, PLX_U16);
-    b.labels = image(&b, ops->alloc_local, width, height, PLX_U32);
-    b.published = image(&b, ops->alloc_local, width, height, PLX_U16);
-    b.clean = image(&b, ops->alloc_local, width, height, PLX_U16);
+    b.mask = image(&b, false, width, height, PLX_U8);
+    b.disparity = image(&b, false, width, height, PLX_U16);
+    b.mask_local = image(&b, true, width, height, PLX_U8);
+    b.disparity_local = image(&b, true, width, height, PLX_U16);
+    b.labels = image(&b, true, width, height, PLX_U32);
+    b.published = image(&b, true, width, height, PLX_U16);
+    b.clean = image(&b, true, width, height, PLX_U16);
     must(ops->alloc(b.stages, PLX_MAX_OBSTACLES * sizeof *b.regions, &data), &b);
     b.regions = data;
-    must(ops->alloc_local(b.stages, sizeof *b.ground, &data), &b); /* as in a pipeline on a card */
+    must(ops->alloc_local(b.stages, sizeof *b.ground, NULL, &data), &b); /* as in a pipeline on a card */
     b.ground = data;
     must(ops->alloc(b.stages, sizeof *b.count, &data), &b);
     b.count = data;

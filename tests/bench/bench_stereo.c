@@ -24,7 +24,6 @@
 #include "tests/parity/confine.h"
 
 #define WARM_UP 20
-#define BESIDE 1 /* lane */
 
 enum { CENSUS, SGM, MEDIAN, CHECK, FILL, CONFIDENCE, STAGES };
 
@@ -34,6 +33,8 @@ struct bench {
     int width, height;
     struct plx_image left, right;
     struct match_images made;
+    int first, last; /* stages that run */
+    int calls;
 };
 
 static void must(struct bench *bench, int result)
@@ -51,7 +52,7 @@ static void allocate(void *of, struct plx_image *image, enum plx_type type)
     struct bench *bench = of;
     *image = (struct plx_image){.width = bench->width, .height = bench->height, .type = type};
     image->pitch = ((size_t)bench->width * type + 63) / 64 * 64;
-    must(bench, bench->stages->ops->alloc_local(bench->stages, image->pitch * (size_t)bench->height, &image->data));
+    must(bench, bench->stages->ops->alloc_local(bench->stages, image->pitch * (size_t)bench->height, NULL, &image->data));
 }
 
 /* A textured pair, shifted by a disparity that grows downwards, with a little noise. */
@@ -92,57 +93,67 @@ static void open_bench(struct bench *bench)
     paint(bench);
 }
 
-/* The dense disparity, from median to median, and the confidence, as far as stages FIRST .. LAST have them: beside the strict
- * one, whose median of the right view is there. */
-static void run_dense(struct bench *bench, int first, int last)
+static bool runs(struct bench *bench, int stage)
+{
+    const bool yes = bench->first <= stage && bench->last >= stage;
+    bench->calls += yes;
+    return yes;
+}
+
+/* The dense disparity, from median to median. */
+static void make_dense(struct bench *bench)
 {
     struct plx_stages *stages = bench->stages;
     const struct plx_stages_ops *ops = stages->ops;
 
-    if (first <= MEDIAN && last >= MEDIAN)
+    if (runs(bench, MEDIAN))
         must(bench, ops->median(stages, &bench->made.winners.left, PLX_MEDIAN_3X3, &bench->made.thin));
-    if (first <= CHECK && last >= CHECK)
+    if (runs(bench, CHECK))
         must(bench, ops->check(stages, &bench->made.thin, &bench->made.median_right, &bench->left, &bench->match,
                                &bench->made.checked));
-    if (first <= FILL && last >= FILL) {
+    if (runs(bench, FILL)) {
         must(bench, ops->fill(stages, &bench->made.checked, &bench->made.filled_disparity, &bench->made.filled));
         must(bench, ops->median(stages, &bench->made.filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->made.dense));
     }
 }
 
-/* The stages FIRST .. LAST of a frame, on the lanes that a frame has. */
-static void run(struct bench *bench, int first, int last)
+/* The stages bench->first .. last of a frame. The backend runs those of refinement beside the others. */
+static int run(void *context)
 {
+    struct bench *bench = context;
     struct plx_stages *stages = bench->stages;
     const struct plx_stages_ops *ops = stages->ops;
     const struct plx_match *match = &bench->match;
-    const bool refine = match->smooth;
+    const bool refine = match->smooth; /* default */
+    struct match_images *made = &bench->made;
 
-    if (first <= CENSUS && last >= CENSUS) {
-        must(bench, ops->census(stages, &bench->left, match, &bench->made.features[0]));
-        must(bench, ops->census(stages, &bench->right, match, &bench->made.features[1]));
+    must(bench, ops->begin_stage(stages, PLX_STAGE_CENSUS));
+    if (runs(bench, CENSUS)) {
+        must(bench, ops->census(stages, &bench->left, match, &made->features[0]));
+        must(bench, ops->census(stages, &bench->right, match, &made->features[1]));
     }
-    if (first <= SGM && last >= SGM)
-        must(bench,
-             ops->sgm(stages, &bench->made.features[0], &bench->made.features[1], &bench->left, match, &bench->made.winners));
-    if (first <= MEDIAN && last >= MEDIAN)
-        must(bench, ops->median(stages, &bench->made.winners.right, match->median_right, &bench->made.median_right));
-    if (refine && last > SGM) {
-        must(bench, ops->lane(stages, BESIDE));
-        run_dense(bench, first, last);
-        must(bench, ops->lane(stages, 0));
-    }
-    if (first <= MEDIAN && last >= MEDIAN)
-        must(bench, ops->median(stages, &bench->made.winners.left, match->median_left, &bench->made.median_left));
-    if (first <= CHECK && last >= CHECK)
-        must(bench,
-             ops->check(stages, &bench->made.median_left, &bench->made.median_right, &bench->left, match, &bench->made.strict));
-    if (refine && first <= CONFIDENCE && last >= CONFIDENCE) {
-        must(bench, ops->lane(stages, BESIDE));
-        must(bench, ops->confidence(stages, &bench->made.winners, &bench->made.strict, match, &bench->made.confidence));
-        must(bench, ops->lane(stages, 0));
-    }
-    must(bench, plx_gpu_lanes_join(plx_gpu(stages)));
+    if (runs(bench, SGM))
+        must(bench, ops->sgm(stages, &made->features[0], &made->features[1], &bench->left, match, &made->winners));
+    if (runs(bench, MEDIAN))
+        must(bench, ops->median(stages, &made->winners.right, match->median_right, &made->median_right));
+    must(bench, ops->begin_stage(stages, PLX_STAGE_REFINE));
+    if (refine)
+        make_dense(bench);
+    must(bench, ops->begin_stage(stages, PLX_STAGE_CHECK));
+    if (runs(bench, MEDIAN))
+        must(bench, ops->median(stages, &made->winners.left, match->median_left, &made->median_left));
+    if (runs(bench, CHECK))
+        must(bench, ops->check(stages, &made->median_left, &made->median_right, &bench->left, match, &made->strict));
+    must(bench, ops->begin_stage(stages, PLX_STAGE_REFINE));
+    if (refine && runs(bench, CONFIDENCE))
+        must(bench, ops->confidence(stages, &made->winners, &made->strict, match, &made->confidence));
+    return 0;
+}
+
+static int change_nothing(void *context)
+{
+    (void)context;
+    return 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -154,27 +165,22 @@ static int ascending(const void *a, const void *b)
 /* Stages FIRST .. LAST as one graph launch: ROUNDS times in ascending order. Returns false if there is nothing to do. */
 static bool measure(struct bench *bench, int first, int last, int rounds, double *ms)
 {
-    struct plx_gpu *gpu = plx_gpu(bench->stages);
-    cudaGraph_t graph;
-    cudaGraphExec_t frame;
-    size_t nodes;
+    static const char key[STAGES][STAGES];
+    const struct plx_frame_run frame = {run, change_nothing, bench, &key[first][last], NULL, 0};
 
-    MUST_CUDA(bench, cudaStreamBeginCapture(gpu->stream, cudaStreamCaptureModeThreadLocal));
-    run(bench, first, last);
-    MUST_CUDA(bench, cudaStreamEndCapture(gpu->stream, &graph));
-    MUST_CUDA(bench, cudaGraphGetNodes(graph, NULL, &nodes));
-    MUST_CUDA(bench, cudaGraphInstantiate(&frame, graph, 0));
+    bench->first = first;
+    bench->last = last;
+    bench->calls = 0;
+    if (run(bench) < 0 || bench->calls == 0)
+        return false;
     for (int round = -WARM_UP; round < rounds; round++) {
         const int64_t start = plx_now_ns();
-        MUST_CUDA(bench, cudaGraphLaunch(frame, gpu->stream));
-        must(bench, bench->stages->ops->finish(bench->stages));
+        must(bench, bench->stages->ops->run_frame(bench->stages, &frame));
         if (round >= 0)
             ms[round] = (double)(plx_now_ns() - start) / 1e6;
     }
     qsort(ms, (size_t)rounds, sizeof *ms, ascending);
-    MUST_CUDA(bench, cudaGraphExecDestroy(frame));
-    MUST_CUDA(bench, cudaGraphDestroy(graph));
-    return nodes > 0;
+    return true;
 }
 
 struct row {

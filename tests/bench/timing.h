@@ -53,13 +53,8 @@ static inline struct plx_image timing_image(struct plx_stages *stages, int width
     const struct plx_stages_ops *ops = stages->ops;
     const size_t pitch = (size_t)width * type, bytes = pitch * (size_t)height;
     struct plx_image image = {NULL, width, height, pitch, type};
-    int result = ops->alloc_local(stages, bytes, &image.data);
 
-    if (result == 0 && host && ops->copy)
-        result = ops->copy(stages, image.data, host, bytes);
-    else if (result == 0 && host)
-        memcpy(image.data, host, bytes);
-    if (result < 0 || ops->finish(stages) < 0) {
+    if (ops->alloc_local(stages, bytes, host, &image.data) < 0) {
         fprintf(stderr, "no image of %d x %d: %s\n", width, height, stages->message.text);
         exit(1);
     }

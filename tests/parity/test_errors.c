@@ -192,21 +192,6 @@ static int share_pictures(struct life *life, struct plx_raw (*raw)[PLX_EYES])
     return result;
 }
 
-/* Frame NUMBER; where pairs are uploaded, the next one beside it. */
-static int process(struct life *life, struct plx_raw (*raw)[PLX_EYES], int number)
-{
-    const struct plx_stages_ops *ops = life->stages->ops;
-    int uploaded = 0;
-
-    int result = plx_pipeline_begin(life->pipeline, raw[number], number, life->slot);
-    if (result < 0)
-        return result;
-    if (ops->upload && ops->busy(life->stages) && number + 1 < FRAMES)
-        uploaded = ops->upload(life->stages, &raw[number + 1][PLX_LEFT], &raw[number + 1][PLX_RIGHT]);
-    result = plx_pipeline_end(life->pipeline);
-    return result < 0 ? result : uploaded;
-}
-
 /* As the engine goes about it. */
 static int live(struct life *life)
 {
@@ -227,12 +212,12 @@ static int live(struct life *life)
         return failed(life, result);
     result = ops->adopt(life->stages, life->slot, life->bytes);
     const bool adopted = result == 0;
-    if (ops->copy)
+    if (ops->copies_outputs)
         result = 0;
     for (int i = 0; i < FRAMES && result == 0; i++) {
         struct plx_frame *frame = life->slot;
         const long made = runtime.made, launches = runtime.launches;
-        result = process(life, raw, i);
+        result = plx_pipeline_process(life->pipeline, raw[i], i, life->slot);
         life->lavish |= i > 0 && (runtime.made != made || runtime.launches - launches > 1);
         memset(frame->stage_us, 0, sizeof frame->stage_us);
         life->wrong |= result == 0 && memcmp(frame, life->expected[i], life->bytes) != 0;

@@ -16,28 +16,15 @@
 static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {2, 2},   {7, 1},    {1, 7},    {7, 7},    {13, 5},    {31, 33},
                                {33, 31}, {125, 9}, {513, 2}, {2, 513}, {253, 66}, {509, 67}, {513, 33}, {1241, 377}};
 
-/* Beside an eye that convert would refuse, which is left to it. */
-static void upload(struct parity *parity, struct plx_raw *raw, const char *what)
-{
-    const struct plx_stages_ops *ops = parity->gpu->ops;
-    struct plx_raw refused = {.uploaded = raw};
-
-    const int result = ops->upload(parity->gpu, &refused, raw);
-    parity_done(parity, raw->uploaded && !refused.uploaded ? 0 : PLX_ERR_RANGE, result < 0 ? result : ops->finish(parity->gpu),
-                what);
-}
-
-/* To 8 and to 16 bits, in place and uploaded. */
+/* To 8 and to 16 bits. */
 static void test_convert(struct parity *parity, struct plx_raw raw, struct twin *buffer, const char *what)
 {
-    for (int i = 0; i < (parity->gpu->ops->upload ? 4 : 2); i++) {
+    for (int i = 0; i < 2; i++) {
         struct twin grey = twin_new(parity, raw.eye_width, raw.height, i % 2 ? PLX_U16 : PLX_U8);
         struct plx_raw twin = raw;
 
         raw.data = buffer->cpu.data;
         twin.data = buffer->gpu.data;
-        if (i >= 2)
-            upload(parity, &twin, what);
         parity_done(parity, parity->cpu->ops->convert(parity->cpu, &raw, &grey.cpu),
                     parity->gpu->ops->convert(parity->gpu, &twin, &grey.gpu), what);
         twin_compare(parity, &grey, what);

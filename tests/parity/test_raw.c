@@ -2,8 +2,7 @@
 /*
  * Raw frames: header and planes of the GPU are the CPU's, byte by byte, in every format and awkward size, both eyes in one
  * buffer of padded rows, with each kind of shared memory that the device has. Frames take turns between two slots, so that each
- * is recorded as a graph once and replayed later; pairs were uploaded while the frame before was computed, where there is
- * something to upload.
+ * is recorded as a graph once and replayed later.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,18 +90,11 @@ static void close_side(struct side *side)
         side->stages->ops->free(side->stages, side->pair[i]);
 }
 
-/* As the engine does it: the next pair is uploaded while frame NUMBER is computed. */
 static int run(struct side *side, int number)
 {
     struct plx_frame *frame = side->slot[number % SLOTS];
-    struct plx_raw *next = number + 1 < FRAMES ? side->raw[number + 1] : NULL;
 
-    int result = plx_pipeline_begin(side->pipeline, side->raw[number], number, frame);
-    if (result < 0)
-        return result;
-    if (next && side->stages->ops->upload)
-        parity_must(side->stages->ops->upload(side->stages, &next[PLX_LEFT], &next[PLX_RIGHT]), &side->stages->message);
-    result = plx_pipeline_end(side->pipeline);
+    const int result = plx_pipeline_process(side->pipeline, side->raw[number], number, frame);
     memset(frame->stage_us, 0, sizeof frame->stage_us);
     return result;
 }

@@ -207,12 +207,13 @@ int __wrap_kill(pid_t process, int signal)
 
 static struct plx_stages_ops gpu_ops;
 
-static int finish_or_lose(struct plx_stages *self)
+static int run_frame_or_lose(struct plx_stages *self, const struct plx_frame_run *run)
 {
     static long frames;
 
+    const int result = run->body(run->context);
     if (frames++ < fault.number)
-        return 0;
+        return result;
     while (strcmp(fault.kind, "stall") == 0)
         pause();
     return plx_fail(&self->message, PLX_ERR_LOST, "the GPU of \"PLX_FAULT\" is gone");
@@ -234,7 +235,7 @@ int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_m
         return plx_fail(message, result, "%s", plx_strerror(result));
     gpu_ops = *(*ret_stages)->ops;
     gpu_ops.name = "gpu";
-    gpu_ops.finish = finish_or_lose;
+    gpu_ops.run_frame = run_frame_or_lose;
     (*ret_stages)->ops = &gpu_ops;
     return 0;
 }

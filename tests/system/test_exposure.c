@@ -96,7 +96,6 @@ static void see_frame(struct loop *loop)
         const struct plx_image grey = {pixels.data, raw->width, raw->height, raw->pitch, PLX_U8};
         const struct plx_image rows = {plx_row(&histogram, eye * ROWS / PLX_EYES), PLX_HISTOGRAM_BINS, ROWS / PLX_EYES,
                                        histogram.pitch, PLX_U32};
-        assert_int_equal(stages->ops->begin(stages), 0);
         assert_int_equal(stages->ops->histogram(stages, &grey, PLX_HISTOGRAM_BINS, &rows), 0);
         assert_int_equal(stages->ops->finish(stages), 0);
         const uint32_t *whole = plx_row(&rows, 0);

@@ -72,7 +72,7 @@ static void begin(struct source *source, struct plx_capture_queue *intake, doubl
 
 static void end(struct source *source, struct plx_capture_queue *intake)
 {
-    plx_capture_queue_close(intake);
+    plx_capture_queue_release(intake);
     assert_int_equal(lent(source), 0);
 }
 
@@ -110,56 +110,6 @@ static void test_newest_is_taken(void **state)
     end(&source, &intake);
 }
 
-static void test_peek_neither_waits_nor_takes(void **state)
-{
-    (void)state;
-    struct plx_capture_queue intake;
-    struct source source;
-
-    begin(&source, &intake, 100);
-    source.come = 2;
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-    assert_null(plx_capture_queue_peek(&intake, &stop));
-    source.come = 3;
-    assert_null(plx_capture_queue_peek(&intake, &stop));
-    source.come = 4;
-    assert_pair(plx_capture_queue_peek(&intake, &stop), 1);
-    assert_pair(plx_capture_queue_peek(&intake, &stop), 1);
-    assert_pair(intake.pair, 0); /* is still computed */
-    assert_int_equal(lent(&source), 4);
-    plx_capture_queue_release(&intake);
-    assert_int_equal(lent(&source), 2);
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-    assert_pair(intake.pair, 1);
-    assert_int_equal(source.waits, 0);
-    assert_int_equal(intake.skipped, 0);
-    end(&source, &intake);
-}
-
-/* What was done to the pair that was peeked at must not outlive it: it is another pair that is taken. */
-static void test_newer_pair_takes_the_place_of_the_peeked(void **state)
-{
-    (void)state;
-    struct plx_capture_queue intake;
-    struct source source;
-
-    begin(&source, &intake, 100);
-    source.come = 2;
-    struct plx_capture *peeked = plx_capture_queue_peek(&intake, &stop);
-    assert_pair(peeked, 0);
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        peeked[eye].raw[eye].uploaded = &source;
-    source.come = 4;
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-    assert_pair(intake.pair, 1);
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        assert_null(intake.pair[eye].raw[eye].uploaded);
-    assert_int_equal(intake.skipped, 1);
-    assert_true(intake.health & PLX_HEALTH_OVERLOAD);
-    assert_int_equal(lent(&source), 2);
-    end(&source, &intake);
-}
-
 static void test_source_without_rate_is_never_skipped(void **state)
 {
     (void)state;
@@ -172,11 +122,6 @@ static void test_source_without_rate_is_never_skipped(void **state)
     for (int i = 0; i < 4; i++) {
         assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
         assert_pair(intake.pair, i);
-        const struct plx_capture *next_pair = plx_capture_queue_peek(&intake, &stop);
-        if (i < 3)
-            assert_pair(next_pair, i + 1);
-        else
-            assert_null(next_pair);
         plx_capture_queue_release(&intake);
     }
     assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_END);
@@ -204,8 +149,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_newest_is_taken),
-        cmocka_unit_test(test_peek_neither_waits_nor_takes),
-        cmocka_unit_test(test_newer_pair_takes_the_place_of_the_peeked),
         cmocka_unit_test(test_source_without_rate_is_never_skipped),
         cmocka_unit_test(test_stop_ends_the_wait),
     };

@@ -74,7 +74,7 @@ static void known_pixels(void **state)
 {
     (void)state;
     const uint8_t rgb[6] = {255, 0, 0, 10, 20, 30};
-    struct plx_raw raw = {rgb, 6, 2, 1, 6, PLX_FORMAT_RGB24, PLX_BAYER_RGGB, false, 0, 2, NULL};
+    struct plx_raw raw = {rgb, 6, 2, 1, 6, PLX_FORMAT_RGB24, PLX_BAYER_RGGB, false, 0, 2};
     struct plx_image grey = board_new(2, 1, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &raw, &grey), 0);
     assert_int_equal(((uint8_t *)grey.data)[0], 77);                                         /* 77 * 255 / 256 = 76.7 */
@@ -82,7 +82,7 @@ static void known_pixels(void **state)
     board_free(&grey);
 
     const uint16_t words[2] = {0x03FF, 0x0155};
-    struct plx_raw y10 = {words, 4, 2, 1, 4, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 2, NULL};
+    struct plx_raw y10 = {words, 4, 2, 1, 4, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 2};
     grey = board_new(2, 1, PLX_U16, 0);
     assert_int_equal(stages->ops->convert(stages, &y10, &grey), 0);
     assert_int_equal(((uint16_t *)grey.data)[0], 0xFFC0);
@@ -91,7 +91,7 @@ static void known_pixels(void **state)
 
     /* a red wall: red samples 200, all others 0; every pixel of every order is luma(200, 0, 0) */
     const uint8_t mosaic[16] = {200, 0, 200, 0, 0, 0, 0, 0, 200, 0, 200, 0, 0, 0, 0, 0};
-    struct plx_raw bayer = {mosaic, 16, 4, 4, 4, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 4, NULL};
+    struct plx_raw bayer = {mosaic, 16, 4, 4, 4, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 4};
     grey = board_new(4, 4, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &bayer, &grey), 0);
     for (int i = 0; i < 16; i++)
@@ -110,27 +110,25 @@ static void wrong_descriptors_are_refused(void **state)
     (void)state;
     static uint8_t data[4096] __attribute__((aligned(8)));
     const struct wrong cases[] = {
-        {"no data", PLX_ERR_ARG, {NULL, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"unknown format", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_COUNT, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"unknown order", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, (enum plx_bayer)4, false, 0, 8, NULL}},
-        {"no width", PLX_ERR_RANGE, {data, 64, 0, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"negative height", PLX_ERR_RANGE, {data, 64, 8, -8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"too wide", PLX_ERR_RANGE, {data, 4096, 8193, 1, 8193, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"pitch below a row", PLX_ERR_RANGE, {data, 64, 8, 8, 7, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"pitch below a row of pairs", PLX_ERR_RANGE, {data, 64, 7, 2, 14, PLX_FORMAT_YUYV, PLX_BAYER_RGGB, false, 0, 7, NULL}},
-        {"odd pitch of words", PLX_ERR_RANGE, {data, 400, 8, 8, 17, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"odd address of words", PLX_ERR_RANGE, {data + 1, 400, 8, 8, 16, PLX_FORMAT_Y16, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"one byte short", PLX_ERR_FORMAT, {data, 63, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"no chroma plane", PLX_ERR_FORMAT, {data, 64, 8, 8, 8, PLX_FORMAT_NV12, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"pitch that overflows",
-         PLX_ERR_FORMAT,
-         {data, 64, 8, 8, SIZE_MAX / 4, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL}},
-        {"eye before the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4, NULL}},
-        {"eye beyond the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4, NULL}},
-        {"eye that overflows", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 2147483647, 4, NULL}},
-        {"no eye", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 0, NULL}},
-        {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1, NULL}},
-        {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8, NULL}},
+        {"no data", PLX_ERR_ARG, {NULL, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"unknown format", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_COUNT, PLX_BAYER_RGGB, false, 0, 8}},
+        {"unknown order", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, (enum plx_bayer)4, false, 0, 8}},
+        {"no width", PLX_ERR_RANGE, {data, 64, 0, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"negative height", PLX_ERR_RANGE, {data, 64, 8, -8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"too wide", PLX_ERR_RANGE, {data, 4096, 8193, 1, 8193, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"pitch below a row", PLX_ERR_RANGE, {data, 64, 8, 8, 7, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"pitch below a row of pairs", PLX_ERR_RANGE, {data, 64, 7, 2, 14, PLX_FORMAT_YUYV, PLX_BAYER_RGGB, false, 0, 7}},
+        {"odd pitch of words", PLX_ERR_RANGE, {data, 400, 8, 8, 17, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 8}},
+        {"odd address of words", PLX_ERR_RANGE, {data + 1, 400, 8, 8, 16, PLX_FORMAT_Y16, PLX_BAYER_RGGB, false, 0, 8}},
+        {"one byte short", PLX_ERR_FORMAT, {data, 63, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"no chroma plane", PLX_ERR_FORMAT, {data, 64, 8, 8, 8, PLX_FORMAT_NV12, PLX_BAYER_RGGB, false, 0, 8}},
+        {"pitch that overflows", PLX_ERR_FORMAT, {data, 64, 8, 8, SIZE_MAX / 4, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
+        {"eye before the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4}},
+        {"eye beyond the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4}},
+        {"eye that overflows", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 2147483647, 4}},
+        {"no eye", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 0}},
+        {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1}},
+        {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8}},
     };
     struct plx_image grey = board_new(8, 8, PLX_U8, 0), untouched = board_new(8, 8, PLX_U8, 0);
     for (int i = 0; i < COUNT(cases); i++) {
@@ -141,7 +139,7 @@ static void wrong_descriptors_are_refused(void **state)
     }
     assert_true(board_equal(&grey, &untouched));
 
-    struct plx_raw good = {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL};
+    struct plx_raw good = {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
     assert_int_equal(plx_raw_check(&good, NULL), 0);
     struct plx_image narrow = board_new(7, 8, PLX_U8, 0), deep = board_new(8, 8, PLX_U32, 0);
     assert_int_equal(stages->ops->convert(stages, &good, &narrow), PLX_ERR_ARG);

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "app/supervisor/log.h"
+#include "app/log.h"
 
 #define LINES 20000 /* far more than a pipe or a socket holds */
 #define HANG_S 20

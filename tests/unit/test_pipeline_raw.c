@@ -199,7 +199,7 @@ static void wrong_sizes_and_pictures_are_refused(void **state)
         assert_true(message.text[0] != '\0' && !pipeline);
     }
     struct rig rig = rig_open(8, 8);
-    const struct plx_raw good = {pixels, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, NULL};
+    const struct plx_raw good = {pixels, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
     struct plx_raw pair[PLX_EYES] = {good, good};
     pair[PLX_RIGHT].height = 7;
     assert_int_equal(plx_pipeline_process(rig.pipeline, pair, 1, rig.frame), PLX_ERR_ARG);

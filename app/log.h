@@ -3,8 +3,8 @@
  * One line on standard error; in the journal's own way (`<3>text`, sd-daemon(3)) when the journal reads it. Never waits: what
  * does not fit, because nobody reads, is lost, counted, and told of when there is room again. For one thread of a process.
  */
-#ifndef PLX_APP_SUPERVISOR_LOG_H
-#define PLX_APP_SUPERVISOR_LOG_H
+#ifndef PLX_APP_LOG_H
+#define PLX_APP_LOG_H
 
 #include <syslog.h> /* LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/log.h"
+#include "app/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

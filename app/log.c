@@ -88,7 +88,7 @@ static bool put_line(int level, const char *text)
     return put(line, (size_t)length);
 }
 
-void plx_log_catch_up(void)
+void plx_log_flush(void)
 {
     char text[128];
 
@@ -110,7 +110,7 @@ void plx_log(int level, const char *format, ...)
     plx_clean_text(text); /* the last line of defence: a name of a device may hold a newline */
     if (copier.copy)
         copier.copy(copier.context, level, text);
-    plx_log_catch_up();
+    plx_log_flush();
     if (output.lost > 0 || !put_line(level, text))
         output.lost++;
 }

@@ -18,6 +18,6 @@ void plx_log(int level, const char *format, ...) __attribute__((format(printf, 2
 void plx_log_copy(void (*copy)(void *context, int level, const char *line), void *context);
 
 /* Says how many lines were lost, if some were and there is room again. */
-void plx_log_catch_up(void);
+void plx_log_flush(void);
 
 #endif

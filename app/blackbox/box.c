@@ -186,14 +186,14 @@ int plx_box_create(const char *directory, const char *program, struct plx_box **
     if (result == 0)
         result = fill_live(box, message);
     if (result < 0) {
-        plx_box_leave(box);
+        plx_box_close_in_child(box);
         return result;
     }
     *ret_box = box;
     return 0;
 }
 
-void plx_box_leave(struct plx_box *box)
+void plx_box_close_in_child(struct plx_box *box)
 {
     if (!box)
         return;
@@ -210,7 +210,7 @@ void plx_box_destroy(struct plx_box *box)
         return;
     box->header.ended = 1;
     write_header(box); /* a disk that refuses it leaves one box more */
-    plx_box_leave(box);
+    plx_box_close_in_child(box);
 }
 
 /* --- records -------------------------------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ int plx_box_create(const char *directory, const char *program, struct plx_box **
 void plx_box_destroy(struct plx_box *box);
 
 /* For a forked process: lets the file alone. NULL is fine. */
-void plx_box_leave(struct plx_box *box);
+void plx_box_close_in_child(struct plx_box *box);
 
 /* Appends a record whose payload is HEAD, then BODY (which may be empty). Longer ones are cut. IO: the disk refuses, and no
  * more is written. */

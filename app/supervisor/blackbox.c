@@ -42,18 +42,18 @@ void plx_blackbox_open(struct plx_blackbox *blackbox, const char *directory)
         plx_log_copy(copy_line, blackbox);
 }
 
-void plx_blackbox_tell_note(struct plx_blackbox *blackbox)
+void plx_blackbox_log_note(struct plx_blackbox *blackbox)
 {
     if (blackbox->note.text[0] != '\0')
         plx_log(LOG_NOTICE, "%s; make it, or set blackbox.directory (empty: none)", blackbox->note.text);
     blackbox->note.text[0] = '\0';
 }
 
-void plx_blackbox_leave(struct plx_blackbox *blackbox)
+void plx_blackbox_close_in_child(struct plx_blackbox *blackbox)
 {
     plx_log_copy(NULL, NULL);
     plx_child_finish(&blackbox->copier);
-    plx_box_leave(blackbox->box);
+    plx_box_close_in_child(blackbox->box);
     blackbox->box = NULL;
 }
 
@@ -158,7 +158,7 @@ static int write_copy(void *argument, int report_fd)
 
     (void)report_fd;
     supervisor->blackbox.box = NULL; /* it is needed yet */
-    plx_supervisor_leave(supervisor);
+    plx_supervisor_close_in_child(supervisor);
     if (plx_box_save(box, supervisor->blackbox.saving, &message) == 0)
         return 0;
     plx_log(LOG_WARNING, "%s", message.text);

@@ -24,16 +24,16 @@ struct plx_blackbox {
     int64_t saved_ns;                /* when the last one was */
 };
 
-/* DIRECTORY "": none is wanted. Where none can be had the service goes on without, and says so by plx_blackbox_tell_note. */
+/* DIRECTORY "": none is wanted. Where none can be had the service goes on without, and says so by plx_blackbox_log_note. */
 void plx_blackbox_open(struct plx_blackbox *blackbox, const char *directory);
 /* At the service's end. Makes the copy that is due, if there was a frame: a service that cannot start, and is started again and
  * again, shall not drive out the copies of what went wrong before. */
 void plx_blackbox_close(struct plx_blackbox *blackbox);
 /* For a forked process. */
-void plx_blackbox_leave(struct plx_blackbox *blackbox);
+void plx_blackbox_close_in_child(struct plx_blackbox *blackbox);
 
 /* Logs why there is no box, once. */
-void plx_blackbox_tell_note(struct plx_blackbox *blackbox);
+void plx_blackbox_log_note(struct plx_blackbox *blackbox);
 
 /* The frame SEQUENCE of REGION was published: its header and, once a second, its picture. */
 void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shared_region *region, uint64_t sequence);

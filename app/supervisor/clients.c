@@ -16,9 +16,9 @@
 
 #include <parallax/region.h>
 
+#include "app/supervisor/client_quota.h"
 #include "app/supervisor/listener.h"
 #include "app/supervisor/messages.h"
-#include "app/supervisor/places.h"
 #include "core/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
@@ -113,7 +113,7 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     if (!code && (code = start_events(clients, message)))
         plx_listener_remove(&clients->listener);
     if (code) {
-        plx_clients_leave(clients);
+        plx_clients_close_in_child(clients);
         return code;
     }
     *ret_clients = clients;
@@ -126,7 +126,7 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-void plx_clients_leave(struct plx_clients *clients)
+void plx_clients_close_in_child(struct plx_clients *clients)
 {
     if (!clients)
         return;
@@ -232,13 +232,13 @@ static void admit(struct plx_clients *clients, int fd)
     socklen_t size = sizeof peer;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
     int free_place = -1;
-    struct plx_places places = {.capacity = clients->capacity, .service = geteuid()};
+    struct plx_client_quota places = {.capacity = clients->capacity, .service = geteuid()};
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0)
-            plx_places_count(&places, &peer, &clients->client[i].peer);
+            plx_client_quota_count(&places, &peer, &clients->client[i].peer);
         else if (free_place < 0)
             free_place = i;
-    const char *refusal = plx_places_refusal(&places, &peer);
+    const char *refusal = plx_client_quota_refusal(&places, &peer);
     if (peer.pid == getpid() && !refusal && clients->count + 1 >= clients->capacity) { /* its own call takes nobody's place */
         plx_message_refusal(fd, PLX_ERR_BUSY);
         close(fd);
@@ -288,10 +288,10 @@ void plx_clients_destroy(struct plx_clients *clients)
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0)
             drop(clients, &clients->client[i]);
-    plx_clients_leave(clients);
+    plx_clients_close_in_child(clients);
 }
 
-void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *region)
+void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region)
 {
     clients->region = region;
     for (int i = 0; i < clients->capacity; i++)
@@ -299,10 +299,10 @@ void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *reg
             drop(clients, &clients->client[i]);
 }
 
-int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_error_message *message)
+int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx_error_message *message)
 {
     accept_some(clients); /* who called the old one is not to be lost with it */
-    int code = plx_listener_mend(&clients->listener, unreachable, message);
+    int code = plx_listener_repair(&clients->listener, unreachable, message);
     if (code <= 0)
         return code;
     close_if_open(clients->spare); /* the last copy of the old one, which so leaves the set */

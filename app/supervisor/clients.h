@@ -30,14 +30,14 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
 void plx_clients_destroy(struct plx_clients *clients);
 /* For a process forked from the supervisor, first thing: closes its copies of the descriptors and frees, without a word to the
  * clients, so that they notice at once when the supervisor dies. NULL is fine. */
-void plx_clients_leave(struct plx_clients *clients);
+void plx_clients_close_in_child(struct plx_clients *clients);
 
 /* Clients get REGION from now on, which must outlive it; those that have the one before are dropped, and reattach. */
-void plx_clients_move(struct plx_clients *clients, struct plx_shared_region *region);
+void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region);
 
 /* Looks whether the socket is still reached by its path, or makes it anew if it is UNREACHABLE; clients that are attached stay
- * so. As plx_listener_mend. */
-int plx_clients_mend(struct plx_clients *clients, bool unreachable, struct plx_error_message *message);
+ * so. As plx_listener_repair. */
+int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx_error_message *message);
 
 int plx_clients_fd(const struct plx_clients *clients); /* an epoll descriptor: poll it for reading */
 void plx_clients_handle(struct plx_clients *clients);  /* accepts, answers, drops; never blocks */

@@ -175,7 +175,7 @@ static bool is_ours(const struct plx_listener *listener)
            status.st_ino == listener->inode;
 }
 
-int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_error_message *message)
+int plx_listener_repair(struct plx_listener *listener, bool unreachable, struct plx_error_message *message)
 {
     struct plx_listener fresh = *listener;
     char path[LOCK_PATH];

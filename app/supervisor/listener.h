@@ -28,7 +28,7 @@ int plx_listener_open(const char *path, const char *group, struct plx_listener *
  * if it is UNREACHABLE all the same. Whoever connected before stays connected. Returns 0 where all is well, 1 where the socket
  * is another one now. BUSY: another daemon has the lock or listens there, and this one has lost the path; other errors as
  * plx_listener_open: what is there stays, to be tried again. */
-int plx_listener_mend(struct plx_listener *listener, bool unreachable, struct plx_error_message *message);
+int plx_listener_repair(struct plx_listener *listener, bool unreachable, struct plx_error_message *message);
 
 /* Closes the descriptors and leaves the socket's file: what a forked process does. */
 void plx_listener_close(struct plx_listener *listener);

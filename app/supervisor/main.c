@@ -13,15 +13,15 @@
 struct command {
     const char *check; /* the file of --check-config, or NULL */
     bool wait, dump;
-    struct plx_config_origin origin;
+    struct plx_config_source config_source;
 };
 
-/* ASSIGNMENTS holds the texts that ret_command->origin refers to. */
+/* ASSIGNMENTS holds the texts that ret_command->config_source refers to. */
 static void parse(int argc, char **argv, struct plx_option_list *assignments, struct command *ret_command)
 {
     struct command command = {.wait = false};
     const struct plx_option options[] = {
-        PLX_OPTION("config", "FILE", command.origin.path,
+        PLX_OPTION("config", "FILE", command.config_source.path,
                    .help = "reads this configuration (default: " PLX_DEFAULT_CONFIG
                            " if it exists, else every key at its default)"),
         PLX_OPTION("set", "KEY=VALUE", *assignments, .help = "sets one key after the file was read; may be repeated"),
@@ -41,11 +41,11 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
 
     plx_parse_command_line(&line, argc, argv, NULL);
     if (command.check)
-        command.origin.path = command.check;
-    else if (!command.origin.path && access(PLX_DEFAULT_CONFIG, F_OK) == 0)
-        command.origin.path = PLX_DEFAULT_CONFIG;
-    command.origin.assignment = assignments->item;
-    command.origin.assignments = assignments->count;
+        command.config_source.path = command.check;
+    else if (!command.config_source.path && access(PLX_DEFAULT_CONFIG, F_OK) == 0)
+        command.config_source.path = PLX_DEFAULT_CONFIG;
+    command.config_source.assignment = assignments->item;
+    command.config_source.assignments = assignments->count;
     *ret_command = command;
 }
 
@@ -60,7 +60,7 @@ static int act(const struct command *command)
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
-    int result = plx_config_read(&command->origin, &config, &message);
+    int result = plx_config_read(&command->config_source, &config, &message);
     if (result < 0) {
         plx_log(LOG_ERR, "%s", message.text);
         return config_exit_code(result);
@@ -71,9 +71,9 @@ static int act(const struct command *command)
     }
     if (command->dump)
         return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
-    if (!command->origin.path && config.source.kind == PLX_SOURCE_SYNTHETIC)
+    if (!command->config_source.path && config.source.kind == PLX_SOURCE_SYNTHETIC)
         plx_log(LOG_WARNING, "there is no " PLX_DEFAULT_CONFIG ", and no --config: the pictures are simulated");
-    return plx_supervise(&command->origin, &config, command->wait);
+    return plx_supervise(&command->config_source, &config, command->wait);
 }
 
 int main(int argc, char **argv)

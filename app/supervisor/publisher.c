@@ -81,7 +81,7 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     publisher->health = 0;
     publisher->reason = (struct plx_error_message){""};
     plx_region_set_state(old, PLX_STATE_STOPPED, 0); /* wakes readers, who find that their line has ended */
-    plx_clients_move(publisher->clients, publisher->region);
+    plx_clients_set_region(publisher->clients, publisher->region);
     plx_region_destroy(old);
     return true;
 }
@@ -92,21 +92,21 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
     if (!publisher->clients)
         return 0;
     const uint64_t epoch = plx_region_epoch(publisher->region);
-    const bool lost = plx_self_client_turn(&publisher->self, socket_path, epoch, now_ns) == PLX_SELF_LOST;
+    const bool lost = plx_self_client_check(&publisher->self, socket_path, epoch, now_ns) == PLX_SELF_UNREACHABLE;
     if (!lost && now_ns - publisher->checked_ns < CHECK_PERIOD_NS)
         return 0;
     publisher->checked_ns = now_ns;
-    const int result = plx_clients_mend(publisher->clients, lost, message);
+    const int result = plx_clients_repair(publisher->clients, lost, message);
     if (result > 0)
         plx_log(LOG_WARNING, "%s: nobody could attach there any more; the socket was made anew, attached clients stay",
                 socket_path);
     if (result >= 0 || result == PLX_ERR_BUSY) {
-        publisher->unmended = (struct plx_error_message){""};
+        publisher->repair_error = (struct plx_error_message){""};
         return result == PLX_ERR_BUSY ? result : 0;
     }
-    if (strcmp(publisher->unmended.text, message->text) != 0)
+    if (strcmp(publisher->repair_error.text, message->text) != 0)
         plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made anew; trying again: %s", message->text);
-    publisher->unmended = *message;
+    publisher->repair_error = *message;
     return 0;
 }
 
@@ -121,11 +121,11 @@ void plx_publisher_close(struct plx_publisher *publisher)
         (struct plx_publisher){.state = PLX_STATE_STARTING, .config = publisher->config, .context = publisher->context};
 }
 
-void plx_publisher_leave(struct plx_publisher *publisher)
+void plx_publisher_close_in_child(struct plx_publisher *publisher)
 {
     if (publisher->clients)
         plx_self_client_close(&publisher->self);
-    plx_clients_leave(publisher->clients);
+    plx_clients_close_in_child(publisher->clients);
     publisher->clients = NULL;
     if (!publisher->next)
         return;
@@ -134,7 +134,7 @@ void plx_publisher_leave(struct plx_publisher *publisher)
     publisher->next = NULL;
 }
 
-void plx_publisher_explain(struct plx_publisher *publisher, const char *reason)
+void plx_publisher_set_reason(struct plx_publisher *publisher, const char *reason)
 {
     if (!publisher->region || strcmp(reason, publisher->reason.text) == 0)
         return;
@@ -142,7 +142,7 @@ void plx_publisher_explain(struct plx_publisher *publisher, const char *reason)
     snprintf(publisher->reason.text, sizeof publisher->reason.text, "%s", reason);
 }
 
-bool plx_publisher_tell(struct plx_publisher *publisher, enum plx_state state, uint32_t health)
+bool plx_publisher_set_state(struct plx_publisher *publisher, enum plx_state state, uint32_t health)
 {
     if (!publisher->region || (state == publisher->state && health == publisher->health))
         return false;

@@ -22,9 +22,9 @@ struct plx_publisher {
     struct plx_error_message reason; /* likewise */
     int (*config)(void *context);
     void *context;
-    struct plx_self_client self;       /* while clients is not NULL */
-    int64_t checked_ns;                /* when the socket was looked at last */
-    struct plx_error_message unmended; /* what was logged of a socket that cannot be made anew; "" = it can */
+    struct plx_self_client self;           /* while clients is not NULL */
+    int64_t checked_ns;                    /* when the socket was looked at last */
+    struct plx_error_message repair_error; /* what was logged of a socket that cannot be made anew; "" = it can */
 };
 
 /* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
@@ -51,12 +51,12 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
 void plx_publisher_close(struct plx_publisher *publisher);
 
 /* For a forked process, first thing: drops the socket and the clients, and keeps one region, the one that it is to fill. */
-void plx_publisher_leave(struct plx_publisher *publisher);
+void plx_publisher_close_in_child(struct plx_publisher *publisher);
 
 /* Why the state is what it is, for clients to read; to be told before the state. */
-void plx_publisher_explain(struct plx_publisher *publisher, const char *reason);
+void plx_publisher_set_reason(struct plx_publisher *publisher, const char *reason);
 
 /* True if clients did not know this state; they do now. False while closed. */
-bool plx_publisher_tell(struct plx_publisher *publisher, enum plx_state state, uint32_t health);
+bool plx_publisher_set_state(struct plx_publisher *publisher, enum plx_state state, uint32_t health);
 
 #endif

@@ -63,7 +63,7 @@ static void adopt(struct plx_supervisor *supervisor)
     supervisor->plan = *candidate;
     reload->phase = PLX_RELOAD_STOPPING;
     plx_log(LOG_NOTICE, "the new configuration opens; the engine starts anew with it");
-    plx_worker_replace(supervisor);
+    plx_engine_process_replace(supervisor);
 }
 
 /* Whether the plan holds more than the configuration says, read from files that may have changed. */
@@ -89,7 +89,7 @@ static void begin(struct plx_supervisor *supervisor)
 
     supervisor->reload.asked = false;
     plx_notify_reloading(&supervisor->notify);
-    if (plx_config_read(supervisor->origin, &supervisor->candidate.config, &message) < 0) {
+    if (plx_config_read(supervisor->config_source, &supervisor->candidate.config, &message) < 0) {
         refuse(supervisor, message.text);
     } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start waits for what it needs */
         supervisor->plan.frame_bytes = 0;
@@ -103,18 +103,18 @@ static void begin(struct plx_supervisor *supervisor)
         apply(supervisor);
     } else {
         supervisor->reload.phase = PLX_RELOAD_TRYING;
-        plx_trial_start(supervisor, PLX_TRIAL_CONFIG);
+        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
     }
 }
 
-void plx_reload_ask(struct plx_supervisor *supervisor)
+void plx_reload_request(struct plx_supervisor *supervisor)
 {
-    if (supervisor->reload.phase != PLX_RELOAD_NONE || supervisor->trial.pid > 0)
+    if (supervisor->reload.phase != PLX_RELOAD_NONE || supervisor->probe.pid > 0)
         plx_log(LOG_NOTICE, "the configuration is read again when what is being tried is decided");
     supervisor->reload.asked = true;
 }
 
-void plx_reload_tried(struct plx_supervisor *supervisor, const struct plx_report *report)
+void plx_reload_probed(struct plx_supervisor *supervisor, const struct plx_report *report)
 {
     struct plx_plan *candidate = &supervisor->candidate;
     const bool works = report->kind == PLX_REPORT_PLAN;
@@ -149,7 +149,7 @@ void plx_reload_started(struct plx_supervisor *supervisor)
         supervisor->reload.phase = PLX_RELOAD_STARTING;
 }
 
-void plx_reload_works(struct plx_supervisor *supervisor, bool away)
+void plx_reload_confirm(struct plx_supervisor *supervisor, bool away)
 {
     if (supervisor->reload.phase != PLX_RELOAD_STARTING || (away && supervisor->reload.must_publish))
         return;
@@ -158,7 +158,7 @@ void plx_reload_works(struct plx_supervisor *supervisor, bool away)
     accept(supervisor, resized ? "; clients reattach because frames changed their size" : "");
 }
 
-bool plx_reload_ended(struct plx_supervisor *supervisor, const char *sentence)
+bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *sentence)
 {
     struct plx_reload *reload = &supervisor->reload;
     struct plx_error_message message;
@@ -179,9 +179,9 @@ void plx_reload_tick(struct plx_supervisor *supervisor, int64_t now_ns)
 
     if (supervisor->stopping)
         return;
-    if (reload->asked && reload->phase == PLX_RELOAD_NONE && supervisor->trial.pid == 0)
+    if (reload->asked && reload->phase == PLX_RELOAD_NONE && supervisor->probe.pid == 0)
         begin(supervisor);
     if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine_killed &&
-        now_ns - recovery->born_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
-        plx_worker_kill(supervisor, "the engine gives no first frame");
+        now_ns - recovery->started_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
+        plx_engine_process_kill(supervisor, "the engine gives no first frame");
 }

@@ -30,10 +30,10 @@ struct plx_reload {
 };
 
 /* SIGHUP. One that comes while a reload is under way is carried out after it: the last file counts. */
-void plx_reload_ask(struct plx_supervisor *supervisor);
+void plx_reload_request(struct plx_supervisor *supervisor);
 
 /* The probe's answer about supervisor->candidate: PLAN or FAILED. Also at the first start. */
-void plx_reload_tried(struct plx_supervisor *supervisor, const struct plx_report *report);
+void plx_reload_probed(struct plx_supervisor *supervisor, const struct plx_report *report);
 
 /* What the frames of now were made with: the configuration before, until the engine of a new one has published. */
 const struct plx_config *plx_reload_config(const struct plx_supervisor *supervisor);
@@ -44,9 +44,9 @@ void plx_reload_tick(struct plx_supervisor *supervisor, int64_t now_ns);
 /* An engine of the plan in force was started. */
 void plx_reload_started(struct plx_supervisor *supervisor);
 /* It has published a frame, or looks for a camera that is AWAY. */
-void plx_reload_works(struct plx_supervisor *supervisor, bool away);
+void plx_reload_confirm(struct plx_supervisor *supervisor, bool away);
 /* It could not be started, or has ended, for the reason SENTENCE. True if a reload was taken back for it: the next engine is
  * one of the plan before. */
-bool plx_reload_ended(struct plx_supervisor *supervisor, const char *sentence);
+bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *sentence);
 
 #endif

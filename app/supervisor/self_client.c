@@ -64,17 +64,18 @@ static int hear(const struct plx_self_client *self, uint64_t epoch)
            (answer.type == PLX_MESSAGE_REFUSED && answer.error == PLX_ERR_BUSY);
 }
 
-enum plx_self_result plx_self_client_turn(struct plx_self_client *self, const char *path, uint64_t epoch, int64_t now_ns)
+enum plx_self_client_result plx_self_client_check(struct plx_self_client *self, const char *path, uint64_t epoch,
+                                                  int64_t now_ns)
 {
     if (self->fd < 0) {
         if (now_ns - self->begun_ns < PLX_SELF_PERIOD_NS)
-            return PLX_SELF_WAITS;
+            return PLX_SELF_PENDING;
         self->begun_ns = now_ns;
-        return call(self, path) ? PLX_SELF_WAITS : PLX_SELF_LOST;
+        return call(self, path) ? PLX_SELF_PENDING : PLX_SELF_UNREACHABLE;
     }
     const int heard = hear(self, epoch);
     if (heard < 0 && now_ns - self->begun_ns < PLX_SELF_BUDGET_NS)
-        return PLX_SELF_WAITS;
+        return PLX_SELF_PENDING;
     plx_self_client_close(self);
-    return heard > 0 ? PLX_SELF_WELL : PLX_SELF_LOST;
+    return heard > 0 ? PLX_SELF_REACHABLE : PLX_SELF_UNREACHABLE;
 }

@@ -18,16 +18,17 @@ struct plx_self_client {
     int64_t begun_ns;
 };
 
-enum plx_self_result {
-    PLX_SELF_WAITS, /* for its time, or for the answer */
-    PLX_SELF_WELL,  /* it was answered just now: welcomed, or refused as one too many */
-    PLX_SELF_LOST   /* nobody answers at the path */
+enum plx_self_client_result {
+    PLX_SELF_PENDING,    /* for its time, or for the answer */
+    PLX_SELF_REACHABLE,  /* it was answered just now: welcomed, or refused as one too many */
+    PLX_SELF_UNREACHABLE /* nobody answers at the path */
 };
 
 #define PLX_SELF_CLIENT_NONE ((struct plx_self_client){.fd = -1})
 
 /* To be called at each turn; EPOCH: of the region that it should be handed. */
-enum plx_self_result plx_self_client_turn(struct plx_self_client *self, const char *path, uint64_t epoch, int64_t now_ns);
+enum plx_self_client_result plx_self_client_check(struct plx_self_client *self, const char *path, uint64_t epoch,
+                                                  int64_t now_ns);
 
 void plx_self_client_close(struct plx_self_client *self);
 

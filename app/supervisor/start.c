@@ -27,21 +27,21 @@ void plx_start_failed(struct plx_supervisor *supervisor, const struct plx_report
         plx_supervisor_fail(supervisor, report->exit_code, report->message.text);
         return;
     }
-    plx_recovery_postponed(recovery, now);
+    plx_recovery_start_postponed(recovery, now);
     plx_log(LOG_ERR, "%s; trying again in %.1f s", report->message.text, (double)(recovery->start_ns - now) / PLX_NS_PER_S);
-    supervisor->trouble = report->message;
+    supervisor->degraded_reason = report->message;
     be_ready(supervisor);
 }
 
-void plx_start_waits(struct plx_supervisor *supervisor)
+void plx_start_keep_waiting(struct plx_supervisor *supervisor)
 {
-    plx_recovery_lacks(&supervisor->recovery, supervisor->now_ns);
+    plx_recovery_lacks_resource(&supervisor->recovery, supervisor->now_ns);
     be_ready(supervisor);
 }
 
 void plx_start_tick(struct plx_supervisor *supervisor, int64_t now_ns)
 {
-    if (!supervisor->stopping && supervisor->plan.frame_bytes == 0 && supervisor->trial.pid == 0 &&
+    if (!supervisor->stopping && supervisor->plan.frame_bytes == 0 && supervisor->probe.pid == 0 &&
         plx_recovery_wants_engine(&supervisor->recovery, now_ns))
-        plx_trial_start(supervisor, PLX_TRIAL_CONFIG);
+        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
 }

@@ -34,16 +34,17 @@ void plx_supervisor_unwatch(struct plx_supervisor *supervisor, int fd)
 
 const char *plx_supervisor_reason(const struct plx_supervisor *supervisor)
 {
-    if (supervisor->trouble.text[0])
-        return supervisor->trouble.text;
-    return supervisor->reload.refusal.text[0] ? supervisor->reload.refusal.text : supervisor->handicap.text;
+    if (supervisor->degraded_reason.text[0])
+        return supervisor->degraded_reason.text;
+    return supervisor->reload.refusal.text[0] ? supervisor->reload.refusal.text : supervisor->fallback_reason.text;
 }
 
 static void tell_end(struct plx_supervisor *supervisor)
 {
     char sentence[640];
 
-    snprintf(sentence, sizeof sentence, "stopping%s%s", supervisor->trouble.text[0] ? ": " : "", supervisor->trouble.text);
+    snprintf(sentence, sizeof sentence, "stopping%s%s", supervisor->degraded_reason.text[0] ? ": " : "",
+             supervisor->degraded_reason.text);
     plx_notify_status(&supervisor->notify, sentence);
 }
 
@@ -55,46 +56,46 @@ void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code)
     supervisor->exit_code = exit_code;
     plx_notify_stopping(&supervisor->notify);
     tell_end(supervisor);
-    plx_child_signal(&supervisor->trial, SIGKILL);
-    if (supervisor->trial_kill_ns > supervisor->now_ns)
-        supervisor->trial_kill_ns = supervisor->now_ns;
-    plx_worker_replace(supervisor); /* nobody starts the next */
+    plx_child_signal(&supervisor->probe, SIGKILL);
+    if (supervisor->probe_kill_ns > supervisor->now_ns)
+        supervisor->probe_kill_ns = supervisor->now_ns;
+    plx_engine_process_replace(supervisor); /* nobody starts the next */
 }
 
 void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const char *sentence)
 {
     if (!supervisor->stopping) {
         plx_log(LOG_ERR, "%s", sentence);
-        plx_fail(&supervisor->trouble, 0, "%s", sentence);
+        plx_fail(&supervisor->degraded_reason, 0, "%s", sentence);
     }
-    plx_publisher_explain(&supervisor->publisher, plx_supervisor_reason(supervisor));
-    plx_publisher_tell(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);
+    plx_publisher_set_reason(&supervisor->publisher, plx_supervisor_reason(supervisor));
+    plx_publisher_set_state(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);
     plx_blackbox_state(&supervisor->blackbox, PLX_STATE_FAILED, supervisor->recovery.health, plx_supervisor_reason(supervisor));
     plx_blackbox_save(&supervisor->blackbox, "failed");
     plx_supervisor_stop(supervisor, exit_code);
 }
 
-void plx_supervisor_tell_state(struct plx_supervisor *supervisor)
+void plx_supervisor_publish_state(struct plx_supervisor *supervisor)
 {
     const struct plx_recovery *recovery = &supervisor->recovery;
     const enum plx_state before = supervisor->publisher.state;
 
-    plx_publisher_explain(&supervisor->publisher, plx_supervisor_reason(supervisor));
+    plx_publisher_set_reason(&supervisor->publisher, plx_supervisor_reason(supervisor));
     plx_blackbox_state(&supervisor->blackbox, recovery->state, recovery->health, plx_supervisor_reason(supervisor));
-    if (plx_publisher_tell(&supervisor->publisher, recovery->state, recovery->health) && recovery->state == PLX_STATE_FAILED &&
-        before != PLX_STATE_FAILED) {
+    if (plx_publisher_set_state(&supervisor->publisher, recovery->state, recovery->health) &&
+        recovery->state == PLX_STATE_FAILED && before != PLX_STATE_FAILED) {
         plx_blackbox_save(&supervisor->blackbox, "failed");
         plx_log(LOG_ERR, "no fresh frame for %d s; still trying", (int)(PLX_RECOVERY_BUDGET_NS / PLX_NS_PER_S));
     }
 }
 
-void plx_supervisor_leave(struct plx_supervisor *supervisor)
+void plx_supervisor_close_in_child(struct plx_supervisor *supervisor)
 {
-    plx_publisher_leave(&supervisor->publisher);
+    plx_publisher_close_in_child(&supervisor->publisher);
     plx_config_text_close(&supervisor->config_text);
     plx_child_finish(&supervisor->engine);
-    plx_child_finish(&supervisor->trial);
-    plx_blackbox_leave(&supervisor->blackbox);
+    plx_child_finish(&supervisor->probe);
+    plx_blackbox_close_in_child(&supervisor->blackbox);
     close(supervisor->epoll_fd);
     close(supervisor->signal_fd);
 }
@@ -108,12 +109,12 @@ static void handle_signals(struct plx_supervisor *supervisor)
         if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
             plx_supervisor_stop(supervisor, PLX_EXIT_OK);
         else if (info.ssi_signo == SIGHUP)
-            plx_reload_ask(supervisor);
+            plx_reload_request(supervisor);
     }
     if (plx_child_reap(&supervisor->engine, &status)) /* SIGCHLD */
-        plx_worker_gone(supervisor, status);
-    if (plx_child_reap(&supervisor->trial, &status))
-        plx_trial_gone(supervisor, status);
+        plx_engine_process_reaped(supervisor, status);
+    if (plx_child_reap(&supervisor->probe, &status))
+        plx_probe_reaped(supervisor, status);
 }
 
 static void tell_status(struct plx_supervisor *supervisor)
@@ -152,11 +153,11 @@ static void tick(struct plx_supervisor *supervisor)
 {
     const int64_t now = supervisor->now_ns;
 
-    plx_log_catch_up();
-    plx_trial_tick(supervisor, now);
+    plx_log_flush();
+    plx_probe_tick(supervisor, now);
     plx_reload_tick(supervisor, now);
     plx_start_tick(supervisor, now);
-    plx_worker_tick(supervisor, now);
+    plx_engine_process_tick(supervisor, now);
     plx_blackbox_tick(supervisor);
     if (supervisor->stopping)
         return;
@@ -213,7 +214,7 @@ static void loop(struct plx_supervisor *supervisor)
 {
     struct epoll_event events[8];
 
-    while (!supervisor->stopping || !plx_worker_is_over(supervisor) || !plx_trial_is_over(supervisor)) {
+    while (!supervisor->stopping || !plx_engine_process_has_ended(supervisor) || !plx_probe_has_ended(supervisor)) {
         int count = epoll_wait(supervisor->epoll_fd, events, sizeof events / sizeof events[0], TURN_MS);
         begin_turn(supervisor);
         for (int i = 0; i < count; i++) {
@@ -225,10 +226,10 @@ static void loop(struct plx_supervisor *supervisor)
                 plx_clients_handle(supervisor->publisher.clients);
                 break;
             case PLX_EVENT_ENGINE:
-                plx_worker_receive(supervisor);
+                plx_engine_process_receive(supervisor);
                 break;
-            case PLX_EVENT_TRIAL:
-                plx_trial_receive(supervisor);
+            case PLX_EVENT_PROBE:
+                plx_probe_receive(supervisor);
                 break;
             }
         }
@@ -236,17 +237,17 @@ static void loop(struct plx_supervisor *supervisor)
     }
 }
 
-int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config, bool wait)
+int plx_supervise(const struct plx_config_source *config_source, const struct plx_config *config, bool wait)
 {
     static struct plx_supervisor supervisor; /* large, and there is one */
 
     supervisor = (struct plx_supervisor){
-        .origin = origin,
+        .config_source = config_source,
         .wait = wait,
         .plan.config = *config,
         .candidate.config = *config,
         .engine = PLX_CHILD_NONE,
-        .trial = PLX_CHILD_NONE,
+        .probe = PLX_CHILD_NONE,
         .blackbox.copier = PLX_CHILD_NONE,
         .epoll_fd = -1,
         .signal_fd = -1,
@@ -262,13 +263,13 @@ int plx_supervise(const struct plx_config_origin *origin, const struct plx_confi
     }
     plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
     plx_blackbox_open(&supervisor.blackbox, config->blackbox.directory);
-    plx_trial_start(&supervisor, PLX_TRIAL_CONFIG);
+    plx_probe_start(&supervisor, PLX_PROBE_CONFIG);
     loop(&supervisor);
-    if (supervisor.recovery.undead) /* it is left to systemd, which finds it in the unit's control group */
+    if (supervisor.recovery.unkillable) /* it is left to systemd, which finds it in the unit's control group */
         supervisor.exit_code = PLX_EXIT_OS;
 
     if (supervisor.exit_code == PLX_EXIT_OK)
-        plx_publisher_tell(&supervisor.publisher, PLX_STATE_STOPPED, 0);
+        plx_publisher_set_state(&supervisor.publisher, PLX_STATE_STOPPED, 0);
     plx_blackbox_close(&supervisor.blackbox);
     plx_publisher_close(&supervisor.publisher);
     plx_config_text_close(&supervisor.config_text);

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-#include "app/supervisor/origin.h"
+#include "app/supervisor/config_source.h"
 
 /* Serves until SIGTERM, SIGINT, the end of the source, or a failure of the first start, which is logged. WAIT: the first start
  * waits for cameras, devices, permissions and memory. Returns the exit code (enum plx_exit). */
-int plx_supervise(const struct plx_config_origin *origin, const struct plx_config *config, bool wait);
+int plx_supervise(const struct plx_config_source *config_source, const struct plx_config *config, bool wait);
 
 #endif

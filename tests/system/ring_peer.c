@@ -106,7 +106,7 @@ struct service {
 static void write_frames(struct service *service, uint64_t frames, unsigned period_us)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* as the engine: never alive without its supervisor */
-    plx_clients_leave(service->clients);
+    plx_clients_close_in_child(service->clients);
     for (uint64_t i = 0; i < frames; i++) {
         fill_frame(plx_ring_begin(service->region), plx_ring_newest(service->region) + 1);
         plx_ring_commit(service->region);

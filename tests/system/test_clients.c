@@ -20,13 +20,13 @@
 #include <parallax/client.h>
 #include <parallax/region.h>
 
+#include "app/supervisor/client_quota.h"
 #include "app/supervisor/clients.h"
-#include "app/supervisor/places.h"
 #include "core/clock.h"
 #include "tests/system/peer.h"
 
 #define MAX_CLIENTS 16
-#define OF_ONE PLX_PLACES_PER_PROCESS
+#define OF_ONE PLX_CLIENTS_PER_PROCESS
 
 static char directory[] = "/tmp/plx-clients-XXXXXX";
 static char path[64];

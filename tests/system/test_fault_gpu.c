@@ -3,7 +3,7 @@
  * machine can lose one. */
 #include "tests/system/fault.h"
 
-#include "app/supervisor/ladder.h"
+#include "app/supervisor/gpu_fallback.h"
 #include "tests/command.h"
 
 static const char *const gpu_args[] = {SMALL, "--set", "backend=gpu", NULL};
@@ -36,7 +36,7 @@ static struct plx_client *lose_gpu(const char *const *args)
     assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
     assert_true(plx_health(client) & PLX_HEALTH_GPU_FALLBACK);
     expect_reason(client, "the GPU was lost 3 times, and the CPU works: engine failed: the pipeline: the GPU of ");
-    assert_int_equal(plx_restarts(client), PLX_LADDER_LOSSES);
+    assert_int_equal(plx_restarts(client), PLX_GPU_FALLBACK_LOSSES);
     return client;
 }
 
@@ -59,7 +59,7 @@ static void a_gpu_that_hangs_costs_engines_and_then_the_cpu_works(void **state)
     const struct plx_frame first = whole_frame(client, START_MS);
     const int64_t begin_ms = now_ms();
     assert_int_equal(first.health & PLX_HEALTH_GPU_FALLBACK, 0);
-    for (uint32_t engines = 1; engines < PLX_LADDER_LOSSES; engines++) /* back within 3 s and the back-off, each time */
+    for (uint32_t engines = 1; engines < PLX_GPU_FALLBACK_LOSSES; engines++) /* back within 3 s and the back-off, each time */
         while (plx_restarts(client) < engines)
             assert_true(whole_frame(client, 3000 + 500).epoch == first.epoch);
     wait_until_said("the GPU was lost 3 times", START_MS);
@@ -98,7 +98,7 @@ static void why_the_cpu_works_is_published(void **state)
 static void a_gpu_that_works_again_is_used_again(void **state)
 {
     (void)state;
-    const int wait_ms = (int)(PLX_LADDER_PAUSE_MIN_NS / PLX_NS_PER_MS) + RECOVER_MS;
+    const int wait_ms = (int)(PLX_GPU_FALLBACK_PAUSE_MIN_NS / PLX_NS_PER_MS) + RECOVER_MS;
     if (!fault_full()) {
         print_message("    skipped: it takes %d s; ./dev test faults has it\n", wait_ms / 1000);
         skip();

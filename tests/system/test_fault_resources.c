@@ -162,7 +162,7 @@ static void a_configuration_that_cannot_be_tried_is_not_taken(void **state)
 
     snprintf(path, sizeof path, "%s/parallax.yaml", daemon_.directory);
     write_config(SMALL_SOURCE "match:\n  disparities: 64\n");
-    daemon_.fault = "fail socketpair 3"; /* after the trial and the engine of the start: the line to the trial of the reload */
+    daemon_.fault = "fail socketpair 3"; /* after the probe and the engine of the start: the socket of the reload's probe */
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
     const struct plx_frame before = running_frame(client, START_MS);

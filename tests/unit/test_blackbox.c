@@ -207,7 +207,7 @@ static void a_box_that_was_not_ended_is_put_aside(void **state)
     (void)state;
     open_box();
     append_number(7, 50);
-    plx_box_leave(box); /* as if it were killed */
+    plx_box_close_in_child(box); /* as if it were killed */
     assert_int_equal(count_files("not-ended"), 0);
     open_box();
     assert_int_equal(count_files("not-ended"), 1);

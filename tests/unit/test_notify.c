@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "app/supervisor/notify.h"
+#include "app/supervisor/systemd.h"
 
 static int heard;
 

@@ -73,7 +73,7 @@ static void what_is_missing_is_waited_for_for_ever(void **state)
 
     plx_recovery_init(&recovery, now);
     while (now < hour) {
-        plx_recovery_postponed(&recovery, now);
+        plx_recovery_start_postponed(&recovery, now);
         assert_true(recovery.start_ns > now && recovery.start_ns <= now + PLX_BACKOFF_MAX_NS);
         assert_false(plx_recovery_wants_engine(&recovery, recovery.start_ns - 1));
         now = recovery.start_ns;
@@ -85,7 +85,7 @@ static void what_is_missing_is_waited_for_for_ever(void **state)
     const int64_t end = now + hour;
     while (now < end) {
         plx_recovery_died(&recovery, now, false);
-        plx_recovery_lacks(&recovery, now);
+        plx_recovery_lacks_resource(&recovery, now);
         now = recovery.start_ns;
         assert_false(plx_recovery_tick(&recovery, now));
         assert_true(plx_recovery_is_well(&recovery, now));
@@ -212,7 +212,7 @@ static void away_counts_only_while_somebody_looks(void **state)
         plx_recovery_waiting(&recovery, now, PLX_HEALTH_CAMERA_LOST_LEFT, true); /* its reader knows nothing of it */
         hangs = plx_recovery_tick(&recovery, now);
         assert_int_equal(recovery.late, now - begin > warn);
-        assert_true(recovery.away_ns <= begin + warn);
+        assert_true(recovery.camera_lost_ns <= begin + warn);
         assert_true(now <= begin + fatal + 100 * MS);
     }
     assert_int_equal(recovery.suspect, PLX_THREAD_CAMERAS);
@@ -267,7 +267,7 @@ static void an_engine_that_does_not_die_is_the_end_of_wellness(void **state)
     (void)state;
     struct plx_recovery recovery = running_at(10 * S);
     assert_true(plx_recovery_is_well(&recovery, 11 * S));
-    plx_recovery_undead(&recovery);
+    plx_recovery_unkillable(&recovery);
     assert_false(plx_recovery_is_well(&recovery, 11 * S));
     assert_int_equal(recovery.state, PLX_STATE_FAILED);
     assert_false(plx_recovery_wants_engine(&recovery, 100 * S)); /* two would fight for the cameras */

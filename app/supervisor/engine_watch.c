@@ -6,7 +6,7 @@
 #include "app/log.h"
 #include "app/supervisor/supervisor_internal.h"
 
-bool plx_watch_progress(struct plx_supervisor *supervisor)
+bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
 {
     struct plx_recovery *recovery = &supervisor->recovery;
     const int was_late = recovery->late ? plx_recovery_activity(recovery)->doing : -1;
@@ -19,30 +19,30 @@ bool plx_watch_progress(struct plx_supervisor *supervisor)
     const bool hangs = plx_recovery_tick(recovery, supervisor->now_ns);
     const struct plx_activity *activity = plx_recovery_activity(recovery);
     if (recovery->late && activity->doing != was_late) {
-        plx_fail(&supervisor->trouble, 0, "%s takes longer than it may", plx_budget_name(activity->doing));
+        plx_fail(&supervisor->degraded_reason, 0, "%s takes longer than it may", plx_budget_name(activity->doing));
         plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(activity->doing),
                 (double)(supervisor->now_ns - activity->since_ns) / PLX_NS_PER_S);
     }
     return hangs;
 }
 
-void plx_watch_kill(struct plx_supervisor *supervisor)
+void plx_engine_watch_kill(struct plx_supervisor *supervisor)
 {
     if (supervisor->sigkill_ns == 0)
         supervisor->sigkill_ns = supervisor->now_ns;
     plx_child_signal(&supervisor->engine, SIGKILL);
 }
 
-void plx_watch_death(struct plx_supervisor *supervisor)
+void plx_engine_watch_kill_result(struct plx_supervisor *supervisor)
 {
     struct plx_recovery *recovery = &supervisor->recovery;
 
-    if (supervisor->engine.pid == 0 || supervisor->sigkill_ns == 0 || recovery->undead ||
-        supervisor->now_ns - supervisor->sigkill_ns < PLX_DEATH_BUDGET_NS)
+    if (supervisor->engine.pid == 0 || supervisor->sigkill_ns == 0 || recovery->unkillable ||
+        supervisor->now_ns - supervisor->sigkill_ns < PLX_KILL_BUDGET_NS)
         return;
-    plx_recovery_undead(recovery);
-    plx_fail(&supervisor->trouble, 0, "the engine (pid %d) was killed and does not die: a driver holds it",
+    plx_recovery_unkillable(recovery);
+    plx_fail(&supervisor->degraded_reason, 0, "the engine (pid %d) was killed and does not die: a driver holds it",
              (int)supervisor->engine.pid);
     plx_log(LOG_CRIT, "%s; unplug the camera, or restart the machine (service.md says how systemd can)",
-            supervisor->trouble.text);
+            supervisor->degraded_reason.text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What systemd is told, as by sd_notify(3), but never waited for. Without systemd all of this does nothing. */
-#ifndef PLX_APP_SUPERVISOR_NOTIFY_H
-#define PLX_APP_SUPERVISOR_NOTIFY_H
+#ifndef PLX_APP_SUPERVISOR_SYSTEMD_H
+#define PLX_APP_SUPERVISOR_SYSTEMD_H
 
 #include <stdbool.h>
 #include <stdint.h>

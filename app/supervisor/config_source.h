@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the configuration comes from, at start and on SIGHUP. */
-#ifndef PLX_APP_SUPERVISOR_ORIGIN_H
-#define PLX_APP_SUPERVISOR_ORIGIN_H
+#ifndef PLX_APP_SUPERVISOR_CONFIG_SOURCE_H
+#define PLX_APP_SUPERVISOR_CONFIG_SOURCE_H
 
 #include "config/config.h"
 
-struct plx_config_origin {
+struct plx_config_source {
     const char *path;        /* NULL = the built-in defaults */
     char *const *assignment; /* `key=value`s of the command line, applied after the file */
     int assignments;
 };
 
 /* Reads and checks it. *ret_config is untouched on failure. Errors as plx_config_load. One thread at a time. */
-int plx_config_read(const struct plx_config_origin *origin, struct plx_config *ret_config, struct plx_error_message *message);
+int plx_config_read(const struct plx_config_source *config_source, struct plx_config *ret_config,
+                    struct plx_error_message *message);
 
 #endif

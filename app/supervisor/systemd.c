@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/notify.h"
+#include "app/supervisor/systemd.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -8,41 +8,41 @@
 
 #include <cmocka.h>
 
-#include "app/supervisor/ladder.h"
+#include "app/supervisor/gpu_fallback.h"
 #include "core/heartbeat.h"
 
 #define S PLX_NS_PER_S
 
-static struct plx_ladder on_gpu(void)
+static struct plx_gpu_fallback on_gpu(void)
 {
-    struct plx_ladder ladder = {0};
-    plx_ladder_frame(&ladder, S, true, false);
-    return ladder;
+    struct plx_gpu_fallback gpu_fallback = {0};
+    plx_gpu_fallback_frame(&gpu_fallback, S, true, false);
+    return gpu_fallback;
 }
 
 static void the_cpu_takes_over_after_three_losses(void **state)
 {
     (void)state;
-    struct plx_ladder ladder = on_gpu();
-    for (int i = 1; i < PLX_LADDER_LOSSES; i++) {
-        plx_ladder_lost(&ladder, i * S);
-        assert_false(ladder.fallen);
+    struct plx_gpu_fallback gpu_fallback = on_gpu();
+    for (int i = 1; i < PLX_GPU_FALLBACK_LOSSES; i++) {
+        plx_gpu_fallback_lost(&gpu_fallback, i * S);
+        assert_false(gpu_fallback.active);
     }
-    plx_ladder_lost(&ladder, 10 * S);
-    assert_true(ladder.fallen);
-    plx_ladder_frame(&ladder, 11 * S, false, true); /* the CPU's frames change nothing */
-    assert_true(ladder.fallen);
-    assert_int_equal(ladder.retry_ns, 10 * S + PLX_LADDER_PAUSE_MIN_NS);
+    plx_gpu_fallback_lost(&gpu_fallback, 10 * S);
+    assert_true(gpu_fallback.active);
+    plx_gpu_fallback_frame(&gpu_fallback, 11 * S, false, true); /* the CPU's frames change nothing */
+    assert_true(gpu_fallback.active);
+    assert_int_equal(gpu_fallback.retry_ns, 10 * S + PLX_GPU_FALLBACK_PAUSE_MIN_NS);
 }
 
 static void a_stable_run_forgives(void **state)
 {
     (void)state;
-    struct plx_ladder ladder = on_gpu();
-    for (int i = 0; i < 10 * PLX_LADDER_LOSSES; i++) {
-        plx_ladder_lost(&ladder, i * S);
-        assert_false(ladder.fallen);
-        plx_ladder_frame(&ladder, i * S, true, true);
+    struct plx_gpu_fallback gpu_fallback = on_gpu();
+    for (int i = 0; i < 10 * PLX_GPU_FALLBACK_LOSSES; i++) {
+        plx_gpu_fallback_lost(&gpu_fallback, i * S);
+        assert_false(gpu_fallback.active);
+        plx_gpu_fallback_frame(&gpu_fallback, i * S, true, true);
     }
 }
 
@@ -50,49 +50,49 @@ static void pauses_double_to_their_limit(void **state)
 {
     (void)state;
     const int expected_s[] = {30, 60, 120, 240, 480, 600, 600};
-    struct plx_ladder ladder = on_gpu();
+    struct plx_gpu_fallback gpu_fallback = on_gpu();
     int64_t now = 100 * S;
-    for (int i = 0; i < PLX_LADDER_LOSSES; i++)
-        plx_ladder_lost(&ladder, now);
+    for (int i = 0; i < PLX_GPU_FALLBACK_LOSSES; i++)
+        plx_gpu_fallback_lost(&gpu_fallback, now);
     for (size_t i = 0; i < sizeof expected_s / sizeof expected_s[0]; i++) {
-        assert_false(plx_ladder_wants_trial(&ladder, now + expected_s[i] * S - 1));
+        assert_false(plx_gpu_fallback_wants_probe(&gpu_fallback, now + expected_s[i] * S - 1));
         now += expected_s[i] * S;
-        assert_true(plx_ladder_wants_trial(&ladder, now));
-        plx_ladder_tried(&ladder, now, false);
-        assert_true(ladder.fallen);
+        assert_true(plx_gpu_fallback_wants_probe(&gpu_fallback, now));
+        plx_gpu_fallback_probed(&gpu_fallback, now, false);
+        assert_true(gpu_fallback.active);
     }
 }
 
 static void one_more_loss_takes_a_regained_gpu_away_for_longer(void **state)
 {
     (void)state;
-    struct plx_ladder ladder = on_gpu();
-    for (int i = 0; i < PLX_LADDER_LOSSES; i++)
-        plx_ladder_lost(&ladder, S);
-    plx_ladder_tried(&ladder, 40 * S, true);
-    assert_false(ladder.fallen);
-    assert_false(plx_ladder_wants_trial(&ladder, 1000 * S));
-    plx_ladder_frame(&ladder, 41 * S, true, false);
-    plx_ladder_lost(&ladder, 42 * S);
-    assert_true(ladder.fallen);
-    assert_int_equal(ladder.retry_ns, 42 * S + 2 * PLX_LADDER_PAUSE_MIN_NS);
+    struct plx_gpu_fallback gpu_fallback = on_gpu();
+    for (int i = 0; i < PLX_GPU_FALLBACK_LOSSES; i++)
+        plx_gpu_fallback_lost(&gpu_fallback, S);
+    plx_gpu_fallback_probed(&gpu_fallback, 40 * S, true);
+    assert_false(gpu_fallback.active);
+    assert_false(plx_gpu_fallback_wants_probe(&gpu_fallback, 1000 * S));
+    plx_gpu_fallback_frame(&gpu_fallback, 41 * S, true, false);
+    plx_gpu_fallback_lost(&gpu_fallback, 42 * S);
+    assert_true(gpu_fallback.active);
+    assert_int_equal(gpu_fallback.retry_ns, 42 * S + 2 * PLX_GPU_FALLBACK_PAUSE_MIN_NS);
 
-    plx_ladder_tried(&ladder, 200 * S, true); /* and when it proves stable all is as it was */
-    plx_ladder_frame(&ladder, 210 * S, true, true);
-    plx_ladder_lost(&ladder, 211 * S);
-    assert_false(ladder.fallen);
+    plx_gpu_fallback_probed(&gpu_fallback, 200 * S, true); /* and when it proves stable all is as it was */
+    plx_gpu_fallback_frame(&gpu_fallback, 210 * S, true, true);
+    plx_gpu_fallback_lost(&gpu_fallback, 211 * S);
+    assert_false(gpu_fallback.active);
 }
 
 static void a_machine_without_a_gpu_misses_none(void **state)
 {
     (void)state;
-    struct plx_ladder ladder = {0};
-    plx_ladder_frame(&ladder, S, false, true);
-    assert_false(ladder.fallen || ladder.worked);
-    ladder = on_gpu();
-    plx_ladder_frame(&ladder, 2 * S, false, false); /* the engine chose the CPU by itself */
-    assert_true(ladder.fallen);
-    assert_true(plx_ladder_wants_trial(&ladder, 2 * S + PLX_LADDER_PAUSE_MIN_NS));
+    struct plx_gpu_fallback gpu_fallback = {0};
+    plx_gpu_fallback_frame(&gpu_fallback, S, false, true);
+    assert_false(gpu_fallback.active || gpu_fallback.worked);
+    gpu_fallback = on_gpu();
+    plx_gpu_fallback_frame(&gpu_fallback, 2 * S, false, false); /* the engine chose the CPU by itself */
+    assert_true(gpu_fallback.active);
+    assert_true(plx_gpu_fallback_wants_probe(&gpu_fallback, 2 * S + PLX_GPU_FALLBACK_PAUSE_MIN_NS));
 }
 
 static void only_the_gpus_own_failures_are_losses(void **state)
@@ -118,7 +118,7 @@ static void only_the_gpus_own_failures_are_losses(void **state)
         {{.doing = PLX_STAGE_SGM}, false}, /* it ended by itself */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (plx_ladder_is_loss(&rows[i].end) != rows[i].loss)
+        if (plx_gpu_fallback_is_loss(&rows[i].end) != rows[i].loss)
             fail_msg("row %zu", i);
 }
 

@@ -14,19 +14,19 @@
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
 
-bool plx_worker_expects_gpu(const struct plx_supervisor *supervisor)
+bool plx_engine_process_expects_gpu(const struct plx_supervisor *supervisor)
 {
     const enum plx_backend_kind backend = supervisor->plan.config.backend;
-    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->ladder.worked);
+    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->gpu_fallback.worked);
 }
 
 static int engine_main(void *argument, int report_fd)
 {
     struct plx_supervisor *supervisor = argument;
-    const bool expected = plx_worker_expects_gpu(supervisor);
+    const bool expected = plx_engine_process_expects_gpu(supervisor);
 
-    plx_supervisor_leave(supervisor);
-    if (supervisor->ladder.fallen)
+    plx_supervisor_close_in_child(supervisor);
+    if (supervisor->gpu_fallback.active)
         supervisor->plan.config.backend = PLX_BACKEND_CPU; /* in this process alone */
     return plx_engine_run(&supervisor->plan, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
 }
@@ -59,11 +59,11 @@ static void cannot_start(struct plx_supervisor *supervisor, int error, const str
         .message = *message,
     };
 
-    if (!plx_reload_ended(supervisor, message->text))
+    if (!plx_reload_roll_back(supervisor, message->text))
         plx_start_failed(supervisor, &report);
 }
 
-void plx_worker_start(struct plx_supervisor *supervisor)
+void plx_engine_process_start(struct plx_supervisor *supervisor)
 {
     struct plx_error_message message;
 
@@ -72,11 +72,11 @@ void plx_worker_start(struct plx_supervisor *supervisor)
         cannot_start(supervisor, result, &message);
         return;
     }
-    supervisor->last_words.kind = 0;
+    supervisor->last_report.kind = 0;
     supervisor->engine_killed = false;
     supervisor->sigkill_ns = 0;
-    if (!supervisor->ladder.fallen)
-        supervisor->handicap = (struct plx_error_message){""};
+    if (!supervisor->gpu_fallback.active)
+        supervisor->fallback_reason = (struct plx_error_message){""};
     memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
     result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
     if (result < 0) {
@@ -92,16 +92,16 @@ void plx_worker_start(struct plx_supervisor *supervisor)
     }
 }
 
-void plx_worker_kill(struct plx_supervisor *supervisor, const char *sentence)
+void plx_engine_process_kill(struct plx_supervisor *supervisor, const char *sentence)
 {
     supervisor->engine_killed = true;
-    plx_fail(&supervisor->trouble, 0, "%s", sentence);
+    plx_fail(&supervisor->degraded_reason, 0, "%s", sentence);
     plx_log(LOG_WARNING, "%s; killing it", sentence);
     plx_blackbox_save(&supervisor->blackbox, "engine-killed");
-    plx_watch_kill(supervisor);
+    plx_engine_watch_kill(supervisor);
 }
 
-void plx_worker_replace(struct plx_supervisor *supervisor)
+void plx_engine_process_replace(struct plx_supervisor *supervisor)
 {
     supervisor->recovery.start_ns = supervisor->now_ns;
     if (supervisor->engine.pid > 0) {
@@ -110,69 +110,70 @@ void plx_worker_replace(struct plx_supervisor *supervisor)
     }
 }
 
-static void frame_came(struct plx_supervisor *supervisor, const struct plx_report *report)
+static void handle_frame(struct plx_supervisor *supervisor, const struct plx_report *report)
 {
     const int64_t now = supervisor->now_ns;
     struct plx_recovery *recovery = &supervisor->recovery;
-    const bool had_fallen = supervisor->ladder.fallen;
+    const bool was_active = supervisor->gpu_fallback.active;
 
     plx_recovery_frame(recovery, now, report->health, report->period_ns, report->busy_ns);
-    plx_ladder_frame(&supervisor->ladder, now, report->on_gpu, now - recovery->born_ns >= PLX_STABLE_NS);
-    if (supervisor->ladder.fallen && !had_fallen)
+    plx_gpu_fallback_frame(&supervisor->gpu_fallback, now, report->on_gpu, now - recovery->started_ns >= PLX_STABLE_NS);
+    if (supervisor->gpu_fallback.active && !was_active)
         plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU works");
     supervisor->frames++;
     supervisor->obstacles = report->obstacles;
-    supervisor->trouble = (struct plx_error_message){""};
-    plx_reload_works(supervisor, false);
-    plx_supervisor_tell_state(supervisor);
+    supervisor->degraded_reason = (struct plx_error_message){""};
+    plx_reload_confirm(supervisor, false);
+    plx_supervisor_publish_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
     plx_blackbox_frame(&supervisor->blackbox, supervisor->publisher.region, report->sequence); /* after the clients */
-    plx_blackbox_tell_note(&supervisor->blackbox);
+    plx_blackbox_log_note(&supervisor->blackbox);
     plx_notify_ready(&supervisor->notify);
     plx_notify_alive(&supervisor->notify);
 }
 
 /* A recording has a gap, and the replay keeps its pace. */
-static void await_pair(struct plx_supervisor *supervisor, int64_t left_ns)
+static void wait_for_pair(struct plx_supervisor *supervisor, int64_t left_ns)
 {
     if (left_ns <= 0)
         return;
     plx_recovery_scheduled(&supervisor->recovery, supervisor->now_ns, supervisor->now_ns + left_ns);
     if (left_ns < PLX_NS_PER_S)
         return;
-    if (supervisor->trouble.text[0] == '\0')
+    if (supervisor->degraded_reason.text[0] == '\0')
         plx_log(LOG_NOTICE, "the recording has no pair for the next %.0f s; waiting", (double)left_ns / PLX_NS_PER_S);
-    plx_fail(&supervisor->trouble, 0, "waiting for the recording's next pair in %.0f s", (double)left_ns / PLX_NS_PER_S);
+    plx_fail(&supervisor->degraded_reason, 0, "waiting for the recording's next pair in %.0f s",
+             (double)left_ns / PLX_NS_PER_S);
 }
 
-void plx_worker_receive(struct plx_supervisor *supervisor)
+void plx_engine_process_receive(struct plx_supervisor *supervisor)
 {
     struct plx_report report;
 
     while (plx_report_receive(supervisor->engine.report_fd, &report)) {
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_NOTE:
-            if (!supervisor->ladder.fallen) /* a lost GPU weighs more than what an engine notes */
-                supervisor->handicap = report.message;
+            if (!supervisor->gpu_fallback.active) /* a lost GPU weighs more than what an engine notes */
+                supervisor->fallback_reason = report.message;
             break;
         case PLX_REPORT_WAITING:
             if (report.away && !(supervisor->recovery.late && supervisor->recovery.suspect == PLX_THREAD_CAMERAS))
-                plx_fail(&supervisor->trouble, 0, "camera lost, looking for it: %s", report.message.text);
+                plx_fail(&supervisor->degraded_reason, 0, "camera lost, looking for it: %s", report.message.text);
             plx_recovery_waiting(&supervisor->recovery, supervisor->now_ns, report.health, report.away);
             if (!report.away)
-                await_pair(supervisor, report.due_in_ns);
-            plx_supervisor_tell_state(supervisor);
+                wait_for_pair(supervisor, report.due_in_ns);
+            plx_supervisor_publish_state(supervisor);
             if (report.away) { /* all that can be had without the camera works */
-                plx_reload_works(supervisor, true);
+                plx_reload_confirm(supervisor, true);
                 plx_notify_ready(&supervisor->notify);
             }
             break;
         case PLX_REPORT_FRAME:
-            frame_came(supervisor, &report);
+            handle_frame(supervisor, &report);
             break;
         case PLX_REPORT_END:
         case PLX_REPORT_FAILED:
-            supervisor->last_words = report;
+            supervisor->last_report = report;
             break;
         case PLX_REPORT_LOG:
             plx_blackbox_log(&supervisor->blackbox, report.error, report.message.text);
@@ -183,54 +184,55 @@ void plx_worker_receive(struct plx_supervisor *supervisor)
     }
 }
 
-void plx_worker_gone(struct plx_supervisor *supervisor, int status)
+void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
 {
     const bool planned = supervisor->engine_kill_ns != 0;
 
     plx_supervisor_unwatch(supervisor, supervisor->engine.report_fd);
-    plx_worker_receive(supervisor);
+    plx_engine_process_receive(supervisor);
     plx_child_finish(&supervisor->engine);
     supervisor->engine_kill_ns = 0;
     supervisor->sigkill_ns = 0;
-    const struct plx_error_message sentence = plx_death_describe(supervisor, status);
-    const bool ended = supervisor->last_words.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
-    const bool taken_back = !planned && !ended &&
-                            plx_reload_ended(supervisor, supervisor->engine_killed ? supervisor->trouble.text : sentence.text);
-    plx_recovery_died(&supervisor->recovery, supervisor->now_ns, planned || taken_back);
+    const struct plx_error_message sentence = plx_engine_exit_describe(supervisor, status);
+    const bool ended = supervisor->last_report.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
+    const bool rolled_back =
+        !planned && !ended &&
+        plx_reload_roll_back(supervisor, supervisor->engine_killed ? supervisor->degraded_reason.text : sentence.text);
+    plx_recovery_died(&supervisor->recovery, supervisor->now_ns, planned || rolled_back);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
     if (ended) {
         plx_supervisor_stop(supervisor, PLX_EXIT_OK);
-    } else if (!planned && plx_death_is_permanent(supervisor)) {
-        plx_supervisor_fail(supervisor, supervisor->last_words.exit_code, supervisor->last_words.message.text);
-    } else if (!planned && !taken_back) {
-        plx_death_meet(supervisor, status, &sentence);
-        plx_death_count_loss(supervisor, status);
+    } else if (!planned && plx_engine_exit_is_permanent(supervisor)) {
+        plx_supervisor_fail(supervisor, supervisor->last_report.exit_code, supervisor->last_report.message.text);
+    } else if (!planned && !rolled_back) {
+        plx_engine_exit_report(supervisor, status, &sentence);
+        plx_engine_exit_count_gpu_loss(supervisor, status);
     }
-    plx_supervisor_tell_state(supervisor);
+    plx_supervisor_publish_state(supervisor);
 }
 
-bool plx_worker_is_over(const struct plx_supervisor *supervisor)
+bool plx_engine_process_has_ended(const struct plx_supervisor *supervisor)
 {
-    return supervisor->engine.pid == 0 || supervisor->recovery.undead;
+    return supervisor->engine.pid == 0 || supervisor->recovery.unkillable;
 }
 
-void plx_worker_tick(struct plx_supervisor *supervisor, int64_t now_ns)
+void plx_engine_process_tick(struct plx_supervisor *supervisor, int64_t now_ns)
 {
     const struct plx_recovery *recovery = &supervisor->recovery;
 
     if (supervisor->engine_kill_ns != 0 && now_ns > supervisor->engine_kill_ns)
-        plx_watch_kill(supervisor);
-    plx_watch_death(supervisor);
+        plx_engine_watch_kill(supervisor);
+    plx_engine_watch_kill_result(supervisor);
     if (supervisor->stopping || supervisor->plan.frame_bytes == 0)
         return;
-    if (plx_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
+    if (plx_engine_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
         const struct plx_activity *activity = plx_recovery_activity(recovery);
         struct plx_error_message message;
         plx_fail(&message, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
                  (double)(now_ns - activity->since_ns) / PLX_NS_PER_S);
-        plx_worker_kill(supervisor, message.text);
+        plx_engine_process_kill(supervisor, message.text);
     }
-    plx_supervisor_tell_state(supervisor);
+    plx_supervisor_publish_state(supervisor);
     if (plx_recovery_wants_engine(recovery, now_ns))
-        plx_worker_start(supervisor);
+        plx_engine_process_start(supervisor);
 }

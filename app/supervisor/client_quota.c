@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/places.h"
+#include "app/supervisor/client_quota.h"
 
 #include <stddef.h>
 
-void plx_places_count(struct plx_places *places, const struct ucred *peer, const struct ucred *other)
+void plx_client_quota_count(struct plx_client_quota *places, const struct ucred *peer, const struct ucred *other)
 {
     places->taken++;
     /* Pid 0: a process that this one's namespace does not show. Then only the user tells peers apart. */
@@ -11,13 +11,13 @@ void plx_places_count(struct plx_places *places, const struct ucred *peer, const
     places->of_user += other->uid == peer->uid;
 }
 
-const char *plx_places_refusal(const struct plx_places *places, const struct ucred *peer)
+const char *plx_client_quota_refusal(const struct plx_client_quota *places, const struct ucred *peer)
 {
     const int left_by_others = places->capacity - (places->taken - places->of_user);
 
     if (places->taken >= places->capacity)
         return "all places are taken (publish.max_clients)";
-    if (places->of_process >= PLX_PLACES_PER_PROCESS)
+    if (places->of_process >= PLX_CLIENTS_PER_PROCESS)
         return "its process holds as many places as one may; use one client for all threads that look at frames";
     if (peer->uid != 0 && peer->uid != places->service && places->of_user >= (left_by_others + 1) / 2)
         return "its user holds as many places as one may, half of what others leave (publish.max_clients)";

@@ -20,38 +20,45 @@ static uint16_t kitti_value(uint16_t disparity, int min_disparity)
     return disparity == PLX_DISPARITY_INVALID || value < 1 || value > UINT16_MAX ? 0 : (uint16_t)value;
 }
 
-int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message)
+static const uint16_t *disparity_row(const struct plx_view *view, uint32_t y)
 {
-    size_t width = (size_t)disparity->width;
-    uint16_t *values = malloc(width * (size_t)disparity->height * sizeof *values);
+    const uint8_t *plane = view->plane[PLX_PLANE_DISPARITY];
+    return (const void *)(plane + (size_t)y * view->layout[PLX_PLANE_DISPARITY].pitch);
+}
+
+int plx_export_kitti(const char *path, const struct plx_view *view, struct plx_error_message *message)
+{
+    const struct plx_plane *layout = &view->layout[PLX_PLANE_DISPARITY];
+    size_t width = layout->width;
+    uint16_t *values = malloc(width * layout->height * sizeof *values);
     if (!values)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
-    for (int y = 0; y < disparity->height; y++) {
-        const uint16_t *row = plx_row(disparity, y);
+    for (uint32_t y = 0; y < layout->height; y++)
         for (size_t x = 0; x < width; x++)
-            values[(size_t)y * width + x] = kitti_value(row[x], min_disparity);
-    }
-    const struct plx_image image = {values, disparity->width, disparity->height, width * sizeof *values, PLX_U16};
+            values[y * width + x] = kitti_value(disparity_row(view, y)[x], view->min_disparity);
+    const struct plx_image image = {values, (int)width, (int)layout->height, width * sizeof *values, PLX_U16};
     int result = plx_png_write(path, &image, message);
     free(values);
     return result;
 }
 
 /* P. Debevec's format, with the conventions of the Middlebury stereo benchmark. */
-int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message)
+int plx_export_pfm(const char *path, const struct plx_view *view, struct plx_error_message *message)
 {
+    const struct plx_plane *layout = &view->layout[PLX_PLANE_DISPARITY];
     FILE *file;
     int result = plx_file_create(path, &file, message);
     if (result < 0)
         return result;
-    fprintf(file, "Pf\n%d %d\n-1.0\n", disparity->width, disparity->height);
-    for (int y = disparity->height - 1; y >= 0; y--) {
-        const uint16_t *row = plx_row(disparity, y);
-        for (int x = 0; x < disparity->width; x++) {
-            float value = row[x] == PLX_DISPARITY_INVALID ? INFINITY : (float)row[x] / PLX_DISPARITY_ONE + (float)min_disparity;
+    fprintf(file, "Pf\n%u %u\n-1.0\n", layout->width, layout->height);
+    for (uint32_t y = layout->height; y-- > 0;)
+        for (uint32_t x = 0; x < layout->width; x++) {
+            const uint16_t disparity = disparity_row(view, y)[x];
+            float value = disparity == PLX_DISPARITY_INVALID
+                              ? INFINITY
+                              : (float)disparity / PLX_DISPARITY_ONE + (float)view->min_disparity;
             fwrite(&value, sizeof value, 1, file);
         }
-    }
     return plx_file_commit(path, file, 0, message);
 }
 

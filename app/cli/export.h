@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files for other programs: 16-bit PNG as in KITTI, PFM as in Middlebury, PLY point clouds, colour PNG.
- * Disparities are U16 in 1/16 px relative to MIN_DISPARITY, 0xFFFF = invalid. A file that cannot be written completely is
+ * Disparities of a view are U16 in 1/16 px above min_disparity, 0xFFFF = invalid. A file that cannot be written completely is
  * removed. Errors, each with a sentence that begins with the path: NOT_FOUND, PERMISSION, IO, NOMEM.
  */
 #ifndef PLX_CLI_EXPORT_H
@@ -15,11 +15,14 @@
 #include "core/error_message.h"
 #include "core/image.h"
 
+/* The type of the next three functions. */
+typedef int plx_export(const char *path, const struct plx_view *view, struct plx_error_message *message);
+
 /* 16-bit PNG, pixels x 256, 0 = invalid. Disparities outside of it (0 and below, 256 px and above) become invalid. */
-int plx_export_kitti(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message);
+int plx_export_kitti(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
 /* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */
-int plx_export_pfm(const char *path, const struct plx_image *disparity, int min_disparity, struct plx_error_message *message);
+int plx_export_pfm(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
 /* Binary little-endian PLY: x, y, z in metres (right, down, forward) and the grey value as red, green, blue, for each pixel
  * whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same size. */

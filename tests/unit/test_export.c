@@ -29,12 +29,28 @@ static uint16_t disparity_row[HEIGHT][WIDTH + 2] = {
 static uint8_t left_row[HEIGHT][WIDTH + 3] = {{0, 50, 100, 150, 200}, {1, 2, 3, 4, 5}, {255, 254, 253, 252, 251}};
 static const struct plx_image disparity = {disparity_row, WIDTH, HEIGHT, sizeof disparity_row[0], PLX_U16};
 
+static struct plx_view make_view(struct plx_frame *frame)
+{
+    *frame = (struct plx_frame){
+        .calibration = {.fx = 100, .fy = 100, .cx = 2, .cy = 1, .cx_right = 2, .baseline_m = 0.5},
+    };
+    struct plx_view view = {.frame = frame};
+    view.plane[PLX_PLANE_LEFT] = left_row;
+    view.plane[PLX_PLANE_DISPARITY] = disparity_row;
+    view.layout[PLX_PLANE_LEFT] = (struct plx_plane){.pitch = sizeof left_row[0], .width = WIDTH, .height = HEIGHT};
+    view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = sizeof disparity_row[0], .width = WIDTH, .height = HEIGHT};
+    return view;
+}
+
 static void check_kitti(int min_disparity)
 {
     const char *path = files_path("kitti.png");
+    static struct plx_frame frame;
+    struct plx_view view = make_view(&frame);
     struct plx_image read;
     struct plx_error_message message;
-    assert_int_equal(plx_export_kitti(path, &disparity, min_disparity, &message), 0);
+    view.min_disparity = min_disparity;
+    assert_int_equal(plx_export_kitti(path, &view, &message), 0);
     assert_int_equal(plx_picture_read(path, PLX_U16, &read, &message), 0);
     assert_true(plx_same_size(&read, &disparity));
     for (int y = 0; y < HEIGHT; y++)
@@ -61,7 +77,10 @@ static void pfm_holds_every_value(void **state)
     struct plx_error_message message;
     int width, height;
     float scale, values[WIDTH * HEIGHT + 1];
-    assert_int_equal(plx_export_pfm(path, &disparity, -2, &message), 0);
+    static struct plx_frame frame;
+    struct plx_view view = make_view(&frame);
+    view.min_disparity = -2;
+    assert_int_equal(plx_export_pfm(path, &view, &message), 0);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "Pf %d %d %f", &width, &height, &scale), 3);
@@ -77,19 +96,6 @@ static void pfm_holds_every_value(void **state)
             uint16_t stored = disparity_row[y][x];
             assert_true(stored == NONE ? isinf(value) && value > 0 : value == stored / 16.0f - 2);
         }
-}
-
-static struct plx_view make_view(struct plx_frame *frame)
-{
-    *frame = (struct plx_frame){
-        .calibration = {.fx = 100, .fy = 100, .cx = 2, .cy = 1, .cx_right = 2, .baseline_m = 0.5},
-    };
-    struct plx_view view = {.frame = frame};
-    view.plane[PLX_PLANE_LEFT] = left_row;
-    view.plane[PLX_PLANE_DISPARITY] = disparity_row;
-    view.layout[PLX_PLANE_LEFT] = (struct plx_plane){.pitch = sizeof left_row[0], .width = WIDTH, .height = HEIGHT};
-    view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = sizeof disparity_row[0], .width = WIDTH, .height = HEIGHT};
-    return view;
 }
 
 struct __attribute__((packed)) vertex {
@@ -132,20 +138,20 @@ static void colours_survive_the_file(void **state)
 {
     (void)state;
     const char *path = files_path("colour.png");
-    struct plx_rgb_image canvas;
+    struct plx_rgb_image drawing;
     struct plx_error_message message;
     uint8_t read[HEIGHT][WIDTH][3];
-    assert_int_equal(plx_rgb_image_create(WIDTH, HEIGHT, &canvas), 0);
+    assert_int_equal(plx_rgb_image_create(WIDTH, HEIGHT, &drawing), 0);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
-        canvas.pixel[i] = (struct plx_rgb){(uint8_t)(i * 3), (uint8_t)(255 - i), (uint8_t)(i * 17)};
-    assert_int_equal(plx_export_rgb_image(path, &canvas, &message), 0);
+        drawing.pixel[i] = (struct plx_rgb){(uint8_t)(i * 3), (uint8_t)(255 - i), (uint8_t)(i * 17)};
+    assert_int_equal(plx_export_rgb_image(path, &drawing, &message), 0);
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     assert_int_equal(image.format, PNG_FORMAT_RGB);
     assert_int_equal(PNG_IMAGE_SIZE(image), sizeof read);
     assert_true(png_image_finish_read(&image, NULL, read, 0, NULL));
-    assert_memory_equal(read, canvas.pixel, sizeof read);
-    plx_rgb_image_destroy(&canvas);
+    assert_memory_equal(read, drawing.pixel, sizeof read);
+    plx_rgb_image_destroy(&drawing);
 }
 
 static void near_is_red_far_is_blue_unknown_is_black(void **state)
@@ -153,41 +159,41 @@ static void near_is_red_far_is_blue_unknown_is_black(void **state)
     (void)state;
     static uint16_t row[100];
     const struct plx_image ramp = {row, 100, 1, sizeof row, PLX_U16};
-    struct plx_rgb_image canvas;
+    struct plx_rgb_image drawing;
     for (int x = 0; x < 100; x++)
         row[x] = (uint16_t)(x * 16);
     row[50] = NONE;
-    assert_int_equal(plx_rgb_image_create(100, 1, &canvas), 0);
-    plx_draw_disparity(&canvas, &ramp);
-    assert_true(canvas.pixel[2].b > canvas.pixel[2].r && canvas.pixel[2].b > canvas.pixel[2].g);
-    assert_true(canvas.pixel[95].r > canvas.pixel[95].b && canvas.pixel[95].r > canvas.pixel[95].g);
-    assert_int_equal(canvas.pixel[50].r + canvas.pixel[50].g + canvas.pixel[50].b, 0);
-    assert_true(canvas.pixel[0].b > 64); /* the farthest is not black */
-    plx_rgb_image_destroy(&canvas);
+    assert_int_equal(plx_rgb_image_create(100, 1, &drawing), 0);
+    plx_draw_disparity(&drawing, &ramp);
+    assert_true(drawing.pixel[2].b > drawing.pixel[2].r && drawing.pixel[2].b > drawing.pixel[2].g);
+    assert_true(drawing.pixel[95].r > drawing.pixel[95].b && drawing.pixel[95].r > drawing.pixel[95].g);
+    assert_int_equal(drawing.pixel[50].r + drawing.pixel[50].g + drawing.pixel[50].b, 0);
+    assert_true(drawing.pixel[0].b > 64); /* the farthest is not black */
+    plx_rgb_image_destroy(&drawing);
 }
 
 static void boxes_are_outlines_and_nothing_is_drawn_outside(void **state)
 {
     (void)state;
     const struct plx_rgb red = {255, 0, 0};
-    struct plx_rgb_image canvas;
+    struct plx_rgb_image drawing;
     int drawn = 0;
-    assert_int_equal(plx_rgb_image_create(40, 30, &canvas), 0);
-    plx_draw_box(&canvas, 5, 6, 20, 10, 2, red);
+    assert_int_equal(plx_rgb_image_create(40, 30, &drawing), 0);
+    plx_draw_box(&drawing, 5, 6, 20, 10, 2, red);
     for (int i = 0; i < 40 * 30; i++)
-        drawn += canvas.pixel[i].r == 255;
+        drawn += drawing.pixel[i].r == 255;
     assert_int_equal(drawn, 20 * 10 - 16 * 6);
-    assert_int_equal(canvas.pixel[6 * 40 + 5].r, 255);
-    assert_int_equal(canvas.pixel[15 * 40 + 24].r, 255);
-    assert_int_equal(canvas.pixel[10 * 40 + 10].r, 0);
+    assert_int_equal(drawing.pixel[6 * 40 + 5].r, 255);
+    assert_int_equal(drawing.pixel[15 * 40 + 24].r, 255);
+    assert_int_equal(drawing.pixel[10 * 40 + 10].r, 0);
 
     /* Numbers from a hostile region; the sanitizers watch. */
     const int bad[] = {INT_MIN, -1, 0, 39, INT_MAX};
     for (size_t i = 0; i < 5 * 5 * 5 * 5; i++)
-        plx_draw_box(&canvas, bad[i % 5], bad[i / 5 % 5], bad[i / 25 % 5], bad[i / 125], 2, red);
-    plx_draw_text(&canvas, INT_MAX, INT_MAX, 3, "#1 2.5m", red);
-    plx_draw_text(&canvas, INT_MIN, 0, 3, "#1 2.5m", red);
-    plx_rgb_image_destroy(&canvas);
+        plx_draw_box(&drawing, bad[i % 5], bad[i / 5 % 5], bad[i / 25 % 5], bad[i / 125], 2, red);
+    plx_draw_text(&drawing, INT_MAX, INT_MAX, 3, "#1 2.5m", red);
+    plx_draw_text(&drawing, INT_MIN, 0, 3, "#1 2.5m", red);
+    plx_rgb_image_destroy(&drawing);
 }
 
 static void obstacles_stand_on_the_picture(void **state)
@@ -196,44 +202,46 @@ static void obstacles_stand_on_the_picture(void **state)
     static uint8_t grey_row[60][80];
     static struct plx_frame frame;
     const struct plx_image grey = {memset(grey_row, 77, sizeof grey_row), 80, 60, 80, PLX_U8};
-    struct plx_rgb_image canvas;
-    assert_int_equal(plx_rgb_image_create(80, 60, &canvas), 0);
-    plx_draw_grey(&canvas, &grey);
+    struct plx_rgb_image drawing;
+    assert_int_equal(plx_rgb_image_create(80, 60, &drawing), 0);
+    plx_draw_grey(&drawing, &grey);
     frame.obstacle_count = 2;
     frame.obstacle[0] = (struct plx_obstacle){.status = PLX_TRACK_LOST, .width = 80, .height = 60};
     frame.obstacle[1] = (struct plx_obstacle){
         .status = PLX_TRACK_TRACKED, .track = 1, .x = 20, .y = 20, .width = 30, .height = 25, .nearest_m = 1};
-    plx_draw_obstacles(&canvas, &frame);
-    const struct plx_rgb *outline = &canvas.pixel[20 * 80 + 20], *inside = &canvas.pixel[30 * 80 + 30];
-    const struct plx_rgb *label = &canvas.pixel[11 * 80 + 20], *outside = &canvas.pixel[50 * 80 + 70];
+    plx_draw_obstacles(&drawing, &frame);
+    const struct plx_rgb *outline = &drawing.pixel[20 * 80 + 20], *inside = &drawing.pixel[30 * 80 + 30];
+    const struct plx_rgb *label = &drawing.pixel[11 * 80 + 20], *outside = &drawing.pixel[50 * 80 + 70];
     assert_true(outline->r > outline->b && outline->r != outline->g); /* near */
     assert_int_equal(inside->r, 77);
     assert_int_equal(inside->b, 77);
     assert_int_equal(outside->g, 77);
     assert_int_equal(label->r + label->g + label->b, 0); /* black behind the distance, above the box */
-    assert_int_equal(canvas.pixel[0].r, 77);             /* what is lost is not drawn */
-    plx_rgb_image_destroy(&canvas);
+    assert_int_equal(drawing.pixel[0].r, 77);            /* what is lost is not drawn */
+    plx_rgb_image_destroy(&drawing);
 }
 
 static void text_is_readable(void **state)
 {
     (void)state;
     static const char *const one[7] = {"..#..", ".##..", "..#..", "..#..", "..#..", "..#..", ".###."};
-    struct plx_rgb_image canvas;
-    assert_int_equal(plx_rgb_image_create(20, 12, &canvas), 0);
-    assert_int_equal(plx_draw_text(&canvas, 3, 2, 1, "1", (struct plx_rgb){9, 9, 9}), 7);
+    struct plx_rgb_image drawing;
+    assert_int_equal(plx_rgb_image_create(20, 12, &drawing), 0);
+    assert_int_equal(plx_draw_text(&drawing, 3, 2, 1, "1", (struct plx_rgb){9, 9, 9}), 7);
     for (int y = 0; y < 7; y++)
         for (int x = 0; x < 5; x++)
-            assert_int_equal(canvas.pixel[(y + 3) * 20 + x + 4].r, one[y][x] == '#' ? 9 : 0);
-    plx_rgb_image_destroy(&canvas);
+            assert_int_equal(drawing.pixel[(y + 3) * 20 + x + 4].r, one[y][x] == '#' ? 9 : 0);
+    plx_rgb_image_destroy(&drawing);
 }
 
 static void what_cannot_be_written_is_said(void **state)
 {
     (void)state;
     struct plx_error_message message = {""};
+    static struct plx_frame frame;
+    const struct plx_view view = make_view(&frame);
     const char *path = files_path("none/map.pfm");
-    assert_int_equal(plx_export_pfm(path, &disparity, 0, &message), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_export_pfm(path, &view, &message), PLX_ERR_NOT_FOUND);
     assert_non_null(strstr(message.text, "none/map.pfm"));
     files_text("file", "x");
     assert_true(plx_make_directories(files_path("file/a"), &message) < 0);

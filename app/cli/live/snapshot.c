@@ -15,36 +15,9 @@
 #define FRAME_MS 3000
 
 struct snapshot {
-    const struct plx_frame *frame;
     struct plx_view view;
-    struct plx_image left, right,
-        disparity; /* data NULL where it is not published: the right one, and disparity of a raw frame */
+    struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
 };
-
-static int write_left(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
-{
-    return plx_png_write(path, &snapshot->left, message);
-}
-
-static int write_right(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
-{
-    return plx_png_write(path, &snapshot->right, message);
-}
-
-static int write_kitti(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
-{
-    return plx_export_kitti(path, &snapshot->disparity, snapshot->frame->min_disparity, message);
-}
-
-static int write_pfm(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
-{
-    return plx_export_pfm(path, &snapshot->disparity, snapshot->frame->min_disparity, message);
-}
-
-static int write_ply(const char *path, const struct snapshot *snapshot, struct plx_error_message *message)
-{
-    return plx_export_ply(path, &snapshot->view, message);
-}
 
 static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
@@ -54,49 +27,53 @@ static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot 
 static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
     plx_draw_grey(drawing, &snapshot->left);
-    plx_draw_obstacles(drawing, snapshot->frame);
+    plx_draw_obstacles(drawing, snapshot->view.frame);
 }
 
-static int write_canvas(const char *path, const struct snapshot *snapshot,
-                        void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot),
-                        struct plx_error_message *message)
+/* The content is EXPORT's, or DRAW's, or else the grey picture PLANE. RAW: what it shows of a raw frame; NULL: not written. */
+static const struct file {
+    const char *name, *what, *raw;
+    enum plx_plane_id plane;
+    plx_export *export;
+    void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot);
+} files[] = {
+    {"left.png", "the rectified left picture", "the left picture as captured", PLX_PLANE_LEFT, NULL, NULL},
+    {"right.png", "the rectified right picture", "the right picture as captured", PLX_PLANE_RIGHT, NULL, NULL},
+    {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, 0, NULL, draw_disparity},
+    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as in KITTI)", NULL, 0, plx_export_kitti, NULL},
+    {"disparity.pfm", "disparity in pixels (floating point)", NULL, 0, plx_export_pfm, NULL},
+    {"points.ply", "the point cloud, metres", NULL, 0, plx_export_ply, NULL},
+    {"obstacles.png", "the obstacles and their distances on the left picture", NULL, 0, NULL, draw_obstacles},
+};
+
+static int write_file(const char *path, const struct file *file, const struct snapshot *snapshot,
+                      struct plx_error_message *message)
 {
+    if (file->export)
+        return file->export(path, &snapshot->view, message);
+    if (!file->draw)
+        return plx_png_write(path, file->plane == PLX_PLANE_LEFT ? &snapshot->left : &snapshot->right, message);
     struct plx_rgb_image drawing;
     int result = plx_rgb_image_create(snapshot->left.width, snapshot->left.height, &drawing);
     if (result < 0)
         return plx_fail(message, result, "%s: %s", path, plx_strerror(result));
-    draw(&drawing, snapshot);
+    file->draw(&drawing, snapshot);
     result = plx_export_rgb_image(path, &drawing, message);
     plx_rgb_image_destroy(&drawing);
     return result;
 }
 
-/* WRITE writes the file, or DRAW draws its picture. RAW: its content for a raw frame; NULL: a raw frame has no such file. */
-static const struct {
-    const char *name, *what, *raw;
-    int (*write)(const char *path, const struct snapshot *snapshot, struct plx_error_message *message);
-    void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot);
-} file[] = {
-    {"left.png", "the rectified left picture", "the left picture as captured", write_left, NULL},
-    {"right.png", "the rectified right picture", "the right picture as captured", write_right, NULL},
-    {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, NULL, draw_disparity},
-    {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as in KITTI)", NULL, write_kitti, NULL},
-    {"disparity.pfm", "disparity in pixels (floating point)", NULL, write_pfm, NULL},
-    {"points.ply", "the point cloud, metres", NULL, write_ply, NULL},
-    {"obstacles.png", "the obstacles and their distances on the left picture", NULL, NULL, draw_obstacles},
-};
-
 static int write_files(const char *directory, const struct snapshot *snapshot, struct plx_error_message *message)
 {
-    const bool raw = plx_frame_is_raw(snapshot->frame);
+    const bool raw = plx_frame_is_raw(snapshot->view.frame);
     int result = plx_make_directories(directory, message);
-    for (size_t i = 0; i < sizeof file / sizeof *file && result == 0; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files && result == 0; i++) {
         char path[PATH_MAX];
-        const char *what = raw ? file[i].raw : file[i].what;
-        if (!what || (file[i].write == write_right && !snapshot->right.data))
+        const char *what = raw ? files[i].raw : files[i].what;
+        if (!what || (files[i].plane == PLX_PLANE_RIGHT && !snapshot->right.data))
             continue;
-        snprintf(path, sizeof path, "%s/%s", directory, file[i].name);
-        result = file[i].write ? file[i].write(path, snapshot, message) : write_canvas(path, snapshot, file[i].draw, message);
+        snprintf(path, sizeof path, "%s/%s", directory, files[i].name);
+        result = write_file(path, &files[i], snapshot, message);
         if (result == 0)
             printf("%s: %s\n", path, what);
     }
@@ -111,13 +88,12 @@ static int take(struct plx_connection *connection, const char *directory)
     if (result < 0)
         return plx_connection_fail(connection, result);
     struct snapshot snapshot = {
-        .frame = connection->frame,
         .view = plx_export_view(connection->frame),
         .left = plx_connection_plane(connection, PLX_PLANE_LEFT),
         .right = plx_connection_plane(connection, PLX_PLANE_RIGHT),
         .disparity = plx_connection_plane(connection, PLX_PLANE_DISPARITY),
     };
-    const struct plx_image *second = plx_frame_is_raw(snapshot.frame) ? &snapshot.right : &snapshot.disparity;
+    const struct plx_image *second = plx_frame_is_raw(connection->frame) ? &snapshot.right : &snapshot.disparity;
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
     struct plx_error_message message = {""};

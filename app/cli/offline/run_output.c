@@ -12,35 +12,14 @@
 #include "app/exit.h"
 #include "drivers/files/png.h"
 
-static int write_png(const char *path, const struct plx_run *run, struct plx_frame *frame, struct plx_error_message *message)
-{
-    const struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
-    return run->options.raw ? plx_png_write(path, &disparity, message)
-                            : plx_export_kitti(path, &disparity, frame->min_disparity, message);
-}
-
-static int write_pfm(const char *path, const struct plx_run *run, struct plx_frame *frame, struct plx_error_message *message)
-{
-    const struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
-    (void)run;
-    return plx_export_pfm(path, &disparity, frame->min_disparity, message);
-}
-
-static int write_ply(const char *path, const struct plx_run *run, struct plx_frame *frame, struct plx_error_message *message)
-{
-    const struct plx_view view = plx_export_view(frame);
-    (void)run;
-    return plx_export_ply(path, &view, message);
-}
-
 static const struct kind {
     const char *ending;
     bool raw, metric; /* has a raw form; needs a calibration */
-    int (*write)(const char *path, const struct plx_run *run, struct plx_frame *frame, struct plx_error_message *message);
+    plx_export *export;
 } kinds[] = {
-    {".png", true, false, write_png},
-    {".pfm", false, false, write_pfm},
-    {".ply", false, true, write_ply},
+    {".png", true, false, plx_export_kitti},
+    {".pfm", false, false, plx_export_pfm},
+    {".ply", false, true, plx_export_ply},
 };
 
 static const struct kind *kind_of(const char *path)
@@ -88,10 +67,14 @@ int plx_run_output_prepare(const struct plx_run *run)
 int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame,
                    struct plx_error_message *message)
 {
+    const struct kind *kind = run->single ? kind_of(run->options.output) : &kinds[0];
+    const struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
+    const struct plx_view view = plx_export_view(frame);
     char path[PATH_MAX];
-    const struct kind *kind = run->single ? kind_of(run->options.output) : NULL;
-    if (kind)
-        return kind->write(run->options.output, run, frame, message);
-    snprintf(path, sizeof path, "%s/%s.png", run->options.output, pair->name);
-    return write_png(path, run, frame, message);
+
+    if (run->single)
+        snprintf(path, sizeof path, "%s", run->options.output);
+    else
+        snprintf(path, sizeof path, "%s/%s.png", run->options.output, pair->name);
+    return run->options.raw ? plx_png_write(path, &disparity, message) : kind->export(path, &view, message);
 }

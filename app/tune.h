@@ -15,15 +15,16 @@ struct plx_tune_conditions {
     const struct plx_match *match;
 };
 
-/* Writes CHOICE, which took MS, into the file at PATH, whole or not at all. IO, PERMISSION, NOT_FOUND (the directory), RANGE.
- */
-int plx_tune_save(const char *path, const struct plx_tune_conditions *what, int choice, double ms,
+/* Writes SCHEDULE, which took MS, into the file at PATH, completely or not at all. IO, PERMISSION, NOT_FOUND (the directory),
+ * RANGE. */
+int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions, int schedule, double ms,
                   struct plx_error_message *message);
 
 /*
- * The choice that the file at PATH names. NOT_FOUND (there is none), FORMAT (no such file), UNSUPPORTED (for another GPU,
- * version, picture or way of matching), IO, PERMISSION; MESSAGE then has a sentence, with the place in the file.
+ * The schedule that the file at PATH names. NOT_FOUND (no file), FORMAT (another kind of file), UNSUPPORTED (other
+ * CONDITIONS), IO, PERMISSION; MESSAGE then names the place in the file.
  */
-int plx_tune_load(const char *path, const struct plx_tune_conditions *what, int *ret_choice, struct plx_error_message *message);
+int plx_tune_load(const char *path, const struct plx_tune_conditions *conditions, int *ret_schedule,
+                  struct plx_error_message *message);
 
 #endif

@@ -34,40 +34,40 @@ static int end(void **state)
     return 0;
 }
 
-static void skip_without_choices(void)
+static void skip_without_schedules(void)
 {
     if (!plx_gpu_schedule_name(0))
         skip(); /* built without CUDA */
 }
 
-/* It must be refused with ERROR, in one line that has WORDS, and leave the choice alone. */
-static void assert_refused(const struct plx_tune_conditions *what, int error, const char *words)
+/* It must be refused with ERROR, in one line that has VALUE_BYTES, and leave the schedule alone. */
+static void assert_refused(const struct plx_tune_conditions *conditions, int error, const char *words)
 {
     struct plx_error_message message = {""};
-    int choice = -7;
-    assert_int_equal(plx_tune_load(scratch.path, what, &choice, &message), error);
-    assert_int_equal(choice, -7);
+    int schedule = -7;
+    assert_int_equal(plx_tune_load(scratch.path, conditions, &schedule, &message), error);
+    assert_int_equal(schedule, -7);
     if (!strstr(message.text, words) || strchr(message.text, '\n'))
         fail_msg("\"%s\" does not say \"%s\"", message.text, words);
 }
 
-static void every_choice_comes_back(void **state)
+static void every_schedule_is_read_back(void **state)
 {
     (void)state;
-    skip_without_choices();
-    for (int choice = 0; choice < PLX_GPU_SCHEDULES; choice++) {
+    skip_without_schedules();
+    for (int schedule = 0; schedule < PLX_GPU_SCHEDULES; schedule++) {
         struct plx_error_message message = {""};
         int loaded = -1;
-        assert_int_equal(plx_tune_save(scratch.path, &here, choice, 1.25, &message), 0);
+        assert_int_equal(plx_tune_save(scratch.path, &here, schedule, 1.25, &message), 0);
         assert_int_equal(plx_tune_load(scratch.path, &here, &loaded, &message), 0);
-        assert_int_equal(loaded, choice);
+        assert_int_equal(loaded, schedule);
     }
 }
 
 static void a_file_for_something_else_is_refused(void **state)
 {
     (void)state;
-    skip_without_choices();
+    skip_without_schedules();
     struct plx_match other = match;
     struct plx_tune_conditions there = here;
 
@@ -95,7 +95,7 @@ static void write_text(const char *text)
     assert_int_equal(scratch_write(&scratch, text, strlen(text)), 0);
 }
 
-static void what_is_no_such_file_is_refused(void **state)
+static void another_kind_of_file_is_refused(void **state)
 {
     (void)state;
     char text[512];
@@ -112,16 +112,16 @@ static void what_is_no_such_file_is_refused(void **state)
     write_text("version: 0.0.0-foreign\n");
     assert_refused(&here, PLX_ERR_UNSUPPORTED, "tune.yaml:1:10: measured for version \"0.0.0-foreign\"");
     snprintf(text, sizeof text,
-             "version: %s\ndevice: %s\npicture: 640 x 480\nmatch: 64 disparities, 8 paths, P2 varies\nlines: sideways\n",
+             "version: %s\ndevice: %s\npicture: 640 x 480\nmatch: 64 disparities, 8 paths, P2 varies\nschedule: sideways\n",
              plx_version, here.device);
     write_text(text);
-    assert_refused(&here, PLX_ERR_UNSUPPORTED, "tune.yaml:5:8: no way to launch lines is called \"sideways\"");
+    assert_refused(&here, PLX_ERR_UNSUPPORTED, "tune.yaml:5:11: unknown schedule \"sideways\"");
 }
 
 static void a_place_that_cannot_be_written_is_named(void **state)
 {
     (void)state;
-    skip_without_choices();
+    skip_without_schedules();
     struct plx_error_message message = {""};
     assert_int_equal(plx_tune_save("/nonexistent/directory/tune.yaml", &here, 0, 1, &message), PLX_ERR_NOT_FOUND);
     assert_non_null(strstr(message.text, "/nonexistent/directory/tune.yaml"));
@@ -130,9 +130,9 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_choice_comes_back, begin, end),
+        cmocka_unit_test_setup_teardown(every_schedule_is_read_back, begin, end),
         cmocka_unit_test_setup_teardown(a_file_for_something_else_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_such_file_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(another_kind_of_file_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_place_that_cannot_be_written_is_named, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

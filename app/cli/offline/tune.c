@@ -29,36 +29,38 @@ static int configure(const struct tune_options *options, struct plx_config *ret_
     return result == 0 ? plx_config_check(ret_config, message) : result;
 }
 
-static void print_times(const struct plx_stages *stages, const struct plx_tune_conditions *what, const double *ms, int best)
+static void print_times(const struct plx_stages *stages, const struct plx_tune_conditions *conditions, const double *ms,
+                        int best)
 {
     struct plx_gpu_plan plan;
 
-    plx_gpu_plan(stages, what->width, what->height, what->match, &plan);
-    printf("%s; %d x %d, %d disparities, %d paths: %d warps of lines, of which %d fit at once, %.2f %% of their places idle\n",
-           what->device, what->width, what->height, what->match->disparities, what->match->paths, plan.warps, plan.resident,
-           plan.waste * 100);
-    for (int choice = 0; choice < PLX_GPU_SCHEDULES; choice++)
-        printf("  %-18s %8.3f ms%s%s\n", plx_gpu_schedule_name(choice), ms[choice], choice == best ? "  fastest" : "",
-               choice == plan.choice ? "  chosen without measuring" : "");
+    plx_gpu_plan(stages, conditions->width, conditions->height, conditions->match, &plan);
+    printf("%s; %d x %d, %d disparities, %d paths: %d warps for the path kernels, %d resident at once, %.2f %% of the lanes "
+           "idle\n",
+           conditions->device, conditions->width, conditions->height, conditions->match->disparities, conditions->match->paths,
+           plan.warps, plan.resident, plan.waste * 100);
+    for (int schedule = 0; schedule < PLX_GPU_SCHEDULES; schedule++)
+        printf("  %-18s %8.3f ms%s%s\n", plx_gpu_schedule_name(schedule), ms[schedule], schedule == best ? "  fastest" : "",
+               schedule == plan.choice ? "  default" : "");
 }
 
 static int measure(const struct tune_options *options, struct plx_stages *stages, const struct plx_match *match,
                    struct plx_error_message *message)
 {
-    const struct plx_tune_conditions what = {plx_gpu_device(stages), options->width, options->height, match};
+    const struct plx_tune_conditions conditions = {plx_gpu_device(stages), options->width, options->height, match};
     double ms[PLX_GPU_SCHEDULES];
     int best = 0;
 
-    int result = plx_gpu_tune(stages, what.width, what.height, match, ms);
+    int result = plx_gpu_tune(stages, conditions.width, conditions.height, match, ms);
     if (result < 0)
-        return plx_fail(message, result, "measuring failed: %s",
+        return plx_fail(message, result, "cannot measure: %s",
                         *stages->message.text ? stages->message.text : plx_strerror(result));
-    for (int choice = 1; choice < PLX_GPU_SCHEDULES; choice++)
-        best = ms[choice] < ms[best] ? choice : best;
-    print_times(stages, &what, ms, best);
-    result = plx_tune_save(options->output, &what, best, ms[best], message);
+    for (int schedule = 1; schedule < PLX_GPU_SCHEDULES; schedule++)
+        best = ms[schedule] < ms[best] ? schedule : best;
+    print_times(stages, &conditions, ms, best);
+    result = plx_tune_save(options->output, &conditions, best, ms[best], message);
     if (result == 0)
-        printf("written to %s; the service takes it when it starts\n", options->output);
+        printf("written to %s; the service uses it from its next start on\n", options->output);
     return result;
 }
 

@@ -287,6 +287,24 @@ static void help_and_documents_agree(void **state)
     free(manual);
 }
 
+/* The names come from --help. */
+static void completion_offers_commands_and_options(void **state)
+{
+    (void)state;
+    char line[2][256] = {"", ""};
+    FILE *pipe =
+        popen("bash -c 'PATH=" PLX_BINARY_DIR "/bin:$PATH; . " PLX_SOURCE_DIR "/app/cli/completion.bash; compopt() { :; };"
+              "COMP_WORDS=(parallax s); COMP_CWORD=1; _parallax parallax; echo ${COMPREPLY[*]};"
+              "COMP_WORDS=(parallax run --ma); COMP_CWORD=2; _parallax parallax; echo ${COMPREPLY[*]}'",
+              "r");
+    assert_non_null(pipe);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(fgets(line[i], sizeof line[i], pipe));
+    assert_int_equal(pclose(pipe), 0);
+    assert_string_equal(line[0], "status snapshot\n");
+    assert_string_equal(line[1], "--mask= --max-disparity=\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest scene[] = {
@@ -300,6 +318,7 @@ int main(void)
         cmocka_unit_test(no_permission_for_the_socket),
         cmocka_unit_test(a_service_that_hangs_is_said),
         cmocka_unit_test(help_and_documents_agree),
+        cmocka_unit_test(completion_offers_commands_and_options),
     };
     cli_begin();
     int failed = cmocka_run_group_tests(scene, start_scene, stop_scene);

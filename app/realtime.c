@@ -72,7 +72,7 @@ int plx_realtime_set_fifo(int priority, struct plx_error_message *message)
         return 0;
     return plx_fail(
         message, PLX_ERR_PERMISSION,
-        "engine.sched_fifo is %d and refused (%s): ordinary priority; set LimitRTPRIO=%d and RestrictRealtime=no in "
+        "engine.realtime_priority is %d and refused (%s): ordinary priority; set LimitRTPRIO=%d and RestrictRealtime=no in "
         "the unit, or kernel.sched_rt_runtime_us=-1 where the kernel divides real time by control group",
         priority, strerror(errno), priority);
 }

@@ -9,16 +9,16 @@
 
 static int check_source(const struct plx_config *config, struct plx_error_message *message)
 {
-    if (config->source.kind == PLX_SOURCE_REPLAY && config->source.path[0] == '\0')
+    if (config->source.type == PLX_SOURCE_REPLAY && config->source.path[0] == '\0')
         return plx_fail(message, PLX_ERR_RANGE,
-                        "source.kind is replay and source.path is empty; expected a directory of pairs");
-    if (config->source.kind == PLX_SOURCE_REPLAY && config->source.replay_rate == PLX_REPLAY_FIXED &&
+                        "source.type is replay and source.path is empty; expected a directory of pairs");
+    if (config->source.type == PLX_SOURCE_REPLAY && config->source.replay_rate == PLX_REPLAY_FIXED &&
         !(config->source.rate_hz > 0))
         return plx_fail(message, PLX_ERR_RANGE,
                         "source.replay_rate is fixed and source.rate_hz is 0; expected a rate, or replay_rate: maximum");
-    if (config->source.kind == PLX_SOURCE_V4L2 && config->source.camera[PLX_LEFT][0] == '\0')
+    if (config->source.type == PLX_SOURCE_V4L2 && config->source.camera[PLX_LEFT][0] == '\0')
         return plx_fail(message, PLX_ERR_RANGE,
-                        "source.kind is v4l2 and source.left is empty; expected a camera (`parallax cameras` lists them)");
+                        "source.type is v4l2 and source.left is empty; expected a camera (`parallax cameras` lists them)");
     if (config->source.crop_width > 0 && config->source.crop_height == 0)
         return plx_fail(message, PLX_ERR_RANGE, "source.crop_width is %d and source.crop_height is 0; expected both or neither",
                         config->source.crop_width);
@@ -30,7 +30,7 @@ int plx_config_check(const struct plx_config *config, struct plx_error_message *
     /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
      * size will do. */
     const bool synthetic =
-        config->source.kind == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
+        config->source.type == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
     int result = check_source(config, message);
     if (result < 0)
         return result;

@@ -18,7 +18,7 @@ enum plx_gain_unit { PLX_GAIN_LINEAR, PLX_GAIN_DB };
 
 struct plx_config {
     struct {
-        enum plx_source_kind kind;
+        enum plx_source_type type;
         int width, height; /* of one eye; not replay's */
         double rate_hz;    /* not replay's, but at a fixed rate */
         char path[4096];   /* replay: a KITTI-style directory or one with left/ and right/ */
@@ -46,8 +46,8 @@ struct plx_config {
     enum plx_gpu_memory gpu_memory;
     int threads; /* 0 = all */
     struct {
-        int sched_fifo; /* priority of its threads, 1..99; 0 = ordinary ones */
-        char cpus[256]; /* that it may run on, "2-3,5"; "" = all */
+        int realtime_priority; /* priority of its threads, 1..99; 0 = ordinary ones */
+        char cpus[256];        /* that it may run on, "2-3,5"; "" = all */
     } engine;
     struct plx_pipeline_params pipeline;
     struct plx_exposure_params exposure;

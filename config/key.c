@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys by name: exact, nearest, and which of them changed. */
+/* Keys by name: exact, nearest, which of them changed; the presets of the section match. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 const struct plx_key *plx_key_find(const char *name)
 {
     if (strcmp(name, "match") == 0)
-        name = "match.set";
+        name = "match.preset";
     for (int i = 0; i < plx_key_count; i++)
         if (strcmp(plx_keys[i].name, name) == 0)
             return &plx_keys[i];
@@ -50,7 +50,8 @@ void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
     for (int i = 0; i < plx_key_count; i++) {
         const char *known = plx_keys[i].name;
         const size_t length = strlen(known), section = strcspn(known, ".");
-        const int as_key = distance(name, known);
+        const char *other = plx_keys[i].other_name ? plx_keys[i].other_name : known;
+        const int as_key = least(distance(name, known), plx_edit_distance(name, other, strlen(other)));
         const int as_section = section < length && !strchr(name, '.') ? plx_edit_distance(name, known, section) : INT_MAX;
         if (least(as_key, as_section) >= fewest)
             continue;
@@ -59,7 +60,7 @@ void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
     }
 }
 
-/* PLX_KEY_SET has no value of its own: its size is 0. */
+/* PLX_KEY_PRESET has no value of its own: its size is 0. */
 static bool is_same(const struct plx_key *key, const struct plx_config *a, const struct plx_config *b)
 {
     const char *x = (const char *)a + key->offset, *y = (const char *)b + key->offset;
@@ -84,4 +85,27 @@ bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *
         }
     }
     return true;
+}
+
+void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset preset)
+{
+    const struct plx_match old = *match;
+    (preset == PLX_MATCH_PRESET_CLASSIC ? plx_match_classic : plx_match_default)(match);
+    match->disparities = old.disparities;
+    match->min_disparity = old.min_disparity;
+    match->paths = old.paths;
+}
+
+enum plx_match_preset plx_match_preset_of(const struct plx_match *match)
+{
+    static const char section[] = "match.";
+    struct plx_config classic = {.pipeline.match = *match}, given = classic;
+    plx_match_preset_apply(&classic.pipeline.match, PLX_MATCH_PRESET_CLASSIC);
+    for (int i = 0; i < plx_key_count; i++) {
+        const struct plx_key *key = &plx_keys[i];
+        if (strncmp(key->name, section, sizeof section - 1) == 0 &&
+            memcmp((char *)&classic + key->offset, (char *)&given + key->offset, key->size) != 0)
+            return PLX_MATCH_PRESET_DEFAULT;
+    }
+    return PLX_MATCH_PRESET_CLASSIC;
 }

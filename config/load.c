@@ -100,12 +100,12 @@ static int apply(const struct load *load, const struct plx_key *key, const struc
     return 0;
 }
 
-/* Sets first, then what changes them. */
+/* Presets first, then the keys that change them. */
 static int apply_all(const struct load *load, struct plx_config *config)
 {
-    for (int sets = 1; sets >= 0; sets--) {
+    for (int presets = 1; presets >= 0; presets--) {
         for (int i = 0; i < plx_key_count; i++) {
-            if (!load->node[i] || (plx_keys[i].type == PLX_KEY_SET) != sets)
+            if (!load->node[i] || (plx_keys[i].type == PLX_KEY_PRESET) != presets)
                 continue;
             int result = apply(load, &plx_keys[i], load->node[i], config);
             if (result < 0)

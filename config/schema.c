@@ -7,7 +7,7 @@
 #define LIMITS(least, most) .min = (least), .max = (most)
 #define LIVE .reloadable = true
 
-_Static_assert(sizeof(enum plx_source_kind) == sizeof(int), "words are stored as int");
+_Static_assert(sizeof(enum plx_source_type) == sizeof(int), "words are stored as int");
 
 static const struct plx_word source_words[] = {
     {"synthetic", PLX_SOURCE_SYNTHETIC}, {"replay", PLX_SOURCE_REPLAY}, {"v4l2", PLX_SOURCE_V4L2}, {NULL, 0}};
@@ -21,7 +21,8 @@ static const struct plx_word memory_words[] = {{"auto", PLX_GPU_MEMORY_AUTO},
                                                {"managed", PLX_GPU_MEMORY_MANAGED},
                                                {"copied", PLX_GPU_MEMORY_COPIED},
                                                {NULL, 0}};
-static const struct plx_word set_words[] = {{"default", PLX_MATCH_SET_DEFAULT}, {"classic", PLX_MATCH_SET_CLASSIC}, {NULL, 0}};
+static const struct plx_word preset_words[] = {
+    {"default", PLX_MATCH_PRESET_DEFAULT}, {"classic", PLX_MATCH_PRESET_CLASSIC}, {NULL, 0}};
 static const struct plx_word disparity_words[] = {{"64", 64}, {"128", 128}, {"256", 256}, {NULL, 0}};
 static const struct plx_word path_words[] = {{"4", 4}, {"8", 8}, {NULL, 0}};
 static const struct plx_word census_words[] = {{"symmetric_9x7", PLX_CENSUS_SYMMETRIC_9X7},
@@ -37,7 +38,7 @@ static const struct plx_word median_right_words[] = {{"none", PLX_MEDIAN_NONE}, 
 static const struct plx_word flicker_words[] = {{"0", 0}, {"50", 50}, {"60", 60}, {NULL, 0}};
 
 const struct plx_key plx_keys[] = {
-    {"source.kind", PLX_KEY_WORD, FIELD(source.kind), .words = source_words,
+    {"source.type", PLX_KEY_WORD, FIELD(source.type), .words = source_words, .other_name = "source.kind",
      .help = "source of pictures: the synthetic scene, recorded files, or cameras"},
     {"source.path", PLX_KEY_TEXT, FIELD(source.path),
      .help = "replay: a KITTI-style directory (image_0, image_1, times.txt), or one with left and right"},
@@ -103,19 +104,19 @@ const struct plx_key plx_keys[] = {
     {"threads", PLX_KEY_INT, FIELD(threads), LIMITS(0, 256),
      .help = "CPU threads of the stages; 0 = one for each processor that the engine may use"},
 
-    {"engine.sched_fifo", PLX_KEY_INT, FIELD(engine.sched_fifo), LIMITS(0, 99),
+    {"engine.realtime_priority", PLX_KEY_INT, FIELD(engine.realtime_priority), LIMITS(0, 99), .other_name = "engine.sched_fifo",
      .help = "real-time priority (SCHED_FIFO) of the engine's threads; 0 = ordinary priority"},
     {"engine.cpus", PLX_KEY_TEXT, FIELD(engine.cpus),
      .help = "processors that the engine may use, such as 2-3,5; empty = all of the service's processors"},
 
-    {"prefilter.x", PLX_KEY_ODD, FIELD(pipeline.prefilter_x), LIMITS(1, 31),
+    {"prefilter.width", PLX_KEY_ODD, FIELD(pipeline.prefilter_width), LIMITS(1, 31), .other_name = "prefilter.x",
      .help = "width of the smoothing window after rectification, pixels; 1 = off"},
-    {"prefilter.y", PLX_KEY_ODD, FIELD(pipeline.prefilter_y), LIMITS(1, 31),
+    {"prefilter.height", PLX_KEY_ODD, FIELD(pipeline.prefilter_height), LIMITS(1, 31), .other_name = "prefilter.y",
      .help = "height of the smoothing window, pixels; 1 = off"},
     {"prefilter.gaussian", PLX_KEY_BOOL, FIELD(pipeline.prefilter_gaussian), .help = "Gaussian weights; false = box"},
 
-    {"match.set", PLX_KEY_SET, .words = set_words,
-     .help = "parameter set; other match keys change it; disparities, min_disparity and paths are not part of it"},
+    {"match.preset", PLX_KEY_PRESET, .words = preset_words, .other_name = "match.set",
+     .help = "preset of the match keys, which other match keys change; without disparities, min_disparity and paths"},
     {"match.disparities", PLX_KEY_WORD, FIELD(pipeline.match.disparities), .words = disparity_words,
      .help = "number of disparity candidates, whole pixels"},
     {"match.min_disparity", PLX_KEY_INT, FIELD(pipeline.match.min_disparity), LIMITS(-256, 256),
@@ -148,7 +149,8 @@ const struct plx_key plx_keys[] = {
      .help = "left-right check: largest difference of left and right disparity, pixels; -1 = no check"},
     {"match.lr_round", PLX_KEY_BOOL, FIELD(pipeline.match.lr_round),
      .help = "left-right check: round the disparity to whole pixels; false = truncate"},
-    {"match.invalid_frame", PLX_KEY_BOOL, FIELD(pipeline.match.invalid_frame), .help = "mark the outermost pixels invalid"},
+    {"match.invalid_border", PLX_KEY_BOOL, FIELD(pipeline.match.invalid_border), .other_name = "match.invalid_frame",
+     .help = "mark the outermost rows and columns invalid"},
 
     {"refine.enabled", PLX_KEY_BOOL, FIELD(pipeline.refine), .help = "false = all refinement is off"},
     {"refine.dense", PLX_KEY_BOOL, FIELD(pipeline.dense), .help = "publish a dense disparity beside the strict one"},
@@ -175,18 +177,18 @@ const struct plx_key plx_keys[] = {
      .help = "lowest height above ground of an obstacle's pixels; its top must be 0.1 m above that"},
     {"obstacles.max_height_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.max_height_m), LIMITS(0, 100),
      .help = "greatest height above ground of an obstacle's pixels"},
-    {"obstacles.open", PLX_KEY_ODD, FIELD(pipeline.obstacle.open_size), LIMITS(1, 31),
-     .help = "window of the opening that removes thin spots, pixels; 1 = off"},
-    {"obstacles.close", PLX_KEY_ODD, FIELD(pipeline.obstacle.close_size), LIMITS(1, 31),
-     .help = "window of the closing that fills small holes, pixels; 1 = off"},
+    {"obstacles.open_size_px", PLX_KEY_ODD, FIELD(pipeline.obstacle.open_size), LIMITS(1, 31), .other_name = "obstacles.open",
+     .help = "width and height of the opening that removes thin spots; 1 = off"},
+    {"obstacles.close_size_px", PLX_KEY_ODD, FIELD(pipeline.obstacle.close_size), LIMITS(1, 31),
+     .other_name = "obstacles.close", .help = "width and height of the closing that fills small holes; 1 = off"},
     {"obstacles.max_step_px16", PLX_KEY_INT, FIELD(pipeline.obstacle.max_step), LIMITS(0, 4095),
      .help = "largest disparity step between neighbours of one obstacle, 1/16 pixel"},
     {"obstacles.min_area_px", PLX_KEY_INT, FIELD(pipeline.obstacle.min_area), LIMITS(1, 1000000),
      .help = "smallest area of an obstacle"},
 
-    {"tracks.confirm", PLX_KEY_INT, FIELD(pipeline.track.confirm), LIMITS(1, 1000),
-     .help = "matched frames after which a new track becomes tracked"},
-    {"tracks.lose_after", PLX_KEY_INT, FIELD(pipeline.track.lose_after), LIMITS(0, 1000),
+    {"tracks.min_hits", PLX_KEY_INT, FIELD(pipeline.track.min_hits), LIMITS(1, 1000), .other_name = "tracks.confirm",
+     .help = "matches after which a new track counts as tracked"},
+    {"tracks.max_missed", PLX_KEY_INT, FIELD(pipeline.track.max_missed), LIMITS(0, 1000), .other_name = "tracks.lose_after",
      .help = "frames without a match after which a track ends"},
     {"tracks.gate_m", PLX_KEY_REAL, FIELD(pipeline.track.gate_m), LIMITS(0.01, 100),
      .help = "largest distance of an obstacle from the track's prediction"},
@@ -224,7 +226,7 @@ const int plx_key_count = COUNT(plx_keys);
 void plx_config_default(struct plx_config *ret_config)
 {
     *ret_config = (struct plx_config){
-        .source = {.kind = PLX_SOURCE_SYNTHETIC,
+        .source = {.type = PLX_SOURCE_SYNTHETIC,
                    .width = 640,
                    .height = 480,
                    .rate_hz = 30,

@@ -18,7 +18,7 @@ enum plx_key_type {
     PLX_KEY_WORD,  /* one of some words, stored as int */
     PLX_KEY_TEXT,  /* char[] */
     PLX_KEY_BYTES, /* uint8_t[], a list of whole numbers */
-    PLX_KEY_SET    /* one of some words, which sets the numbers of a whole section; stored nowhere */
+    PLX_KEY_PRESET /* one of some words, which sets the numbers of a whole section; stored nowhere */
 };
 
 struct plx_word {
@@ -33,13 +33,14 @@ struct plx_key {
     size_t offset, size; /* in struct plx_config, bytes */
     double min, max;     /* INT, ODD, REAL, BYTES */
     const struct plx_word *words;
-    const char *help; /* one sentence part, no full stop at its end */
+    const char *help;       /* one sentence part, no full stop at its end */
+    const char *other_name; /* that people try instead: the error names this key; NULL = none */
 };
 
 extern const struct plx_key plx_keys[];
 extern const int plx_key_count;
 
-/* The key of that full name ("match" is short for "match.set"), or NULL. */
+/* The key of that full name ("match" is short for "match.preset"), or NULL. */
 const struct plx_key *plx_key_find(const char *name);
 
 /* True if some key's name is NAME with a dot and a leaf. */
@@ -48,11 +49,11 @@ bool plx_key_is_section(const char *name);
 /* The full name of the key or section that NAME was most likely meant to be. */
 void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME]);
 
-enum plx_match_set { PLX_MATCH_SET_DEFAULT, PLX_MATCH_SET_CLASSIC };
+enum plx_match_preset { PLX_MATCH_PRESET_DEFAULT, PLX_MATCH_PRESET_CLASSIC };
 
-/* Sets the numbers of the named match set; the size of the search (disparities, min_disparity, paths) stays. */
-void plx_match_set_apply(struct plx_match *match, enum plx_match_set set);
-/* The set that MATCH equals but for the size of the search; default where it equals none. */
-enum plx_match_set plx_match_set_of(const struct plx_match *match);
+/* Sets the numbers of the preset; the size of the search (disparities, min_disparity, paths) stays. */
+void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset preset);
+/* The preset that MATCH equals but for the size of the search; default where it equals none. */
+enum plx_match_preset plx_match_preset_of(const struct plx_match *match);
 
 #endif

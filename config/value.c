@@ -43,7 +43,7 @@ void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]
         snprintf(ret_text, PLX_VALUE_TEXT, "true or false");
         break;
     case PLX_KEY_WORD:
-    case PLX_KEY_SET:
+    case PLX_KEY_PRESET:
         list_words(key, ret_text);
         break;
     case PLX_KEY_TEXT:
@@ -152,8 +152,8 @@ int plx_value_parse(const struct plx_key *key, const struct plx_written *written
         const struct plx_word *word = word_of_text(key, text);
         if (!word)
             return refuse(key, PLX_ERR_RANGE, text, message);
-        if (key->type == PLX_KEY_SET)
-            plx_match_set_apply(&config->pipeline.match, (enum plx_match_set)word->value);
+        if (key->type == PLX_KEY_PRESET)
+            plx_match_preset_apply(&config->pipeline.match, (enum plx_match_preset)word->value);
         else
             memcpy(field, &word->value, sizeof word->value);
         return 0;
@@ -232,8 +232,8 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
         memcpy(&whole, field, sizeof whole);
         print_words(key, whole, ret_text);
         break;
-    case PLX_KEY_SET:
-        print_words(key, (int)plx_match_set_of(&config->pipeline.match), ret_text);
+    case PLX_KEY_PRESET:
+        print_words(key, (int)plx_match_preset_of(&config->pipeline.match), ret_text);
         break;
     case PLX_KEY_TEXT:
         print_text(field, ret_text);

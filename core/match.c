@@ -43,7 +43,7 @@ void plx_match_classic(struct plx_match *ret_match)
         .median_left = PLX_MEDIAN_3X3,
         .median_right = PLX_MEDIAN_3X3,
         .lr_max_diff = 1,
-        .invalid_frame = true,
+        .invalid_border = true,
     };
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of the matching stages, and the two named sets. The meaning of each number is in docs/matching.md. */
+/* Parameters of the matching stages, and the two presets. The meaning of each number is in docs/matching.md. */
 #ifndef PLX_CORE_MATCH_H
 #define PLX_CORE_MATCH_H
 
@@ -36,10 +36,10 @@ struct plx_match {
     enum plx_median median_left, median_right; /* right: NONE or 3X3 */
     int lr_max_diff;                           /* largest allowed |right(x - d) - d|; -1 = no check */
     bool lr_round;                             /* d = (value + 8) >> 4 instead of value >> 4 */
-    bool invalid_frame;                        /* the outermost pixel frame is invalid */
+    bool invalid_border;                       /* the outermost pixel frame is invalid */
 };
 
-/* The named sets of the design; D = 128, 8 paths, minimum 0. */
+/* The two presets; D = 128, 8 paths, minimum 0. */
 void plx_match_default(struct plx_match *ret_match);
 void plx_match_classic(struct plx_match *ret_match);
 

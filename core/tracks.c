@@ -174,7 +174,7 @@ static void publish(const struct track *track, const struct plx_track_params *pa
 {
     ret->track = track->id;
     ret->age = track->age;
-    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < params->confirm ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
+    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < params->min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
     for (int i = 0; i < 3; i++) {
         ret->velocity_mps[i] = (float)track->axis[i].velocity;
         ret->velocity_variance[i] = (float)track->axis[i].vv;
@@ -198,9 +198,9 @@ static void update_matched(struct plx_tracks *tracks, int t, const struct plx_ca
 
 static bool is_over(const struct track *track, const struct plx_track_params *params)
 {
-    const bool was_tracked = track->seen >= params->confirm;
+    const bool was_tracked = track->seen >= params->min_hits;
 
-    return track->missed > 0 && (!was_tracked || track->missed > params->lose_after || track->lost_ns > LOST_NS ||
+    return track->missed > 0 && (!was_tracked || track->missed > params->max_missed || track->lost_ns > LOST_NS ||
                                  track->axis[2].position < NEAREST_M);
 }
 

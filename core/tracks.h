@@ -8,8 +8,8 @@
 #include <parallax/frame.h>
 
 struct plx_track_params {
-    int confirm;       /* frames until a track counts as TRACKED */
-    int lose_after;    /* frames without a match until it ends, if half a second has not ended it before */
+    int min_hits;      /* frames until a track counts as TRACKED */
+    int max_missed;    /* frames without a match until it ends, if half a second has not ended it before */
     double gate_m;     /* largest distance of a match from the prediction, metres */
     double accel_mps2; /* standard deviation of unmodelled acceleration */
 };
@@ -25,7 +25,7 @@ uint32_t plx_tracks_last(const struct plx_tracks *tracks);
 void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last);
 
 /* Matches the obstacles of one frame with the tracks, fills track, status, age, velocity of each, and appends LOST ones up to
- * CAPACITY; *count is in and out. Allocates nothing. A LOST track is where its last velocity leads: it ends after lose_after
+ * CAPACITY; *count is in and out. Allocates nothing. A LOST track is where its last velocity leads: it ends after max_missed
  * frames or half a second, whichever comes first, and before it would stand behind the camera. All tracks end where two frames
  * are more than two seconds apart. */
 void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,

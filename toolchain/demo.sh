@@ -18,11 +18,11 @@ stop() {
 }
 trap stop EXIT
 
-source_keys=(--set source.kind=synthetic)
+source_keys=(--set source.type=synthetic)
 what="the embedded scene"
 if [[ ${1-} ]]; then
     [[ -d $1 ]] || { echo "demo: $1 is not a directory" >&2; exit 66; }
-    source_keys=(--set source.kind=replay --set "source.path=$1" --set source.loop=true)
+    source_keys=(--set source.type=replay --set "source.path=$1" --set source.loop=true)
     what=$1
 fi
 

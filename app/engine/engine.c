@@ -78,7 +78,7 @@ static void describe(struct engine *engine, struct plx_frame *frame, int64_t tak
         };
     }
     date(engine, frame, taken_ns);
-    frame->source = engine->config->source.kind;
+    frame->source = engine->config->source.type;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = engine->intake.skipped;
     frame->health |=

@@ -80,7 +80,7 @@ static int open_cameras(struct plx_setup *setup, const struct plx_config *config
 
 static int open_source(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
-    switch (config->source.kind) {
+    switch (config->source.type) {
     case PLX_SOURCE_SYNTHETIC:
         return open_synthetic(setup, config, message);
     case PLX_SOURCE_REPLAY:
@@ -210,8 +210,8 @@ static int open_exposure(struct plx_setup *setup, const struct plx_config *confi
 static int open_processors(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     int result = config->engine.cpus[0] != '\0' ? plx_realtime_choose_cpus(config->engine.cpus, message) : 0;
-    if (result == 0 && config->engine.sched_fifo > 0)
-        plx_realtime_set_fifo(config->engine.sched_fifo, &setup->fifo_note);
+    if (result == 0 && config->engine.realtime_priority > 0)
+        plx_realtime_set_fifo(config->engine.realtime_priority, &setup->fifo_note);
     return result;
 }
 
@@ -238,7 +238,7 @@ bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int
     case PLX_ERR_LOST:
         return true;
     default: /* whatever a camera answers, it or its driver may answer otherwise when it has settled */
-        return of_source && config->source.kind == PLX_SOURCE_V4L2;
+        return of_source && config->source.type == PLX_SOURCE_V4L2;
     }
 }
 

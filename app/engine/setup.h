@@ -17,7 +17,7 @@ struct plx_setup {
     struct plx_error_message backend_note;     /* why that is the CPU where the configuration left the choice */
     uint32_t launch;                           /* as plx_launch */
     struct plx_error_message tune_note;        /* why what `parallax tune` measured is not used, if there is such a file */
-    struct plx_error_message fifo_note;        /* why engine.sched_fifo is not in force */
+    struct plx_error_message fifo_note;        /* why engine.realtime_priority is not in force */
     struct plx_error_message raw_note;         /* why frames are raw, if they are, and what to do */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;

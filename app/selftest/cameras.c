@@ -220,8 +220,8 @@ static bool open_cameras(const struct check_options *options, struct plx_config 
         check_fail(ret, "%s", message.text);
         return false;
     }
-    if (config->source.kind != PLX_SOURCE_V4L2) {
-        check_skip(ret, "no cameras are configured: source.kind in %s is not v4l2", options->config_path);
+    if (config->source.type != PLX_SOURCE_V4L2) {
+        check_skip(ret, "no cameras are configured: source.type in %s is not v4l2", options->config_path);
         return false;
     }
     result = plx_setup_open(setup, config, NULL, &report);

@@ -45,7 +45,7 @@ void plx_engine_exit_report(struct plx_supervisor *supervisor, int status, const
     const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;
 
     plx_log(LOG_WARNING, "%s; restarting in %.1f s%s", sentence->text, pause_s(supervisor),
-            supervisor->plan.config.source.kind == PLX_SOURCE_REPLAY ? ", and the recording begins again at its first pair"
+            supervisor->plan.config.source.type == PLX_SOURCE_REPLAY ? ", and the recording begins again at its first pair"
                                                                      : "");
     plx_blackbox_save(&supervisor->blackbox, "engine-died");
     if (!supervisor->engine_killed) /* else why it was killed says more */

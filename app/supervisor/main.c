@@ -71,7 +71,7 @@ static int act(const struct command *command)
     }
     if (command->dump)
         return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
-    if (!command->config_source.path && config.source.kind == PLX_SOURCE_SYNTHETIC)
+    if (!command->config_source.path && config.source.type == PLX_SOURCE_SYNTHETIC)
         plx_log(LOG_WARNING, "there is no " PLX_DEFAULT_CONFIG ", and no --config: the pictures are simulated");
     return plx_supervise(&command->config_source, &config, command->wait);
 }

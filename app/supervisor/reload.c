@@ -69,7 +69,7 @@ static void adopt(struct plx_supervisor *supervisor)
 /* Whether the plan holds more than the configuration says, read from files that may have changed. */
 static bool reads_calibration(const struct plx_config *config)
 {
-    return config->calibration[0] != '\0' || config->source.kind == PLX_SOURCE_REPLAY;
+    return config->calibration[0] != '\0' || config->source.type == PLX_SOURCE_REPLAY;
 }
 
 static bool needs_engine(const struct plx_supervisor *supervisor)

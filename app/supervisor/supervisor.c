@@ -130,7 +130,7 @@ static void tell_status(struct plx_supervisor *supervisor)
     plx_health_sentence(recovery->health, faults, sizeof faults);
     if (!(recovery->health & PLX_HEALTH_NOT_CALIBRATED)) /* else nothing looks for any */
         snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->obstacles);
-    const char *note = plx_source_note(supervisor->plan.config.source.kind);
+    const char *note = plx_source_note(supervisor->plan.config.source.type);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %s%d clients, %s%s%s%s%s", plx_state_word(recovery->state),
              supervisor->frames / seconds, obstacles,
              supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *note ? ", " : "",

@@ -239,7 +239,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     result = prepare_ranges(pipeline, message);
     if (result < 0)
         goto fail;
-    result = plx_filter_make(params->prefilter_gaussian, params->prefilter_x, params->prefilter_y, &pipeline->filter);
+    result = plx_filter_make(params->prefilter_gaussian, params->prefilter_width, params->prefilter_height, &pipeline->filter);
     if (result == 0)
         result = plx_pipeline_allocate_frame(pipeline);
     if (result == 0)
@@ -270,7 +270,7 @@ int plx_pipeline_create_raw(struct plx_stages *backend, int width, int height, s
     if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
                         PLX_MAX_SIDE);
-    const struct plx_track_params none = {.confirm = 1};
+    const struct plx_track_params none = {.min_hits = 1};
     struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (!pipeline)
         return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");

@@ -98,7 +98,7 @@ static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, i
 
 static inline bool prefilter_on(const struct plx_pipeline *pipeline)
 {
-    return pipeline->params.prefilter_x > 1 || pipeline->params.prefilter_y > 1;
+    return pipeline->params.prefilter_width > 1 || pipeline->params.prefilter_height > 1;
 }
 
 static inline bool speckle_on(const struct plx_pipeline *pipeline)

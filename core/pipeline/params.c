@@ -13,8 +13,8 @@
 void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
 {
     *ret_params = (struct plx_pipeline_params){
-        .prefilter_x = 1,
-        .prefilter_y = 1,
+        .prefilter_width = 1,
+        .prefilter_height = 1,
         .prefilter_gaussian = true,
         .refine = true,
         .dense = true,
@@ -32,7 +32,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                      .close_size = 3,
                      .max_step = 8,
                      .min_area = 200},
-        .track = {.confirm = 3, .lose_after = 5, .gate_m = 0.8, .accel_mps2 = 1},
+        .track = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1},
     };
     plx_match_default(&ret_params->match);
 }
@@ -47,8 +47,8 @@ struct bound {
 static int check_bounds(const struct plx_pipeline_params *params, struct plx_error_message *message)
 {
     const struct bound bounds[] = {
-        {"prefilter.x", params->prefilter_x, 1, 31, true},
-        {"prefilter.y", params->prefilter_y, 1, 31, true},
+        {"prefilter.width", params->prefilter_width, 1, 31, true},
+        {"prefilter.height", params->prefilter_height, 1, 31, true},
         {"refine.speckle_size_px", params->speckle.max_size, 0, 1e6, false},
         {"refine.speckle_step_px16", params->speckle.max_step, 0, 4095, false},
         {"refine.temporal_step_px16", params->temporal.max_step, 0, 4095, false},
@@ -58,12 +58,12 @@ static int check_bounds(const struct plx_pipeline_params *params, struct plx_err
         {"obstacles.range_max_m", params->obstacle.range_max_m, 0.01, 1000, false},
         {"obstacles.min_height_m", params->obstacle.min_height_m, 0, 100, false},
         {"obstacles.max_height_m", params->obstacle.max_height_m, 0, 100, false},
-        {"obstacles.open", params->obstacle.open_size, 1, 31, true},
-        {"obstacles.close", params->obstacle.close_size, 1, 31, true},
+        {"obstacles.open_size_px", params->obstacle.open_size, 1, 31, true},
+        {"obstacles.close_size_px", params->obstacle.close_size, 1, 31, true},
         {"obstacles.max_step_px16", params->obstacle.max_step, 0, 4095, false},
         {"obstacles.min_area_px", params->obstacle.min_area, 1, 1e6, false},
-        {"tracks.confirm", params->track.confirm, 1, 1000, false},
-        {"tracks.lose_after", params->track.lose_after, 0, 1000, false},
+        {"tracks.min_hits", params->track.min_hits, 1, 1000, false},
+        {"tracks.max_missed", params->track.max_missed, 0, 1000, false},
         {"tracks.gate_m", params->track.gate_m, 0.01, 100, false},
         {"tracks.accel_mps2", params->track.accel_mps2, 0.001, 1000, false},
     };

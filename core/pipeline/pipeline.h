@@ -14,9 +14,9 @@
 
 struct plx_pipeline_params {
     struct plx_match match;
-    int prefilter_x, prefilter_y; /* odd sizes; 1, 1 = off */
-    bool prefilter_gaussian;      /* else box */
-    bool refine;                  /* false: speckle, dense, confidence and temporal are off together */
+    int prefilter_width, prefilter_height; /* odd sizes; 1, 1 = off */
+    bool prefilter_gaussian;               /* else box */
+    bool refine;                           /* false: speckle, dense, confidence and temporal are off together */
     bool dense, confidence;
     bool right; /* publish the rectified right image too (PLX_PLANE_RIGHT), for recording */
     struct plx_speckle speckle;

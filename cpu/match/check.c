@@ -17,7 +17,7 @@ static void check_row(const struct check_job *job, int y)
 {
     const int width = job->left->width, rounding = job->match->lr_round ? PLX_DISPARITY_ONE / 2 : 0;
     const int allowed = job->match->lr_max_diff;
-    const bool frame = job->match->invalid_frame;
+    const bool frame = job->match->invalid_border;
     const uint16_t *left = plx_row(job->left, y), *right = plx_row(job->right, y);
     const uint8_t *grey = plx_row(job->grey, y);
     uint16_t *out = plx_row(job->disparity, y);

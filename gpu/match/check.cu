@@ -65,7 +65,7 @@ int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *le
                                     plx_view_of<uint16_t>(ret_disparity),
                                     match->lr_round ? PLX_DISPARITY_ONE / 2 : 0,
                                     match->lr_max_diff,
-                                    match->invalid_frame,
+                                    match->invalid_border,
                                     plx_rows_aligned(left, bytes) && plx_rows_aligned(ret_disparity, bytes),
                                     plx_rows_aligned(left_grey, EACH)};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(left->width, left->height, dim3(BLOCK_X * EACH, BLOCK_Y));

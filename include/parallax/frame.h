@@ -79,7 +79,7 @@ enum plx_health {
 };
 
 /* Where the pictures come from. Only PLX_SOURCE_V4L2 shows the world as it is now. */
-enum plx_source_kind { PLX_SOURCE_SYNTHETIC = 0, PLX_SOURCE_REPLAY = 1, PLX_SOURCE_V4L2 = 2 };
+enum plx_source_type { PLX_SOURCE_SYNTHETIC = 0, PLX_SOURCE_REPLAY = 1, PLX_SOURCE_V4L2 = 2 };
 
 enum plx_clock { PLX_CLOCK_MONOTONIC = 0, PLX_CLOCK_REALTIME = 1, PLX_CLOCK_DEVICE = 2, PLX_CLOCK_FILE = 3 };
 
@@ -179,7 +179,7 @@ struct plx_frame {
     int64_t skew_ns;      /* right capture time minus left */
     uint32_t state;       /* enum plx_state */
     uint32_t health;      /* enum plx_health bits */
-    uint32_t source;      /* enum plx_source_kind */
+    uint32_t source;      /* enum plx_source_type */
     uint32_t reserved;
     uint64_t pairs_skipped; /* whole pairs dropped since start because a newer one was there */
     struct plx_capture_info capture[PLX_EYES];

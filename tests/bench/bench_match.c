@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the matching stages take: `bench_match [seconds a row]`. A row for each pair, parameter set, path count, instruction
+ * How long the matching stages take: `bench_match [seconds a row]`. A row for each pair, preset, path count, instruction
  * set and number of threads; least milliseconds of each stage, and of all (what else runs only adds). `default` makes strict,
  * dense and confidence, as the service does; `classic` strict only, as libSGM does. Pairs are real ones where there is test
  * data, else noise.

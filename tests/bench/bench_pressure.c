@@ -141,7 +141,7 @@ static pid_t start_service(const char *program, enum variant variant)
                     (char *)"--set",
                     (char *)"blackbox.directory=",
                     (char *)"--set",
-                    (char *)(variant == FIFO ? "engine.sched_fifo=10" : "engine.sched_fifo=0"),
+                    (char *)(variant == FIFO ? "engine.realtime_priority=10" : "engine.realtime_priority=0"),
                     NULL};
 
     snprintf(socket_key, sizeof socket_key, "publish.socket=%s", socket_path);

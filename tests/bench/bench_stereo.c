@@ -4,7 +4,7 @@
  *
  *     bench_stereo [-s WIDTHxHEIGHT] [-d DISPARITIES] [-p PATHS] [-m MULTIPROCESSORS] [-c CHOICE] [-n ROUNDS]
  *
- * A row for each size and parameter set, of one size or of those that the documentation lists; median milliseconds of each
+ * A row for each size and preset, of one size or of those that the documentation lists; median milliseconds of each
  * stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the launch until the
  * processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes the strict
  * disparity, as libSGM does; `default` strict, dense and confidence, as the service does. -m confines it to a part of the GPU,

@@ -66,11 +66,11 @@ void oracle_check(const struct plx_image *left, const struct plx_image *right, c
             int value = at(left, x, y), d = (match->lr_round ? value + 8 : value) >> 4;
             bool keep = value != PLX_DISPARITY_INVALID && brightness[x] != 0;
             if (match->lr_max_diff >= 0 && x - d >= 0) {
-                int other = match->invalid_frame && x - d == 0 ? 0 : at(right, x - d, y); /* libSGM's right frame is 0, too */
+                int other = match->invalid_border && x - d == 0 ? 0 : at(right, x - d, y); /* libSGM's right frame is 0, too */
                 if (abs(other - d) > match->lr_max_diff)
                     keep = false;
             }
-            if (match->invalid_frame && (x == 0 || y == 0 || x == left->width - 1 || y == left->height - 1))
+            if (match->invalid_border && (x == 0 || y == 0 || x == left->width - 1 || y == left->height - 1))
                 keep = false;
             put(ret_disparity, x, y, keep ? value : (int)PLX_DISPARITY_INVALID);
         }

@@ -34,8 +34,8 @@ static void four_paths(struct plx_pipeline_params *p)
 }
 static void every_filter(struct plx_pipeline_params *p)
 {
-    p->prefilter_x = 5;
-    p->prefilter_y = 3;
+    p->prefilter_width = 5;
+    p->prefilter_height = 3;
     p->speckle.max_size = 50;
     p->temporal.max_step = 16;
     p->right = true;
@@ -171,7 +171,7 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind, 
     close(fd);
 }
 
-/* Both named sets on real pairs, cut to odd sizes. */
+/* Both presets on real pairs, cut to odd sizes. */
 static void compare_real(struct parity *parity, const char *data)
 {
     struct stand_kind kind;

@@ -97,12 +97,12 @@ static void test_check(struct parity *parity, int width, int height)
 
         match.lr_max_diff = variant % 3 - 1;
         match.lr_round = variant / 3 % 2;
-        match.invalid_frame = variant / 6;
+        match.invalid_border = variant / 6;
         fill_disparity(&left, variant % 2 ? 64 : 1024, 3);
         fill_disparity(&right, variant % 2 ? 4 : 64, 0);
         fill_grey(&grey, false);
         snprintf(what, sizeof what, "check, largest difference %d, round %d, frame %d", match.lr_max_diff, match.lr_round,
-                 match.invalid_frame);
+                 match.invalid_border);
         parity_done(parity, parity->cpu->ops->check(parity->cpu, &left.cpu, &right.cpu, &grey.cpu, &match, &dst.cpu),
                     parity->gpu->ops->check(parity->gpu, &left.gpu, &right.gpu, &grey.gpu, &match, &dst.gpu), what);
         twin_compare(parity, &dst, what);

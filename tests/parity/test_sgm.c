@@ -156,7 +156,7 @@ static void test_random(struct parity *parity, int rounds)
     }
 }
 
-/* The largest sums there are, and both named sets, at every D and number of paths. */
+/* The largest sums there are, and both presets, at every D and number of paths. */
 static void test_limits(struct parity *parity)
 {
     for (int variant = 0; variant < 3 * 2 * 3; variant++) {

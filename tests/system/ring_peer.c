@@ -199,7 +199,7 @@ static void note(const char *sentence)
 /* A text as the supervisor hands it out. */
 static int config(void *context)
 {
-    static const char text[] = "source:\n  kind: v4l2\n";
+    static const char text[] = "source:\n  type: v4l2\n";
     int *fd = context;
     if (*fd >= 0)
         return *fd;

@@ -35,7 +35,7 @@ static void write_calibration(char *ret_key, size_t size)
 static void hang(const char *name, int n_th, const char *words)
 {
     char fault[64], sentence[96], calibration[128];
-    const char *const args[] = {SMALL, "--set", "prefilter.x=3", "--set", calibration, NULL};
+    const char *const args[] = {SMALL, "--set", "prefilter.width=3", "--set", calibration, NULL};
 
     snprintf(fault, sizeof fault, "hang %s %d", name, n_th);
     snprintf(sentence, sizeof sentence, "%s has taken ", words);

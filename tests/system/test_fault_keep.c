@@ -122,7 +122,7 @@ static void a_replay_that_goes_away_is_waited_for(void **state)
 {
     (void)state;
     char key[160], path[160], away[160];
-    const char *const args[] = {"--set", "source.kind=replay", "--set", key, "--set", "match.disparities=64",
+    const char *const args[] = {"--set", "source.type=replay", "--set", key, "--set", "match.disparities=64",
                                 "--set", "source.loop=true",   NULL};
 
     write_replay(12, NULL);

@@ -100,7 +100,7 @@ static const char *damaged_replay(const char *more)
     write_replay(12, NULL);
     snprintf(path, sizeof path, "%s/image_0/000000.pgm", daemon_.directory);
     assert_int_equal(truncate(path, 1000), 0);
-    snprintf(config, sizeof config, "source:\n  kind: replay\n  path: %s\n" MATCH("128") "%s", daemon_.directory, more);
+    snprintf(config, sizeof config, "source:\n  type: replay\n  path: %s\n" MATCH("128") "%s", daemon_.directory, more);
     return config;
 }
 
@@ -176,7 +176,7 @@ static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void *
     struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
     const struct plx_frame before = running_frame(client, START_MS);
 
-    reload(SMALL_SOURCE MATCH("64") "prefilter:\n  x: 3\n");
+    reload(SMALL_SOURCE MATCH("64") "prefilter:\n  width: 3\n");
     wait_until_said("fault: hang plx_cpu_filter 1", START_MS);
     expect_in_force("  x: 1\n"); /* until the new one has published */
     wait_until_said("configuration kept as it was: the new one opened but gave no frame: ", 2 * START_MS); /* 15 s */

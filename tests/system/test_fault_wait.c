@@ -50,8 +50,8 @@ static void a_camera_without_permission_is_waited_for(void **state)
 {
     (void)state;
     char key[192], calibration[160];
-    const char *const args[] = {SMALL, "--set", "source.kind=v4l2", "--set", key, "--set", calibration, "--wait", NULL};
-    const char *const impatient[] = {SMALL, "--set", "source.kind=v4l2", "--set", key, "--set", calibration, NULL};
+    const char *const args[] = {SMALL, "--set", "source.type=v4l2", "--set", key, "--set", calibration, "--wait", NULL};
+    const char *const impatient[] = {SMALL, "--set", "source.type=v4l2", "--set", key, "--set", calibration, NULL};
     char path[160];
 
     snprintf(calibration, sizeof calibration, "calibration=%s/unread.yaml", daemon_.directory); /* the camera comes first */
@@ -71,7 +71,7 @@ static void frames_come_when_what_was_missing_is_there(void **state)
 {
     (void)state;
     char key[192], path[160];
-    const char *const args[] = {"--set", "source.kind=replay", "--set",  key, "--set", "match.disparities=64",
+    const char *const args[] = {"--set", "source.type=replay", "--set",  key, "--set", "match.disparities=64",
                                 "--set", "source.loop=true",   "--wait", NULL};
 
     write_replay(12, NULL);
@@ -98,7 +98,7 @@ static void a_configuration_that_is_mended_meanwhile_is_taken(void **state)
     snprintf(path, sizeof path, "%s/image_0", daemon_.directory);
     assert_int_equal(chmod(path, 0), 0);
     snprintf(path, sizeof path, "%s/parallax.yaml", daemon_.directory);
-    snprintf(text, sizeof text, "source:\n  kind: replay\n  path: %s\n", daemon_.directory);
+    snprintf(text, sizeof text, "source:\n  type: replay\n  path: %s\n", daemon_.directory);
     write_config(text);
     daemon_start(&daemon_, args);
     expect_waiting("image_0");

@@ -29,7 +29,7 @@ static void start_recording(void)
         fprintf(times, "%.6f\n", i * PAIR_S + (i >= GAP_AT ? GAP_S : 0));
     assert_int_equal(fclose(times), 0);
     snprintf(path_key, sizeof path_key, "source.path=%s", daemon_.directory);
-    daemon_start(&daemon_, (const char *const[]){"--set", "source.kind=replay", "--set", path_key, "--set", "match.paths=4",
+    daemon_start(&daemon_, (const char *const[]){"--set", "source.type=replay", "--set", path_key, "--set", "match.paths=4",
                                                  "--set", "match.disparities=64", "--set", "publish.right=true", NULL});
 }
 

@@ -136,7 +136,7 @@ static void check_fault(size_t row)
     char key[160];
     const char *const args[] = {SMALL,
                                 "--set",
-                                "source.kind=replay",
+                                "source.type=replay",
                                 "--set",
                                 "source.replay_rate=maximum",
                                 "--set",
@@ -197,7 +197,7 @@ static void status_and_metrics_say_how_far_rows_are_off(void **state)
 {
     (void)state;
     char key[160];
-    const char *const args[] = {SMALL, "--set", "source.kind=replay", "--set", "source.loop=true", "--set", key, NULL};
+    const char *const args[] = {SMALL, "--set", "source.type=replay", "--set", "source.loop=true", "--set", key, NULL};
     struct command command;
 
     make(NULL);

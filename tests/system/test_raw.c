@@ -270,7 +270,7 @@ static void a_recording_replays_bit_by_bit_and_stays_raw(void **state)
     (void)state;
     char path[320];
     snprintf(path, sizeof path, "source.path=%s", path_of("first"));
-    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true");
+    start_daemon("--set", "source.type=replay", "--set", path, "--set", "source.loop=true");
     struct plx_client *client = connect_client();
     frame_of_kind(client, true);
     plx_disconnect(client);
@@ -307,7 +307,7 @@ static void a_recording_with_a_calibration_is_rectified(void **state)
     (void)state;
     char path[320];
     snprintf(path, sizeof path, "source.path=%s", path_of("first"));
-    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true", "--set", write_calibration());
+    start_daemon("--set", "source.type=replay", "--set", path, "--set", "source.loop=true", "--set", write_calibration());
     struct plx_client *client = connect_client();
     const struct plx_frame frame = frame_of_kind(client, false);
     assert_true(fabs(frame.calibration.baseline_m - 0.12) < 1e-9);
@@ -337,7 +337,7 @@ static void a_directory_without_a_calibration_is_raw(void **state)
     char path[320];
     assert_int_equal(unlink(path_of("second/calib.txt")), 0);
     snprintf(path, sizeof path, "source.path=%s", path_of("second"));
-    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true");
+    start_daemon("--set", "source.type=replay", "--set", path, "--set", "source.loop=true");
     struct plx_client *client = connect_client();
     frame_of_kind(client, true);
     plx_disconnect(client);
@@ -351,7 +351,7 @@ static void a_new_engine_is_raw_or_rectified_as_the_one_before(void **state)
     (void)state;
     char path[320];
     snprintf(path, sizeof path, "source.path=%s", path_of("second"));
-    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true");
+    start_daemon("--set", "source.type=replay", "--set", path, "--set", "source.loop=true");
     struct plx_client *client = connect_client();
     const struct plx_frame before = frame_of_kind(client, true);
     write_text(daemon_.directory, "second/calib.txt",

@@ -138,9 +138,9 @@ static void the_engine_gets_real_time_priority(void **state)
 {
     (void)state;
     struct rlimit spin;
-    start_with((const char *const[]){SMALL, "--set", "engine.sched_fifo=3", "--set", "threads=2", NULL});
+    start_with((const char *const[]){SMALL, "--set", "engine.realtime_priority=3", "--set", "threads=2", NULL});
     const pid_t engine = engine_of(&daemon_);
-    if (is_refused("engine.sched_fifo is 3 and refused"))
+    if (is_refused("engine.realtime_priority is 3 and refused"))
         skip();
     ordinary = 0;
     assert_true(each_thread(engine, count_ordinary) >= 3);
@@ -164,7 +164,7 @@ static void a_refused_priority_is_no_failure(void **state)
     daemon_.limited = RLIMIT_RTPRIO;
     daemon_.limit = priority.rlim_max > 1 ? 1 : 0; /* raising it may be forbidden, even to root */
     assert_int_equal(chown(daemon_.directory, NOBODY, NOBODY), 0);
-    start_with((const char *const[]){SMALL, "--set", "engine.sched_fifo=3", NULL});
+    start_with((const char *const[]){SMALL, "--set", "engine.realtime_priority=3", NULL});
     wait_until_said("set LimitRTPRIO=3", RECOVER_MS);
     assert_int_equal(sched_getscheduler(engine_of(&daemon_)), SCHED_OTHER);
     stop_daemon();

@@ -90,7 +90,7 @@ static void replay_gives_the_recorded_pictures(void **state)
     (void)state;
     char path[512];
     snprintf(path, sizeof path, "source.path=%s", path_of("first"));
-    start_daemon("--set", "source.kind=replay", "--set", path, "--set", "source.loop=true", "--set", "publish.right=true");
+    start_daemon("--set", "source.type=replay", "--set", path, "--set", "source.loop=true", "--set", "publish.right=true");
     record("second", "12");
     int seen[PAIRS] = {0};
     for (int i = 0; i < 2 * PAIRS; i++) {

@@ -21,7 +21,7 @@ static void a_gap_is_waited_out(void **state)
     write_replay(PAIRS, NULL);
     write_times();
     snprintf(source, sizeof source, "source.path=%s", daemon_.directory);
-    const char *args[] = {"--set", "source.kind=replay",   "--set", source,          "--set", "source.loop=true",
+    const char *args[] = {"--set", "source.type=replay",   "--set", source,          "--set", "source.loop=true",
                           "--set", "match.disparities=64", "--set", "match.paths=4", NULL};
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();

@@ -112,7 +112,7 @@ static void assert_tap(const char *tap)
 static void passes_here_and_skips_by_name(void **state)
 {
     (void)state;
-    write_file("config.yaml", "source: {kind: synthetic}\n");
+    write_file("config.yaml", "source: {type: synthetic}\n");
     char arguments[256];
     snprintf(arguments, sizeof arguments, "--quick --config %s --junit %s", path_of("config.yaml"), path_of("junit.xml"));
     if (run_program("parallax-selftest", arguments) != 0)

@@ -318,7 +318,7 @@ static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **s
 {
     (void)state;
     char key[160];
-    const char *const args[] = {"--set", "source.kind=replay", "--set", key, "--set", "match.disparities=64", NULL};
+    const char *const args[] = {"--set", "source.type=replay", "--set", key, "--set", "match.disparities=64", NULL};
     uint64_t accounted = 0; /* published, skipped or dropped: a slow machine is honest about it */
     struct plx_view view;
     int result;

@@ -68,13 +68,13 @@ static void write_gap(void)
     write_text(daemon_.directory, "times.txt", text);
 }
 
-/* tracks.lose_after is as large as can be: time alone ends what is LOST. */
+/* tracks.max_missed is as large as can be: time alone ends what is LOST. */
 static void nothing_lives_through_a_silent_source(void **state)
 {
     (void)state;
     char key[160];
-    const char *const args[] = {SMALL, "--set", "source.kind=replay",     "--set", "source.replay_rate=recorded", "--set",
-                                key,   "--set", "tracks.lose_after=1000", NULL};
+    const char *const args[] = {SMALL, "--set", "source.type=replay",     "--set", "source.replay_rate=recorded", "--set",
+                                key,   "--set", "tracks.max_missed=1000", NULL};
     uint32_t before = 0, lowest, highest;
     int after = 0, old = 0;
     struct plx_view view;

@@ -42,7 +42,7 @@ with tempfile.TemporaryDirectory() as work:
 wrong = [(what, a, b) for what, a, b in zip(expressions, mine, theirs) if a != b]
 assert not wrong and len(mine) == len(theirs), wrong
 
-assert parallax.config() == "source:\n  kind: v4l2\n"
+assert parallax.config() == "source:\n  type: v4l2\n"
 with parallax.Client() as eyes:
     assert eyes.state == "running" and eyes.health == 0 and eyes.reason == ""
     last = 0

@@ -23,7 +23,7 @@
 static void the_configuration_comes_as_text(void **state)
 {
     (void)state;
-    static const char expected[] = "source:\n  kind: v4l2\n";
+    static const char expected[] = "source:\n  type: v4l2\n";
     char text[64] = "untouched";
     size_t bytes = 0;
     assert_int_equal(plx_config(path, text, sizeof text, &bytes), PLX_ERR_NOT_FOUND);

@@ -94,7 +94,7 @@ static void keys_are_well_formed(void **state)
         assert_ptr_equal(plx_key_find(key->name), key); /* unique, too */
         assert_true(strlen(key->name) < PLX_KEY_NAME);
         assert_true(strlen(key->help) > 0 && key->help[strlen(key->help) - 1] != '.');
-        assert_true((key->type == PLX_KEY_WORD || key->type == PLX_KEY_SET) == (key->words != NULL));
+        assert_true((key->type == PLX_KEY_WORD || key->type == PLX_KEY_PRESET) == (key->words != NULL));
         char nearest[PLX_KEY_NAME];
         plx_key_nearest(key->name, nearest);
         assert_string_equal(nearest, key->name);
@@ -268,7 +268,7 @@ static void words_and_texts_are_bounded(void **state)
     }
 }
 
-static void a_set_comes_before_its_numbers(void **state)
+static void a_preset_comes_before_its_numbers(void **state)
 {
     (void)state;
     struct plx_config config, other;
@@ -278,22 +278,22 @@ static void a_set_comes_before_its_numbers(void **state)
     assert_load("match: classic\n", &config);
     assert_int_equal(config.pipeline.match.p2_min, classic.p2_min);
     assert_int_equal(config.pipeline.match.census, classic.census);
-    assert_int_equal(plx_match_set_of(&config.pipeline.match), PLX_MATCH_SET_CLASSIC);
+    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_CLASSIC);
 
-    assert_load("match: {set: classic, paths: 4, p1_straight: 8}\n", &config);
-    assert_load("match: {p1_straight: 8, paths: 4, set: classic}\n", &other);
+    assert_load("match: {preset: classic, paths: 4, p1_straight: 8}\n", &config);
+    assert_load("match: {p1_straight: 8, paths: 4, preset: classic}\n", &other);
     assert_same(&config, &other);
     assert_int_equal(config.pipeline.match.paths, 4);
     assert_int_equal(config.pipeline.match.p1_straight, 8);
     assert_int_equal(config.pipeline.match.census, classic.census);
-    assert_int_equal(plx_match_set_of(&config.pipeline.match), PLX_MATCH_SET_DEFAULT);
+    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_DEFAULT);
 
     plx_config_default(&config);
     assert_set(&config, "match.paths=4");
     assert_set(&config, "match=classic");
     assert_set(&config, "match.p1_straight=8");
     assert_same(&config, &other);
-    assert_set(&config, "match.set=default");
+    assert_set(&config, "match.preset=default");
     plx_config_default(&other);
     assert_set(&other, "match.paths=4"); /* the size of the search stays */
     assert_same(&config, &other);
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(random_values_survive_dump_and_load),
         cmocka_unit_test(limits_are_the_table_s),
         cmocka_unit_test(words_and_texts_are_bounded),
-        cmocka_unit_test(a_set_comes_before_its_numbers),
+        cmocka_unit_test(a_preset_comes_before_its_numbers),
         cmocka_unit_test(reload_names_what_needs_a_restart),
         cmocka_unit_test(a_full_disk_is_told),
     };

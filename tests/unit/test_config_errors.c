@@ -81,9 +81,10 @@ static const struct {
     {"threads: 257\n", PLX_ERR_RANGE, ":1:10: threads is \"257\"; expected a whole number from 0 to 256"},
     {"threads: 99999999999999999999\n", PLX_ERR_RANGE, ":1:10: threads is \"99999999999999999999\"; expected"},
     {"match:\n  paths: 6\n", PLX_ERR_RANGE, ":2:10: match.paths is \"6\"; expected 4 or 8"},
-    {"match: clasic\n", PLX_ERR_RANGE, ":1:8: match.set is \"clasic\"; expected default or classic"},
+    {"match: clasic\n", PLX_ERR_RANGE, ":1:8: match.preset is \"clasic\"; expected default or classic"},
     {"match: {disparities: 100}\n", PLX_ERR_RANGE, ":1:22: match.disparities is \"100\"; expected 64, 128 or 256"},
-    {"obstacles:\n  open: 4\n", PLX_ERR_RANGE, ":2:9: obstacles.open is \"4\"; expected an odd number from 1 to 31"},
+    {"obstacles:\n  open_size_px: 4\n", PLX_ERR_RANGE,
+     ":2:17: obstacles.open_size_px is \"4\"; expected an odd number from 1 to 31"},
     {"rectify_alpha: -0.1\n", PLX_ERR_RANGE, ":1:16: rectify_alpha is \"-0.1\"; expected a number from 0 to 1"},
     /* duplicates */
     {"threads: 2\nbackend: cpu\nthreads: 3\n", PLX_ERR_FORMAT, ":3:1: key \"threads\" is given twice, first at line 1"},
@@ -107,20 +108,57 @@ static const struct {
     {"source: {path: \"a\\0b\"}\n", PLX_ERR_FORMAT, ":1:16: a zero byte in a text"},
     {"\xFF\xFEt\0h\0", PLX_ERR_FORMAT, ":1:1: invalid leading UTF-8 octet"},
     /* combinations */
-    {"source: {kind: replay}\n", PLX_ERR_RANGE, ": source.kind is replay and source.path is empty"},
-    {"source: {kind: replay, path: /x, replay_rate: fixed, rate_hz: 0}\n", PLX_ERR_RANGE, ": source.replay_rate is fixed"},
-    {"source: {kind: v4l2}\n", PLX_ERR_RANGE, ": source.kind is v4l2 and source.left is empty"},
+    {"source: {type: replay}\n", PLX_ERR_RANGE, ": source.type is replay and source.path is empty"},
+    {"source: {type: replay, path: /x, replay_rate: fixed, rate_hz: 0}\n", PLX_ERR_RANGE, ": source.replay_rate is fixed"},
+    {"source: {type: v4l2}\n", PLX_ERR_RANGE, ": source.type is v4l2 and source.left is empty"},
     {"source: {crop_width: 64}\n", PLX_ERR_RANGE, ": source.crop_width is 64 and source.crop_height is 0"},
     {"engine: {cpus: \"0,2-\"}\n", PLX_ERR_RANGE, ": engine.cpus is \"0,2-\"; expected a list of processors"},
     {"engine: {cpus: \"3-2\"}\n", PLX_ERR_RANGE, ": engine.cpus is \"3-2\"; expected a list of processors"},
     {"engine: {cpus: \"1024\"}\n", PLX_ERR_RANGE, ": engine.cpus is \"1024\"; expected a list of processors below 1024"},
     {"engine: {cpus: \"1 2\"}\n", PLX_ERR_RANGE, ": engine.cpus is \"1 2\"; expected a list of processors"},
-    {"engine: {sched_fifo: 100}\n", PLX_ERR_RANGE, ":1:22: engine.sched_fifo is \"100\"; expected a whole number from 0 to 99"},
+    {"engine: {realtime_priority: 100}\n", PLX_ERR_RANGE,
+     ":1:29: engine.realtime_priority is \"100\"; expected a whole number from 0 to 99"},
     {"publish: {socket: \"\"}\n", PLX_ERR_RANGE, ": publish.socket is empty"},
     {"obstacles: {range_min_m: 5, range_max_m: 5}\n", PLX_ERR_RANGE, ": obstacles.range_min_m (5) must be less"},
     {"source: {width: 64}\nmatch: {disparities: 128}\n", PLX_ERR_RANGE,
      ": match.disparities is 128, more than the image's width"},
 };
+
+/* Names that people try, and the key that the error names. */
+static const struct {
+    const char *tried, *key;
+} misnamed[] = {
+    {"source.kind", "source.type"},
+    {"engine.sched_fifo", "engine.realtime_priority"},
+    {"prefilter.x", "prefilter.width"},
+    {"prefilter.y", "prefilter.height"},
+    {"match.set", "match.preset"},
+    {"match.invalid_frame", "match.invalid_border"},
+    {"obstacles.open", "obstacles.open_size_px"},
+    {"obstacles.close", "obstacles.close_size_px"},
+    {"tracks.confirm", "tracks.min_hits"},
+    {"tracks.lose_after", "tracks.max_missed"},
+};
+
+static void an_unknown_key_leads_to_the_key_that_was_meant(void **state)
+{
+    (void)state;
+    struct plx_config config;
+    plx_config_default(&config);
+    for (size_t i = 0; i < sizeof misnamed / sizeof *misnamed; i++) {
+        const int section = (int)strcspn(misnamed[i].tried, ".");
+        char text[256], sentence[256];
+        struct plx_error_message message;
+        snprintf(text, sizeof text, "%.*s:\n  %s: 1\n", section, misnamed[i].tried, misnamed[i].tried + section + 1);
+        snprintf(sentence, sizeof sentence, ":2:3: unknown key \"%s\"; did you mean \"%s\"?", misnamed[i].tried,
+                 misnamed[i].key);
+        assert_int_equal(scratch_write(&scratch, text, strlen(text)), 0);
+        assert_refused(PLX_ERR_FORMAT, sentence);
+        snprintf(text, sizeof text, "%s=1", misnamed[i].tried);
+        assert_int_equal(plx_config_set(&config, text, &message), PLX_ERR_FORMAT);
+        assert_string_equal(message.text, sentence + strlen(":2:3: "));
+    }
+}
 
 static void each_mistake_has_its_place_and_sentence(void **state)
 {
@@ -189,7 +227,7 @@ static void assignments(void **state)
         {"match.pats=4", PLX_ERR_FORMAT, "unknown key \"match.pats\"; did you mean \"match.paths\"?"},
         {"match.paths=5", PLX_ERR_RANGE, "match.paths is \"5\"; expected 4 or 8"},
         {"match.paths=", PLX_ERR_RANGE, "match.paths is \"\"; expected 4 or 8"},
-        {"match=best", PLX_ERR_RANGE, "match.set is \"best\"; expected default or classic"},
+        {"match=best", PLX_ERR_RANGE, "match.preset is \"best\"; expected default or classic"},
         {"threads= 4", PLX_ERR_FORMAT, "threads is \" 4\"; expected a whole number"},
         {"source.path=\xE4", PLX_ERR_FORMAT, "source.path holds a control character or no UTF-8"},
         {"source.path=\xC0\xAF", PLX_ERR_FORMAT, "source.path holds a control character or no UTF-8"},
@@ -215,6 +253,7 @@ static void assignments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_unknown_key_leads_to_the_key_that_was_meant),
         cmocka_unit_test(each_mistake_has_its_place_and_sentence),
         cmocka_unit_test(size_and_depth_are_bounded),
         cmocka_unit_test(files_that_cannot_be_read),

@@ -30,7 +30,7 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->paths = board_below(seed, 2) ? 4 : 8;
     ret->min_disparity = board_below(seed, 3) ? (int)board_below(seed, 81) - 16 : 0;
     if (board_below(seed, 4) == 0)
-        return; /* a named set as it is */
+        return; /* a preset as it is */
     ret->smooth = board_below(seed, 2);
     ret->census = (enum plx_census_kind)board_below(seed, 4);
     ret->census_zero_border = board_below(seed, 2);
@@ -46,7 +46,7 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->median_right = (enum plx_median)board_below(seed, 2);
     ret->lr_max_diff = (int)board_below(seed, 4) - 1;
     ret->lr_round = board_below(seed, 2);
-    ret->invalid_frame = board_below(seed, 2);
+    ret->invalid_border = board_below(seed, 2);
 }
 
 static uint8_t grey_at(uint64_t *seed, enum content content, int x, int y)

@@ -85,7 +85,7 @@ static void odd_paths(struct plx_pipeline_params *p)
 }
 static void even_window(struct plx_pipeline_params *p)
 {
-    p->prefilter_x = 4;
+    p->prefilter_width = 4;
 }
 static void large_window(struct plx_pipeline_params *p)
 {
@@ -118,8 +118,8 @@ static void wrong_parameters_are_refused_with_their_key(void **state)
         {wide, "match.disparities"},
         {far_off, "match.min_disparity"},
         {odd_paths, "paths"},
-        {even_window, "prefilter.x"},
-        {large_window, "obstacles.open"},
+        {even_window, "prefilter.width"},
+        {large_window, "obstacles.open_size_px"},
         {turned_range, "obstacles.range_min_m"},
         {turned_heights, "obstacles.min_height_m"},
         {no_number, "obstacles.range_max_m"},
@@ -289,8 +289,8 @@ static void frames_are_the_same_with_any_number_of_threads(void **state)
         plx_pipeline_params_default(&params);
         params.match.disparities = 64;
         check_same_bytes(sizes[i][0], sizes[i][1], false, &params);
-        params.prefilter_x = 5; /* and with every switch the other way */
-        params.prefilter_y = 3;
+        params.prefilter_width = 5; /* and with every switch the other way */
+        params.prefilter_height = 3;
         params.speckle.max_size = 50;
         params.temporal.max_step = 16;
         params.right = true;

@@ -16,7 +16,7 @@
 #include "tests/oracle/board.h"
 
 static const struct plx_calibration_info calibration = {512, 512, 320, 240, 320, 0.12};
-static const struct plx_track_params params = {.confirm = 3, .lose_after = 5, .gate_m = 0.8, .accel_mps2 = 1};
+static const struct plx_track_params params = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1};
 
 static struct plx_tracks *tracks;
 static struct plx_obstacle list[PLX_MAX_OBSTACLES];
@@ -66,9 +66,9 @@ static void new_then_tracked_then_lost(void **state)
         assert_int_equal(count, 1);
         assert_int_equal(list[0].track, 1);
         assert_int_equal(list[0].age, i + 1);
-        assert_int_equal(list[0].status, i + 1 < params.confirm ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
+        assert_int_equal(list[0].status, i + 1 < params.min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
     }
-    for (int i = 0; i < params.lose_after; i++) {
+    for (int i = 0; i < params.max_missed; i++) {
         begin();
         update(0.1);
         assert_int_equal(count, 1);
@@ -211,7 +211,7 @@ static void see_it_come(int frames, double start, double step, double period)
         begin();
         see(0, start - i * step);
         update(period);
-        assert_int_equal(list[0].status, i + 1 < params.confirm ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
+        assert_int_equal(list[0].status, i + 1 < params.min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
     }
 }
 
@@ -233,15 +233,15 @@ static int count_lost(int frames, double period)
     return lost;
 }
 
-/* tracks.lose_after may be 1000 frames: half a second ends a LOST track all the same. */
+/* tracks.max_missed may be 1000 frames: half a second ends a LOST track all the same. */
 static void lost_for_half_a_second_at_most(void **state)
 {
     (void)state;
     static const struct {
         double period;
-        int lost; /* frames, of which lose_after allows 1000 */
+        int lost; /* frames, of which max_missed allows 1000 */
     } rate[] = {{0.01, 50}, {0.1, 5}, {0.2, 2}, {0.4, 1}, {0.6, 0}, {1, 0}};
-    const struct plx_track_params patient = {.confirm = 3, .lose_after = 1000, .gate_m = 0.8, .accel_mps2 = 1};
+    const struct plx_track_params patient = {.min_hits = 3, .max_missed = 1000, .gate_m = 0.8, .accel_mps2 = 1};
 
     for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++) {
         plx_tracks_destroy(tracks);

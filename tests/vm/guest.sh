@@ -42,7 +42,7 @@ configure() { # LINES
 }
 
 synthetic='source:
-  kind: synthetic
+  type: synthetic
   width: 320
   height: 200
   rate_hz: 2'

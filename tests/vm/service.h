@@ -31,7 +31,7 @@ static inline void write_calibration(int width, int height)
 
 /* Both eyes of stereocam at 64x48, for the least work; needs write_calibration(64, 48). */
 #define SERVICE_STEREOCAM                                                                                                      \
-    "source.kind=v4l2", "source.left=card=stereocam left", "source.right=card=stereocam right", "source.width=64",             \
+    "source.type=v4l2", "source.left=card=stereocam left", "source.right=card=stereocam right", "source.width=64",             \
         "source.height=48", CALIBRATION_SETTING, "match.disparities=64"
 
 struct service {

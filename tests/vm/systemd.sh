@@ -20,7 +20,7 @@ cameras() {
     write_calibration 320 200
     configure 'calibration: /etc/parallax/stereo.yaml
 source:
-  kind: v4l2
+  type: v4l2
   left: card=stereocam left
   right: card=stereocam right
   width: 320

@@ -21,7 +21,7 @@ expect_cameras() {
     write_calibration 320 180
     configure 'calibration: /etc/parallax/stereo.yaml
 source:
-  kind: v4l2
+  type: v4l2
   left: bus=platform:vivid-000
   right: bus=platform:vivid-001
   format: GREY

@@ -132,7 +132,7 @@ static void compare(struct published *published, struct writer *writer, int n)
 static void check(struct writer *writer)
 {
     char format[32];
-    const char *settings[] = {"source.kind=v4l2",
+    const char *settings[] = {"source.type=v4l2",
                               "source.left=card=left",
                               "source.right=card=right",
                               "source.width=320",

@@ -104,7 +104,7 @@ static uint32_t check(const char *parameters, const struct form *form, int pairs
 {
     static uint8_t fed[2 * 2 * WIDTH * HEIGHT];
     char module[96], format[32];
-    const char *settings[] = {"source.kind=v4l2",
+    const char *settings[] = {"source.type=v4l2",
                               "source.left=card=stereocam left",
                               "source.right=card=stereocam right",
                               "source.width=320",

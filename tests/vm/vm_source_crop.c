@@ -114,7 +114,7 @@ static void test_published(void **state)
     assert_false(equal(&raw[PLX_LEFT], &aside) || equal(&raw[PLX_LEFT], &below)); /* one pixel off would be seen */
     write_calibration(WIDTH, HEIGHT);
     published_open(&published,
-                   (const char *const[]){"source.kind=v4l2", "source.left=bus=platform:vivid-000",
+                   (const char *const[]){"source.type=v4l2", "source.left=bus=platform:vivid-000",
                                          "source.right=bus=platform:vivid-001", "source.format=GREY", "source.width=320",
                                          "source.height=200", "source.crop_x=410", "source.crop_y=132", "source.crop_width=320",
                                          "source.crop_height=200", still, "source.pair_tolerance_ms=40", CALIBRATION_SETTING,

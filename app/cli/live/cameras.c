@@ -117,7 +117,7 @@ static bool suggest(const struct proposal *proposal, int count, char text[SUGGES
     if (!left)
         return false;
     plx_v4l2_fourcc_text(left->fourcc, fourcc);
-    int used = snprintf(text, SUGGESTION, "source:\n  kind: v4l2\n  left: \"%s\"\n", left->name);
+    int used = snprintf(text, SUGGESTION, "source:\n  type: v4l2\n  left: \"%s\"\n", left->name);
     if (right)
         used += snprintf(text + used, SUGGESTION - (size_t)used, "  right: \"%s\"\n", right->name);
     used += snprintf(text + used, SUGGESTION - (size_t)used, "  format: %s\n  width: %d%s\n  height: %d\n", fourcc,

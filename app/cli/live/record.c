@@ -227,7 +227,7 @@ int plx_command_record(int argc, char **argv)
         .words = "DIR",
         .about =
             "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and calib.txt "
-            "as in KITTI. parallaxd replays DIR (--set source.kind=replay --set source.path=DIR), and `parallax run` reads it. "
+            "as in KITTI. parallaxd replays DIR (--set source.type=replay --set source.path=DIR), and `parallax run` reads it. "
             "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, and calib.txt "
             "says so; a replay of them needs a calibration, or stays raw.",
         .option = options,

@@ -190,7 +190,7 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
         .about =
             "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds image_0/ and "
             "image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or PGM. For "
-            "DIR with --gt, and without --set and --output, `run` measures both named parameter sets and prints their accuracy "
+            "DIR with --gt, and without --set and --output, `run` measures both presets and prints their accuracy "
             "beside that of other programs.",
         .option = table,
         .min_words = 1,

@@ -92,7 +92,7 @@ void plx_report_rates_head(void);
 void plx_report_rates(const struct plx_error_rates *rates);
 cJSON *plx_report_rates_json(const struct plx_error_rates *rates);
 
-/* Runs every pair that has ground truth with both named parameter sets and prints the accuracy table. Returns an exit code. */
+/* Runs every pair that has ground truth with both presets and prints the accuracy table. Returns an exit code. */
 int plx_run_accuracy_table(struct plx_run *run);
 
 #endif

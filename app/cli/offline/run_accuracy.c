@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The accuracy table: all pairs of a directory that have ground truth, with both named parameter sets. */
+/* The accuracy table: all pairs of a directory that have ground truth, with both presets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -37,7 +37,7 @@ static const char peers[] =
     "default, strict                     97.8    4.1    3.6                       -      -     ~8\n"
     "default, dense                     100.0    5.0    2.0                   100.0   13.7    4.7";
 
-/* As the key `match` does: the parameter set changes, the size of the search stays. */
+/* As the key `match` does: the preset changes, the size of the search stays. */
 static void choose_set(const struct plx_run *run, const struct variant *chosen, struct plx_pipeline_params *params)
 {
     const struct plx_match match = run->config.pipeline.match;

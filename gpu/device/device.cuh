@@ -36,14 +36,6 @@ template <class T> struct plx_view {
     {
         return (T *)((char *)data + (size_t)y * pitch);
     }
-
-    /* What lies ROWS below FROM: one instruction, where compilers multiply by 64 bits. Rows are less than 2 GiB apart. */
-    __device__ __forceinline__ T *below(T *from, int rows) const
-    {
-        T *to;
-        asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(to) : "r"(rows), "r"((int)pitch), "l"(from));
-        return to;
-    }
 };
 
 /* All memory of the backend has one address for both processors (unified virtual addressing). */

@@ -38,13 +38,6 @@ static __device__ __forceinline__ void plx_follow()
     plx_lead();
 }
 
-/* Bytes of dynamic shared memory with which a block has its multiprocessor for itself: no other of its kernel comes beside it,
- * nor one of the next that begins early. */
-static inline int plx_bytes_alone(const struct plx_gpu *gpu)
-{
-    return gpu->shared_bytes / 2;
-}
-
 /* How a kernel that calls plx_wait or plx_follow is launched right after another one in its stream. */
 static inline cudaLaunchAttribute plx_early(void)
 {

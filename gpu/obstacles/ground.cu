@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. One kernel with
- * barriers across its grid: what follows from sums of all blocks each block works out for itself, so that nothing waits for the
- * CPU, nor for a launch. All sums are of integers.
+ * barriers across its grid. After a barrier each block computes the same next step from the sums of all blocks, so no step
+ * waits for the CPU or for a launch. All sums are integers.
  */
 #include <stdlib.h>
 
@@ -14,16 +14,16 @@
 #define WARPS NEIGHBOURS
 #define BLOCK (WARPS * 32)
 #define MOST_BLOCKS 256
-#define VOTES 4 /* pixels of a thread on their way at the same time, 32 columns apart */
-#define LANES 8 /* of a line, PLX_GROUND_ROWS / LANES rows each */
+#define PIXELS 4     /* of a thread, 32 columns apart; their reads overlap */
+#define LINE_LANES 8 /* lanes that share a candidate line, PLX_GROUND_ROWS / LINE_LANES rows each */
 #define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
 
 struct plx_gpu_ground {
-    struct plx_ground_histogram histogram; /* first, where memory is aligned */
-    sum64 best;                        /* line so far: score + 2^30 in the high half, its index's complement in the low one */
-    sum64 sums[PLX_GROUND_FITS][SUMS]; /* as struct plx_ground_sums */
+    struct plx_ground_histogram histogram; /* first, because it is read 16 bytes at a time */
+    sum64 best;                            /* best line so far: score + 2^30 in the high half, ~index in the low half */
+    sum64 sums[PLX_GROUND_FITS][SUMS];     /* as struct plx_ground_sums */
 };
 
 struct ground_args {
@@ -33,8 +33,8 @@ struct ground_args {
     struct plx_ground *ret_ground;
 };
 
-/* The grid's lines. */
-struct lines {
+/* The candidate lines: each horizon with each slope. */
+struct candidates {
     int32_t horizon[PLX_GROUND_HORIZONS], slope[PLX_GROUND_SLOPES];
 };
 
@@ -47,16 +47,16 @@ static __device__ void clear_state(struct plx_gpu_ground *state)
         state->best = 0;
 }
 
-static __device__ void make_lines(const ground_args &a, struct lines &ret_lines)
+static __device__ void make_candidates(const ground_args &a, struct candidates &ret_candidates)
 {
     const int i = threadIdx.x;
     if (i < PLX_GROUND_HORIZONS)
-        ret_lines.horizon[i] = plx_ground_grid_line(&a.params, i * PLX_GROUND_SLOPES).horizon;
+        ret_candidates.horizon[i] = plx_ground_grid_line(&a.params, i * PLX_GROUND_SLOPES).horizon;
     if (i < PLX_GROUND_SLOPES)
-        ret_lines.slope[i] = plx_ground_grid_line(&a.params, i).slope;
+        ret_candidates.slope[i] = plx_ground_grid_line(&a.params, i).slope;
 }
 
-/* Row I of the histogram. */
+/* Fills row I of the histogram: counts, then their prefix sums. All threads call it. */
 static __device__ void count_row(const ground_args &a, int i)
 {
     __shared__ uint32_t count[PLX_GROUND_BINS];
@@ -87,21 +87,21 @@ static __device__ void count_row(const ground_args &a, int i)
         below[0] = 0;
 }
 
-/* As plx_ground_score of both, by a part of a warp: COUNT neighbouring lanes take the rows by turns, and none counts that comes
- * after one that is nearer than the search. In all of these lanes. */
+/* As plx_ground_score, by COUNT neighbouring lanes: each takes every COUNT-th row, up to the first row where the line is nearer
+ * than the search. All of these lanes get the score; all lanes of the warp call it. */
 template <int COUNT>
-static __device__ int64_t score_together(const ground_args &a, const struct plx_ground_histogram *histogram,
-                                         struct plx_ground_line line, int reach)
+static __device__ int64_t score_line(const ground_args &a, const struct plx_ground_histogram *histogram,
+                                     struct plx_ground_line line, int reach)
 {
     const uint32_t lane = threadIdx.x % COUNT, first = threadIdx.x % 32 - lane, mask = ~0u >> (32 - COUNT);
     int64_t score = 0;
-    bool open = true; /* no row so far was nearer than the search */
+    bool open = true; /* no row so far is nearer than the search */
 
     for (int from = 0; from < PLX_GROUND_ROWS && __any_sync(~0u, open); from += COUNT) {
         int64_t more;
-        const bool said = plx_ground_score_row(histogram, &a.params, a.disparity.width, a.disparity.height, line, reach,
-                                               from + (int)lane, &more);
-        const uint32_t ends = __ballot_sync(~0u, !said) >> first & mask;
+        const bool counts = plx_ground_score_row(histogram, &a.params, a.disparity.width, a.disparity.height, line, reach,
+                                                 from + (int)lane, &more);
+        const uint32_t ends = __ballot_sync(~0u, !counts) >> first & mask;
         score += open && (ends & ((2u << lane) - 1)) == 0 ? more : 0;
         open = open && ends == 0;
     }
@@ -111,18 +111,20 @@ static __device__ int64_t score_together(const ground_args &a, const struct plx_
     return score;
 }
 
-/* The best line of the grid, as far as this block looks, into the state. */
-static __device__ void search(const ground_args &a, const struct plx_ground_histogram *histogram, const struct lines &lines)
+/* Finds the best of the block's candidate lines, and makes it the best of all if it is better. */
+static __device__ void search(const ground_args &a, const struct plx_ground_histogram *histogram,
+                              const struct candidates &candidates)
 {
-    const int each = BLOCK / LANES;
+    const int each = BLOCK / LINE_LANES; /* lines at a time */
     sum64 best = 0;
 
     for (int from = blockIdx.x * each; from < PLX_GROUND_LINES; from += gridDim.x * each) {
-        const int index = from + threadIdx.x / LANES, inside = min(index, PLX_GROUND_LINES - 1);
-        const struct plx_ground_line line = {lines.horizon[inside / PLX_GROUND_SLOPES],
-                                             lines.slope[inside % PLX_GROUND_SLOPES]};
-        const int64_t score = score_together<LANES>(a, histogram, line, 2);
-        const sum64 mine = (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* the first of equals is the largest */
+        const int index = from + threadIdx.x / LINE_LANES, inside = min(index, PLX_GROUND_LINES - 1);
+        const struct plx_ground_line line = {candidates.horizon[inside / PLX_GROUND_SLOPES],
+                                             candidates.slope[inside % PLX_GROUND_SLOPES]};
+        const int64_t score = score_line<LINE_LANES>(a, histogram, line, 2);
+        const sum64 mine =
+            (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* of equal scores the first line is the largest */
         best = mine > best ? mine : best;
     }
     for (int step = 16; step > 0; step /= 2) {
@@ -133,18 +135,18 @@ static __device__ void search(const ground_args &a, const struct plx_ground_hist
         atomicMax(&a.state->best, best);
 }
 
-/* As plx_ground_start, a warp a neighbour. */
+/* As plx_ground_start; a warp scores one neighbour of the line. */
 static __device__ struct plx_ground start(const ground_args &a, const struct plx_ground_histogram *histogram,
-                                          const struct lines &lines)
+                                          const struct candidates &candidates)
 {
     __shared__ int64_t score[NEIGHBOURS];
     const uint32_t index = ~(uint32_t)__ldcg(&a.state->best), warp = threadIdx.x / 32;
-    struct plx_ground_line line = {lines.horizon[index / PLX_GROUND_SLOPES], lines.slope[index % PLX_GROUND_SLOPES]};
+    struct plx_ground_line line = {candidates.horizon[index / PLX_GROUND_SLOPES], candidates.slope[index % PLX_GROUND_SLOPES]};
     struct plx_ground_line step = plx_ground_grid_step(&a.params, line);
 
     for (int round = 0; round < PLX_GROUND_REFINES; round++) {
         step = plx_ground_half_step(step);
-        const int64_t mine = score_together<32>(a, histogram, plx_ground_neighbour(line, step, (int)warp), 1);
+        const int64_t mine = score_line<32>(a, histogram, plx_ground_neighbour(line, step, (int)warp), 1);
         if (threadIdx.x % 32 == 0)
             score[warp] = mine;
         __syncthreads();
@@ -157,7 +159,7 @@ static __device__ struct plx_ground start(const ground_args &a, const struct plx
     return plx_ground_from_line(&a.params, line);
 }
 
-/* Adds the block's SUMS to the state's of FIT. */
+/* Adds the threads' SUMS of the block to RET_SUMS in device memory. */
 static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_sums)
 {
     __shared__ int64_t part[WARPS][SUMS];
@@ -180,33 +182,34 @@ static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_s
     }
 }
 
-/* Sums of the thread's pixels near GROUND; a warp takes VOTES * 32 neighbours of a row by turns with all others of the grid. */
-static __device__ struct plx_ground_sums vote(const ground_args &a, const struct plx_ground &ground, int fit)
+/* Sums of the thread's pixels near GROUND. A warp takes pieces of PIXELS * 32 neighbours of a row, in turn with all warps of
+ * the CUDA grid. */
+static __device__ struct plx_ground_sums sum_pixels(const ground_args &a, const struct plx_ground &ground, int fit)
 {
     const int width = a.disparity.width, height = a.disparity.height, every = plx_ground_fit_step(height);
     const int infinity = plx_disparity_at_infinity(&a.params.calibration, a.params.min_disparity);
     const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
     const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(&a.params, fit) << 16;
-    const int pieces = (width + VOTES * 32 - 1) / (VOTES * 32), rows = (height + every - 1) / every;
+    const int pieces = (width + PIXELS * 32 - 1) / (PIXELS * 32), rows = (height + every - 1) / every;
     struct plx_ground_sums sums = {0};
 
     for (int i = blockIdx.x * WARPS + threadIdx.x / 32; i < rows * pieces; i += gridDim.x * WARPS) {
-        const int y = i / pieces * every, x = i % pieces * VOTES * 32 + threadIdx.x % 32;
+        const int y = i / pieces * every, x = i % pieces * PIXELS * 32 + threadIdx.x % 32;
         const uint16_t *row = a.disparity.row(y);
         const int64_t plane = ground.a * x + ground.b * y + ground.c;
-        int disparity[VOTES];
+        int disparity[PIXELS];
 #pragma unroll
-        for (int k = 0; k < VOTES; k++)
+        for (int k = 0; k < PIXELS; k++)
             disparity[k] = x + 32 * k < width ? row[x + 32 * k] : PLX_DISPARITY_INVALID;
 #pragma unroll
-        for (int k = 0; k < VOTES; k++)
+        for (int k = 0; k < PIXELS; k++)
             plx_ground_vote(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k), least,
                             tolerance);
     }
     return sums;
 }
 
-/* From the line to the plane, and whether it is ground. */
+/* Fits the plane, decides whether it is ground, and writes it. */
 static __device__ void fit(const ground_args &a, const cooperative_groups::grid_group &grid, struct plx_ground ground)
 {
     __shared__ struct plx_ground plane;
@@ -215,7 +218,7 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
     const bool first = threadIdx.x == 0;
 
     for (int i = 0; i < PLX_GROUND_FITS; i++) {
-        add_sums(vote(a, ground, i), a.state->sums[i]);
+        add_sums(sum_pixels(a, ground, i), a.state->sums[i]);
         grid.sync();
         if (threadIdx.x < SUMS)
             ((int64_t *)&all)[threadIdx.x] = (int64_t)__ldcg(&a.state->sums[i][threadIdx.x]);
@@ -235,12 +238,13 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
     }
 }
 
-/* Grid: up to 256 blocks that run at once (cooperative): a row of the histogram a block, then 8 lanes a line of the grid, the
- * histogram, 33 KB, in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 in each fit. */
+/* Grid: up to 256 blocks that run at once (cooperative). A block counts a row of the histogram; then 8 lanes score a candidate
+ * line, with the histogram (33 KB) in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 rows
+ * in each fit. */
 static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
 {
     __shared__ __align__(16) struct plx_ground_histogram histogram;
-    __shared__ struct lines lines;
+    __shared__ struct candidates candidates;
     const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     static_assert(sizeof histogram % sizeof(uint4) == 0, "copied 16 bytes at a time");
     const uint4 *from = (const uint4 *)&a.state->histogram;
@@ -248,29 +252,26 @@ static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
 
     if (blockIdx.x == gridDim.x - 1)
         clear_state(a.state);
-    make_lines(a, lines);
+    make_candidates(a, candidates);
     for (int i = blockIdx.x; i < PLX_GROUND_ROWS; i += gridDim.x)
         count_row(a, i);
     grid.sync();
     for (int i = threadIdx.x; i < (int)(sizeof histogram / sizeof *to); i += BLOCK)
         to[i] = __ldcg(&from[i]);
     __syncthreads();
-    search(a, &histogram, lines);
+    search(a, &histogram, candidates);
     grid.sync();
-    fit(a, grid, start(a, &histogram, lines));
+    fit(a, grid, start(a, &histogram, candidates));
 }
 
-static __global__ void none_kernel(struct plx_ground *ret_ground)
+static __global__ void no_ground_kernel(struct plx_ground *ret_ground)
 {
     *ret_ground = {};
 }
 
 int plx_gpu_ground_create(struct plx_gpu *gpu)
 {
-    void *state = NULL;
-    const int result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->ground, NULL, &state);
-    gpu->ground = (struct plx_gpu_ground *)state;
-    return result;
+    return plx_gpu_alloc_local(&gpu->base, sizeof *gpu->ground, NULL, (void **)&gpu->ground);
 }
 
 void plx_gpu_ground_destroy(struct plx_gpu *gpu)
@@ -291,9 +292,8 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
     if (!plx_gpu_holds(gpu, disparity))
         return PLX_ERR_RANGE;
     if (!params->enabled) {
-        none_kernel<<<1, 1, 0, gpu->stream>>>(ret_ground);
-        return PLX_LAUNCHED(gpu, none_kernel);
+        no_ground_kernel<<<1, 1, 0, gpu->stream>>>(ret_ground);
+        return PLX_LAUNCHED(gpu, no_ground_kernel);
     }
-
     return plx_launch_together(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
 }

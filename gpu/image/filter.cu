@@ -13,20 +13,17 @@ extern "C" {
 
 #define WARPS 8  /* of a block, a strip of columns each */
 #define STRIP 16 /* columns */
-#define STEP 16  /* rows that are made at once */
+#define STEP 16  /* rows that are filtered at once */
 #define TILE_X (WARPS * STRIP)
-#define HIGH 64          /* rows of a tile */
-#define LOW 32           /* where there is a multiprocessor for each of these */
-#define TALL 96          /* where high ones are many, and a multiprocessor holds PER_SM of these */
-#define TALL_BYTES 40960 /* of shared memory */
-#define TALLEST 128      /* instead, for small windows, where it holds PER_SM of these */
-#define TALLEST_BYTES 47104
+#define LOW 64           /* rows of a tile */
+#define HIGH 96          /* instead, if low tiles are many and a multiprocessor holds PER_SM of the high ones */
+#define HIGH_BYTES 40960 /* of shared memory */
 #define MANY_TILES 7     /* for each multiprocessor */
 #define PER_SM 4         /* blocks that a multiprocessor is meant to hold */
 #define MARGIN PLX_PIECE /* columns before the tile */
-#define PITCH_OUT 144    /* of what is made of it: none */
+#define PITCH_OUT 144    /* of the result in shared memory: no bank conflicts */
 
-/* Of the tile in shared memory: few bank conflicts. */
+/* Bytes from a row to the next of the source tile in shared memory: few bank conflicts. */
 template <int KX> static constexpr int pitch = KX > 1 ? 208 : 176;
 
 struct filter_args {
@@ -34,11 +31,12 @@ struct filter_args {
     plx_view<uint8_t> dst;
     struct axis x, y;
     int size_x, size_y, factor_x, factor_y;
-    int ahead; /* rows to the tile that takes the place of another when that is done */
+    int ahead; /* rows down to the tile of the block that will run in the place of this one */
     bool src_aligned, dst_aligned;
 };
 
-/* Rows of the 8.8 numbers: in thread l those of rows 4t to 4t + 3 of STEP, of columns column_of(g) and column_of(g + 8). */
+/* The 8.8 numbers of STEP rows: thread l has rows 4t to 4t + 3 of columns column_of(g) and column_of(g + 8), with g = l / 4 and
+ * t = l % 4 as in struct matrix. */
 struct rows {
     uint32_t low[2], high[2]; /* a byte a row */
 };
@@ -49,7 +47,7 @@ static __device__ __forceinline__ int column_of(int m)
     return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
 }
 
-/* Copies an axis to where lanes read at any place at once, by the threads from FIRST on. */
+/* Copies an axis to shared memory, where each lane reads at its own place, by the threads from FIRST on. */
 static __device__ __forceinline__ void load_axis(const struct axis &from, int first, struct axis &ret_axis)
 {
     const int i = (int)(threadIdx.y * 32 + threadIdx.x) - first;
@@ -63,7 +61,7 @@ static __device__ __forceinline__ void load_axes(const struct filter_args &a, st
     load_axis(a.y, WARPS * 16, ret_y);
 }
 
-/* Tile of ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped, a row by half a warp; there after
+/* Starts to copy ROWS x COLUMNS source pixels from (X0, Y0) on, coordinates clamped, a row by half a warp; complete after
  * __pipeline_wait_prior(0). */
 template <int COLUMNS, int ROWS, int PITCH>
 static __device__ void load_tile(const struct filter_args &a, int x0, int y0, uint8_t (&tile)[ROWS][PITCH])
@@ -147,7 +145,7 @@ static __device__ __forceinline__ void filter_columns(const struct rows (&window
                                     __byte_perm((uint32_t)sum[1][2 * i], (uint32_t)sum[1][2 * i + 1], 0x0073), 0x5410);
 }
 
-/* Writes the tile, which all warps have made, to (X0, Y0), whole rows of it at once. */
+/* Writes the result of all warps to (X0, Y0), whole rows at once. */
 template <int HEIGHT>
 static __device__ __forceinline__ void store_tile(const struct filter_args &a, int x0, int y0,
                                                   const uint8_t (&tile)[HEIGHT][PITCH_OUT])
@@ -164,11 +162,11 @@ static __device__ __forceinline__ void store_tile(const struct filter_args &a, i
     }
 }
 
-/* Pixels of a tile, which is in shared memory: the warp's strip, in steps from its upper end to its lower. */
+/* Filters the warp's strip of the tile in shared memory, in steps from top to bottom. */
 template <int KX, int KY, int HEIGHT>
 static __device__ __forceinline__ void filter_strip(const struct filter_args &a, const uint8_t *strip,
                                                     const struct bands<KX> &x, const struct bands<KY> &y,
-                                                    uint8_t (&made)[HEIGHT][PITCH_OUT])
+                                                    uint8_t (&ret_result)[HEIGHT][PITCH_OUT])
 {
     const int row = threadIdx.x / 4, column = threadIdx.y * STRIP + threadIdx.x % 4 * 4;
     struct rows window[KY + 1];
@@ -184,44 +182,40 @@ static __device__ __forceinline__ void filter_strip(const struct filter_args &a,
             window[i] = window[i + 1];
         window[KY] = filter_rows<KX>(strip + (from + KY * STEP) * pitch<KX>, x.low, x.high, a.factor_x);
         filter_columns<KY>(window, y.low, y.high, a.factor_y, pixels);
-        *(uint32_t *)&made[from + row][column] = pixels[0];
-        *(uint32_t *)&made[from + row + 8][column] = pixels[1];
+        *(uint32_t *)&ret_result[from + row][column] = pixels[0];
+        *(uint32_t *)&ret_result[from + row + 8][column] = pixels[1];
     }
 }
 
-/* One less where registers allow no more. */
+/* Blocks of a multiprocessor: one less where registers allow no more. */
 template <int KX, int KY> static constexpr int per_sm = KX + KY > 2 || PLX_ARCH < 800 ? PER_SM - 1 : PER_SM;
 
 /* Grid: tiles of 128 x HEIGHT pixels, a warp a strip of 16 columns. KX, KY: products by which a window is deep enough, 2 from
- * 19 pixels on. Reads 1 byte a pixel (1.6 with the halo of a high tile, 1.4 of the tallest), writes 1. */
+ * 19 pixels on. Reads 1.6 bytes a pixel with the halo of a low tile, writes 1. */
 template <int KX, int KY, int HEIGHT>
 static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_kernel(filter_args a)
 {
     __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][pitch<KX>];
-    __shared__ __align__(PLX_PIECE) uint8_t made[HEIGHT][PITCH_OUT];
+    __shared__ __align__(PLX_PIECE) uint8_t result[HEIGHT][PITCH_OUT];
     __shared__ struct axis axis_x, axis_y;
-    constexpr bool alone = HEIGHT == LOW, few = HEIGHT == HIGH; /* on its multiprocessor; so that all may run at once */
+    constexpr bool few = HEIGHT == LOW; /* blocks, so that all may run at once */
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT, g = threadIdx.x / 4;
     const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
 
-    if (alone) /* blocks of later rounds do not wait, and would only ask for their pixels later */
-        load_axes(a, axis_x, axis_y);
-    else
-        plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0, (int)(threadIdx.y * 32 + threadIdx.x));
+    plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0, (int)(threadIdx.y * 32 + threadIdx.x));
     plx_wait();
     if (!few)
         plx_lead();
     load_tile<TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
     plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0 + a.ahead, (int)(threadIdx.y * 32 + threadIdx.x));
-    if (!alone)
-        load_axes(a, axis_x, axis_y);
+    load_axes(a, axis_x, axis_y);
     __pipeline_wait_prior(0);
     __syncthreads();
     const struct bands<KX> x(axis_x, column_of(g) + skipped, column_of(g + 8) + skipped);
     const struct bands<KY> y(axis_y, g, g + 8);
-    filter_strip<KX, KY, HEIGHT>(a, &tile[0][MARGIN - before + threadIdx.y * STRIP], x, y, made);
+    filter_strip<KX, KY, HEIGHT>(a, &tile[0][MARGIN - before + threadIdx.y * STRIP], x, y, result);
     __syncthreads();
-    store_tile(a, x0, y0, made);
+    store_tile(a, x0, y0, result);
     if (few)
         plx_lead();
 }
@@ -232,29 +226,20 @@ static bool needs_two(int size, int wasted)
     return STEP - 1 + size + wasted > DEPTH;
 }
 
-static const int heights[] = {LOW, HIGH, TALL, TALLEST};
-
-/* Index of the height that tiles of IMAGE have; SMALL: the filter's window takes one product each way. */
-static int choose_height(const struct plx_gpu *gpu, const struct plx_image *image, bool small)
+/* True if the tiles of IMAGE are high. */
+static bool takes_high_tiles(const struct plx_gpu *gpu, const struct plx_image *image)
 {
     const dim3 low = plx_grid(image->width, image->height, dim3(TILE_X, LOW));
-    const dim3 high = plx_grid(image->width, image->height, dim3(TILE_X, HIGH));
 
-    if (low.x * low.y <= (unsigned)gpu->multiprocessors)
-        return 0;
-    if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES || gpu->shared_bytes < PER_SM * TALL_BYTES)
-        return 1;
-    return small && gpu->shared_bytes >= PER_SM * TALLEST_BYTES ? 3 : 2;
+    return low.x * low.y > (unsigned)gpu->multiprocessors * MANY_TILES && gpu->shared_bytes >= PER_SM * HIGH_BYTES;
 }
 
 int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
                    const struct plx_image *dst)
 {
-    static void (*const kernel[][2][2])(struct filter_args) = {
+    static void (*const kernel[2][2][2])(struct filter_args) = {
         {{filter_kernel<1, 1, LOW>, filter_kernel<1, 2, LOW>}, {filter_kernel<2, 1, LOW>, filter_kernel<2, 2, LOW>}},
-        {{filter_kernel<1, 1, HIGH>, filter_kernel<1, 2, HIGH>}, {filter_kernel<2, 1, HIGH>, filter_kernel<2, 2, HIGH>}},
-        {{filter_kernel<1, 1, TALL>, filter_kernel<1, 2, TALL>}, {filter_kernel<2, 1, TALL>, filter_kernel<2, 2, TALL>}},
-        {{filter_kernel<1, 1, TALLEST>}}};
+        {{filter_kernel<1, 1, HIGH>, filter_kernel<1, 2, HIGH>}, {filter_kernel<2, 1, HIGH>, filter_kernel<2, 2, HIGH>}}};
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_image_ok(src, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(src, dst) || !plx_filter_ok(filter))
         return PLX_ERR_ARG;
@@ -272,8 +257,9 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     args.dst_aligned = plx_rows_aligned(dst, PLX_PIECE);
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
-    const int height = choose_height(gpu, src, !two_x && !two_y);
-    const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, (unsigned)heights[height])), block(32, WARPS);
-    args.ahead = (gpu->multiprocessors * PER_SM / (int)grid.x + 1) * heights[height];
-    return PLX_LAUNCH_NEXT(gpu, kernel[height][two_x][two_y], grid, block, args);
+    const bool is_high = takes_high_tiles(gpu, src);
+    const int height = is_high ? HIGH : LOW;
+    const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, (unsigned)height)), block(32, WARPS);
+    args.ahead = (gpu->multiprocessors * PER_SM / (int)grid.x + 1) * height;
+    return PLX_LAUNCH_NEXT(gpu, kernel[is_high][two_x][two_y], grid, block, args);
 }

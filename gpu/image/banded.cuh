@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of matrices of bytes with banded ones, of which each row has the weights of a filter one place further. */
+/* Matrix products of bytes with banded matrices: each row holds the weights of a filter one column further right. */
 #ifndef PLX_GPU_IMAGE_BANDED_CUH
 #define PLX_GPU_IMAGE_BANDED_CUH
 
 #include "gpu/device/device.cuh"
 
 #define DEPTH 32   /* of one matrix product */
-#define BEFORE 20  /* zeros before the weights: whole words, as many as a band asks for */
+#define BEFORE 20  /* zeros before the weights: whole words, as many as a band reads */
 #define WEIGHTS 96 /* with the zeros before and after */
-#define SHIFTS 4   /* copies of the weights, so that four from any on are a word */
+#define SHIFTS 4   /* copies of the weights, so that four weights from any place on are one word */
 
-/* Each weight in two bytes, low + high * factor; in copy i those from i on. */
+/* Each weight in two bytes, low + high * factor; copy i begins with weight i. */
 struct alignas(sizeof(uint4)) axis {
     uint8_t low[SHIFTS][WEIGHTS], high[SHIFTS][WEIGHTS];
 };
 
-/* Splits weights into two bytes; by what the higher counts: 256, or 512 where one is 65,536 and all others are 0. */
+/* Splits weights into two bytes; returns the factor of the high one: 256, or 512 where one weight is 65,536 and all others are
+ * 0. */
 static inline int split(const uint32_t *weight, int size, struct axis *ret_axis)
 {
     uint32_t factor = 256;
@@ -37,8 +38,9 @@ struct matrix {
     uint32_t word[4];
 };
 
-/* SUM [16][8] += A [16][32] B [32][8]; of B, thread l holds rows 4t to 4t + 3 (B0) and 16 more (B1) of column g, of SUM columns
- * 2t and 2t + 1 of row g, then of row g + 8. */
+/* SUM [16][8] += A [16][32] B [32][8]. Thread l holds rows 4t to 4t + 3 (B0) and 4t + 16 to 4t + 19 (B1) of column g of B, and
+ * columns 2t and 2t + 1 of row g, then of row g + 8, of SUM. In PTX, because nvcuda::wmma does not tell which thread holds
+ * what. */
 static __device__ __forceinline__ void multiply_add(const struct matrix &a, uint32_t b0, uint32_t b1, int (&sum)[4])
 {
 #if PLX_ARCH >= 800
@@ -65,14 +67,15 @@ static __device__ __forceinline__ void multiply_add(const struct matrix &a, uint
 #endif
 }
 
-/* Four weights from FIRST on; those outside are 0. */
+/* Four weights from number FIRST on; 0 outside. */
 static __device__ __forceinline__ uint32_t four_weights(const uint8_t (&weights)[SHIFTS][WEIGHTS], int first)
 {
     const unsigned at = (unsigned)(BEFORE + first);
     return *(const uint32_t *)&weights[at % SHIFTS][at / SHIFTS * SHIFTS];
 }
 
-/* The part of a band from DEPTH on: at depth k of a row is weight k - the row's place, ROW, and ROW_8 eight rows below. */
+/* The part of a band from column DEPTH on: column k of a row holds weight k - p. P is ROW for the thread's row g, ROW_8 for row
+ * g + 8. */
 static __device__ __forceinline__ struct matrix make_band(const uint8_t (&weights)[SHIFTS][WEIGHTS], int depth, int row,
                                                           int row_8)
 {
@@ -81,7 +84,7 @@ static __device__ __forceinline__ struct matrix make_band(const uint8_t (&weight
             four_weights(weights, k + 16 - row_8)};
 }
 
-/* The K parts of the bands of both bytes of an axis, whose rows are at the places ROW and ROW_8. */
+/* The K parts of the bands of both bytes of an axis; ROW and ROW_8 as above. */
 template <int K> struct bands {
     struct matrix low[K], high[K];
 

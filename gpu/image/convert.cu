@@ -140,7 +140,7 @@ template <enum kind KIND, class OUT> static __global__ void __launch_bounds__(BL
 typedef void convert_kernel_type(struct convert_args);
 
 /* The kernel for a format; WIDE: to 16-bit grey. */
-static convert_kernel_type *choose(const struct plx_format_layout *layout, enum kind kind, bool wide)
+static convert_kernel_type *choose_kernel(const struct plx_format_layout *layout, enum kind kind, bool wide)
 {
     static convert_kernel_type *const plain[KINDS][2] = {{convert_kernel<BYTES, uint8_t>, convert_kernel<BYTES, uint16_t>},
                                                          {convert_kernel<WORDS, uint8_t>, convert_kernel<WORDS, uint16_t>},
@@ -196,5 +196,6 @@ int plx_gpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
 
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(grey->width, grey->height, dim3(BLOCK_X * EACH, BLOCK_Y));
     void *all[] = {&args};
-    return plx_gpu_launch_changing(gpu, (void *)choose(layout, kind_of(raw->format), grey->type == PLX_U16), grid, block, all);
+    return plx_gpu_launch_changing(gpu, (void *)choose_kernel(layout, kind_of(raw->format), grey->type == PLX_U16), grid, block,
+                                   all);
 }

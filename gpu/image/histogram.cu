@@ -7,18 +7,18 @@
 #define THREADS 512
 #define PER_SM 2 /* blocks that a multiprocessor is meant to hold */
 #define ZONES (PLX_ZONES * PLX_ZONES)
-#define COPIES 32 /* of a block's counters, one a lane: each lane has a bank of its own, so no content is slow */
-#define FOURS (LEVELS * COPIES / 4 / THREADS) /* of counters, that a thread clears and adds up */
-#define SHIFT 7                               /* of a level, in the offset of its counters: bits of COPIES of them */
+#define COPIES 32 /* of a block's counters: each lane has its own copy in its own bank, so no picture is slow */
+#define FOURS (LEVELS * COPIES / 4 / THREADS) /* vectors of four counters that a thread clears and adds up */
+#define SHIFT 7                               /* from a level to the byte offset of its counters: log2(4 * COPIES) */
 #define VECTOR 16                             /* bytes that are read at once */
-#define LEAST (THREADS * VECTOR)              /* pixels of a block, fewer only where a zone has no more */
+#define MIN_PIXELS (THREADS * VECTOR)         /* of a block, unless the zone has fewer */
 
 struct histogram_args {
     plx_view<const uint8_t> grey;
     plx_view<uint32_t> bins;
     int rows;         /* of a block, at most */
-    int pieces;       /* of a row, at most: the vectors that hold it */
-    int rows_at_once; /* that a block reads, a piece a thread */
+    int pieces;       /* vectors that hold a zone's row, at most */
+    int rows_at_once; /* rows that a block reads at once, a piece a thread */
     struct plx_gpu_totals *totals;
 };
 
@@ -30,7 +30,7 @@ static __device__ __forceinline__ int zone_start(int index, int count)
 
 typedef plx_vector<uint32_t, VECTOR / 4> pixels;
 
-/* Of each row of a zone from FROM on the PIECE-th of the aligned vectors that hold it. */
+/* A column of aligned vectors: number PIECE of those that hold each row of a zone, which begins at FROM. */
 struct column {
     const uint8_t *from;
     size_t pitch;
@@ -45,7 +45,7 @@ struct column {
         return at - before;
     }
 
-    /* True if all pixels of the vectors lie in the SIZE columns of which the zone begins at the one with number ZONE. */
+    /* True if the vectors lie within columns 0 .. SIZE - 1, where the zone begins at column ZONE. */
     __device__ __forceinline__ bool within(int zone, int size) const
     {
         const bool aligned = pitch % VECTOR == 0;
@@ -55,18 +55,18 @@ struct column {
     }
 };
 
-/* A block's counters, [level][COPIES]; a lane adds to a copy of its own. */
+/* A block's counters, [level][COPIES]; each lane adds to its own copy. */
 struct counters {
     char *all;
     uint32_t copy; /* offset of the lane's */
-    uint32_t one;  /* 1, unknown to the compiler: its instruction for 1 looks for equal addresses first, and takes longer */
+    uint32_t one;  /* 1, unknown to the compiler: for a constant 1 it looks for equal addresses first, which is slower */
 
     __device__ __forceinline__ explicit counters(uint32_t *all)
         : all((char *)all), copy(threadIdx.x % COPIES * (uint32_t)sizeof *all), one(gridDim.z)
     {
     }
 
-    /* SHIFTED: a level shifted by SHIFT, among other bits. */
+    /* SHIFTED: a level at bit SHIFT; other bits are ignored. */
     __device__ __forceinline__ void add(uint32_t shifted) const
     {
         atomicAdd((uint32_t *)(all + ((shifted & (LEVELS - 1) << SHIFT) | copy)), one);
@@ -84,7 +84,7 @@ struct counters {
             add_pixel(p, i);
     }
 
-    /* Those that are in the zone; the first is START there. */
+    /* Only the pixels within the zone; the vector begins at column START of the zone. */
     __device__ __forceinline__ void add_some(const pixels &p, int start, int width) const
     {
 #pragma unroll
@@ -93,7 +93,7 @@ struct counters {
                 add_pixel(p, i);
     }
 
-    /* The same of a vector that has not been read, because not all of it is in the image. */
+    /* The same for a vector that is not within the image, so it is read byte by byte. */
     __device__ __forceinline__ void add_bytes(const uint8_t *vector, int start, int width) const
     {
 #pragma unroll 1
@@ -102,7 +102,7 @@ struct counters {
     }
 };
 
-/* A part of the sum of the counters of level threadIdx.x * LEVELS / THREADS; the others are in the neighbouring threads. */
+/* The thread's part of the count of level threadIdx.x * LEVELS / THREADS; its neighbours have the rest. */
 static __device__ __forceinline__ uint32_t sum_of_copies(const uint32_t *counter)
 {
     const uint4 *copies = (const uint4 *)counter + threadIdx.x * FOURS;
@@ -110,15 +110,15 @@ static __device__ __forceinline__ uint32_t sum_of_copies(const uint32_t *counter
     uint32_t sum = 0;
 
 #pragma unroll
-    for (int i = 0; i < FOURS; i++) { /* neighbours in other banks */
+    for (int i = 0; i < FOURS; i++) { /* neighbouring levels begin in different banks */
         const uint4 four = copies[(level + i) % FOURS];
         sum += four.x + four.y + four.z + four.w;
     }
     return sum;
 }
 
-/* Adds VALUE to *TOTAL, whose upper half counts who has added. True for the last of ADDERS, who gets the sum and leaves 0.
- * Nobody waits for anybody, and no memory is read but the total. */
+/* Adds VALUE to *TOTAL, whose upper half counts the additions. True for the last of ADDERS, which gets the sum and resets the
+ * total. No thread waits, and no other memory is read. */
 static __device__ __forceinline__ bool add_up(unsigned long long *total, uint32_t value, unsigned adders, uint32_t *ret_sum)
 {
     const unsigned long long before = atomicAdd(total, 1ULL << 32 | value);
@@ -130,7 +130,7 @@ static __device__ __forceinline__ bool add_up(unsigned long long *total, uint32_
     return true;
 }
 
-/* Adds up the block's counts of each bin and adds them to the zone's, and the last who does so the bin to that of the whole. */
+/* Adds the block's count of each bin to that of the zone; the last block of a zone adds the zone's bin to the whole image's. */
 static __device__ __forceinline__ void add_to_bins(const histogram_args &a, int zone, uint32_t count)
 {
     const int threads = THREADS / a.bins.width, group = min(threads, warpSize), bin = threadIdx.x / threads; /* of a bin */
@@ -198,8 +198,8 @@ int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int
         return PLX_ERR_RANGE;
 
     const int zone_width = plx_blocks(grey->width, PLX_ZONES), zone_height = plx_blocks(grey->height, PLX_ZONES);
-    const int wanted = zone_width * zone_height / LEAST, most = gpu->multiprocessors * PER_SM / ZONES;
-    const int fewer = wanted < most ? wanted : most, slices = fewer < 1 ? 1 : fewer;
+    const int wanted = zone_width * zone_height / MIN_PIXELS, resident = gpu->multiprocessors * PER_SM / ZONES;
+    const int fewer = wanted < resident ? wanted : resident, slices = fewer < 1 ? 1 : fewer;
     const bool aligned = plx_rows_aligned(grey, VECTOR) && grey->width % (PLX_ZONES * VECTOR) == 0;
     const int pieces = (int)plx_blocks(zone_width, VECTOR) + !aligned;
     const struct histogram_args args = {plx_view_of<const uint8_t>(grey),

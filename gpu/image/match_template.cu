@@ -7,8 +7,9 @@
 #define WARP 32
 #define WARPS 8 /* of a block, a place each */
 #define MAX_BLOCKS 4096
-#define MAX_PATCH 65536 /* pixels: their squares still sum to less than 2^32 */
+#define MAX_PATCH 65536 /* pixels: sums of products stay below 2^32 */
 
+/* Sums over a window w of the image and the patch t, and over their products. */
 struct sums {
     uint32_t w, t, ww, tt, wt;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Erosion and dilation by a rectangle, rows first, then columns, four pixels a register. An erosion is the complement of the
- * complement's dilation, so that only a maximum is needed. What lies outside counts as nothing, which is the same as clamping
- * to the edge. Opening and closing are both one after the other in one kernel, which makes the first on the halo of the second.
+ * complement's dilation, so that only a maximum is needed. Pixels outside the image are ignored, which is the same as
+ * clamping to the edge. One kernel does both passes of an opening or closing: the first also on the halo of the second.
  */
 #include "gpu/device/tile.cuh"
 
@@ -27,7 +27,7 @@ struct morphology_args {
 
 typedef uint32_t word_tile[TILE_Y + HALO_Y][BYTES_X / 4];
 
-/* What one pass makes: the tile, and around it what the passes after it need. */
+/* The output of one pass: the tile, and the halo that the passes after it need. */
 struct part {
     int rows, x, end; /* words from x to end - 1 */
 };
@@ -52,9 +52,9 @@ static __device__ void load_tile(const struct morphology_args &a, int x0, int y0
     __pipeline_wait_prior(0);
 }
 
-/* The maximum over the window's width, of pixels or of their complements. */
-static __device__ void widen(const struct morphology_args &a, const part &part, uint32_t complement, const word_tile &tile,
-                             word_tile &ret_highest)
+/* Rows of the dilation: the maximum over the window's width, of pixels or of their complements. */
+static __device__ void dilate_rows(const struct morphology_args &a, const part &part, uint32_t complement,
+                                   const word_tile &tile, word_tile &ret_highest)
 {
     for (int y = threadIdx.y; y < part.rows + a.height - 1; y += BLOCK_Y) {
         for (int x = part.x + threadIdx.x; x < part.end; x += BLOCK_X) {
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) morphology_kernel(mor
         const int top = y0 - (last ? 0 : a.height / 2);
         const uint32_t complement = pass == 0 ? a.complement : ~a.complement;
 
-        widen(a, part, complement, tile, highest);
+        dilate_rows(a, part, complement, tile, highest);
         __syncthreads();
         for (int y = threadIdx.y; y < part.rows; y += BLOCK_Y) {
             for (int x = part.x + threadIdx.x; x < part.end; x += BLOCK_X) {

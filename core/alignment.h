@@ -13,7 +13,6 @@
 #include <parallax/frame.h>
 
 #include "core/image.h"
-#include "core/imageops.h"
 #include "core/row_fit.h"
 
 #define PLX_ALIGNMENT_MATCHES 4 /* in a frame: over all rows in reach; on the expected row, the one above it, the one below */

@@ -8,7 +8,7 @@
 #include <parallax/frame.h>
 
 #include "core/error_message.h"
-#include "core/remap.h"
+#include "core/image.h"
 
 enum plx_distortion {
     PLX_DISTORTION_NONE,

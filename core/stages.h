@@ -17,10 +17,8 @@
 
 #include "core/ground.h"
 #include "core/image.h"
-#include "core/imageops.h"
 #include "core/match.h"
 #include "core/region.h"
-#include "core/remap.h"
 
 struct plx_stages {
     const struct plx_stages_ops *ops;

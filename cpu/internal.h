@@ -35,10 +35,27 @@ static inline bool plx_cpu_holds(const struct plx_cpu *cpu, const struct plx_ima
     return image->width <= cpu->limits.width && image->height <= cpu->limits.height;
 }
 
+/* Bands of rows: how the threads of the pool share an image. */
+struct plx_band {
+    int first, last; /* rows first..last-1 */
+};
+
+/* Bands for an image of ROWS rows: a few per thread, so that a thread that was held up delays nobody. */
+static inline int plx_band_count(const struct plx_cpu *cpu, int rows)
+{
+    int wanted = 4 * plx_pool_threads(cpu->pool);
+    return rows < wanted ? rows : wanted;
+}
+
+static inline struct plx_band plx_band(int index, int count, int rows)
+{
+    return (struct plx_band){(int)((int64_t)rows * index / count), (int)((int64_t)rows * (index + 1) / count)};
+}
+
 /* plx_cpu_create with the kernels of ISA instead of the best. UNSUPPORTED if this machine or build has them not. */
 int plx_cpu_create_isa(const struct plx_limits *limits, enum plx_isa isa, struct plx_stages **ret_stages);
 
-/* isa.c: the kernels of ISA if this machine can run them, else NULL */
+/* The kernels of ISA if this machine can run them, else NULL. */
 const struct plx_kernels *plx_isa_kernels(enum plx_isa isa);
 
 /* census.c, sgm.c, median.c, check.c, fill.c, confidence.c */

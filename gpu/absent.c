@@ -2,7 +2,11 @@
 /* Stands for the whole folder where there is no CUDA compiler. */
 #include "gpu/gpu.h"
 
+#include <stddef.h>
+
 #include <parallax/error.h>
+
+#include "core/error_message.h"
 
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                           struct plx_error_message *message)

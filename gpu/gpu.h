@@ -7,7 +7,10 @@
 extern "C" {
 #endif
 
-#include "core/stages.h"
+struct plx_error_message;
+struct plx_limits;
+struct plx_match;
+struct plx_stages;
 
 /* Memory that both processors reach. */
 enum plx_gpu_memory {

@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+#include "core/stages.h"
 #include "gpu/gpu.h"
 
 /* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs on their way to shared memory. */
@@ -38,7 +39,14 @@ struct plx_gpu {
     struct plx_gpu_streams {
         cudaStream_t stream[PLX_STREAMS];
         cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
-        bool used[PLX_STREAMS];          /* since the last join */
+
+        /* of the frame that is recorded */
+        const struct plx_frame_run *run; /* NULL: none is */
+        enum plx_stage stage;
+        bool used[PLX_STREAMS];
+        bool one_stream;           /* speckle ran, whose scratch memory others share: nothing runs beside it */
+        cudaGraphNode_t forked_at; /* last call of the main stream that the side stream waits for */
+        uint32_t copied;           /* outputs that are on their way, a bit each */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
@@ -89,22 +97,15 @@ void plx_gpu_disown(struct plx_stages *self, void *data);
 int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDeviceProp *device, enum plx_gpu_memory *ret_memory,
                           struct plx_error_message *message);
 
-/* streams.c. Wait: calls from now on of stream LATER follow all calls so far of EARLIER. Join: the main stream waits for the
- * others. Destroy accepts what a create that failed has left. */
+/* streams.c. Begin, end: a frame is recorded; at its end all streams have joined the main one, unless RESULT is an error, which
+ * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet. The
+ * stages choose the stream, then call those of the same name below. Destroy accepts what a create that failed has left. */
 int plx_gpu_streams_create(struct plx_gpu *gpu);
 void plx_gpu_streams_destroy(struct plx_gpu *gpu);
-int plx_gpu_stream_wait(struct plx_gpu *gpu, enum plx_gpu_stream later, enum plx_gpu_stream earlier);
-int plx_gpu_streams_join(struct plx_gpu *gpu);
-
-/* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
- * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. The stages here choose the
- * stream of a frame, then call those of the same name below. Destroy accepts what a create that failed has left. */
-int plx_gpu_frames_create(struct plx_gpu *gpu);
-void plx_gpu_frames_destroy(struct plx_gpu *gpu);
-void plx_gpu_frames_forget(struct plx_gpu *gpu);
-int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
+void plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
+int plx_gpu_streams_end(struct plx_gpu *gpu, int result);
+int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
-int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
 int plx_gpu_frame_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
                          const struct plx_image *dst);
 int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
@@ -118,6 +119,15 @@ int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image
                                  struct plx_template_match *ret_best);
 int plx_gpu_frame_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
                           const struct plx_image *dst);
+
+/* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
+ * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. Destroy accepts what a
+ * create that failed has left. */
+int plx_gpu_frames_create(struct plx_gpu *gpu);
+void plx_gpu_frames_destroy(struct plx_gpu *gpu);
+void plx_gpu_frames_forget(struct plx_gpu *gpu);
+int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
+int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
 
 /* census.cu */
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,

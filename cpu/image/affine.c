@@ -3,7 +3,7 @@
 #include <parallax/error.h>
 
 #include "cpu/image/bilinear.h"
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 struct affine_job {
     const struct plx_image *src, *dst;

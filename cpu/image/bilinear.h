@@ -3,7 +3,7 @@
 #ifndef PLX_CPU_IMAGE_BILINEAR_H
 #define PLX_CPU_IMAGE_BILINEAR_H
 
-#include "core/remap.h"
+#include "core/image.h"
 
 /* Weights are products of two fractions of 32, so the Q10 sum in 32-bit integers loses nothing; it is rounded half up. */
 static inline unsigned plx_blend(unsigned top_left, unsigned top_right, unsigned bottom_left, unsigned bottom_right,

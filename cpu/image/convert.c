@@ -6,7 +6,7 @@
 #include <parallax/error.h>
 
 #include "core/raw.h"
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 /* LINE gets the eye's samples of row Y, each of the format's bits. */
 typedef void read_line(const struct plx_raw *raw, int y, uint16_t *line);

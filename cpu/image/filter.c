@@ -6,7 +6,7 @@
 #include <parallax/error.h>
 
 #include "core/filter.h"
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 #include "cpu/runtime/tile.h"
 
 struct filter_job {

@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 #define LANES 4 /* private counters, so that equal neighbours do not wait for each other */
 #define LEVELS 256

@@ -4,7 +4,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 /* OUT from the rows A and B (A again where there is one image) and a number. */
 typedef void pixel_row(const uint8_t *a, const uint8_t *b, int number, uint8_t *out, int width);

@@ -12,7 +12,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 #define MAX_PATCH 65536 /* pixels */
 

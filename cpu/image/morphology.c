@@ -5,7 +5,7 @@
  */
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 #include "cpu/runtime/tile.h"
 
 struct morphology_job {

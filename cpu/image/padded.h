@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 /* Row Y, clamped, of SRC (U16) into LINE [PLX_PADDED(width)], whose pixel 0 is at PLX_PAD. */
 static inline void plx_padded_row(const struct plx_image *src, int y, uint16_t *line)

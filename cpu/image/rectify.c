@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 
 #include "cpu/image/bilinear.h"
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 struct rectify_job {
     const struct plx_image *src, *dst;

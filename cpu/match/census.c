@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 #define RADIUS_Y 3 /* of the largest window; PLX_PAD columns are enough for its width */
 #define MAX_SAMPLES 62

@@ -4,7 +4,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 struct check_job {
     const struct plx_image *left, *right, *grey, *disparity;

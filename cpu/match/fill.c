@@ -2,7 +2,7 @@
 /* Dense disparity: what is invalid takes the value of the farther of the two surfaces beside it in the row. */
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 struct fill_job {
     const struct plx_image *src, *dst, *filled;

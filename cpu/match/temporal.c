@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "cpu/runtime/band.h"
+#include "cpu/internal.h"
 
 struct temporal_job {
     const struct plx_image *src, *history, *dst;

@@ -3,7 +3,7 @@
 #ifndef PLX_CPU_RUNTIME_TILE_H
 #define PLX_CPU_RUNTIME_TILE_H
 
-#include "core/imageops.h"
+#include "core/image.h"
 
 #define PLX_TILE 256       /* columns */
 #define PLX_WINDOW_RING 32 /* rows kept: row y lies in ring[y & 31] */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of the backend, and events where one waits for another: the same outside and inside a recording. */
+/*
+ * The streams of a frame while it is recorded. The main stream has the stages that obstacles depend on. The side stream has
+ * refinement and template matching, which run beside them. The copy stream brings outputs to shared memory. Stage calls that
+ * are no part of a frame all go to the main stream.
+ */
+#include <string.h>
+
 #include "gpu/internal.h"
 
 int plx_gpu_streams_create(struct plx_gpu *gpu)
@@ -26,7 +32,8 @@ void plx_gpu_streams_destroy(struct plx_gpu *gpu)
     }
 }
 
-int plx_gpu_stream_wait(struct plx_gpu *gpu, enum plx_gpu_stream later, enum plx_gpu_stream earlier)
+/* Calls from now on of stream LATER follow all calls so far of EARLIER. */
+static int wait_for(struct plx_gpu *gpu, enum plx_gpu_stream later, enum plx_gpu_stream earlier)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
 
@@ -35,14 +42,168 @@ int plx_gpu_stream_wait(struct plx_gpu *gpu, enum plx_gpu_stream later, enum plx
     return result < 0 ? result : PLX_CUDA(gpu, cudaStreamWaitEvent(streams->stream[later], streams->passed[earlier], 0));
 }
 
-int plx_gpu_streams_join(struct plx_gpu *gpu)
+int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *last = NULL;
+    size_t count = 0;
+
+#if CUDART_VERSION >= 13000
+    const cudaGraphEdgeData *edges = NULL;
+    const int result = PLX_CUDA(gpu, cudaStreamGetCaptureInfo(gpu->stream, &status, NULL, NULL, &last, &edges, &count));
+#else
+    const int result = PLX_CUDA(gpu, cudaStreamGetCaptureInfo_v2(gpu->stream, &status, NULL, NULL, &last, &count));
+#endif
+    if (result < 0)
+        return result;
+    if (status != cudaStreamCaptureStatusActive || count > 1)
+        return plx_fail(&gpu->base.message, PLX_ERR_IO, "a frame was not recorded");
+    *ret_node = count == 1 ? last[0] : NULL;
+    return 0;
+}
+
+/* The calls that follow go to the side stream, behind all calls so far, until use_main. */
+static int use_side(struct plx_gpu *gpu)
+{
+    struct plx_gpu_streams *streams = &gpu->streams;
+    cudaGraphNode_t last = NULL;
+
+    if (!streams->run || streams->one_stream)
+        return 0;
+    int result = plx_gpu_last_recorded(gpu, &last);
+    if (result == 0 && last != streams->forked_at)
+        result = wait_for(gpu, PLX_STREAM_SIDE, PLX_STREAM_MAIN);
+    if (result < 0)
+        return result;
+    streams->forked_at = last;
+    gpu->stream = streams->stream[PLX_STREAM_SIDE];
+    return 0;
+}
+
+static int use_main(struct plx_gpu *gpu, int result)
+{
+    gpu->stream = gpu->streams.stream[PLX_STREAM_MAIN];
+    return result;
+}
+
+/* Copies the outputs of the stage that is complete, or all that are left. */
+static int copy_outputs(struct plx_gpu *gpu, bool all)
+{
+    struct plx_gpu_streams *streams = &gpu->streams;
+    bool waits = false;
+    int result = 0;
+
+    for (int i = 0; i < streams->run->outputs && result == 0; i++) {
+        const struct plx_output *output = &streams->run->output[i];
+        if (streams->copied & 1u << i || !(all || output->stage == streams->stage))
+            continue;
+        if (!waits)
+            result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
+        if (result == 0 && !waits && streams->used[PLX_STREAM_SIDE])
+            result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_SIDE);
+        waits = true;
+        if (result == 0)
+            result = PLX_CUDA(gpu, cudaMemcpyAsync(output->to, output->from, output->bytes, cudaMemcpyDefault,
+                                                   streams->stream[PLX_STREAM_COPY]));
+        streams->copied |= 1u << i;
+    }
+    return result;
+}
+
+int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    struct plx_gpu_streams *streams = &gpu->streams;
+
+    if (!streams->run)
+        return 0;
+    const int result = copy_outputs(gpu, false);
+    streams->stage = stage;
+    return result;
+}
+
+/* Stages that may leave the main stream: those of refinement, whose results no later stage needs, and template matching. */
+static bool is_beside(const struct plx_gpu *gpu)
+{
+    return gpu->streams.run && gpu->streams.stage == PLX_STAGE_REFINE;
+}
+
+int plx_gpu_frame_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
+                         const struct plx_image *dst)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = is_beside(gpu) ? use_side(gpu) : 0;
+    return use_main(gpu, result < 0 ? result : plx_gpu_median(self, src, kind, dst));
+}
+
+int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                        const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = is_beside(gpu) ? use_side(gpu) : 0;
+    return use_main(gpu, result < 0 ? result : plx_gpu_left_right_check(self, left, right, left_grey, match, ret_disparity));
+}
+
+int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                       const struct plx_image *ret_filled)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = is_beside(gpu) ? use_side(gpu) : 0;
+    return use_main(gpu, result < 0 ? result : plx_gpu_fill(self, src, dst, ret_filled));
+}
+
+int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+                             const struct plx_match *match, const struct plx_image *ret_confidence)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = is_beside(gpu) ? use_side(gpu) : 0;
+    return use_main(gpu, result < 0 ? result : plx_gpu_confidence(self, winners, checked, match, ret_confidence));
+}
+
+int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
+                                 struct plx_template_match *ret_best)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = use_side(gpu);
+    return use_main(gpu, result < 0 ? result : plx_gpu_match_template(self, image, patch, ret_best));
+}
+
+int plx_gpu_frame_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
+                          const struct plx_image *dst)
+{
+    plx_gpu(self)->streams.one_stream = true;
+    return plx_gpu_speckle(self, src, speckle, dst);
+}
+
+void plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
+{
+    struct plx_gpu_streams *streams = &gpu->streams;
+
+    streams->run = run;
+    streams->stage = PLX_STAGE_COUNT; /* none yet */
+    streams->copied = 0;
+    streams->one_stream = false;
+    streams->forked_at = NULL;
+    memset(streams->used, 0, sizeof streams->used);
+}
+
+/* The main stream waits for the others. */
+static int join(struct plx_gpu *gpu)
 {
     int result = 0;
 
     for (int i = PLX_STREAM_MAIN + 1; i < PLX_STREAMS; i++) {
         if (gpu->streams.used[i] && result == 0)
-            result = plx_gpu_stream_wait(gpu, PLX_STREAM_MAIN, (enum plx_gpu_stream)i);
+            result = wait_for(gpu, PLX_STREAM_MAIN, (enum plx_gpu_stream)i);
         gpu->streams.used[i] = false;
     }
     return result;
+}
+
+int plx_gpu_streams_end(struct plx_gpu *gpu, int result)
+{
+    if (result == 0)
+        result = copy_outputs(gpu, true);
+    gpu->streams.run = NULL;
+    return result < 0 ? result : join(gpu);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The image stages once more, pixel by pixel as docs/stages.md words them, without speed and without code of cpu/. Arguments
- * are as in core/stages.h and core/imageops.h and are not checked.
+ * are as in core/stages.h and core/image.h and are not checked.
  */
 #ifndef PLX_TESTS_ORACLE_IMAGE_H
 #define PLX_TESTS_ORACLE_IMAGE_H

@@ -13,10 +13,10 @@
 #include "app/version.h"
 #include "core/edits.h"
 
-/* Keys of argp: no option but -h has a letter. */
+/* Keys of argp. Only -h is a letter. */
 enum { HELP = 'h', USAGE = 256, VERSION, FIRST_OPTION };
 
-/* What all programs have, last in the help. */
+/* The options of all programs, last in the help. */
 static const struct argp_option standard[] = {
     {"help", HELP, NULL, 0, "prints this help", -1},
     {"usage", USAGE, NULL, 0, "prints the options in short", -1},
@@ -211,7 +211,7 @@ void plx_parse_command_line(const struct plx_command_line *line, int argc, char 
                                         .arg = line->option[i].argument,
                                         .doc = line->option[i].help};
     memcpy(&table[count], standard, sizeof standard);
-    argv[0] = program; /* what argp calls the program */
+    argv[0] = program; /* the name in the usage that argp prints */
     argp_parse(&argp, argc, argv, ARGP_SILENT, NULL, &parsing);
     argv[0] = name;
     if (ret_word)

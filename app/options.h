@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Command lines of all programs: argp(3) parses them and writes help and usage. These tables bind each option to a variable
- * and its range, and a wrong command line gives one line that says what was expected, with the nearest name.
+ * and its range. An error is one line that says what was expected and names the nearest option.
  */
 #ifndef PLX_APP_OPTIONS_H
 #define PLX_APP_OPTIONS_H

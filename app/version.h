@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program was built from, by what and for what. */
+/* Version and build of a program. */
 #ifndef PLX_APP_VERSION_H
 #define PLX_APP_VERSION_H
 

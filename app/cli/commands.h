@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommands. Each takes its own words, argv[0] being its name, and returns an exit code (app/exit.h). */
+/* The commands. argv[0] is the name of the command. Each returns an exit code (app/exit.h). */
 #ifndef PLX_CLI_COMMANDS_H
 #define PLX_CLI_COMMANDS_H
 

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 struct plx_progress {
-    const char *what; /* "pairs" */
+    const char *unit; /* "pairs" */
     int64_t started_ns, printed_ns;
     bool terminal;
 };
 
-void plx_progress_begin(struct plx_progress *progress, const char *what);
+void plx_progress_begin(struct plx_progress *progress, const char *unit);
 /* DONE of TOTAL; TOTAL 0 = unknown. */
 void plx_progress_step(struct plx_progress *progress, uint64_t done, uint64_t total);
 /* Clears the line. */

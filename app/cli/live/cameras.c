@@ -199,7 +199,7 @@ static void print_text(const cJSON *root)
 }
 
 /* Every camera that can be opened; *ret_denied counts those that this user may not open. */
-static cJSON *gather(int *ret_denied)
+static cJSON *list_cameras(int *ret_denied)
 {
     cJSON *root = cJSON_CreateObject(), *cameras = cJSON_CreateArray();
     struct proposal proposal[MAX_CAMERAS];
@@ -238,7 +238,7 @@ int plx_command_cameras(int argc, char **argv)
     int denied;
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    cJSON *root = gather(&denied);
+    cJSON *root = list_cameras(&denied);
     if (cJSON_GetArraySize(cJSON_GetObjectItem(root, "cameras")) == 0) {
         cJSON_Delete(root);
         return denied > 0 ? plx_exit_error("parallax cameras", PLX_EXIT_PERMISSION,

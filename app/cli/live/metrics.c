@@ -127,7 +127,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
     single(out, "parallax_skew_seconds", "gauge", "Capture time of the right picture minus that of the left.",
            (double)frame->skew_ns * ns);
     head(out, "parallax_stage_seconds", "gauge",
-         "Time that each stage took for the newest frame; a GPU's, of all stages, is in obstacles.");
+         "Time of each stage for the newest frame; on a GPU obstacles holds the time of all stages.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     print_alignment(out, &frame->alignment);

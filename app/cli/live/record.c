@@ -145,7 +145,7 @@ static int check_kind(const struct plx_connection *connection, const struct reco
 }
 
 /* Copies the next pair into recording->eye. Returns an exit code. */
-static int take(struct plx_connection *connection, struct recording *recording)
+static int copy_pair(struct plx_connection *connection, struct recording *recording)
 {
     int result = plx_connection_next_frame(connection, FRAME_MS);
     if (result < 0)
@@ -184,7 +184,7 @@ static int record(struct plx_connection *connection, struct recording *recording
 {
     struct plx_error_message message = {""};
     struct plx_progress progress;
-    int exit_code = take(connection, recording);
+    int exit_code = copy_pair(connection, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     int result = begin(recording, connection->frame, &message);
@@ -195,7 +195,7 @@ static int record(struct plx_connection *connection, struct recording *recording
         plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);
         if (plx_stopped() || recording->pairs == (uint64_t)limits->pairs || plx_now_ns() >= end_ns)
             break;
-        exit_code = take(connection, recording);
+        exit_code = copy_pair(connection, recording);
     }
     if (plx_stopped()) /* a signal may have ended a wait */
         exit_code = PLX_EXIT_OK;

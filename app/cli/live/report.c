@@ -95,7 +95,7 @@ static int pack_blackbox(int argc, char **argv)
 
 /* Written by INSIDE, or by a program of the system if INSIDE is NULL. */
 static const struct item {
-    const char *file, *what;
+    const char *file, *content;
     int (*inside)(int argc, char **argv);
     const char *argument[ARGUMENTS];
 } items[] = {
@@ -180,8 +180,8 @@ static int collect(const struct item *item, int directory, FILE *list)
     if (child < 0 || waitpid(child, &status, 0) != child)
         return plx_exit_error("parallax report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
     describe_end(status, item, end, sizeof end);
-    printf("  %-23s %-46s %s\n", item->file, item->what, end);
-    fprintf(list, "%-23s %-46s %s\n", item->file, item->what, end);
+    printf("  %-23s %-46s %s\n", item->file, item->content, end);
+    fprintf(list, "%-23s %-46s %s\n", item->file, item->content, end);
     return PLX_EXIT_OK;
 }
 

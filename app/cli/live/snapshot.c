@@ -30,9 +30,10 @@ static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot 
     plx_draw_obstacles(drawing, snapshot->view.frame);
 }
 
-/* The content is EXPORT's, or DRAW's, or else the grey picture PLANE. RAW: what it shows of a raw frame; NULL: not written. */
+/* EXPORT writes the file, or DRAW draws it, or it is the grey picture PLANE. RAW: content for a raw frame; NULL: no such file.
+ */
 static const struct file {
-    const char *name, *what, *raw;
+    const char *name, *content, *raw;
     enum plx_plane_id plane;
     plx_export *export;
     void (*draw)(struct plx_rgb_image *drawing, const struct snapshot *snapshot);
@@ -69,20 +70,20 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
     int result = plx_make_directories(directory, message);
     for (size_t i = 0; i < sizeof files / sizeof *files && result == 0; i++) {
         char path[PATH_MAX];
-        const char *what = raw ? files[i].raw : files[i].what;
-        if (!what || (files[i].plane == PLX_PLANE_RIGHT && !snapshot->right.data))
+        const char *content = raw ? files[i].raw : files[i].content;
+        if (!content || (files[i].plane == PLX_PLANE_RIGHT && !snapshot->right.data))
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, files[i].name);
         result = write_file(path, &files[i], snapshot, message);
         if (result == 0)
-            printf("%s: %s\n", path, what);
+            printf("%s: %s\n", path, content);
     }
     if (result == 0 && raw)
         puts("not calibrated: no disparity");
     return result;
 }
 
-static int take(struct plx_connection *connection, const char *directory)
+static int write_snapshot(struct plx_connection *connection, const char *directory)
 {
     int result = plx_connection_next_frame(connection, FRAME_MS);
     if (result < 0)
@@ -125,7 +126,7 @@ int plx_command_snapshot(int argc, char **argv)
     int exit_code = plx_connection_open(line.program, socket, &connection);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    exit_code = take(&connection, output);
+    exit_code = write_snapshot(&connection, output);
     plx_connection_close(&connection);
     return exit_code;
 }

@@ -85,7 +85,7 @@ int plx_command_status(int argc, char **argv)
         .about =
             "Shows what the service is doing: state, faults, rate, age and latency of the picture, calibration, ground and "
             "obstacles. It looks at the frames of one second. The exit code is 69 without a service, or if no fresh picture "
-            "comes within 3 s; what is known is printed all the same, and an old picture is marked as old.",
+            "comes within 3 s; `status` then marks the last picture as OLD and leaves out ground and obstacles.",
         .option = options};
     static struct plx_status status; /* large */
     struct plx_connection connection;

@@ -44,7 +44,7 @@ static void print_age(const struct plx_status *status)
     if (!status->any)
         puts("age           no picture yet");
     else
-        printf("age           %s%s\n", age, status->fresh ? "" : ": OLD, what follows is what was there then");
+        printf("age           %s%s\n", age, status->fresh ? "" : ": OLD, the lines below describe this old picture");
 }
 
 void plx_status_print_age(const struct plx_status *status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax watch`: what the service sees, as a screen that is redrawn or as plain lines. */
+/* `parallax watch`: shows the service until Ctrl-C, as a screen that is redrawn or as plain lines. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

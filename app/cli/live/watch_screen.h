@@ -7,6 +7,6 @@
 
 void plx_watch_screen_begin(void);
 void plx_watch_screen(const struct plx_status *status);
-void plx_watch_screen_end(void); /* back to what was there before */
+void plx_watch_screen_end(void); /* restores the terminal */
 
 #endif

@@ -18,8 +18,8 @@ int plx_run_fail(int error, bool configuring, const struct plx_error_message *me
 }
 
 /* Reads the file that GIVEN names for PAIR, of the size of LEFT; nothing if a directory has no such file. */
-static int load_beside(const struct plx_run *run, const struct plx_pair *pair, const char *given, enum plx_type type,
-                       const struct plx_image *left, struct plx_image *ret_image, struct plx_error_message *message)
+static int load_optional(const struct plx_run *run, const struct plx_pair *pair, const char *given, enum plx_type type,
+                         const struct plx_image *left, struct plx_image *ret_image, struct plx_error_message *message)
 {
     if (!given)
         return 0;
@@ -47,7 +47,7 @@ static void unload(struct plx_pair_images *images)
     *images = (struct plx_pair_images){.left = {.data = NULL}};
 }
 
-/* Errors with a sentence; on failure nothing is held. */
+/* Loads all images of PAIR, or none. Errors with a sentence. */
 static int load(const struct plx_run *run, const struct plx_pair *pair, struct plx_pair_images *ret_images,
                 struct plx_error_message *message)
 {
@@ -59,9 +59,9 @@ static int load(const struct plx_run *run, const struct plx_pair *pair, struct p
         result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, images.right.width,
                           images.right.height, images.left.width, images.left.height, pair->left);
     if (result == 0)
-        result = load_beside(run, pair, run->options.truth, PLX_U16, &images.left, &images.truth, message);
+        result = load_optional(run, pair, run->options.truth, PLX_U16, &images.left, &images.truth, message);
     if (result == 0)
-        result = load_beside(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, message);
+        result = load_optional(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, message);
     if (result < 0)
         unload(&images);
     else

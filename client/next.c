@@ -226,11 +226,11 @@ uint32_t plx_restarts(struct plx_client *client)
     return atomic_load_explicit(&client->map.header->restarts, memory_order_relaxed); /* nothing else is read by it */
 }
 
-uint32_t plx_launch(struct plx_client *client)
+uint32_t plx_gpu_schedule(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client))
         return 0;
-    return atomic_load_explicit(&client->map.header->launch, memory_order_relaxed); /* nothing else is read by it */
+    return atomic_load_explicit(&client->map.header->gpu_schedule, memory_order_relaxed); /* nothing else is read by it */
 }
 
 uint32_t plx_health(struct plx_client *client)

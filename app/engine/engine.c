@@ -235,7 +235,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     engine.config = &plan->config;
     engine.region = region;
     engine.sleep.suspended_ns = plx_suspended_ns();
-    plx_region_set_launch(region, engine.setup.launch);
+    plx_region_set_gpu_schedule(region, engine.setup.gpu_schedule);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
     engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
     plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));

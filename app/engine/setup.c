@@ -131,7 +131,7 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
 }
 
 /* What `parallax tune` measured, where it holds; else the GPU's backend goes on choosing by itself. */
-static void choose_launch(struct plx_setup *setup, const struct plx_match *match, int width, int height)
+static void choose_schedule(struct plx_setup *setup, const struct plx_match *match, int width, int height)
 {
     struct plx_error_message message = {""};
     struct plx_gpu_plan plan;
@@ -146,7 +146,7 @@ static void choose_launch(struct plx_setup *setup, const struct plx_match *match
     else if (result != PLX_ERR_NOT_FOUND)
         plx_fail(&setup->tune_note, result, "ignored: %s", message.text);
     plx_gpu_plan(setup->stages, width, height, match, &plan);
-    setup->launch = (uint32_t)plan.choice + 1 + (result == 0 ? 1u << 16 : 0);
+    setup->gpu_schedule = (uint32_t)plan.choice + 1 + (result == 0 ? 1u << 16 : 0);
 }
 
 static int open_stages(struct plx_setup *setup, const struct plx_config *config, int width, int height, int disparities,
@@ -161,7 +161,7 @@ static int open_stages(struct plx_setup *setup, const struct plx_config *config,
     const int result =
         plx_backend_open(config->backend, config->gpu_memory, &limits, &setup->stages, &setup->backend_note, message);
     if (result == 0)
-        choose_launch(setup, &config->pipeline.match, width, height);
+        choose_schedule(setup, &config->pipeline.match, width, height);
     return result;
 }
 

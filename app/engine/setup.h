@@ -15,7 +15,7 @@ struct plx_setup {
     bool calibrated;                           /* that is known */
     struct plx_stages *stages;                 /* backend that works, made for that size */
     struct plx_error_message backend_note;     /* why that is the CPU where the configuration left the choice */
-    uint32_t launch;                           /* as plx_launch */
+    uint32_t gpu_schedule;                     /* as plx_gpu_schedule */
     struct plx_error_message tune_note;        /* why what `parallax tune` measured is not used, if there is such a file */
     struct plx_error_message fifo_note;        /* why engine.realtime_priority is not in force */
     struct plx_error_message raw_note;         /* why frames are raw, if they are, and what to do */

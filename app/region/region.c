@@ -237,9 +237,9 @@ void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts
     atomic_store_explicit(&region->header->restarts, restarts, memory_order_relaxed);
 }
 
-void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch)
+void plx_region_set_gpu_schedule(struct plx_shared_region *region, uint32_t schedule)
 {
-    atomic_store_explicit(&region->header->launch, launch, memory_order_relaxed); /* the number alone is read */
+    atomic_store_explicit(&region->header->gpu_schedule, schedule, memory_order_relaxed); /* the number alone is read */
 }
 
 uint32_t plx_region_tracks(const struct plx_shared_region *region)

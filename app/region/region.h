@@ -69,7 +69,7 @@ void plx_region_set_reason(struct plx_shared_region *region, const char *text);
 uint32_t plx_region_tracks(const struct plx_shared_region *region);
 void plx_region_set_tracks(struct plx_shared_region *region, uint32_t last);
 
-/* How the engine's GPU computes, for clients to read: as plx_launch. Wakes nobody. */
-void plx_region_set_launch(struct plx_shared_region *region, uint32_t launch);
+/* Publishes the GPU schedule, as plx_gpu_schedule. Wakes nobody. */
+void plx_region_set_gpu_schedule(struct plx_shared_region *region, uint32_t schedule);
 
 #endif

@@ -217,9 +217,9 @@ class Client:
         return text.value.decode(errors="replace")
 
     @property
-    def launch(self):
-        """How the GPU computes, as plx_launch; 0 on the CPU."""
-        return _library.plx_launch(self._client)
+    def gpu_schedule(self):
+        """The GPU schedule, as plx_gpu_schedule; 0 on the CPU."""
+        return _library.plx_gpu_schedule(self._client)
 
 
 def config(socket_path=None):
@@ -251,7 +251,7 @@ def _load():
             ("plx_health", c_uint32, client),
             ("plx_restarts", c_uint32, client),
             ("plx_reason", ctypes.c_int, client, ctypes.c_char_p, ctypes.c_size_t),
-            ("plx_launch", c_uint32, client),
+            ("plx_gpu_schedule", c_uint32, client),
             ("plx_strerror", ctypes.c_char_p, ctypes.c_int)):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

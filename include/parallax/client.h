@@ -86,9 +86,9 @@ uint32_t plx_restarts(struct plx_client *client);
  * gone), FORMAT (the region is damaged). */
 int plx_reason(struct plx_client *client, char *ret_text, size_t size);
 
-/* How the engine's GPU computes, the same bits in every way: 0 on the CPU, or not known yet; else 1 + n in the low 16 bits, n
- * being the way, and 1 above them if `parallax tune` has measured that it is the fastest. */
-uint32_t plx_launch(struct plx_client *client);
+/* The GPU schedule of the matching; all give the same bits. 0: on the CPU, or not known yet. Else 1 + its number in the low 16
+ * bits; bit 16 is set if `parallax tune` measured that it is the fastest. */
+uint32_t plx_gpu_schedule(struct plx_client *client);
 
 /* The configuration that the service at SOCKET_PATH (as in plx_connect) has in force, every key, as YAML with a 0 at its end.
  * *ret_bytes counts what SIZE must hold, with the 0; RANGE if it is smaller. Asks by a connection of its own, up to 2 s. Errors

@@ -50,12 +50,12 @@ struct plx_region_header {
     uint64_t epoch;       /* this life of the region */
 
     /* A line of its own: written once a frame. */
-    PLX_ATOMIC(uint64_t) newest;   /* sequence of the newest whole frame, 0 before the first */
-    PLX_ATOMIC(uint64_t) status;   /* enum plx_state in the low half, enum plx_health bits in the high half */
-    PLX_ATOMIC(uint32_t) wake;     /* futex word: changes after every change of newest or of the state */
-    PLX_ATOMIC(uint32_t) restarts; /* engines of this service that died or hung and were replaced */
-    PLX_ATOMIC(uint32_t) launch;   /* as plx_launch */
-    PLX_ATOMIC(uint32_t) tracks;   /* the highest track number given out in this epoch, by any engine */
+    PLX_ATOMIC(uint64_t) newest;       /* sequence of the newest whole frame, 0 before the first */
+    PLX_ATOMIC(uint64_t) status;       /* enum plx_state in the low half, enum plx_health bits in the high half */
+    PLX_ATOMIC(uint32_t) wake;         /* futex word: changes after every change of newest or of the state */
+    PLX_ATOMIC(uint32_t) restarts;     /* engines of this service that died or hung and were replaced */
+    PLX_ATOMIC(uint32_t) gpu_schedule; /* as plx_gpu_schedule */
+    PLX_ATOMIC(uint32_t) tracks;       /* the highest track number given out in this epoch, by any engine */
     uint32_t reserved[8];
 
     /* As plx_reason: a text that ends with 0. It is of one piece where reason_sum is that of its words as they lie:

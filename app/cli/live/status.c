@@ -45,7 +45,7 @@ int plx_status_read(struct plx_client *client, struct plx_status *status)
     status->state = (uint32_t)state;
     status->health = plx_health(client);
     status->restarts = plx_restarts(client);
-    status->launch = plx_launch(client);
+    status->schedule = plx_gpu_schedule(client);
     plx_reason(client, status->reason, sizeof status->reason);
     return 0;
 }

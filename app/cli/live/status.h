@@ -13,7 +13,7 @@
 struct plx_status {
     /* The service now. */
     bool up; /* it answers */
-    uint32_t state, health, restarts, launch;
+    uint32_t state, health, restarts, schedule;
     char reason[PLX_REASON_BYTES];
     /* Its newest frame. */
     bool any;   /* there is one */
@@ -31,8 +31,8 @@ int plx_status_read(struct plx_client *client, struct plx_status *status);
 /* The faults, and a note if the pictures do not come from cameras: "no faults; simulated pictures". */
 void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS_TEXT]);
 
-/* The name of the GPU's schedule, from plx_launch; NULL on the CPU. */
-const char *plx_launch_name(uint32_t launch);
+/* The name of the GPU's schedule, from plx_gpu_schedule; NULL on the CPU. */
+const char *plx_schedule_name(uint32_t schedule);
 
 /* To standard output, if no frame came: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);

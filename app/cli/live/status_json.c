@@ -53,12 +53,12 @@ static cJSON *ground_json(const struct plx_ground_info *ground)
 
 static void add_service(cJSON *item, const struct plx_status *status)
 {
-    const char *launch = plx_launch_name(status->launch);
+    const char *schedule = plx_schedule_name(status->schedule);
     cJSON_AddStringToObject(item, "state", plx_state_word(status->state));
     cJSON_AddItemToObject(item, "health", plx_json_health(status->health));
     cJSON_AddStringToObject(item, "reason", status->reason);
     cJSON_AddNumberToObject(item, "engine_restarts", status->restarts);
-    cJSON_AddItemToObject(item, "gpu_launch", launch ? cJSON_CreateString(launch) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "gpu_schedule", schedule ? cJSON_CreateString(schedule) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_frame_stats_rate_hz(&status->stats), 3));
     cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_frame_stats_latency_ms(&status->stats), 3));
     cJSON_AddBoolToObject(item, "fresh", status->fresh);

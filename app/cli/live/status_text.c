@@ -11,9 +11,9 @@
 
 static const double degrees = 57.29577951308232; /* of a radian */
 
-const char *plx_launch_name(uint32_t launch)
+const char *plx_schedule_name(uint32_t schedule)
 {
-    const int choice = (int)(launch & 0xFFFF) - 1;
+    const int choice = (int)(schedule & 0xFFFF) - 1;
     const char *name = plx_gpu_schedule_name(choice);
     return choice < 0 ? NULL : name ? name : "unknown";
 }
@@ -21,18 +21,18 @@ const char *plx_launch_name(uint32_t launch)
 static void print_service(const struct plx_status *status)
 {
     char faults[PLX_FAULTS_TEXT];
-    const char *launch = plx_launch_name(status->launch);
+    const char *schedule = plx_schedule_name(status->schedule);
     plx_status_faults(status, faults);
     printf("state         %s\n", plx_state_word(status->state));
     printf("faults        %s\n", faults);
     if (*status->reason)
         printf("reason        %s\n", status->reason);
     printf("restarts      %u of the engine\n", status->restarts);
-    if (launch && status->health & PLX_HEALTH_NOT_CALIBRATED) /* raw frames are not matched */
+    if (schedule && status->health & PLX_HEALTH_NOT_CALIBRATED) /* raw frames are not matched */
         puts("backend       gpu");
-    else if (launch)
-        printf("backend       gpu, matching %s, %s\n", launch,
-               status->launch >> 16 ? "as parallax tune measured" : "chosen by the service");
+    else if (schedule)
+        printf("backend       gpu, matching %s, %s\n", schedule,
+               status->schedule >> 16 ? "as parallax tune measured" : "chosen by the service");
     else
         puts("backend       cpu");
 }
@@ -141,6 +141,6 @@ void plx_status_print_text(const struct plx_status *status)
         return;
     }
     fputs("stages, ms   ", stdout);
-    plx_frame_stats_print_stage_times(&status->stats, status->launch != 0);
+    plx_frame_stats_print_stage_times(&status->stats, status->schedule != 0);
     print_world(&status->frame);
 }

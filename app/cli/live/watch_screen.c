@@ -31,7 +31,7 @@ void plx_watch_screen_end(void)
 static void draw_stages(const struct plx_status *status)
 {
     struct plx_stage_time part[PLX_STAGE_COUNT];
-    const int parts = plx_frame_stats_stage_times(&status->stats, status->launch != 0, part);
+    const int parts = plx_frame_stats_stage_times(&status->stats, status->schedule != 0, part);
     double longest = 0;
     for (int i = 0; i < parts; i++)
         if (part[i].ms > longest)

@@ -4,42 +4,76 @@
 
 #include <parallax/error.h>
 
-#include "config/config.h"
 #include "config/cpus.h"
+#include "config/schema.h"
 
-static int check_source(const struct plx_config *config, struct plx_error_message *message)
+#define QUOTE(text) #text
+#define TEXT_OF(macro) QUOTE(macro)
+
+/* The key of the parameter at OFFSET of the pipeline's parameters, or NULL. */
+static const struct plx_key *key_at(size_t offset)
 {
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++)
+        if (key->size > 0 && key->offset == offsetof(struct plx_config, pipeline) + offset)
+            return key;
+    return NULL;
+}
+
+static int check_pipeline(const struct plx_pipeline_params *params, int width, int height, const struct plx_key **ret_key,
+                          struct plx_error_message *message)
+{
+    struct plx_parameter_error error;
+    const int result = plx_pipeline_params_check(params, width, height, &error);
+    if (result < 0) {
+        *ret_key = key_at(error.offset);
+        error.name = *ret_key ? (*ret_key)->name : error.name;
+        plx_parameter_fail(message, &error);
+    }
+    return result;
+}
+
+int plx_config_check_pipeline(const struct plx_pipeline_params *params, int width, int height,
+                              struct plx_error_message *message)
+{
+    const struct plx_key *key;
+    return check_pipeline(params, width, height, &key, message);
+}
+
+static int refuse(const char *name, const struct plx_key **ret_key, struct plx_error_message *message, const char *sentence)
+{
+    *ret_key = plx_key_find(name);
+    return plx_fail(message, PLX_ERR_RANGE, "%s %s", name, sentence);
+}
+
+int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
+{
+    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
+     * size will do. */
+    const bool has_size = config->source.type == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
+    bool listed[PLX_MAX_CPUS];
+
     if (config->source.type == PLX_SOURCE_REPLAY && config->source.path[0] == '\0')
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "source.type is replay and source.path is empty; expected a directory of pairs");
+        return refuse("source.type", ret_key, message, "is replay and source.path is empty; expected a directory of pairs");
     if (config->source.type == PLX_SOURCE_REPLAY && config->source.replay_rate == PLX_REPLAY_FIXED &&
         !(config->source.rate_hz > 0))
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "source.replay_rate is fixed and source.rate_hz is 0; expected a rate, or replay_rate: maximum");
+        return refuse("source.replay_rate", ret_key, message,
+                      "is fixed and source.rate_hz is 0; expected a rate, or replay_rate: maximum");
     if (config->source.type == PLX_SOURCE_V4L2 && config->source.camera[PLX_LEFT][0] == '\0')
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "source.type is v4l2 and source.left is empty; expected a camera (`parallax cameras` lists them)");
+        return refuse("source.type", ret_key, message,
+                      "is v4l2 and source.left is empty; expected a camera (`parallax cameras` lists them)");
     if (config->source.crop_width > 0 && config->source.crop_height == 0)
-        return plx_fail(message, PLX_ERR_RANGE, "source.crop_width is %d and source.crop_height is 0; expected both or neither",
-                        config->source.crop_width);
-    return 0;
+        return refuse("source.crop_width", ret_key, message, "is set and source.crop_height is 0; expected both or neither");
+    if (config->engine.cpus[0] != '\0' && !plx_cpus_parse(config->engine.cpus, listed))
+        return refuse("engine.cpus", ret_key, message,
+                      "is no list of processors below " TEXT_OF(PLX_MAX_CPUS) "; expected a list such as 2-3,5");
+    if (config->publish.socket[0] == '\0')
+        return refuse("publish.socket", ret_key, message, "is empty; expected the path of a socket");
+    return check_pipeline(&config->pipeline, has_size ? config->source.width : PLX_MAX_SIDE,
+                          has_size ? config->source.height : PLX_MAX_SIDE, ret_key, message);
 }
 
 int plx_config_check(const struct plx_config *config, struct plx_error_message *message)
 {
-    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
-     * size will do. */
-    const bool synthetic =
-        config->source.type == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
-    int result = check_source(config, message);
-    if (result < 0)
-        return result;
-    bool listed[PLX_MAX_CPUS];
-    if (config->engine.cpus[0] != '\0' && !plx_cpus_parse(config->engine.cpus, listed))
-        return plx_fail(message, PLX_ERR_RANGE, "engine.cpus is \"%s\"; expected a list of processors below %d, such as 2-3,5",
-                        config->engine.cpus, PLX_MAX_CPUS);
-    if (config->publish.socket[0] == '\0')
-        return plx_fail(message, PLX_ERR_RANGE, "publish.socket is empty; expected the path of a socket");
-    return plx_pipeline_params_check(&config->pipeline, synthetic ? config->source.width : PLX_MAX_SIDE,
-                                     synthetic ? config->source.height : PLX_MAX_SIDE, message);
+    const struct plx_key *key;
+    return plx_config_find_error(config, &key, message);
 }

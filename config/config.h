@@ -76,6 +76,10 @@ int plx_config_set(struct plx_config *config, const char *assignment, struct plx
 /* Checks what single keys cannot (combinations). Called by plx_config_load; to be called after the last plx_config_set. */
 int plx_config_check(const struct plx_config *config, struct plx_error_message *message);
 
+/* RANGE, with a sentence that names the key, if PARAMS are not fit for rectified pictures of that size. */
+int plx_config_check_pipeline(const struct plx_pipeline_params *params, int width, int height,
+                              struct plx_error_message *message);
+
 /* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
 

@@ -17,6 +17,26 @@ const struct plx_key *plx_key_find(const char *name)
     return NULL;
 }
 
+const struct plx_range *plx_key_range(const struct plx_key *key)
+{
+    static const struct {
+        const struct plx_parameters *parameters;
+        size_t offset; /* of the struct that they are in */
+    } owner[] = {
+        {&plx_match_parameters, offsetof(struct plx_config, pipeline.match)},
+        {&plx_pipeline_parameters, offsetof(struct plx_config, pipeline)},
+        {&plx_exposure_parameters, offsetof(struct plx_config, exposure)},
+    };
+    if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT || key->type == PLX_KEY_PRESET)
+        return NULL;
+    for (size_t i = 0; i < sizeof owner / sizeof *owner; i++) {
+        const struct plx_range *range = plx_parameter_range(owner[i].parameters, key->offset - owner[i].offset);
+        if (range)
+            return range;
+    }
+    return key->type == PLX_KEY_WORD ? NULL : &key->range;
+}
+
 bool plx_key_is_section(const char *name)
 {
     size_t length = strlen(name);

@@ -115,11 +115,15 @@ static int apply_all(const struct load *load, struct plx_config *config)
     return 0;
 }
 
-static int check(const struct plx_yaml *yaml, const struct plx_config *config, struct plx_error_message *message)
+/* An error stands where the file has the key, or at the whole file where it has not. */
+static int check(const struct load *load, const struct plx_config *config)
 {
     struct plx_error_message reason;
-    int result = plx_config_check(config, &reason);
-    return result < 0 ? plx_yaml_fail(yaml, NULL, message, result, "%s", reason.text) : 0;
+    const struct plx_key *key = NULL;
+    int result = plx_config_find_error(config, &key, &reason);
+    if (result < 0)
+        plx_yaml_fail(load->yaml, key ? load->node[key - plx_keys] : NULL, load->message, result, "%s", reason.text);
+    return result;
 }
 
 int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_error_message *message)
@@ -138,7 +142,7 @@ int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_
     if (result == 0)
         result = apply_all(&load, &config);
     if (result == 0)
-        result = check(yaml, &config, message);
+        result = check(&load, &config);
     if (result == 0)
         *ret_config = config;
     plx_yaml_destroy(yaml);

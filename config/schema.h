@@ -12,7 +12,7 @@
 
 enum plx_key_type {
     PLX_KEY_INT,   /* int or uint32_t */
-    PLX_KEY_ODD,   /* int, odd */
+    PLX_KEY_PX,    /* int of 1/16 pixel, written in pixels */
     PLX_KEY_REAL,  /* double */
     PLX_KEY_BOOL,  /* bool */
     PLX_KEY_WORD,  /* one of some words, stored as int */
@@ -29,9 +29,9 @@ struct plx_word {
 struct plx_key {
     const char *name; /* "section.leaf", or "leaf" at the top */
     enum plx_key_type type;
-    bool reloadable;     /* a running engine takes a new value */
-    size_t offset, size; /* in struct plx_config, bytes */
-    double min, max;     /* INT, ODD, REAL, BYTES */
+    bool reloadable;        /* a running engine takes a new value */
+    size_t offset, size;    /* in struct plx_config, bytes */
+    struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;
     const char *help;       /* one sentence part, no full stop at its end */
     const char *other_name; /* that people try instead: the error names this key; NULL = none */
@@ -42,6 +42,12 @@ extern const int plx_key_count;
 
 /* The key of that full name ("match" is short for "match.preset"), or NULL. */
 const struct plx_key *plx_key_find(const char *name);
+
+/* The range of the number that KEY stores: core's where the field has one there; NULL for a bool or a text. */
+const struct plx_range *plx_key_range(const struct plx_key *key);
+
+/* Checks what single keys cannot. RANGE, with the key that is wrong in *ret_key and a sentence that begins with its name. */
+int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message);
 
 /* True if some key's name is NAME with a dot and a leaf. */
 bool plx_key_is_section(const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/value.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,34 +11,46 @@
 
 #include "config/text.h"
 
+/* A key may take only some of the words that it shares with others. */
+static bool takes(const struct plx_key *key, const struct plx_word *word)
+{
+    const struct plx_range *range = plx_key_range(key);
+    return !range || plx_range_contains(range, word->value);
+}
+
 static const struct plx_word *word_of_text(const struct plx_key *key, const char *text)
 {
     for (const struct plx_word *word = key->words; word->text; word++)
-        if (strcmp(word->text, text) == 0)
+        if (strcmp(word->text, text) == 0 && takes(key, word))
             return word;
     return NULL;
 }
 
 static void list_words(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
 {
+    const char *taken[8]; /* no key takes more words */
+    int count = 0;
     size_t used = 0;
-    for (const struct plx_word *word = key->words; word && word->text; word++) {
-        const char *before = word == key->words ? "" : word[1].text ? ", " : " or ";
-        used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%s", before, word->text);
+    for (const struct plx_word *word = key->words; word->text; word++)
+        if (takes(key, word))
+            taken[count++] = word->text;
+    for (int i = 0; i < count; i++) {
+        const char *before = i == 0 ? "" : i + 1 < count ? ", " : " or ";
+        used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%s", before, taken[i]);
     }
 }
 
 void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
 {
+    const struct plx_range *range = plx_key_range(key);
     switch (key->type) {
     case PLX_KEY_INT:
-        snprintf(ret_text, PLX_VALUE_TEXT, "a whole number from %.0f to %.0f", key->min, key->max);
-        break;
-    case PLX_KEY_ODD:
-        snprintf(ret_text, PLX_VALUE_TEXT, "an odd number from %.0f to %.0f", key->min, key->max);
-        break;
     case PLX_KEY_REAL:
-        snprintf(ret_text, PLX_VALUE_TEXT, "a number from %.10g to %.10g", key->min, key->max);
+        plx_range_text(range, ret_text);
+        break;
+    case PLX_KEY_PX:
+        snprintf(ret_text, PLX_VALUE_TEXT, "a multiple of %g from %g to %.10g", 1.0 / PLX_DISPARITY_ONE,
+                 range->min / PLX_DISPARITY_ONE, range->max / PLX_DISPARITY_ONE);
         break;
     case PLX_KEY_BOOL:
         snprintf(ret_text, PLX_VALUE_TEXT, "true or false");
@@ -50,7 +63,7 @@ void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]
         snprintf(ret_text, PLX_VALUE_TEXT, "text of at most %zu bytes", key->size - 1);
         break;
     case PLX_KEY_BYTES:
-        snprintf(ret_text, PLX_VALUE_TEXT, "a list of %zu whole numbers from %.0f to %.0f", key->size, key->min, key->max);
+        snprintf(ret_text, PLX_VALUE_TEXT, "a list of %zu whole numbers from %.0f to %.0f", key->size, range->min, range->max);
         break;
     }
 }
@@ -62,30 +75,32 @@ static int refuse(const struct plx_key *key, int error, const char *text, struct
     return plx_fail(message, error, "%s is \"%s\"; expected %s", key->name, plx_quote(text, quoted), expected);
 }
 
-static int parse_real(const struct plx_key *key, const char *text, struct plx_error_message *message, double *ret_value)
+/* *ret_value: the number as it is stored. */
+static int parse_number(const struct plx_key *key, const char *text, struct plx_error_message *message, double *ret_value)
 {
-    double value = 0;
+    const bool has_fraction = key->type == PLX_KEY_REAL || key->type == PLX_KEY_PX;
+    const size_t sign = text[0] == '-' || text[0] == '+';
+    double value = 0; /* holds every number within any key's range exactly */
+    if (!has_fraction && text[sign + strspn(text + sign, "0123456789")] != '\0')
+        return refuse(key, PLX_ERR_FORMAT, text, message);
     if (!plx_parse_real(text, &value))
         return refuse(key, PLX_ERR_FORMAT, text, message);
-    if (!(value >= key->min && value <= key->max))
+    if (key->type == PLX_KEY_PX)
+        value *= PLX_DISPARITY_ONE;
+    if (!plx_range_contains(plx_key_range(key), value) || (key->type == PLX_KEY_PX && value != floor(value)))
         return refuse(key, PLX_ERR_RANGE, text, message);
     *ret_value = value;
     return 0;
 }
 
-static int parse_whole(const struct plx_key *key, const char *text, struct plx_error_message *message, int *ret_value)
+static int store_number(const struct plx_key *key, const char *text, void *ret_field, struct plx_error_message *message)
 {
-    double value = 0; /* holds every number within any key's range exactly */
-    size_t sign = text[0] == '-' || text[0] == '+';
-    if (text[sign + strspn(text + sign, "0123456789")] != '\0')
-        return refuse(key, PLX_ERR_FORMAT, text, message);
-    int result = parse_real(key, text, message, &value);
-    if (result < 0)
-        return result;
-    if (key->type == PLX_KEY_ODD && (int)value % 2 == 0)
-        return refuse(key, PLX_ERR_RANGE, text, message);
-    *ret_value = (int)value;
-    return 0;
+    double value = 0;
+    int result = parse_number(key, text, message, &value);
+    const int whole = (int)value;
+    if (result == 0)
+        memcpy(ret_field, key->type == PLX_KEY_REAL ? (const void *)&value : &whole, key->size);
+    return result;
 }
 
 static int parse_text(const struct plx_key *key, const char *text, struct plx_error_message *message, char *ret_text)
@@ -111,27 +126,14 @@ static int parse_bytes(const struct plx_key *key, const struct plx_written *writ
         return plx_fail(message, PLX_ERR_FORMAT, "%s has %d items; expected %s", key->name, written->count, expected);
     }
     for (int i = 0; i < written->count; i++) {
-        int value = 0;
-        int result = parse_whole(key, written->item[i], message, &value);
+        double value = 0;
+        int result = parse_number(key, written->item[i], message, &value);
         if (result < 0)
             return result;
         byte[i] = (uint8_t)value;
     }
     memcpy(ret_bytes, byte, key->size);
     return 0;
-}
-
-static int parse_number(const struct plx_key *key, const char *text, void *ret_field, struct plx_error_message *message)
-{
-    union {
-        double real;
-        int whole;
-    } value;
-    int result =
-        key->type == PLX_KEY_REAL ? parse_real(key, text, message, &value.real) : parse_whole(key, text, message, &value.whole);
-    if (result == 0)
-        memcpy(ret_field, &value, key->size);
-    return result;
 }
 
 int plx_value_parse(const struct plx_key *key, const struct plx_written *written, struct plx_config *config,
@@ -165,7 +167,7 @@ int plx_value_parse(const struct plx_key *key, const struct plx_written *written
         memcpy(field, &yes, sizeof yes);
         return 0;
     }
-    return parse_number(key, text, field, message);
+    return store_number(key, text, field, message);
 }
 
 static void print_words(const struct plx_key *key, int value, char ret_text[PLX_VALUE_TEXT])
@@ -216,9 +218,12 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
     bool yes;
     switch (key->type) {
     case PLX_KEY_INT:
-    case PLX_KEY_ODD:
         memcpy(&whole, field, sizeof whole);
         snprintf(ret_text, PLX_VALUE_TEXT, "%d", whole);
+        break;
+    case PLX_KEY_PX:
+        memcpy(&whole, field, sizeof whole);
+        print_real((double)whole / PLX_DISPARITY_ONE, ret_text);
         break;
     case PLX_KEY_REAL:
         memcpy(&real, field, sizeof real);

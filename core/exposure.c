@@ -8,6 +8,7 @@
 #include "core/exposure.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,24 +33,25 @@ struct plx_exposure {
     uint64_t frames;
 };
 
-static bool between(double value, double low, double high)
-{
-    return value >= low && value <= high; /* false for NAN */
-}
+#define FIELD(field) #field, offsetof(struct plx_exposure_params, field)
+
+static const struct plx_parameter list[] = {
+    {FIELD(target), PLX_REAL(0.01, 0.99)},
+    {FIELD(highlight_limit), PLX_REAL(0, 1)},
+    {FIELD(dead_band), PLX_REAL(0, 4)},
+    {FIELD(damping), PLX_REAL(0.01, 1)},
+    {FIELD(max_exposure_us), PLX_WHOLE(1, 1000000)},
+    {FIELD(max_gain), PLX_REAL(1, 1000)},
+    {FIELD(flicker_hz), PLX_CHOICE(3, 0, 50, 60)},
+};
+const struct plx_parameters plx_exposure_parameters = {list, sizeof list / sizeof list[0]};
 
 int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure,
                         struct plx_error_message *message)
 {
-    if (!between(params->target, 0.01, 0.99) || !between(params->highlight_limit, 0.0, 1.0))
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "exposure: the target is within 0.01..0.99 and the highlight limit within 0..1");
-    if (!between(params->dead_band, 0.0, 4.0) || !between(params->damping, 0.01, 1.0))
-        return plx_fail(message, PLX_ERR_RANGE, "exposure: the dead band is within 0..4 stops and the damping within 0.01..1");
-    if (params->max_exposure_us < 1 || !between(params->max_gain, 1.0, 1e4))
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "exposure: the largest exposure is at least 1 us, the largest gain within 1..10000");
-    if (params->flicker_hz != 0 && params->flicker_hz != 50 && params->flicker_hz != 60)
-        return plx_fail(message, PLX_ERR_RANGE, "exposure: a flicker of %d Hz, expected 0, 50 or 60", params->flicker_hz);
+    struct plx_parameter_error error;
+    if (plx_parameters_check(&plx_exposure_parameters, params, &error) < 0)
+        return plx_parameter_fail(message, &error);
     struct plx_exposure *exposure = calloc(1, sizeof *exposure);
     if (!exposure)
         return plx_fail(message, PLX_ERR_NOMEM, "exposure: out of memory");

@@ -8,8 +8,8 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
 #include "core/image.h"
+#include "core/parameters.h"
 #include "core/source.h"
 
 struct plx_exposure_params {
@@ -31,6 +31,9 @@ struct plx_exposure_setting {
     uint32_t exposure_us;
     float gain;
 };
+
+/* The ranges of its parameters. */
+extern const struct plx_parameters plx_exposure_parameters;
 
 /* RANGE if a parameter is out of its range, NOMEM. */
 int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exposure **ret_exposure,

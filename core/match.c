@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#include <parallax/error.h>
-
 void plx_match_default(struct plx_match *ret_match)
 {
     *ret_match = (struct plx_match){
@@ -63,40 +61,38 @@ int plx_match_max_cost(const struct plx_match *match)
     return plx_census_bits(match->census) + match->gradient_cap;
 }
 
-/* One number, its key in the configuration and its range. */
-struct bound {
-    const char *key;
-    int value, min, max;
-};
+#define FIELD(field) #field, offsetof(struct plx_match, field)
 
 /* The ranges keep every path's L = C + min(..., P2) in 8 bits: C <= 62 + 32, P2 <= 120; and two opposite L - C in one byte. */
-int plx_match_check(const struct plx_match *match, struct plx_error_message *message)
-{
-    const struct bound bounds[] = {
-        {"match.min_disparity", match->min_disparity, -256, 256},
-        {"match.census", (int)match->census, PLX_CENSUS_SYMMETRIC_9X7, PLX_CENSUS_CHECKER_9X7},
-        {"match.gradient_cap", match->gradient_cap, 0, 32},
-        {"match.p2", match->p2, 0, 120},
-        {"match.p2_min", match->p2_min, 0, match->p2},
-        {"match.p2_scale", match->p2_scale, 0, 65535},
-        {"match.p1_straight", match->p1_straight, 0, match->p2_min},
-        {"match.p1_diagonal", match->p1_diagonal, 0, match->p2_min},
-        {"match.uniqueness_permille", match->uniqueness, 0, 1000},
-        {"match.subpixel", (int)match->subpixel, PLX_SUBPIXEL_NONE, PLX_SUBPIXEL_BLEND},
-        {"match.median_left", (int)match->median_left, PLX_MEDIAN_NONE, PLX_MEDIAN_VALID_5X5},
-        {"match.median_right", (int)match->median_right, PLX_MEDIAN_NONE, PLX_MEDIAN_3X3},
-        {"match.lr_max_diff", match->lr_max_diff, -1, 255},
-    };
+static const struct plx_parameter list[] = {
+    {FIELD(disparities), PLX_CHOICE(3, 64, 128, 256)},
+    {FIELD(min_disparity), PLX_WHOLE(-256, 256)},
+    {FIELD(paths), PLX_CHOICE(2, 4, 8)},
+    {FIELD(census), PLX_WHOLE(PLX_CENSUS_SYMMETRIC_9X7, PLX_CENSUS_CHECKER_9X7)},
+    {FIELD(gradient_cap), PLX_WHOLE(0, 32)},
+    {FIELD(p1_straight), PLX_WHOLE(0, 120)},
+    {FIELD(p1_diagonal), PLX_WHOLE(0, 120)},
+    {FIELD(p2), PLX_WHOLE(0, 120)},
+    {FIELD(p2_min), PLX_WHOLE(0, 120)},
+    {FIELD(p2_scale), PLX_WHOLE(0, 65535)},
+    {FIELD(uniqueness), PLX_WHOLE(0, 1000)},
+    {FIELD(subpixel), PLX_WHOLE(PLX_SUBPIXEL_NONE, PLX_SUBPIXEL_BLEND)},
+    {FIELD(median_left), PLX_WHOLE(PLX_MEDIAN_NONE, PLX_MEDIAN_VALID_5X5)},
+    {FIELD(median_right), PLX_WHOLE(PLX_MEDIAN_NONE, PLX_MEDIAN_3X3)},
+    {FIELD(lr_max_diff), PLX_WHOLE(-1, 255)},
+};
+const struct plx_parameters plx_match_parameters = {list, sizeof list / sizeof list[0]};
 
-    if (match->disparities != 64 && match->disparities != 128 && match->disparities != 256)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "match.disparities is %d; expected 64, 128 or 256", match->disparities);
-    if (match->paths != 4 && match->paths != 8)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "match.paths is %d; expected 4 or 8", match->paths);
-    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
-        const struct bound *bound = &bounds[i];
-        if (bound->value < bound->min || bound->value > bound->max)
-            return plx_fail(message, PLX_ERR_RANGE, "%s is %d; expected %d to %d", bound->key, bound->value, bound->min,
-                            bound->max);
-    }
+int plx_match_check(const struct plx_match *match, struct plx_parameter_error *ret_error)
+{
+    int result = plx_parameters_check(&plx_match_parameters, match, ret_error);
+    if (result < 0)
+        return result;
+    if (match->p2_min > match->p2)
+        return plx_parameter_refuse(ret_error, FIELD(p2_min), match->p2_min, "at most p2 (%d)", match->p2);
+    if (match->p1_straight > match->p2_min)
+        return plx_parameter_refuse(ret_error, FIELD(p1_straight), match->p1_straight, "at most p2_min (%d)", match->p2_min);
+    if (match->p1_diagonal > match->p2_min)
+        return plx_parameter_refuse(ret_error, FIELD(p1_diagonal), match->p1_diagonal, "at most p2_min (%d)", match->p2_min);
     return 0;
 }

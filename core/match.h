@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/error_message.h"
+#include "core/parameters.h"
 
 enum plx_census_kind {
     PLX_CENSUS_SYMMETRIC_9X7, /* centre-symmetric, 31 bits (libSGM) */
@@ -18,7 +18,7 @@ enum plx_median { PLX_MEDIAN_NONE, PLX_MEDIAN_3X3, PLX_MEDIAN_VALID_5X5 };
 
 struct plx_match {
     int disparities;   /* D: 64, 128 or 256 */
-    int min_disparity; /* -256..256, pixels */
+    int min_disparity; /* pixels */
     int paths;         /* 4 or 8 */
 
     bool smooth; /* G = (4c + n + s + e + w + 4) >> 3 before census and gradient */
@@ -47,7 +47,10 @@ void plx_match_classic(struct plx_match *ret_match);
 int plx_census_bits(enum plx_census_kind kind);
 int plx_match_max_cost(const struct plx_match *match);
 
-/* RANGE or UNSUPPORTED with a reason if a number or a combination is not allowed: every sum L must fit 8 bits. */
-int plx_match_check(const struct plx_match *match, struct plx_error_message *message);
+/* The ranges of a match's fields. They keep every sum L in 8 bits. */
+extern const struct plx_parameters plx_match_parameters;
+
+/* RANGE, with the parameter in *ret_error (NULL is fine), if a number or a combination is not allowed. */
+int plx_match_check(const struct plx_match *match, struct plx_parameter_error *ret_error);
 
 #endif

@@ -191,7 +191,7 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
 
     if (!plx_calibration_exists(calibration))
         return open_raw_pipeline(setup, config, message);
-    int result = plx_pipeline_params_check(&config->pipeline, width, height, message);
+    int result = plx_config_check_pipeline(&config->pipeline, width, height, message);
     if (result == 0)
         result = open_stages(setup, config, width, height, config->pipeline.match.disparities, message);
     if (result == 0)

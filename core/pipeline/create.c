@@ -186,7 +186,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
     if (params->obstacles && (near < 0 || far > largest))
         return plx_fail(message, PLX_ERR_RANGE,
                         "obstacles between %g m (disparity %.1f px) and %g m (%.1f px) lie outside the searched %d to %d px; "
-                        "change obstacles.range_*, match.disparities or match.min_disparity",
+                        "change these distances, the number of disparities or the smallest disparity",
                         params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->obstacle.range_max_m, far / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
@@ -220,9 +220,10 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
                         struct plx_error_message *message)
 {
     const int width = calibration->rectified_width, height = calibration->rectified_height;
-    int result = plx_pipeline_params_check(params, width, height, message);
+    struct plx_parameter_error error;
+    int result = plx_pipeline_params_check(params, width, height, &error);
     if (result < 0)
-        return result;
+        return plx_parameter_fail(message, &error);
     struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (!pipeline)
         return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");

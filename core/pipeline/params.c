@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pipeline may be asked for, and the shape of the frames that it then makes. */
-#include <math.h>
+#include <stddef.h>
 #include <string.h>
-
-#include <parallax/error.h>
 
 #include "core/pipeline/pipeline.h"
 
@@ -37,80 +35,71 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
     plx_match_default(&ret_params->match);
 }
 
-/* One number of the parameters, its key in the configuration and the range that makes sense. */
-struct bound {
-    const char *key;
-    double value, min, max;
-    bool odd;
+#define FIELD(field) #field, offsetof(struct plx_pipeline_params, field)
+#define DISPARITY_STEP 4095 /* 1/16 px: no two disparities differ by more */
+
+static const struct plx_parameter list[] = {
+    {FIELD(prefilter_width), PLX_ODD(1, PLX_MAX_WINDOW)},
+    {FIELD(prefilter_height), PLX_ODD(1, PLX_MAX_WINDOW)},
+    {FIELD(speckle.max_size), PLX_WHOLE(0, 1000000)},
+    {FIELD(speckle.max_step), PLX_WHOLE(0, DISPARITY_STEP)},
+    {FIELD(temporal.max_step), PLX_WHOLE(0, DISPARITY_STEP)},
+    {FIELD(temporal.weight), PLX_WHOLE(1, 256)},
+    {FIELD(ground_tolerance), PLX_WHOLE(1, DISPARITY_STEP)},
+    {FIELD(obstacle.range_min_m), PLX_REAL(0.01, 1000)},
+    {FIELD(obstacle.range_max_m), PLX_REAL(0.01, 1000)},
+    {FIELD(obstacle.min_height_m), PLX_REAL(0, 100)},
+    {FIELD(obstacle.max_height_m), PLX_REAL(0, 100)},
+    {FIELD(obstacle.open_size), PLX_ODD(1, PLX_MAX_WINDOW)},
+    {FIELD(obstacle.close_size), PLX_ODD(1, PLX_MAX_WINDOW)},
+    {FIELD(obstacle.max_step), PLX_WHOLE(0, DISPARITY_STEP)},
+    {FIELD(obstacle.min_area), PLX_WHOLE(1, 1000000)},
+    {FIELD(track.min_hits), PLX_WHOLE(1, 1000)},
+    {FIELD(track.max_missed), PLX_WHOLE(0, 1000)},
+    {FIELD(track.gate_m), PLX_REAL(0.01, 100)},
+    {FIELD(track.accel_mps2), PLX_REAL(0.001, 1000)},
 };
+const struct plx_parameters plx_pipeline_parameters = {list, sizeof list / sizeof list[0]};
 
-static int check_bounds(const struct plx_pipeline_params *params, struct plx_error_message *message)
-{
-    const struct bound bounds[] = {
-        {"prefilter.width", params->prefilter_width, 1, 31, true},
-        {"prefilter.height", params->prefilter_height, 1, 31, true},
-        {"refine.speckle_size_px", params->speckle.max_size, 0, 1e6, false},
-        {"refine.speckle_step_px16", params->speckle.max_step, 0, 4095, false},
-        {"refine.temporal_step_px16", params->temporal.max_step, 0, 4095, false},
-        {"refine.temporal_weight", params->temporal.weight, 1, 256, false},
-        {"ground.tolerance_px16", params->ground_tolerance, 1, 4095, false},
-        {"obstacles.range_min_m", params->obstacle.range_min_m, 0.01, 1000, false},
-        {"obstacles.range_max_m", params->obstacle.range_max_m, 0.01, 1000, false},
-        {"obstacles.min_height_m", params->obstacle.min_height_m, 0, 100, false},
-        {"obstacles.max_height_m", params->obstacle.max_height_m, 0, 100, false},
-        {"obstacles.open_size_px", params->obstacle.open_size, 1, 31, true},
-        {"obstacles.close_size_px", params->obstacle.close_size, 1, 31, true},
-        {"obstacles.max_step_px16", params->obstacle.max_step, 0, 4095, false},
-        {"obstacles.min_area_px", params->obstacle.min_area, 1, 1e6, false},
-        {"tracks.min_hits", params->track.min_hits, 1, 1000, false},
-        {"tracks.max_missed", params->track.max_missed, 0, 1000, false},
-        {"tracks.gate_m", params->track.gate_m, 0.01, 100, false},
-        {"tracks.accel_mps2", params->track.accel_mps2, 0.001, 1000, false},
-    };
-    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
-        const struct bound *bound = &bounds[i];
-        if (!(bound->value >= bound->min && bound->value <= bound->max)) /* also when it is NAN */
-            return plx_fail(message, PLX_ERR_RANGE, "%s is %g; expected %g to %g", bound->key, bound->value, bound->min,
-                            bound->max);
-        if (bound->odd && (int)bound->value % 2 == 0)
-            return plx_fail(message, PLX_ERR_RANGE, "%s is %g; expected an odd number, so that the window has a centre",
-                            bound->key, bound->value);
-    }
-    return 0;
-}
-
-int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height,
-                              struct plx_error_message *message)
+/* What no single number tells: which of them fit together, and to an image of WIDTH columns. */
+static int check_combinations(const struct plx_pipeline_params *params, int width, struct plx_parameter_error *ret_error)
 {
     const struct plx_match *match = &params->match;
     const struct plx_obstacle_params *obstacle = &params->obstacle;
 
-    if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
-        return plx_fail(message, PLX_ERR_RANGE, "the rectified image is %d x %d pixels; expected 1 to %d per side", width,
-                        height, PLX_MAX_SIDE);
-    int result = plx_match_check(match, message);
-    if (result < 0)
-        return result;
     if (match->disparities > width)
-        return plx_fail(
-            message, PLX_ERR_RANGE,
-            "match.disparities is %d, more than the image's width of %d pixels; choose fewer disparities or a wider "
-            "picture",
-            match->disparities, width);
+        return plx_parameter_refuse(ret_error, FIELD(match.disparities), match->disparities,
+                                    "at most the image's width, %d pixels; choose fewer disparities or a wider picture", width);
     if (match->min_disparity >= width || match->min_disparity + match->disparities <= -width)
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "match.min_disparity is %d: no pixel of a row of %d has a partner there; expected %d to %d",
-                        match->min_disparity, width, 1 - width - match->disparities, width - 1);
-    result = check_bounds(params, message);
-    if (result < 0)
-        return result;
+        return plx_parameter_refuse(ret_error, FIELD(match.min_disparity), match->min_disparity,
+                                    "%d to %d, so that pixels of a row of %d have partners", 1 - width - match->disparities,
+                                    width - 1, width);
     if (obstacle->range_min_m >= obstacle->range_max_m)
-        return plx_fail(message, PLX_ERR_RANGE, "obstacles.range_min_m (%g) must be less than obstacles.range_max_m (%g)",
-                        obstacle->range_min_m, obstacle->range_max_m);
+        return plx_parameter_refuse(ret_error, FIELD(obstacle.range_min_m), obstacle->range_min_m, "less than range_max_m (%g)",
+                                    obstacle->range_max_m);
     if (obstacle->min_height_m >= obstacle->max_height_m)
-        return plx_fail(message, PLX_ERR_RANGE, "obstacles.min_height_m (%g) must be less than obstacles.max_height_m (%g)",
-                        obstacle->min_height_m, obstacle->max_height_m);
+        return plx_parameter_refuse(ret_error, FIELD(obstacle.min_height_m), obstacle->min_height_m,
+                                    "less than max_height_m (%g)", obstacle->max_height_m);
     return 0;
+}
+
+int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height,
+                              struct plx_parameter_error *ret_error)
+{
+    const struct {
+        const char *name;
+        int pixels;
+    } side[] = {{"the image's width", width}, {"the image's height", height}};
+
+    for (int i = 0; i < 2; i++)
+        if (side[i].pixels < 1 || side[i].pixels > PLX_MAX_SIDE)
+            return plx_parameter_refuse(ret_error, side[i].name, SIZE_MAX, side[i].pixels, "1 to %d pixels", PLX_MAX_SIDE);
+    int result = plx_match_check(&params->match, ret_error);
+    if (result < 0 && ret_error)
+        ret_error->offset += offsetof(struct plx_pipeline_params, match);
+    if (result == 0)
+        result = plx_parameters_check(&plx_pipeline_parameters, params, ret_error);
+    return result == 0 ? check_combinations(params, width, ret_error) : result;
 }
 
 static uint32_t round_up(uint32_t value, uint32_t unit)

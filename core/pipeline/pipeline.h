@@ -36,9 +36,12 @@ struct plx_pipeline;
 
 void plx_pipeline_params_default(struct plx_pipeline_params *ret_params);
 
-/* RANGE, UNSUPPORTED with a reason. WIDTH, HEIGHT: the rectified size. */
+/* The ranges of its own fields; match has plx_match_parameters. */
+extern const struct plx_parameters plx_pipeline_parameters;
+
+/* RANGE, with the parameter in *ret_error (NULL is fine). WIDTH, HEIGHT: the rectified size. */
 int plx_pipeline_params_check(const struct plx_pipeline_params *params, int width, int height,
-                              struct plx_error_message *message);
+                              struct plx_parameter_error *ret_error);
 
 /* Bytes of one frame (header and planes, page-aligned planes) for these parameters, and its plane table. */
 uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,

@@ -151,31 +151,39 @@ static void random_text(uint64_t *seed, char *ret_text, size_t size)
     }
 }
 
+/* A number within RANGE. */
+static double random_number(const struct plx_range *range, uint64_t *seed)
+{
+    const double part = (double)(scratch_random(seed) >> 11) / 9007199254740992.0;
+    const double number = range->min + part * (range->max - range->min);
+    if (range->number == PLX_NUMBER_CHOICE)
+        return range->choice[scratch_random(seed) % (uint64_t)range->choices];
+    return range->number == PLX_NUMBER_REAL ? number : (double)((int)floor(number) | (range->number == PLX_NUMBER_ODD));
+}
+
 /* KEY gets a random value within its limits, by the way of `--set`. */
 static void set_random(struct plx_config *config, const struct plx_key *key, uint64_t *seed)
 {
     static char assignment[PLX_VALUE_TEXT];
     size_t used = (size_t)snprintf(assignment, sizeof assignment, "%s=", key->name);
     const size_t room = sizeof assignment - used;
-    const double part = (double)(scratch_random(seed) >> 11) / 9007199254740992.0;
-    const double number = key->min + part * (key->max - key->min);
+    const struct plx_range *range = plx_key_range(key);
     if (key->words) {
         uint64_t count = 1;
-        while (key->words[count].text)
+        while (key->words[count].text && (!range || plx_range_contains(range, key->words[count].value)))
             count++;
         snprintf(assignment + used, room, "%s", key->words[scratch_random(seed) % count].text);
     } else if (key->type == PLX_KEY_TEXT) {
         random_text(seed, assignment + used, key->size);
     } else if (key->type == PLX_KEY_BOOL) {
-        snprintf(assignment + used, room, "%s", part < 0.5 ? "true" : "false");
-    } else if (key->type == PLX_KEY_REAL) {
-        snprintf(assignment + used, room, "%.17g", number);
+        snprintf(assignment + used, room, "%s", scratch_random(seed) % 2 ? "true" : "false");
     } else if (key->type == PLX_KEY_BYTES) {
         for (size_t i = 0; i < key->size; i++)
             used += (size_t)snprintf(assignment + used, sizeof assignment - used, "%s%d", i ? "," : "",
                                      (int)(scratch_random(seed) % 256));
     } else {
-        snprintf(assignment + used, room, "%d", (int)floor(number) | (key->type == PLX_KEY_ODD));
+        const double number = random_number(range, seed);
+        snprintf(assignment + used, room, "%.17g", key->type == PLX_KEY_PX ? number / PLX_DISPARITY_ONE : number);
     }
     assert_set(config, assignment);
 }
@@ -228,17 +236,24 @@ static void limits_are_the_table_s(void **state)
 {
     (void)state;
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
-        if (key->words || key->type == PLX_KEY_TEXT || key->type == PLX_KEY_BOOL)
+        const struct plx_range *range = plx_key_range(key);
+        if (key->words || !range)
             continue;
-        const bool real = key->type == PLX_KEY_REAL;
-        const char *format = real ? "%.17g" : "%.0f";
-        assert_true(key->min < key->max);
-        assert_int_equal(try_number(key, key->min, format), 0);
-        assert_int_equal(try_number(key, key->max, format), 0);
-        assert_int_equal(try_number(key, real ? nextafter(key->min, -DBL_MAX) : key->min - 1, format), PLX_ERR_RANGE);
-        assert_int_equal(try_number(key, real ? nextafter(key->max, DBL_MAX) : key->max + 1, format), PLX_ERR_RANGE);
-        if (!real)
-            assert_int_equal(try_number(key, key->min, "%.1f"), PLX_ERR_FORMAT);
+        const bool real = key->type == PLX_KEY_REAL, fraction = real || key->type == PLX_KEY_PX;
+        const double unit = key->type == PLX_KEY_PX ? 1.0 / PLX_DISPARITY_ONE : 1;
+        const char *format = fraction ? "%.17g" : "%.0f";
+        const bool choice = range->number == PLX_NUMBER_CHOICE;
+        const double min = (choice ? range->choice[0] : range->min) * unit;
+        const double max = (choice ? range->choice[range->choices - 1] : range->max) * unit;
+        assert_true(min < max);
+        assert_int_equal(try_number(key, min, format), 0);
+        assert_int_equal(try_number(key, max, format), 0);
+        assert_int_equal(try_number(key, real ? nextafter(min, -DBL_MAX) : min - unit, format), PLX_ERR_RANGE);
+        assert_int_equal(try_number(key, real ? nextafter(max, DBL_MAX) : max + unit, format), PLX_ERR_RANGE);
+        if (!fraction)
+            assert_int_equal(try_number(key, min, "%.1f"), PLX_ERR_FORMAT);
+        if (key->type == PLX_KEY_PX)
+            assert_int_equal(try_number(key, min + unit / 2, format), PLX_ERR_RANGE);
     }
 }
 
@@ -252,6 +267,9 @@ static void words_and_texts_are_bounded(void **state)
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         int used = snprintf(assignment, sizeof assignment, "%s=", key->name);
         for (const struct plx_word *word = key->words; word && word->text; word++) {
+            const struct plx_range *range = plx_key_range(key);
+            if (range && !plx_range_contains(range, word->value))
+                continue;
             snprintf(assignment + used, sizeof assignment - (size_t)used, "%s", word->text);
             assert_set(&config, assignment);
         }

@@ -75,7 +75,7 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
                                 .disparities = params->match.disparities,
                                 .threads = config->threads};
 
-    int result = plx_pipeline_params_check(params, used->rectified_width, used->rectified_height, message);
+    int result = plx_config_check_pipeline(params, used->rectified_width, used->rectified_height, message);
     if (result < 0)
         goto fail;
     result = plx_backend_open(config->backend, config->gpu_memory, &limits, &local->stages, NULL, message);

@@ -23,9 +23,10 @@ int plx_census_check(const struct plx_image *grey, const struct plx_match *match
 }
 
 int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,
-                  const struct plx_match *match, const struct plx_winners *winners)
+                  const struct plx_match *match, const struct plx_candidates *candidates)
 {
-    const struct plx_image *const wanted[] = {&winners->left, &winners->right, &winners->raw, &winners->s1, &winners->s2};
+    const struct plx_image *const wanted[] = {&candidates->left, &candidates->right, &candidates->raw, &candidates->s1,
+                                              &candidates->s2};
     int result = plx_census_check(left_grey, match, left);
 
     if (result == 0)

@@ -43,8 +43,8 @@ struct plx_features {
     struct plx_image gradient; /* U8; data NULL when gradient_cap is 0 */
 };
 
-/* Winner of each pixel before any check. */
-struct plx_winners {
+/* Disparity candidates: the winner of each pixel, before any check. */
+struct plx_candidates {
     struct plx_image left;  /* U16 disparity x 16, 0xFFFF = not unique */
     struct plx_image right; /* U16 whole disparities of the right view, always valid */
     struct plx_image raw;   /* U16 whole disparity of the smallest S, unique or not */
@@ -119,7 +119,7 @@ struct plx_stages_ops {
                   const struct plx_features *ret_features);
     /* cost, aggregation over 4 or 8 paths and winner-takes-all, fused; LEFT_GREY steers P2 */
     int (*sgm)(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
-               const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners);
+               const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
     int (*median)(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
                   const struct plx_image *dst); /* U16; 0xFFFF counts as large or is left out, as KIND says */
     /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
@@ -132,7 +132,7 @@ struct plx_stages_ops {
     int (*speckle)(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
                    const struct plx_image *dst);
     /* CHECKED: the strict disparity after the left-right check (valid = the check holds) */
-    int (*confidence)(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+    int (*confidence)(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                       const struct plx_match *match, const struct plx_image *ret_confidence);
     /* blends SRC with HISTORY (U16, the stage's own output of the frame before) into both DST and HISTORY */
     int (*temporal)(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
@@ -158,6 +158,6 @@ struct plx_stages_ops {
 /* What backends ask of the arguments of census and sgm, but for their own limits: ARG, or what plx_match_check says. */
 int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features);
 int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,
-                  const struct plx_match *match, const struct plx_winners *winners);
+                  const struct plx_match *match, const struct plx_candidates *candidates);
 
 #endif

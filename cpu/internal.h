@@ -67,13 +67,13 @@ void plx_sgm_scratch_destroy(struct plx_sgm_scratch *scratch);
 int plx_cpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features);
 int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
-                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners);
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
 int plx_cpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
 int plx_cpu_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
                   const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
 int plx_cpu_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
                  const struct plx_image *ret_filled);
-int plx_cpu_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+int plx_cpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                        const struct plx_match *match, const struct plx_image *ret_confidence);
 
 /* ground.c, mask.c, label.c, speckle.c, regions.c; the scratch of each, where it has some, is its own */

@@ -23,8 +23,8 @@ enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STR
 
 #define PLX_GPU_LEVELS 256 /* of brightness */
 
-/* Device memory of the stages that sum up over the whole image; all 0 between them. See total.cuh. */
-struct plx_gpu_totals {
+/* Device memory of the stages that sum up over the whole image; all 0 between them. See reduce.cuh. */
+struct plx_gpu_accumulators {
     unsigned long long value, best;
     unsigned blocks, best_blocks; /* that are done; match_template, which adds up to BEST, may run beside others */
     unsigned long long bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS]; /* of the histogram; in the upper half, who has added */
@@ -59,10 +59,10 @@ struct plx_gpu {
     int multiprocessors;
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
-    bool follows;                         /* kernels may begin before the one ahead is done: follow.cuh */
+    bool programmatic_launch;             /* kernels may start before the previous one ends: launch.cuh */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
     int choice;                           /* of choice.c; below 0: by itself */
-    struct plx_gpu_totals *totals;
+    struct plx_gpu_accumulators *totals;
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -83,7 +83,7 @@ int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
 /* After a kernel launch: whether it started. How it ended is seen at ops->finish. */
 #define PLX_LAUNCHED(gpu, kernel) plx_gpu_check(gpu, cudaGetLastError(), #kernel)
 
-/* probe.cu: true if this program holds machine code for the current device. FOLLOWS: and its kernels follow: follow.cuh. */
+/* probe.cu: true if this program holds machine code for the current device. FOLLOWS: and its kernels follow: launch.cuh. */
 bool plx_gpu_has_machine_code(bool *ret_follows);
 
 /* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
@@ -113,7 +113,7 @@ int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, c
                         const struct plx_image *ret_disparity);
 int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
                        const struct plx_image *ret_filled);
-int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_candidates *winners, const struct plx_image *checked,
                              const struct plx_match *match, const struct plx_image *ret_confidence);
 int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
                                  struct plx_template_match *ret_best);
@@ -137,7 +137,7 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
 int plx_gpu_sgm_create(struct plx_gpu *gpu);
 void plx_gpu_sgm_destroy(struct plx_gpu *gpu);
 int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
-                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners);
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
 
 /* median.cu, check.cu, fill.cu, confidence.cu */
 int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
@@ -146,7 +146,7 @@ int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *le
                              const struct plx_image *ret_disparity);
 int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
                  const struct plx_image *ret_filled);
-int plx_gpu_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                        const struct plx_match *match, const struct plx_image *ret_confidence);
 
 /* components.cu, speckle.cu, label.cu, regions.cu, ground.cu, mask.cu. Destroy accepts what a create that failed has left. */

@@ -45,7 +45,7 @@ struct plx_pipeline {
     struct plx_image right;            /* U8 rectified */
     struct plx_image smooth[PLX_EYES]; /* U8 prefiltered */
     struct plx_features features[PLX_EYES];
-    struct plx_winners winners;
+    struct plx_candidates candidates;
     struct plx_image median_left, median_right;   /* U16 */
     struct plx_image checked, despeckled;         /* U16 strict, before what follows */
     struct plx_image history;                     /* U16 temporal filter's */

@@ -84,7 +84,7 @@ void plx_step_sgm(struct plx_frame_context *context)
 
     if (result == 0)
         result = stages->ops->sgm(stages, &pipeline->features[PLX_LEFT], &pipeline->features[PLX_RIGHT],
-                                  &context->rectified[PLX_LEFT], &pipeline->params.match, &pipeline->winners);
+                                  &context->rectified[PLX_LEFT], &pipeline->params.match, &pipeline->candidates);
     context->result = result;
 }
 
@@ -116,9 +116,9 @@ void plx_step_check(struct plx_frame_context *context)
 
     int result = plx_begin_stage(context, PLX_STAGE_CHECK);
     if (result == 0)
-        result = median(stages, &pipeline->winners.left, match->median_left, &pipeline->median_left, &left);
+        result = median(stages, &pipeline->candidates.left, match->median_left, &pipeline->median_left, &left);
     if (result == 0)
-        result = median(stages, &pipeline->winners.right, match->median_right, &pipeline->median_right, &right);
+        result = median(stages, &pipeline->candidates.right, match->median_right, &pipeline->median_right, &right);
     if (result == 0)
         result = stages->ops->check(stages, left, right, &context->rectified[PLX_LEFT], match, strict_checked(context));
     context->result = result;
@@ -155,10 +155,11 @@ static int refine_dense(struct plx_frame_context *context)
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_match *match = &pipeline->params.match;
-    const struct plx_image *right = match->median_right == PLX_MEDIAN_NONE ? &pipeline->winners.right : &pipeline->median_right;
+    const struct plx_image *right =
+        match->median_right == PLX_MEDIAN_NONE ? &pipeline->candidates.right : &pipeline->median_right;
     const struct plx_image *src = &pipeline->dense_median, *dst = &pipeline->dense_checked;
 
-    int result = stages->ops->median(stages, &pipeline->winners.left, PLX_MEDIAN_3X3, src);
+    int result = stages->ops->median(stages, &pipeline->candidates.left, PLX_MEDIAN_3X3, src);
     if (result == 0)
         result = stages->ops->check(stages, src, right, &context->rectified[PLX_LEFT], match, dst);
     swap(&src, &dst);
@@ -185,8 +186,8 @@ void plx_step_refine(struct plx_frame_context *context)
     if (result == 0 && context->plane[PLX_PLANE_DENSE].data)
         result = refine_dense(context);
     if (result == 0 && confidence->data)
-        result =
-            stages->ops->confidence(stages, &pipeline->winners, strict_checked(context), &pipeline->params.match, confidence);
+        result = stages->ops->confidence(stages, &pipeline->candidates, strict_checked(context), &pipeline->params.match,
+                                         confidence);
     context->result = result;
 }
 

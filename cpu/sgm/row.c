@@ -106,14 +106,14 @@ static void prepare_winner(const struct plx_sgm_job *job, const struct plx_sgm_w
                            struct plx_winner_row *ret_row)
 {
     const struct plx_match *match = job->match;
-    const size_t keys = plx_ballots(job->width, match->disparities);
+    const size_t keys = plx_vote_row_keys(job->width, match->disparities);
 
     *ret_row = (struct plx_winner_row){.width = job->width,
                                        .disparities = match->disparities,
                                        .paths = match->paths,
-                                       .raw = plx_row(&job->winners->raw, y),
-                                       .s1 = plx_row(&job->winners->s1, y),
-                                       .s2 = plx_row(&job->winners->s2, y),
+                                       .raw = plx_row(&job->candidates->raw, y),
+                                       .s1 = plx_row(&job->candidates->s1, y),
+                                       .s2 = plx_row(&job->candidates->s2, y),
                                        .below = worker->below,
                                        .above = worker->above,
                                        .key = worker->key};
@@ -154,5 +154,5 @@ void plx_sgm_row(struct plx_sgm_job *job, struct plx_sgm_worker *worker, int swe
         atomic_store_explicit(&done[row], end, memory_order_release); /* see wait_for */
     }
     if (second_visit)
-        kernels->finish(job->match, &winner, plx_row(&job->winners->left, y), plx_row(&job->winners->right, y));
+        kernels->finish(job->match, &winner, plx_row(&job->candidates->left, y), plx_row(&job->candidates->right, y));
 }

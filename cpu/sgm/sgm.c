@@ -42,7 +42,7 @@ static size_t place_worker(struct plx_sgm_worker *worker, uint8_t *block, size_t
     worker->pairs = take(block, &end, PLX_BLOCK * plx_pairs(8, (int)disparities));
     worker->below = take(block, &end, width * sizeof *worker->below);
     worker->above = take(block, &end, width * sizeof *worker->above);
-    worker->key = take(block, &end, plx_ballots((int)width, (int)disparities) * sizeof *worker->key);
+    worker->key = take(block, &end, plx_vote_row_keys((int)width, (int)disparities) * sizeof *worker->key);
     return end;
 }
 
@@ -162,10 +162,10 @@ static void sweep_rows(void *argument, int index)
 }
 
 int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
-                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners)
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    const int result = plx_sgm_check(left, right, left_grey, match, ret_winners);
+    const int result = plx_sgm_check(left, right, left_grey, match, ret_candidates);
     if (result < 0)
         return result;
     if (!plx_cpu_holds(cpu, left_grey) || match->disparities > cpu->limits.disparities)
@@ -178,7 +178,7 @@ int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         .right = right,
         .grey = left_grey,
         .match = match,
-        .winners = ret_winners,
+        .candidates = ret_candidates,
         .width = left_grey->width,
         .height = left_grey->height,
     };

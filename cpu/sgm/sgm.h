@@ -34,7 +34,7 @@ struct plx_sgm_job {
     const struct plx_features *left, *right;
     const struct plx_image *grey;
     const struct plx_match *match;
-    const struct plx_winners *winners;
+    const struct plx_candidates *candidates;
     int width, height;
     atomic_int next[PLX_SWEEPS]; /* first row, in the order of the sweep, that nobody has taken */
 };

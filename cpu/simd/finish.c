@@ -55,7 +55,7 @@ INLINE void right(const struct plx_winner_row *row, uint16_t *ret_right)
         int least = 0xFFFF, best = 0;
         for (int i = 0; i < chunks; i++) {
             int vote = key[i * pitch];
-            for (int k = 1; k < PLX_BALLOTS; k++)
+            for (int k = 1; k < PLX_VOTE_ROWS; k++)
                 vote = key[i * pitch + k * ballot] < vote ? key[i * pitch + k * ballot] : vote;
             best = vote >> 5 < least >> 5 ? i * PLX_CHUNK + (vote & (PLX_CHUNK - 1)) : best;
             least = vote >> 5 < least >> 5 ? vote : least;

@@ -14,8 +14,8 @@
 
 #define PLX_BLOCK 32 /* columns that pass through cost, aggregate and winner together, in the first cache */
 #define PLX_MAX_PLANES 8
-#define PLX_CHUNK 32  /* disparities that share 5 bits in a right-view key */
-#define PLX_BALLOTS 4 /* neighbouring pixels vote in different ones, so that no load waits for a store just made */
+#define PLX_CHUNK 32    /* disparities that share 5 bits in a right-view key */
+#define PLX_VOTE_ROWS 4 /* neighbouring pixels vote in different ones, so that no load waits for a store just made */
 
 /* One row, ready for the costs: census words cut into bytes. */
 struct plx_cost_row {
@@ -45,10 +45,10 @@ struct plx_sweep_row {
 /* What the winner leaves of a row. */
 struct plx_winner_row {
     int width, disparities, paths;
-    uint16_t *raw, *s1, *s2; /* [width], as in struct plx_winners */
+    uint16_t *raw, *s1, *s2; /* [width], as in struct plx_candidates */
     uint16_t *below, *above; /* [width], S(d - 1) and S(d + 1) of the winner d; 0 where it has no such neighbour */
-    uint16_t *key;           /* [PLX_BALLOTS][disparities / PLX_CHUNK][width + disparities], least S << 5 | d & 31 of the right
-                                view, backwards: x at width - 1 - x */
+    uint16_t *key; /* [PLX_VOTE_ROWS][disparities / PLX_CHUNK][width + disparities], least S << 5 | d & 31 of the right
+                      view, backwards: x at width - 1 - x */
 };
 
 /* Bytes of two-path sums of one pixel, [paths / 4][disparities]: first along + straight, then behind + ahead, of L - C. */
@@ -67,9 +67,9 @@ struct plx_census_sample {
 #define PLX_PADDED(width) ((size_t)(width) + 2 * PLX_PAD + 64)
 
 /* Keys of one row of the right view. */
-static inline size_t plx_ballots(int width, int disparities)
+static inline size_t plx_vote_row_keys(int width, int disparities)
 {
-    return (size_t)PLX_BALLOTS * (size_t)(disparities / PLX_CHUNK) * (size_t)(width + disparities);
+    return (size_t)PLX_VOTE_ROWS * (size_t)(disparities / PLX_CHUNK) * (size_t)(width + disparities);
 }
 
 struct plx_kernels {

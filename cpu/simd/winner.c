@@ -35,7 +35,7 @@ INLINE void winner(const struct plx_winner_row *row, int x, int count, const uin
     for (int i = 0; i < count; i++, x++) {
         uint16_t s[256 + 2] = {0}; /* one more on each side */
         u16v sum[MAX_VECTORS], least = all16(0xFFFF);
-        uint16_t *key = row->key + (size_t)(x % PLX_BALLOTS) * ballot + (row->width - 1 - x);
+        uint16_t *key = row->key + (size_t)(x % PLX_VOTE_ROWS) * ballot + (row->width - 1 - x);
 
         for (int v = 0; v < vectors; v++) {
             const int d = v * LANES16;

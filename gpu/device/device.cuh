@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels share: images as they see them, and small arithmetic. */
+/* What all kernels share: views of images, vector accesses to their rows, and sizes of grids. */
 #ifndef PLX_GPU_DEVICE_DEVICE_CUH
 #define PLX_GPU_DEVICE_DEVICE_CUH
 
-#include "gpu/internal.h"
+#include <cuda_runtime_api.h>
+
+extern "C" {
+#include "core/image.h"
+}
 
 #define PLX_ALL_LANES 0xFFFFFFFFu
 
-/* Before a loop that threads of a warp go through together, with exchanges, and whose length is known only then: clang unrolls
- * no such loop. */
+/* Before a loop of unknown length whose warps exchange values by shuffles: clang does not unroll such a loop. */
 #ifdef __clang__
 #    define PLX_UNROLL(count) _Pragma("unroll 1")
 #else
@@ -16,8 +19,8 @@
 #    define PLX_UNROLL(count) PLX_PRAGMA(unroll count)
 #endif
 
-/* The compute capability whose instructions a kernel uses, as __CUDA_ARCH__. PLX_ARCH_MAX is the CMake option PLX_GPU_ARCH_MAX:
- * a newer GPU takes an older one's way, so that its bits can be tested. */
+/* The compute capability whose instructions a kernel uses, as __CUDA_ARCH__. The CMake option PLX_GPU_ARCH_MAX limits it, so
+ * that a newer GPU tests the code of an older one. */
 #if !defined(__CUDA_ARCH__)
 #    define PLX_ARCH 0
 #elif defined(PLX_ARCH_MAX) && PLX_ARCH_MAX < __CUDA_ARCH__
@@ -49,7 +52,7 @@ static __device__ __forceinline__ int plx_clamp(int value, int low, int high)
     return min(max(value, low), high);
 }
 
-static inline unsigned plx_blocks(int count, int each)
+static inline unsigned plx_div_ceil(int count, int each)
 {
     return (unsigned)((count + each - 1) / each);
 }
@@ -57,7 +60,43 @@ static inline unsigned plx_blocks(int count, int each)
 /* Blocks of BLOCK threads, a thread a pixel, over WIDTH x HEIGHT pixels. */
 static inline dim3 plx_grid(int width, int height, dim3 block)
 {
-    return dim3(plx_blocks(width, (int)block.x), plx_blocks(height, (int)block.y));
+    return dim3(plx_div_ceil(width, (int)block.x), plx_div_ceil(height, (int)block.y));
+}
+
+template <class T, int N> struct alignas(sizeof(T) * N) plx_vector {
+    T at[N];
+};
+
+/* The first N of COUNT elements from FROM; what lies beyond COUNT is 0. ALIGNED: to the vector's size. */
+template <int N, class T> static __device__ __forceinline__ plx_vector<T, N> plx_load(const T *from, int count, bool aligned)
+{
+    if (aligned && count >= N)
+        return *(const plx_vector<T, N> *)from;
+    plx_vector<T, N> vector;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        vector.at[i] = i < count ? from[i] : T(0);
+    return vector;
+}
+
+/* Writes the first min(N, COUNT) elements of VECTOR. */
+template <int N, class T>
+static __device__ __forceinline__ void plx_store(const plx_vector<T, N> &vector, T *to, int count, bool aligned)
+{
+    if (aligned && count >= N) {
+        *(plx_vector<T, N> *)to = vector;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i < count)
+            to[i] = vector.at[i];
+}
+
+/* True if each row of IMAGE begins at a multiple of BYTES, a power of two. */
+static inline bool plx_rows_aligned(const struct plx_image *image, size_t bytes)
+{
+    return (((uintptr_t)image->data | image->pitch) & (bytes - 1)) == 0;
 }
 
 #endif

@@ -66,7 +66,7 @@ static __device__ __forceinline__ uint32_t plx_add_min(uint32_t a, uint32_t b, u
 #endif
 }
 
-static __device__ __forceinline__ uint32_t plx_both(uint32_t value)
+static __device__ __forceinline__ uint32_t plx_broadcast2(uint32_t value)
 {
     return value << 16 | value;
 }
@@ -80,22 +80,22 @@ static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint3
 }
 
 /* Bytes 0 and 2 of WORD, and bytes 1 and 3: one by each of the two pipes for integers. */
-static __device__ __forceinline__ void plx_split(uint32_t word, uint32_t *ret_even, uint32_t *ret_odd)
+static __device__ __forceinline__ void plx_split_bytes(uint32_t word, uint32_t *ret_even, uint32_t *ret_odd)
 {
     *ret_odd = __byte_perm(word, 0, 0x4341);
     *ret_even = plx_mad(*ret_odd, (uint32_t)-256, word);
 }
 
 /* The 16 bytes of a chunk as eight registers, see sgm.cuh. */
-static __device__ __forceinline__ void plx_unpack(uint4 chunk, uint32_t ret_values[8])
+static __device__ __forceinline__ void plx_unpack_chunk(uint4 chunk, uint32_t ret_values[8])
 {
-    plx_split(chunk.x, &ret_values[0], &ret_values[1]);
-    plx_split(chunk.y, &ret_values[2], &ret_values[3]);
-    plx_split(chunk.z, &ret_values[4], &ret_values[5]);
-    plx_split(chunk.w, &ret_values[6], &ret_values[7]);
+    plx_split_bytes(chunk.x, &ret_values[0], &ret_values[1]);
+    plx_split_bytes(chunk.y, &ret_values[2], &ret_values[3]);
+    plx_split_bytes(chunk.z, &ret_values[4], &ret_values[5]);
+    plx_split_bytes(chunk.w, &ret_values[6], &ret_values[7]);
 }
 
-static __device__ __forceinline__ uint32_t plx_least_of_8(const uint32_t v[8])
+static __device__ __forceinline__ uint32_t plx_min_of_8(const uint32_t v[8])
 {
     return plx_min3(plx_min3(v[0], v[1], v[2]), plx_min3(v[3], v[4], v[5]), plx_min2(v[6], v[7]));
 }

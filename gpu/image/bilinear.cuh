@@ -4,6 +4,7 @@
 #define PLX_GPU_IMAGE_BILINEAR_CUH
 
 #include "gpu/device/device.cuh"
+#include "gpu/internal.h"
 
 /* Weights are products of two fractions of 32, so the Q10 sum loses nothing; it is rounded half up. */
 static __device__ __forceinline__ unsigned plx_blend(unsigned top_left, unsigned top_right, unsigned bottom_left,

@@ -7,7 +7,7 @@
 extern "C" {
 #include "core/filter.h"
 }
-#include "gpu/device/follow.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/device/tile.cuh"
 #include "gpu/image/banded.cuh"
 
@@ -15,13 +15,13 @@ extern "C" {
 #define STRIP 16 /* columns */
 #define STEP 16  /* rows that are filtered at once */
 #define TILE_X (WARPS * STRIP)
-#define LOW 64           /* rows of a tile */
-#define HIGH 96          /* instead, if low tiles are many and a multiprocessor holds PER_SM of the high ones */
-#define HIGH_BYTES 40960 /* of shared memory */
-#define MANY_TILES 7     /* for each multiprocessor */
-#define PER_SM 4         /* blocks that a multiprocessor is meant to hold */
-#define MARGIN PLX_PIECE /* columns before the tile */
-#define PITCH_OUT 144    /* of the result in shared memory: no bank conflicts */
+#define LOW 64                  /* rows of a tile */
+#define HIGH 96                 /* instead, if low tiles are many and a multiprocessor holds PER_SM of the high ones */
+#define HIGH_BYTES 40960        /* of shared memory */
+#define MANY_TILES 7            /* for each multiprocessor */
+#define PER_SM 4                /* blocks that a multiprocessor is meant to hold */
+#define MARGIN PLX_VECTOR_BYTES /* columns before the tile */
+#define PITCH_OUT 144           /* of the result in shared memory: no bank conflicts */
 
 /* Bytes from a row to the next of the source tile in shared memory: few bank conflicts. */
 template <int KX> static constexpr int pitch = KX > 1 ? 208 : 176;
@@ -66,10 +66,10 @@ static __device__ __forceinline__ void load_axes(const struct filter_args &a, st
 template <int COLUMNS, int ROWS, int PITCH>
 static __device__ void load_tile(const struct filter_args &a, int x0, int y0, uint8_t (&tile)[ROWS][PITCH])
 {
-    const int x = threadIdx.x % 16 * PLX_PIECE, y = threadIdx.y * 2 + threadIdx.x / 16;
+    const int x = threadIdx.x % 16 * PLX_VECTOR_BYTES, y = threadIdx.y * 2 + threadIdx.x / 16;
 
     if (x < COLUMNS)
-        plx_load_pieces<ROWS, 2 * WARPS, PITCH>(a.src, x0 + x, y0, a.src_aligned, y, &tile[0][x]);
+        plx_load_tile_strip<ROWS, 2 * WARPS, PITCH>(a.src, x0 + x, y0, a.src_aligned, y, &tile[0][x]);
     __pipeline_commit();
 }
 
@@ -150,15 +150,15 @@ template <int HEIGHT>
 static __device__ __forceinline__ void store_tile(const struct filter_args &a, int x0, int y0,
                                                   const uint8_t (&tile)[HEIGHT][PITCH_OUT])
 {
-    const int pieces = TILE_X / PLX_PIECE, x = threadIdx.x % pieces * PLX_PIECE;
+    const int pieces = TILE_X / PLX_VECTOR_BYTES, x = threadIdx.x % pieces * PLX_VECTOR_BYTES;
 
     static_assert(HEIGHT * pieces % (WARPS * 32) == 0, "all rows are written");
 #pragma unroll
     for (int n = 0; n < HEIGHT * pieces / (WARPS * 32); n++) {
         const int y = (threadIdx.y * 32 + threadIdx.x) / pieces + n * (WARPS * 32 / pieces);
         if (y0 + y < a.dst.height)
-            plx_store(*(const plx_vector<uint8_t, PLX_PIECE> *)&tile[y][x], a.dst.row(y0 + y) + x0 + x, a.dst.width - x0 - x,
-                      a.dst_aligned);
+            plx_store(*(const plx_vector<uint8_t, PLX_VECTOR_BYTES> *)&tile[y][x], a.dst.row(y0 + y) + x0 + x,
+                      a.dst.width - x0 - x, a.dst_aligned);
     }
 }
 
@@ -195,17 +195,17 @@ template <int KX, int KY> static constexpr int per_sm = KX + KY > 2 || PLX_ARCH 
 template <int KX, int KY, int HEIGHT>
 static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_kernel(filter_args a)
 {
-    __shared__ __align__(PLX_PIECE) uint8_t tile[HEIGHT + KY * STEP][pitch<KX>];
-    __shared__ __align__(PLX_PIECE) uint8_t result[HEIGHT][PITCH_OUT];
+    __shared__ __align__(PLX_VECTOR_BYTES) uint8_t tile[HEIGHT + KY * STEP][pitch<KX>];
+    __shared__ __align__(PLX_VECTOR_BYTES) uint8_t result[HEIGHT][PITCH_OUT];
     __shared__ struct axis axis_x, axis_y;
     constexpr bool few = HEIGHT == LOW; /* blocks, so that all may run at once */
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT, g = threadIdx.x / 4;
     const int before = (a.size_x / 2 + 3) / 4 * 4, skipped = before - a.size_x / 2; /* columns before the strip, a whole word */
 
     plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0, (int)(threadIdx.y * 32 + threadIdx.x));
-    plx_wait();
+    plx_grid_wait();
     if (!few)
-        plx_lead();
+        plx_trigger_dependents();
     load_tile<TILE_X + 2 * MARGIN * KX>(a, x0 - MARGIN, y0 - a.size_y / 2, tile);
     plx_prefetch_tile<TILE_X, HEIGHT>(a.src, x0, y0 + a.ahead, (int)(threadIdx.y * 32 + threadIdx.x));
     load_axes(a, axis_x, axis_y);
@@ -217,7 +217,7 @@ static __global__ void __launch_bounds__(WARPS * 32, (per_sm<KX, KY>)) filter_ke
     __syncthreads();
     store_tile(a, x0, y0, result);
     if (few)
-        plx_lead();
+        plx_trigger_dependents();
 }
 
 /* Matrix products that hold the window of SIZE, WASTED places and one step of outputs. */
@@ -253,13 +253,13 @@ int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const s
     args.size_y = filter->size_y;
     args.factor_x = split(filter->weight_x, filter->size_x, &args.x);
     args.factor_y = split(filter->weight_y, filter->size_y, &args.y);
-    args.src_aligned = plx_rows_aligned(src, PLX_PIECE);
-    args.dst_aligned = plx_rows_aligned(dst, PLX_PIECE);
+    args.src_aligned = plx_rows_aligned(src, PLX_VECTOR_BYTES);
+    args.dst_aligned = plx_rows_aligned(dst, PLX_VECTOR_BYTES);
     const int radius = filter->size_x / 2;
     const bool two_x = needs_two(filter->size_x, (4 - radius % 4) % 4), two_y = needs_two(filter->size_y, 0);
     const bool is_high = takes_high_tiles(gpu, src);
     const int height = is_high ? HIGH : LOW;
     const dim3 grid = plx_grid(src->width, src->height, dim3(TILE_X, (unsigned)height)), block(32, WARPS);
     args.ahead = (gpu->multiprocessors * PER_SM / (int)grid.x + 1) * height;
-    return PLX_LAUNCH_NEXT(gpu, kernel[is_high][two_x][two_y], grid, block, args);
+    return PLX_LAUNCH_DEPENDENT(gpu, kernel[is_high][two_x][two_y], grid, block, args);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage histogram: brightness counts of the whole image and of a grid of zones. */
-#include "gpu/device/follow.cuh"
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 
 #define LEVELS PLX_GPU_LEVELS
 #define THREADS 512
@@ -19,7 +19,7 @@ struct histogram_args {
     int rows;         /* of a block, at most */
     int pieces;       /* vectors that hold a zone's row, at most */
     int rows_at_once; /* rows that a block reads at once, a piece a thread */
-    struct plx_gpu_totals *totals;
+    struct plx_gpu_accumulators *totals;
 };
 
 /* First row or column of zone INDEX: pixel i of COUNT lies in zone i * PLX_ZONES / count. */
@@ -166,11 +166,11 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) histogram_kernel(histo
 #pragma unroll
     for (int i = 0; i < FOURS; i++) /* while the kernel before ends */
         ((uint4 *)counter)[threadIdx.x + i * THREADS] = make_uint4(0, 0, 0, 0);
-    plx_wait();
+    plx_grid_wait();
     if (inside && first < end)
         next = *(const pixels *)c.vector(first, &start);
     __syncthreads();
-    plx_lead();
+    plx_trigger_dependents();
 #pragma unroll 1
     for (int row = first; row < end; row += a.rows_at_once) {
         const pixels read = next;
@@ -197,16 +197,16 @@ int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
-    const int zone_width = plx_blocks(grey->width, PLX_ZONES), zone_height = plx_blocks(grey->height, PLX_ZONES);
+    const int zone_width = plx_div_ceil(grey->width, PLX_ZONES), zone_height = plx_div_ceil(grey->height, PLX_ZONES);
     const int wanted = zone_width * zone_height / MIN_PIXELS, resident = gpu->multiprocessors * PER_SM / ZONES;
     const int fewer = wanted < resident ? wanted : resident, slices = fewer < 1 ? 1 : fewer;
     const bool aligned = plx_rows_aligned(grey, VECTOR) && grey->width % (PLX_ZONES * VECTOR) == 0;
-    const int pieces = (int)plx_blocks(zone_width, VECTOR) + !aligned;
+    const int pieces = (int)plx_div_ceil(zone_width, VECTOR) + !aligned;
     const struct histogram_args args = {plx_view_of<const uint8_t>(grey),
                                         plx_view_of<uint32_t>(ret_bins),
-                                        (int)plx_blocks(zone_height, slices),
+                                        (int)plx_div_ceil(zone_height, slices),
                                         pieces,
                                         THREADS / pieces,
                                         gpu->totals};
-    return PLX_LAUNCH_NEXT(gpu, histogram_kernel, dim3(ZONES, (unsigned)slices), THREADS, args);
+    return PLX_LAUNCH_DEPENDENT(gpu, histogram_kernel, dim3(ZONES, (unsigned)slices), THREADS, args);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Image operations pixel by pixel: two images into one, inversion, threshold, and the sum. */
-#include "gpu/device/total.cuh"
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/device/reduce.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -101,7 +101,7 @@ int plx_gpu_threshold(struct plx_stages *self, const struct plx_image *src, int 
 
 /* Grid: a block 512 x 16 pixels, a thread 16 pixels of every eighth row. Reads 1 byte a pixel, 16 at a time. */
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-    sum_kernel(plx_view<const uint8_t> src, bool aligned, struct plx_gpu_totals *totals, uint64_t *ret_sum)
+    sum_kernel(plx_view<const uint8_t> src, bool aligned, struct plx_gpu_accumulators *totals, uint64_t *ret_sum)
 {
     const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y0 = blockIdx.y * SUM_ROWS + threadIdx.y;
     uint32_t sum = 0;

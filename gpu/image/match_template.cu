@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Template matching by normalized cross-correlation of the deviations from the mean (Lewis, Fast Normalized Cross-Correlation,
  * 1995); the formula and its order of operations are in docs/stages.md. */
-#include "gpu/device/total.cuh"
-#include "gpu/device/warp.cuh"
+#include "gpu/device/reduce.cuh"
 
 #define WARP 32
 #define WARPS 8 /* of a block, a place each */
@@ -57,7 +56,7 @@ static __device__ struct plx_template_match read_key(unsigned long long key)
 
 /* Grid: blocks of 8 warps walk over the places in raster order, a warp a place. Reads the patch twice for each, from L1. */
 static __global__ void __launch_bounds__(WARP *WARPS)
-    match_template_kernel(plx_view<const uint8_t> image, plx_view<const uint8_t> patch, struct plx_gpu_totals *totals,
+    match_template_kernel(plx_view<const uint8_t> image, plx_view<const uint8_t> patch, struct plx_gpu_accumulators *totals,
                           struct plx_template_match *ret_best)
 {
     const int places_x = image.width - patch.width + 1, places = places_x * (image.height - patch.height + 1);
@@ -69,7 +68,7 @@ static __global__ void __launch_bounds__(WARP *WARPS)
     }
     if (threadIdx.x == 0 && best > 0)
         atomicMax(&totals->best, best);
-    if (plx_last_block(&totals->best_blocks, gridDim.x) && threadIdx.x == 0 && threadIdx.y == 0)
+    if (plx_is_last_block(&totals->best_blocks, gridDim.x) && threadIdx.x == 0 && threadIdx.y == 0)
         *ret_best = read_key(atomicExch(&totals->best, 0));
 }
 
@@ -84,7 +83,7 @@ int plx_gpu_match_template(struct plx_stages *self, const struct plx_image *imag
         return PLX_ERR_RANGE;
 
     const int places = (image->width - patch->width + 1) * (image->height - patch->height + 1);
-    const unsigned wanted = plx_blocks(places, WARPS), blocks = wanted > MAX_BLOCKS ? MAX_BLOCKS : wanted;
+    const unsigned wanted = plx_div_ceil(places, WARPS), blocks = wanted > MAX_BLOCKS ? MAX_BLOCKS : wanted;
     plx_view<const uint8_t> whole = plx_view_of<const uint8_t>(image), part = plx_view_of<const uint8_t>(patch);
     void *args[] = {&whole, &part, &gpu->totals, &ret_best};
     return plx_gpu_launch_changing(gpu, (void *)match_template_kernel, dim3(blocks), dim3(WARP, WARPS), args);

@@ -5,6 +5,7 @@
  * clamping to the edge. One kernel does both passes of an opening or closing: the first also on the halo of the second.
  */
 #include "gpu/device/tile.cuh"
+#include "gpu/internal.h"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -14,7 +15,7 @@
 #define HALO_Y (PASSES * (PLX_MAX_WINDOW - 1))
 #define MARGIN 32 /* columns before and after the tile: PASSES * PLX_MAX_WINDOW / 2, in whole pieces */
 #define BYTES_X (TILE_X + 2 * MARGIN)
-#define PIECES (BYTES_X / PLX_PIECE)
+#define PIECES (BYTES_X / PLX_VECTOR_BYTES)
 
 struct morphology_args {
     plx_view<const uint8_t> src;
@@ -40,13 +41,13 @@ static __device__ __forceinline__ part part_of(const struct morphology_args &a, 
 
 static __device__ void load_tile(const struct morphology_args &a, int x0, int y0, word_tile &ret_tile)
 {
-    const int skipped = (MARGIN - a.passes * (a.width / 2)) / PLX_PIECE, pieces = PIECES - 2 * skipped;
+    const int skipped = (MARGIN - a.passes * (a.width / 2)) / PLX_VECTOR_BYTES, pieces = PIECES - 2 * skipped;
     const int rows = TILE_Y + a.passes * (a.height - 1), top = y0 - a.passes * (a.height / 2);
 
     for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < rows * pieces; i += BLOCK_X * BLOCK_Y) {
-        const int y = i / pieces, x = (skipped + i % pieces) * PLX_PIECE;
-        plx_load_piece(a.src.row(plx_clamp(top + y, 0, a.src.height - 1)), a.src.width, x0 - MARGIN + x, a.src_aligned,
-                       (uint8_t *)ret_tile[y] + x);
+        const int y = i / pieces, x = (skipped + i % pieces) * PLX_VECTOR_BYTES;
+        plx_load_16_pixels(a.src.row(plx_clamp(top + y, 0, a.src.height - 1)), a.src.width, x0 - MARGIN + x, a.src_aligned,
+                           (uint8_t *)ret_tile[y] + x);
     }
     __pipeline_commit();
     __pipeline_wait_prior(0);
@@ -130,7 +131,7 @@ int plx_gpu_morphology(struct plx_stages *self, enum plx_morphology op, const st
                                          height,
                                          op == PLX_OPEN || op == PLX_CLOSE ? 2 : 1,
                                          op == PLX_ERODE || op == PLX_OPEN ? ~0u : 0,
-                                         plx_rows_aligned(src, PLX_PIECE),
+                                         plx_rows_aligned(src, PLX_VECTOR_BYTES),
                                          plx_rows_aligned(dst, 4)};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(dst->width, dst->height, dim3(TILE_X, TILE_Y));
     morphology_kernel<<<grid, block, 0, gpu->stream>>>(args);

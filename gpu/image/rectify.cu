@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage rectify: resampling by a fixed-point map. */
-#include "gpu/device/follow.cuh"
-#include "gpu/device/total.cuh"
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/device/reduce.cuh"
 #include "gpu/image/bilinear.cuh"
 
 #define BLOCK_X 32
@@ -15,7 +15,7 @@ template <class T> struct rectify_args {
     plx_view<T> dst;
     const struct plx_remap_entry *entry;
     bool entries_aligned, dst_aligned;
-    struct plx_gpu_totals *totals;
+    struct plx_gpu_accumulators *totals;
     uint32_t *ret_masked;
 };
 
@@ -76,7 +76,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
 
     if (y0 < end)
         next = load_entries(a.entry + (size_t)y0 * a.dst.width + x, count, a.entries_aligned);
-    plx_wait();
+    plx_grid_wait();
     for (int y = y0; y < end; y += BLOCK_Y) {
         const struct entries entries = next;
         plx_vector<T, EACH> value;
@@ -87,7 +87,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
             value.at[i] = pixel(a.src, entries, i, i < count, &masked);
         plx_store(value, a.dst.row(y) + x, count, a.dst_aligned);
     }
-    plx_lead(); /* not before: see follow.cuh */
+    plx_trigger_dependents(); /* not before: see launch.cuh */
     plx_grid_sum(masked, a.totals, a.ret_masked);
 }
 
@@ -104,7 +104,7 @@ static int run(struct plx_gpu *gpu, const struct plx_image *src, const struct pl
                                   gpu->totals,
                                   ret_masked};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(dst->width, dst->height, dim3(BLOCK_X * EACH, TILE_ROWS));
-    return PLX_LAUNCH_NEXT(gpu, rectify_kernel<T>, grid, block, args);
+    return PLX_LAUNCH_DEPENDENT(gpu, rectify_kernel<T>, grid, block, args);
 }
 
 int plx_gpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
-#include "gpu/device/follow.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/match/census_word.cuh"
 
 #define HIGH 16      /* rows of a tile */
@@ -22,8 +22,8 @@ static __device__ __forceinline__ void gradients(const line &north, const line &
     }
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) { /* 1024 + the gradient, whose lower byte remains */
-        const uint32_t shifted = (sum[i + 2] - sum[i] + 2 * plx_both(1024 + 128)) >> 1 & 0x0FFF0FFFu;
-        g[i] = plx_min2(plx_max2(shifted, plx_both(1024)), plx_both(1024 + 255));
+        const uint32_t shifted = (sum[i + 2] - sum[i] + 2 * plx_broadcast2(1024 + 128)) >> 1 & 0x0FFF0FFFu;
+        g[i] = plx_min2(plx_max2(shifted, plx_broadcast2(1024)), plx_broadcast2(1024 + 255));
     }
     const uint32_t first = __byte_perm(g[0], g[1], 0x6240), second = __byte_perm(g[2], g[3], 0x6240);
     ret_gradients[0] = __byte_perm(first, second, 0x5410);
@@ -127,7 +127,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, GRADIENT>::bloc
 
     if ((int)blockIdx.y < a.ahead) /* those of which no other block has the pixels brought */
         plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0, (int)threadIdx.x);
-    plx_follow();
+    plx_grid_wait_and_trigger();
     load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
     __pipeline_commit();
     plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0 + a.ahead * HEIGHT, (int)threadIdx.x);
@@ -155,8 +155,8 @@ template <enum plx_census_kind KIND, bool GRADIENT> static int launch(struct plx
 
     args->ahead = gpu->multiprocessors * RESIDENT / (int)high.x + 1;
     if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
-        return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, LOW, GRADIENT>), low, 32 * WARPS, *args);
-    return PLX_LAUNCH_NEXT(gpu, (census_kernel<KIND, HIGH, GRADIENT>), high, 32 * WARPS, *args);
+        return PLX_LAUNCH_DEPENDENT(gpu, (census_kernel<KIND, LOW, GRADIENT>), low, 32 * WARPS, *args);
+    return PLX_LAUNCH_DEPENDENT(gpu, (census_kernel<KIND, HIGH, GRADIENT>), high, 32 * WARPS, *args);
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
@@ -182,7 +182,7 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                                0,
                                match->smooth,
                                match->census_zero_border,
-                               plx_rows_aligned(grey, PLX_PIECE),
+                               plx_rows_aligned(grey, PLX_VECTOR_BYTES),
                                plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
                                !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
     return launches[match->census][gradient](gpu, &args);

@@ -14,12 +14,12 @@
 #define COLUMNS 4 /* of a thread, in each half of the tile */
 #define HALF (32 * COLUMNS)
 #define TILE_X (2 * HALF)
-#define WARPS 4                          /* of a block */
-#define RADIUS_X 4                       /* of the largest window */
-#define BYTES_X (TILE_X + 2 * PLX_PIECE) /* of the tile and its surroundings, as read */
+#define WARPS 4                                 /* of a block */
+#define RADIUS_X 4                              /* of the largest window */
+#define BYTES_X (TILE_X + 2 * PLX_VECTOR_BYTES) /* of the tile and its surroundings, as read */
 #define PAIRS_X (HALF + 2 * RADIUS_X)
-#define BYTE_OF_PAIR (PLX_PIECE - RADIUS_X) /* column of the bytes at that of the pairs */
-#define EMPTY 0x64006400u                   /* 1024 in both halves */
+#define BYTE_OF_PAIR (PLX_VECTOR_BYTES - RADIUS_X) /* column of the bytes at that of the pairs */
+#define EMPTY 0x64006400u                          /* 1024 in both halves */
 
 struct census_args {
     plx_view<const uint8_t> grey;
@@ -42,12 +42,12 @@ template <int RY, int HEIGHT>
 static __device__ __forceinline__ void load_bytes(const struct census_args &a, int x0, int y0,
                                                   typename tile_of<RY, HEIGHT>::bytes &bytes)
 {
-    const int tx = threadIdx.x % 32 * PLX_PIECE, x = x0 + tx - PLX_PIECE;
+    const int tx = threadIdx.x % 32 * PLX_VECTOR_BYTES, x = x0 + tx - PLX_VECTOR_BYTES;
 
     if (tx >= BYTES_X || x > a.grey.width + RADIUS_X)
         return;
-    plx_load_pieces<tile_of<RY, HEIGHT>::rows + 2, WARPS, BYTES_X>(a.grey, x, y0 - RY - 1, a.grey_aligned,
-                                                                   (int)threadIdx.x / 32, &bytes[0][tx]);
+    plx_load_tile_strip<tile_of<RY, HEIGHT>::rows + 2, WARPS, BYTES_X>(a.grey, x, y0 - RY - 1, a.grey_aligned,
+                                                                       (int)threadIdx.x / 32, &bytes[0][tx]);
 }
 
 /* The two lower bytes of a word as a pair, or the two upper ones. */
@@ -81,7 +81,8 @@ template <int I> static __device__ __forceinline__ uint32_t unpack_one(const uin
 static __device__ __forceinline__ uint32_t smooth_pair(uint32_t centre, uint32_t north, uint32_t south, uint32_t west,
                                                        uint32_t east)
 {
-    const uint32_t times_32 = plx_mad(north + south + west + east, 32, plx_mad(centre, 128, plx_both(4 * 32) - 256 * EMPTY));
+    const uint32_t times_32 =
+        plx_mad(north + south + west + east, 32, plx_mad(centre, 128, plx_broadcast2(4 * 32) - 256 * EMPTY));
     return __byte_perm(times_32, EMPTY, 0x5351);
 }
 

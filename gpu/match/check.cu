@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage check: left-right consistency. */
-#include "gpu/device/follow.cuh"
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 4
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) check_kernel(const __
     const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y = blockIdx.y * BLOCK_Y + threadIdx.y;
     const int count = a.left.width - x;
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (count <= 0 || y >= a.left.height)
         return;
     plx_vector<uint16_t, EACH> value = plx_load<EACH>(a.left.row(y) + x, count, a.aligned);
@@ -69,5 +69,5 @@ int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *le
                                     plx_rows_aligned(left, bytes) && plx_rows_aligned(ret_disparity, bytes),
                                     plx_rows_aligned(left_grey, EACH)};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(left->width, left->height, dim3(BLOCK_X * EACH, BLOCK_Y));
-    return PLX_LAUNCH_NEXT(gpu, check_kernel, grid, block, args);
+    return PLX_LAUNCH_DEPENDENT(gpu, check_kernel, grid, block, args);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage confidence: how many winners around agree, how sharp the minimum is, and the left-right check. */
+/* Stage confidence: how many neighbours have a similar winner, how sharp the minimum is, and the left-right check. */
 #include <cuda_fp16.h>
 
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/internal.h"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -90,24 +91,24 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) confidence_kernel(con
     plx_store(confidence, a.confidence.row(y) + x, width - x, a.confidence_aligned);
 }
 
-int plx_gpu_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                        const struct plx_match *match, const struct plx_image *ret_confidence)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(&winners->raw, PLX_U16) || !plx_image_ok(&winners->s1, PLX_U16) || !plx_image_ok(&winners->s2, PLX_U16) ||
-        !plx_image_ok(checked, PLX_U16) || !plx_image_ok(ret_confidence, PLX_U8) || !plx_same_size(checked, &winners->raw) ||
-        !plx_same_size(checked, &winners->s1) || !plx_same_size(checked, &winners->s2) ||
-        !plx_same_size(checked, ret_confidence))
+    if (!plx_image_ok(&candidates->raw, PLX_U16) || !plx_image_ok(&candidates->s1, PLX_U16) ||
+        !plx_image_ok(&candidates->s2, PLX_U16) || !plx_image_ok(checked, PLX_U16) || !plx_image_ok(ret_confidence, PLX_U8) ||
+        !plx_same_size(checked, &candidates->raw) || !plx_same_size(checked, &candidates->s1) ||
+        !plx_same_size(checked, &candidates->s2) || !plx_same_size(checked, ret_confidence))
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);
-    const struct confidence_args args = {plx_view_of<const uint16_t>(&winners->raw),
-                                         plx_view_of<const uint16_t>(&winners->s1),
-                                         plx_view_of<const uint16_t>(&winners->s2),
+    const struct confidence_args args = {plx_view_of<const uint16_t>(&candidates->raw),
+                                         plx_view_of<const uint16_t>(&candidates->s1),
+                                         plx_view_of<const uint16_t>(&candidates->s2),
                                          plx_view_of<const uint16_t>(checked),
                                          plx_view_of<uint8_t>(ret_confidence),
                                          match->paths == 4 ? 2 : 1,
-                                         plx_rows_aligned(&winners->s1, bytes) && plx_rows_aligned(&winners->s2, bytes) &&
+                                         plx_rows_aligned(&candidates->s1, bytes) && plx_rows_aligned(&candidates->s2, bytes) &&
                                              plx_rows_aligned(checked, bytes),
                                          plx_rows_aligned(ret_confidence, EACH)};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(checked->width, checked->height, dim3(BLOCK_X * EACH, BLOCK_Y));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage fill: what is invalid takes the value of the farther of the two surfaces beside it in the row. */
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/internal.h"
 
 #define WARP 32
 #define WARPS 4 /* of a block, a row each */
@@ -93,7 +94,7 @@ int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const str
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);
-    fill_kernel<<<plx_blocks(src->height, WARPS), dim3(WARP, WARPS), 0, gpu->stream>>>(
+    fill_kernel<<<plx_div_ceil(src->height, WARPS), dim3(WARP, WARPS), 0, gpu->stream>>>(
         plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), plx_view_of<uint8_t>(ret_filled),
         plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes), plx_rows_aligned(ret_filled, EACH));
     return PLX_LAUNCHED(gpu, fill_kernel);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage median: of disparities over a window with clamped coordinates. */
-#include "gpu/device/follow.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
-#include "gpu/device/vector.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     const int x = (blockIdx.x * BLOCK_X + threadIdx.x) * EACH, y = blockIdx.y * BLOCK_Y + threadIdx.y;
     uint32_t low[4], middle[4], high[4];
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (x >= src.width || y >= src.height)
         return;
     load_pairs(src.row(max(y - 1, 0)), src.width, x, aligned, low);
@@ -229,8 +229,8 @@ int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum pl
         return PLX_CUDA(gpu, cudaMemcpy2DAsync(dst->data, dst->pitch, src->data, src->pitch, (size_t)src->width * PLX_U16,
                                                (size_t)src->height, cudaMemcpyDefault, gpu->stream));
     case PLX_MEDIAN_3X3:
-        return PLX_LAUNCH_NEXT(gpu, median_3x3_kernel, fours, block, from, to,
-                               plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
+        return PLX_LAUNCH_DEPENDENT(gpu, median_3x3_kernel, fours, block, from, to,
+                                    plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
     case PLX_MEDIAN_VALID_5X5:
         median_valid_5x5_kernel<<<pairs, block, 0, gpu->stream>>>(from, to);
         return PLX_LAUNCHED(gpu, median_valid_5x5_kernel);

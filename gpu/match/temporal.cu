@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage temporal: disparity blended with that of the frame before. */
-#include "gpu/device/vector.cuh"
+#include "gpu/device/device.cuh"
+#include "gpu/internal.h"
 
 #define BLOCK_X 32
 #define BLOCK_Y 4

@@ -3,7 +3,7 @@
  * Connected components in three kernels: union-find within tiles in shared memory, merging across the tiles' borders, then
  * areas. Runs of a row are linked without union-find, and links that follow from others are left out (Playne and Hawick 2018).
  */
-#include "gpu/device/follow.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/obstacles/components.cuh"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
     uint32_t links[ROWS], root[ROWS];
     int disparity[ROWS + 1];
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (first == 0)
         t.root_count = 0;
     if (index == 0 && first == 0)
@@ -162,7 +162,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_ker
     const int y = is_row ? (i / width + 1) * PLX_TILE : i % a.disparity.height;
     int row[3], other[3];
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
 #pragma unroll
     for (int k = 0; k < 3; k++) {
         const int at_x = x + (k - 1) * along_x, at_y = y + (k - 1) * along_y;
@@ -200,7 +200,7 @@ static __global__ void __launch_bounds__(BLOCK) area_kernel(plx_components_args 
 {
     const uint32_t index = blockIdx.y * gridDim.x + blockIdx.x;
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     const uint32_t count = a.to.tile_root_count[index];
     for (uint32_t i = threadIdx.x; i < count; i += BLOCK) {
         const uint32_t entry = a.to.tile_roots[index * PLX_TILE_PIXELS + i];
@@ -215,8 +215,8 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
 {
     const int width = disparity->width, height = disparity->height;
     const dim3 tiles = plx_grid(width, height, dim3(PLX_TILE, PLX_TILE));
-    const unsigned rows = plx_blocks((height - 1) / PLX_TILE * width, BLOCK);
-    const unsigned columns = plx_blocks((width - 1) / PLX_TILE * height, BLOCK);
+    const unsigned rows = plx_div_ceil((height - 1) / PLX_TILE * width, BLOCK);
+    const unsigned columns = plx_div_ceil((width - 1) / PLX_TILE * height, BLOCK);
     plx_components_args args = {{NULL, 0, 0, 0},
                                 plx_view_of<const uint16_t>(disparity),
                                 *gpu->components,
@@ -225,10 +225,11 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
     if (mask)
         args.mask = plx_view_of<const uint8_t>(mask);
 
-    int result = PLX_LAUNCH_NEXT(gpu, eight ? tile_kernel<true> : tile_kernel<false>, tiles, dim3(PLX_TILE, WARPS), args);
+    int result = PLX_LAUNCH_DEPENDENT(gpu, eight ? tile_kernel<true> : tile_kernel<false>, tiles, dim3(PLX_TILE, WARPS), args);
     if (result == 0 && rows + columns > 0)
-        result = PLX_LAUNCH_NEXT(gpu, eight ? border_kernel<true> : border_kernel<false>, rows + columns, BLOCK, args, rows);
-    return result < 0 ? result : PLX_LAUNCH_NEXT(gpu, area_kernel, tiles, BLOCK, args);
+        result =
+            PLX_LAUNCH_DEPENDENT(gpu, eight ? border_kernel<true> : border_kernel<false>, rows + columns, BLOCK, args, rows);
+    return result < 0 ? result : PLX_LAUNCH_DEPENDENT(gpu, area_kernel, tiles, BLOCK, args);
 }
 
 int plx_gpu_components_create(struct plx_gpu *gpu)

@@ -4,9 +4,10 @@
  * barriers across its grid. After a barrier each block computes the same next step from the sums of all blocks, so no step
  * waits for the CPU or for a launch. All sums are integers.
  */
+#include <cooperative_groups.h>
 #include <stdlib.h>
 
-#include "gpu/device/cooperate.cuh"
+#include "gpu/device/launch.cuh"
 
 #include "core/ground_fit.h"
 
@@ -295,5 +296,5 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         no_ground_kernel<<<1, 1, 0, gpu->stream>>>(ret_ground);
         return PLX_LAUNCHED(gpu, no_ground_kernel);
     }
-    return plx_launch_together(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
+    return plx_launch_cooperative(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
 }

@@ -4,9 +4,10 @@
  * them, so that their count never leaves the device. A few are ranked by comparing all with all; of many, those with a small
  * area by counting areas in raster order (a stable counting sort), the others like a few.
  */
-#include "gpu/device/cooperate.cuh"
-#include "gpu/device/follow.cuh"
-#include "gpu/device/warp.cuh"
+#include <cooperative_groups.h>
+
+#include "gpu/device/launch.cuh"
+#include "gpu/device/reduce.cuh"
 #include "gpu/obstacles/components.cuh"
 
 #define THREADS PLX_SMALL_AREA /* a thread an area */
@@ -79,7 +80,7 @@ static __device__ void find_places(const struct plx_gpu_components &c, uint32_t 
         all += count;
         earlier += block < blockIdx.x ? count : 0;
     }
-    const uint32_t up_to = plx_warp_sum_up_to(all);
+    const uint32_t up_to = plx_warp_prefix_sum(all);
     if (threadIdx.x % 32 == 31)
         warp_sum[warp] = up_to;
     __syncthreads();
@@ -103,10 +104,10 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
     const uint32_t lane = threadIdx.x % 32;
     uint32_t *const own = small[threadIdx.x / 32];
 
-    plx_wait();
+    plx_grid_wait();
     const uint32_t count = *c.large_count;
     if (count <= PLX_FEW_COMPONENTS) { /* else the next kernel's blocks would be in the way for long */
-        plx_lead();
+        plx_trigger_dependents();
         label_by_rank(c, c.few, count);
         return;
     }
@@ -158,7 +159,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
         at[k] = at[k] != PLX_NO_COMPONENT ? c.parent[at[k]] : PLX_NO_COMPONENT;
     if (x == 0 && top == 0)
         *ret_count = *c.large_count;
-    plx_follow();
+    plx_grid_wait_and_trigger();
 #pragma unroll
     for (int k = 0; k < ROWS; k++)
         at[k] = at[k] != PLX_NO_COMPONENT ? c.component[at[k]].label : 0;
@@ -185,8 +186,8 @@ int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const s
     if (result < 0)
         return result;
     const order_args order = {*gpu->components, (uint32_t)(mask->width * mask->height + 31) / 32};
-    result = plx_launch_together(gpu, order_kernel, PLX_ORDER_MAX_BLOCKS, THREADS, order, true);
+    result = plx_launch_cooperative(gpu, order_kernel, PLX_ORDER_MAX_BLOCKS, THREADS, order, true);
     if (result < 0)
         return result;
-    return PLX_LAUNCH_NEXT(gpu, label_kernel, grid, block, *gpu->components, plx_view_of<uint32_t>(ret_labels), ret_count);
+    return PLX_LAUNCH_DEPENDENT(gpu, label_kernel, grid, block, *gpu->components, plx_view_of<uint32_t>(ret_labels), ret_count);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage mask: what is in range and stands above the ground. */
 #include "gpu/device/device.cuh"
+#include "gpu/internal.h"
 
 #include "core/ground_fit.h"
 

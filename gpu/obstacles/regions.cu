@@ -27,7 +27,7 @@ static __global__ void record_kernel(plx_regions_args a)
         ((uint32_t *)&region)[threadIdx.x] = ((const uint32_t *)&a.at.found[i])[threadIdx.x];
     else
         record[threadIdx.x] = 0;
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (!is_found)
         return;
     if (threadIdx.x < SUMS) {
@@ -105,5 +105,5 @@ int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
     int result = plx_gpu_regions_measure(gpu, &args);
     if (result == 0)
         result = plx_gpu_regions_refine(gpu, &args);
-    return result < 0 ? result : PLX_LAUNCH_NEXT(gpu, record_kernel, PLX_MAX_OBSTACLES, REGION_WORDS, args);
+    return result < 0 ? result : PLX_LAUNCH_DEPENDENT(gpu, record_kernel, PLX_MAX_OBSTACLES, REGION_WORDS, args);
 }

@@ -3,8 +3,8 @@
 #ifndef PLX_GPU_OBSTACLES_REGIONS_CUH
 #define PLX_GPU_OBSTACLES_REGIONS_CUH
 
-#include "gpu/device/follow.cuh"
-#include "gpu/device/warp.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/device/reduce.cuh"
 
 #include "core/region_fit.h"
 
@@ -85,7 +85,7 @@ template <class Add> static __device__ __forceinline__ void plx_for_each_region(
     for (int i = 0; i < ROWS; i++)
         open[i] = region[i];
     for (;;) {
-        const uint32_t one = plx_warp_least(min(min(open[0], open[1]), min(open[2], open[3])));
+        const uint32_t one = plx_warp_min(min(min(open[0], open[1]), min(open[2], open[3])));
         uint32_t own = 0;
         if (one == NO_REGION)
             return;
@@ -108,7 +108,7 @@ static __device__ __forceinline__ sum64 plx_warp_sum64(int64_t value)
 /* A block of 32 x 8 threads has 32 x 32 pixels. */
 static inline dim3 plx_regions_grid(const plx_regions_args *args)
 {
-    return dim3(plx_blocks(args->labels.width, BLOCK_X), plx_blocks(args->labels.height, BLOCK_Y * ROWS));
+    return dim3(plx_div_ceil(args->labels.width, BLOCK_X), plx_div_ceil(args->labels.height, BLOCK_Y * ROWS));
 }
 
 /* regions_measure.cu: area, boxes and percentiles of disparity; published labels */

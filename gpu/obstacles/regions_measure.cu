@@ -51,7 +51,7 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
     const uint32_t thread = threadIdx.y * BLOCK_X + threadIdx.x;
 
     bins.count[thread] = bins.count[BLOCK + thread] = 0;
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (blockIdx.x == 0 && blockIdx.y == 0 && thread == 0)
         *a.at.count = min(*a.count, (uint32_t)PLX_MAX_OBSTACLES);
     const plx_region_pixels p(a);
@@ -103,9 +103,9 @@ static __device__ void measure_side(uint32_t *counter, uint32_t length, side &re
         fullest = max(fullest, n);
     }
     area = plx_warp_sum(area);
-    first = plx_warp_least(first);
-    last = plx_warp_most(last);
-    fullest = plx_warp_most(fullest);
+    first = plx_warp_min(first);
+    last = plx_warp_max(last);
+    fullest = plx_warp_max(fullest);
     const sum64 warp_sum = plx_warp_sum64(sum);
     if (threadIdx.x % 32 == 0) {
         atomicAdd(&ret_side.area, area);
@@ -122,8 +122,8 @@ static __device__ void measure_side(uint32_t *counter, uint32_t length, side &re
         inner_last = is_inner ? i : inner_last;
         counter[i] = 0;
     }
-    inner_first = plx_warp_least(inner_first);
-    inner_last = plx_warp_most(inner_last);
+    inner_first = plx_warp_min(inner_first);
+    inner_last = plx_warp_max(inner_last);
     if (threadIdx.x % 32 == 0) {
         atomicMin(&ret_side.inner_first, inner_first);
         atomicMax(&ret_side.inner_last, inner_last);
@@ -150,7 +150,7 @@ static __device__ void select_bins(uint32_t *bins, uint32_t area, percentiles &r
         own += four.x + four.y + four.z + four.w;
         own_bins[k] = make_uint4(0, 0, 0, 0);
     }
-    const uint32_t up_to = plx_warp_sum_up_to(own);
+    const uint32_t up_to = plx_warp_prefix_sum(own);
     if (threadIdx.x % 32 == 31)
         warp_sum[warp] = up_to;
     __syncthreads();
@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(BLOCK) measure_kernel(plx_regions_args 
     if (thread == 0)
         first_x = ~0u;
     __syncthreads();
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (i >= *a.at.count)
         return;
     measure_side(is_column ? a.at.column + i * width : a.at.row + i * height, is_column ? width : height, s[!is_column]);
@@ -259,7 +259,7 @@ static __global__ void __launch_bounds__(BLOCK) measure_kernel(plx_regions_args 
 
 int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args)
 {
-    const int result = PLX_LAUNCH_NEXT(gpu, count_kernel, plx_regions_grid(args), dim3(BLOCK_X, BLOCK_Y), *args);
+    const int result = PLX_LAUNCH_DEPENDENT(gpu, count_kernel, plx_regions_grid(args), dim3(BLOCK_X, BLOCK_Y), *args);
 
-    return result < 0 ? result : PLX_LAUNCH_NEXT(gpu, measure_kernel, PLX_MAX_OBSTACLES, BLOCK, *args);
+    return result < 0 ? result : PLX_LAUNCH_DEPENDENT(gpu, measure_kernel, PLX_MAX_OBSTACLES, BLOCK, *args);
 }

@@ -114,7 +114,7 @@ template <bool SECOND> static __global__ void __launch_bounds__(BLOCK) refine_ke
 #pragma unroll
     for (int k = 0; k < count; k++)
         sums[k][thread] = 0;
-    plx_follow();
+    plx_grid_wait_and_trigger();
     const plx_region_pixels p(a);
     const bool any = __any_sync(PLX_ALL_LANES, p.have_region());
     if (!__syncthreads_or(any))
@@ -131,7 +131,7 @@ template <bool SECOND> static __global__ void __launch_bounds__(BLOCK) refine_ke
 int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args)
 {
     const dim3 grid = plx_regions_grid(args), block(BLOCK_X, BLOCK_Y);
-    const int result = PLX_LAUNCH_NEXT(gpu, refine_kernel<false>, grid, block, *args);
+    const int result = PLX_LAUNCH_DEPENDENT(gpu, refine_kernel<false>, grid, block, *args);
 
-    return result < 0 ? result : PLX_LAUNCH_NEXT(gpu, refine_kernel<true>, grid, block, *args);
+    return result < 0 ? result : PLX_LAUNCH_DEPENDENT(gpu, refine_kernel<true>, grid, block, *args);
 }

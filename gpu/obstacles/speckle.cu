@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage speckle: small patches of disparity that stand apart from what surrounds them are invalid. */
-#include "gpu/device/follow.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/obstacles/components.cuh"
 
 #define BLOCK_X 32
@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) remove_kernel(speckle
 
     const bool inside = x < a.src.width && y < a.src.height;
     const uint16_t disparity = inside ? a.src.row(y)[x] : (uint16_t)PLX_DISPARITY_INVALID;
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (!inside)
         return;
     const uint32_t i = (uint32_t)y * a.src.width + x;
@@ -45,5 +45,5 @@ int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const 
         return result;
     const struct speckle_args args = {plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), gpu->components->parent,
                                       gpu->components->component, speckle->max_size};
-    return PLX_LAUNCH_NEXT(gpu, remove_kernel, grid, block, args);
+    return PLX_LAUNCH_DEPENDENT(gpu, remove_kernel, grid, block, args);
 }

@@ -91,7 +91,7 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
         result = plx_gpu_memory_choose(memory, &device, &gpu->memory, &gpu->base.message);
         gpu->ops.copies_outputs = gpu->memory == PLX_GPU_MEMORY_COPIED;
     }
-    if (result == 0 && !plx_gpu_has_machine_code(&gpu->follows))
+    if (result == 0 && !plx_gpu_has_machine_code(&gpu->programmatic_launch))
         return plx_fail(&gpu->base.message, PLX_ERR_UNSUPPORTED,
                         "%s has compute capability %d.%d, for which this program holds no machine code; build it with "
                         "-DCMAKE_CUDA_ARCHITECTURES=%d%d",

@@ -152,12 +152,12 @@ int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, con
     return use_main(gpu, result < 0 ? result : plx_gpu_fill(self, src, dst, ret_filled));
 }
 
-int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_winners *winners, const struct plx_image *checked,
+int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                              const struct plx_match *match, const struct plx_image *ret_confidence)
 {
     struct plx_gpu *gpu = plx_gpu(self);
     const int result = is_beside(gpu) ? use_side(gpu) : 0;
-    return use_main(gpu, result < 0 ? result : plx_gpu_confidence(self, winners, checked, match, ret_confidence));
+    return use_main(gpu, result < 0 ? result : plx_gpu_confidence(self, candidates, checked, match, ret_confidence));
 }
 
 int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,

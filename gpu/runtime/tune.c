@@ -11,7 +11,7 @@ struct bench {
     struct plx_gpu *gpu;
     struct plx_features features[PLX_EYES];
     struct plx_image grey;
-    struct plx_winners winners;
+    struct plx_candidates candidates;
     void *memory;
     cudaEvent_t begin, end;
 };
@@ -28,11 +28,11 @@ static size_t lay_out(struct bench *bench, int width, int height, enum plx_type 
         {&bench->features[0].gradient, PLX_U8},
         {&bench->features[1].gradient, PLX_U8},
         {&bench->grey, PLX_U8},
-        {&bench->winners.left, PLX_U16},
-        {&bench->winners.right, PLX_U16},
-        {&bench->winners.raw, PLX_U16},
-        {&bench->winners.s1, PLX_U16},
-        {&bench->winners.s2, PLX_U16},
+        {&bench->candidates.left, PLX_U16},
+        {&bench->candidates.right, PLX_U16},
+        {&bench->candidates.raw, PLX_U16},
+        {&bench->candidates.s1, PLX_U16},
+        {&bench->candidates.s2, PLX_U16},
     };
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -97,7 +97,7 @@ static int measure(struct bench *bench, const struct plx_match *match, double *r
     int result = PLX_CUDA(gpu, cudaStreamBeginCapture(gpu->stream, cudaStreamCaptureModeThreadLocal));
     if (result < 0)
         return result;
-    result = gpu->base.ops->sgm(&gpu->base, &bench->features[0], &bench->features[1], &bench->grey, match, &bench->winners);
+    result = gpu->base.ops->sgm(&gpu->base, &bench->features[0], &bench->features[1], &bench->grey, match, &bench->candidates);
     int ended = PLX_CUDA(gpu, cudaStreamEndCapture(gpu->stream, &graph));
     if (result == 0)
         result = ended;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* C(p, d) of all pixels and disparities: Hamming distance of census words, and capped difference of gradients. */
-#include "gpu/device/follow.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
 #include "gpu/sgm/features.cuh"
 #include "gpu/sgm/sgm.cuh"
@@ -29,7 +29,7 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
     const int first = block_x - a.min_disparity - D;
     const int g = threadIdx.x % CHUNKS, pixel = threadIdx.x / CHUNKS * PIXELS, x = block_x + pixel;
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     for (int i = threadIdx.x; i < SPAN + D; i += THREADS)
         partner[i] = F::load(a.right_census, a.right_gradient, first + i, y);
     __syncthreads();
@@ -64,10 +64,10 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
 template <class F> static int start(const struct plx_sgm_job *job, const struct cost_args &args)
 {
     const int disparities = job->match->disparities, span = THREADS * 16 / disparities * PIXELS;
-    const dim3 grid(plx_blocks(job->width, span), (unsigned)job->height);
+    const dim3 grid(plx_div_ceil(job->width, span), (unsigned)job->height);
 
     const auto kernel = disparities == 64 ? cost_kernel<F, 64> : disparities == 128 ? cost_kernel<F, 128> : cost_kernel<F, 256>;
-    return PLX_LAUNCH_NEXT(job->gpu, kernel, grid, THREADS, args);
+    return PLX_LAUNCH_DEPENDENT(job->gpu, kernel, grid, THREADS, args);
 }
 
 int plx_sgm_cost(const struct plx_sgm_job *job)

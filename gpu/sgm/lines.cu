@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the lines of lines.cuh are launched, in one of two kernels. */
+#include "gpu/runtime/schedule.h"
 #include "gpu/sgm/lines_prefetch.cuh"
 #include "gpu/sgm/lines_registers.cuh"
 
@@ -34,9 +35,9 @@ template <int D> static int choose(const struct plx_sgm_job *job, lines_args arg
 {
     constexpr int LINES = WARP / (D / 16) / 2;
 
-    args.rows = (int)plx_blocks(job->height, LINES);
-    args.columns = (int)plx_blocks(job->width, LINES);
-    args.diagonals = job->match->paths == 8 ? (int)plx_blocks(all_diagonals(job->width, job->height), LINES) : 0;
+    args.rows = (int)plx_div_ceil(job->height, LINES);
+    args.columns = (int)plx_div_ceil(job->width, LINES);
+    args.diagonals = job->match->paths == 8 ? (int)plx_div_ceil(all_diagonals(job->width, job->height), LINES) : 0;
     return plx_p2_varies(job->match) ? start<D, true>(job->gpu, args, prefetch) : start<D, false>(job->gpu, args, prefetch);
 }
 
@@ -74,8 +75,8 @@ int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch)
 struct plx_lines_load plx_lines_load(int width, int height, const struct plx_match *match)
 {
     const int lines = 256 / match->disparities, shorter = min(width, height), longest = longest_diagonals(width, height);
-    const int rows = (int)plx_blocks(height, lines), columns = (int)plx_blocks(width, lines);
-    const int diagonals = match->paths == 8 ? (int)plx_blocks(all_diagonals(width, height), lines) : 0;
+    const int rows = (int)plx_div_ceil(height, lines), columns = (int)plx_div_ceil(width, lines);
+    const int diagonals = match->paths == 8 ? (int)plx_div_ceil(all_diagonals(width, height), lines) : 0;
     double places = (double)lines * ((double)rows * width + (double)columns * height);
 
     for (int i = 0; i < diagonals * lines; i += lines)

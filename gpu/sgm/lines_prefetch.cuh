@@ -37,16 +37,16 @@ template <int D, bool VARYING> struct prefetch_walker {
 
     __device__ __forceinline__ void fetch(bool pairs_too)
     {
-        plx_copy_16_ahead(ring + write, cost + fetched);
+        plx_copy_async_16(ring + write, cost + fetched);
         if (pairs_too)
-            plx_copy_16_ahead(ring + ring_bytes + write, pairs + fetched);
+            plx_copy_async_16(ring + ring_bytes + write, pairs + fetched);
         if (VARYING) {
             if (penalties-- > 0)
-                plx_copy_4_ahead((p2_at & ~3u) + write / (COSTS_BYTES / P2_BYTES), penalty);
+                plx_copy_async_4((p2_at & ~3u) + write / (COSTS_BYTES / P2_BYTES), penalty);
             penalty += step >> share<D>::CHUNK_BITS;
         }
         fetched += step;
-        plx_close_copies();
+        plx_commit_copies();
     }
 
     __device__ __forceinline__ void start(void)
@@ -57,7 +57,7 @@ template <int D, bool VARYING> struct prefetch_walker {
             fetch(false);
         }
         write = ring_bytes - COSTS_BYTES;
-        plx_await_copies<PREFETCHED - 2>();
+        plx_wait_copies<PREFETCHED - 2>();
         next = plx_load_shared_16(ring);
         read = COSTS_BYTES;
 #pragma unroll
@@ -70,10 +70,10 @@ template <int D, bool VARYING> struct prefetch_walker {
     {
         uint32_t costs[8], best[8];
 
-        plx_await_copies<PREFETCHED - 3>();
-        const uint32_t own_p2 = VARYING ? plx_both(plx_load_shared_1(p2_at + here() / (COSTS_BYTES / P2_BYTES))) : p2;
+        plx_wait_copies<PREFETCHED - 3>();
+        const uint32_t own_p2 = VARYING ? plx_broadcast2(plx_load_shared_1(p2_at + here() / (COSTS_BYTES / P2_BYTES))) : p2;
         const uint4 loaded = plx_load_shared_16(ring + read);
-        plx_unpack(next, costs);
+        plx_unpack_chunk(next, costs);
         next = loaded;
         const uint32_t m = plx_least<D / 16, true>(l);
         plx_best<D / 16, false>(l, m, p1, own_p2, beside, best);
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __gri
     w.fetched = w.stored = (int)own.chunk;
     w.step = own.step;
     const uint32_t keep_at = w.ring + PREFETCHED * PIXEL_BYTES(VARYING);
-    plx_keep(w.p1), plx_keep(w.p2), plx_keep(w.cost), plx_keep(w.pairs);
+    plx_hold_in_register(w.p1), plx_hold_in_register(w.p2), plx_hold_in_register(w.cost), plx_hold_in_register(w.pairs);
     w.start();
 
     walk_half<false>(w, half, kept, keep_at, beside);
@@ -173,9 +173,9 @@ static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __gri
     __threadfence(); /* what was left is seen by the other half of the warp */
     __syncwarp();
     for (int i = kept, slot = w.here() + kept * COSTS_BYTES; i < PREFETCHED - 1; i++, slot += COSTS_BYTES) /* costs are there */
-        plx_copy_16_ahead(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + w.stored + i * w.step);
-    plx_close_copies();
-    plx_await_copies<0>();
+        plx_copy_async_16(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + w.stored + i * w.step);
+    plx_commit_copies();
+    plx_wait_copies<0>();
     walk_half<true>(w, half, kept, keep_at ^ D, beside);
 }
 

@@ -42,7 +42,7 @@ template <bool VARYING> struct penalties {
     {
         if (!VARYING)
             return;
-        now = plx_both(look_up(step, stride));
+        now = plx_broadcast2(look_up(step, stride));
         next = look_up(step + FOUR, stride);
     }
 
@@ -52,7 +52,7 @@ template <bool VARYING> struct penalties {
     {
         if (!VARYING)
             return;
-        now = plx_both(next);
+        now = plx_broadcast2(next);
         next = look_up(step + FOUR, stride);
     }
 
@@ -108,7 +108,7 @@ template <int D, bool VARYING> struct register_walker {
         const uint32_t m = plx_least<D / 16, false>(l);
         plx_best<D / 16, true>(l, m, p1, p2, beside, best);
         const uint4 own = pack(best, m);
-        plx_unpack(costs[place], c);
+        plx_unpack_chunk(costs[place], c);
         fetch_cost(costs[place]);
         plx_add_costs<PLX_PACKED_HALF2>(best, c, m);
 #pragma unroll
@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(WARP, register_shape<D, VARYING>::WARPS
     w.cost = a.cost + own.chunk;
     w.sum = own.pairs + own.chunk;
     w.step = own.step;
-    plx_keep(p1), plx_keep(p2.now);
+    plx_hold_in_register(p1), plx_hold_in_register(p2.now);
     w.start();
 
     walk_half_registers<false>(w, p1, p2, 0, half, beside);

@@ -2,6 +2,7 @@
 /* Stage sgm: its scratch, and its steps one after the other. */
 #include <stdlib.h>
 
+#include "gpu/runtime/schedule.h"
 #include "gpu/sgm/sgm.cuh"
 
 #define ALIGNMENT 256
@@ -78,16 +79,16 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
 }
 
 int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
-                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_winners *ret_winners)
+                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    int result = plx_sgm_check(left, right, left_grey, match, ret_winners);
+    int result = plx_sgm_check(left, right, left_grey, match, ret_candidates);
     if (result < 0)
         return result;
     if (!plx_gpu_holds(gpu, left_grey) || match->disparities > gpu->limits.disparities)
         return PLX_ERR_RANGE;
 
-    const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_winners, left_grey->width, left_grey->height};
+    const struct plx_sgm_job job = {gpu, left, right, left_grey, match, ret_candidates, left_grey->width, left_grey->height};
     const enum plx_sgm_schedule schedule = plx_gpu_sgm_schedule(gpu, job.width, job.height, match);
     if (plx_p2_varies(match))
         result = plx_sgm_penalty(&job, schedule == PLX_SWEEPS);

@@ -18,7 +18,7 @@
 #define PLX_GPU_SGM_SGM_CUH
 
 #include "gpu/device/device.cuh"
-#include "gpu/runtime/schedule.h"
+#include "gpu/internal.h"
 
 #define PLX_ORIENTATIONS 4
 enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
@@ -51,7 +51,7 @@ struct plx_sgm_job {
     const struct plx_features *left, *right;
     const struct plx_image *grey;
     const struct plx_match *match;
-    const struct plx_winners *winners;
+    const struct plx_candidates *winners;
     int width, height;
 };
 
@@ -60,7 +60,7 @@ int plx_sgm_cost(const struct plx_sgm_job *job);
 int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too);
 int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch);
 int plx_sgm_winner(const struct plx_sgm_job *job);
-int plx_sgm_words(const struct plx_sgm_job *job);
+int plx_sgm_feature_words(const struct plx_sgm_job *job);
 int plx_sgm_sweeps(const struct plx_sgm_job *job);
 
 /* The right view from votes; they and the ticket are left as the next frame needs them. */

@@ -7,7 +7,7 @@
 #ifndef PLX_GPU_SGM_STEP_CUH
 #define PLX_GPU_SGM_STEP_CUH
 
-#include "gpu/device/ahead.cuh"
+#include "gpu/device/async_copy.cuh"
 #include "gpu/device/packed.cuh"
 
 /* The threads that hold the disparities around those of this one, and how their registers join. */
@@ -22,7 +22,8 @@ template <int THREADS> struct plx_neighbours {
         after = first + (g + 1) % THREADS;
         pick_before = g == 0 ? 0x1054 : 0x3210;
         pick_after = g == THREADS - 1 ? 0x7632 : 0x3210;
-        plx_keep(before), plx_keep(after), plx_keep(pick_before), plx_keep(pick_after);
+        plx_hold_in_register(before), plx_hold_in_register(after), plx_hold_in_register(pick_before),
+            plx_hold_in_register(pick_after);
     }
 };
 
@@ -48,7 +49,7 @@ template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t pl
 /* The least L of the pixel, in both halves. */
 template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least(const uint32_t l[8])
 {
-    const uint32_t m = plx_least_of_8(l);
+    const uint32_t m = plx_min_of_8(l);
     return plx_least_of_threads<THREADS, HASTY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
 }
 
@@ -61,7 +62,7 @@ static __device__ __forceinline__ void plx_least_of_each(const uint32_t (&l)[N][
 
 #pragma unroll
     for (int n = 0; n < N; n++)
-        ret_m[n] = plx_least_of_8(l[n]);
+        ret_m[n] = plx_min_of_8(l[n]);
 #pragma unroll
     for (int i = 0; i < PAIRS; i++) {
         const uint32_t a = ret_m[2 * i], b = 2 * i + 1 < N ? ret_m[2 * i + 1] : a;

@@ -44,9 +44,9 @@ template <class F, class S, bool VARYING> struct sweep_meeting : sweep_winners<F
         const uint32_t to = shared_address(&s.other[t & (AHEAD - 1)][0][lane]);
         const bool in = this->inside(t - LAG * row);
 
-        plx_copy_16_ahead_if(to, from, in);
-        plx_copy_16_ahead_if(to + sizeof s.other[0][0], from + THREADS, in);
-        plx_close_copies();
+        plx_copy_async_16_or_zero(to, from, in);
+        plx_copy_async_16_or_zero(to + sizeof s.other[0][0], from + THREADS, in);
+        plx_commit_copies();
     }
 
     /* What the other sweep has left of step T. Its disparities fall: its last register and upper half belong to this one's
@@ -64,7 +64,7 @@ template <class F, class S, bool VARYING> struct sweep_meeting : sweep_winners<F
         load_other(t, ret_c);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            ret_c[i] = __funnelshift_r(ret_c[i], ret_c[i], 16 + SUM_BITS) & plx_both((1 << (16 - SUM_BITS)) - 1);
+            ret_c[i] = __funnelshift_r(ret_c[i], ret_c[i], 16 + SUM_BITS) & plx_broadcast2((1 << (16 - SUM_BITS)) - 1);
     }
 
     __device__ __forceinline__ void add_other(int t, uint32_t sum[N]) const

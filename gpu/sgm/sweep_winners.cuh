@@ -42,14 +42,14 @@ template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, 
     {
         const int k = t & (KEY_COLUMNS - 1);
         const bool in = this->inside(t - S::LAG * row);
-        const uint32_t factor = in ? PLX_KEY_PART : 0, none = in ? 0 : PLX_PACKED_MAX & ~plx_both(PLX_KEY_MASK);
-        const uint32_t first = none + plx_both((uint32_t)((g * N & PLX_KEY_MASK) ^ (upwards ? PLX_KEY_MASK : 0)));
+        const uint32_t factor = in ? PLX_KEY_PART : 0, none = in ? 0 : PLX_PACKED_MAX & ~plx_broadcast2(PLX_KEY_MASK);
+        const uint32_t first = none + plx_broadcast2((uint32_t)((g * N & PLX_KEY_MASK) ^ (upwards ? PLX_KEY_MASK : 0)));
         const uint32_t to_next = upwards ? (uint32_t)-1 : 1;
         uint32_t key[N];
 
 #pragma unroll
         for (int i = 0; i < N; i++)
-            key[i] = plx_mad(sum[i], factor, plx_mad(to_next, plx_both((uint32_t)i), first));
+            key[i] = plx_mad(sum[i], factor, plx_mad(to_next, plx_broadcast2((uint32_t)i), first));
         uint4 *const to = (uint4 *)&s.keys[k * ROWS + row][place(g * N)];
         to[0] = make_uint4(key[0], key[1], key[2], key[3]);
         to[1] = make_uint4(key[4], key[5], key[6], key[7]);

@@ -108,13 +108,13 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
         if (SECOND)
             this->costs_of_other(t, c);
         else
-            plx_unpack(s.cost[t & (COST_COLUMNS - 1)][lane], c);
+            plx_unpack_chunk(s.cost[t & (COST_COLUMNS - 1)][lane], c);
         plx_copy_8(l[0], from_left);
-        plx_unpack(from_above, l[1 + FROM_ABOVE]);
+        plx_unpack_chunk(from_above, l[1 + FROM_ABOVE]);
         advance(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
         advance(l[1 + FROM_ABOVE], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
-        plx_unpack(from_upper_left[I], l[1 + FROM_UPPER_LEFT]);
-        plx_unpack(in[FROM_UPPER_RIGHT], l[1 + FROM_UPPER_RIGHT]);
+        plx_unpack_chunk(from_upper_left[I], l[1 + FROM_UPPER_LEFT]);
+        plx_unpack_chunk(in[FROM_UPPER_RIGHT], l[1 + FROM_UPPER_RIGHT]);
         from_above = in[FROM_ABOVE];
         from_upper_left[I] = in[FROM_UPPER_LEFT];
         advance(l[1 + FROM_UPPER_LEFT], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
@@ -141,7 +141,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
 
         if (SECOND) {
             this->fetch_other(t + AHEAD - 1, sums);
-            plx_await_copies<AHEAD - 1>();
+            plx_wait_copies<AHEAD - 1>();
         }
         aggregate<SECOND, I>(t, slot, out, sum);
         if (SECOND) {
@@ -234,7 +234,7 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
         if (middle < steps) {
             this->await_sums(middle);
             walk<true>(middle, steps);
-            plx_await_copies<0>();
+            plx_wait_copies<0>();
             this->end_winners(steps);
         }
         if (warp < WARPS - 1 && this->group < a.groups - 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sweeps of sweeps.cuh: how bands follow each other, and how they are launched. */
-#include "gpu/device/cooperate.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/runtime/schedule.h"
 #include "gpu/sgm/sweeper.cuh"
 
 /* Blocks of a multiprocessor: what an Orin's shared memory has room for. Three, of fewer registers, are slower where there is
@@ -133,12 +134,12 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
     const auto kernel = sweeps_kernel<F, S, VARYING>;
     const int bytes = (int)sizeof(band_memory<S>);
 
-    args.columns = (int)plx_blocks(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
-    args.groups = (int)plx_blocks(args.height, S::ROWS);
-    args.bands = (int)plx_blocks(args.groups, WARPS);
+    args.columns = (int)plx_div_ceil(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
+    args.groups = (int)plx_div_ceil(args.height, S::ROWS);
+    args.bands = (int)plx_div_ceil(args.groups, WARPS);
     int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result == 0)
-        result = plx_launch_together(gpu, kernel, 2 * args.bands, (WARPS + 1) * WARP, args, false, (size_t)bytes);
+        result = plx_launch_cooperative(gpu, kernel, 2 * args.bands, (WARPS + 1) * WARP, args, false, (size_t)bytes);
     return result < 0 ? result : plx_sgm_right_view(job);
 }
 
@@ -170,7 +171,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
     const int width = job->width, height = job->height;
     const bool merged = match->gradient_cap > 0;
-    const int result = merged ? plx_sgm_words(job) : 0;
+    const int result = merged ? plx_sgm_feature_words(job) : 0;
     if (result < 0)
         return result;
 
@@ -205,7 +206,7 @@ bool plx_sgm_can_sweep(const struct plx_match *match)
 /* Bands are the most, and messages the largest, where D is. */
 static size_t most_bands(const struct plx_limits *limits)
 {
-    return plx_blocks(limits->height, WARPS * 64 * N / limits->disparities);
+    return plx_div_ceil(limits->height, WARPS * 64 * N / limits->disparities);
 }
 
 size_t plx_sgm_message_bytes(const struct plx_limits *limits)

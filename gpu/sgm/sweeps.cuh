@@ -24,7 +24,7 @@
 #ifndef PLX_GPU_SGM_SWEEPS_CUH
 #define PLX_GPU_SGM_SWEEPS_CUH
 
-#include "gpu/device/ahead.cuh"
+#include "gpu/device/async_copy.cuh"
 #include "gpu/device/packed.cuh"
 #include "gpu/sgm/sgm.cuh"
 #include "gpu/sgm/winner.cuh"

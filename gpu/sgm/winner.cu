@@ -2,7 +2,7 @@
 /* Winner-takes-all: S from volumes of sums, its least and second least, and the winners of both views. */
 #include "gpu/sgm/winner.cuh"
 
-#include "gpu/device/follow.cuh"
+#include "gpu/device/launch.cuh"
 
 #define WARP 32
 #define THREADS 256
@@ -139,10 +139,10 @@ static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixe
 #pragma unroll
     for (int o = 0; o < ORIENTATIONS; o++)
         volume[o] = __ldcs(a.pairs[o] + chunk);
-    plx_unpack(c, sum);
+    plx_unpack_chunk(c, sum);
 #pragma unroll
     for (int o = 0; o < ORIENTATIONS; o++) {
-        plx_unpack(volume[o], l);
+        plx_unpack_chunk(volume[o], l);
 #pragma unroll
         for (int i = 0; i < 8; i++)
             sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
@@ -151,7 +151,7 @@ static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixe
 #pragma unroll
     for (int i = 0; i < 8; i++)
         keys_of_pixel[keys<D>::word(8 * g + i)] = sum[i];
-    keys_of_pixel[keys<D>::words + g] = plx_least_of_8(sum);
+    keys_of_pixel[keys<D>::words + g] = plx_min_of_8(sum);
 }
 
 /*
@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(c
     const int g = threadIdx.x % CHUNKS, own = keys<D>::pixel_of_thread();
     const int64_t row = (int64_t)y * width;
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (count == SPAN) {
 #pragma unroll 2
         for (int round = 0; round < ROUNDS; round++) {
@@ -206,7 +206,7 @@ template <int D> static int start(const struct plx_sgm_job *job, const winner_ar
     struct plx_gpu *gpu = job->gpu;
     const auto kernel = job->match->paths == 8 ? winner_kernel<D, 4> : winner_kernel<D, 2>;
     const int bytes = segment_bytes<D>();
-    const dim3 grid(plx_blocks(job->width, SPAN), (unsigned)job->height);
+    const dim3 grid(plx_div_ceil(job->width, SPAN), (unsigned)job->height);
 
     const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result < 0)
@@ -216,7 +216,7 @@ template <int D> static int start(const struct plx_sgm_job *job, const winner_ar
     config.blockDim = THREADS;
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = gpu->stream;
-    return PLX_CUDA(gpu, plx_launch_early(gpu, kernel, config, args));
+    return PLX_CUDA(gpu, plx_launch_dependent_config(gpu, kernel, config, args));
 }
 
 int plx_sgm_winner(const struct plx_sgm_job *job)
@@ -243,7 +243,7 @@ static __global__ void __launch_bounds__(THREADS) view_kernel(plx_view<uint16_t>
 {
     const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
 
-    plx_follow();
+    plx_grid_wait_and_trigger();
     if (x == 0 && y == 0)
         *ticket = 0;
     if (x >= right.width)
@@ -255,8 +255,8 @@ static __global__ void __launch_bounds__(THREADS) view_kernel(plx_view<uint16_t>
 
 int plx_sgm_right_view(const struct plx_sgm_job *job)
 {
-    const dim3 grid(plx_blocks(job->width, THREADS), (unsigned)job->height);
+    const dim3 grid(plx_div_ceil(job->width, THREADS), (unsigned)job->height);
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
-    return PLX_LAUNCH_NEXT(job->gpu, view_kernel, grid, THREADS, plx_view_of<uint16_t>(&job->winners->right), sgm->votes,
-                           sgm->ticket);
+    return PLX_LAUNCH_DEPENDENT(job->gpu, view_kernel, grid, THREADS, plx_view_of<uint16_t>(&job->winners->right), sgm->votes,
+                                sgm->ticket);
 }

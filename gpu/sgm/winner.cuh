@@ -96,10 +96,10 @@ static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &
 /* Eight sums of chunk G become keys. */
 static __device__ __forceinline__ void plx_make_keys(uint32_t sum[8], int g)
 {
-    const uint32_t part = plx_both((uint32_t)(g * 8 & PLX_KEY_MASK));
+    const uint32_t part = plx_broadcast2((uint32_t)(g * 8 & PLX_KEY_MASK));
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_both(i));
+        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_broadcast2(i));
 }
 
 /* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from PART on. */

@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
         words[(size_t)y * census.width + x] = census.row(y)[x] | (uint32_t)gradient.row(y)[x] << 24;
 }
 
-int plx_sgm_words(const struct plx_sgm_job *job)
+int plx_sgm_feature_words(const struct plx_sgm_job *job)
 {
     const struct plx_features *const features[] = {job->left, job->right};
     const dim3 block(BLOCK_X, BLOCK_Y);

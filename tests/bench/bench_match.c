@@ -57,12 +57,12 @@ static void run(struct bench *bench, int round)
     must(ops->census(stages, &bench->left, match, &bench->made.features[0]));
     must(ops->census(stages, &bench->right, match, &bench->made.features[1]));
     bench->ms[CENSUS][round] = lap(&since);
-    must(ops->sgm(stages, &bench->made.features[0], &bench->made.features[1], &bench->left, match, &bench->made.winners));
+    must(ops->sgm(stages, &bench->made.features[0], &bench->made.features[1], &bench->left, match, &bench->made.candidates));
     bench->ms[SGM][round] = lap(&since);
-    must(ops->median(stages, &bench->made.winners.left, match->median_left, &bench->made.median_left));
-    must(ops->median(stages, &bench->made.winners.right, match->median_right, &bench->made.median_right));
+    must(ops->median(stages, &bench->made.candidates.left, match->median_left, &bench->made.median_left));
+    must(ops->median(stages, &bench->made.candidates.right, match->median_right, &bench->made.median_right));
     if (refine)
-        must(ops->median(stages, &bench->made.winners.left, PLX_MEDIAN_3X3, &bench->made.thin));
+        must(ops->median(stages, &bench->made.candidates.left, PLX_MEDIAN_3X3, &bench->made.thin));
     bench->ms[MEDIAN][round] = lap(&since);
     must(ops->check(stages, &bench->made.median_left, &bench->made.median_right, &bench->left, match, &bench->made.strict));
     if (refine)
@@ -74,7 +74,7 @@ static void run(struct bench *bench, int round)
     }
     bench->ms[FILL][round] = lap(&since);
     if (refine)
-        must(ops->confidence(stages, &bench->made.winners, &bench->made.strict, match, &bench->made.confidence));
+        must(ops->confidence(stages, &bench->made.candidates, &bench->made.strict, match, &bench->made.confidence));
     bench->ms[CONFIDENCE][round] = lap(&since);
     for (int i = 0; i < STAGES; i++)
         all += bench->ms[i][round];

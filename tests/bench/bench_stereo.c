@@ -107,7 +107,7 @@ static void make_dense(struct bench *bench)
     const struct plx_stages_ops *ops = stages->ops;
 
     if (runs(bench, MEDIAN))
-        must(bench, ops->median(stages, &bench->made.winners.left, PLX_MEDIAN_3X3, &bench->made.thin));
+        must(bench, ops->median(stages, &bench->made.candidates.left, PLX_MEDIAN_3X3, &bench->made.thin));
     if (runs(bench, CHECK))
         must(bench, ops->check(stages, &bench->made.thin, &bench->made.median_right, &bench->left, &bench->match,
                                &bench->made.checked));
@@ -133,20 +133,20 @@ static int run(void *context)
         must(bench, ops->census(stages, &bench->right, match, &made->features[1]));
     }
     if (runs(bench, SGM))
-        must(bench, ops->sgm(stages, &made->features[0], &made->features[1], &bench->left, match, &made->winners));
+        must(bench, ops->sgm(stages, &made->features[0], &made->features[1], &bench->left, match, &made->candidates));
     if (runs(bench, MEDIAN))
-        must(bench, ops->median(stages, &made->winners.right, match->median_right, &made->median_right));
+        must(bench, ops->median(stages, &made->candidates.right, match->median_right, &made->median_right));
     must(bench, ops->begin_stage(stages, PLX_STAGE_REFINE));
     if (refine)
         make_dense(bench);
     must(bench, ops->begin_stage(stages, PLX_STAGE_CHECK));
     if (runs(bench, MEDIAN))
-        must(bench, ops->median(stages, &made->winners.left, match->median_left, &made->median_left));
+        must(bench, ops->median(stages, &made->candidates.left, match->median_left, &made->median_left));
     if (runs(bench, CHECK))
         must(bench, ops->check(stages, &made->median_left, &made->median_right, &bench->left, match, &made->strict));
     must(bench, ops->begin_stage(stages, PLX_STAGE_REFINE));
     if (refine && runs(bench, CONFIDENCE))
-        must(bench, ops->confidence(stages, &made->winners, &made->strict, match, &made->confidence));
+        must(bench, ops->confidence(stages, &made->candidates, &made->strict, match, &made->confidence));
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 struct match_images {
     struct plx_features features[PLX_EYES];
-    struct plx_winners winners;
+    struct plx_candidates candidates;
     struct plx_image median_left, median_right, strict, thin, checked, filled_disparity, filled, dense, confidence;
 };
 
@@ -23,11 +23,11 @@ static inline void match_images_visit(struct match_images *images, void (*visit)
         {&images->features[PLX_LEFT].gradient, PLX_U8},
         {&images->features[PLX_RIGHT].census, PLX_U32},
         {&images->features[PLX_RIGHT].gradient, PLX_U8},
-        {&images->winners.left, PLX_U16},
-        {&images->winners.right, PLX_U16},
-        {&images->winners.raw, PLX_U16},
-        {&images->winners.s1, PLX_U16},
-        {&images->winners.s2, PLX_U16},
+        {&images->candidates.left, PLX_U16},
+        {&images->candidates.right, PLX_U16},
+        {&images->candidates.raw, PLX_U16},
+        {&images->candidates.s1, PLX_U16},
+        {&images->candidates.s2, PLX_U16},
         {&images->median_left, PLX_U16},
         {&images->median_right, PLX_U16},
         {&images->strict, PLX_U16},

@@ -31,7 +31,7 @@ struct golden {
 
 struct images {
     struct plx_features left, right;
-    struct plx_winners winners;
+    struct plx_candidates candidates;
     struct plx_image median_left, median_right, checked, filled_disparity, filled, dense;
 };
 
@@ -76,11 +76,11 @@ static void images_each(struct images *images, int width, int height, bool free_
         struct plx_image *image;
         enum plx_type type;
     } all[] = {
-        {&images->left.census, PLX_U32},      {&images->left.gradient, PLX_U8}, {&images->right.census, PLX_U32},
-        {&images->right.gradient, PLX_U8},    {&images->winners.left, PLX_U16}, {&images->winners.right, PLX_U16},
-        {&images->winners.raw, PLX_U16},      {&images->winners.s1, PLX_U16},   {&images->winners.s2, PLX_U16},
-        {&images->median_left, PLX_U16},      {&images->median_right, PLX_U16}, {&images->checked, PLX_U16},
-        {&images->filled_disparity, PLX_U16}, {&images->filled, PLX_U8},        {&images->dense, PLX_U16},
+        {&images->left.census, PLX_U32},      {&images->left.gradient, PLX_U8},    {&images->right.census, PLX_U32},
+        {&images->right.gradient, PLX_U8},    {&images->candidates.left, PLX_U16}, {&images->candidates.right, PLX_U16},
+        {&images->candidates.raw, PLX_U16},   {&images->candidates.s1, PLX_U16},   {&images->candidates.s2, PLX_U16},
+        {&images->median_left, PLX_U16},      {&images->median_right, PLX_U16},    {&images->checked, PLX_U16},
+        {&images->filled_disparity, PLX_U16}, {&images->filled, PLX_U8},           {&images->dense, PLX_U16},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (free_them)
@@ -100,9 +100,9 @@ static const struct plx_image *run(struct plx_stages *stages, const struct golde
 
     assert_int_equal(ops->census(stages, &golden->left, match, &images->left), 0);
     assert_int_equal(ops->census(stages, &golden->right, match, &images->right), 0);
-    assert_int_equal(ops->sgm(stages, &images->left, &images->right, &golden->left, match, &images->winners), 0);
-    assert_int_equal(ops->median(stages, &images->winners.left, median, &images->median_left), 0);
-    assert_int_equal(ops->median(stages, &images->winners.right, match->median_right, &images->median_right), 0);
+    assert_int_equal(ops->sgm(stages, &images->left, &images->right, &golden->left, match, &images->candidates), 0);
+    assert_int_equal(ops->median(stages, &images->candidates.left, median, &images->median_left), 0);
+    assert_int_equal(ops->median(stages, &images->candidates.right, match->median_right, &images->median_right), 0);
     assert_int_equal(ops->check(stages, &images->median_left, &images->median_right, &golden->left, match, &images->checked),
                      0);
     if (!dense)

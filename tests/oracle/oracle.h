@@ -16,16 +16,16 @@ void oracle_cost(const struct plx_features *left, const struct plx_features *rig
                  uint8_t *ret_cost);
 /* S(p, d) = sum of L(p, d) over the paths; GREY is the left image */
 void oracle_aggregate(const uint8_t *cost, const struct plx_image *grey, const struct plx_match *match, uint16_t *ret_sum);
-void oracle_winner(const uint16_t *sum, const struct plx_match *match, const struct plx_winners *ret_winners);
+void oracle_winner(const uint16_t *sum, const struct plx_match *match, const struct plx_candidates *ret_candidates);
 /* The three above, one after the other. Exits when out of memory. */
 void oracle_sgm(const struct plx_features *left, const struct plx_features *right, const struct plx_image *grey,
-                const struct plx_match *match, const struct plx_winners *ret_winners);
+                const struct plx_match *match, const struct plx_candidates *ret_candidates);
 
 void oracle_median(const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
 void oracle_check(const struct plx_image *left, const struct plx_image *right, const struct plx_image *grey,
                   const struct plx_match *match, const struct plx_image *ret_disparity);
 void oracle_fill(const struct plx_image *src, const struct plx_image *dst, const struct plx_image *ret_filled);
-void oracle_confidence(const struct plx_winners *winners, const struct plx_image *checked, const struct plx_match *match,
+void oracle_confidence(const struct plx_candidates *candidates, const struct plx_image *checked, const struct plx_match *match,
                        const struct plx_image *ret_confidence);
 
 #endif

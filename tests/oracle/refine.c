@@ -93,16 +93,16 @@ void oracle_fill(const struct plx_image *src, const struct plx_image *dst, const
     }
 }
 
-void oracle_confidence(const struct plx_winners *winners, const struct plx_image *checked, const struct plx_match *match,
+void oracle_confidence(const struct plx_candidates *candidates, const struct plx_image *checked, const struct plx_match *match,
                        const struct plx_image *ret_confidence)
 {
     for (int y = 0; y < checked->height; y++) {
         for (int x = 0; x < checked->width; x++) {
-            const int d = at(&winners->raw, x, y), s1 = at(&winners->s1, x, y), s2 = at(&winners->s2, x, y);
+            const int d = at(&candidates->raw, x, y), s1 = at(&candidates->s1, x, y), s2 = at(&candidates->s2, x, y);
             int agree = 0;
             for (int dy = -4; dy <= 4; dy += 2)
                 for (int dx = -4; dx <= 4; dx += 2)
-                    agree += abs(at(&winners->raw, x + dx, y + dy) - d) <= 1;
+                    agree += abs(at(&candidates->raw, x + dx, y + dy) - d) <= 1;
             int peak = s2 > 0 ? (s2 - s1) * 256 / s2 : 0, holds = at(checked, x, y) != PLX_DISPARITY_INVALID;
             int value = (4 * agree + peak / 4 + 16 * holds) * 256 / (s1 * (match->paths == 4 ? 2 : 1) + 128);
             ((uint8_t *)plx_row(ret_confidence, y))[x] = (uint8_t)(value < 255 ? value : 255);

@@ -133,7 +133,8 @@ static int subpixel(enum plx_subpixel kind, int d, int l, int c, int r)
     return 16 * d;
 }
 
-static void winner_left(const uint16_t *sum, const struct plx_match *match, const struct plx_winners *winners, int x, int y)
+static void winner_left(const uint16_t *sum, const struct plx_match *match, const struct plx_candidates *candidates, int x,
+                        int y)
 {
     const int disparities = match->disparities;
     int best = 0, second = 0xFFFF;
@@ -149,31 +150,31 @@ static void winner_left(const uint16_t *sum, const struct plx_match *match, cons
         value = subpixel(match->subpixel, best, sum[best - 1], sum[best], sum[best + 1]);
     if (match->uniqueness > 0 && second * match->uniqueness < sum[best] * 1000)
         value = PLX_DISPARITY_INVALID;
-    ((uint16_t *)plx_row(&winners->left, y))[x] = (uint16_t)value;
-    ((uint16_t *)plx_row(&winners->raw, y))[x] = (uint16_t)best;
-    ((uint16_t *)plx_row(&winners->s1, y))[x] = sum[best];
-    ((uint16_t *)plx_row(&winners->s2, y))[x] = (uint16_t)second;
+    ((uint16_t *)plx_row(&candidates->left, y))[x] = (uint16_t)value;
+    ((uint16_t *)plx_row(&candidates->raw, y))[x] = (uint16_t)best;
+    ((uint16_t *)plx_row(&candidates->s1, y))[x] = sum[best];
+    ((uint16_t *)plx_row(&candidates->s2, y))[x] = (uint16_t)second;
 }
 
-void oracle_winner(const uint16_t *sum, const struct plx_match *match, const struct plx_winners *ret_winners)
+void oracle_winner(const uint16_t *sum, const struct plx_match *match, const struct plx_candidates *ret_candidates)
 {
-    const int width = ret_winners->left.width, height = ret_winners->left.height, disparities = match->disparities;
+    const int width = ret_candidates->left.width, height = ret_candidates->left.height, disparities = match->disparities;
 
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++) {
             const uint16_t *here = sum + ((size_t)y * (size_t)width + (size_t)x) * (size_t)disparities;
-            winner_left(here, match, ret_winners, x, y);
+            winner_left(here, match, ret_candidates, x, y);
             int best = 0;
             for (int d = 1; d < disparities && x + d < width; d++)
                 if (here[d * disparities + d] < here[best * disparities + best])
                     best = d;
-            ((uint16_t *)plx_row(&ret_winners->right, y))[x] = (uint16_t)best;
+            ((uint16_t *)plx_row(&ret_candidates->right, y))[x] = (uint16_t)best;
         }
     }
 }
 
 void oracle_sgm(const struct plx_features *left, const struct plx_features *right, const struct plx_image *grey,
-                const struct plx_match *match, const struct plx_winners *ret_winners)
+                const struct plx_match *match, const struct plx_candidates *ret_candidates)
 {
     const size_t count = (size_t)grey->width * (size_t)grey->height * (size_t)match->disparities;
     uint8_t *cost = calloc(count, 1);
@@ -185,7 +186,7 @@ void oracle_sgm(const struct plx_features *left, const struct plx_features *righ
     }
     oracle_cost(left, right, match, cost);
     oracle_aggregate(cost, grey, match, sum);
-    oracle_winner(sum, match, ret_winners);
+    oracle_winner(sum, match, ret_candidates);
     free(sum);
     free(cost);
 }

@@ -21,7 +21,7 @@
 struct images {
     struct plx_image left, right;
     struct plx_features features[2];
-    struct plx_winners winners;
+    struct plx_candidates candidates;
     struct plx_image median_left, median_right, checked, filled_disparity, filled, dense;
 };
 
@@ -68,9 +68,9 @@ static const struct plx_image *run(struct plx_stages *gpu, const struct plx_matc
 
     must(gpu, ops->census(gpu, &i->left, match, &i->features[0]));
     must(gpu, ops->census(gpu, &i->right, match, &i->features[1]));
-    must(gpu, ops->sgm(gpu, &i->features[0], &i->features[1], &i->left, match, &i->winners));
-    must(gpu, ops->median(gpu, &i->winners.left, dense ? PLX_MEDIAN_3X3 : match->median_left, &i->median_left));
-    must(gpu, ops->median(gpu, &i->winners.right, match->median_right, &i->median_right));
+    must(gpu, ops->sgm(gpu, &i->features[0], &i->features[1], &i->left, match, &i->candidates));
+    must(gpu, ops->median(gpu, &i->candidates.left, dense ? PLX_MEDIAN_3X3 : match->median_left, &i->median_left));
+    must(gpu, ops->median(gpu, &i->candidates.right, match->median_right, &i->median_right));
     must(gpu, ops->check(gpu, &i->median_left, &i->median_right, &i->left, match, &i->checked));
     if (dense) {
         must(gpu, ops->fill(gpu, &i->checked, &i->filled_disparity, &i->filled));
@@ -123,11 +123,11 @@ static int compare(const char *data, const char *path, bool classic)
         {&i.features[0].gradient, PLX_U8},
         {&i.features[1].census, PLX_U32},
         {&i.features[1].gradient, PLX_U8},
-        {&i.winners.left, PLX_U16},
-        {&i.winners.right, PLX_U16},
-        {&i.winners.raw, PLX_U16},
-        {&i.winners.s1, PLX_U16},
-        {&i.winners.s2, PLX_U16},
+        {&i.candidates.left, PLX_U16},
+        {&i.candidates.right, PLX_U16},
+        {&i.candidates.raw, PLX_U16},
+        {&i.candidates.s1, PLX_U16},
+        {&i.candidates.s2, PLX_U16},
         {&i.median_left, PLX_U16},
         {&i.median_right, PLX_U16},
         {&i.checked, PLX_U16},

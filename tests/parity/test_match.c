@@ -152,8 +152,8 @@ static void test_confidence(struct parity *parity, int width, int height)
                 second[x] = (uint16_t)(board_below(&state, 50) == 0 ? 0xFFFF : first[x] + board_below(&state, 300));
         }
         twin_share(&s2);
-        const struct plx_winners cpu = {.raw = raw.cpu, .s1 = s1.cpu, .s2 = s2.cpu};
-        const struct plx_winners gpu = {.raw = raw.gpu, .s1 = s1.gpu, .s2 = s2.gpu};
+        const struct plx_candidates cpu = {.raw = raw.cpu, .s1 = s1.cpu, .s2 = s2.cpu};
+        const struct plx_candidates gpu = {.raw = raw.gpu, .s1 = s1.gpu, .s2 = s2.gpu};
         parity_done(parity, parity->cpu->ops->confidence(parity->cpu, &cpu, &checked.cpu, &match, &confidence.cpu),
                     parity->gpu->ops->confidence(parity->gpu, &gpu, &checked.gpu, &match, &confidence.gpu), "confidence");
         twin_compare(parity, &confidence, "confidence");

@@ -54,11 +54,11 @@ struct outputs {
     struct twin left, right, raw, s1, s2;
 };
 
-static struct plx_winners winners(const struct outputs *o, bool gpu)
+static struct plx_candidates candidates(const struct outputs *o, bool gpu)
 {
     if (gpu)
-        return (struct plx_winners){o->left.gpu, o->right.gpu, o->raw.gpu, o->s1.gpu, o->s2.gpu};
-    return (struct plx_winners){o->left.cpu, o->right.cpu, o->raw.cpu, o->s1.cpu, o->s2.cpu};
+        return (struct plx_candidates){o->left.gpu, o->right.gpu, o->raw.gpu, o->s1.gpu, o->s2.gpu};
+    return (struct plx_candidates){o->left.cpu, o->right.cpu, o->raw.cpu, o->s1.cpu, o->s2.cpu};
 }
 
 static void compare(struct parity *parity, const struct plx_match *match, enum scene scene, int width, int height)
@@ -93,7 +93,7 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
         parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey[eye].cpu, match, &cpu[eye]),
                     parity->gpu->ops->census(parity->gpu, &grey[eye].gpu, match, &gpu[eye]), what);
     }
-    const struct plx_winners expected = winners(&out, false), got = winners(&out, true);
+    const struct plx_candidates expected = candidates(&out, false), got = candidates(&out, true);
     const int result = parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected);
     for (int choice = -1; choice < PLX_GPU_SCHEDULES; choice++) { /* each way to launch it */
         plx_gpu_set_schedule(parity->gpu, choice);

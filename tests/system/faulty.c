@@ -163,8 +163,8 @@ STEP(int, plx_cpu_census, (SELF, IMAGE *grey, const struct plx_match *match, con
      (self, grey, match, ret_features))
 STEP(int, plx_cpu_sgm,
      (SELF, const struct plx_features *left, const struct plx_features *right, IMAGE *grey, const struct plx_match *match,
-      const struct plx_winners *ret_winners),
-     (self, left, right, grey, match, ret_winners))
+      const struct plx_candidates *ret_candidates),
+     (self, left, right, grey, match, ret_candidates))
 STEP(int, plx_cpu_check, (SELF, IMAGE *left, IMAGE *right, IMAGE *grey, const struct plx_match *match, IMAGE *ret_disparity),
      (self, left, right, grey, match, ret_disparity))
 STEP(int, plx_cpu_fill, (SELF, IMAGE *src, IMAGE *dst, IMAGE *ret_filled), (self, src, dst, ret_filled))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory accesses that the compiler is to leave as they are: copies into shared memory ahead of their use, and 16 bytes at
  * once. */
-#ifndef PLX_GPU_DEVICE_AHEAD_CUH
-#define PLX_GPU_DEVICE_AHEAD_CUH
+#ifndef PLX_GPU_DEVICE_ASYNC_COPY_CUH
+#define PLX_GPU_DEVICE_ASYNC_COPY_CUH
 
 #include "gpu/device/device.cuh"
 
 /* Asynchronous from compute capability 8.0 on. Before, a thread copies at once: it reads what it has copied itself only. */
-static __device__ __forceinline__ void plx_copy_16_ahead(uint32_t shared, const uint4 *global)
+static __device__ __forceinline__ void plx_copy_async_16(uint32_t shared, const uint4 *global)
 {
 #if PLX_ARCH >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void plx_copy_16_ahead(uint32_t shared, const 
 #endif
 }
 
-static __device__ __forceinline__ void plx_copy_4_ahead(uint32_t shared, const uint32_t *global)
+static __device__ __forceinline__ void plx_copy_async_4(uint32_t shared, const uint32_t *global)
 {
 #if PLX_ARCH >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(global) : "memory");
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void plx_copy_4_ahead(uint32_t shared, const u
 }
 
 /* The same, or zeros where nothing EXISTS. */
-static __device__ __forceinline__ void plx_copy_16_ahead_if(uint32_t shared, const uint4 *global, bool exists)
+static __device__ __forceinline__ void plx_copy_async_16_or_zero(uint32_t shared, const uint4 *global, bool exists)
 {
 #if PLX_ARCH >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(exists ? 16 : 0) : "memory");
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void plx_copy_16_ahead_if(uint32_t shared, con
 #endif
 }
 
-static __device__ __forceinline__ void plx_close_copies(void)
+static __device__ __forceinline__ void plx_commit_copies(void)
 {
 #if PLX_ARCH >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void plx_close_copies(void)
 }
 
 /* Waits until at most PENDING closed groups of copies are under way. */
-template <int PENDING> static __device__ __forceinline__ void plx_await_copies(void)
+template <int PENDING> static __device__ __forceinline__ void plx_wait_copies(void)
 {
 #if PLX_ARCH >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
@@ -100,15 +100,15 @@ static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)
 }
 
 /* Keeps the compiler from computing VALUE anew at each use. */
-static __device__ __forceinline__ void plx_keep(uint32_t &value)
+static __device__ __forceinline__ void plx_hold_in_register(uint32_t &value)
 {
     asm volatile("" : "+r"(value));
 }
-static __device__ __forceinline__ void plx_keep(int &value)
+static __device__ __forceinline__ void plx_hold_in_register(int &value)
 {
     asm volatile("" : "+r"(value));
 }
-template <class T> static __device__ __forceinline__ void plx_keep(T *&value)
+template <class T> static __device__ __forceinline__ void plx_hold_in_register(T *&value)
 {
     asm volatile("" : "+l"(value));
 }

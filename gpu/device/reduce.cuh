@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions: over a warp, into all its lanes; over a block; and over a grid, whose last block writes the result. All threads
+ * must take part. */
+#ifndef PLX_GPU_DEVICE_REDUCE_CUH
+#define PLX_GPU_DEVICE_REDUCE_CUH
+
+#include "gpu/device/device.cuh"
+#include "gpu/internal.h"
+
+#if PLX_ARCH >= 800
+
+/* Signed numbers too: two's complement. */
+static __device__ __forceinline__ uint32_t plx_warp_sum(uint32_t value)
+{
+    return __reduce_add_sync(PLX_ALL_LANES, value);
+}
+
+static __device__ __forceinline__ uint32_t plx_warp_min(uint32_t value)
+{
+    return __reduce_min_sync(PLX_ALL_LANES, value);
+}
+
+static __device__ __forceinline__ uint32_t plx_warp_max(uint32_t value)
+{
+    return __reduce_max_sync(PLX_ALL_LANES, value);
+}
+
+#else
+
+static __device__ __forceinline__ uint32_t plx_warp_sum(uint32_t value)
+{
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(PLX_ALL_LANES, value, step);
+    return value;
+}
+
+static __device__ __forceinline__ uint32_t plx_warp_max(uint32_t value)
+{
+    for (int step = 16; step > 0; step /= 2)
+        value = max(value, __shfl_xor_sync(PLX_ALL_LANES, value, step));
+    return value;
+}
+
+static __device__ __forceinline__ uint32_t plx_warp_min(uint32_t value)
+{
+    return ~plx_warp_max(~value);
+}
+
+#endif
+
+/* The sum of the lanes up to this one. */
+static __device__ __forceinline__ uint32_t plx_warp_prefix_sum(uint32_t value)
+{
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t earlier = __shfl_up_sync(PLX_ALL_LANES, value, step);
+        value += threadIdx.x % 32 >= step ? earlier : 0;
+    }
+    return value;
+}
+
+/* True in all threads of the block that is the last of COUNT to come here; what the others wrote before can then be read.
+ * *BLOCKS is 0 before and after. All threads must come. */
+static __device__ __forceinline__ bool plx_is_last_block(unsigned *blocks, unsigned count)
+{
+    __shared__ bool last;
+
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        __threadfence(); /* what the block did comes before, and what the others did before what follows */
+        last = atomicInc(blocks, count - 1) == count - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+/* Sum of VALUE over the threads of a block of whole warps; in thread (0, 0). */
+static __device__ __forceinline__ unsigned long long plx_block_sum(unsigned long long value)
+{
+    __shared__ unsigned long long sum;
+
+    for (int offset = warpSize / 2; offset > 0; offset /= 2)
+        value += __shfl_down_sync(0xFFFFFFFFu, value, offset);
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        sum = 0;
+    __syncthreads();
+    if ((threadIdx.y * blockDim.x + threadIdx.x) % warpSize == 0 && value > 0)
+        atomicAdd(&sum, value);
+    __syncthreads();
+    return sum;
+}
+
+/* Adds VALUE of each thread of the grid up into *RET_SUM. */
+template <class T>
+static __device__ __forceinline__ void plx_grid_sum(unsigned long long value, struct plx_gpu_accumulators *totals, T *ret_sum)
+{
+    value = plx_block_sum(value);
+    const bool first = threadIdx.x == 0 && threadIdx.y == 0;
+    if (first && value > 0)
+        atomicAdd(&totals->value, value);
+    if (plx_is_last_block(&totals->blocks, gridDim.x * gridDim.y) && first)
+        *ret_sum = (T)atomicExch(&totals->value, 0);
+}
+
+#endif

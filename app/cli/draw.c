@@ -43,7 +43,8 @@ static uint8_t channel(const double coefficient[6], double t)
     return value <= 0 ? 0 : value >= 1 ? 255 : (uint8_t)lround(value * 255);
 }
 
-struct plx_rgb plx_colour_map(double t)
+/* The colour of T, 0 (blue) to 1 (red); clamped. */
+static struct plx_rgb colour_of(double t)
 {
     t = t > 0 ? t < 1 ? t : 1 : 0; /* NAN gives 0 */
     return (struct plx_rgb){channel(turbo[0], t), channel(turbo[1], t), channel(turbo[2], t)};
@@ -152,14 +153,14 @@ void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *d
         const uint16_t *row = plx_row(disparity, y);
         struct plx_rgb *out = drawing->pixel + (size_t)y * (size_t)drawing->width;
         for (int x = 0; x < drawing->width; x++)
-            out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_rgb){0, 0, 0} : plx_colour_map(first + row[x] * scale);
+            out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_rgb){0, 0, 0} : colour_of(first + row[x] * scale);
     }
 }
 
 static void draw_obstacle(struct plx_rgb_image *drawing, const struct plx_obstacle *obstacle)
 {
     int scale = 1 + drawing->width / 640;
-    struct plx_rgb colour = plx_colour_map(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
+    struct plx_rgb colour = colour_of(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
     char text[32];
     snprintf(text, sizeof text, "#%u %.1fm", obstacle->track, (double)obstacle->nearest_m);
     plx_draw_box(drawing, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);

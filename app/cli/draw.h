@@ -32,9 +32,6 @@ void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *d
 /* Boxes, track numbers and distances of the obstacles that FRAME sees, the nearest on top. */
 void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame);
 
-/* The colour of T, 0 (blue) to 1 (red); clamped. */
-struct plx_rgb plx_colour_map(double t);
-
 /* An outline THICKNESS px wide, inside the rectangle; the part outside the image is cut off. */
 void plx_draw_box(struct plx_rgb_image *drawing, int x, int y, int width, int height, int thickness, struct plx_rgb colour);
 

@@ -7,8 +7,6 @@
 #ifndef PLX_CLI_EXPORT_H
 #define PLX_CLI_EXPORT_H
 
-#include <stdbool.h>
-
 #include <parallax/client.h>
 
 #include "app/cli/draw.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <parallax/client.h>
-#include <parallax/error.h>
 #include <parallax/region.h>
 
 #include "app/blackbox/box.h"

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <parallax/client.h>
 
@@ -16,6 +15,8 @@
 #define PLX_SOCKET_OPTION(VARIABLE)                                                                                            \
     PLX_OPTION("socket", "PATH", VARIABLE,                                                                                     \
                .help = "uses the service at this socket (default: $PARALLAX_SOCKET, else " PLX_DEFAULT_SOCKET ")")
+
+#define PLX_FRESH_FRAME_MS 3000 /* the wait of the commands for a fresh frame */
 
 struct plx_connection {
     const char *command; /* "parallax status": begins every error */

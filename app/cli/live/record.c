@@ -19,8 +19,6 @@
 #include "drivers/files/kitti.h"
 #include "drivers/files/png.h"
 
-#define FRAME_MS 3000
-
 static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
 static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
 
@@ -147,7 +145,7 @@ static int check_kind(const struct plx_connection *connection, const struct reco
 /* Copies the next pair into recording->eye. Returns an exit code. */
 static int copy_pair(struct plx_connection *connection, struct recording *recording)
 {
-    int result = plx_connection_next_frame(connection, FRAME_MS);
+    int result = plx_connection_next_frame(connection, PLX_FRESH_FRAME_MS);
     if (result < 0)
         return plx_stopped() ? PLX_EXIT_UNAVAILABLE : plx_connection_fail(connection, result);
     const int exit_code = check_kind(connection, recording);

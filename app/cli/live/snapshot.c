@@ -12,8 +12,6 @@
 #include "app/exit.h"
 #include "drivers/files/png.h"
 
-#define FRAME_MS 3000
-
 struct snapshot {
     struct plx_view view;
     struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
@@ -85,7 +83,7 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
 
 static int write_snapshot(struct plx_connection *connection, const char *directory)
 {
-    int result = plx_connection_next_frame(connection, FRAME_MS);
+    int result = plx_connection_next_frame(connection, PLX_FRESH_FRAME_MS);
     if (result < 0)
         return plx_connection_fail(connection, result);
     struct snapshot snapshot = {

@@ -12,7 +12,6 @@
 #include "core/clock.h"
 #include "core/words.h"
 
-#define FRAME_MS 3000 /* wait for a fresh frame */
 #define MEASURE_NS PLX_NS_PER_S
 
 /* Waits for a fresh frame, then reads the frames of one second. An error if the last one is not fresh. */
@@ -20,16 +19,16 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
 {
     struct plx_frame *frame = &status->frame;
     struct plx_frame_stats stats = {.frames = 0};
-    int result = plx_connection_next_header(connection, FRAME_MS, frame);
+    int result = plx_connection_next_header(connection, PLX_FRESH_FRAME_MS, frame);
     const int64_t end = plx_now_ns() + MEASURE_NS;
     for (int64_t left_ms = 1; result == 0 && left_ms > 0;) {
         plx_frame_stats_add(&stats, frame);
-        left_ms = stats.frames < 2 ? FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
+        left_ms = stats.frames < 2 ? PLX_FRESH_FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
         if (left_ms > 0 && plx_connection_next_header(connection, (int)left_ms, frame) < 0)
             break;
     }
     if (result == 0 && !plx_is_fresh(frame)) /* it may have been late only once */
-        result = plx_connection_next_header(connection, FRAME_MS, frame);
+        result = plx_connection_next_header(connection, PLX_FRESH_FRAME_MS, frame);
     status->any = status->fresh = result == 0;
     if (result == 0)
         status->stats = stats;

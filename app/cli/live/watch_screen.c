@@ -9,7 +9,6 @@
 #include <parallax/client.h>
 
 #include "app/cli/frame_text.h"
-#include "core/clock.h"
 #include "core/words.h"
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */

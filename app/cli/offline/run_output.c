@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include <parallax/error.h>
-
 #include "app/cli/export.h"
 #include "app/cli/offline/run.h"
 #include "app/exit.h"

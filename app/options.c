@@ -137,7 +137,7 @@ static const struct plx_option *find(const struct plx_command_line *line, const 
     return NULL;
 }
 
-/* Ends the program: argp rejected WORD and, as it must not write more than one line, says nothing itself. */
+/* Ends the program, because argp rejected WORD. argp would print two lines without the nearest name, so it is silent. */
 static void __attribute__((noreturn)) reject(const struct plx_command_line *line, const char *word)
 {
     char name[PLX_EDIT_DISTANCE_LETTERS];
@@ -159,7 +159,8 @@ static void __attribute__((noreturn)) reject(const struct plx_command_line *line
 static void take_option(const struct plx_command_line *line, const struct plx_option *option, char *text,
                         const struct argp_state *state)
 {
-    if (text && text == state->argv[state->next - 1] && strncmp(text, "--", 2) == 0) /* the next option, not a value */
+    const bool is_next_option = text && text == state->argv[state->next - 1] && strncmp(text, "--", 2) == 0;
+    if (option->kind != PLX_OPTION_FLAG && (!text || is_next_option))
         fail(line, "--%s needs a value: %s", option->name, option->argument);
     set_value(line, option, text);
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "app/supervisor/config_source.h"
+#include "config/source.h"
 
 /* Serves until SIGTERM, SIGINT, the end of the source, or a failure of the first start, which is logged. WAIT: the first start
  * waits for cameras, devices, permissions and memory. Returns the exit code (enum plx_exit). */

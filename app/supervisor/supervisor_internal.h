@@ -8,7 +8,6 @@
 #include "app/engine/report.h"
 #include "app/supervisor/blackbox.h"
 #include "app/supervisor/child.h"
-#include "app/supervisor/config_source.h"
 #include "app/supervisor/config_text.h"
 #include "app/supervisor/gpu_fallback.h"
 #include "app/supervisor/publisher.h"
@@ -16,6 +15,7 @@
 #include "app/supervisor/reload.h"
 #include "app/supervisor/service_clock.h"
 #include "app/supervisor/systemd.h"
+#include "config/source.h"
 #include "core/heartbeat.h"
 
 #define PLX_KILL_BUDGET_NS (2 * PLX_NS_PER_S) /* from SIGKILL to a process's end */

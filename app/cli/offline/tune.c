@@ -9,7 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/exit.h"
 #include "app/options.h"
-#include "config/config.h"
+#include "config/source.h"
 #include "gpu/gpu.h"
 
 #define NAME "parallax tune"
@@ -19,15 +19,6 @@ struct tune_options {
     struct plx_option_list set;
     int width, height;
 };
-
-static int configure(const struct tune_options *options, struct plx_config *ret_config, struct plx_error_message *message)
-{
-    plx_config_default(ret_config);
-    int result = options->config ? plx_config_load(options->config, ret_config, message) : 0;
-    for (int i = 0; i < options->set.count && result == 0; i++)
-        result = plx_config_set(ret_config, options->set.item[i], message);
-    return result == 0 ? plx_config_check(ret_config, message) : result;
-}
 
 static void print_times(const struct plx_stages *stages, const struct plx_tune_conditions *conditions, const double *ms,
                         int best)
@@ -100,7 +91,8 @@ int plx_command_tune(int argc, char **argv)
     struct plx_error_message message = {""};
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    int result = configure(&options, &config, &message);
+    const struct plx_config_source source = {options.config, options.set.item, options.set.count};
+    int result = plx_config_read(&source, &config, &message);
     if (result == 0)
         result = tune(&options, &config.pipeline.match, &message);
     return result == 0 ? PLX_EXIT_OK : plx_exit_error(NAME, plx_exit_code(result), "%s", message.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the configuration comes from, at start and on SIGHUP. */
-#ifndef PLX_APP_SUPERVISOR_CONFIG_SOURCE_H
-#define PLX_APP_SUPERVISOR_CONFIG_SOURCE_H
+/* Where a configuration comes from: a file, then assignments of the command line. */
+#ifndef PLX_CONFIG_SOURCE_H
+#define PLX_CONFIG_SOURCE_H
 
 #include "config/config.h"
 

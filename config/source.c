@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/config_source.h"
+#include "config/source.h"
 
 int plx_config_read(const struct plx_config_source *config_source, struct plx_config *ret_config,
                     struct plx_error_message *message)

@@ -7,7 +7,7 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/jpeg_file.h"
+#include "drivers/files/jpeg.h"
 #include "drivers/files/pgm.h"
 #include "drivers/files/png.h"
 
@@ -20,7 +20,7 @@ struct kind {
 static const struct kind kinds[] = {
     {"\x89PNG", plx_png_info, plx_png_read},
     {"P5", plx_pgm_info, plx_pgm_read},
-    {"\xFF\xD8\xFF", plx_jpeg_file_info, plx_jpeg_file_read},
+    {"\xFF\xD8\xFF", plx_jpeg_info, plx_jpeg_read},
 };
 
 static int find_kind(const char *path, const struct kind **ret_kind, struct plx_error_message *message)

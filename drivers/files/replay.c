@@ -9,17 +9,17 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "drivers/feed.h"
 #include "drivers/files/kitti.h"
-#include "drivers/files/listing.h"
+#include "drivers/files/pair_list.h"
 #include "drivers/files/picture.h"
+#include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64
 #define UNTIMED_RATE_HZ 10.0 /* KITTI's, where there is no times.txt */
 
 struct replay {
-    struct plx_fed_source fed; /* first: a struct plx_source * of this source is a struct replay * */
-    struct plx_listing listing;
+    struct plx_queued_source queued; /* first: a struct plx_source * of this source is a struct replay * */
+    struct plx_pair_list list;
     enum plx_pace pace;
     bool loop;
     double period_s; /* from one pair to the next where no time says more, and from the last to the first */
@@ -38,20 +38,20 @@ static struct replay *replay_of(struct plx_source *source)
 /* When pair K of an endless replay is due, seconds after the first. */
 static double due_s(const struct replay *self, uint64_t k)
 {
-    const struct plx_listing *listing = &self->listing;
-    if (!listing->timed || self->pace == PLX_PACE_FIXED)
+    const struct plx_pair_list *list = &self->list;
+    if (!list->timed || self->pace == PLX_PACE_FIXED)
         return (double)k * self->period_s;
-    const uint64_t count = (uint64_t)listing->count;
-    const double first_s = listing->pair[0].time_s, span_s = listing->pair[count - 1].time_s - first_s;
-    return (double)(k / count) * (span_s + self->period_s) + listing->pair[k % count].time_s - first_s;
+    const uint64_t count = (uint64_t)list->count;
+    const double first_s = list->pair[0].time_s, span_s = list->pair[count - 1].time_s - first_s;
+    return (double)(k / count) * (span_s + self->period_s) + list->pair[k % count].time_s - first_s;
 }
 
 static struct plx_image view(const struct replay *self, void *data)
 {
-    return (struct plx_image){data, self->fed.base.width, self->fed.base.height, self->pitch, self->type};
+    return (struct plx_image){data, self->queued.base.width, self->queued.base.height, self->pitch, self->type};
 }
 
-static int decode(const struct replay *self, const struct plx_listing_pair *pair, void *const data[PLX_EYES],
+static int decode(const struct replay *self, const struct plx_pair_list_pair *pair, void *const data[PLX_EYES],
                   struct plx_error_message *message)
 {
     int result = 0;
@@ -64,7 +64,7 @@ static int decode(const struct replay *self, const struct plx_listing_pair *pair
 
 static void publish(const struct replay *self, int number, void *const data[PLX_EYES], uint64_t k, int64_t capture_ns)
 {
-    const double file_s = self->listing.pair[k % (uint64_t)self->listing.count].time_s;
+    const double file_s = self->list.pair[k % (uint64_t)self->list.count].time_s;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image image = view(self, data[eye]);
         const struct plx_capture capture = {
@@ -73,15 +73,15 @@ static void publish(const struct replay *self, int number, void *const data[PLX_
             .clock = PLX_CLOCK_FILE,
             .sequence = (uint32_t)k,
         };
-        plx_feed_publish(self->fed.feed, number, (enum plx_eye)eye, &image, &capture);
+        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &image, &capture);
     }
 }
 
 /* In the feed's thread. */
-static int make(struct plx_fed_source *fed, struct plx_error_message *message)
+static int make(struct plx_queued_source *queued, struct plx_error_message *message)
 {
-    const struct replay *self = replay_of(&fed->base);
-    const uint64_t count = (uint64_t)self->listing.count;
+    const struct replay *self = replay_of(&queued->base);
+    const uint64_t count = (uint64_t)self->list.count;
     const bool paced = self->pace != PLX_PACE_MAXIMUM;
     const int64_t begun = plx_now_ns();
     for (uint64_t k = 0; self->loop || k < count; k++) {
@@ -89,27 +89,27 @@ static int make(struct plx_fed_source *fed, struct plx_error_message *message)
             k++; /* its time is over */
         void *data[PLX_EYES];
         int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
-        int number = plx_feed_begin(self->fed.feed, data);
+        int number = plx_pair_queue_begin_pair(self->queued.queue, data);
         if (number >= 0) {
-            int result = decode(self, &self->listing.pair[k % count], data, message);
+            int result = decode(self, &self->list.pair[k % count], data, message);
             if (result < 0)
                 return result;
         }
-        if (number == PLX_FEED_STOPPED || (paced && !plx_feed_sleep_until(self->fed.feed, capture_ns)))
+        if (number == PLX_PAIR_QUEUE_STOPPED || (paced && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns)))
             return PLX_ERR_LOST;
         if (number >= 0)
             publish(self, number, data, k, capture_ns);
     }
-    return plx_fail(message, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->listing.count);
+    return plx_fail(message, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->list.count);
 }
 
 static void destroy(struct plx_source *source)
 {
     if (!source)
         return;
-    plx_fed_stop(source);
-    plx_feed_destroy(replay_of(source)->fed.feed);
-    plx_listing_close(&replay_of(source)->listing);
+    plx_queued_source_stop(source);
+    plx_pair_queue_destroy(replay_of(source)->queued.queue);
+    plx_pair_list_close(&replay_of(source)->list);
     free(source);
 }
 
@@ -139,10 +139,10 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
 static const struct plx_source_ops replay_ops = {
     .name = "replay",
     .destroy = destroy,
-    .start = plx_fed_start,
-    .stop = plx_fed_stop,
-    .next = plx_fed_next,
-    .release = plx_fed_release,
+    .start = plx_queued_source_start,
+    .stop = plx_queued_source_stop,
+    .next = plx_queued_source_next,
+    .release = plx_queued_source_release,
     .control = control,
     .range = range,
     .calibration = calibration,
@@ -152,7 +152,7 @@ static const struct plx_source_ops replay_ops = {
 static int find_size(struct replay *self, struct plx_error_message *message)
 {
     struct plx_picture_info info[PLX_EYES];
-    char *const *path = self->listing.pair[0].path;
+    char *const *path = self->list.pair[0].path;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         int result = plx_picture_info(path[eye], &info[eye], message);
         if (result < 0)
@@ -162,21 +162,21 @@ static int find_size(struct replay *self, struct plx_error_message *message)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
                         info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
                         path[PLX_LEFT]);
-    self->fed.base.width = info[PLX_LEFT].width;
-    self->fed.base.height = info[PLX_LEFT].height;
+    self->queued.base.width = info[PLX_LEFT].width;
+    self->queued.base.height = info[PLX_LEFT].height;
     self->type = info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type;
-    size_t bytes = (size_t)self->fed.base.width * self->type;
+    size_t bytes = (size_t)self->queued.base.width * self->type;
     self->pitch = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     return 0;
 }
 
 static void find_rate(struct replay *self, double rate_hz)
 {
-    const struct plx_listing *listing = &self->listing;
+    const struct plx_pair_list *list = &self->list;
     self->period_s = 1.0 / (self->pace == PLX_PACE_FIXED ? rate_hz : UNTIMED_RATE_HZ);
-    if (self->pace != PLX_PACE_FIXED && listing->timed && listing->count > 1)
-        self->period_s = (listing->pair[listing->count - 1].time_s - listing->pair[0].time_s) / (listing->count - 1);
-    self->fed.base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    if (self->pace != PLX_PACE_FIXED && list->timed && list->count > 1)
+        self->period_s = (list->pair[list->count - 1].time_s - list->pair[0].time_s) / (list->count - 1);
+    self->queued.base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
 }
 
 static int find_calibration(struct replay *self, struct plx_error_message *message)
@@ -184,7 +184,7 @@ static int find_calibration(struct replay *self, struct plx_error_message *messa
     char *path;
     if (asprintf(&path, "%s/calib.txt", self->path) < 0)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
-    int result = plx_kitti_calibration(path, self->listing.first_projection, &self->calibration, message);
+    int result = plx_kitti_calibration(path, self->list.first_projection, &self->calibration, message);
     free(path);
     self->calibrated = result == 0;
     if (result == PLX_ERR_NOT_FOUND || result == PLX_ERR_UNSUPPORTED) /* it may come from elsewhere; else pictures stay raw */
@@ -202,31 +202,32 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     if (!self)
         return plx_fail(message, PLX_ERR_NOMEM, "replay: out of memory");
     memcpy(self->path, options->path, length);
-    self->fed.base.ops = &replay_ops;
-    self->fed.make = make;
+    self->queued.base.ops = &replay_ops;
+    self->queued.make = make;
     self->pace = options->pace;
     self->loop = options->loop;
 
-    int result = plx_listing_open(options->path, &self->listing, message);
+    int result = plx_pair_list_open(options->path, &self->list, message);
     if (result == 0)
         result = find_size(self, message);
     if (result == 0)
         result = options->calibrated ? 0 : find_calibration(self, message);
     if (result < 0)
         goto fail;
-    self->fed.base.note = self->listing.note;
+    self->queued.base.note = self->list.note;
     find_rate(self, options->rate_hz);
-    result = plx_feed_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_FEED_WAIT : PLX_FEED_LATEST, PLX_SOURCE_MIN_PAIRS + 2,
-                             self->pitch * (size_t)self->fed.base.height, &self->fed.feed);
+    result =
+        plx_pair_queue_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
+                              PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);
     if (result < 0) {
-        plx_fail(message, result, "%s: out of memory for pictures of %dx%d", self->path, self->fed.base.width,
-                 self->fed.base.height);
+        plx_fail(message, result, "%s: out of memory for pictures of %dx%d", self->path, self->queued.base.width,
+                 self->queued.base.height);
         goto fail;
     }
-    *ret_source = &self->fed.base;
+    *ret_source = &self->queued.base;
     return 0;
 
 fail:
-    destroy(&self->fed.base);
+    destroy(&self->queued.base);
     return result;
 }

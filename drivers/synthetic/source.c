@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "drivers/feed.h"
+#include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64
 #define EXPOSURE_MIN_US 20
@@ -25,7 +25,7 @@ struct setting {
 };
 
 struct synthetic {
-    struct plx_fed_source fed; /* first: a struct plx_source * of this source is a struct synthetic * */
+    struct plx_queued_source queued; /* first: a struct plx_source * of this source is a struct synthetic * */
     struct plx_synthetic_options options;
     size_t pitch;
     double period_s;
@@ -80,25 +80,25 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
             .exposure_us = setting.exposure_us,
             .gain = setting.gain,
         };
-        plx_feed_publish(self->fed.feed, number, (enum plx_eye)eye, &image, &capture);
+        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &image, &capture);
     }
     return 0;
 }
 
 /* The camera's life, in the feed's thread. */
-static int make(struct plx_fed_source *fed, struct plx_error_message *message)
+static int make(struct plx_queued_source *queued, struct plx_error_message *message)
 {
-    struct synthetic *self = synthetic_of(&fed->base);
-    const bool paced = self->fed.base.rate_hz > 0.0;
+    struct synthetic *self = synthetic_of(&queued->base);
+    const bool paced = self->queued.base.rate_hz > 0.0;
     const int64_t begun = plx_now_ns();
     uint64_t k = 0, remembered = 0; /* frames whose request is in the history */
     for (;;) {
         int64_t capture_ns = begun + (int64_t)((double)k * self->period_s * PLX_NS_PER_S);
-        if (paced && !plx_feed_sleep_until(self->fed.feed, capture_ns))
+        if (paced && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns))
             return PLX_ERR_LOST;
         void *data[PLX_EYES];
-        int number = plx_feed_begin(self->fed.feed, data);
-        if (number == PLX_FEED_STOPPED)
+        int number = plx_pair_queue_begin_pair(self->queued.queue, data);
+        if (number == PLX_PAIR_QUEUE_STOPPED)
             return PLX_ERR_LOST;
         /* Relaxed: the request is one word and nothing else hangs on it. */
         uint64_t request = atomic_load_explicit(&self->request, memory_order_relaxed);
@@ -121,8 +121,8 @@ static void destroy(struct plx_source *source)
 {
     if (!source)
         return;
-    plx_fed_stop(source);
-    plx_feed_destroy(synthetic_of(source)->fed.feed);
+    plx_queued_source_stop(source);
+    plx_pair_queue_destroy(synthetic_of(source)->queued.queue);
     free(source);
 }
 
@@ -164,10 +164,10 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
 static const struct plx_source_ops synthetic_ops = {
     .name = "synthetic",
     .destroy = destroy,
-    .start = plx_fed_start,
-    .stop = plx_fed_stop,
-    .next = plx_fed_next,
-    .release = plx_fed_release,
+    .start = plx_queued_source_start,
+    .stop = plx_queued_source_stop,
+    .next = plx_queued_source_next,
+    .release = plx_queued_source_release,
     .control = control,
     .range = range,
     .calibration = calibration,
@@ -196,19 +196,19 @@ int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_o
         return plx_fail(message, PLX_ERR_NOMEM, "synthetic source: out of memory");
 
     const struct plx_scene *scene = &options->scene;
-    self->fed.base =
+    self->queued.base =
         (struct plx_source){.ops = &synthetic_ops, .width = scene->width, .height = scene->height, .rate_hz = options->rate_hz};
     self->options = *options;
     self->period_s = 1.0 / (options->rate_hz > 0.0 ? options->rate_hz : PLX_SYNTHETIC_RATE_HZ);
     self->pitch = ((size_t)scene->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    self->fed.make = make;
-    control(&self->fed.base, FIRST_EXPOSURE_US, GAIN_MIN);
-    result = plx_feed_create(stages, options->rate_hz > 0.0 ? PLX_FEED_LATEST : PLX_FEED_ON_DEMAND, PLX_SOURCE_MIN_PAIRS + 1,
-                             self->pitch * (size_t)scene->height, &self->fed.feed);
+    self->queued.make = make;
+    control(&self->queued.base, FIRST_EXPOSURE_US, GAIN_MIN);
+    result = plx_pair_queue_create(stages, options->rate_hz > 0.0 ? PLX_PAIR_QUEUE_LATEST : PLX_PAIR_QUEUE_ON_DEMAND,
+                                   PLX_SOURCE_MIN_PAIRS + 1, self->pitch * (size_t)scene->height, &self->queued.queue);
     if (result < 0) {
         free(self);
         return plx_fail(message, result, "synthetic source: out of memory for pictures of %dx%d", scene->width, scene->height);
     }
-    *ret_source = &self->fed.base;
+    *ret_source = &self->queued.base;
     return 0;
 }

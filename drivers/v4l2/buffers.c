@@ -16,19 +16,19 @@
 #define ROOM_MORE 65536 /* a driver may round the size of its buffers up to whole pages */
 
 /* Ways of sharing pictures with a driver, the best first. The last always works. */
-static const struct plx_v4l2_way {
+static const struct plx_v4l2_memory_method {
     enum plx_memory kind;
     int (*make)(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
-} ways[] = {
+} methods[] = {
     {PLX_MEMORY_USERPTR, plx_v4l2_memory_alloc},
     {PLX_MEMORY_USERPTR, plx_v4l2_memory_adopt}, /* a driver may be unable to pin what the GPU's driver allocated */
-    {PLX_MEMORY_DMABUF, plx_v4l2_memory_share},
+    {PLX_MEMORY_DMABUF, plx_v4l2_memory_create_dmabuf},
     {PLX_MEMORY_MMAP, plx_v4l2_memory_alloc},
 };
 
 static enum plx_memory kind_of(const struct plx_v4l2_buffers *buffers)
 {
-    return buffers->way->kind;
+    return buffers->method->kind;
 }
 
 static bool direct(const struct plx_v4l2_buffers *buffers)
@@ -37,21 +37,21 @@ static bool direct(const struct plx_v4l2_buffers *buffers)
 }
 
 /* Finds the best way that NODE and the backend have, tried with the first slot, which gets its memory. */
-static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes,
-                      struct plx_error_message *message)
+static int choose_method(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes,
+                         struct plx_error_message *message)
 {
-    const bool copies = node->converting || buffers->compressed.data || buffers->deal.planes > 1;
+    const bool copies = node->converting || buffers->compressed.data || buffers->actual.planes > 1;
     struct plx_v4l2_memory *first = &buffers->slot[0].memory;
     int result = PLX_ERR_UNSUPPORTED;
 
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        buffers->way = &ways[i];
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        buffers->method = &methods[i];
         if (direct(buffers) && copies)
             continue;
-        result = ways[i].make(buffers->stages, bytes, first);
+        result = methods[i].make(buffers->stages, bytes, first);
         if (result < 0)
             continue;
-        result = direct(buffers) ? plx_v4l2_queue_try(node, ways[i].kind, first, LEAST) : 0;
+        result = direct(buffers) ? plx_v4l2_test_memory(node, methods[i].kind, first, LEAST) : 0;
         if (result == 0)
             break;
         plx_v4l2_memory_free(buffers->stages, first);
@@ -63,42 +63,43 @@ static int choose_way(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_no
 
 static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_error_message *message)
 {
-    const struct plx_v4l2_deal *deal = &buffers->deal;
-    size_t bytes = deal->bytes[0];
+    const struct plx_v4l2_stream_format *actual = &buffers->actual;
+    size_t bytes = actual->bytes[0];
     int result = 0;
 
-    buffers->pitch = deal->pitch;
-    if (deal->format->jpeg) {
+    buffers->pitch = actual->pitch;
+    if (actual->format->jpeg) {
         buffers->compressed_room = bytes + ROOM_MORE;
         buffers->compressed.data = malloc(buffers->compressed_room);
         result = buffers->compressed.data ? 0 : PLX_ERR_NOMEM;
-        buffers->pitch = ((size_t)deal->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-        bytes = buffers->pitch * (size_t)deal->height;
+        buffers->pitch = ((size_t)actual->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+        bytes = buffers->pitch * (size_t)actual->height;
     }
     if (result == 0)
-        result = choose_way(buffers, node, bytes, message);
+        result = choose_method(buffers, node, bytes, message);
     for (int i = 1; i < PLX_V4L2_SLOTS && result == 0; i++)
-        result = buffers->way->make(buffers->stages, bytes, &buffers->slot[i].memory);
+        result = buffers->method->make(buffers->stages, bytes, &buffers->slot[i].memory);
     return result;
 }
 
-int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node, const struct plx_v4l2_deal *deal,
-                            struct plx_v4l2_buffers **ret_buffers, struct plx_error_message *message)
+int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node,
+                            const struct plx_v4l2_stream_format *actual, struct plx_v4l2_buffers **ret_buffers,
+                            struct plx_error_message *message)
 {
     struct plx_v4l2_buffers *buffers = calloc(1, sizeof *buffers);
     int result = PLX_ERR_NOMEM;
 
     if (buffers) {
         buffers->stages = stages;
-        buffers->deal = *deal;
+        buffers->actual = *actual;
         result = allocate(buffers, node, message);
     }
     if (result < 0) {
         plx_v4l2_buffers_destroy(buffers);
         if (result != PLX_ERR_NOMEM)
             return result;
-        return plx_fail(message, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS, deal->width,
-                        deal->height);
+        return plx_fail(message, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS,
+                        actual->width, actual->height);
     }
     *ret_buffers = buffers;
     return 0;
@@ -117,24 +118,24 @@ void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers)
 int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                             struct plx_error_message *message)
 {
-    const int most = direct(buffers) ? PLX_V4L2_SLOTS : PLX_V4L2_MAPPED, planes = buffers->deal.planes;
-    int count = plx_v4l2_queue_request(node, kind_of(buffers), direct(buffers) ? PLX_V4L2_SLOTS : MAPPED_WANTED);
+    const int most = direct(buffers) ? PLX_V4L2_SLOTS : PLX_V4L2_MAPPED, planes = buffers->actual.planes;
+    int count = plx_v4l2_request_buffers(node, kind_of(buffers), direct(buffers) ? PLX_V4L2_SLOTS : MAPPED_WANTED);
 
     if (count < LEAST)
         return plx_v4l2_fail(message, node->path, count < 0 ? count : -ENOMEM, "the driver gives no buffers");
     buffers->driver_count = count < most ? count : most;
     int result = 0;
     for (int i = 0; i < buffers->driver_count && result == 0 && !direct(buffers); i++) {
-        result = plx_v4l2_queue_map(node, planes, i, &buffers->mapped[i]);
+        result = plx_v4l2_map_buffer(node, planes, i, &buffers->mapped[i]);
         if (result == 0)
-            result = plx_v4l2_queue_give(node, PLX_MEMORY_MMAP, planes, i, NULL);
+            result = plx_v4l2_queue_buffer(node, PLX_MEMORY_MMAP, planes, i, NULL);
     }
     if (result < 0)
         result = plx_v4l2_fail(message, node->path, result, "the driver's buffers cannot be used");
     else
         result = plx_v4l2_buffers_refill(buffers, node, message);
     if (result == 0) {
-        result = plx_v4l2_queue_start(node);
+        result = plx_v4l2_stream_on(node);
         if (result < 0)
             result = plx_v4l2_fail(message, node->path, result, "the stream does not start");
     }
@@ -147,14 +148,14 @@ void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_
 {
     if (buffers->driver_count == 0)
         return;
-    plx_v4l2_queue_stop(node);
+    plx_v4l2_stream_off(node);
     for (int i = 0; i < PLX_V4L2_MAPPED; i++)
-        plx_v4l2_queue_unmap(node, &buffers->mapped[i]);
-    plx_v4l2_queue_request(node, kind_of(buffers), 0);
+        plx_v4l2_unmap_buffer(node, &buffers->mapped[i]);
+    plx_v4l2_request_buffers(node, kind_of(buffers), 0);
     buffers->driver_count = 0;
     for (int i = 0; i < PLX_V4L2_SLOTS; i++)
         if (atomic_load_explicit(&buffers->slot[i].use, memory_order_relaxed) == PLX_V4L2_QUEUED) /* ours: no other stores it */
-            plx_v4l2_slot_give_back(&buffers->slot[i]);
+            plx_v4l2_slot_release(&buffers->slot[i]);
 }
 
 int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
@@ -165,7 +166,7 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
         if (atomic_load_explicit(&slot->use, memory_order_acquire) != PLX_V4L2_IDLE) /* its reader has finished */
             continue;
         plx_v4l2_memory_end_read(&slot->memory);
-        int result = plx_v4l2_queue_give(node, kind_of(buffers), 1, i, &slot->memory);
+        int result = plx_v4l2_queue_buffer(node, kind_of(buffers), 1, i, &slot->memory);
         if (result < 0)
             return plx_v4l2_fail(message, node->path, result, "the driver takes no buffer");
         atomic_store_explicit(&slot->use, PLX_V4L2_QUEUED, memory_order_relaxed); /* it is this thread's own now */
@@ -186,24 +187,24 @@ static struct plx_v4l2_slot *find_idle(struct plx_v4l2_buffers *buffers)
 static int check_picture(const struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, const void *data,
                          size_t most, struct plx_raw *ret_raw, struct plx_error_message *message)
 {
-    const struct plx_v4l2_deal *deal = &buffers->deal;
+    const struct plx_v4l2_stream_format *actual = &buffers->actual;
     const size_t used = buffer->used < most ? buffer->used : most, offset = buffer->offset;
 
     if (buffer->buffer.flags & V4L2_BUF_FLAG_ERROR)
         return plx_fail(message, PLX_ERR_FORMAT, "the driver marked a picture as damaged");
     if (used <= offset)
-        return plx_fail(message, PLX_ERR_FORMAT, "a picture of %zu bytes, expected %zu", used, deal->bytes[0]);
+        return plx_fail(message, PLX_ERR_FORMAT, "a picture of %zu bytes, expected %zu", used, actual->bytes[0]);
     *ret_raw = (struct plx_raw){
         .data = (const uint8_t *)data + offset,
         .bytes = used - offset,
-        .width = deal->width,
-        .height = deal->height,
-        .pitch = deal->pitch,
-        .format = deal->format->format,
-        .bayer = deal->format->bayer,
-        .eye_width = deal->width,
+        .width = actual->width,
+        .height = actual->height,
+        .pitch = actual->pitch,
+        .format = actual->format->format,
+        .bayer = actual->format->bayer,
+        .eye_width = actual->width,
     };
-    return deal->format->jpeg ? 0 : plx_raw_check(ret_raw, message);
+    return actual->format->jpeg ? 0 : plx_raw_check(ret_raw, message);
 }
 
 /* Copies RAW, in the driver's memory, into SLOT, or where compressed ones are kept, and lets it point into SLOT. */
@@ -254,17 +255,17 @@ static int take_direct(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_b
     atomic_store_explicit(&slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* handed on under a lock */
     int result = check_picture(buffers, buffer, slot->memory.data, slot->memory.bytes, &picture->raw, message);
     if (result < 0)
-        plx_v4l2_slot_give_back(slot);
+        plx_v4l2_slot_release(slot);
     return result;
 }
 
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                           struct plx_v4l2_picture *ret_picture, struct plx_error_message *message)
 {
-    const int planes = buffers->deal.planes;
+    const int planes = buffers->actual.planes;
     struct plx_v4l2_buffer buffer;
 
-    int result = plx_v4l2_queue_take(node, kind_of(buffers), planes, &buffer);
+    int result = plx_v4l2_dequeue_buffer(node, kind_of(buffers), planes, &buffer);
     if (result == -EAGAIN)
         return PLX_ERR_TIMEOUT;
     if (result < 0)
@@ -287,10 +288,10 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
             plx_v4l2_buffers_refill(buffers, node, NULL);
     } else {
         result = take_copy(buffers, &buffer, &picture, message);
-        int back = plx_v4l2_queue_give(node, PLX_MEMORY_MMAP, planes, index, NULL);
+        int back = plx_v4l2_queue_buffer(node, PLX_MEMORY_MMAP, planes, index, NULL);
         if (back < 0) {
             if (result == 0)
-                plx_v4l2_slot_give_back(picture.slot);
+                plx_v4l2_slot_release(picture.slot);
             return plx_v4l2_fail(message, node->path, back, "the driver takes no buffer back");
         }
     }

@@ -28,8 +28,8 @@ struct plx_v4l2_slot {
 
 struct plx_v4l2_buffers {
     struct plx_stages *stages;
-    struct plx_v4l2_deal deal;
-    const struct plx_v4l2_way *way; /* in force */
+    struct plx_v4l2_stream_format actual;
+    const struct plx_v4l2_memory_method *method; /* in force */
     struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
     struct plx_v4l2_compressed compressed; /* the file of the last picture taken; data NULL: pictures are not compressed */
     size_t compressed_room;
@@ -49,10 +49,11 @@ struct plx_v4l2_picture {
     bool compressed;        /* its file is in `compressed` until the next is taken, and its slot is still to be filled */
 };
 
-/* Finds out how NODE can share memory and allocates the slots for pictures of DEAL. STAGES must outlive the buffers. NOMEM;
+/* Finds out how NODE can share memory and allocates the slots for pictures of ACTUAL. STAGES must outlive the buffers. NOMEM;
  * BUSY or LOST, where the driver lets nobody try. */
-int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node, const struct plx_v4l2_deal *deal,
-                            struct plx_v4l2_buffers **ret_buffers, struct plx_error_message *message);
+int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node,
+                            const struct plx_v4l2_stream_format *actual, struct plx_v4l2_buffers **ret_buffers,
+                            struct plx_error_message *message);
 void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers); /* detached; NULL is fine */
 
 /* Gives the buffers to NODE's driver and starts the stream. Whatever the reader holds stays with it. Errors of plx_v4l2_fail;
@@ -72,7 +73,7 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                           struct plx_v4l2_picture *ret_picture, struct plx_error_message *message);
 
-static inline void plx_v4l2_slot_give_back(struct plx_v4l2_slot *slot)
+static inline void plx_v4l2_slot_release(struct plx_v4l2_slot *slot)
 {
     /* Release: all reading of the picture comes before the driver's next writing; the camera's thread acquires. */
     atomic_store_explicit(&slot->use, PLX_V4L2_IDLE, memory_order_release);

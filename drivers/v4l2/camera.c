@@ -17,67 +17,71 @@
 
 int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
 {
-    return camera->deal.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->deal.rate_hz) : DEFAULT_PERIOD_NS;
+    return camera->actual.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->actual.rate_hz) : DEFAULT_PERIOD_NS;
 }
 
 /* Sets all that the camera is to be. Controls come before the format: a sensor mode may decide on it. */
-static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_deal *ret_deal, struct plx_error_message *message)
+static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_stream_format *ret_actual,
+                     struct plx_error_message *message)
 {
     struct plx_error_message *note = &camera->note;
 
     note->text[0] = '\0';
-    int result = plx_v4l2_steer_configure(&camera->steer, &camera->node, note, message);
+    int result = plx_v4l2_camera_controls_configure(&camera->controls, &camera->node, note, message);
     if (result == 0)
-        result = plx_v4l2_negotiate(&camera->node, &camera->wish, ret_deal, note, message);
+        result = plx_v4l2_negotiate(&camera->node, &camera->requested, ret_actual, note, message);
     if (result < 0)
         return result;
-    const double wish_hz = camera->wish.rate_hz;
-    const double set_hz =
-        ret_deal->rate_unset ? plx_v4l2_steer_rate(&camera->steer, &camera->node, wish_hz) : ret_deal->rate_hz;
+    const double requested_hz = camera->requested.rate_hz;
+    const double set_hz = ret_actual->rate_unset
+                              ? plx_v4l2_camera_controls_set_rate(&camera->controls, &camera->node, requested_hz)
+                              : ret_actual->rate_hz;
     if (set_hz > 0.0)
-        ret_deal->rate_hz = set_hz;
-    else if (wish_hz > 0.0)
+        ret_actual->rate_hz = set_hz;
+    else if (requested_hz > 0.0)
         plx_v4l2_note(note, "%s: the driver sets no rate; %g Hz is believed (source.controls may set it)", camera->node.path,
-                      wish_hz);
-    if (wish_hz > 0.0 && fabs(ret_deal->rate_hz - wish_hz) > wish_hz * PLX_V4L2_SAME_RATE)
-        plx_v4l2_note(note, "%s: the camera runs at %.6g Hz instead of %.6g", camera->node.path, ret_deal->rate_hz, wish_hz);
+                      requested_hz);
+    if (requested_hz > 0.0 && fabs(ret_actual->rate_hz - requested_hz) > requested_hz * PLX_V4L2_SAME_RATE)
+        plx_v4l2_note(note, "%s: the camera runs at %.6g Hz instead of %.6g", camera->node.path, ret_actual->rate_hz,
+                      requested_hz);
     return 0;
 }
 
-/* Buffers for pictures of DEAL; those that are there must fit. */
-static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_deal *deal, struct plx_error_message *message)
+/* Buffers for pictures of ACTUAL; those that are there must fit. */
+static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_stream_format *actual,
+                       struct plx_error_message *message)
 {
     if (!camera->buffers)
-        return plx_v4l2_buffers_create(camera->stages, &camera->node, deal, &camera->buffers, message);
-    const struct plx_v4l2_deal *old = &camera->buffers->deal;
-    if (deal->format != old->format || deal->pitch != old->pitch || deal->bytes[0] != old->bytes[0])
+        return plx_v4l2_buffers_create(camera->stages, &camera->node, actual, &camera->buffers, message);
+    const struct plx_v4l2_stream_format *old = &camera->buffers->actual;
+    if (actual->format != old->format || actual->pitch != old->pitch || actual->bytes[0] != old->bytes[0])
         return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera came back with another format", camera->node.path);
     return 0;
 }
 
 static void close_node(struct plx_v4l2_camera *camera)
 {
-    if (!plx_v4l2_camera_is_away(camera) && (camera->control->restore || !camera->worked))
-        plx_v4l2_steer_close(&camera->steer, &camera->node);
+    if (!plx_v4l2_camera_is_closed(camera) && (camera->control_options->restore || !camera->has_worked))
+        plx_v4l2_camera_controls_restore(&camera->controls, &camera->node);
     plx_v4l2_close(&camera->node);
 }
 
 int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
-    struct plx_v4l2_deal deal = {.format = NULL};
-    bool settled = false;
+    struct plx_v4l2_stream_format actual = {.format = NULL};
+    bool controls_set = false;
 
     int result = plx_v4l2_find(&camera->rule, &camera->node, message);
     if (result < 0)
         return result;
-    result = plx_v4l2_steer_open(&camera->steer, &camera->node, camera->control, &settled, message);
+    result = plx_v4l2_camera_controls_open(&camera->controls, &camera->node, camera->control_options, &controls_set, message);
     if (result == 0)
-        result = plx_v4l2_foresee(&camera->node, &camera->wish, settled, &deal, message);
+        result = plx_v4l2_negotiate_try(&camera->node, &camera->requested, controls_set, &actual, message);
     if (result < 0) {
         close_node(camera);
         return result;
     }
-    camera->deal = deal;
+    camera->actual = actual;
     camera->tegra_ns = plx_v4l2_tegra_offset();
     return 0;
 }
@@ -94,8 +98,8 @@ static int stream(struct plx_v4l2_camera *camera, struct plx_error_message *mess
 {
     plx_v4l2_clock_init(&camera->clock, plx_v4l2_camera_period_ns(camera));
     int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, message);
-    plx_v4l2_steer_forget(&camera->steer);
-    camera->seen = false;
+    plx_v4l2_camera_controls_reset_history(&camera->controls);
+    camera->has_picture = false;
     camera->streaming = result == 0;
     camera->progress_ns = plx_now_ns();
     return result;
@@ -103,16 +107,16 @@ static int stream(struct plx_v4l2_camera *camera, struct plx_error_message *mess
 
 int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
-    struct plx_v4l2_deal deal = {.format = NULL};
+    struct plx_v4l2_stream_format actual = {.format = NULL};
 
     if (camera->streaming)
         return 0;
-    int result = configure(camera, &deal, message);
+    int result = configure(camera, &actual, message);
     if (result == 0)
-        result = fit_buffers(camera, &deal, message);
+        result = fit_buffers(camera, &actual, message);
     if (result < 0)
         return result;
-    camera->deal = deal;
+    camera->actual = actual;
     return stream(camera, message);
 }
 
@@ -159,7 +163,7 @@ void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera)
 {
     if (!camera->pending.buffer)
         return;
-    plx_v4l2_slot_give_back(camera->pending.buffer);
+    plx_v4l2_slot_release(camera->pending.buffer);
     camera->pending.buffer = NULL;
 }
 
@@ -171,9 +175,9 @@ static void describe(struct plx_v4l2_camera *camera, const struct plx_v4l2_pictu
     capture->sequence = picture->sequence;
     capture->skipped = camera->skipped;
     camera->skipped = 0;
-    plx_v4l2_steer_in_force(&camera->steer, picture->sequence, &capture->exposure_us, &capture->gain);
+    plx_v4l2_camera_controls_in_force(&camera->controls, picture->sequence, &capture->exposure_us, &capture->gain);
     capture->capture_ns += to_middle_ns(camera, picture->flags, capture->exposure_us);
-    camera->seen = camera->worked = true;
+    camera->has_picture = camera->has_worked = true;
     camera->last_sequence = picture->sequence;
     camera->last_capture_ns = capture->capture_ns;
     capture->memory = picture->memory;
@@ -201,7 +205,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     if (result < 0)
         return result;
     camera->progress_ns = plx_now_ns();
-    camera->silences = camera->refusals = 0;
+    camera->restarts = camera->refusals = 0;
     const struct plx_v4l2_stamp stamp = {.stamp_ns = picture.stamp_ns,
                                          .arrival_ns = camera->progress_ns,
                                          .realtime_ns = realtime_ns(),
@@ -210,7 +214,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     if (wild) {
         if (picture.compressed)
             plx_v4l2_camera_drop_pending(camera); /* its file was overwritten */
-        plx_v4l2_slot_give_back(picture.slot);
+        plx_v4l2_slot_release(picture.slot);
         ret_capture->health = PLX_HEALTH_TIMESTAMP;
         return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
                         (double)(stamp.arrival_ns - ret_capture->capture_ns) / PLX_NS_PER_S);
@@ -222,34 +226,35 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
 
 bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, float gain)
 {
-    return camera->streaming && camera->seen &&
-           plx_v4l2_steer_set(&camera->steer, &camera->node, camera->last_sequence, exposure_us, gain) == 0;
+    return camera->streaming && camera->has_picture &&
+           plx_v4l2_camera_controls_set_exposure(&camera->controls, &camera->node, camera->last_sequence, exposure_us, gain) ==
+               0;
 }
 
-void plx_v4l2_camera_lost(struct plx_v4l2_camera *camera, int error)
+void plx_v4l2_camera_disconnect(struct plx_v4l2_camera *camera, int error)
 {
-    const bool worked = camera->streaming && camera->seen;
+    const bool worked = camera->streaming && camera->has_picture;
     const int doublings = camera->refusals < MOST_DOUBLINGS ? camera->refusals : MOST_DOUBLINGS;
 
     plx_v4l2_camera_stop(camera);
-    if (!camera->worked && !plx_v4l2_camera_is_away(camera))
-        plx_v4l2_steer_close(&camera->steer, &camera->node);
+    if (!camera->has_worked && !plx_v4l2_camera_is_closed(camera))
+        plx_v4l2_camera_controls_restore(&camera->controls, &camera->node);
     plx_v4l2_close(&camera->node); /* the driver frees its node only then */
     camera->retry_ns = plx_now_ns() + (RETRY_NS << doublings);
     camera->refusals = worked || error == PLX_ERR_LOST ? 0 : camera->refusals + 1;
 }
 
-bool plx_v4l2_camera_is_silent(const struct plx_v4l2_camera *camera, int64_t now_ns)
+bool plx_v4l2_camera_is_stalled(const struct plx_v4l2_camera *camera, int64_t now_ns)
 {
     const int64_t periods = SILENCE_PERIODS * plx_v4l2_camera_period_ns(camera);
     return camera->streaming && now_ns - camera->progress_ns > (periods > SILENCE_NS ? periods : SILENCE_NS);
 }
 
-int plx_v4l2_camera_revive(struct plx_v4l2_camera *camera, struct plx_error_message *message)
+int plx_v4l2_camera_recover(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     const double silent_s = (double)(plx_now_ns() - camera->progress_ns) / PLX_NS_PER_S;
 
-    if (camera->silences++ > 0)
+    if (camera->restarts++ > 0)
         return plx_fail(message, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened anew", camera->node.path,
                         silent_s);
     plx_v4l2_camera_stop(camera);

@@ -84,7 +84,7 @@ int plx_v4l2_control_find(const struct plx_v4l2_node *node, const char *name, st
                     node->path, name);
 }
 
-int64_t plx_v4l2_control_cut(const struct plx_v4l2_control *control, int64_t value)
+int64_t plx_v4l2_control_clamp(const struct plx_v4l2_control *control, int64_t value)
 {
     if (value >= control->maximum)
         return control->maximum;
@@ -122,7 +122,7 @@ int plx_v4l2_control_get(const struct plx_v4l2_node *node, const struct plx_v4l2
 
 int plx_v4l2_control_set(const struct plx_v4l2_node *node, const struct plx_v4l2_control *control, int64_t value)
 {
-    value = plx_v4l2_control_cut(control, value);
+    value = plx_v4l2_control_clamp(control, value);
     return transfer(node, VIDIOC_S_EXT_CTRLS, control, &value);
 }
 

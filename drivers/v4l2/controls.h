@@ -25,7 +25,7 @@ int plx_v4l2_control_get(const struct plx_v4l2_node *node, const struct plx_v4l2
 int plx_v4l2_control_set(const struct plx_v4l2_node *node, const struct plx_v4l2_control *control, int64_t value);
 
 /* VALUE within CONTROL's range, on its steps. */
-int64_t plx_v4l2_control_cut(const struct plx_v4l2_control *control, int64_t value);
+int64_t plx_v4l2_control_clamp(const struct plx_v4l2_control *control, int64_t value);
 
 /* "Exposure Time, Absolute" -> "exposure_time_absolute". */
 void plx_v4l2_control_name(const char *title, char ret_name[32]);

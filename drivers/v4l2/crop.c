@@ -7,12 +7,12 @@
 
 #include <parallax/error.h>
 
-static struct v4l2_selection selection_of(const struct plx_v4l2_wish *wish)
+static struct v4l2_selection selection_of(const struct plx_v4l2_requested_format *requested)
 {
     return (struct v4l2_selection){
         .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, /* for both kinds of node, since Linux 4.13 */
         .target = V4L2_SEL_TGT_CROP,
-        .r = {wish->crop.x, wish->crop.y, (uint32_t)wish->crop.width, (uint32_t)wish->crop.height},
+        .r = {requested->crop.x, requested->crop.y, (uint32_t)requested->crop.width, (uint32_t)requested->crop.height},
     };
 }
 
@@ -28,14 +28,14 @@ static bool lies_within(const struct v4l2_rect *part, const struct v4l2_rect *wh
            (int64_t)part->top + part->height <= (int64_t)whole->top + whole->height;
 }
 
-int plx_v4l2_crop_foresee(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool *ret_cropped,
-                          struct plx_error_message *message)
+int plx_v4l2_crop_try(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, bool *ret_cropped,
+                      struct plx_error_message *message)
 {
-    struct v4l2_selection now = selection_of(wish), bounds = now;
+    struct v4l2_selection now = selection_of(requested), bounds = now;
     const struct v4l2_rect wanted = now.r, *whole = &bounds.r;
 
     *ret_cropped = true;
-    if (wish->crop.width == 0)
+    if (requested->crop.width == 0)
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &now);
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
@@ -52,12 +52,13 @@ int plx_v4l2_crop_foresee(const struct plx_v4l2_node *node, const struct plx_v4l
         node->path, whole->width, whole->height, whole->left, whole->top, wanted.width, wanted.height, wanted.left, wanted.top);
 }
 
-int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_error_message *message)
+int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
+                        struct plx_error_message *message)
 {
-    struct v4l2_selection selection = selection_of(wish);
+    struct v4l2_selection selection = selection_of(requested);
     const struct v4l2_rect wanted = selection.r, *is = &selection.r;
 
-    if (wish->crop.width == 0)
+    if (requested->crop.width == 0)
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &selection);
     if (result < 0)
@@ -68,19 +69,20 @@ int plx_v4l2_crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_
                     "%s: the camera crops to %ux%u at %d,%d instead of %ux%u at %d,%d for pictures of %dx%d; set source.crop_* "
                     "to what it does, or source.width and height to the part's size",
                     node->path, is->width, is->height, is->left, is->top, wanted.width, wanted.height, wanted.left, wanted.top,
-                    wish->width, wish->height);
+                    requested->width, requested->height);
 }
 
-int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_error_message *message)
+int plx_v4l2_crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
+                      struct plx_error_message *message)
 {
-    struct v4l2_selection selection = selection_of(wish);
+    struct v4l2_selection selection = selection_of(requested);
 
-    if (wish->crop.width == 0)
+    if (requested->crop.width == 0)
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
         return cannot_crop(node, message);
     if (result < 0 && result != -EBUSY) /* somebody else streams: as it is set */
         return plx_v4l2_fail(message, node->path, result, "cropping");
-    return plx_v4l2_crop_check(node, wish, message);
+    return plx_v4l2_crop_check(node, requested, message);
 }

@@ -10,7 +10,7 @@
 #include "drivers/v4l2/jpeg.h"
 
 struct plx_v4l2_decoder {
-    struct plx_v4l2_inbox *inbox;
+    struct plx_v4l2_frame_queue *frames;
     int wake_fd;
     struct plx_heartbeats *heartbeats;
     enum plx_thread number;
@@ -27,13 +27,14 @@ struct plx_v4l2_decoder {
     struct plx_capture capture;
 };
 
-int plx_v4l2_decoder_create(struct plx_v4l2_inbox *inbox, int wake_fd, size_t room, struct plx_v4l2_decoder **ret_decoder)
+int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, size_t room,
+                            struct plx_v4l2_decoder **ret_decoder)
 {
     struct plx_v4l2_decoder *decoder = calloc(1, sizeof *decoder);
 
     if (!decoder)
         return PLX_ERR_NOMEM;
-    decoder->inbox = inbox;
+    decoder->frames = frames;
     decoder->wake_fd = wake_fd;
     decoder->file.data = malloc(room);
     if (!decoder->file.data || plx_jpeg_create(&decoder->jpeg) < 0)
@@ -75,11 +76,11 @@ static void decode(struct plx_v4l2_decoder *decoder)
                                    raw->pitch, PLX_U8};
     int result = plx_jpeg_decode(decoder->jpeg, decoder->file.data, decoder->file.bytes, &grey, &message);
     if (result == 0) {
-        plx_v4l2_inbox_put(decoder->inbox, &decoder->capture);
+        plx_v4l2_frame_queue_push(decoder->frames, &decoder->capture);
         return;
     }
-    plx_v4l2_slot_give_back(decoder->capture.buffer);
-    plx_v4l2_inbox_tell(decoder->inbox, PLX_HEALTH_BUFFER_ERROR, &message);
+    plx_v4l2_slot_release(decoder->capture.buffer);
+    plx_v4l2_frame_queue_report(decoder->frames, PLX_HEALTH_BUFFER_ERROR, &message);
 }
 
 static void *run(void *argument)
@@ -130,7 +131,7 @@ void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder)
     pthread_join(decoder->thread, NULL);
     decoder->running = false;
     if (decoder->busy) /* given, and not begun */
-        plx_v4l2_slot_give_back(decoder->capture.buffer);
+        plx_v4l2_slot_release(decoder->capture.buffer);
     decoder->busy = false;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that decodes the compressed pictures of one camera, one at a time, into the slots that they were promised, and puts
- * them into the inbox. It has nothing to do with the camera itself, which may go while a picture is decoded.
+ * them into the frames. It has nothing to do with the camera itself, which may go while a picture is decoded.
  */
 #ifndef PLX_V4L2_DECODER_H
 #define PLX_V4L2_DECODER_H
 
 #include "core/heartbeat.h"
-#include "drivers/v4l2/inbox.h"
+#include "drivers/v4l2/frame_queue.h"
 
 /* One picture as it came: a JPEG file. */
 struct plx_v4l2_compressed {
@@ -17,9 +17,10 @@ struct plx_v4l2_compressed {
 
 struct plx_v4l2_decoder;
 
-/* For files of at most ROOM bytes. WAKE_FD, an eventfd, is written whenever a picture is finished; it and INBOX must outlive
+/* For files of at most ROOM bytes. WAKE_FD, an eventfd, is written whenever a picture is finished; it and FRAMES must outlive
  * the decoder. NOMEM. */
-int plx_v4l2_decoder_create(struct plx_v4l2_inbox *inbox, int wake_fd, size_t room, struct plx_v4l2_decoder **ret_decoder);
+int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, size_t room,
+                            struct plx_v4l2_decoder **ret_decoder);
 void plx_v4l2_decoder_destroy(struct plx_v4l2_decoder *decoder); /* stops it; NULL is fine */
 
 /* The thread joins HEARTBEATS as THREAD; running already is fine. NOMEM. */

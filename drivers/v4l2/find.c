@@ -99,7 +99,7 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-int plx_v4l2_numbers(int *ret_number, int max)
+int plx_v4l2_node_numbers(int *ret_number, int max)
 {
     DIR *directory = opendir("/dev");
     const struct dirent *entry;
@@ -118,7 +118,7 @@ int plx_v4l2_numbers(int *ret_number, int max)
 static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_error_message *message)
 {
     int number[MAX_NODES], fitting = 0;
-    const int count = plx_v4l2_numbers(number, MAX_NODES);
+    const int count = plx_v4l2_node_numbers(number, MAX_NODES);
     struct plx_v4l2_node found = {.fd = -1}, node;
     struct plx_error_message denied = {""}, reason;
 

@@ -20,7 +20,7 @@ bool plx_v4l2_rule_fits(const struct plx_v4l2_rule *rule, const struct plx_v4l2_
 int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_error_message *message);
 
 /* The numbers of /dev/videoN that exist, ascending; returns how many, at most MAX. */
-int plx_v4l2_numbers(int *ret_number, int max);
+int plx_v4l2_node_numbers(int *ret_number, int max);
 
 /* The name below /dev/parallax, /dev/v4l/by-path or by-id (tried in this order) that leads to the node PATH; false if there is
  * none. */

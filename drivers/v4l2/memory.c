@@ -33,11 +33,11 @@ int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4
 /* A dma-buf of the whole of MEMFD; its descriptor or a negative errno. */
 static int make_dmabuf(int memfd, size_t bytes)
 {
-    const struct udmabuf_create wish = {.memfd = (uint32_t)memfd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
+    const struct udmabuf_create create = {.memfd = (uint32_t)memfd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
     int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
     if (device < 0)
         return -errno;
-    int dmabuf = ioctl(device, UDMABUF_CREATE, &wish);
+    int dmabuf = ioctl(device, UDMABUF_CREATE, &create);
     const int failure = errno;
     close(device);
     return dmabuf < 0 ? -failure : dmabuf;
@@ -70,7 +70,7 @@ int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4
     return memory.data == MAP_FAILED ? PLX_ERR_NOMEM : hand_over(stages, &memory, ret_memory);
 }
 
-int plx_v4l2_memory_share(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
+int plx_v4l2_memory_create_dmabuf(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
 {
     struct plx_v4l2_memory memory = {.data = MAP_FAILED, .bytes = whole_pages(bytes), .dmabuf = -1};
 

@@ -19,7 +19,7 @@ int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4
 int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 
 /* The same as a dma-buf (Linux's udmabuf). UNSUPPORTED: the kernel has none, may not be asked, or STAGES cannot adopt it. */
-int plx_v4l2_memory_share(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
+int plx_v4l2_memory_create_dmabuf(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 
 void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *memory); /* all zeros is fine */
 

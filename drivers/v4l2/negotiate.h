@@ -11,7 +11,7 @@
 #define PLX_V4L2_PLANES 3
 #define PLX_V4L2_SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
 
-struct plx_v4l2_wish {
+struct plx_v4l2_requested_format {
     uint32_t fourcc;   /* 0: the best that the camera offers at this size and rate */
     int width, height; /* of the whole buffer, pixels */
     double rate_hz;    /* 0: what the camera has */
@@ -21,7 +21,7 @@ struct plx_v4l2_wish {
 };
 
 /* What is in force. */
-struct plx_v4l2_deal {
+struct plx_v4l2_stream_format {
     const struct plx_v4l2_format *format;
     int width, height;
     size_t pitch;                  /* bytes; 0 for jpeg */
@@ -31,16 +31,17 @@ struct plx_v4l2_deal {
     bool rate_unset;               /* S_PARM is not there: a control may set the rate */
 };
 
-/* What negotiating WISH would come to, without setting anything: the camera may be at work for another process. FORMAT is NULL
- * where that shows only when it is set. SETTLED: the controls have their values already; else they, as cropping, may change
- * what the camera gives, and only what it can never give is refused. UNSUPPORTED, errors of plx_v4l2_fail. */
-int plx_v4l2_foresee(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, bool settled, struct plx_v4l2_deal *ret_deal,
-                     struct plx_error_message *message);
+/* What negotiating REQUESTED would come to, without setting anything: the camera may be at work for another process. FORMAT is
+ * NULL where that shows only when it is set. CONTROLS_SET: the controls have their values already; else they, as cropping, may
+ * change what the camera gives, and only what it can never give is refused. UNSUPPORTED, errors of plx_v4l2_fail. */
+int plx_v4l2_negotiate_try(struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, bool controls_set,
+                           struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message);
 
-/* Sets WISH and reads back what came of it. Through libv4l2 where the camera has no format that can be read directly. NOTE says
- * what differs and is lived with; else it stays as it is. UNSUPPORTED, with what the camera offers instead; BUSY; errors of
- * plx_v4l2_fail. */
-int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish, struct plx_v4l2_deal *ret_deal,
-                       struct plx_error_message *note, struct plx_error_message *message);
+/* Sets REQUESTED and reads back what came of it. Through libv4l2 where the camera has no format that can be read directly. NOTE
+ * says what differs and is lived with; else it stays as it is. UNSUPPORTED, with what the camera offers instead; BUSY; errors
+ * of plx_v4l2_fail. */
+int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
+                       struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *note,
+                       struct plx_error_message *message);
 
 #endif

@@ -147,7 +147,7 @@ void plx_v4l2_close(struct plx_v4l2_node *node)
     node->converting = false;
 }
 
-int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_error_message *message)
+int plx_v4l2_open_libv4l2(struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
     const int result = v4l2_fd_open(node->fd, 0) < 0 ? -errno : 0;

@@ -34,7 +34,7 @@ int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_e
 void plx_v4l2_close(struct plx_v4l2_node *node); /* closed already is fine */
 
 /* From now on through libv4l2, which emulates formats. Before anything else was asked of NODE. UNSUPPORTED. */
-int plx_v4l2_convert(struct plx_v4l2_node *node, struct plx_error_message *message);
+int plx_v4l2_open_libv4l2(struct plx_v4l2_node *node, struct plx_error_message *message);
 
 /* ioctl, again when a signal came between. 0 or a negative errno. */
 int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-double plx_v4l2_hertz(struct v4l2_fract interval)
+double plx_v4l2_interval_hz(struct v4l2_fract interval)
 {
     return interval.numerator ? (double)interval.denominator / interval.numerator : 0.0;
 }
@@ -28,7 +28,7 @@ static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int w
     return result == -ENOTTY; /* it does not say: S_FMT will */
 }
 
-double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+double plx_v4l2_max_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
 {
     struct v4l2_frmivalenum interval = {.pixel_format = fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
     double best = 0.0;
@@ -37,39 +37,40 @@ double plx_v4l2_best_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int
         return 0.0;
     for (; plx_v4l2_call(node, VIDIOC_ENUM_FRAMEINTERVALS, &interval) == 0; interval.index++) {
         const bool discrete = interval.type == V4L2_FRMIVAL_TYPE_DISCRETE;
-        best = fmax(best, plx_v4l2_hertz(discrete ? interval.discrete : interval.stepwise.min));
+        best = fmax(best, plx_v4l2_interval_hz(discrete ? interval.discrete : interval.stepwise.min));
         if (!discrete)
             break;
     }
     return best > 0.0 ? best : -1.0;
 }
 
-bool plx_v4l2_offers(const struct plx_v4l2_node *node, uint32_t fourcc)
+bool plx_v4l2_has_format(const struct plx_v4l2_node *node, uint32_t fourcc)
 {
-    struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+    struct v4l2_fmtdesc desc = {.type = plx_v4l2_buffer_type(node)};
 
-    while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && offer.pixelformat != fourcc)
-        offer.index++;
-    return offer.pixelformat == fourcc;
+    while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &desc) == 0 && desc.pixelformat != fourcc)
+        desc.index++;
+    return desc.pixelformat == fourcc;
 }
 
-const struct plx_v4l2_format *plx_v4l2_choose(const struct plx_v4l2_node *node, const struct plx_v4l2_wish *wish)
+const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node *node,
+                                                     const struct plx_v4l2_requested_format *requested)
 {
     const struct plx_v4l2_format *best = NULL;
     double best_rate = 0.0;
 
     for (int i = 0; i < plx_v4l2_format_count; i++) {
         const uint32_t fourcc = plx_v4l2_formats[i].fourcc;
-        if (!plx_v4l2_offers(node, fourcc))
+        if (!plx_v4l2_has_format(node, fourcc))
             continue;
-        double rate = plx_v4l2_best_rate(node, fourcc, wish->width, wish->height);
+        double rate = plx_v4l2_max_rate(node, fourcc, requested->width, requested->height);
         if (rate < 0.0) /* it does not say: as fast as it was asked to be */
-            rate = fmax(wish->rate_hz, 1.0);
+            rate = fmax(requested->rate_hz, 1.0);
         if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
             best = &plx_v4l2_formats[i];
             best_rate = rate;
         }
-        if (rate > 0.0 && rate >= wish->rate_hz * (1.0 - PLX_V4L2_SAME_RATE))
+        if (rate > 0.0 && rate >= requested->rate_hz * (1.0 - PLX_V4L2_SAME_RATE))
             return &plx_v4l2_formats[i];
     }
     return best;
@@ -77,13 +78,13 @@ const struct plx_v4l2_format *plx_v4l2_choose(const struct plx_v4l2_node *node, 
 
 void plx_v4l2_list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes)
 {
-    struct v4l2_fmtdesc offer = {.type = plx_v4l2_buffer_type(node)};
+    struct v4l2_fmtdesc desc = {.type = plx_v4l2_buffer_type(node)};
     size_t used = 0;
 
     text[0] = '\0';
-    for (; plx_v4l2_call(node, VIDIOC_ENUM_FMT, &offer) == 0 && used + 8 < bytes; offer.index++) {
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FMT, &desc) == 0 && used + 8 < bytes; desc.index++) {
         char name[5];
-        plx_v4l2_fourcc_text(offer.pixelformat, name);
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s", offer.index ? ", " : "", name);
+        plx_v4l2_fourcc_text(desc.pixelformat, name);
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", desc.index ? ", " : "", name);
     }
 }

@@ -25,16 +25,16 @@ static void prepare(struct plx_v4l2_buffer *buffer, const struct plx_v4l2_node *
     }
 }
 
-int plx_v4l2_queue_request(const struct plx_v4l2_node *node, enum plx_memory kind, int count)
+int plx_v4l2_request_buffers(const struct plx_v4l2_node *node, enum plx_memory kind, int count)
 {
-    struct v4l2_requestbuffers wish = {
+    struct v4l2_requestbuffers request = {
         .count = (uint32_t)count, .type = plx_v4l2_buffer_type(node), .memory = v4l2_memory[kind]};
-    int result = plx_v4l2_call(node, VIDIOC_REQBUFS, &wish);
-    return result < 0 ? result : (int)wish.count;
+    int result = plx_v4l2_call(node, VIDIOC_REQBUFS, &request);
+    return result < 0 ? result : (int)request.count;
 }
 
-int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
-                        const struct plx_v4l2_memory *memory)
+int plx_v4l2_queue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
+                          const struct plx_v4l2_memory *memory)
 {
     struct plx_v4l2_buffer buffer;
 
@@ -55,19 +55,21 @@ int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, 
     return plx_v4l2_call(node, VIDIOC_QBUF, &buffer.buffer);
 }
 
-int plx_v4l2_queue_try(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory, int count)
+int plx_v4l2_test_memory(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory,
+                         int count)
 {
-    int result = plx_v4l2_queue_request(node, kind, count);
+    int result = plx_v4l2_request_buffers(node, kind, count);
 
     if (result < 0) /* perhaps somebody else's stream: it is not ours to stop */
         return result;
-    result = result > 0 ? plx_v4l2_queue_give(node, kind, 1, 0, memory) : -ENOMEM;
-    plx_v4l2_queue_stop(node);
-    plx_v4l2_queue_request(node, kind, 0);
+    result = result > 0 ? plx_v4l2_queue_buffer(node, kind, 1, 0, memory) : -ENOMEM;
+    plx_v4l2_stream_off(node);
+    plx_v4l2_request_buffers(node, kind, 0);
     return result;
 }
 
-int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, struct plx_v4l2_buffer *ret_buffer)
+int plx_v4l2_dequeue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes,
+                            struct plx_v4l2_buffer *ret_buffer)
 {
     prepare(ret_buffer, node, kind, planes, 0);
     int result = plx_v4l2_call(node, VIDIOC_DQBUF, &ret_buffer->buffer);
@@ -76,19 +78,19 @@ int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, 
     return result;
 }
 
-int plx_v4l2_queue_start(const struct plx_v4l2_node *node)
+int plx_v4l2_stream_on(const struct plx_v4l2_node *node)
 {
     int type = (int)plx_v4l2_buffer_type(node);
     return plx_v4l2_call(node, VIDIOC_STREAMON, &type);
 }
 
-void plx_v4l2_queue_stop(const struct plx_v4l2_node *node)
+void plx_v4l2_stream_off(const struct plx_v4l2_node *node)
 {
     int type = (int)plx_v4l2_buffer_type(node);
     plx_v4l2_call(node, VIDIOC_STREAMOFF, &type);
 }
 
-int plx_v4l2_queue_map(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping)
+int plx_v4l2_map_buffer(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping)
 {
     struct plx_v4l2_buffer buffer;
 
@@ -107,7 +109,7 @@ int plx_v4l2_queue_map(const struct plx_v4l2_node *node, int planes, int index, 
     return result;
 }
 
-void plx_v4l2_queue_unmap(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping)
+void plx_v4l2_unmap_buffer(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping)
 {
     for (int i = 0; i < PLX_V4L2_PLANES; i++)
         if (mapping->data[i])

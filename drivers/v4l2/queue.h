@@ -26,24 +26,26 @@ struct plx_v4l2_mapping {
 /* All return 0 or a negative errno. */
 
 /* Asks for COUNT buffers (0: lets go of all); returns how many the driver gave. */
-int plx_v4l2_queue_request(const struct plx_v4l2_node *node, enum plx_memory kind, int count);
+int plx_v4l2_request_buffers(const struct plx_v4l2_node *node, enum plx_memory kind, int count);
 
 /* Gives buffer INDEX to the driver to fill; it is MEMORY, unless KIND is MMAP. */
-int plx_v4l2_queue_give(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
-                        const struct plx_v4l2_memory *memory);
+int plx_v4l2_queue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
+                          const struct plx_v4l2_memory *memory);
 
 /* Whether the driver really takes MEMORY, as one of COUNT buffers, not only in name: some refuse at the first buffer. It has
  * none afterwards. */
-int plx_v4l2_queue_try(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory, int count);
+int plx_v4l2_test_memory(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory,
+                         int count);
 
 /* Takes one that is filled; -EAGAIN: there is none. */
-int plx_v4l2_queue_take(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, struct plx_v4l2_buffer *ret_buffer);
+int plx_v4l2_dequeue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes,
+                            struct plx_v4l2_buffer *ret_buffer);
 
-int plx_v4l2_queue_start(const struct plx_v4l2_node *node);
-void plx_v4l2_queue_stop(const struct plx_v4l2_node *node); /* a device that is gone cannot object */
+int plx_v4l2_stream_on(const struct plx_v4l2_node *node);
+void plx_v4l2_stream_off(const struct plx_v4l2_node *node); /* a device that is gone cannot object */
 
 /* Maps all planes of buffer INDEX; after an error MAPPING holds what is to be unmapped. */
-int plx_v4l2_queue_map(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping);
-void plx_v4l2_queue_unmap(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping); /* all zeros is fine */
+int plx_v4l2_map_buffer(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping);
+void plx_v4l2_unmap_buffer(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping); /* all zeros is fine */
 
 #endif

@@ -9,12 +9,12 @@
 
 #include <parallax/error.h>
 
-#include "drivers/v4l2/rig.h"
+#include "drivers/v4l2/capture_thread.h"
 
 struct v4l2 {
     struct plx_source base;
     struct plx_v4l2_control_options control;
-    struct plx_v4l2_rig rig;
+    struct plx_v4l2_capture_thread thread;
 };
 
 static struct v4l2 *v4l2_of(struct plx_source *source)
@@ -24,24 +24,24 @@ static struct v4l2 *v4l2_of(struct plx_source *source)
 
 static int start(struct plx_source *source, struct plx_error_message *message)
 {
-    struct plx_v4l2_rig *rig = &v4l2_of(source)->rig;
+    struct plx_v4l2_capture_thread *thread = &v4l2_of(source)->thread;
 
-    rig->heartbeats = source->heartbeats;
-    int result = plx_v4l2_rig_start(rig, message);
-    plx_v4l2_inbox_terms(&rig->inbox, &source->rate_hz, &source->note);
+    thread->heartbeats = source->heartbeats;
+    int result = plx_v4l2_capture_thread_start(thread, message);
+    plx_v4l2_frame_queue_read_rate(&thread->frames, &source->rate_hz, &source->note);
     return result;
 }
 
 static void stop(struct plx_source *source)
 {
-    plx_v4l2_rig_stop(&v4l2_of(source)->rig);
+    plx_v4l2_capture_thread_stop(&v4l2_of(source)->thread);
 }
 
 static int next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture)
 {
-    struct plx_v4l2_inbox *inbox = &v4l2_of(source)->rig.inbox;
-    int result = plx_v4l2_inbox_take(inbox, deadline_ns, ret_capture, &source->message);
-    plx_v4l2_inbox_terms(inbox, &source->rate_hz, &source->note);
+    struct plx_v4l2_frame_queue *frames = &v4l2_of(source)->thread.frames;
+    int result = plx_v4l2_frame_queue_pop(frames, deadline_ns, ret_capture, &source->message);
+    plx_v4l2_frame_queue_read_rate(frames, &source->rate_hz, &source->note);
     return result;
 }
 
@@ -49,22 +49,22 @@ static void release(struct plx_source *source, struct plx_capture *capture)
 {
     if (!capture->buffer)
         return;
-    plx_v4l2_slot_give_back(capture->buffer);
+    plx_v4l2_slot_release(capture->buffer);
     capture->buffer = NULL;
-    plx_v4l2_rig_wake(&v4l2_of(source)->rig);
+    plx_v4l2_capture_thread_wake(&v4l2_of(source)->thread);
 }
 
 static int control(struct plx_source *source, uint32_t exposure_us, float gain)
 {
-    struct plx_v4l2_rig *rig = &v4l2_of(source)->rig;
-    int result = plx_v4l2_demand_ask(&rig->demand, exposure_us, gain);
-    plx_v4l2_rig_wake(rig);
+    struct plx_v4l2_capture_thread *thread = &v4l2_of(source)->thread;
+    int result = plx_v4l2_control_request_submit(&thread->request, exposure_us, gain);
+    plx_v4l2_capture_thread_wake(thread);
     return result;
 }
 
 static void range(struct plx_source *source, struct plx_control_range *ret_range)
 {
-    plx_v4l2_demand_range(&v4l2_of(source)->rig.demand, ret_range);
+    plx_v4l2_control_request_range(&v4l2_of(source)->thread.request, ret_range);
 }
 
 static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
@@ -78,7 +78,7 @@ static void destroy(struct plx_source *source)
 {
     if (!source)
         return;
-    plx_v4l2_rig_finish(&v4l2_of(source)->rig);
+    plx_v4l2_capture_thread_finish(&v4l2_of(source)->thread);
     free(source);
 }
 
@@ -101,13 +101,13 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
     const bool both_in_one = options->camera[PLX_RIGHT][0] == '\0';
     int result = 0;
 
-    self->rig.cameras = both_in_one ? 1 : PLX_EYES;
-    self->rig.patient = options->patient;
-    for (int i = 0; i < self->rig.cameras; i++) {
-        struct plx_v4l2_camera *camera = &self->rig.camera[i];
+    self->thread.cameras = both_in_one ? 1 : PLX_EYES;
+    self->thread.patient = options->patient;
+    for (int i = 0; i < self->thread.cameras; i++) {
+        struct plx_v4l2_camera *camera = &self->thread.camera[i];
         plx_v4l2_camera_init(camera);
         camera->stages = stages;
-        camera->wish = (struct plx_v4l2_wish){
+        camera->requested = (struct plx_v4l2_requested_format){
             .fourcc = plx_v4l2_fourcc_parse(options->format),
             .width = options->width * (both_in_one ? 2 : 1),
             .height = options->height,
@@ -116,7 +116,7 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
         };
         camera->msb_aligned = options->msb_aligned;
         camera->readout_ns = options->readout_ns;
-        camera->control = &self->control;
+        camera->control_options = &self->control;
         camera->eye = both_in_one ? PLX_EYES : i;
         if (result == 0)
             result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, message);
@@ -129,7 +129,7 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
 {
     struct v4l2 *self = calloc(1, sizeof *self);
 
-    if (!self || plx_v4l2_rig_init(&self->rig) < 0) {
+    if (!self || plx_v4l2_capture_thread_init(&self->thread) < 0) {
         free(self);
         return plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
     }
@@ -137,12 +137,12 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
     self->control = options->control;
     int result = describe(self, stages, options, message);
     if (result == 0)
-        result = plx_v4l2_rig_open(&self->rig, message);
+        result = plx_v4l2_capture_thread_open(&self->thread, message);
     if (result < 0) {
         destroy(&self->base);
         return result;
     }
-    plx_v4l2_inbox_terms(&self->rig.inbox, &self->base.rate_hz, &self->base.note);
+    plx_v4l2_frame_queue_read_rate(&self->thread.frames, &self->base.rate_hz, &self->base.note);
     *ret_source = &self->base;
     return 0;
 }

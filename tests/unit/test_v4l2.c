@@ -16,13 +16,13 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
+#include "drivers/v4l2/camera_controls.h"
 #include "drivers/v4l2/clock.h"
 #include "drivers/v4l2/controls.h"
+#include "drivers/v4l2/enumerate.h"
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
 #include "drivers/v4l2/jpeg.h"
-#include "drivers/v4l2/steer.h"
-#include "drivers/v4l2/survey.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S
@@ -332,9 +332,9 @@ static void a_value_is_cut_to_range_and_steps(void **state)
     static const int64_t values[][2] = {{-100, -10}, {-10, -10}, {-4, -10}, {-3, -3}, {3, -3},
                                         {4, 4},      {17, 11},   {20, 20},  {99, 20}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        assert_int_equal(plx_v4l2_control_cut(&narrow, values[i][0]), values[i][1]);
-    assert_int_equal(plx_v4l2_control_cut(&wide, INT64_MAX - 1), INT64_MAX - 1);
-    assert_int_equal(plx_v4l2_control_cut(&wide, INT64_MIN), INT64_MIN);
+        assert_int_equal(plx_v4l2_control_clamp(&narrow, values[i][0]), values[i][1]);
+    assert_int_equal(plx_v4l2_control_clamp(&wide, INT64_MAX - 1), INT64_MAX - 1);
+    assert_int_equal(plx_v4l2_control_clamp(&wide, INT64_MIN), INT64_MIN);
 }
 
 static void assignments_are_read_one_by_one(void **state)

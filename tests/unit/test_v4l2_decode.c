@@ -19,7 +19,7 @@
 
 #include "core/clock.h"
 #include "drivers/v4l2/buffers.h"
-#include "drivers/v4l2/turn.h"
+#include "drivers/v4l2/decode_schedule.h"
 
 #define PERIOD 1000 /* ticks of the simulation */
 #define FRAMES 300
@@ -69,21 +69,21 @@ static void simulate(struct simulation *simulation)
 {
     simulation->waiting[PLX_LEFT] = simulation->waiting[PLX_RIGHT] = -1;
     for (int tick = 0; tick < FRAMES * PERIOD; tick++) {
-        struct plx_v4l2_turn_eye eye[PLX_EYES];
+        struct plx_v4l2_decode_candidate eye[PLX_EYES];
         arrive(simulation, tick);
         for (int i = 0; i < PLX_EYES; i++) {
             if (simulation->busy_until[i] <= tick)
                 simulation->busy_until[i] = 0;
-            eye[i] = (struct plx_v4l2_turn_eye){.waiting = simulation->waiting[i] >= 0,
-                                                .capture_ns = (int64_t)simulation->waiting[i] * PERIOD +
-                                                              (i == PLX_RIGHT ? simulation->skew : 0),
-                                                .expected = i == PLX_LEFT || !simulation->right_is_gone};
+            eye[i] = (struct plx_v4l2_decode_candidate){.waiting = simulation->waiting[i] >= 0,
+                                                        .capture_ns = (int64_t)simulation->waiting[i] * PERIOD +
+                                                                      (i == PLX_RIGHT ? simulation->skew : 0),
+                                                        .expected = i == PLX_LEFT || !simulation->right_is_gone};
         }
         if (simulation->busy_until[PLX_LEFT] || simulation->busy_until[PLX_RIGHT]) {
             simulation->last = tick;
             continue;
         }
-        const unsigned chosen = plx_v4l2_turn_choose(eye, PLX_EYES, PERIOD, tick - simulation->last > 4 * PERIOD);
+        const unsigned chosen = plx_v4l2_decode_schedule_choose(eye, PLX_EYES, PERIOD, tick - simulation->last > 4 * PERIOD);
         if (chosen)
             begin(simulation, chosen, tick);
     }
@@ -128,17 +128,17 @@ static void an_eye_alone_is_decoded_alone(void **state)
 {
     (void)state;
     struct simulation simulation = {.decode = {1500, 1500}, .right_is_gone = true};
-    const struct plx_v4l2_turn_eye one = {.waiting = true, .expected = true};
+    const struct plx_v4l2_decode_candidate one = {.waiting = true, .expected = true};
 
     simulate(&simulation);
     assert_int_equal(simulation.decoded[PLX_RIGHT], 0);
     assert_true(simulation.decoded[PLX_LEFT] >= FRAMES / 2 - 1);
-    assert_int_equal(plx_v4l2_turn_choose(&one, 1, PERIOD, false), 1); /* both eyes in one picture */
+    assert_int_equal(plx_v4l2_decode_schedule_choose(&one, 1, PERIOD, false), 1); /* both eyes in one picture */
 }
 
 /* --- the thread ------------------------------------------------------------------------------------------------- */
 
-static struct plx_v4l2_inbox inbox;
+static struct plx_v4l2_frame_queue frames;
 static struct plx_v4l2_decoder *decoder;
 static struct plx_v4l2_compressed file;
 static struct plx_v4l2_slot slot;
@@ -151,9 +151,9 @@ static int setup(void **state)
     wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     slot.memory.data = pixels;
     file.data = malloc(1 << 16);
-    assert_int_equal(plx_v4l2_inbox_init(&inbox), 0);
-    plx_v4l2_inbox_open(&inbox);
-    assert_int_equal(plx_v4l2_decoder_create(&inbox, wake_fd, 1 << 16, &decoder), 0);
+    assert_int_equal(plx_v4l2_frame_queue_init(&frames), 0);
+    plx_v4l2_frame_queue_open(&frames);
+    assert_int_equal(plx_v4l2_decoder_create(&frames, wake_fd, 1 << 16, &decoder), 0);
     return 0;
 }
 
@@ -161,8 +161,8 @@ static int teardown(void **state)
 {
     (void)state;
     plx_v4l2_decoder_destroy(decoder);
-    plx_v4l2_inbox_close(&inbox);
-    plx_v4l2_inbox_finish(&inbox);
+    plx_v4l2_frame_queue_close(&frames);
+    plx_v4l2_frame_queue_finish(&frames);
     free(file.data);
     close(wake_fd);
     return 0;
@@ -195,7 +195,7 @@ static void give(uint32_t sequence)
 static int take(struct plx_capture *ret_capture)
 {
     struct plx_error_message message;
-    return plx_v4l2_inbox_take(&inbox, plx_now_ns() + 10 * PLX_NS_PER_S, ret_capture, &message);
+    return plx_v4l2_frame_queue_pop(&frames, plx_now_ns() + 10 * PLX_NS_PER_S, ret_capture, &message);
 }
 
 static void a_picture_comes_out_decoded(void **state)
@@ -258,18 +258,18 @@ static void a_stop_loses_no_slot(void **state)
 static void the_inbox_tells_what_it_skipped(void **state)
 {
     (void)state;
-    static struct plx_v4l2_slot slots[PLX_V4L2_WAITING + 2];
+    static struct plx_v4l2_slot slots[PLX_V4L2_FRAMES_QUEUED + 2];
     struct plx_capture capture;
 
-    for (uint32_t i = 0; i < PLX_V4L2_WAITING + 2; i++) {
+    for (uint32_t i = 0; i < PLX_V4L2_FRAMES_QUEUED + 2; i++) {
         capture = (struct plx_capture){.sequence = i, .buffer = &slots[i]};
         capture.raw[PLX_LEFT].data = pixels;
         atomic_store(&slots[i].use, PLX_V4L2_FILLED);
-        plx_v4l2_inbox_put(&inbox, &capture);
+        plx_v4l2_frame_queue_push(&frames, &capture);
     }
     assert_int_equal(take(&capture), 0);
     assert_int_equal(capture.health, PLX_HEALTH_OVERLOAD);
-    for (uint32_t i = 2; i < PLX_V4L2_WAITING + 2; i++) {
+    for (uint32_t i = 2; i < PLX_V4L2_FRAMES_QUEUED + 2; i++) {
         assert_int_equal(take(&capture), 0);
         assert_int_equal(capture.sequence, i);
         assert_int_equal(capture.skipped, i == 2 ? 2 : 0);

@@ -87,7 +87,7 @@ static void shared_with_the_driver(void **state)
     (void)state;
     for (size_t i = 0; i < SIZES; i++) {
         struct plx_v4l2_memory memory;
-        int result = plx_v4l2_memory_share(stages, sizes[i], &memory);
+        int result = plx_v4l2_memory_create_dmabuf(stages, sizes[i], &memory);
         if (result < 0 && access("/dev/udmabuf", R_OK | W_OK) < 0) {
             assert_int_equal(result, PLX_ERR_UNSUPPORTED);
             continue; /* tests/vm/vm_source_memory.c has one */
@@ -112,7 +112,7 @@ static void a_backend_that_adopts_nothing(void **state)
     memory = before;
     spy.adopts_nothing = true;
     assert_int_equal(plx_v4l2_memory_adopt(stages, 4096, &memory), PLX_ERR_UNSUPPORTED);
-    assert_int_equal(plx_v4l2_memory_share(stages, 4096, &memory), PLX_ERR_UNSUPPORTED);
+    assert_int_equal(plx_v4l2_memory_create_dmabuf(stages, 4096, &memory), PLX_ERR_UNSUPPORTED);
     spy.ops.adopt = NULL; /* or says so this way */
     assert_int_equal(plx_v4l2_memory_adopt(stages, 4096, &memory), PLX_ERR_UNSUPPORTED);
     assert_memory_equal(&memory, &before, sizeof memory);

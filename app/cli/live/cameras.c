@@ -11,9 +11,9 @@
 #include "app/exit.h"
 #include "app/options.h"
 #include "drivers/v4l2/controls.h"
+#include "drivers/v4l2/enumerate.h"
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
-#include "drivers/v4l2/survey.h"
 
 #define MAX_CAMERAS 64
 #define SUGGESTION 1024 /* bytes */
@@ -24,10 +24,10 @@ struct proposal {
     char card[32];
     bool single, both; /* it gives one eye, or both eyes side by side */
     uint32_t fourcc;
-    struct plx_v4l2_size size; /* of the picture */
+    struct plx_v4l2_frame_size size; /* of the picture */
 };
 
-static cJSON *size_json(const struct plx_v4l2_size *size)
+static cJSON *size_json(const struct plx_v4l2_frame_size *size)
 {
     cJSON *item = cJSON_CreateObject();
     cJSON_AddNumberToObject(item, "width", size->width);
@@ -39,7 +39,7 @@ static cJSON *size_json(const struct plx_v4l2_size *size)
     return item;
 }
 
-static cJSON *formats_json(const struct plx_v4l2_offer *offer, int count)
+static cJSON *formats_json(const struct plx_v4l2_format_info *offer, int count)
 {
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++) {
@@ -81,15 +81,15 @@ static cJSON *controls_json(const struct plx_v4l2_node *node)
 /* Everything about one camera; PROPOSAL gets its suggested configuration. */
 static cJSON *camera_json(const struct plx_v4l2_node *node, struct proposal *proposal)
 {
-    static struct plx_v4l2_offer offer[PLX_V4L2_OFFERS]; /* large */
-    const int count = plx_v4l2_survey(node, offer);
+    static struct plx_v4l2_format_info offer[PLX_V4L2_FORMATS]; /* large */
+    const int count = plx_v4l2_enumerate_formats(node, offer);
     cJSON *item = cJSON_CreateObject();
 
     memset(proposal, 0, sizeof *proposal);
     plx_v4l2_configured_name(node, proposal->name);
     memcpy(proposal->card, node->identity.card, sizeof proposal->card);
-    proposal->both = plx_v4l2_suggest(offer, count, true, &proposal->fourcc, &proposal->size);
-    proposal->single = !proposal->both && plx_v4l2_suggest(offer, count, false, &proposal->fourcc, &proposal->size);
+    proposal->both = plx_v4l2_suggest_format(offer, count, true, &proposal->fourcc, &proposal->size);
+    proposal->single = !proposal->both && plx_v4l2_suggest_format(offer, count, false, &proposal->fourcc, &proposal->size);
     cJSON_AddStringToObject(item, "node", node->path);
     cJSON_AddStringToObject(item, "name", proposal->name);
     cJSON_AddStringToObject(item, "card", node->identity.card);
@@ -205,7 +205,7 @@ static cJSON *list_cameras(int *ret_denied)
     struct proposal proposal[MAX_CAMERAS];
     int number[MAX_CAMERAS], proposals = 0;
     char text[SUGGESTION];
-    const int count = plx_v4l2_numbers(number, MAX_CAMERAS);
+    const int count = plx_v4l2_node_numbers(number, MAX_CAMERAS);
 
     *ret_denied = 0;
     for (int i = 0; i < count; i++) {

@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/listing.h"
+#include "drivers/files/pair_list.h"
 
 #define UNTIMED_PERIOD_S 0.1
 
@@ -117,8 +117,8 @@ static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx
 
 static int add_sequence(struct plx_pairs *pairs, const char *directory, struct plx_error_message *message)
 {
-    struct plx_listing listing;
-    int result = plx_listing_open(directory, &listing, message);
+    struct plx_pair_list listing;
+    int result = plx_pair_list_open(directory, &listing, message);
     if (result < 0)
         return result;
     for (int i = 0; i < listing.count && result == 0; i++) {
@@ -133,14 +133,14 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
     pairs->sequence = true;
     pairs->note = listing.note;
     pairs->first_projection = listing.first_projection;
-    plx_listing_close(&listing);
+    plx_pair_list_close(&listing);
     return result;
 }
 
 /* DIRECTORY must hold only one layout of pairs. */
 static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_error_message *message)
 {
-    const char *ending = scene_ending(directory), *folder = plx_listing_folder(directory);
+    const char *ending = scene_ending(directory), *folder = plx_pair_list_left_folder(directory);
     int result = add_scenes(pairs, directory, message);
     if (result < 0)
         return result;

@@ -24,7 +24,7 @@ struct plx_pairs {
 };
 
 /* The pairs of DIRECTORY: left.png with right.png, folders with these two (sorted by name), or a sequence as replay takes it
- * (drivers/files/listing.h). Errors with a sentence: NOT_FOUND, IO, FORMAT (also if DIRECTORY holds two of these layouts),
+ * (drivers/files/pair_list.h). Errors with a sentence: NOT_FOUND, IO, FORMAT (also if DIRECTORY holds two of these layouts),
  * PERMISSION, NOMEM.
  */
 int plx_pairs_find(const char *directory, struct plx_pairs *ret_pairs, struct plx_error_message *message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stereo pairs of a directory, in order, and their times. docs/sources.md describes the layouts. */
-#ifndef PLX_DRIVERS_FILES_LISTING_H
-#define PLX_DRIVERS_FILES_LISTING_H
+#ifndef PLX_DRIVERS_FILES_PAIR_LIST_H
+#define PLX_DRIVERS_FILES_PAIR_LIST_H
 
 #include <stdbool.h>
 
@@ -9,13 +9,13 @@
 
 #include "core/error_message.h"
 
-struct plx_listing_pair {
+struct plx_pair_list_pair {
     char *path[PLX_EYES];
     double time_s; /* of times.txt; 0 without one */
 };
 
-struct plx_listing {
-    struct plx_listing_pair *pair;
+struct plx_pair_list {
+    struct plx_pair_list_pair *pair;
     int count;                     /* at least 1 */
     bool timed;                    /* there is a times.txt */
     struct plx_error_message note; /* what was left out at the end of a recording that was cut off; "" mostly */
@@ -23,14 +23,14 @@ struct plx_listing {
 };
 
 /* The folder of the left eye in the layout that DIRECTORY holds, static storage; NULL if it has none. */
-const char *plx_listing_folder(const char *directory);
+const char *plx_pair_list_left_folder(const char *directory);
 
 /* More than one layout is an error too (FORMAT), which names both. A recorder that was killed may leave its last pair without
  * its time, with half a time, or with a picture missing or cut off: that pair is left out, and the note says so. The same
  * anywhere else is an error. NOT_FOUND (no directory, no pairs, a picture without its counterpart), FORMAT (bad times.txt),
  * RANGE, IO, PERMISSION, NOMEM.
  */
-int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_error_message *message);
-void plx_listing_close(struct plx_listing *listing); /* all zeros is fine */
+int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, struct plx_error_message *message);
+void plx_pair_list_close(struct plx_pair_list *list); /* all zeros is fine */
 
 #endif

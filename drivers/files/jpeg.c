@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/files/jpeg_file.h"
+#include "drivers/files/jpeg.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -71,7 +71,7 @@ static int open_file(const char *path, struct jpeg_file *file, struct plx_error_
     return 0;
 }
 
-int plx_jpeg_file_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
+int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
 {
     struct jpeg_file file = {0};
     int result = open_file(path, &file, message);
@@ -81,7 +81,7 @@ int plx_jpeg_file_info(const char *path, struct plx_picture_info *ret_info, stru
     return result;
 }
 
-int plx_jpeg_file_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
+int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
 {
     struct jpeg_file file = {0};
     unsigned char *grey = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/files/listing.h"
+#include "drivers/files/pair_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -128,23 +128,23 @@ out:
     return result;
 }
 
-static void leave_out_last(struct plx_listing *listing, const char *path, const char *what)
+static void leave_out_last(struct plx_pair_list *list, const char *path, const char *what)
 {
-    struct plx_listing_pair *pair = &listing->pair[--listing->count];
+    struct plx_pair_list_pair *pair = &list->pair[--list->count];
     for (int eye = 0; eye < PLX_EYES; eye++) {
         free(pair->path[eye]);
         pair->path[eye] = NULL;
     }
-    plx_fail(&listing->note, 0, "%s: %s: the last pair is left out, the recording was cut off there", path, what);
+    plx_fail(&list->note, 0, "%s: %s: the last pair is left out, the recording was cut off there", path, what);
 }
 
 /* Joins the sorted names of both eyes; one that stands alone is an error unless it is the last of all. */
 static int join_names(const char *directory, const struct layout *layout, const struct names names[PLX_EYES],
-                      struct plx_listing *listing, struct plx_error_message *message)
+                      struct plx_pair_list *list, struct plx_error_message *message)
 {
     size_t most = names[PLX_LEFT].count > names[PLX_RIGHT].count ? names[PLX_LEFT].count : names[PLX_RIGHT].count;
-    listing->pair = calloc(most, sizeof listing->pair[0]);
-    if (!listing->pair)
+    list->pair = calloc(most, sizeof list->pair[0]);
+    if (!list->pair)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     for (size_t i = 0; i < most; i++) {
         const char *left = i < names[PLX_LEFT].count ? names[PLX_LEFT].name[i] : NULL;
@@ -152,16 +152,15 @@ static int join_names(const char *directory, const struct layout *layout, const 
         int order = !left ? 1 : !right ? -1 : strverscmp(key_of(left), key_of(right));
         int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
         if (order != 0 && i + 1 == most && i > 0) {
-            plx_fail(&listing->note, 0,
-                     "%s: the last picture, %s, is left out: the recording was cut off before its counterpart", directory,
-                     alone == PLX_LEFT ? left : right);
+            plx_fail(&list->note, 0, "%s: the last picture, %s, is left out: the recording was cut off before its counterpart",
+                     directory, alone == PLX_LEFT ? left : right);
             break;
         }
         if (order != 0)
             return plx_fail(message, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
                             layout->folder[alone], *layout->folder[alone] ? "/" : "", alone == PLX_LEFT ? left : right,
                             eye_word[!alone]);
-        struct plx_listing_pair *pair = &listing->pair[listing->count++];
+        struct plx_pair_list_pair *pair = &list->pair[list->count++];
         pair->path[PLX_LEFT] = join(directory, layout->folder[PLX_LEFT], left);
         pair->path[PLX_RIGHT] = join(directory, layout->folder[PLX_RIGHT], right);
         if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
@@ -216,7 +215,7 @@ static int find_layout(const char *directory, const struct layout **ret_layout, 
     return 0;
 }
 
-const char *plx_listing_folder(const char *directory)
+const char *plx_pair_list_left_folder(const char *directory)
 {
     for (const struct layout *layout = layouts; *layout->folder[PLX_LEFT]; layout++)
         if (is_folder(directory, layout->folder[PLX_LEFT]))
@@ -225,11 +224,11 @@ const char *plx_listing_folder(const char *directory)
 }
 
 /* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
-static int check_last(struct plx_listing *listing, struct plx_error_message *message)
+static int check_last(struct plx_pair_list *list, struct plx_error_message *message)
 {
-    struct plx_listing_pair *pair = &listing->pair[listing->count - 1];
+    struct plx_pair_list_pair *pair = &list->pair[list->count - 1];
     int result = 0;
-    for (int eye = 0; eye < PLX_EYES && result == 0 && listing->count > 1; eye++) {
+    for (int eye = 0; eye < PLX_EYES && result == 0 && list->count > 1; eye++) {
         struct plx_image image;
         result = plx_picture_read(pair->path[eye], PLX_U8, &image, message);
         if (result == 0)
@@ -238,13 +237,13 @@ static int check_last(struct plx_listing *listing, struct plx_error_message *mes
     if (result != PLX_ERR_FORMAT)
         return 0; /* what else may be wrong is no sign of an end, and is met again */
     char *path = strdup(message->text);
-    leave_out_last(listing, path ? path : "a picture", "not whole");
+    leave_out_last(list, path ? path : "a picture", "not whole");
     free(path);
     return 0;
 }
 
 /* Line i of times.txt is the time of pair i in seconds; more lines than pairs are fine. */
-static int read_times(const char *directory, struct plx_listing *listing, struct plx_error_message *message)
+static int read_times(const char *directory, struct plx_pair_list *list, struct plx_error_message *message)
 {
     char line[256], *path = join(directory, "times.txt", "");
     FILE *file = NULL;
@@ -255,22 +254,22 @@ static int read_times(const char *directory, struct plx_listing *listing, struct
     }
     if (result < 0)
         goto out;
-    listing->timed = true;
-    for (int i = 0; i < listing->count && result == 0; i++) {
+    list->timed = true;
+    for (int i = 0; i < list->count && result == 0; i++) {
         char *rest = line;
         const bool there = fgets(line, sizeof line, file), whole = there && strchr(line, '\n');
         double time_s = there ? strtod(line, &rest) : 0.0;
-        if (!whole && feof(file) && i > 0 && i + 1 == listing->count)
-            leave_out_last(listing, path, there ? "the last line has no end" : "the last pair has no line");
-        else if ((!whole && i + 1 < listing->count) || rest == line || rest[strspn(rest, " \t\r\n")] != '\0' ||
+        if (!whole && feof(file) && i > 0 && i + 1 == list->count)
+            leave_out_last(list, path, there ? "the last line has no end" : "the last pair has no line");
+        else if ((!whole && i + 1 < list->count) || rest == line || rest[strspn(rest, " \t\r\n")] != '\0' ||
                  !(fabs(time_s) <= MAX_TIME_S))
             result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, i + 1,
-                              listing->count);
-        else if (i > 0 && time_s <= listing->pair[i - 1].time_s)
+                              list->count);
+        else if (i > 0 && time_s <= list->pair[i - 1].time_s)
             result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: the time %.9g s is not later than that of the line before", path,
                               i + 1, time_s);
         else
-            listing->pair[i].time_s = time_s;
+            list->pair[i].time_s = time_s;
     }
 
 out:
@@ -280,9 +279,9 @@ out:
     return result;
 }
 
-int plx_listing_open(const char *directory, struct plx_listing *ret_listing, struct plx_error_message *message)
+int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, struct plx_error_message *message)
 {
-    struct plx_listing listing = {0};
+    struct plx_pair_list list = {0};
     struct names names[PLX_EYES] = {{0}};
     const struct layout *layout = layouts;
     int result = find_layout(directory, &layout, message);
@@ -297,28 +296,28 @@ int plx_listing_open(const char *directory, struct plx_listing *ret_listing, str
                           directory);
         goto out;
     }
-    listing.first_projection = layout->first_projection;
-    result = join_names(directory, layout, names, &listing, message);
+    list.first_projection = layout->first_projection;
+    result = join_names(directory, layout, names, &list, message);
     if (result == 0)
-        result = read_times(directory, &listing, message);
+        result = read_times(directory, &list, message);
     if (result == 0)
-        result = check_last(&listing, message);
+        result = check_last(&list, message);
 
 out:
     free_names(&names[PLX_LEFT]);
     free_names(&names[PLX_RIGHT]);
     if (result < 0)
-        plx_listing_close(&listing);
+        plx_pair_list_close(&list);
     else
-        *ret_listing = listing;
+        *ret_list = list;
     return result;
 }
 
-void plx_listing_close(struct plx_listing *listing)
+void plx_pair_list_close(struct plx_pair_list *list)
 {
-    for (int i = 0; i < listing->count; i++)
+    for (int i = 0; i < list->count; i++)
         for (int eye = 0; eye < PLX_EYES; eye++)
-            free(listing->pair[i].path[eye]);
-    free(listing->pair);
-    *listing = (struct plx_listing){0};
+            free(list->pair[i].path[eye]);
+    free(list->pair);
+    *list = (struct plx_pair_list){0};
 }

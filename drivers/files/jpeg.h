@@ -5,10 +5,10 @@
 
 #include "drivers/files/picture.h"
 
-int plx_jpeg_file_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
+int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 
 /* The whole file: U8, the luma of a colour picture. A file that is cut off is an error. The data is the caller's, to be freed.
  */
-int plx_jpeg_file_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 
 #endif

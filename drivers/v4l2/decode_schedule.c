@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/decode_schedule.h"
+
+#include <parallax/error.h>
+
+#include "core/clock.h"
+
+#define EXPECTED_NS (300 * PLX_NS_PER_MS) /* a camera that was silent for so long, and for so many periods, ... */
+#define EXPECTED_PERIODS 3                /* ... is not waited for */
+#define OVERDUE_PERIODS 4                 /* cameras that never match are told by the pairing, not by silence */
+
+unsigned plx_v4l2_decode_schedule_choose(const struct plx_v4l2_decode_candidate *eye, int count, int64_t period_ns,
+                                         bool overdue)
+{
+    const struct plx_v4l2_decode_candidate *left = &eye[0], *right = &eye[1];
+
+    if (overdue)
+        return (left->waiting ? 1U : 0) | (count > 1 && right->waiting ? 2U : 0);
+    if (count == 1 || !right->waiting)
+        return left->waiting && (count == 1 || !right->expected) ? 1 : 0;
+    if (!left->waiting)
+        return left->expected ? 0 : 2;
+    const int64_t apart = left->capture_ns - right->capture_ns;
+    if (2 * apart <= period_ns && 2 * apart >= -period_ns)
+        return 3;
+    const struct plx_v4l2_decode_candidate *older = apart < 0 ? left : right;
+    if (older->expected)
+        return 0;
+    return apart < 0 ? 2 : 1;
+}
+
+static bool is_expected(const struct plx_v4l2_camera *camera, int64_t now_ns)
+{
+    const int64_t periods = EXPECTED_PERIODS * plx_v4l2_camera_period_ns(camera);
+    return camera->streaming && now_ns - camera->progress_ns < (periods > EXPECTED_NS ? periods : EXPECTED_NS);
+}
+
+static bool is_over(struct plx_v4l2_capture_thread *thread)
+{
+    for (int i = 0; i < thread->cameras; i++)
+        if (thread->decoder[i] && !plx_v4l2_decoder_is_idle(thread->decoder[i]))
+            return false;
+    return true;
+}
+
+void plx_v4l2_decode_schedule_run(struct plx_v4l2_capture_thread *thread)
+{
+    const int64_t now = plx_now_ns();
+    struct plx_v4l2_decode_candidate eye[PLX_EYES] = {{0}};
+
+    for (int i = 0; i < thread->cameras; i++) {
+        const struct plx_v4l2_camera *camera = &thread->camera[i];
+        eye[i] = (struct plx_v4l2_decode_candidate){.waiting = camera->pending.buffer != NULL,
+                                                    .capture_ns = camera->pending.capture_ns,
+                                                    .expected = thread->decoder[i] && is_expected(camera, now)};
+    }
+    if (!is_over(thread)) {
+        thread->turn_ns = now;
+        return;
+    }
+    const int64_t period_ns = plx_v4l2_camera_period_ns(&thread->camera[0]);
+    const bool overdue = now - thread->turn_ns > OVERDUE_PERIODS * period_ns;
+    const unsigned chosen = plx_v4l2_decode_schedule_choose(eye, thread->cameras, period_ns, overdue);
+    thread->turn_ns = chosen ? now : thread->turn_ns;
+    for (int i = 0; i < thread->cameras; i++) {
+        struct plx_v4l2_camera *camera = &thread->camera[i];
+        if (!(chosen >> i & 1))
+            continue;
+        plx_v4l2_decoder_give(thread->decoder[i], &camera->buffers->compressed, &camera->pending);
+        camera->pending.buffer = NULL;
+    }
+}
+
+void plx_v4l2_decode_schedule_put(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera,
+                                  const struct plx_capture *capture)
+{
+    const struct plx_capture before = camera->pending;
+
+    camera->pending = *capture;
+    if (!before.buffer)
+        return;
+    plx_v4l2_slot_release(before.buffer);
+    camera->pending.skipped += before.skipped + 1;
+    if (!is_over(thread)) /* else it was its partner that did not come */
+        camera->pending.health |= PLX_HEALTH_OVERLOAD;
+}
+
+int plx_v4l2_decode_schedule_prepare(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera,
+                                     struct plx_error_message *message)
+{
+    const int i = (int)(camera - thread->camera);
+    int result = 0;
+
+    if (!camera->buffers->compressed.data)
+        return 0;
+    thread->turn_ns = plx_now_ns();
+    if (!thread->decoder[i])
+        result =
+            plx_v4l2_decoder_create(&thread->frames, thread->wake_fd, camera->buffers->compressed_room, &thread->decoder[i]);
+    if (result == 0)
+        result = plx_v4l2_decoder_start(thread->decoder[i], thread->heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
+    return result < 0 ? plx_fail(message, result, "%s: no memory or thread to decode its pictures", camera->node.path) : 0;
+}
+
+void plx_v4l2_decode_schedule_stop(struct plx_v4l2_capture_thread *thread)
+{
+    for (int i = 0; i < thread->cameras; i++)
+        plx_v4l2_decoder_stop(thread->decoder[i]);
+}
+
+void plx_v4l2_decode_schedule_finish(struct plx_v4l2_capture_thread *thread)
+{
+    for (int i = 0; i < thread->cameras; i++) {
+        plx_v4l2_decoder_destroy(thread->decoder[i]);
+        thread->decoder[i] = NULL;
+    }
+}

@@ -32,6 +32,9 @@ struct plx_control_range {
     int exposure_delay, gain_delay; /* frames from setting to effect */
 };
 
+/* A reader may hold this many pairs of captures without starving any source. */
+#define PLX_SOURCE_MIN_PAIRS 5
+
 struct plx_source {
     const struct plx_source_ops *ops;
     int width, height; /* of one eye, raw */
@@ -62,5 +65,11 @@ struct plx_source_ops {
     /* The calibration that the source knows by itself. NOT_FOUND. */
     int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration);
 };
+
+/* The calibration that a source knows by itself (synthetic: always; replay: from calib.txt in its directory). NOT_FOUND. */
+static inline int plx_source_calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
+{
+    return source->ops->calibration(source, ret_calibration);
+}
 
 #endif

@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/raw.h"
-#include "drivers/files/pgm.h"
+#include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
 
 #define PERIOD_NS INT64_C(100000000)

@@ -12,7 +12,7 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 
 static uint16_t kitti_value(uint16_t disparity, int min_disparity)
 {

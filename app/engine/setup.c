@@ -10,7 +10,9 @@
 #include "app/exit.h"
 #include "app/realtime.h"
 #include "app/tune.h"
-#include "drivers/sources.h"
+#include "drivers/files/replay.h"
+#include "drivers/synthetic/synthetic.h"
+#include "drivers/v4l2/v4l2.h"
 #include "gpu/gpu.h"
 
 /* Sensor delays of the synthetic camera, as real ones have them. */

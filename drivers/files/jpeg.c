@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/files/jpeg.h"
+#include "drivers/files/picture.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

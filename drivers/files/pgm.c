@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/files/pgm.h"
+#include "drivers/files/picture.h"
 
 #include <ctype.h>
 #include <stdlib.h>

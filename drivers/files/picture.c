@@ -7,9 +7,6 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/jpeg.h"
-#include "drivers/files/pgm.h"
-#include "drivers/files/png.h"
 
 struct kind {
     const char *magic;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grey pictures from files, PNG, JPEG or PGM as their first bytes say. Every error is a sentence that begins with the path. */
+/*
+ * Grey pictures in files. picture.c recognises PNG, JPEG and PGM by their first bytes; png.c (libpng), jpeg.c (libturbojpeg)
+ * and pgm.c (Netpbm's P5) read and write one format each. Every error message begins with the path.
+ */
 #ifndef PLX_DRIVERS_FILES_PICTURE_H
 #define PLX_DRIVERS_FILES_PICTURE_H
 
@@ -21,5 +24,20 @@ int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret
 /* The same into memory of the caller, whose size the picture must have: else FORMAT. What IMAGE holds after a failure is open.
  */
 int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_error_message *message);
+
+/* Writing: U8 or U16 as grey; RGB takes a U8 image three times as wide as the picture, R G B R G B ... A file that cannot be
+ * finished is removed. IO, PERMISSION, NOT_FOUND, ARG, NOMEM. */
+int plx_pgm_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
+int plx_png_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
+int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message);
+
+/* Reading one format, for plx_picture_* and tests. Info reads the header; read gives U16 for more than 8 bits a sample, else
+ * U8. PNG and JPEG give the luma of colours; transparency is ignored. A file that was cut off is an error. */
+int plx_pgm_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
+int plx_pgm_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+int plx_png_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
+int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
+int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 
 #include <png.h>
 #include <stdlib.h>

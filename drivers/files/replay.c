@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded pairs as a frame source. A thread decodes ahead; paced, it behaves as a camera does and loses what is not read. */
-#include "drivers/sources.h"
+#include "drivers/files/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>

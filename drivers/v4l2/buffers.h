@@ -7,24 +7,13 @@
 #ifndef PLX_V4L2_BUFFERS_H
 #define PLX_V4L2_BUFFERS_H
 
-#include <stdatomic.h>
-
 #include <parallax/frame.h>
 
 #include "core/stages.h"
-#include "drivers/v4l2/decoder.h"
 #include "drivers/v4l2/queue.h"
 
 #define PLX_V4L2_SLOTS 13  /* 5 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
 #define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: what a driver may make of the count asked for */
-
-/* Who has a slot. The camera's thread takes IDLE ones; whoever has a slot gives it back by storing IDLE. */
-enum plx_v4l2_use { PLX_V4L2_IDLE, PLX_V4L2_QUEUED, PLX_V4L2_FILLED };
-
-struct plx_v4l2_slot {
-    _Atomic(int) use; /* enum plx_v4l2_use */
-    struct plx_v4l2_memory memory;
-};
 
 struct plx_v4l2_buffers {
     struct plx_stages *stages;
@@ -72,11 +61,5 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
  * FORMAT: it is damaged (MESSAGE says how), and so back with the driver. Other errors of plx_v4l2_fail. */
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                           struct plx_v4l2_picture *ret_picture, struct plx_error_message *message);
-
-static inline void plx_v4l2_slot_release(struct plx_v4l2_slot *slot)
-{
-    /* Release: all reading of the picture comes before the driver's next writing; the camera's thread acquires. */
-    atomic_store_explicit(&slot->use, PLX_V4L2_IDLE, memory_order_release);
-}
 
 #endif

@@ -8,12 +8,22 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
+#include "drivers/v4l2/negotiate.h"
 
 #define RETRY_NS (100 * PLX_NS_PER_MS) /* from one look for a camera to the next; twice as long with each refusal ... */
 #define MOST_DOUBLINGS 4               /* ... up to 1.6 s */
 #define SILENCE_NS PLX_NS_PER_S        /* without a picture for so long ... */
 #define SILENCE_PERIODS 5              /* ... and so many periods, the stream is restarted */
 #define DEFAULT_PERIOD_NS (PLX_NS_PER_S / 30)
+
+/* Gives up the picture that waits to be decoded, if there is one. */
+static void drop_pending(struct plx_v4l2_camera *camera)
+{
+    if (!camera->pending.buffer)
+        return;
+    plx_v4l2_slot_release(camera->pending.buffer);
+    camera->pending.buffer = NULL;
+}
 
 int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
 {
@@ -122,7 +132,7 @@ int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_error_messa
 
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera)
 {
-    plx_v4l2_camera_drop_pending(camera);
+    drop_pending(camera);
     if (camera->buffers)
         plx_v4l2_buffers_detach(camera->buffers, &camera->node);
     camera->streaming = false;
@@ -157,14 +167,6 @@ static int64_t to_middle_ns(const struct plx_v4l2_camera *camera, uint32_t flags
     if ((flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE)
         return half_ns;
     return camera->readout_ns > 0 ? -camera->readout_ns - half_ns : 0;
-}
-
-void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera)
-{
-    if (!camera->pending.buffer)
-        return;
-    plx_v4l2_slot_release(camera->pending.buffer);
-    camera->pending.buffer = NULL;
 }
 
 /* Fills in what is known of PICTURE, whose time CAPTURE has already. */
@@ -213,7 +215,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
     ret_capture->capture_ns = plx_v4l2_clock_read(&camera->clock, &stamp, &wild);
     if (wild) {
         if (picture.compressed)
-            plx_v4l2_camera_drop_pending(camera); /* its file was overwritten */
+            drop_pending(camera); /* its file was overwritten */
         plx_v4l2_slot_release(picture.slot);
         ret_capture->health = PLX_HEALTH_TIMESTAMP;
         return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,

@@ -72,9 +72,6 @@ void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera);
 int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
                          struct plx_error_message *message);
 
-/* Gives up the picture that waits to be decoded, if there is one. */
-void plx_v4l2_camera_drop_pending(struct plx_v4l2_camera *camera);
-
 int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera);
 
 /* Sets exposure and gain now, if a picture has come since the start: it says from when on they count. False if not. */

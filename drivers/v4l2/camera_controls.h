@@ -4,8 +4,8 @@
 #ifndef PLX_V4L2_CAMERA_CONTROLS_H
 #define PLX_V4L2_CAMERA_CONTROLS_H
 
-#include "drivers/sources.h"
 #include "drivers/v4l2/controls.h"
+#include "drivers/v4l2/v4l2.h"
 
 #define PLX_V4L2_SAVED 16
 #define PLX_V4L2_HISTORY 8 /* settings on their method; more than any delay */

@@ -9,7 +9,6 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "drivers/v4l2/decode_schedule.h"
 
 #define GAP_PERIODS 3 /* a setting waits at most so long for a gap between the frames of both eyes */
 #define ERROR_MS 5    /* pause after an error, so that one that lasts does not keep a processor busy */
@@ -21,11 +20,11 @@ int plx_v4l2_capture_thread_init(struct plx_v4l2_capture_thread *thread)
     if (thread->wake_fd < 0)
         return PLX_ERR_NOMEM;
     if (plx_v4l2_frame_queue_init(&thread->frames) < 0)
-        goto no_inbox;
+        goto no_frames;
     if (plx_v4l2_control_request_init(&thread->request) == 0)
         return 0;
     plx_v4l2_frame_queue_finish(&thread->frames);
-no_inbox:
+no_frames:
     close(thread->wake_fd);
     return PLX_ERR_NOMEM;
 }
@@ -33,7 +32,7 @@ no_inbox:
 void plx_v4l2_capture_thread_finish(struct plx_v4l2_capture_thread *thread)
 {
     plx_v4l2_capture_thread_stop(thread);
-    plx_v4l2_decode_schedule_finish(thread);
+    plx_v4l2_decode_schedule_finish(&thread->schedule);
     for (int i = 0; i < thread->cameras; i++) /* one that never worked: a configuration that is taken back, of both cameras */
         if (!thread->camera[i].has_worked)
             thread->camera[0].has_worked = thread->camera[thread->cameras - 1].has_worked = false;
@@ -160,7 +159,7 @@ static void dequeue_pictures(struct plx_v4l2_capture_thread *thread, struct plx_
     for (int i = 0; i < most && (result == 0 || result == PLX_ERR_FORMAT); i++) {
         result = plx_v4l2_camera_take(camera, &capture, &compressed, &message);
         if (result == 0 && compressed)
-            plx_v4l2_decode_schedule_put(thread, camera, &capture);
+            plx_v4l2_decode_schedule_put(&thread->schedule, camera, &capture);
         else if (result == 0)
             plx_v4l2_frame_queue_push(&thread->frames, &capture);
         else if (result == PLX_ERR_FORMAT)
@@ -185,7 +184,8 @@ static void connect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_came
     if (result == 0)
         result = check_and_announce(thread, camera, &message);
     if (result == 0)
-        result = plx_v4l2_decode_schedule_prepare(thread, camera, &message);
+        result = plx_v4l2_decode_schedule_start(&thread->schedule, camera, (int)(camera - thread->camera), &thread->frames,
+                                                thread->wake_fd, thread->heartbeats, &message);
     if (result == 0)
         plx_v4l2_control_request_repeat(&thread->request);
     else
@@ -237,7 +237,7 @@ static void *run(void *argument)
         for (int i = 0; i < thread->cameras; i++)
             if (thread->camera[i].streaming)
                 dequeue_pictures(thread, &thread->camera[i]); /* also after POLLERR and POLLHUP: taking says what it is */
-        plx_v4l2_decode_schedule_run(thread);
+        plx_v4l2_decode_schedule_run(&thread->schedule, thread->camera, thread->cameras);
         apply_request(thread);
         for (int i = 0; i < thread->cameras; i++)
             reconnect(thread, &thread->camera[i]);
@@ -248,8 +248,6 @@ static void *run(void *argument)
 
 int plx_v4l2_capture_thread_start(struct plx_v4l2_capture_thread *thread, struct plx_error_message *message)
 {
-    int result = 0;
-
     if (thread->running)
         return 0;
     plx_v4l2_frame_queue_open(&thread->frames);
@@ -258,12 +256,11 @@ int plx_v4l2_capture_thread_start(struct plx_v4l2_capture_thread *thread, struct
             connect(thread, &thread->camera[i]);
     plx_v4l2_control_request_repeat(&thread->request);
     atomic_store(&thread->stopping, false);
-    if (result == 0 && pthread_create(&thread->id, NULL, run, thread) != 0)
-        result = plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
-    thread->running = result == 0;
-    if (result < 0)
-        plx_v4l2_capture_thread_stop(thread);
-    return result;
+    thread->running = pthread_create(&thread->id, NULL, run, thread) == 0;
+    if (thread->running)
+        return 0;
+    plx_v4l2_capture_thread_stop(thread);
+    return plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: no thread could be started");
 }
 
 void plx_v4l2_capture_thread_stop(struct plx_v4l2_capture_thread *thread)
@@ -274,7 +271,7 @@ void plx_v4l2_capture_thread_stop(struct plx_v4l2_capture_thread *thread)
         pthread_join(thread->id, NULL);
         thread->running = false;
     }
-    plx_v4l2_decode_schedule_stop(thread);
+    plx_v4l2_decode_schedule_stop(&thread->schedule);
     for (int i = 0; i < thread->cameras; i++)
         plx_v4l2_camera_stop(&thread->camera[i]);
     plx_v4l2_frame_queue_close(&thread->frames);

@@ -11,12 +11,12 @@
 
 #include "drivers/v4l2/camera.h"
 #include "drivers/v4l2/control_request.h"
+#include "drivers/v4l2/decode_schedule.h"
 #include "drivers/v4l2/frame_queue.h"
 
 struct plx_v4l2_capture_thread {
-    struct plx_v4l2_camera camera[PLX_EYES];    /* while the thread runs its own */
-    struct plx_v4l2_decoder *decoder[PLX_EYES]; /* of each whose pictures are compressed; see turn.h */
-    int64_t turn_ns;                            /* when these last had something to do */
+    struct plx_v4l2_camera camera[PLX_EYES]; /* while the thread runs its own */
+    struct plx_v4l2_decode_schedule schedule;
     int cameras;
     bool patient; /* set before opening: see plx_v4l2_capture_thread_open */
     struct plx_v4l2_frame_queue frames;

@@ -35,43 +35,39 @@ static bool is_expected(const struct plx_v4l2_camera *camera, int64_t now_ns)
     return camera->streaming && now_ns - camera->progress_ns < (periods > EXPECTED_NS ? periods : EXPECTED_NS);
 }
 
-static bool is_over(struct plx_v4l2_capture_thread *thread)
+static bool is_idle(const struct plx_v4l2_decode_schedule *schedule)
 {
-    for (int i = 0; i < thread->cameras; i++)
-        if (thread->decoder[i] && !plx_v4l2_decoder_is_idle(thread->decoder[i]))
+    for (int i = 0; i < PLX_EYES; i++)
+        if (schedule->decoder[i] && !plx_v4l2_decoder_is_idle(schedule->decoder[i]))
             return false;
     return true;
 }
 
-void plx_v4l2_decode_schedule_run(struct plx_v4l2_capture_thread *thread)
+void plx_v4l2_decode_schedule_run(struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera, int count)
 {
-    const int64_t now = plx_now_ns();
+    const int64_t now = plx_now_ns(), period_ns = plx_v4l2_camera_period_ns(&camera[0]);
     struct plx_v4l2_decode_candidate eye[PLX_EYES] = {{0}};
 
-    for (int i = 0; i < thread->cameras; i++) {
-        const struct plx_v4l2_camera *camera = &thread->camera[i];
-        eye[i] = (struct plx_v4l2_decode_candidate){.waiting = camera->pending.buffer != NULL,
-                                                    .capture_ns = camera->pending.capture_ns,
-                                                    .expected = thread->decoder[i] && is_expected(camera, now)};
-    }
-    if (!is_over(thread)) {
-        thread->turn_ns = now;
+    if (!is_idle(schedule)) {
+        schedule->progress_ns = now;
         return;
     }
-    const int64_t period_ns = plx_v4l2_camera_period_ns(&thread->camera[0]);
-    const bool overdue = now - thread->turn_ns > OVERDUE_PERIODS * period_ns;
-    const unsigned chosen = plx_v4l2_decode_schedule_choose(eye, thread->cameras, period_ns, overdue);
-    thread->turn_ns = chosen ? now : thread->turn_ns;
-    for (int i = 0; i < thread->cameras; i++) {
-        struct plx_v4l2_camera *camera = &thread->camera[i];
+    for (int i = 0; i < count; i++)
+        eye[i] = (struct plx_v4l2_decode_candidate){.waiting = camera[i].pending.buffer != NULL,
+                                                    .capture_ns = camera[i].pending.capture_ns,
+                                                    .expected = schedule->decoder[i] && is_expected(&camera[i], now)};
+    const bool overdue = now - schedule->progress_ns > OVERDUE_PERIODS * period_ns;
+    const unsigned chosen = plx_v4l2_decode_schedule_choose(eye, count, period_ns, overdue);
+    schedule->progress_ns = chosen ? now : schedule->progress_ns;
+    for (int i = 0; i < count; i++) {
         if (!(chosen >> i & 1))
             continue;
-        plx_v4l2_decoder_give(thread->decoder[i], &camera->buffers->compressed, &camera->pending);
-        camera->pending.buffer = NULL;
+        plx_v4l2_decoder_give(schedule->decoder[i], &camera[i].buffers->compressed, &camera[i].pending);
+        camera[i].pending.buffer = NULL;
     }
 }
 
-void plx_v4l2_decode_schedule_put(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera,
+void plx_v4l2_decode_schedule_put(const struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera,
                                   const struct plx_capture *capture)
 {
     const struct plx_capture before = camera->pending;
@@ -81,37 +77,37 @@ void plx_v4l2_decode_schedule_put(struct plx_v4l2_capture_thread *thread, struct
         return;
     plx_v4l2_slot_release(before.buffer);
     camera->pending.skipped += before.skipped + 1;
-    if (!is_over(thread)) /* else it was its partner that did not come */
+    if (!is_idle(schedule)) /* else its partner did not come */
         camera->pending.health |= PLX_HEALTH_OVERLOAD;
 }
 
-int plx_v4l2_decode_schedule_prepare(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera,
-                                     struct plx_error_message *message)
+int plx_v4l2_decode_schedule_start(struct plx_v4l2_decode_schedule *schedule, const struct plx_v4l2_camera *camera, int i,
+                                   struct plx_v4l2_frame_queue *frames, int wake_fd, struct plx_heartbeats *heartbeats,
+                                   struct plx_error_message *message)
 {
-    const int i = (int)(camera - thread->camera);
+    struct plx_v4l2_decoder **decoder = &schedule->decoder[i];
     int result = 0;
 
     if (!camera->buffers->compressed.data)
         return 0;
-    thread->turn_ns = plx_now_ns();
-    if (!thread->decoder[i])
-        result =
-            plx_v4l2_decoder_create(&thread->frames, thread->wake_fd, camera->buffers->compressed_room, &thread->decoder[i]);
+    schedule->progress_ns = plx_now_ns();
+    if (!*decoder)
+        result = plx_v4l2_decoder_create(frames, wake_fd, camera->buffers->compressed_room, decoder);
     if (result == 0)
-        result = plx_v4l2_decoder_start(thread->decoder[i], thread->heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
+        result = plx_v4l2_decoder_start(*decoder, heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
     return result < 0 ? plx_fail(message, result, "%s: no memory or thread to decode its pictures", camera->node.path) : 0;
 }
 
-void plx_v4l2_decode_schedule_stop(struct plx_v4l2_capture_thread *thread)
+void plx_v4l2_decode_schedule_stop(struct plx_v4l2_decode_schedule *schedule)
 {
-    for (int i = 0; i < thread->cameras; i++)
-        plx_v4l2_decoder_stop(thread->decoder[i]);
+    for (int i = 0; i < PLX_EYES; i++)
+        plx_v4l2_decoder_stop(schedule->decoder[i]);
 }
 
-void plx_v4l2_decode_schedule_finish(struct plx_v4l2_capture_thread *thread)
+void plx_v4l2_decode_schedule_finish(struct plx_v4l2_decode_schedule *schedule)
 {
-    for (int i = 0; i < thread->cameras; i++) {
-        plx_v4l2_decoder_destroy(thread->decoder[i]);
-        thread->decoder[i] = NULL;
+    for (int i = 0; i < PLX_EYES; i++) {
+        plx_v4l2_decoder_destroy(schedule->decoder[i]);
+        schedule->decoder[i] = NULL;
     }
 }

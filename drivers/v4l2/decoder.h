@@ -8,12 +8,7 @@
 
 #include "core/heartbeat.h"
 #include "drivers/v4l2/frame_queue.h"
-
-/* One picture as it came: a JPEG file. */
-struct plx_v4l2_compressed {
-    void *data; /* room for the largest that the camera gives; malloc'ed */
-    size_t bytes;
-};
+#include "drivers/v4l2/memory.h"
 
 struct plx_v4l2_decoder;
 
@@ -35,5 +30,16 @@ bool plx_v4l2_decoder_is_idle(struct plx_v4l2_decoder *decoder);
  * exchange for its own. Idle only. */
 void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_compressed *file,
                            const struct plx_capture *capture);
+
+/* The decompressor alone: JPEG to grey through libturbojpeg. */
+struct plx_jpeg;
+
+int plx_jpeg_create(struct plx_jpeg **ret_jpeg); /* NOMEM */
+void plx_jpeg_destroy(struct plx_jpeg *jpeg);    /* NULL is fine */
+
+/* The luma of DATA into GREY, U8, which must have its size. FORMAT if it is no whole JPEG picture, or of another size; what
+ * GREY then holds is open. One thread at a time. */
+int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
+                    struct plx_error_message *message);
 
 #endif

@@ -1,16 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/v4l2/enumerate.h"
 
-#include <linux/videodev2.h>
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/v4l2/find.h"
-#include "drivers/v4l2/format.h"
-#include "drivers/v4l2/offer.h"
-
 #define SLOW_HZ 15.0 /* a suggestion should not be slower */
 #define WIDE_PX 1280 /* nor an eye wider */
+
+double plx_v4l2_interval_hz(struct v4l2_fract interval)
+{
+    return interval.numerator ? (double)interval.denominator / interval.numerator : 0.0;
+}
+
+static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+{
+    const uint32_t w = (uint32_t)width, h = (uint32_t)height;
+    struct v4l2_frmsizeenum size = {.pixel_format = fourcc};
+    int result;
+
+    for (; (result = plx_v4l2_call(node, VIDIOC_ENUM_FRAMESIZES, &size)) == 0; size.index++) {
+        const struct v4l2_frmsize_stepwise *step = &size.stepwise;
+        if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
+            if (size.discrete.width == w && size.discrete.height == h)
+                return true;
+            continue;
+        }
+        return w >= step->min_width && w <= step->max_width && h >= step->min_height && h <= step->max_height;
+    }
+    return result == -ENOTTY; /* it does not say: S_FMT will */
+}
+
+double plx_v4l2_max_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
+{
+    struct v4l2_frmivalenum interval = {.pixel_format = fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
+    double best = 0.0;
+
+    if (!offers_size(node, fourcc, width, height))
+        return 0.0;
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FRAMEINTERVALS, &interval) == 0; interval.index++) {
+        const bool discrete = interval.type == V4L2_FRMIVAL_TYPE_DISCRETE;
+        best = fmax(best, plx_v4l2_interval_hz(discrete ? interval.discrete : interval.stepwise.min));
+        if (!discrete)
+            break;
+    }
+    return best > 0.0 ? best : -1.0;
+}
+
+bool plx_v4l2_has_format(const struct plx_v4l2_node *node, uint32_t fourcc)
+{
+    struct v4l2_fmtdesc desc = {.type = plx_v4l2_buffer_type(node)};
+
+    while (plx_v4l2_call(node, VIDIOC_ENUM_FMT, &desc) == 0 && desc.pixelformat != fourcc)
+        desc.index++;
+    return desc.pixelformat == fourcc;
+}
+
+const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node *node,
+                                                     const struct plx_v4l2_requested_format *requested)
+{
+    const struct plx_v4l2_format *best = NULL;
+    double best_rate = 0.0;
+
+    for (int i = 0; i < plx_v4l2_format_count; i++) {
+        const uint32_t fourcc = plx_v4l2_formats[i].fourcc;
+        if (!plx_v4l2_has_format(node, fourcc))
+            continue;
+        double rate = plx_v4l2_max_rate(node, fourcc, requested->width, requested->height);
+        if (rate < 0.0) /* it does not say: as fast as it was asked to be */
+            rate = fmax(requested->rate_hz, 1.0);
+        if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
+            best = &plx_v4l2_formats[i];
+            best_rate = rate;
+        }
+        if (rate > 0.0 && rate >= requested->rate_hz * (1.0 - PLX_V4L2_SAME_RATE))
+            return &plx_v4l2_formats[i];
+    }
+    return best;
+}
+
+void plx_v4l2_list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes)
+{
+    struct v4l2_fmtdesc desc = {.type = plx_v4l2_buffer_type(node)};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (; plx_v4l2_call(node, VIDIOC_ENUM_FMT, &desc) == 0 && used + 8 < bytes; desc.index++) {
+        char name[5];
+        plx_v4l2_fourcc_text(desc.pixelformat, name);
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", desc.index ? ", " : "", name);
+    }
+}
 
 static void enumerate_sizes(const struct plx_v4l2_node *node, struct plx_v4l2_format_info *info)
 {
@@ -72,25 +153,4 @@ bool plx_v4l2_suggest_format(const struct plx_v4l2_format_info *info, int count,
             return true;
         }
     return false;
-}
-
-/* TEXT as part of a match, between quotes in YAML: what has a meaning there becomes the wildcard for one character. */
-static void print_match(const char *name, const char *text, char ret_match[PLX_V4L2_PATH])
-{
-    snprintf(ret_match, PLX_V4L2_PATH, "%s=%s", name, text);
-    for (char *at = ret_match + strlen(name) + 1; *(at += strcspn(at, ",*[]\\\"")) != '\0';)
-        *at = '?';
-}
-
-void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH])
-{
-    const struct plx_v4l2_identity *identity = &node->identity;
-
-    if (plx_v4l2_stable_name(node->path, ret_name))
-        return;
-    const bool by_serial = identity->serial[0] != '\0';
-    char driver[PLX_V4L2_PATH], device[PLX_V4L2_PATH];
-    print_match("driver", identity->driver, driver);
-    print_match(by_serial ? "serial" : "bus", by_serial ? identity->serial : identity->bus, device);
-    snprintf(ret_name, PLX_V4L2_PATH, "%.100s,%.150s", driver, device);
 }

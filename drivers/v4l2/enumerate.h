@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a camera offers, for people: formats with their sizes and rates. */
+/* Enumerating what a camera offers: formats, sizes and rates (VIDIOC_ENUM_*). Nothing here sets anything. */
 #ifndef PLX_V4L2_ENUMERATE_H
 #define PLX_V4L2_ENUMERATE_H
 
-#include "drivers/v4l2/node.h"
+#include <linux/videodev2.h>
+
+#include "drivers/v4l2/format.h"
 
 #define PLX_V4L2_FRAME_SIZES 32
 #define PLX_V4L2_FORMATS 128
@@ -27,7 +29,18 @@ int plx_v4l2_enumerate_formats(const struct plx_v4l2_node *node, struct plx_v4l2
 bool plx_v4l2_suggest_format(const struct plx_v4l2_format_info *info, int count, bool both, uint32_t *ret_fourcc,
                              struct plx_v4l2_frame_size *ret_size);
 
-/* What names the camera in the configuration for good: a stable path, else what to match. */
-void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH]);
+double plx_v4l2_interval_hz(struct v4l2_fract interval); /* 0 for an interval without end */
+
+bool plx_v4l2_has_format(const struct plx_v4l2_node *node, uint32_t fourcc);
+
+/* The highest rate that FOURCC offers at that size, Hz; 0 if it does not offer the size; -1 if the camera does not say. */
+double plx_v4l2_max_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height);
+
+/* The first format in order of preference that is fast enough, else the fastest; NULL if none that can be read is offered. */
+const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node *node,
+                                                     const struct plx_v4l2_requested_format *requested);
+
+/* "GREY, YUYV" of what NODE offers, for people. */
+void plx_v4l2_list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes);
 
 #endif

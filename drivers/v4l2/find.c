@@ -184,3 +184,24 @@ bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
         found = name_in(folder[i], info.st_rdev, ret_name);
     return found;
 }
+
+/* TEXT as part of a match, between quotes in YAML: what has a meaning there becomes the wildcard for one character. */
+static void print_match(const char *name, const char *text, char ret_match[PLX_V4L2_PATH])
+{
+    snprintf(ret_match, PLX_V4L2_PATH, "%s=%s", name, text);
+    for (char *at = ret_match + strlen(name) + 1; *(at += strcspn(at, ",*[]\\\"")) != '\0';)
+        *at = '?';
+}
+
+void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH])
+{
+    const struct plx_v4l2_identity *identity = &node->identity;
+
+    if (plx_v4l2_stable_name(node->path, ret_name))
+        return;
+    const bool by_serial = identity->serial[0] != '\0';
+    char driver[PLX_V4L2_PATH], device[PLX_V4L2_PATH];
+    print_match("driver", identity->driver, driver);
+    print_match(by_serial ? "serial" : "bus", by_serial ? identity->serial : identity->bus, device);
+    snprintf(ret_name, PLX_V4L2_PATH, "%.100s,%.150s", driver, device);
+}

@@ -26,4 +26,7 @@ int plx_v4l2_node_numbers(int *ret_number, int max);
  * none. */
 bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH]);
 
+/* What names the camera in the configuration for good: a stable path, else what to match. */
+void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH]);
+
 #endif

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <parallax/error.h>
+
+#include "core/raw.h"
+
 #define BAYER(bits, code, order)                                                                                               \
     {                                                                                                                          \
         .fourcc = (code), .format = PLX_FORMAT_BAYER##bits, .bayer = PLX_BAYER_##order, .planes = 1                            \
@@ -86,4 +90,66 @@ uint32_t plx_v4l2_fourcc_parse(const char *text)
     for (size_t i = 0; i < 4; i++)
         fourcc |= (uint32_t)(i < length ? (unsigned char)text[i] : ' ') << (8 * i);
     return fourcc;
+}
+
+void plx_v4l2_format_fill(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
+                          struct v4l2_format *ret_format)
+{
+    *ret_format = (struct v4l2_format){.type = plx_v4l2_buffer_type(node)};
+    if (node->planar) {
+        struct v4l2_pix_format_mplane *pix = &ret_format->fmt.pix_mp;
+        pix->width = (uint32_t)requested->width;
+        pix->height = (uint32_t)requested->height;
+        pix->pixelformat = fourcc;
+        pix->field = V4L2_FIELD_NONE;
+    } else {
+        struct v4l2_pix_format *pix = &ret_format->fmt.pix;
+        pix->width = (uint32_t)requested->width;
+        pix->height = (uint32_t)requested->height;
+        pix->pixelformat = fourcc;
+        pix->field = V4L2_FIELD_NONE;
+    }
+}
+
+int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_format *format,
+                         struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message)
+{
+    const struct v4l2_pix_format_mplane *planar = &format->fmt.pix_mp;
+    const struct v4l2_pix_format *pix = &format->fmt.pix;
+    const uint32_t fourcc = node->planar ? planar->pixelformat : pix->pixelformat;
+    const uint32_t field = node->planar ? planar->field : pix->field;
+    struct plx_v4l2_stream_format actual = {.format = plx_v4l2_format_find(fourcc),
+                                            .width = (int)(node->planar ? planar->width : pix->width),
+                                            .height = (int)(node->planar ? planar->height : pix->height),
+                                            .pitch = node->planar ? planar->plane_fmt[0].bytesperline : pix->bytesperline,
+                                            .planes = node->planar ? planar->num_planes : 1};
+    char name[5];
+
+    plx_v4l2_fourcc_text(fourcc, name);
+    if (!actual.format)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives %s, which cannot be read; set source.format",
+                        node->path, name);
+    if (field != V4L2_FIELD_NONE && field != V4L2_FIELD_ANY)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives interlaced fields; expected whole pictures",
+                        node->path);
+    if (actual.width < 1 || actual.width > PLX_MAX_SIDE || actual.height < 1 || actual.height > PLX_MAX_SIDE)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives pictures of %dx%d, expected 1..%d per side",
+                        node->path, actual.width, actual.height, PLX_MAX_SIDE);
+    if (actual.planes < 1 || actual.planes > PLX_V4L2_PLANES)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: %s in %d memory planes, expected 1..%d", node->path, name,
+                        actual.planes, PLX_V4L2_PLANES);
+    for (int i = 0; i < actual.planes; i++)
+        actual.bytes[i] = node->planar ? planar->plane_fmt[i].sizeimage : pix->sizeimage;
+    const size_t row = plx_raw_row_bytes(actual.format->format, actual.width);
+    if (actual.format->jpeg)
+        actual.pitch = 0;
+    else if (actual.pitch == 0)
+        actual.pitch = row; /* packed: some drivers leave it out */
+    if (actual.bytes[0] == 0 ||
+        (!actual.format->jpeg && (actual.pitch < row || actual.bytes[0] / actual.pitch < (size_t)actual.height)))
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: the driver's numbers are wrong: %zu bytes with a pitch of %zu do not hold %dx%d pixels %s",
+                        node->path, actual.bytes[0], actual.pitch, actual.width, actual.height, name);
+    *ret_actual = actual;
+    return 0;
 }

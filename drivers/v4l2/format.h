@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/image.h"
+#include "drivers/v4l2/node.h"
 
 struct plx_v4l2_format {
     uint32_t fourcc;
@@ -26,5 +27,38 @@ void plx_v4l2_fourcc_text(uint32_t fourcc, char ret_text[5]);
 
 /* "GREY" or "Y10" -> the number; 0 if TEXT is not 1..4 characters. */
 uint32_t plx_v4l2_fourcc_parse(const char *text);
+
+#define PLX_V4L2_PLANES 3
+#define PLX_V4L2_SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
+
+struct plx_v4l2_requested_format {
+    uint32_t fourcc;   /* 0: the best that the camera offers at this size and rate */
+    int width, height; /* of the whole buffer, pixels */
+    double rate_hz;    /* 0: what the camera has */
+    struct {
+        int x, y, width, height; /* of the sensor, pixels; width 0: as it is */
+    } crop;
+};
+
+/* What is in force. */
+struct plx_v4l2_stream_format {
+    const struct plx_v4l2_format *format;
+    int width, height;
+    size_t pitch;                  /* bytes; 0 for jpeg */
+    int planes;                    /* memory planes; the picture lies in the first */
+    size_t bytes[PLX_V4L2_PLANES]; /* of each */
+    double rate_hz;                /* 0: the camera does not say */
+    bool rate_unset;               /* S_PARM is not there: a control may set the rate */
+};
+
+struct v4l2_format;
+
+/* REQUESTED as VIDIOC_S_FMT and VIDIOC_TRY_FMT want it, with the pixel format FOURCC. */
+void plx_v4l2_format_fill(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
+                          struct v4l2_format *ret_format);
+
+/* What the driver answered, each number checked; the rate is not part of it. UNSUPPORTED, with what is wrong. */
+int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_format *format,
+                         struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message);
 
 #endif

@@ -6,7 +6,8 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "drivers/v4l2/buffers.h"
+#include "drivers/v4l2/memory.h"
+#include "drivers/v4l2/node.h"
 
 int plx_v4l2_frame_queue_init(struct plx_v4l2_frame_queue *frames)
 {

@@ -3,6 +3,8 @@
 #ifndef PLX_V4L2_MEMORY_H
 #define PLX_V4L2_MEMORY_H
 
+#include <stdatomic.h>
+
 #include "core/stages.h"
 
 struct plx_v4l2_memory {
@@ -26,5 +28,25 @@ void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *mem
 /* Around the reading of what a device wrote into a dma-buf; nothing to do for other memory. */
 void plx_v4l2_memory_begin_read(const struct plx_v4l2_memory *memory);
 void plx_v4l2_memory_end_read(const struct plx_v4l2_memory *memory);
+
+/* Who has a slot. The camera's thread takes IDLE ones; whoever has a slot gives it back by storing IDLE. */
+enum plx_v4l2_use { PLX_V4L2_IDLE, PLX_V4L2_QUEUED, PLX_V4L2_FILLED };
+
+struct plx_v4l2_slot {
+    _Atomic(int) use; /* enum plx_v4l2_use */
+    struct plx_v4l2_memory memory;
+};
+
+static inline void plx_v4l2_slot_release(struct plx_v4l2_slot *slot)
+{
+    /* Release: all reading of the picture comes before the driver's next writing; the camera's thread acquires. */
+    atomic_store_explicit(&slot->use, PLX_V4L2_IDLE, memory_order_release);
+}
+
+/* One picture as it came: a JPEG file. */
+struct plx_v4l2_compressed {
+    void *data; /* room for the largest that the camera gives; malloc'ed */
+    size_t bytes;
+};
 
 #endif

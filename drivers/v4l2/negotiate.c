@@ -4,74 +4,95 @@
 #include <errno.h>
 #include <linux/videodev2.h>
 #include <math.h>
+#include <string.h>
 
 #include <parallax/error.h>
 
-#include "core/raw.h"
-#include "drivers/v4l2/crop.h"
-#include "drivers/v4l2/offer.h"
+#include "drivers/v4l2/enumerate.h"
 
-static void fill_format(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
-                        struct v4l2_format *ret_format)
+static struct v4l2_selection selection_of(const struct plx_v4l2_requested_format *requested)
 {
-    *ret_format = (struct v4l2_format){.type = plx_v4l2_buffer_type(node)};
-    if (node->planar) {
-        struct v4l2_pix_format_mplane *pix = &ret_format->fmt.pix_mp;
-        pix->width = (uint32_t)requested->width;
-        pix->height = (uint32_t)requested->height;
-        pix->pixelformat = fourcc;
-        pix->field = V4L2_FIELD_NONE;
-    } else {
-        struct v4l2_pix_format *pix = &ret_format->fmt.pix;
-        pix->width = (uint32_t)requested->width;
-        pix->height = (uint32_t)requested->height;
-        pix->pixelformat = fourcc;
-        pix->field = V4L2_FIELD_NONE;
-    }
+    return (struct v4l2_selection){
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, /* for both kinds of node, since Linux 4.13 */
+        .target = V4L2_SEL_TGT_CROP,
+        .r = {requested->crop.x, requested->crop.y, (uint32_t)requested->crop.width, (uint32_t)requested->crop.height},
+    };
 }
 
-/* Takes what the driver says over into ACTUAL, each number checked. */
-static int read_format(const struct plx_v4l2_node *node, const struct v4l2_format *format,
-                       struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message)
+static int cannot_crop(const struct plx_v4l2_node *node, struct plx_error_message *message)
 {
-    const struct v4l2_pix_format_mplane *planar = &format->fmt.pix_mp;
-    const struct v4l2_pix_format *pix = &format->fmt.pix;
-    const uint32_t fourcc = node->planar ? planar->pixelformat : pix->pixelformat;
-    const uint32_t field = node->planar ? planar->field : pix->field;
-    struct plx_v4l2_stream_format actual = {.format = plx_v4l2_format_find(fourcc),
-                                            .width = (int)(node->planar ? planar->width : pix->width),
-                                            .height = (int)(node->planar ? planar->height : pix->height),
-                                            .pitch = node->planar ? planar->plane_fmt[0].bytesperline : pix->bytesperline,
-                                            .planes = node->planar ? planar->num_planes : 1};
-    char name[5];
+    return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera cannot crop; remove source.crop_width", node->path);
+}
 
-    plx_v4l2_fourcc_text(fourcc, name);
-    if (!actual.format)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives %s, which cannot be read; set source.format",
-                        node->path, name);
-    if (field != V4L2_FIELD_NONE && field != V4L2_FIELD_ANY)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives interlaced fields; expected whole pictures",
-                        node->path);
-    if (actual.width < 1 || actual.width > PLX_MAX_SIDE || actual.height < 1 || actual.height > PLX_MAX_SIDE)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives pictures of %dx%d, expected 1..%d per side",
-                        node->path, actual.width, actual.height, PLX_MAX_SIDE);
-    if (actual.planes < 1 || actual.planes > PLX_V4L2_PLANES)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: %s in %d memory planes, expected 1..%d", node->path, name,
-                        actual.planes, PLX_V4L2_PLANES);
-    for (int i = 0; i < actual.planes; i++)
-        actual.bytes[i] = node->planar ? planar->plane_fmt[i].sizeimage : pix->sizeimage;
-    const size_t row = plx_raw_row_bytes(actual.format->format, actual.width);
-    if (actual.format->jpeg)
-        actual.pitch = 0;
-    else if (actual.pitch == 0)
-        actual.pitch = row; /* packed: some drivers leave it out */
-    if (actual.bytes[0] == 0 ||
-        (!actual.format->jpeg && (actual.pitch < row || actual.bytes[0] / actual.pitch < (size_t)actual.height)))
-        return plx_fail(message, PLX_ERR_UNSUPPORTED,
-                        "%s: the driver's numbers are wrong: %zu bytes with a pitch of %zu do not hold %dx%d pixels %s",
-                        node->path, actual.bytes[0], actual.pitch, actual.width, actual.height, name);
-    *ret_actual = actual;
-    return 0;
+static bool lies_within(const struct v4l2_rect *part, const struct v4l2_rect *whole)
+{
+    return part->left >= whole->left && part->top >= whole->top &&
+           (int64_t)part->left + part->width <= (int64_t)whole->left + whole->width &&
+           (int64_t)part->top + part->height <= (int64_t)whole->top + whole->height;
+}
+
+/* Whether the camera can crop to REQUESTED's part at all, without setting it; *ret_cropped: it does already (no requested:
+ * true). UNSUPPORTED; errors of plx_v4l2_fail. */
+static int crop_try(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, bool *ret_cropped,
+                    struct plx_error_message *message)
+{
+    struct v4l2_selection now = selection_of(requested), bounds = now;
+    const struct v4l2_rect wanted = now.r, *whole = &bounds.r;
+
+    *ret_cropped = true;
+    if (requested->crop.width == 0)
+        return 0;
+    int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &now);
+    if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
+        return cannot_crop(node, message);
+    if (result < 0)
+        return plx_v4l2_fail(message, node->path, result, "the camera does not say how it crops");
+    *ret_cropped = memcmp(&now.r, &wanted, sizeof wanted) == 0;
+    bounds.target = V4L2_SEL_TGT_CROP_BOUNDS;
+    if (*ret_cropped || plx_v4l2_call(node, VIDIOC_G_SELECTION, &bounds) < 0 || lies_within(&wanted, whole))
+        return 0;
+    return plx_fail(
+        message, PLX_ERR_UNSUPPORTED,
+        "%s: the camera crops within %ux%u at %d,%d, which %ux%u at %d,%d is not; set source.crop_* to a part of it",
+        node->path, whole->width, whole->height, whole->left, whole->top, wanted.width, wanted.height, wanted.left, wanted.top);
+}
+
+/* Afterwards: setting the format may have changed it. */
+static int crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
+                      struct plx_error_message *message)
+{
+    struct v4l2_selection selection = selection_of(requested);
+    const struct v4l2_rect wanted = selection.r, *is = &selection.r;
+
+    if (requested->crop.width == 0)
+        return 0;
+    int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &selection);
+    if (result < 0)
+        return plx_v4l2_fail(message, node->path, result, "the camera does not say how it crops");
+    if (memcmp(is, &wanted, sizeof wanted) == 0)
+        return 0;
+    return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                    "%s: the camera crops to %ux%u at %d,%d instead of %ux%u at %d,%d for pictures of %dx%d; set source.crop_* "
+                    "to what it does, or source.width and height to the part's size",
+                    node->path, is->width, is->height, is->left, is->top, wanted.width, wanted.height, wanted.left, wanted.top,
+                    requested->width, requested->height);
+}
+
+/* Asks for REQUESTED's part, before the format is set; no requested is fine. UNSUPPORTED, with what the camera crops to
+ * instead, or that it cannot; errors of plx_v4l2_fail. */
+static int crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
+                    struct plx_error_message *message)
+{
+    struct v4l2_selection selection = selection_of(requested);
+
+    if (requested->crop.width == 0)
+        return 0;
+    int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
+    if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
+        return cannot_crop(node, message);
+    if (result < 0 && result != -EBUSY) /* somebody else streams: as it is set */
+        return plx_v4l2_fail(message, node->path, result, "cropping");
+    return crop_check(node, requested, message);
 }
 
 /* ACTUAL against REQUESTED. UNSUPPORTED, with what the camera gives instead. */
@@ -99,14 +120,14 @@ static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_re
 {
     struct v4l2_format format;
 
-    fill_format(node, requested, fourcc, &format);
+    plx_v4l2_format_fill(node, requested, fourcc, &format);
     int result = plx_v4l2_call(node, VIDIOC_S_FMT, &format);
     const bool busy = result == -EBUSY;
     if (busy)
         result = plx_v4l2_call(node, VIDIOC_G_FMT, &format);
     if (result < 0)
         return plx_v4l2_fail(message, node->path, result, "the format cannot be set");
-    result = read_format(node, &format, ret_actual, message);
+    result = plx_v4l2_format_read(node, &format, ret_actual, message);
     if (result == 0)
         result = compare(node, requested, fourcc, ret_actual, message);
     if (result < 0 && busy)
@@ -121,17 +142,17 @@ static int try_format(const struct plx_v4l2_node *node, const struct plx_v4l2_re
     struct plx_v4l2_stream_format tried;
     struct v4l2_format format;
 
-    fill_format(node, requested, fourcc, &format);
-    if (plx_v4l2_call(node, VIDIOC_G_FMT, &format) == 0 && read_format(node, &format, &tried, NULL) == 0 &&
+    plx_v4l2_format_fill(node, requested, fourcc, &format);
+    if (plx_v4l2_call(node, VIDIOC_G_FMT, &format) == 0 && plx_v4l2_format_read(node, &format, &tried, NULL) == 0 &&
         compare(node, requested, fourcc, &tried, NULL) == 0)
         goto agreed; /* set already, by an engine that works with it: the camera need not be asked */
-    fill_format(node, requested, fourcc, &format);
+    plx_v4l2_format_fill(node, requested, fourcc, &format);
     int result = plx_v4l2_call(node, VIDIOC_TRY_FMT, &format);
     if (result == -ENOTTY || result == -EBUSY)
         return 0; /* it does not say: setting it will */
     if (result < 0)
         return plx_v4l2_fail(message, node->path, result, "the format is refused");
-    result = read_format(node, &format, &tried, message);
+    result = plx_v4l2_format_read(node, &format, &tried, message);
     if (result == 0)
         result = compare(node, requested, fourcc, &tried, message);
     if (result < 0)
@@ -216,7 +237,7 @@ int plx_v4l2_negotiate_try(struct plx_v4l2_node *node, const struct plx_v4l2_req
 
     if (actual.rate_hz <= 0.0 && plx_v4l2_call(node, VIDIOC_G_PARM, &param) == 0)
         actual.rate_hz = plx_v4l2_interval_hz(param.parm.capture.timeperframe);
-    int result = plx_v4l2_crop_try(node, requested, &cropped, message);
+    int result = crop_try(node, requested, &cropped, message);
     if (result < 0)
         return result;
     result = pick_format(node, requested, &format, &note, message);
@@ -238,11 +259,11 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_request
 
     int result = pick_format(node, requested, &format, note, message);
     if (result == 0)
-        result = plx_v4l2_crop_set(node, requested, message);
+        result = crop_set(node, requested, message);
     if (result == 0)
         result = set_format(node, requested, format->fourcc, &actual, message);
     if (result == 0)
-        result = plx_v4l2_crop_check(node, requested, message);
+        result = crop_check(node, requested, message);
     if (result < 0)
         return result;
     set_rate(node, requested, &actual);

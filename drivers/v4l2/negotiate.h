@@ -3,33 +3,7 @@
 #ifndef PLX_V4L2_NEGOTIATE_H
 #define PLX_V4L2_NEGOTIATE_H
 
-#include <stdbool.h>
-
 #include "drivers/v4l2/format.h"
-#include "drivers/v4l2/node.h"
-
-#define PLX_V4L2_PLANES 3
-#define PLX_V4L2_SAME_RATE 0.01 /* relative difference of rates that count as equal: 29.97 is 30 */
-
-struct plx_v4l2_requested_format {
-    uint32_t fourcc;   /* 0: the best that the camera offers at this size and rate */
-    int width, height; /* of the whole buffer, pixels */
-    double rate_hz;    /* 0: what the camera has */
-    struct {
-        int x, y, width, height; /* of the sensor, pixels; width 0: as it is */
-    } crop;
-};
-
-/* What is in force. */
-struct plx_v4l2_stream_format {
-    const struct plx_v4l2_format *format;
-    int width, height;
-    size_t pitch;                  /* bytes; 0 for jpeg */
-    int planes;                    /* memory planes; the picture lies in the first */
-    size_t bytes[PLX_V4L2_PLANES]; /* of each */
-    double rate_hz;                /* 0: the camera does not say */
-    bool rate_unset;               /* S_PARM is not there: a control may set the rate */
-};
 
 /* What negotiating REQUESTED would come to, without setting anything: the camera may be at work for another process. FORMAT is
  * NULL where that shows only when it is set. CONTROLS_SET: the controls have their values already; else they, as cropping, may

@@ -7,8 +7,8 @@
 
 #include <parallax/frame.h>
 
+#include "drivers/v4l2/format.h"
 #include "drivers/v4l2/memory.h"
-#include "drivers/v4l2/negotiate.h"
 
 /* One struct v4l2_buffer with room for its planes. */
 struct plx_v4l2_buffer {

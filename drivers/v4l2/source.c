@@ -3,7 +3,7 @@
  * The frame source of real cameras. A camera that is lost, or not there yet, is no end: the reader gets a capture without a
  * picture that says so, and pictures when the camera is there.
  */
-#include "drivers/sources.h"
+#include "drivers/v4l2/v4l2.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cpu/cpu.h"
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 #include "tests/golden/golden.h"
 #include "tests/oracle/board.h"
 #include "tests/oracle/components.h"

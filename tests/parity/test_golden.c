@@ -11,7 +11,7 @@
 
 #include <parallax/frame.h>
 
-#include "drivers/files/pgm.h"
+#include "drivers/files/picture.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 
 /* --- the running service ---------------------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 #include "core/clock.h"
 #include "core/exposure.h"
 #include "cpu/cpu.h"
-#include "drivers/sources.h"
+#include "drivers/synthetic/synthetic.h"
 
 #define WIDTH 80
 #define HEIGHT 60

@@ -20,7 +20,7 @@
 #include "app/selftest/report.h"
 #include "core/clock.h"
 #include "cpu/cpu.h"
-#include "drivers/sources.h"
+#include "drivers/synthetic/synthetic.h"
 #include "tests/exec_as.h"
 
 static char directory[] = "/tmp/plx-selftest-XXXXXX";

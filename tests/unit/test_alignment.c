@@ -16,7 +16,7 @@
 
 #include "core/alignment.h"
 #include "cpu/cpu.h"
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
 #include "tests/bend.h"
 #include "tests/scratch.h"

@@ -9,7 +9,7 @@
 
 #include <parallax/error.h>
 
-#include "drivers/files/pgm.h"
+#include "drivers/files/picture.h"
 #include "tests/unit/files.h"
 
 static struct plx_error_message message;

@@ -11,7 +11,6 @@
 #include <parallax/error.h>
 
 #include "drivers/files/picture.h"
-#include "drivers/files/png.h"
 #include "tests/unit/files.h"
 
 #define MAX_SIDE 520

@@ -15,10 +15,8 @@
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/files/kitti.h"
-#include "drivers/files/pgm.h"
 #include "drivers/files/picture.h"
-#include "drivers/files/png.h"
-#include "drivers/sources.h"
+#include "drivers/files/replay.h"
 #include "tests/unit/files.h"
 
 #define WIDTH 21

@@ -15,7 +15,7 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
-#include "drivers/sources.h"
+#include "drivers/synthetic/synthetic.h"
 
 #define WIDTH 67
 #define HEIGHT 41

@@ -19,10 +19,10 @@
 #include "drivers/v4l2/camera_controls.h"
 #include "drivers/v4l2/clock.h"
 #include "drivers/v4l2/controls.h"
+#include "drivers/v4l2/decoder.h"
 #include "drivers/v4l2/enumerate.h"
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
-#include "drivers/v4l2/jpeg.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S

@@ -18,7 +18,7 @@
 #include "core/pairing.h"
 #include "core/stages.h"
 #include "cpu/cpu.h"
-#include "drivers/sources.h"
+#include "drivers/v4l2/v4l2.h"
 
 #define PAIRS_PATIENCE_MS 20000 /* the guest is slow, and its host may be busy */
 

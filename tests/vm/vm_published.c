@@ -8,7 +8,7 @@
 #include "tests/vm/camera.h"
 #include "tests/vm/published.h"
 
-#include "drivers/sources.h"
+#include "drivers/synthetic/synthetic.h"
 
 enum { WIDTH = 320, HEIGHT = 200 };
 

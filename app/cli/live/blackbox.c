@@ -22,7 +22,7 @@
 #include "config/config.h"
 #include "core/text.h"
 #include "core/words.h"
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 
 #define LEVELS 8
 

@@ -10,7 +10,7 @@
 #include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 
 struct snapshot {
     struct plx_view view;

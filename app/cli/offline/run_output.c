@@ -8,7 +8,7 @@
 #include "app/cli/export.h"
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
-#include "drivers/files/png.h"
+#include "drivers/files/picture.h"
 
 static const struct kind {
     const char *ending;

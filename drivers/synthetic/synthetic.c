@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The synthetic scene as a frame source: a camera pair with a clock, a frame counter and controls that act with a delay. */
-#include "drivers/sources.h"
+#include "drivers/synthetic/synthetic.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recorded sequence of pictures in files as a frame source. docs/sources.md describes the layouts. */
+#ifndef PLX_DRIVERS_FILES_REPLAY_H
+#define PLX_DRIVERS_FILES_REPLAY_H
+
+#include "core/source.h"
+
+struct plx_stages;
+
+enum plx_pace { PLX_PACE_RECORDED, PLX_PACE_FIXED, PLX_PACE_MAXIMUM };
+
+struct plx_replay_options {
+    const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG, JPEG, PGM */
+    enum plx_pace pace;
+    double rate_hz; /* for FIXED */
+    bool loop;
+    bool calibrated; /* a calibration is known: calib.txt is not read */
+};
+
+/* Buffers come from STAGES' alloc; STAGES must outlive the source. Destroy it with its ops->destroy. NOMEM, RANGE, NOT_FOUND,
+ * FORMAT, IO, PERMISSION, UNSUPPORTED. */
+int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
+                      struct plx_error_message *message);
+
+#endif

@@ -9,10 +9,6 @@
 
 #include "config/text.h"
 
-#define MOST_NUMBERS 16          /* of one matrix that matters here */
-#define LARGEST_FOCAL_LENGTH 1e6 /* pixels */
-#define ROTATION_TOLERANCE 1e-3  /* files written with few digits are fine, typing errors are not */
-
 static const char *name_of(const struct plx_yaml_node *node)
 {
     return node->key ? node->key->text : "this";
@@ -139,10 +135,10 @@ int plx_check_pinhole(const struct plx_reader *reader, const struct plx_yaml_nod
                       struct plx_camera *camera)
 {
     for (int i = 0; i < 2; i++)
-        if (!(value[i] > 0 && value[i] <= LARGEST_FOCAL_LENGTH))
+        if (!(value[i] > 0 && value[i] <= PLX_MAX_FOCAL_LENGTH))
             return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
                                  "the focal length %s in %s is %g; expected pixels, more than 0 and at most %g",
-                                 i ? "fy" : "fx", name_of(node), value[i], LARGEST_FOCAL_LENGTH);
+                                 i ? "fy" : "fx", name_of(node), value[i], PLX_MAX_FOCAL_LENGTH);
     camera->fx = value[0];
     camera->fy = value[1];
     camera->cx = value[2];
@@ -173,18 +169,37 @@ int plx_check_rotation(const struct plx_reader *reader, const struct plx_yaml_no
         }
     double determinant =
         r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
-    if (!(worst <= ROTATION_TOLERANCE) || !(determinant > 0))
+    if (!(worst <= PLX_ROTATION_TOLERANCE) || !(determinant > 0))
         return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
                              "%s is no rotation (rows off by %.2g, determinant %.2g); expected orthonormal rows", name_of(node),
                              worst, determinant);
     return 0;
 }
 
+/* What a length in metres that is no baseline looks like, and what would make it one. */
+static const struct {
+    double min_m, max_m, scale;
+    const char *text;
+} units[] = {
+    {PLX_MIN_BASELINE_M * 1e-3, PLX_MIN_BASELINE_M, 1e3, "it looks like metres divided by a thousand: calibration_scale: %g"},
+    {PLX_MAX_BASELINE_M, 10, 0,
+     "it looks like squares of the chessboard: give the side of one in metres as calibration_scale (0.025 for 25 mm)"},
+    {10, PLX_MAX_BASELINE_M * 1e3, 1e-3, "it looks like millimetres: calibration_scale: %g"},
+};
+
 int plx_check_baseline(const struct plx_reader *reader, const struct plx_yaml_node *node, double baseline)
 {
-    struct plx_error_message reason;
-    int result = plx_baseline_check(baseline, reader->scale, &reason);
-    return result < 0 ? plx_yaml_fail(reader->yaml, node, reader->message, result, "%s", reason.text) : 0;
+    const double metres = baseline * reader->scale;
+    struct plx_error_message hint = {"the unit is the metre"}, scaled = {""};
+    if (plx_baseline_check(metres, NULL) == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (metres > units[i].min_m && metres <= units[i].max_m)
+            snprintf(hint.text, sizeof hint.text, units[i].text, reader->scale * units[i].scale);
+    if (reader->scale != 1)
+        plx_fail(&scaled, 0, ", %g times calibration_scale %g", baseline, reader->scale);
+    return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE, "the baseline is %g m%s; expected %g to %g m; %s",
+                         metres, scaled.text, PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M, hint.text);
 }
 
 int plx_read_rotation(const struct plx_reader *reader, const struct plx_yaml_node *node, double ret_rotation[9])

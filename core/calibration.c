@@ -9,9 +9,7 @@
 
 #include "core/matrix3.h"
 
-#define MAX_FOCAL 1e6
-#define ROTATION_TOLERANCE 1e-3 /* files print as few as four digits */
-#define ROW_TOLERANCE 1e-6      /* of numbers that must be the same in both projections, relative */
+#define ROW_TOLERANCE 1e-6 /* of numbers that must be the same in both projections, relative */
 
 static const char *const eye_name[PLX_EYES] = {"left", "right"};
 
@@ -33,9 +31,9 @@ static int check_camera(const struct plx_camera *camera, const char *name, struc
     if (!size_ok(camera->width, camera->height))
         return plx_fail(message, PLX_ERR_RANGE, "%s camera: image size %dx%d, expected 1..%d pixels per side", name,
                         camera->width, camera->height, PLX_MAX_SIDE);
-    if (!(camera->fx >= 1 && camera->fx <= MAX_FOCAL && camera->fy >= 1 && camera->fy <= MAX_FOCAL))
+    if (!(camera->fx >= 1 && camera->fx <= PLX_MAX_FOCAL_LENGTH && camera->fy >= 1 && camera->fy <= PLX_MAX_FOCAL_LENGTH))
         return plx_fail(message, PLX_ERR_RANGE, "%s camera: focal length %g, %g, expected 1..%g pixels", name, camera->fx,
-                        camera->fy, MAX_FOCAL);
+                        camera->fy, PLX_MAX_FOCAL_LENGTH);
     if (!(camera->cx >= 0 && camera->cx <= camera->width && camera->cy >= 0 && camera->cy <= camera->height))
         return plx_fail(message, PLX_ERR_RANGE, "%s camera: principal point %g, %g lies outside the image of %dx%d pixels",
                         name, camera->cx, camera->cy, camera->width, camera->height);
@@ -51,37 +49,19 @@ static bool is_rotation(const double r[9])
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++) {
             double dot = r[3 * i] * r[3 * j] + r[3 * i + 1] * r[3 * j + 1] + r[3 * i + 2] * r[3 * j + 2];
-            if (!(fabs(dot - (i == j)) <= ROTATION_TOLERANCE))
+            if (!(fabs(dot - (i == j)) <= PLX_ROTATION_TOLERANCE))
                 return false;
         }
     double inverse[9];
     return plx_mat3_invert(r, inverse) > 0;
 }
 
-/* What a length of METRES that is no baseline looks like, and what would make it one. */
-static const struct {
-    double min_m, max_m, scale;
-    const char *text;
-} units[] = {
-    {PLX_MIN_BASELINE_M * 1e-3, PLX_MIN_BASELINE_M, 1e3, "; it looks like metres divided by a thousand: calibration_scale: %g"},
-    {PLX_MAX_BASELINE_M, 10, 0,
-     "; it looks like squares of the chessboard: give the side of one in metres as calibration_scale (0.025 for 25 mm)"},
-    {10, PLX_MAX_BASELINE_M * 1e3, 1e-3, "; it looks like millimetres: calibration_scale: %g"},
-};
-
-int plx_baseline_check(double in_file, double scale, struct plx_error_message *message)
+int plx_baseline_check(double metres, struct plx_error_message *message)
 {
-    const double metres = in_file * scale;
-    struct plx_error_message hint = {"; the unit is the metre"}, scaled = {""};
     if (metres >= PLX_MIN_BASELINE_M && metres <= PLX_MAX_BASELINE_M)
         return 0;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (metres > units[i].min_m && metres <= units[i].max_m)
-            snprintf(hint.text, sizeof hint.text, units[i].text, scale * units[i].scale);
-    if (scale != 1)
-        plx_fail(&scaled, 0, ", %g times calibration_scale %g", in_file, scale);
-    return plx_fail(message, PLX_ERR_RANGE, "the baseline is %g m%s; expected %g to %g m%s", metres, scaled.text,
-                    PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M, hint.text);
+    return plx_fail(message, PLX_ERR_RANGE, "the baseline is %g m; expected %g to %g m", metres, PLX_MIN_BASELINE_M,
+                    PLX_MAX_BASELINE_M);
 }
 
 /* What holds before rectification: how the right camera stands against the left. */
@@ -99,7 +79,7 @@ static int check_pose(const struct plx_stereo_calibration *calibration, struct p
         return plx_fail(message, PLX_ERR_RANGE, "the rotation between the cameras is not an orthonormal matrix");
     if (r[0] + r[4] + r[8] < 2) /* trace = 1 + 2 cos(angle) */
         return plx_fail(message, PLX_ERR_RANGE, "the cameras are turned against each other by more than 60 degrees");
-    int result = plx_baseline_check(sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), 1, message);
+    int result = plx_baseline_check(sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), message);
     if (result < 0)
         return result;
     if (!(fabs(t[0]) > fabs(t[1]) && fabs(t[0]) > fabs(t[2])))
@@ -117,11 +97,11 @@ static bool same(double a, double b)
 
 static int check_projection(const double p[12], const char *name, struct plx_error_message *message)
 {
-    if (!all_finite(p, 12) || !(p[0] >= 1 && p[0] <= MAX_FOCAL && p[5] >= 1 && p[5] <= MAX_FOCAL))
+    if (!all_finite(p, 12) || !(p[0] >= 1 && p[0] <= PLX_MAX_FOCAL_LENGTH && p[5] >= 1 && p[5] <= PLX_MAX_FOCAL_LENGTH))
         return plx_fail(message, PLX_ERR_RANGE,
                         "%s camera: rectified focal length %g, %g, expected 1..%g pixels; the distortion may be too strong for "
                         "a flat picture",
-                        name, p[0], p[5], MAX_FOCAL);
+                        name, p[0], p[5], PLX_MAX_FOCAL_LENGTH);
     if (p[1] != 0 || p[4] != 0 || p[7] != 0 || p[8] != 0 || p[9] != 0 || p[10] != 1 || p[11] != 0)
         return plx_fail(message, PLX_ERR_RANGE, "%s camera: the projection is not of the form fx 0 cx tx, 0 fy cy 0, 0 0 1 0",
                         name);
@@ -152,7 +132,7 @@ static int check_rectification(const struct plx_stereo_calibration *calibration,
     if (baseline < 0)
         return plx_fail(message, PLX_ERR_RANGE, "the rectified baseline is %g m, below 0: left and right are swapped",
                         baseline);
-    return plx_baseline_check(baseline, 1, message);
+    return plx_baseline_check(baseline, message);
 }
 
 static bool are_same(const double *a, const double *b, size_t count)

@@ -47,8 +47,11 @@ bool plx_calibration_equals(const struct plx_stereo_calibration *a, const struct
 #define PLX_MIN_BASELINE_M 0.01
 #define PLX_MAX_BASELINE_M 2.0
 
-/* RANGE, with the likely mistake and its remedy, unless IN_FILE * SCALE is a baseline in metres; SCALE as calibration_scale. */
-int plx_baseline_check(double in_file, double scale, struct plx_error_message *message);
+/* RANGE unless METRES lies between them. */
+int plx_baseline_check(double metres, struct plx_error_message *message);
+
+#define PLX_MAX_FOCAL_LENGTH 1e6    /* pixels */
+#define PLX_ROTATION_TOLERANCE 1e-3 /* of products of rows; files print as few as four digits */
 
 /* Checks every number: finite, focal lengths 1..1e6 px, principal points inside, and then, where the rectification is there,
  * that it is orthonormal, shares focal length and rows, and has a baseline within the bounds above with the left camera on the

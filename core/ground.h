@@ -52,8 +52,4 @@ struct plx_mask_params {
     int32_t min_height_um, max_height_um; /* above ground, micrometres */
 };
 
-/* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. All 0 if there is none. */
-void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,
-                         struct plx_ground_info *ret_info);
-
 #endif

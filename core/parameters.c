@@ -7,6 +7,8 @@
 
 #include <parallax/error.h>
 
+#include "core/error_message.h"
+
 bool plx_range_contains(const struct plx_range *range, double value)
 {
     if (range->number == PLX_NUMBER_CHOICE) {

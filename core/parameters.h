@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/error_message.h"
+struct plx_error_message;
 
 enum plx_number { PLX_NUMBER_WHOLE, PLX_NUMBER_ODD, PLX_NUMBER_CHOICE, PLX_NUMBER_REAL };
 

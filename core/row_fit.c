@@ -3,7 +3,7 @@
  * Random sample consensus (Fischler, Bolles 1981) with samples that are the same each time: a plain offset from each one, a
  * plane through each of some triples. The best is refined by least squares over its inliers.
  */
-#include "core/row_fit.h"
+#include "core/alignment.h"
 
 #include <math.h>
 #include <stdbool.h>

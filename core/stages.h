@@ -15,6 +15,7 @@
 
 #include <parallax/frame.h>
 
+#include "core/error_message.h"
 #include "core/ground.h"
 #include "core/image.h"
 #include "core/match.h"

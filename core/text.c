@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/text.h"
 
-#include <stdint.h>
+#include <string.h>
 
-/* The length of the UTF-8 sequence at AT, and its code point; 0 if there is none (overlong forms and surrogates are none). */
-static int decode(const unsigned char *at, uint32_t *ret_point)
+int plx_utf8_decode(const char *text, uint32_t *ret_point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *at = (const unsigned char *)text;
     const int length = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
     uint32_t point = length > 1 ? at[0] & (0x7FU >> length) : at[0];
 
@@ -21,7 +21,7 @@ static int decode(const unsigned char *at, uint32_t *ret_point)
     return length;
 }
 
-static bool is_control(uint32_t point)
+bool plx_is_control(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0x2028 || point == 0x2029;
 }
@@ -33,8 +33,8 @@ bool plx_clean_text(char *text)
 
     for (const char *from = text; *from != '\0';) {
         uint32_t point = 0;
-        const int length = decode((const unsigned char *)from, &point);
-        const bool good = length > 0 && !is_control(point);
+        const int length = plx_utf8_decode(from, &point);
+        const bool good = length > 0 && !plx_is_control(point);
         for (int i = 0; good && i < length; i++)
             *to++ = from[i];
         if (!good)
@@ -44,4 +44,33 @@ bool plx_clean_text(char *text)
     }
     *to = '\0';
     return replaced;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Three rows of the table of distances at a time. */
+int plx_edit_distance(const char *a, const char *b, size_t b_length)
+{
+    int row[3][PLX_EDIT_DISTANCE_LETTERS + 1];
+    int *before = row[0], *last = row[1], *now = row[2];
+    size_t a_length = strnlen(a, PLX_EDIT_DISTANCE_LETTERS);
+    for (size_t j = 0; j <= b_length; j++)
+        last[j] = (int)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        now[0] = (int)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            int change = last[j - 1] + (a[i - 1] != b[j - 1]);
+            now[j] = least(change, 1 + least(last[j], now[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = least(now[j], before[j - 2] + 1);
+        }
+        int *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[b_length];
 }

@@ -101,11 +101,10 @@ int plx_kitti_calibration(const char *path, int first, struct plx_calibration_in
         return plx_fail(message, PLX_ERR_RANGE, "%s: the focal lengths %g and %g px are not both above 0", path, fx, fy);
     if (fabs(fx - right[0]) > SAME_PX || fabs(fy - right[5]) > SAME_PX || fabs(left[6] - right[6]) > SAME_PX)
         return plx_fail(message, PLX_ERR_RANGE, "%s: the cameras are not rectified: focal lengths or row centres differ", path);
-    struct plx_error_message reason;
     if (!(baseline > 0.0) || !isfinite(baseline))
         return plx_fail(message, PLX_ERR_RANGE, "%s: a baseline of %g m, expected the right camera to the right of the left",
                         path, baseline);
-    if (plx_baseline_check(baseline, 1, &reason) < 0) /* calibration_scale is not for this file */
+    if (plx_baseline_check(baseline, NULL) < 0)
         return plx_fail(message, PLX_ERR_RANGE,
                         "%s: the baseline is %g m; expected %g to %g m: correct the fourth numbers of P0, P1", path, baseline,
                         PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M);

@@ -288,7 +288,7 @@ static void absurd_numbers_are_refused(void **state)
     EXPECT_REFUSED(good, PLX_ERR_RANGE, "orthonormal", c.rotation[1] = NAN);
     EXPECT_REFUSED(good, PLX_ERR_RANGE, "60 degrees", c.rotation[4] = c.rotation[8] = -1);
     EXPECT_REFUSED(good, PLX_ERR_RANGE, "baseline is 0", c.translation[0] = 0);
-    EXPECT_REFUSED(good, PLX_ERR_RANGE, "metre", c.translation[0] = -120);
+    EXPECT_REFUSED(good, PLX_ERR_RANGE, "baseline", c.translation[0] = -120);
     EXPECT_REFUSED(good, PLX_ERR_RANGE, "baseline", c.translation[1] = NAN);
     EXPECT_REFUSED(good, PLX_ERR_UNSUPPORTED, "side by side", c.translation[1] = 0.2);
     EXPECT_REFUSED(good, PLX_ERR_RANGE, "swap", c.translation[0] = 0.12);

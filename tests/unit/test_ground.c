@@ -13,7 +13,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/ground.h"
+#include "core/ground_fit.h"
 #include "cpu/cpu.h"
 #include "tests/oracle/board.h"
 

@@ -12,7 +12,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/region_fit.h"
+#include "core/region.h"
 #include "cpu/cpu.h"
 #include "tests/oracle/board.h"
 #include "tests/oracle/components.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/ground.h"
+#include "core/ground_fit.h"
 
 #include <string.h>
-
-#include "core/ground_fit.h"
 
 void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,
                          struct plx_ground_info *ret_info)

@@ -132,7 +132,7 @@ static const struct bad {
     {{"run", "@/good.png", "@/truncated.png"}, PLX_EXIT_DATA, "@/truncated.png"},
     {{"run", "@/good.png", "@/file"}, PLX_EXIT_DATA, "@/file"},
     {{"run", "@/good.png", "@/narrow.png"}, PLX_EXIT_DATA, "expected 96x64"},
-    {{"run", "@/good.png", "@/good.png", "--max-disparity", "128"}, PLX_EXIT_CONFIG, "width of 96"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "128"}, PLX_EXIT_CONFIG, "width, 96 pixels"},
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--gt", "@/good.png"}, PLX_EXIT_DATA, "@/good.png"},
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--calibration", "@/none.yaml"},
      PLX_EXIT_NO_INPUT,

@@ -10,9 +10,9 @@
 #define REDRAW_NS (250 * PLX_NS_PER_MS)
 #define LINE_NS (5 * PLX_NS_PER_S)
 
-void plx_progress_begin(struct plx_progress *progress, const char *unit)
+void plx_progress_begin(struct plx_progress *progress)
 {
-    *progress = (struct plx_progress){.unit = unit, .started_ns = plx_now_ns(), .terminal = isatty(STDERR_FILENO)};
+    *progress = (struct plx_progress){.started_ns = plx_now_ns(), .terminal = isatty(STDERR_FILENO)};
 }
 
 void plx_progress_step(struct plx_progress *progress, uint64_t done, uint64_t total)
@@ -28,7 +28,7 @@ void plx_progress_step(struct plx_progress *progress, uint64_t done, uint64_t to
     fprintf(stderr, "%s%llu", progress->terminal ? "\r\033[K" : "", (unsigned long long)done);
     if (total > 0)
         fprintf(stderr, "/%llu", (unsigned long long)total);
-    fprintf(stderr, " %s, %.1f/s", progress->unit, rate);
+    fprintf(stderr, " pairs, %.1f/s", rate);
     if (total > done && rate > 0)
         fprintf(stderr, ", %.0f s left", (double)(total - done) / rate);
     fputs(progress->terminal ? "" : "\n", stderr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Progress of a long task on standard error: nothing in the first two seconds, then one line that is redrawn. If standard error
- * is no terminal, a new line every five seconds. */
+/* Progress over many pairs on standard error: nothing in the first two seconds, then one line that is redrawn. If standard
+ * error is no terminal, a new line every five seconds. */
 #ifndef PLX_CLI_PROGRESS_H
 #define PLX_CLI_PROGRESS_H
 
@@ -8,12 +8,11 @@
 #include <stdint.h>
 
 struct plx_progress {
-    const char *unit; /* "pairs" */
     int64_t started_ns, printed_ns;
     bool terminal;
 };
 
-void plx_progress_begin(struct plx_progress *progress, const char *unit);
+void plx_progress_begin(struct plx_progress *progress);
 /* DONE of TOTAL; TOTAL 0 = unknown. */
 void plx_progress_step(struct plx_progress *progress, uint64_t done, uint64_t total);
 /* Clears the line. */

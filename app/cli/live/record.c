@@ -187,7 +187,7 @@ static int record(struct plx_connection *connection, struct recording *recording
         return exit_code;
     int result = begin(recording, connection->frame, &message);
     const int64_t end_ns = end_time(limits);
-    plx_progress_begin(&progress, "pairs");
+    plx_progress_begin(&progress);
     while (result == 0 && exit_code == PLX_EXIT_OK) {
         result = write_pair(recording, connection->frame, &message);
         plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);

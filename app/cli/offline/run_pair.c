@@ -74,7 +74,7 @@ int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
     const int count = run->pairs.count;
     int exit_code = PLX_EXIT_OK;
 
-    plx_progress_begin(&run->progress, "pairs");
+    plx_progress_begin(&run->progress);
     for (int i = 0; i < count && exit_code == PLX_EXIT_OK; i++) {
         struct plx_pair_images images;
         struct plx_error_message message = {""};

@@ -200,12 +200,14 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
 
 int plx_command_run(int argc, char **argv)
 {
+    struct plx_run_options options = {.truth_scale = 256};
     const char *word[PLX_MAX_WORDS];
+
+    parse(argc, argv, &options, word);
     struct plx_run *run = calloc(1, sizeof *run); /* large */
     if (!run)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
-    run->options.truth_scale = 256;
-    parse(argc, argv, &run->options, word);
+    run->options = options;
     const int exit_code = execute(run, word);
     plx_pairs_destroy(&run->pairs);
     plx_local_pipeline_destroy(run->pipeline);

@@ -12,7 +12,7 @@
 #    define MUTATION 0
 #endif
 
-/* A hash for the pictures of the scene, one for all planes and obstacles of STAND_PAIRS frames made of them. */
+/* A hash for the pictures of the scene, one for all planes and obstacles of FIXTURE_PAIRS frames made of them. */
 static const struct {
     int width, height, disparities, paths;
     bool classic;
@@ -34,11 +34,11 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-static uint64_t hash_pictures(const struct stand *stand)
+static uint64_t hash_pictures(const struct fixture *fixture)
 {
     uint64_t hash = HASH_BEGIN;
-    for (int i = 0; i < STAND_PAIRS * PLX_EYES; i++) {
-        const struct plx_raw *raw = &stand->raw[i / PLX_EYES][i % PLX_EYES];
+    for (int i = 0; i < FIXTURE_PAIRS * PLX_EYES; i++) {
+        const struct plx_raw *raw = &fixture->raw[i / PLX_EYES][i % PLX_EYES];
         hash = hash_bytes(hash, raw->data, raw->bytes);
     }
     return hash;
@@ -69,24 +69,24 @@ static void params_of(int index, struct plx_pipeline_params *ret)
 static void check_one(enum plx_backend_kind kind, int index, struct check_outcome *ret)
 {
     struct plx_pipeline_params params;
-    struct stand stand;
+    struct fixture fixture;
     char what[64];
 
     snprintf(what, sizeof what, "%d x %d, D %d, %d paths, %s", golden[index].width, golden[index].height,
              golden[index].disparities, golden[index].paths, golden[index].classic ? "classic" : "default");
     params_of(index, &params);
-    if (!scene_pairs_open(kind, golden[index].width, golden[index].height, &params, &stand, ret))
+    if (!scene_pairs_open(kind, golden[index].width, golden[index].height, &params, &fixture, ret))
         return;
     uint64_t hash = HASH_BEGIN;
-    for (int i = 0; i < STAND_PAIRS && scene_pairs_run(&stand, i, ret); i++)
-        hash = hash_frame(hash, stand.frame);
-    const uint64_t pictures = hash_pictures(&stand);
+    for (int i = 0; i < FIXTURE_PAIRS && scene_pairs_run(&fixture, i, ret); i++)
+        hash = hash_frame(hash, fixture.frame);
+    const uint64_t pictures = hash_pictures(&fixture);
     check_note(ret, "%s: pictures 0x%016" PRIx64 ", frames 0x%016" PRIx64, what, pictures, hash);
     if (pictures != golden[index].pictures)
         check_fail(ret, "%s: the scene itself is drawn differently here", what);
     else if (hash != (golden[index].frames ^ MUTATION))
         check_fail(ret, "%s: the frames are not the golden ones, 0x%016" PRIx64, what, golden[index].frames ^ MUTATION);
-    stand_close(&stand);
+    fixture_close(&fixture);
 }
 
 static void check_golden(enum plx_backend_kind kind, const struct check_options *options, struct check_outcome *ret)
@@ -107,9 +107,9 @@ void check_golden_gpu(const struct check_options *options, struct check_outcome 
 
 void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret)
 {
-    const int frames = options->full ? 20 * STAND_PAIRS : STAND_PAIRS;
+    const int frames = options->full ? 20 * FIXTURE_PAIRS : FIXTURE_PAIRS;
     struct plx_pipeline_params params;
-    struct stand cpu, gpu;
+    struct fixture cpu, gpu;
 
     for (int index = 0; index < GOLDEN && ret->verdict == CHECK_PASSED; index++) {
         params_of(index, &params);
@@ -120,9 +120,9 @@ void check_gpu_like_cpu(const struct check_options *options, struct check_outcom
             for (int i = 0; i < frames && scene_pairs_run(&cpu, i, ret) && scene_pairs_run(&gpu, i, ret); i++)
                 if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0)
                     check_fail(ret, "%d x %d: frame %d of the GPU is not the CPU's", width, height, i);
-            stand_close(&cpu);
+            fixture_close(&cpu);
         }
-        stand_close(&gpu);
+        fixture_close(&gpu);
     }
     check_note(ret, "%d frames of each of %d kinds, byte by byte", frames, GOLDEN);
 }

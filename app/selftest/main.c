@@ -16,7 +16,7 @@
 #include "app/selftest/report.h"
 #include "app/version.h"
 #include "core/clock.h"
-#include "tests/oracle/board.h"
+#include "oracle/test_image.h"
 
 #define DEFAULT_CONFIG "/etc/parallax/parallax.yaml"
 #define QUICK_LIMIT_S 300 /* for one check; QEMU takes its time */
@@ -56,7 +56,7 @@ static int parse(int argc, char **argv, struct command *ret)
     };
     int option;
 
-    *ret = (struct command){.options = {.seed = board_seed(), .config_path = DEFAULT_CONFIG, .root = ""}};
+    *ret = (struct command){.options = {.seed = test_seed(), .config_path = DEFAULT_CONFIG, .root = ""}};
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (option) {
         case 'q':

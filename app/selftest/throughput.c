@@ -52,22 +52,22 @@ static void check_throughput(enum plx_backend_kind kind, const struct check_opti
     static int64_t took[MOST_FRAMES];
     const int64_t end = (options->full ? 30 : 2) * PLX_NS_PER_S;
     struct plx_pipeline_params params;
-    struct stand stand;
+    struct fixture fixture;
     int frames = 0;
 
     plx_pipeline_params_default(&params);
     params.match.disparities = DISPARITIES;
-    if (!scene_pairs_open(kind, WIDTH, HEIGHT, &params, &stand, ret))
+    if (!scene_pairs_open(kind, WIDTH, HEIGHT, &params, &fixture, ret))
         return;
-    for (int i = 0; i < STAND_PAIRS && scene_pairs_run(&stand, i, ret); i++) /* warm */
+    for (int i = 0; i < FIXTURE_PAIRS && scene_pairs_run(&fixture, i, ret); i++) /* warm */
         continue;
     const int64_t begun = plx_now_ns();
     while (frames < MOST_FRAMES && plx_now_ns() - begun < end && ret->verdict == CHECK_PASSED) {
         const int64_t start = plx_now_ns();
-        scene_pairs_run(&stand, frames, ret);
+        scene_pairs_run(&fixture, frames, ret);
         took[frames++] = plx_now_ns() - start;
     }
-    stand_close(&stand);
+    fixture_close(&fixture);
     check_sort(took, frames);
     const double median_ms = (double)check_quantile(took, frames, 0.5) / 1e6;
     check_note(ret, "%d x %d, D %d, 8 paths: median %.2f ms, p99 %.2f ms, %.1f pairs/s over %d frames", WIDTH, HEIGHT,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable filter, every kind of window, on both processors: `bench_filter [width height]`, 4096 x 4096 unless said. */
 #include "core/filter.h"
+#include "oracle/test_image.h"
 #include "tests/bench/timing.h"
-#include "tests/oracle/board.h"
 
 struct job {
     struct plx_filter filter;
@@ -23,11 +23,11 @@ static void measure(struct plx_stages *stages, const void *what)
 {
     static const int sides[][2] = {{3, 3}, {5, 5}, {7, 7}, {11, 11}, {15, 15}, {21, 21}, {31, 31}, {31, 3}, {3, 31}};
     const struct size *size = what;
-    struct plx_image noise = board_new(size->width, size->height, PLX_U8, 0);
-    uint64_t random = board_seed();
+    struct plx_image noise = test_image_new(size->width, size->height, PLX_U8, 0);
+    uint64_t random = test_seed();
 
     for (size_t i = 0; i < (size_t)size->width * (size_t)size->height; i++)
-        ((uint8_t *)noise.data)[i] = (uint8_t)board_random(&random);
+        ((uint8_t *)noise.data)[i] = (uint8_t)random_next(&random);
     struct job job = {.src = timing_image(stages, size->width, size->height, PLX_U8, noise.data),
                       .dst = timing_image(stages, size->width, size->height, PLX_U8, NULL)};
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
@@ -40,7 +40,7 @@ static void measure(struct plx_stages *stages, const void *what)
     timing_report(stages, "box 11x11", run, &job);
     stages->ops->free(stages, job.src.data);
     stages->ops->free(stages, job.dst.data);
-    board_free(&noise);
+    test_image_free(&noise);
 }
 
 int main(int argc, char **argv)

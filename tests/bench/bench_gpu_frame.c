@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/selftest/fixture.h"
 #include "core/clock.h"
 #include "gpu/gpu.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/parity.h"
-#include "tests/stand.h"
 
 #define WARM 10
 
@@ -24,29 +24,29 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. */
-static bool measure(const struct stand_kind *kind, int multiprocessors, int rounds, double *ret_ms)
+static bool measure(const struct fixture_kind *kind, int multiprocessors, int rounds, double *ret_ms)
 {
-    const struct plx_limits limits = stand_limits(kind);
+    const struct plx_limits limits = fixture_limits(kind);
     struct plx_error_message message = {""};
     struct plx_stages *stages;
-    struct stand stand;
+    struct fixture fixture;
 
     if (plx_gpu_create(&limits, &stages, &message) < 0) {
         printf("%s\n", message.text);
         return false;
     }
     confine_stages(stages, multiprocessors);
-    parity_must(stand_open(stages, kind, &stand, &message), &message);
+    parity_must(fixture_open(stages, kind, &fixture, &message), &message);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
-        if (stand_run(&stand, i + WARM) < 0) {
+        if (fixture_run(&fixture, i + WARM) < 0) {
             printf("frame %d: %s\n", i, stages->message.text);
             exit(1);
         }
         if (i >= 0)
             ret_ms[i] = (double)(plx_now_ns() - start) / PLX_NS_PER_MS;
     }
-    stand_close(&stand);
+    fixture_close(&fixture);
     qsort(ret_ms, (size_t)rounds, sizeof *ret_ms, ascending);
     return true;
 }
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     multiprocessors = confine(multiprocessors);
     printf("%-24s %8s %8s %8s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "disparity only", "ratio");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct stand_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
+        struct fixture_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = rows[i].disparities;
         if (!measure(&kind, multiprocessors, rounds, ms)) {

@@ -12,7 +12,7 @@
 #include "core/filter.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
-#include "tests/oracle/board.h"
+#include "oracle/test_image.h"
 
 #define SETS 8
 #define WARM_UP 3
@@ -207,19 +207,19 @@ enum picture { NOISE, RAMP, BLACK };
 
 static void paint(struct bench *bench, const struct plx_image *image, enum picture picture)
 {
-    struct plx_image host = board_new(image->width, image->height, image->type, 0);
-    uint64_t state = board_seed();
+    struct plx_image host = test_image_new(image->width, image->height, image->type, 0);
+    uint64_t state = test_seed();
 
     for (int y = 0; y < host.height; y++) {
         uint8_t *row = plx_row(&host, y);
         for (int x = 0; x < host.width * (int)host.type; x++)
-            row[x] = picture == NOISE  ? (uint8_t)board_random(&state)
-                     : picture == RAMP ? (uint8_t)(255 * x / host.width + (int)board_below(&state, 5))
+            row[x] = picture == NOISE  ? (uint8_t)random_next(&state)
+                     : picture == RAMP ? (uint8_t)(255 * x / host.width + (int)random_below(&state, 5))
                                        : 0;
     }
     MUST_CUDA(bench, cudaMemcpy2D(image->data, image->pitch, host.data, host.pitch, (size_t)host.width * host.type,
                                   (size_t)host.height, cudaMemcpyHostToDevice));
-    board_free(&host);
+    test_image_free(&host);
 }
 
 /* A map that turns and shrinks a little, as rectification does. */

@@ -138,8 +138,8 @@ static void paint(struct bench *b, int percent)
         uint8_t *on = plx_row(&b->mask, y);
         uint16_t *d = plx_row(&b->disparity, y);
         for (int x = 0; x < b->mask.width; x++) {
-            on[x] = percent > 0 ? board_below(&state, 100) < (uint32_t)percent : x % 150 < 70 && y % 120 < 90;
-            d[x] = (uint16_t)(300 + board_below(&state, 8) + (percent > 0 ? 0 : (uint32_t)(x / 150) * 40));
+            on[x] = percent > 0 ? random_below(&state, 100) < (uint32_t)percent : x % 150 < 70 && y % 120 < 90;
+            d[x] = (uint16_t)(300 + random_below(&state, 8) + (percent > 0 ? 0 : (uint32_t)(x / 150) * 40));
         }
     }
     must_cuda(cudaMemcpy(b->mask_local.data, b->mask.data, b->mask.pitch * (size_t)b->mask.height, cudaMemcpyDefault));

@@ -5,8 +5,8 @@
  * a real one where there is test data.
  */
 #include "drivers/files/picture.h"
+#include "oracle/test_image.h"
 #include "tests/bench/timing.h"
-#include "tests/oracle/board.h"
 
 struct job {
     int width, height, bins;
@@ -26,7 +26,7 @@ static int run(struct plx_stages *stages, const void *what)
 static bool paint(struct plx_image *image, enum kind kind, const char *path)
 {
     struct plx_image picture = {.data = NULL};
-    uint64_t random = board_seed();
+    uint64_t random = test_seed();
 
     if (kind == NATURAL && plx_picture_read(path, PLX_U8, &picture, NULL) < 0)
         return false;
@@ -36,7 +36,7 @@ static bool paint(struct plx_image *image, enum kind kind, const char *path)
             if (kind == NATURAL)
                 *pixel = ((const uint8_t *)plx_row(&picture, y % picture.height))[x % picture.width];
             else
-                *pixel = kind == RANDOM ? (uint8_t)board_random(&random) : kind == WHITE ? 255 : 0;
+                *pixel = kind == RANDOM ? (uint8_t)random_next(&random) : kind == WHITE ? 255 : 0;
         }
     free(picture.data);
     return true;
@@ -46,7 +46,7 @@ static void measure(struct plx_stages *stages, const void *what)
 {
     static const char *const name[KINDS] = {"random", "black", "white", "natural"};
     struct job job = *(const struct job *)what;
-    struct plx_image host = board_new(job.width, job.height, PLX_U8, 0);
+    struct plx_image host = test_image_new(job.width, job.height, PLX_U8, 0);
 
     job.result = timing_image(stages, job.bins, 1 + PLX_ZONES * PLX_ZONES, PLX_U32, NULL);
     for (enum kind kind = RANDOM; kind < KINDS; kind++) {
@@ -59,7 +59,7 @@ static void measure(struct plx_stages *stages, const void *what)
         stages->ops->free(stages, job.image.data);
     }
     stages->ops->free(stages, job.result.data);
-    board_free(&host);
+    test_image_free(&host);
 }
 
 int main(int argc, char **argv)

@@ -10,8 +10,8 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
+#include "oracle/test_image.h"
 #include "tests/bench/label_passes.h"
-#include "tests/oracle/board.h"
 
 #define ROUNDS 40
 
@@ -29,22 +29,22 @@ static void boxes(int x, int y, int width, int height, int *mask, int *disparity
     const int column = x * 8 / width, left = width * column / 8;
     const bool box = column % 2 == 1 && x - left < width / 12 && y > height / 4 && y < height * (5 + column / 2 % 3) / 8;
     *mask = box;
-    *disparity = (int)board_below(&random_state, 30) == 0 ? (int)PLX_DISPARITY_INVALID
-                 : box                                    ? 200 + 64 * column + (int)board_below(&random_state, 5)
-                                                          : y + (int)board_below(&random_state, 5);
+    *disparity = (int)random_below(&random_state, 30) == 0 ? (int)PLX_DISPARITY_INVALID
+                 : box                                     ? 200 + 64 * column + (int)random_below(&random_state, 5)
+                                                           : y + (int)random_below(&random_state, 5);
 }
 
 static void noise(int percent, int *mask, int *disparity)
 {
-    *mask = (int)board_below(&random_state, 100) < percent;
-    *disparity = 300 + (int)board_below(&random_state, 8);
+    *mask = (int)random_below(&random_state, 100) < percent;
+    *disparity = 300 + (int)random_below(&random_state, 8);
 }
 
 /* Every pixel its own run: masks are full and no neighbours agree but by chance. */
 static void wild(int *mask, int *disparity)
 {
     *mask = 1;
-    *disparity = (int)board_below(&random_state, 1024);
+    *disparity = (int)random_below(&random_state, 1024);
 }
 
 static void paint(struct bench *b, int kind)
@@ -109,7 +109,7 @@ static double union_find_ms(uint8_t *mask, int side)
     const struct plx_limits limits = {side, side, 64, 1};
     const struct plx_label_params params = {.max_step = 8, .min_area = 1};
     const struct plx_image image = {mask, side, side, (size_t)side, PLX_U8};
-    struct plx_image disparity = board_new(side, side, PLX_U16, 0), labels = board_new(side, side, PLX_U32, 0);
+    struct plx_image disparity = test_image_new(side, side, PLX_U16, 0), labels = test_image_new(side, side, PLX_U32, 0);
     struct plx_stages *stages;
     int64_t best = INT64_MAX;
     uint32_t count;
@@ -124,8 +124,8 @@ static double union_find_ms(uint8_t *mask, int side)
         best = taken < best ? taken : best;
     }
     stages->ops->destroy(stages);
-    board_free(&disparity);
-    board_free(&labels);
+    test_image_free(&disparity);
+    test_image_free(&labels);
     return milliseconds(best);
 }
 
@@ -148,7 +148,7 @@ static void compare_schemes(void)
             exit(1);
         for (int image = 0; image < images; image++) {
             for (int k = 0; k < side * side; k++)
-                mask[k] = board_below(&random_state, 2) ? 255 : 0;
+                mask[k] = random_below(&random_state, 2) ? 255 : 0;
             for (int scheme = 0; scheme < LABEL_SCHEMES; scheme++)
                 passes[scheme] += label_count_passes(mask, side, (enum label_scheme)scheme);
             ms += union_find_ms(mask, side);
@@ -174,11 +174,11 @@ int main(void)
     for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
         const int w = size[i][0], h = size[i][1];
         const struct plx_limits limits = {w, h, 64, 1};
-        struct bench b = {.mask = board_new(w, h, PLX_U8, 0),
-                          .disparity = board_new(w, h, PLX_U16, 0),
-                          .labels = board_new(w, h, PLX_U32, 0),
-                          .published = board_new(w, h, PLX_U16, 0),
-                          .clean = board_new(w, h, PLX_U16, 0)};
+        struct bench b = {.mask = test_image_new(w, h, PLX_U8, 0),
+                          .disparity = test_image_new(w, h, PLX_U16, 0),
+                          .labels = test_image_new(w, h, PLX_U32, 0),
+                          .published = test_image_new(w, h, PLX_U16, 0),
+                          .clean = test_image_new(w, h, PLX_U16, 0)};
         if (plx_cpu_create(&limits, &b.stages) < 0)
             return 1;
         for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++) {
@@ -186,11 +186,11 @@ int main(void)
             measure(&b, kind[k].name);
         }
         b.stages->ops->destroy(b.stages);
-        board_free(&b.mask);
-        board_free(&b.disparity);
-        board_free(&b.labels);
-        board_free(&b.published);
-        board_free(&b.clean);
+        test_image_free(&b.mask);
+        test_image_free(&b.disparity);
+        test_image_free(&b.labels);
+        test_image_free(&b.published);
+        test_image_free(&b.clean);
     }
     return 0;
 }

@@ -14,8 +14,8 @@
 #include "core/clock.h"
 #include "cpu/internal.h"
 #include "drivers/files/picture.h"
+#include "oracle/test_image.h"
 #include "tests/bench/match_images.h"
-#include "tests/oracle/board.h"
 
 #define MAX_ROUNDS 400
 
@@ -90,27 +90,27 @@ static int ascending(const void *a, const void *b)
 static void allocate(void *of, struct plx_image *image, enum plx_type type)
 {
     const struct bench *bench = of;
-    *image = board_new(bench->left.width, bench->left.height, type, 0);
+    *image = test_image_new(bench->left.width, bench->left.height, type, 0);
 }
 
 static void deallocate(void *of, struct plx_image *image, enum plx_type type)
 {
     (void)of, (void)type;
-    board_free(image);
+    test_image_free(image);
 }
 
 static struct plx_image picture(const char *pair, const char *eye, int width, int height)
 {
     char path[512];
     struct plx_image image;
-    uint64_t random = board_seed();
+    uint64_t random = test_seed();
 
     snprintf(path, sizeof path, "%s/stereo/%s/%s.png", PLX_TEST_DATA, pair, eye);
     if (plx_picture_read(path, PLX_U8, &image, NULL) == 0)
         return image;
-    image = board_new(width, height, PLX_U8, 0);
+    image = test_image_new(width, height, PLX_U8, 0);
     for (size_t i = 0; i < (size_t)width * (size_t)height; i++)
-        ((uint8_t *)image.data)[i] = (uint8_t)board_below(&random, 256);
+        ((uint8_t *)image.data)[i] = (uint8_t)random_below(&random, 256);
     return image;
 }
 

@@ -19,8 +19,8 @@
 #include "core/clock.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
+#include "oracle/test_image.h"
 #include "tests/bench/match_images.h"
-#include "tests/oracle/board.h"
 #include "tests/parity/confine.h"
 
 #define WARM_UP 20
@@ -58,23 +58,23 @@ static void allocate(void *of, struct plx_image *image, enum plx_type type)
 /* A textured pair, shifted by a disparity that grows downwards, with a little noise. */
 static void paint(struct bench *bench)
 {
-    uint64_t state = board_seed();
-    struct plx_image host[2] = {board_new(bench->width, bench->height, PLX_U8, 0),
-                                board_new(bench->width, bench->height, PLX_U8, 0)};
+    uint64_t state = test_seed();
+    struct plx_image host[2] = {test_image_new(bench->width, bench->height, PLX_U8, 0),
+                                test_image_new(bench->width, bench->height, PLX_U8, 0)};
     const struct plx_image *const device[2] = {&bench->left, &bench->right};
 
     for (int y = 0; y < bench->height; y++) {
         uint8_t *left = plx_row(&host[0], y), *right = plx_row(&host[1], y);
         const int shift = 4 + 50 * y / bench->height;
         for (int x = 0; x < bench->width; x++)
-            right[x] = (uint8_t)(x % 3 ? right[x - 1] + (int)board_below(&state, 9) - 4 : (int)board_below(&state, 256));
+            right[x] = (uint8_t)(x % 3 ? right[x - 1] + (int)random_below(&state, 9) - 4 : (int)random_below(&state, 256));
         for (int x = 0; x < bench->width; x++)
-            left[x] = (uint8_t)(right[x >= shift ? x - shift : 0] + board_below(&state, 3));
+            left[x] = (uint8_t)(right[x >= shift ? x - shift : 0] + random_below(&state, 3));
     }
     for (int eye = 0; eye < 2; eye++) {
         MUST_CUDA(bench, cudaMemcpy2D(device[eye]->data, device[eye]->pitch, host[eye].data, host[eye].pitch,
                                       (size_t)bench->width, (size_t)bench->height, cudaMemcpyHostToDevice));
-        board_free(&host[eye]);
+        test_image_free(&host[eye]);
     }
 }
 

@@ -12,9 +12,9 @@
 
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
+#include "oracle/components.h"
+#include "oracle/test_image.h"
 #include "tests/golden/golden.h"
-#include "tests/oracle/board.h"
-#include "tests/oracle/components.h"
 
 static const char folder[] = PLX_TEST_DATA "/ccl";
 
@@ -27,9 +27,9 @@ static void check(const struct expected *expected, const struct plx_image *mask)
 {
     const struct plx_limits limits = {mask->width, mask->height, 64, 1};
     const struct plx_label_params params = {.max_step = 16, .min_area = 1};
-    struct plx_image disparity = board_new(mask->width, mask->height, PLX_U16, 0);
-    struct plx_image labels = board_new(mask->width, mask->height, PLX_U32, 0);
-    struct plx_image flooded = board_new(mask->width, mask->height, PLX_U32, 0);
+    struct plx_image disparity = test_image_new(mask->width, mask->height, PLX_U16, 0);
+    struct plx_image labels = test_image_new(mask->width, mask->height, PLX_U32, 0);
+    struct plx_image flooded = test_image_new(mask->width, mask->height, PLX_U32, 0);
     struct plx_stages *stages;
     uint32_t count, wanted, largest = 0;
 
@@ -43,12 +43,12 @@ static void check(const struct expected *expected, const struct plx_image *mask)
     assert_int_equal(largest, expected->largest8);
     oracle_label(mask, &disparity, &params, &flooded, &wanted);
     assert_int_equal(count, wanted);
-    assert_true(board_equal(&labels, &flooded));
+    assert_true(test_image_equal(&labels, &flooded));
 
     stages->ops->destroy(stages);
-    board_free(&disparity);
-    board_free(&labels);
-    board_free(&flooded);
+    test_image_free(&disparity);
+    test_image_free(&labels);
+    test_image_free(&flooded);
 }
 
 /* The images that are here, of those that info.txt lists. */

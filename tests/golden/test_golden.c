@@ -17,8 +17,8 @@
 
 #include "cpu/internal.h"
 #include "drivers/files/picture.h"
+#include "oracle/test_image.h"
 #include "tests/golden/golden.h"
-#include "tests/oracle/board.h"
 
 #define LIBSGM_INVALID 65520
 
@@ -84,9 +84,9 @@ static void images_each(struct images *images, int width, int height, bool free_
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (free_them)
-            board_free(all[i].image);
+            test_image_free(all[i].image);
         else
-            *all[i].image = board_new(width, height, all[i].type, 3);
+            *all[i].image = test_image_new(width, height, all[i].type, 3);
     }
 }
 

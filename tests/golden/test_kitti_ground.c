@@ -14,7 +14,7 @@
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "tests/golden/golden.h"
-#include "tests/oracle/runner.h"
+#include "tests/runner.h"
 
 #define PAIRS 24
 #define RATE 10.0

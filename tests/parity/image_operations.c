@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/oracle/affine.h"
+#include "tests/affine.h"
 #include "tests/parity/image.h"
 
 static void test_pixels(struct parity *parity, int width, int height)

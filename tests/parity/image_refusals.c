@@ -13,9 +13,10 @@
 void image_refusals(struct parity *parity)
 {
     struct plx_stages *cpu = parity->cpu, *gpu = parity->gpu;
-    struct plx_image a = board_new(300, 300, PLX_U8, 0), b = board_new(299, 300, PLX_U8, 0);
-    struct plx_image deep = board_new(300, 300, PLX_U16, 0), bins = board_new(256, 65, PLX_U32, 0);
-    struct plx_image wide = board_new(IMAGE_WIDTH + 1, 2, PLX_U8, 0), deep_wide = board_new(IMAGE_WIDTH + 1, 2, PLX_U16, 0);
+    struct plx_image a = test_image_new(300, 300, PLX_U8, 0), b = test_image_new(299, 300, PLX_U8, 0);
+    struct plx_image deep = test_image_new(300, 300, PLX_U16, 0), bins = test_image_new(256, 65, PLX_U32, 0);
+    struct plx_image wide = test_image_new(IMAGE_WIDTH + 1, 2, PLX_U8, 0),
+                     deep_wide = test_image_new(IMAGE_WIDTH + 1, 2, PLX_U16, 0);
     struct plx_remap_entry entry[1] = {{0, 0, 0, 0}};
     const struct plx_remap map = {entry, 300, 300}, small_map = {entry, 300, 299}, no_map = {NULL, 300, 300};
     const struct plx_raw raw = {.data = a.data, .bytes = 90000, .width = 300, .height = 300, .pitch = 300, .eye_width = 300};
@@ -92,5 +93,5 @@ void image_refusals(struct parity *parity)
 
     struct plx_image *images[] = {&a, &b, &deep, &bins, &wide, &deep_wide};
     for (int i = 0; i < PARITY_COUNT(images); i++)
-        board_free(images[i]);
+        test_image_free(images[i]);
 }

@@ -61,12 +61,12 @@ int parity_close(struct parity *parity)
 static void fail(struct parity *parity, const char *what, const char *how)
 {
     if (parity->failures++ < SHOWN)
-        printf("FAILED: %s: %s; PLX_TEST_SEED=%llu\n", what, how, (unsigned long long)board_seed());
+        printf("FAILED: %s: %s; PLX_TEST_SEED=%llu\n", what, how, (unsigned long long)test_seed());
 }
 
 struct twin twin_new(struct parity *parity, int width, int height, enum plx_type type)
 {
-    struct twin twin = {.cpu = board_new(width, height, type, PADDING)};
+    struct twin twin = {.cpu = test_image_new(width, height, type, PADDING)};
 
     twin.gpu = twin.cpu;
     if (parity->gpu->ops->alloc(parity->gpu, twin.cpu.pitch * (size_t)height, &twin.gpu.data) < 0) {
@@ -79,7 +79,7 @@ struct twin twin_new(struct parity *parity, int width, int height, enum plx_type
 
 void twin_free(struct parity *parity, struct twin *twin)
 {
-    board_free(&twin->cpu);
+    test_image_free(&twin->cpu);
     parity->gpu->ops->free(parity->gpu, twin->gpu.data);
     twin->gpu.data = NULL;
 }

@@ -4,7 +4,7 @@
 #define PLX_TESTS_PARITY_PARITY_H
 
 #include "core/stages.h"
-#include "tests/oracle/board.h"
+#include "oracle/test_image.h"
 
 /* NOLINTNEXTLINE(bugprone-sizeof-expression): also of arrays of pointers */
 #define PARITY_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))

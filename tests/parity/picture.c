@@ -9,7 +9,7 @@ static void fill(struct twin *twin, enum picture picture)
     for (int y = 0; y < twin->cpu.height; y++) {
         uint8_t *row = plx_row(&twin->cpu, y);
         for (int i = 0; i < twin->cpu.width * (int)twin->cpu.type; i++) {
-            const uint8_t value[PICTURES] = {0, 0xFF, (uint8_t)board_random(&picture_state), (uint8_t)(i / 3 + y * 5)};
+            const uint8_t value[PICTURES] = {0, 0xFF, (uint8_t)random_next(&picture_state), (uint8_t)(i / 3 + y * 5)};
             row[i] = value[picture];
         }
     }

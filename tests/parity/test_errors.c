@@ -13,10 +13,10 @@
 
 #include <parallax/error.h>
 
+#include "app/selftest/fixture.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
-#include "tests/stand.h"
 
 #define FRAMES 2
 #define SKIPPED 77
@@ -156,7 +156,7 @@ cudaError_t __wrap_cudaGetLastError(void)
 /* --- one life -------------------------------------------------------------------------------------------------------- */
 
 struct life {
-    const struct stand_kind *kind;
+    const struct fixture_kind *kind;
     enum plx_gpu_memory memory;
     struct plx_raw raw[FRAMES][PLX_EYES];
     struct plx_frame *expected[FRAMES]; /* the CPU's */
@@ -195,11 +195,11 @@ static int share_pictures(struct life *life, struct plx_raw (*raw)[PLX_EYES])
 /* As the engine goes about it. */
 static int live(struct life *life)
 {
-    const struct plx_limits limits = stand_limits(life->kind);
+    const struct plx_limits limits = fixture_limits(life->kind);
     struct plx_stereo_calibration calibration;
     struct plx_raw raw[FRAMES][PLX_EYES];
 
-    int result = stand_calibration(life->kind, &calibration, &life->message);
+    int result = fixture_calibration(life->kind, &calibration, &life->message);
     if (result == 0)
         result = plx_gpu_create_memory(&limits, life->memory, &life->stages, &life->message);
     if (result < 0)
@@ -288,11 +288,11 @@ int main(void)
 {
     static const struct plx_limits small = {64, 64, 64, 1};
     static const enum plx_gpu_memory kinds[] = {PLX_GPU_MEMORY_COPIED, PLX_GPU_MEMORY_MAPPED, PLX_GPU_MEMORY_MANAGED};
-    struct stand_kind kind = {161, 121, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
+    struct fixture_kind kind = {161, 121, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
     const struct plx_limits limits = {161, 121, 64, 0};
     struct life life = {.kind = &kind};
     struct plx_stages *cpu;
-    struct stand stand;
+    struct fixture fixture;
     struct plx_error_message message;
     struct parity parity;
 
@@ -302,17 +302,17 @@ int main(void)
     kind.params.temporal.max_step = 16;
     if (plx_cpu_create(&limits, &cpu) < 0)
         return 1;
-    parity_must(stand_open(cpu, &kind, &stand, &message), &message);
-    life.bytes = stand.bytes;
-    life.slot = aligned_alloc(4096, stand.bytes);
+    parity_must(fixture_open(cpu, &kind, &fixture, &message), &message);
+    life.bytes = fixture.bytes;
+    life.slot = aligned_alloc(4096, fixture.bytes);
     for (int i = 0; i < FRAMES; i++) {
-        memcpy(life.raw[i], stand.raw[i], sizeof life.raw[i]);
-        const int result = plx_pipeline_process(stand.pipeline, stand.raw[i], i, stand.frame);
-        memset(stand.frame->stage_us, 0, sizeof stand.frame->stage_us);
-        life.expected[i] = malloc(stand.bytes);
+        memcpy(life.raw[i], fixture.raw[i], sizeof life.raw[i]);
+        const int result = plx_pipeline_process(fixture.pipeline, fixture.raw[i], i, fixture.frame);
+        memset(fixture.frame->stage_us, 0, sizeof fixture.frame->stage_us);
+        life.expected[i] = malloc(fixture.bytes);
         if (result < 0 || !life.slot || !life.expected[i])
             exit(1);
-        memcpy(life.expected[i], stand.frame, stand.bytes);
+        memcpy(life.expected[i], fixture.frame, fixture.bytes);
     }
 
     absent(&parity, "cudaGetDeviceCount", cudaErrorNoDevice, "there is no GPU");
@@ -329,6 +329,6 @@ int main(void)
     for (int i = 0; i < FRAMES; i++)
         free(life.expected[i]);
     free(life.slot);
-    stand_close(&stand);
+    fixture_close(&fixture);
     return parity_close(&parity);
 }

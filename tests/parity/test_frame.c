@@ -15,10 +15,10 @@
 
 #include <parallax/error.h>
 
+#include "app/selftest/fixture.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
-#include "tests/stand.h"
 
 #define FRAMES 4
 #define SLOTS 4
@@ -83,29 +83,29 @@ static const struct {
 };
 
 /* Frames of both backends after the same pairs; sgm as CHOICE says, by itself below 0. */
-static void compare(struct parity *parity, const struct stand_kind *kind, enum plx_gpu_memory memory, int choice,
+static void compare(struct parity *parity, const struct fixture_kind *kind, enum plx_gpu_memory memory, int choice,
                     const char *name)
 {
-    const struct plx_limits limits = stand_limits(kind);
-    struct stand cpu, gpu;
+    const struct plx_limits limits = fixture_limits(kind);
+    struct fixture cpu, gpu;
     struct plx_stages *stages;
     struct plx_error_message message = {""};
     char what[128];
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
-    parity_must(stand_open(stages, kind, &cpu, &message), &message);
+    parity_must(fixture_open(stages, kind, &cpu, &message), &message);
     if (plx_gpu_create_memory(&limits, memory, &stages, &message) < 0) {
         printf("%s: %s\n", name, message.text);
-        stand_close(&cpu);
+        fixture_close(&cpu);
         return;
     }
     parity_must(plx_gpu_set_schedule(stages, choice), &message);
-    parity_must(stand_open(stages, kind, &gpu, &message), &message);
+    parity_must(fixture_open(stages, kind, &gpu, &message), &message);
     for (int i = 0; i < FRAMES; i++) {
         snprintf(what, sizeof what, "%s, memory %d, choice %d, format %d, frame %d", name, (int)memory, choice, kind->format,
                  i);
-        const int on_cpu = stand_run(&cpu, i), on_gpu = stand_run(&gpu, i);
+        const int on_cpu = fixture_run(&cpu, i), on_gpu = fixture_run(&gpu, i);
         const uint8_t *a = (const uint8_t *)cpu.frame, *b = (const uint8_t *)gpu.frame;
         uint32_t first = 0;
         while (first < cpu.bytes && a[first] == b[first])
@@ -122,27 +122,27 @@ static void compare(struct parity *parity, const struct stand_kind *kind, enum p
     }
     if (cpu.frame->obstacle_count == 0 && kind->params.obstacles && !kind->pictures)
         printf("%s: the scene shows no obstacle\n", name);
-    stand_close(&cpu);
-    stand_close(&gpu);
+    fixture_close(&cpu);
+    fixture_close(&gpu);
 }
 
 /* The service's way: slots in a sealed memfd that the backend adopts, written in turn. */
-static void compare_slots(struct parity *parity, const struct stand_kind *kind, enum plx_gpu_memory memory)
+static void compare_slots(struct parity *parity, const struct fixture_kind *kind, enum plx_gpu_memory memory)
 {
-    const struct plx_limits limits = stand_limits(kind);
-    struct stand cpu, gpu;
+    const struct plx_limits limits = fixture_limits(kind);
+    struct fixture cpu, gpu;
     struct plx_stages *stages;
     struct plx_error_message message = {""};
 
     if (plx_cpu_create(&limits, &stages) < 0)
         exit(1);
-    parity_must(stand_open(stages, kind, &cpu, &message), &message);
+    parity_must(fixture_open(stages, kind, &cpu, &message), &message);
     if (plx_gpu_create_memory(&limits, memory, &stages, &message) < 0) {
         printf("slots: %s\n", message.text);
-        stand_close(&cpu);
+        fixture_close(&cpu);
         return;
     }
-    parity_must(stand_open(stages, kind, &gpu, &message), &message);
+    parity_must(fixture_open(stages, kind, &gpu, &message), &message);
 
     const size_t bytes = (size_t)SLOTS * gpu.bytes;
     const int fd = memfd_create("slots", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -156,7 +156,7 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind, 
     struct plx_frame *own = gpu.frame;
     for (int i = 0; i < 3 * SLOTS; i++) {
         gpu.frame = (struct plx_frame *)(slots + (size_t)(i % SLOTS) * gpu.bytes);
-        parity_done(parity, stand_run(&cpu, i), stand_run(&gpu, i), "a frame in a slot");
+        parity_done(parity, fixture_run(&cpu, i), fixture_run(&gpu, i), "a frame in a slot");
         parity->comparisons++;
         if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0) {
             parity->failures++;
@@ -165,8 +165,8 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind, 
     }
     stages->ops->disown(stages, slots);
     gpu.frame = own;
-    stand_close(&cpu);
-    stand_close(&gpu);
+    fixture_close(&cpu);
+    fixture_close(&gpu);
     munmap(slots, bytes);
     close(fd);
 }
@@ -174,7 +174,7 @@ static void compare_slots(struct parity *parity, const struct stand_kind *kind, 
 /* Both presets on real pairs, cut to odd sizes. */
 static void compare_real(struct parity *parity, const char *data)
 {
-    struct stand_kind kind;
+    struct fixture_kind kind;
     char pattern[4096], name[96];
     glob_t found;
 
@@ -186,7 +186,8 @@ static void compare_real(struct parity *parity, const char *data)
     for (size_t i = 0; i < found.gl_pathc && i < REAL_PAIRS; i++) {
         const char *last = strrchr(found.gl_pathv[i], '/') + 1;
         for (int set = 0; set < 2; set++) {
-            kind = (struct stand_kind){321 + 10 * (int)i, 241, PLX_FORMAT_GREY, set == 1, {.refine = false}, found.gl_pathv[i]};
+            kind =
+                (struct fixture_kind){321 + 10 * (int)i, 241, PLX_FORMAT_GREY, set == 1, {.refine = false}, found.gl_pathv[i]};
             plx_pipeline_params_default(&kind.params);
             if (set == 1)
                 classic(&kind.params);
@@ -201,13 +202,13 @@ static void compare_real(struct parity *parity, const char *data)
 int main(int argc, char **argv)
 {
     const struct plx_limits small = {64, 64, 64, 1};
-    struct stand_kind kind;
+    struct fixture_kind kind;
     struct parity parity;
 
     parity_open(&small, &parity);
     for (int i = 0; i < PARITY_COUNT(cases); i++) {
-        kind =
-            (struct stand_kind){cases[i].width, cases[i].height, cases[i].format, cases[i].distorted, {.refine = false}, NULL};
+        kind = (struct fixture_kind){cases[i].width,     cases[i].height,   cases[i].format,
+                                     cases[i].distorted, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         cases[i].change(&kind.params);
         kind.params.match.disparities = cases[i].disparities;
@@ -217,7 +218,7 @@ int main(int argc, char **argv)
             compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, choice, cases[i].name);
     }
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
-        kind = (struct stand_kind){320, 240, (enum plx_format)format, true, {.refine = false}, NULL};
+        kind = (struct fixture_kind){320, 240, (enum plx_format)format, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = 64;
         compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, "every format");

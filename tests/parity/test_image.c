@@ -97,15 +97,15 @@ static void fill_map(struct plx_remap_entry *entry, int width, int height, bool 
     for (int i = 0; i < width * height; i++) {
         const int u = 31 * (i % width) + i / width - 40, v = 33 * (i / width) - i % width / 3 + 20;
         entry[i] = (struct plx_remap_entry){(int16_t)(u >> 5), (int16_t)(v >> 5), (uint8_t)(u & 31), (uint8_t)(v & 31)};
-        if (wild && board_below(&picture_state, 3) == 0)
+        if (wild && random_below(&picture_state, 3) == 0)
             entry[i] =
-                (struct plx_remap_entry){(int16_t)board_random(&picture_state), (int16_t)board_random(&picture_state),
-                                         (uint8_t)board_below(&picture_state, 32), (uint8_t)board_below(&picture_state, 32)};
+                (struct plx_remap_entry){(int16_t)random_next(&picture_state), (int16_t)random_next(&picture_state),
+                                         (uint8_t)random_below(&picture_state, 32), (uint8_t)random_below(&picture_state, 32)};
         else if (wild)
-            entry[i] = (struct plx_remap_entry){(int16_t)((int)board_below(&picture_state, (uint32_t)width + 4) - 2),
-                                                (int16_t)((int)board_below(&picture_state, (uint32_t)height + 4) - 2),
-                                                (uint8_t)board_below(&picture_state, 32),
-                                                (uint8_t)(board_below(&picture_state, 2) * 31)};
+            entry[i] = (struct plx_remap_entry){(int16_t)((int)random_below(&picture_state, (uint32_t)width + 4) - 2),
+                                                (int16_t)((int)random_below(&picture_state, (uint32_t)height + 4) - 2),
+                                                (uint8_t)random_below(&picture_state, 32),
+                                                (uint8_t)(random_below(&picture_state, 2) * 31)};
     }
 }
 
@@ -151,14 +151,14 @@ static void compare_filter(struct parity *parity, int width, int height, const s
 static void random_weights(int size, uint32_t *ret_weight)
 {
     uint32_t left = 65536;
-    const bool one = board_below(&picture_state, 4) == 0;
+    const bool one = random_below(&picture_state, 4) == 0;
 
     memset(ret_weight, 0, 31 * sizeof *ret_weight);
     for (int i = 0; i < size && !one; i++) {
-        ret_weight[i] = board_below(&picture_state, left / 2 + 1);
+        ret_weight[i] = random_below(&picture_state, left / 2 + 1);
         left -= ret_weight[i];
     }
-    ret_weight[board_below(&picture_state, (uint32_t)size)] += left;
+    ret_weight[random_below(&picture_state, (uint32_t)size)] += left;
 }
 
 static void test_filter(struct parity *parity, int width, int height)
@@ -169,7 +169,7 @@ static void test_filter(struct parity *parity, int width, int height)
         plx_filter_make(size % 4 == 1, size, 32 - size, &filter);
         compare_filter(parity, width, height, &filter, (enum picture)(size / 2 % PICTURES));
         filter.size_x = size;
-        filter.size_y = 1 + 2 * (int)board_below(&picture_state, 16);
+        filter.size_y = 1 + 2 * (int)random_below(&picture_state, 16);
         random_weights(filter.size_x, filter.weight_x);
         random_weights(filter.size_y, filter.weight_y);
         compare_filter(parity, width, height, &filter, size % 4 == 1 ? NOISE : WHITE);
@@ -191,10 +191,10 @@ static void test_temporal(struct parity *parity, int width, int height)
         for (int y = 0; y < height; y++) { /* near the history, far from it, or invalid */
             uint16_t *now = plx_row(&src.cpu, y), *old = plx_row(&history.cpu, y);
             for (int x = 0; x < width; x++) {
-                old[x] = board_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID : old[x];
-                now[x] = board_below(&picture_state, 3) == 0   ? now[x]
-                         : board_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID
-                                                               : (uint16_t)(old[x] + board_below(&picture_state, 40));
+                old[x] = random_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID : old[x];
+                now[x] = random_below(&picture_state, 3) == 0   ? now[x]
+                         : random_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID
+                                                                : (uint16_t)(old[x] + random_below(&picture_state, 40));
             }
         }
         twin_share(&src);
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     struct parity parity;
 
     parity_open(&limits, &parity);
-    picture_state = board_seed();
+    picture_state = test_seed();
     for (int i = 0; i < PARITY_COUNT(sizes) && i < count; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
         test_formats(&parity, width, height);

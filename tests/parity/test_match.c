@@ -17,7 +17,7 @@ static void fill_grey(struct twin *twin, bool noise)
     for (int y = 0; y < twin->cpu.height; y++) {
         uint8_t *row = plx_row(&twin->cpu, y);
         for (int x = 0; x < twin->cpu.width; x++)
-            row[x] = noise ? (uint8_t)board_random(&state) : (uint8_t)((x / 5 * 37 + y / 3 * 11) & 0xF8);
+            row[x] = noise ? (uint8_t)random_next(&state) : (uint8_t)((x / 5 * 37 + y / 3 * 11) & 0xF8);
     }
     twin_share(twin);
 }
@@ -27,10 +27,10 @@ static void fill_disparity(struct twin *twin, uint32_t limit, uint32_t sixteenth
 {
     for (int y = 0; y < twin->cpu.height; y++) {
         uint16_t *row = plx_row(&twin->cpu, y);
-        const uint32_t base = board_below(&state, limit);
+        const uint32_t base = random_below(&state, limit);
         for (int x = 0; x < twin->cpu.width; x++) {
-            uint32_t value = board_below(&state, 4) == 0 ? board_below(&state, limit) : base + board_below(&state, 20);
-            row[x] = board_below(&state, 16) < sixteenths ? PLX_DISPARITY_INVALID : (uint16_t)(value < limit ? value : base);
+            uint32_t value = random_below(&state, 4) == 0 ? random_below(&state, limit) : base + random_below(&state, 20);
+            row[x] = random_below(&state, 16) < sixteenths ? PLX_DISPARITY_INVALID : (uint16_t)(value < limit ? value : base);
         }
     }
     twin_share(twin);
@@ -149,7 +149,7 @@ static void test_confidence(struct parity *parity, int width, int height)
             uint16_t *second = plx_row(&s2.cpu, y);
             const uint16_t *first = plx_row(&s1.cpu, y);
             for (int x = 0; x < width; x++)
-                second[x] = (uint16_t)(board_below(&state, 50) == 0 ? 0xFFFF : first[x] + board_below(&state, 300));
+                second[x] = (uint16_t)(random_below(&state, 50) == 0 ? 0xFFFF : first[x] + random_below(&state, 300));
         }
         twin_share(&s2);
         const struct plx_candidates cpu = {.raw = raw.cpu, .s1 = s1.cpu, .s2 = s2.cpu};
@@ -171,7 +171,7 @@ int main(void)
     struct parity parity;
 
     parity_open(&limits, &parity);
-    state = board_seed();
+    state = test_seed();
     for (int i = 0; i < PARITY_COUNT(sizes); i++) {
         const int width = sizes[i][0], height = sizes[i][1];
         test_census(&parity, width, height);

@@ -56,17 +56,17 @@ static bool is_set(enum pattern pattern, int x, int y, int width, int height)
     case BOXES:
         return x % 40 < 25 && y % 30 < 5 + x / 40 % 20;
     default:
-        return board_below(&state, 100) < percent[pattern];
+        return random_below(&state, 100) < percent[pattern];
     }
 }
 
 static uint16_t depth(enum pattern pattern, int x, int y)
 {
     if (pattern == WILD)
-        return (uint16_t)board_random(&state);
-    if (board_below(&state, 40) == 0)
+        return (uint16_t)random_next(&state);
+    if (random_below(&state, 40) == 0)
         return PLX_DISPARITY_INVALID;
-    return (uint16_t)(200 + (pattern == BOXES ? x / 40 * 40 + y / 30 * 300 : y) + (int)board_below(&state, 6));
+    return (uint16_t)(200 + (pattern == BOXES ? x / 40 * 40 + y / 30 * 300 : y) + (int)random_below(&state, 6));
 }
 
 static void paint(enum pattern pattern, struct twin *mask, struct twin *disparity)
@@ -76,7 +76,7 @@ static void paint(enum pattern pattern, struct twin *mask, struct twin *disparit
         uint8_t *mask_row = plx_row(&mask->cpu, y);
         uint16_t *row = plx_row(&disparity->cpu, y);
         for (int x = 0; x < width; x++) {
-            mask_row[x] = (uint8_t)(is_set(pattern, x, y, width, height) ? 1 + board_below(&state, 255) : 0);
+            mask_row[x] = (uint8_t)(is_set(pattern, x, y, width, height) ? 1 + random_below(&state, 255) : 0);
             row[x] = depth(pattern, x, y);
         }
     }
@@ -90,8 +90,8 @@ static void paint_alike(struct twin *left, struct twin *right)
     for (int y = 0; y < left->cpu.height; y++) {
         uint8_t *l = plx_row(&left->cpu, y), *r = plx_row(&right->cpu, y);
         for (int x = 0; x < left->cpu.width; x++) {
-            l[x] = (uint8_t)(board_below(&state, 60) + 4 * ((uint32_t)x % 40));
-            r[x] = (uint8_t)(l[x] ^ board_below(&state, 32));
+            l[x] = (uint8_t)(random_below(&state, 60) + 4 * ((uint32_t)x % 40));
+            r[x] = (uint8_t)(l[x] ^ random_below(&state, 32));
         }
     }
     twin_share(left);
@@ -181,13 +181,13 @@ static void paint_road(struct twin *disparity, int kind)
     for (int y = 0; y < height; y++) {
         uint16_t *row = plx_row(&disparity->cpu, y);
         for (int x = 0; x < width; x++) {
-            const int road = (y - height / 3) * 2 + (x - width / 2) / 16 + (int)board_below(&state, 7) - 3;
+            const int road = (y - height / 3) * 2 + (x - width / 2) / 16 + (int)random_below(&state, 7) - 3;
             const int box = x % 100 < 20 && y > height / 4 && y < height * 3 / 4 ? 300 + x / 4 : 0;
             int value = kind == 0   ? (box > road ? box : road)
-                        : kind == 1 ? (int)board_below(&state, 0x10000)
+                        : kind == 1 ? (int)random_below(&state, 0x10000)
                         : kind == 2 ? 320
                                     : (int)PLX_DISPARITY_INVALID;
-            row[x] = (uint16_t)(value < 0 || board_below(&state, 12) == 0 ? (int)PLX_DISPARITY_INVALID : value);
+            row[x] = (uint16_t)(value < 0 || random_below(&state, 12) == 0 ? (int)PLX_DISPARITY_INVALID : value);
         }
     }
     twin_share(disparity);
@@ -247,7 +247,7 @@ static int test_many_large(void)
         uint16_t *disparity = plx_row(&s.disparity.cpu, y);
         for (int x = 0; x < limits.width; x++) {
             const bool stripe = x % 2 == 0 && y < 520 + x % 80;
-            const bool small = y > 604 && board_below(&state, 10) < 3;
+            const bool small = y > 604 && random_below(&state, 10) < 3;
             mask[x] = stripe || small;
             disparity[x] = 300;
         }
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
     struct parity parity;
 
     parity_open(&limits, &parity);
-    state = board_seed();
+    state = test_seed();
     if (argc == 3)
         test_size(&parity, atoi(argv[1]), atoi(argv[2]));
     for (int i = 0; argc != 3 && i < PARITY_COUNT(sizes); i++)

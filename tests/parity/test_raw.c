@@ -53,7 +53,7 @@ static void make_pair(struct side *side, const struct kind *kind, int number, ui
 
     side->pair[number] = take_memory(side, rows * pitch);
     for (size_t i = 0; i < rows * pitch; i++)
-        side->pair[number][i] = (uint8_t)board_random(&seed);
+        side->pair[number][i] = (uint8_t)random_next(&seed);
     for (int eye = 0; eye < PLX_EYES; eye++)
         side->raw[number][eye] = (struct plx_raw){.data = side->pair[number],
                                                   .bytes = rows * pitch,
@@ -102,7 +102,7 @@ static int run(struct side *side, int number)
 static void compare(struct parity *parity, struct plx_stages *gpu_stages, const struct kind *kind, int memory)
 {
     struct side cpu = {.stages = parity->cpu}, gpu = {.stages = gpu_stages};
-    const uint64_t seed = board_seed() + (uint64_t)(kind->format * 1000 + kind->width);
+    const uint64_t seed = test_seed() + (uint64_t)(kind->format * 1000 + kind->width);
 
     open_side(&cpu, kind, seed);
     open_side(&gpu, kind, seed);

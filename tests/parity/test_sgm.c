@@ -25,12 +25,12 @@ static void fill_pair(enum scene scene, struct plx_image *left, struct plx_image
 {
     for (int y = 0; y < left->height; y++) {
         uint8_t *l = plx_row(left, y), *r = plx_row(right, y);
-        const int shift = (int)board_below(&state, 60);
+        const int shift = (int)random_below(&state, 60);
         for (int x = 0; x < left->width; x++) {
             switch (scene) {
             case NOISE:
-                l[x] = (uint8_t)board_random(&state);
-                r[x] = (uint8_t)board_random(&state);
+                l[x] = (uint8_t)random_next(&state);
+                r[x] = (uint8_t)random_next(&state);
                 break;
             case STEPS:
                 l[x] = (uint8_t)(x / 9 * 40 + y / 7 * 24);
@@ -44,7 +44,7 @@ static void fill_pair(enum scene scene, struct plx_image *left, struct plx_image
                 break;
             default:
                 r[x] = (uint8_t)((x * 7919 + y * 104729) % 251);
-                l[x] = (uint8_t)(((x - shift) * 7919 + y * 104729) % 251 + (int)board_below(&state, 4));
+                l[x] = (uint8_t)(((x - shift) * 7919 + y * 104729) % 251 + (int)random_below(&state, 4));
             }
         }
     }
@@ -118,29 +118,29 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
 /* LOW .. HIGH, the ends more often than the rest. */
 static int draw(int low, int high)
 {
-    const uint32_t die = board_below(&state, 6);
-    return die == 0 ? low : die == 1 ? high : low + (int)board_below(&state, (uint32_t)(high - low + 1));
+    const uint32_t die = random_below(&state, 6);
+    return die == 0 ? low : die == 1 ? high : low + (int)random_below(&state, (uint32_t)(high - low + 1));
 }
 
 static struct plx_match random_match(void)
 {
     struct plx_match match;
 
-    (board_below(&state, 2) == 0 ? plx_match_default : plx_match_classic)(&match);
-    match.disparities = 64 << board_below(&state, 3);
-    match.min_disparity = board_below(&state, 8) == 0 ? draw(-256, 256) : draw(-16, 64);
-    match.paths = board_below(&state, 2) == 0 ? 4 : 8;
-    match.smooth = board_below(&state, 2);
-    match.census = (enum plx_census_kind)board_below(&state, 4);
-    match.census_zero_border = board_below(&state, 2);
-    match.gradient_cap = board_below(&state, 2) == 0 ? 0 : draw(1, 32);
+    (random_below(&state, 2) == 0 ? plx_match_default : plx_match_classic)(&match);
+    match.disparities = 64 << random_below(&state, 3);
+    match.min_disparity = random_below(&state, 8) == 0 ? draw(-256, 256) : draw(-16, 64);
+    match.paths = random_below(&state, 2) == 0 ? 4 : 8;
+    match.smooth = random_below(&state, 2);
+    match.census = (enum plx_census_kind)random_below(&state, 4);
+    match.census_zero_border = random_below(&state, 2);
+    match.gradient_cap = random_below(&state, 2) == 0 ? 0 : draw(1, 32);
     match.p2 = draw(0, 120);
     match.p2_min = draw(0, match.p2);
-    match.p2_scale = board_below(&state, 2) == 0 ? 0 : draw(0, 300);
+    match.p2_scale = random_below(&state, 2) == 0 ? 0 : draw(0, 300);
     match.p1_straight = draw(0, match.p2_min);
     match.p1_diagonal = draw(0, match.p2_min);
     match.uniqueness = draw(0, 1000);
-    match.subpixel = (enum plx_subpixel)board_below(&state, 3);
+    match.subpixel = (enum plx_subpixel)random_below(&state, 3);
     return match;
 }
 
@@ -151,7 +151,7 @@ static void test_random(struct parity *parity, int rounds)
             const struct plx_match match = random_match();
             const bool large = sizes[i][0] > 1000;
             if (!large || round % 8 == 0)
-                compare(parity, &match, (enum scene)board_below(&state, SCENES), sizes[i][0], sizes[i][1]);
+                compare(parity, &match, (enum scene)random_below(&state, SCENES), sizes[i][0], sizes[i][1]);
         }
     }
 }
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
     struct parity parity;
 
     parity_open(&limits, &parity);
-    state = board_seed();
+    state = test_seed();
     test_random(&parity, rounds);
     test_limits(&parity);
     int failed = parity_close(&parity);

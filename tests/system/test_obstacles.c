@@ -10,8 +10,8 @@
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
-#include "tests/oracle/obstacle_score.h"
-#include "tests/oracle/runner.h"
+#include "tests/obstacle_score.h"
+#include "tests/runner.h"
 
 #define WIDTH 640
 #define HEIGHT 480

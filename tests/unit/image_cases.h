@@ -15,8 +15,8 @@
 #include <parallax/error.h>
 
 #include "cpu/cpu.h"
-#include "tests/oracle/board.h"
-#include "tests/oracle/image.h"
+#include "oracle/image.h"
+#include "oracle/test_image.h"
 
 #define SIDE 600 /* the backend's limit */
 #define PADDING 3
@@ -35,7 +35,7 @@ static inline int set_up(void **state)
 {
     (void)state;
     const struct plx_limits limits = {SIDE, SIDE, 64, 3};
-    random_state = board_seed();
+    random_state = test_seed();
     return plx_cpu_create(&limits, &stages);
 }
 
@@ -46,27 +46,27 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-/* A new picture with padded rows; free it with board_free. */
+/* A new picture with padded rows; free it with test_image_free. */
 static inline struct plx_image picture_new(int width, int height, enum plx_type type, enum picture picture)
 {
-    struct plx_image image = board_new(width, height, type, PADDING);
+    struct plx_image image = test_image_new(width, height, type, PADDING);
     for (int y = 0; y < height; y++)
         for (size_t i = 0; i < (size_t)width * type; i++)
             ((uint8_t *)plx_row(&image, y))[i] = (uint8_t)(picture == BLACK   ? 0
                                                            : picture == WHITE ? 0xFF
-                                                                              : board_random(&random_state));
+                                                                              : random_next(&random_state));
     return image;
 }
 
 /* Compares with the oracle's image, frees both, and says what differed. */
 static inline void expect_equal(struct plx_image *got, struct plx_image *expected, const char *what)
 {
-    bool equal = board_equal(got, expected), intact = board_padding_intact(got);
+    bool equal = test_image_equal(got, expected), intact = test_image_padding_intact(got);
     if (!equal || !intact)
         fail_msg("%s, %d x %d: %s; PLX_TEST_SEED=%llu", what, got->width, got->height,
-                 equal ? "wrote between the rows" : "differs from the oracle", (unsigned long long)board_seed());
-    board_free(got);
-    board_free(expected);
+                 equal ? "wrote between the rows" : "differs from the oracle", (unsigned long long)test_seed());
+    test_image_free(got);
+    test_image_free(expected);
 }
 
 #endif

@@ -161,7 +161,7 @@ static void rows_are_aligned(void **state)
     for (int i = 0; i < 100; i++) {
         double point[PLX_EYES][3], pixel[PLX_EYES][3];
         for (int axis = 0; axis < 3; axis++)
-            point[PLX_LEFT][axis] = board_normal(&random_state) + (axis == 2 ? 10 : 0);
+            point[PLX_LEFT][axis] = random_normal(&random_state) + (axis == 2 ? 10 : 0);
         for (int row = 0; row < 3; row++) {
             const double *r = &calibration.rotation[3 * row], *p = point[PLX_LEFT];
             point[PLX_RIGHT][row] = r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + calibration.translation[row];

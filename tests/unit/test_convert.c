@@ -14,7 +14,7 @@ static struct plx_raw raw_new(enum plx_format format, int width, int height, enu
     uint8_t *data = malloc(raw.bytes);
     assert_non_null(data);
     for (size_t i = 0; i < raw.bytes; i++)
-        data[i] = (uint8_t)(picture == BLACK ? 0 : picture == WHITE ? 0xFF : board_random(&random_state));
+        data[i] = (uint8_t)(picture == BLACK ? 0 : picture == WHITE ? 0xFF : random_next(&random_state));
     raw.data = *ret_data = data;
     return raw;
 }
@@ -22,8 +22,8 @@ static struct plx_raw raw_new(enum plx_format format, int width, int height, enu
 static void compare(const struct plx_raw *raw, enum picture picture)
 {
     for (int type = PLX_U8; type <= PLX_U16; type++) {
-        struct plx_image got = board_new(raw->eye_width, raw->height, (enum plx_type)type, PADDING);
-        struct plx_image expected = board_new(raw->eye_width, raw->height, (enum plx_type)type, 0);
+        struct plx_image got = test_image_new(raw->eye_width, raw->height, (enum plx_type)type, PADDING);
+        struct plx_image expected = test_image_new(raw->eye_width, raw->height, (enum plx_type)type, 0);
         char what[128];
         snprintf(what, sizeof what, "%s %s, order %d, %s, eye at %d, to U%d", picture_name[picture],
                  plx_format_layout(raw->format)->name, (int)raw->bayer, raw->msb_aligned ? "MSB" : "LSB", raw->eye_x, type * 8);
@@ -75,28 +75,28 @@ static void known_pixels(void **state)
     (void)state;
     const uint8_t rgb[6] = {255, 0, 0, 10, 20, 30};
     struct plx_raw raw = {rgb, 6, 2, 1, 6, PLX_FORMAT_RGB24, PLX_BAYER_RGGB, false, 0, 2};
-    struct plx_image grey = board_new(2, 1, PLX_U8, 0);
+    struct plx_image grey = test_image_new(2, 1, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &raw, &grey), 0);
     assert_int_equal(((uint8_t *)grey.data)[0], 77);                                         /* 77 * 255 / 256 = 76.7 */
     assert_int_equal(((uint8_t *)grey.data)[1], (77 * 10 + 150 * 20 + 29 * 30 + 128) / 256); /* 18 */
-    board_free(&grey);
+    test_image_free(&grey);
 
     const uint16_t words[2] = {0x03FF, 0x0155};
     struct plx_raw y10 = {words, 4, 2, 1, 4, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 2};
-    grey = board_new(2, 1, PLX_U16, 0);
+    grey = test_image_new(2, 1, PLX_U16, 0);
     assert_int_equal(stages->ops->convert(stages, &y10, &grey), 0);
     assert_int_equal(((uint16_t *)grey.data)[0], 0xFFC0);
     assert_int_equal(((uint16_t *)grey.data)[1], 0x5540);
-    board_free(&grey);
+    test_image_free(&grey);
 
     /* a red wall: red samples 200, all others 0; every pixel of every order is luma(200, 0, 0) */
     const uint8_t mosaic[16] = {200, 0, 200, 0, 0, 0, 0, 0, 200, 0, 200, 0, 0, 0, 0, 0};
     struct plx_raw bayer = {mosaic, 16, 4, 4, 4, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 4};
-    grey = board_new(4, 4, PLX_U8, 0);
+    grey = test_image_new(4, 4, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &bayer, &grey), 0);
     for (int i = 0; i < 16; i++)
         assert_int_equal(((uint8_t *)grey.data)[i], (77 * 200 + 128) / 256);
-    board_free(&grey);
+    test_image_free(&grey);
 }
 
 struct wrong {
@@ -130,24 +130,24 @@ static void wrong_descriptors_are_refused(void **state)
         {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1}},
         {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8}},
     };
-    struct plx_image grey = board_new(8, 8, PLX_U8, 0), untouched = board_new(8, 8, PLX_U8, 0);
+    struct plx_image grey = test_image_new(8, 8, PLX_U8, 0), untouched = test_image_new(8, 8, PLX_U8, 0);
     for (int i = 0; i < COUNT(cases); i++) {
         struct plx_error_message message = {""};
         if (plx_raw_check(&cases[i].raw, &message) != cases[i].error || message.text[0] == '\0' ||
             stages->ops->convert(stages, &cases[i].raw, &grey) != cases[i].error)
             fail_msg("%s: not refused as it should be: \"%s\"", cases[i].what, message.text);
     }
-    assert_true(board_equal(&grey, &untouched));
+    assert_true(test_image_equal(&grey, &untouched));
 
     struct plx_raw good = {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
     assert_int_equal(plx_raw_check(&good, NULL), 0);
-    struct plx_image narrow = board_new(7, 8, PLX_U8, 0), deep = board_new(8, 8, PLX_U32, 0);
+    struct plx_image narrow = test_image_new(7, 8, PLX_U8, 0), deep = test_image_new(8, 8, PLX_U32, 0);
     assert_int_equal(stages->ops->convert(stages, &good, &narrow), PLX_ERR_ARG);
     assert_int_equal(stages->ops->convert(stages, &good, &deep), PLX_ERR_ARG);
-    board_free(&grey);
-    board_free(&untouched);
-    board_free(&narrow);
-    board_free(&deep);
+    test_image_free(&grey);
+    test_image_free(&untouched);
+    test_image_free(&narrow);
+    test_image_free(&deep);
 }
 
 static void larger_than_the_limits_is_refused(void **state)
@@ -155,10 +155,10 @@ static void larger_than_the_limits_is_refused(void **state)
     (void)state;
     uint8_t *data;
     struct plx_raw raw = raw_new(PLX_FORMAT_GREY, SIDE + 1, 2, NOISE, &data);
-    struct plx_image grey = board_new(SIDE + 1, 2, PLX_U8, 0);
+    struct plx_image grey = test_image_new(SIDE + 1, 2, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &raw, &grey), PLX_ERR_RANGE);
     free(data);
-    board_free(&grey);
+    test_image_free(&grey);
 }
 
 /* The limits are of one eye. */

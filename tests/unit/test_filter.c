@@ -17,13 +17,13 @@ static void equals_the_oracle(void **state)
             snprintf(what, sizeof what, "%s, %s %d x %d", picture_name[i % PICTURES], w % 2 ? "Gaussian" : "box", window[0],
                      window[1]);
             struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-            struct plx_image got = board_new(size[0], size[1], PLX_U8, PADDING),
-                             expected = board_new(size[0], size[1], PLX_U8, 0);
+            struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
+                             expected = test_image_new(size[0], size[1], PLX_U8, 0);
             assert_int_equal(plx_filter_make(w % 2, window[0], window[1], &filter), 0);
             assert_int_equal(stages->ops->filter(stages, &src, &filter, &got), 0);
             oracle_filter(&src, &filter, &expected);
             expect_equal(&got, &expected, what);
-            board_free(&src);
+            test_image_free(&src);
         }
 }
 
@@ -34,7 +34,7 @@ static void keeps_what_is_flat(void **state)
     struct plx_filter filter;
     assert_int_equal(plx_filter_make(true, 31, 31, &filter), 0);
     for (int level = 0; level < 256; level++) {
-        struct plx_image src = board_new(33, 5, PLX_U8, 0), dst = board_new(33, 5, PLX_U8, PADDING);
+        struct plx_image src = test_image_new(33, 5, PLX_U8, 0), dst = test_image_new(33, 5, PLX_U8, PADDING);
         memset(src.data, level, 33 * 5);
         assert_int_equal(stages->ops->filter(stages, &src, &filter, &dst), 0);
         expect_equal(&dst, &src, "flat");
@@ -73,8 +73,8 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(plx_filter_make(false, 0, 3, &filter), PLX_ERR_RANGE);
     assert_int_equal(plx_filter_make(false, 3, 3, &filter), 0);
 
-    struct plx_image src = picture_new(7, 7, PLX_U8, NOISE), dst = board_new(7, 7, PLX_U8, 0),
-                     narrow = board_new(6, 7, PLX_U8, 0);
+    struct plx_image src = picture_new(7, 7, PLX_U8, NOISE), dst = test_image_new(7, 7, PLX_U8, 0),
+                     narrow = test_image_new(6, 7, PLX_U8, 0);
     assert_int_equal(stages->ops->filter(stages, &src, &filter, &narrow), PLX_ERR_ARG);
     broken = filter;
     broken.weight_x[0]++;
@@ -84,9 +84,9 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(stages->ops->filter(stages, &src, &broken, &dst), PLX_ERR_ARG);
     broken.size_y = 2;
     assert_int_equal(stages->ops->filter(stages, &src, &broken, &dst), PLX_ERR_ARG);
-    board_free(&src);
-    board_free(&dst);
-    board_free(&narrow);
+    test_image_free(&src);
+    test_image_free(&dst);
+    test_image_free(&narrow);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 
 #include "core/ground_fit.h"
 #include "cpu/cpu.h"
-#include "tests/oracle/board.h"
+#include "oracle/test_image.h"
 
 static struct plx_stages *stages;
 
@@ -80,11 +80,11 @@ static void render(const struct view *view, uint64_t seed, const struct plx_imag
                     d = own;
             }
             d = d > 0 ? d - view->doffs : -1e9; /* sky has none */
-            d += view->noise * board_normal(&random) - view->min_disparity;
+            d += view->noise * random_normal(&random) - view->min_disparity;
             double value = floor(d * 16 + 0.5);
-            if (board_below(&random, 1000) < view->outlier * 1000)
-                value = board_below(&random, (uint32_t)view->disparities * 16);
-            const bool invalid = board_below(&random, 1000) < view->invalid * 1000;
+            if (random_below(&random, 1000) < view->outlier * 1000)
+                value = random_below(&random, (uint32_t)view->disparities * 16);
+            const bool invalid = random_below(&random, 1000) < view->invalid * 1000;
             ((uint16_t *)plx_row(disparity, v))[u] =
                 !invalid && value >= 0 && value < view->disparities * 16 ? (uint16_t)value : PLX_DISPARITY_INVALID;
         }
@@ -114,11 +114,11 @@ static void known_planes(void **state)
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         const struct view *view = &views[i];
         const struct plx_ground_params params = params_of(view);
-        struct plx_image disparity = board_new(view->width, view->height, PLX_U16, 7);
+        struct plx_image disparity = test_image_new(view->width, view->height, PLX_U16, 7);
         struct plx_ground ground;
         struct plx_ground_info info;
 
-        render(view, board_seed() + i, &disparity);
+        render(view, test_seed() + i, &disparity);
         assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
         plx_ground_geometry(&ground, &params.calibration, view->min_disparity, &info);
         const double height = info.camera_height_m / view->camera_height - 1, pitch = info.pitch_rad - view->pitch;
@@ -130,10 +130,10 @@ static void known_planes(void **state)
                       roll, (double)info.inlier_ratio);
         if (!info.valid || fabs(height) > 0.03 || fabs(pitch) > 0.006 || fabs(roll) > 0.006 || fabs(length - 1) > 1e-6 ||
             fabs(ground.camera_height_um * 1e-6 - (double)info.camera_height_m) > 1e-5) {
-            print_error("ground of view \"%s\" is wrong, PLX_TEST_SEED=%llu\n", view->name, (unsigned long long)board_seed());
+            print_error("ground of view \"%s\" is wrong, PLX_TEST_SEED=%llu\n", view->name, (unsigned long long)test_seed());
             fail();
         }
-        board_free(&disparity);
+        test_image_free(&disparity);
     }
 }
 
@@ -143,15 +143,15 @@ static void no_ground(void **state)
     (void)state;
     const struct view view = {"", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0};
     const struct plx_ground_params params = params_of(&view);
-    struct plx_image disparity = board_new(view.width, view.height, PLX_U16, 0), one = board_new(1, 1, PLX_U16, 0);
-    uint64_t random = board_seed();
+    struct plx_image disparity = test_image_new(view.width, view.height, PLX_U16, 0), one = test_image_new(1, 1, PLX_U16, 0);
+    uint64_t random = test_seed();
 
     for (int kind = 0; kind < 4; kind++) {
         struct plx_ground ground = {.valid = 1};
         struct plx_ground_info info;
         for (int v = 0; v < view.height; v++)
             for (int u = 0; u < view.width; u++) {
-                const uint16_t value[] = {(uint16_t)(300 + board_below(&random, 8)), (uint16_t)board_below(&random, 1024),
+                const uint16_t value[] = {(uint16_t)(300 + random_below(&random, 8)), (uint16_t)random_below(&random, 1024),
                                           PLX_DISPARITY_INVALID, 0};
                 ((uint16_t *)plx_row(&disparity, v))[u] = value[kind];
             }
@@ -167,16 +167,16 @@ static void no_ground(void **state)
     struct plx_ground ground = {.valid = 1};
     assert_int_equal(stages->ops->ground(stages, &one, &params, &ground), 0);
     assert_false(ground.valid);
-    board_free(&disparity);
-    board_free(&one);
+    test_image_free(&disparity);
+    test_image_free(&one);
 }
 
 static void bad_arguments(void **state)
 {
     (void)state;
     struct plx_ground_params params = params_of(&views[0]);
-    struct plx_image wide = board_new(1301, 2, PLX_U16, 0), small = board_new(8, 8, PLX_U16, 0);
-    struct plx_image bytes = board_new(8, 9, PLX_U8, 0);
+    struct plx_image wide = test_image_new(1301, 2, PLX_U16, 0), small = test_image_new(8, 8, PLX_U16, 0);
+    struct plx_image bytes = test_image_new(8, 9, PLX_U8, 0);
     struct plx_ground ground = {.votes = 77};
 
     assert_int_equal(stages->ops->ground(stages, &wide, &params, &ground), PLX_ERR_RANGE);
@@ -185,9 +185,9 @@ static void bad_arguments(void **state)
     params.enabled = false;
     assert_int_equal(stages->ops->ground(stages, &small, &params, &ground), 0);
     assert_int_equal(ground.valid, 0);
-    board_free(&wide);
-    board_free(&small);
-    board_free(&bytes);
+    test_image_free(&wide);
+    test_image_free(&small);
+    test_image_free(&bytes);
 }
 
 int main(void)

@@ -14,8 +14,8 @@
 #include <parallax/frame.h>
 
 #include "cpu/cpu.h"
-#include "tests/oracle/board.h"
-#include "tests/oracle/ground.h"
+#include "oracle/ground.h"
+#include "oracle/test_image.h"
 
 #define CASES 120 /* each size with each content */
 #define STEPS 50  /* of each sweep */
@@ -54,7 +54,7 @@ static const int sizes[][2] = {{1, 1},   {1, 513}, {513, 1},  {2, 2},    {2, 7},
 
 static double between(uint64_t *seed, double low, double high)
 {
-    return low + (high - low) * (double)board_below(seed, 1 << 20) / (1 << 20);
+    return low + (high - low) * (double)random_below(seed, 1 << 20) / (1 << 20);
 }
 
 static struct plx_ground_params random_params(uint64_t *seed, int width, int height)
@@ -63,14 +63,14 @@ static struct plx_ground_params random_params(uint64_t *seed, int width, int hei
     const double fx = side * between(seed, 0.4, 1.6), cx = width * between(seed, 0.3, 0.7);
     const int top = (int)(height * between(seed, -1, 0.5));
     return (struct plx_ground_params){
-        .enabled = board_below(seed, 30) > 0,
-        .disparities = 64 << board_below(seed, 3),
-        .min_disparity = (int)board_below(seed, 3) * 7 - 7,
-        .tolerance = (int)board_below(seed, 2) * (int)board_below(seed, 100),
+        .enabled = random_below(seed, 30) > 0,
+        .disparities = 64 << random_below(seed, 3),
+        .min_disparity = (int)random_below(seed, 3) * 7 - 7,
+        .tolerance = (int)random_below(seed, 2) * (int)random_below(seed, 100),
         .horizon_min = top,
-        .horizon_max = top + (board_below(seed, 6) ? (int)(height * between(seed, 0, 1.5)) : 0),
+        .horizon_max = top + (random_below(seed, 6) ? (int)(height * between(seed, 0, 1.5)) : 0),
         .calibration = {fx, fx * between(seed, 0.9, 1.1), cx, height * between(seed, 0.3, 0.6),
-                        cx + (board_below(seed, 2) ? between(seed, -9, 9) : 0), between(seed, 0.05, 0.6)},
+                        cx + (random_below(seed, 2) ? between(seed, -9, 9) : 0), between(seed, 0.05, 0.6)},
     };
 }
 
@@ -78,7 +78,7 @@ static struct plx_ground_params random_params(uint64_t *seed, int width, int hei
 static int value_of(uint64_t *seed, enum content content, const struct plx_ground_params *p, const double plane[3], int x,
                     int y, int height)
 {
-    const double here = plane[0] * x + plane[1] * y + plane[2] + board_normal(seed) * 4;
+    const double here = plane[0] * x + plane[1] * y + plane[2] + random_normal(seed) * 4;
     const int least = y > height / 4 && y < height * 3 / 4 && x % 90 < 20 ? 200 + x / 90 * 40 : 0;
     switch (content) {
     case ZERO:
@@ -89,15 +89,15 @@ static int value_of(uint64_t *seed, enum content content, const struct plx_groun
     case WHITE:
         return 65534;
     case NOISE:
-        return (int)board_below(seed, (uint32_t)p->disparities * 16);
+        return (int)random_below(seed, (uint32_t)p->disparities * 16);
     case WILD:
-        return (int)board_below(seed, 65536);
+        return (int)random_below(seed, 65536);
     case SPARSE:
-        return board_below(seed, 40) ? (int)PLX_DISPARITY_INVALID : (int)here;
+        return random_below(seed, 40) ? (int)PLX_DISPARITY_INVALID : (int)here;
     case PLANE:
         return (int)here;
     case BOXES:
-        return board_below(seed, 9) ? here > least ? (int)here : least : (int)board_below(seed, 1024);
+        return random_below(seed, 9) ? here > least ? (int)here : least : (int)random_below(seed, 1024);
     default:
         return PLX_DISPARITY_INVALID;
     }
@@ -144,7 +144,7 @@ static bool compare(const struct plx_image *disparity, const struct plx_ground_p
             print("oracle", &want);
             print("stage", &got);
             fail_msg("%s, %d x %d, backend %d, PLX_TEST_SEED=%llu", what, disparity->width, disparity->height, i,
-                     (unsigned long long)board_seed());
+                     (unsigned long long)test_seed());
         }
     }
     return want.valid;
@@ -155,18 +155,18 @@ static bool compare_case(uint64_t *seed, int number)
     const int *size = sizes[number % SIZES];
     const enum content content = (enum content)(number / SIZES % CONTENTS);
     const struct plx_ground_params params = random_params(seed, size[0], size[1]);
-    struct plx_image disparity = board_new(size[0], size[1], PLX_U16, (int)board_below(seed, 5));
+    struct plx_image disparity = test_image_new(size[0], size[1], PLX_U16, (int)random_below(seed, 5));
 
     draw(seed, content, &params, &disparity);
     const bool found = compare(&disparity, &params, names[content]);
-    board_free(&disparity);
+    test_image_free(&disparity);
     return found;
 }
 
 static void same_bits_as_the_oracle(void **state)
 {
     (void)state;
-    uint64_t seed = board_seed();
+    uint64_t seed = test_seed();
     int found = 0;
     for (int i = 0; i < CASES; i++)
         found += compare_case(&seed, i);
@@ -197,9 +197,9 @@ static void draw_sweep(uint64_t *seed, enum sweep sweep, double value, const str
             const int index = (disparity->height - y) * disparity->width - x - 1; /* from the last pixel */
             const bool gone = d < 0 || d > 1023 || (sweep == BAND && abs(y - 90) > value / 2) ||
                               (sweep == PIXELS && (index % 199 > 0 || index / 199 >= value));
-            const bool wild = sweep == OUTLIERS && board_below(seed, 1000) < value * 1000;
+            const bool wild = sweep == OUTLIERS && random_below(seed, 1000) < value * 1000;
             ((uint16_t *)plx_row(disparity, y))[x] = (uint16_t)(gone   ? PLX_DISPARITY_INVALID
-                                                                : wild ? board_below(seed, 1024)
+                                                                : wild ? random_below(seed, 1024)
                                                                        : (uint32_t)(d + 0.5));
         }
 }
@@ -213,8 +213,8 @@ static void same_bits_at_the_limits(void **state)
                                              .horizon_min = -200,
                                              .horizon_max = 60,
                                              .calibration = {100, 100, 80, 40, 80, 0.12}};
-    struct plx_image disparity = board_new(160, 120, PLX_U16, 1);
-    uint64_t seed = board_seed();
+    struct plx_image disparity = test_image_new(160, 120, PLX_U16, 1);
+    uint64_t seed = test_seed();
 
     for (enum sweep sweep = 0; sweep < SWEEPS; sweep++) {
         int found = 0;
@@ -230,7 +230,7 @@ static void same_bits_at_the_limits(void **state)
                       STEPS);
         assert_in_range(found, 1, STEPS - 1); /* the limit was crossed */
     }
-    board_free(&disparity);
+    test_image_free(&disparity);
 }
 
 int main(void)

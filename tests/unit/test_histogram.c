@@ -9,18 +9,18 @@ static void equals_the_oracle(void **state)
         for (int bins = 1; bins <= 256; bins *= 2) {
             struct plx_image grey =
                 picture_new(sizes[i / PICTURES][0], sizes[i / PICTURES][1], PLX_U8, (enum picture)(i % PICTURES));
-            struct plx_image got = board_new(bins, 65, PLX_U32, PADDING), expected = board_new(bins, 65, PLX_U32, 0);
+            struct plx_image got = test_image_new(bins, 65, PLX_U32, PADDING), expected = test_image_new(bins, 65, PLX_U32, 0);
             assert_int_equal(stages->ops->histogram(stages, &grey, bins, &got), 0);
             oracle_histogram(&grey, bins, &expected);
             expect_equal(&got, &expected, picture_name[i % PICTURES]);
-            board_free(&grey);
+            test_image_free(&grey);
         }
 }
 
 static void counts_every_pixel_once(void **state)
 {
     (void)state;
-    struct plx_image grey = picture_new(513, 7, PLX_U8, NOISE), bins = board_new(256, 65, PLX_U32, 0);
+    struct plx_image grey = picture_new(513, 7, PLX_U8, NOISE), bins = test_image_new(256, 65, PLX_U32, 0);
     uint64_t whole = 0, zones = 0;
     assert_int_equal(stages->ops->histogram(stages, &grey, 256, &bins), 0);
     for (int row = 0; row < 65; row++)
@@ -28,25 +28,25 @@ static void counts_every_pixel_once(void **state)
             *(row == 0 ? &whole : &zones) += ((uint32_t *)plx_row(&bins, row))[bin];
     assert_int_equal(whole, 513 * 7);
     assert_int_equal(zones, 513 * 7);
-    board_free(&grey);
-    board_free(&bins);
+    test_image_free(&grey);
+    test_image_free(&bins);
 }
 
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
     struct plx_image grey = picture_new(7, 7, PLX_U8, NOISE), deep = picture_new(7, 7, PLX_U16, NOISE);
-    struct plx_image bins = board_new(100, 65, PLX_U32, 0), few = board_new(256, 64, PLX_U32, 0);
+    struct plx_image bins = test_image_new(100, 65, PLX_U32, 0), few = test_image_new(256, 64, PLX_U32, 0);
     assert_int_equal(stages->ops->histogram(stages, &grey, 100, &bins), PLX_ERR_ARG);
     assert_int_equal(stages->ops->histogram(stages, &grey, 0, &bins), PLX_ERR_ARG);
     assert_int_equal(stages->ops->histogram(stages, &grey, 256, &few), PLX_ERR_ARG);
     bins.width = 64;
     assert_int_equal(stages->ops->histogram(stages, &deep, 64, &bins), PLX_ERR_ARG);
     assert_int_equal(stages->ops->histogram(stages, &grey, 32, &bins), PLX_ERR_ARG);
-    board_free(&grey);
-    board_free(&deep);
-    board_free(&bins);
-    board_free(&few);
+    test_image_free(&grey);
+    test_image_free(&deep);
+    test_image_free(&bins);
+    test_image_free(&few);
 }
 
 int main(void)

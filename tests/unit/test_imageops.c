@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The image operations against their oracles. */
-#include "tests/oracle/affine.h"
+#include "tests/affine.h"
 #include "tests/unit/image_cases.h"
 
 static void binary_operations(void **state)
@@ -11,16 +11,16 @@ static void binary_operations(void **state)
         struct plx_image a = picture_new(size[0], size[1], PLX_U8, (enum picture)(i / PICTURES % PICTURES));
         struct plx_image b = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
         for (int op = PLX_OP_ABSDIFF; op <= PLX_OP_XOR; op++) {
-            struct plx_image got = board_new(size[0], size[1], PLX_U8, PADDING),
-                             expected = board_new(size[0], size[1], PLX_U8, 0);
+            struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
+                             expected = test_image_new(size[0], size[1], PLX_U8, 0);
             char what[32];
             snprintf(what, sizeof what, "binary operation %d", op);
             assert_int_equal(stages->ops->image.binary(stages, (enum plx_binary_op)op, &a, &b, &got), 0);
             oracle_binary((enum plx_binary_op)op, &a, &b, &expected);
             expect_equal(&got, &expected, what);
         }
-        board_free(&a);
-        board_free(&b);
+        test_image_free(&a);
+        test_image_free(&b);
     }
 }
 
@@ -32,7 +32,8 @@ static void invert_threshold_and_sum(void **state)
         const int *size = sizes[i / PICTURES];
         const char *what = picture_name[i % PICTURES];
         struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-        struct plx_image got = board_new(size[0], size[1], PLX_U8, PADDING), expected = board_new(size[0], size[1], PLX_U8, 0);
+        struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
+                         expected = test_image_new(size[0], size[1], PLX_U8, 0);
         uint64_t sum = 77;
         assert_int_equal(stages->ops->image.sum(stages, &src, &sum), 0);
         assert_int_equal(sum, oracle_sum(&src));
@@ -40,12 +41,12 @@ static void invert_threshold_and_sum(void **state)
         oracle_invert(&src, &expected);
         expect_equal(&got, &expected, what);
         for (int t = 0; t < COUNT(thresholds); t++) {
-            got = board_new(size[0], size[1], PLX_U8, PADDING), expected = board_new(size[0], size[1], PLX_U8, 0);
+            got = test_image_new(size[0], size[1], PLX_U8, PADDING), expected = test_image_new(size[0], size[1], PLX_U8, 0);
             assert_int_equal(stages->ops->image.threshold(stages, &src, thresholds[t], &got), 0);
             oracle_threshold(&src, thresholds[t], &expected);
             expect_equal(&got, &expected, what);
         }
-        board_free(&src);
+        test_image_free(&src);
     }
 }
 
@@ -57,15 +58,15 @@ static void morphology(void **state)
         for (int w = 0; w < COUNT(windows) * 4; w++) {
             const int *size = sizes[i / PICTURES], *window = windows[w / 4];
             struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-            struct plx_image got = board_new(size[0], size[1], PLX_U8, PADDING),
-                             expected = board_new(size[0], size[1], PLX_U8, 0);
+            struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
+                             expected = test_image_new(size[0], size[1], PLX_U8, 0);
             char what[64];
             snprintf(what, sizeof what, "%s, morphology %d, %d x %d", picture_name[i % PICTURES], w % 4, window[0], window[1]);
             assert_int_equal(
                 stages->ops->image.morphology(stages, (enum plx_morphology)(w % 4), &src, window[0], window[1], &got), 0);
             oracle_morphology((enum plx_morphology)(w % 4), &src, window[0], window[1], &expected);
             expect_equal(&got, &expected, what);
-            board_free(&src);
+            test_image_free(&src);
         }
 }
 
@@ -76,12 +77,12 @@ static void affine(void **state)
         for (int m = 0; m < COUNT(affine_matrices); m++) {
             const int *size = sizes[i / PICTURES], *target = sizes[COUNT(sizes) - 1 - i / PICTURES];
             struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-            struct plx_image got = board_new(target[0], target[1], PLX_U8, PADDING);
-            struct plx_image expected = board_new(target[0], target[1], PLX_U8, 0);
+            struct plx_image got = test_image_new(target[0], target[1], PLX_U8, PADDING);
+            struct plx_image expected = test_image_new(target[0], target[1], PLX_U8, 0);
             assert_int_equal(stages->ops->image.affine(stages, &src, affine_matrices[m], &got), 0);
             oracle_affine(&src, affine_matrices[m], &expected);
             expect_equal(&got, &expected, "affine");
-            board_free(&src);
+            test_image_free(&src);
         }
 }
 
@@ -100,9 +101,9 @@ static void template_matching(void **state)
         if (got.x != expected.x || got.y != expected.y || got.score != expected.score)
             fail_msg("%s %d x %d in %d x %d: (%d, %d) %d instead of (%d, %d) %d; PLX_TEST_SEED=%llu",
                      picture_name[i % PICTURES], size[2], size[3], size[0], size[1], got.x, got.y, got.score, expected.x,
-                     expected.y, expected.score, (unsigned long long)board_seed());
-        board_free(&image);
-        board_free(&patch);
+                     expected.y, expected.score, (unsigned long long)test_seed());
+        test_image_free(&image);
+        test_image_free(&patch);
     }
 }
 
@@ -110,7 +111,7 @@ static void template_matching(void **state)
 static void template_is_found(void **state)
 {
     (void)state;
-    struct plx_image image = picture_new(200, 100, PLX_U8, NOISE), patch = board_new(16, 12, PLX_U8, 0);
+    struct plx_image image = picture_new(200, 100, PLX_U8, NOISE), patch = test_image_new(16, 12, PLX_U8, 0);
     struct plx_template_match best;
     for (int y = 0; y < 12; y++)
         for (int x = 0; x < 16; x++)
@@ -119,8 +120,8 @@ static void template_is_found(void **state)
     assert_int_equal(best.x, 143);
     assert_int_equal(best.y, 61);
     assert_true(best.score > 32700);
-    board_free(&image);
-    board_free(&patch);
+    test_image_free(&image);
+    test_image_free(&patch);
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -128,7 +129,7 @@ static void wrong_arguments_are_refused(void **state)
     (void)state;
     const struct plx_image_ops *ops = &stages->ops->image;
     struct plx_image a = picture_new(300, 300, PLX_U8, NOISE), b = picture_new(299, 300, PLX_U8, NOISE);
-    struct plx_image deep = picture_new(300, 300, PLX_U16, NOISE), dst = board_new(300, 300, PLX_U8, 0);
+    struct plx_image deep = picture_new(300, 300, PLX_U16, NOISE), dst = test_image_new(300, 300, PLX_U8, 0);
     struct plx_template_match best;
     uint64_t sum;
     assert_int_equal(ops->binary(stages, PLX_OP_ADD, &a, &b, &dst), PLX_ERR_ARG);
@@ -142,10 +143,10 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(ops->sum(stages, &deep, &sum), PLX_ERR_ARG);
     assert_int_equal(ops->match_template(stages, &b, &a, &best), PLX_ERR_ARG);
     assert_int_equal(ops->match_template(stages, &a, &a, &best), PLX_ERR_RANGE);
-    board_free(&a);
-    board_free(&b);
-    board_free(&deep);
-    board_free(&dst);
+    test_image_free(&a);
+    test_image_free(&b);
+    test_image_free(&deep);
+    test_image_free(&dst);
 }
 
 int main(void)

@@ -14,8 +14,8 @@
 
 #include "core/region.h"
 #include "cpu/cpu.h"
-#include "tests/oracle/board.h"
-#include "tests/oracle/components.h"
+#include "oracle/components.h"
+#include "oracle/test_image.h"
 
 #define SIDE 520
 
@@ -43,13 +43,14 @@ struct scene {
 
 static struct scene scene_new(const char *name, int width, int height, int padding)
 {
-    return (struct scene){name, board_new(width, height, PLX_U8, padding), board_new(width, height, PLX_U16, padding)};
+    return (struct scene){name, test_image_new(width, height, PLX_U8, padding),
+                          test_image_new(width, height, PLX_U16, padding)};
 }
 
 static void scene_free(struct scene *scene)
 {
-    board_free(&scene->mask);
-    board_free(&scene->disparity);
+    test_image_free(&scene->mask);
+    test_image_free(&scene->disparity);
 }
 
 static void put(struct scene *scene, int x, int y, int on, int disparity)
@@ -61,7 +62,7 @@ static void put(struct scene *scene, int x, int y, int on, int disparity)
 static void explain(const struct scene *scene, const char *stage, const struct plx_label_params *params)
 {
     print_error("%s differs from the oracle: %s, %d x %d, max_step %d, min_area %d, PLX_TEST_SEED=%llu\n", stage, scene->name,
-                scene->mask.width, scene->mask.height, params->max_step, params->min_area, (unsigned long long)board_seed());
+                scene->mask.width, scene->mask.height, params->max_step, params->min_area, (unsigned long long)test_seed());
 }
 
 static uint64_t grey_state = 3;
@@ -71,9 +72,9 @@ static void fill_alike(const struct plx_image *left, const struct plx_image *rig
 {
     for (int y = 0; y < left->height; y++)
         for (int x = 0; x < left->width; x++) {
-            const uint8_t grey = (uint8_t)(board_random(&grey_state) % 60 + 4 * (x % 40));
+            const uint8_t grey = (uint8_t)(random_next(&grey_state) % 60 + 4 * (x % 40));
             ((uint8_t *)plx_row(left, y))[x] = grey;
-            ((uint8_t *)plx_row(right, y))[x] = (uint8_t)(grey ^ (board_random(&grey_state) % 32));
+            ((uint8_t *)plx_row(right, y))[x] = (uint8_t)(grey ^ (random_next(&grey_state) % 32));
         }
 }
 
@@ -81,59 +82,60 @@ static void check_regions(const struct scene *scene, const struct plx_label_para
                           uint32_t count)
 {
     const int width = labels->width, height = labels->height;
-    struct plx_image published = board_new(width, height, PLX_U16, 3), expected = board_new(width, height, PLX_U16, 0);
+    struct plx_image published = test_image_new(width, height, PLX_U16, 3),
+                     expected = test_image_new(width, height, PLX_U16, 0);
     static struct plx_region region[PLX_MAX_OBSTACLES], wanted[PLX_MAX_OBSTACLES];
 
-    struct plx_image left = board_new(width, height, PLX_U8, 2), right = board_new(width, height, PLX_U8, 6);
+    struct plx_image left = test_image_new(width, height, PLX_U8, 2), right = test_image_new(width, height, PLX_U8, 6);
     const struct plx_region_input input = {labels, &scene->disparity, &left, &right, (int)(count % 7) - 3};
     fill_alike(&left, &right);
     assert_int_equal(stages->ops->regions(stages, &input, &count, region, &published), 0);
     const uint32_t most = width * height <= 64 * 48 ? PLX_MAX_OBSTACLES : 12; /* the oracle looks at all pixels for each */
     oracle_regions(&input, count < most ? count : most, wanted, &expected);
     if (memcmp(region, wanted, (count < most ? (size_t)PLX_MAX_OBSTACLES : most) * sizeof *region) != 0 ||
-        !board_equal(&published, &expected) || !board_padding_intact(&published)) {
+        !test_image_equal(&published, &expected) || !test_image_padding_intact(&published)) {
         explain(scene, "regions", params);
         fail();
     }
-    board_free(&left);
-    board_free(&right);
-    board_free(&published);
-    board_free(&expected);
+    test_image_free(&left);
+    test_image_free(&right);
+    test_image_free(&published);
+    test_image_free(&expected);
 }
 
 static void check_label(const struct scene *scene, int max_step, int min_area)
 {
     const struct plx_label_params params = {max_step, min_area};
     const int width = scene->mask.width, height = scene->mask.height;
-    struct plx_image labels = board_new(width, height, PLX_U32, 5), expected = board_new(width, height, PLX_U32, 0);
+    struct plx_image labels = test_image_new(width, height, PLX_U32, 5), expected = test_image_new(width, height, PLX_U32, 0);
     uint32_t count = 0, wanted = 1;
 
     assert_int_equal(stages->ops->label(stages, &scene->mask, &scene->disparity, &params, &labels, &count), 0);
     oracle_label(&scene->mask, &scene->disparity, &params, &expected, &wanted);
-    if (count != wanted || !board_equal(&labels, &expected) || !board_padding_intact(&labels)) {
+    if (count != wanted || !test_image_equal(&labels, &expected) || !test_image_padding_intact(&labels)) {
         explain(scene, "label", &params);
         print_error("components: %u, expected %u\n", count, wanted);
         fail();
     }
     check_regions(scene, &params, &labels, count);
-    board_free(&labels);
-    board_free(&expected);
+    test_image_free(&labels);
+    test_image_free(&expected);
 }
 
 static void check_speckle(const struct scene *scene, int max_step, int max_size)
 {
     const struct plx_speckle speckle = {max_size, max_step};
-    struct plx_image dst = board_new(scene->mask.width, scene->mask.height, PLX_U16, 2);
-    struct plx_image expected = board_new(scene->mask.width, scene->mask.height, PLX_U16, 0);
+    struct plx_image dst = test_image_new(scene->mask.width, scene->mask.height, PLX_U16, 2);
+    struct plx_image expected = test_image_new(scene->mask.width, scene->mask.height, PLX_U16, 0);
 
     assert_int_equal(stages->ops->speckle(stages, &scene->disparity, &speckle, &dst), 0);
     oracle_speckle(&scene->disparity, max_size, max_step, &expected);
-    if (!board_equal(&dst, &expected) || !board_padding_intact(&dst)) {
+    if (!test_image_equal(&dst, &expected) || !test_image_padding_intact(&dst)) {
         explain(scene, "speckle", &(struct plx_label_params){max_step, max_size});
         fail();
     }
-    board_free(&dst);
-    board_free(&expected);
+    test_image_free(&dst);
+    test_image_free(&expected);
 }
 
 static void check_all(const struct scene *scene)
@@ -157,18 +159,18 @@ static const struct {
 static void random_masks(void **state)
 {
     (void)state;
-    uint64_t random = board_seed();
+    uint64_t random = test_seed();
     for (size_t i = 0; i < SIZES; i++)
         for (unsigned density = 0; density <= 100; density += 20) {
-            struct scene scene = scene_new("random mask", sizes[i].width, sizes[i].height, (int)board_below(&random, 20));
+            struct scene scene = scene_new("random mask", sizes[i].width, sizes[i].height, (int)random_below(&random, 20));
             const uint32_t spread[] = {1, 24, 1024};
-            const uint32_t range = spread[board_below(&random, 3)];
+            const uint32_t range = spread[random_below(&random, 3)];
             for (int y = 0; y < scene.mask.height; y++)
                 for (int x = 0; x < scene.mask.width; x++) {
-                    const bool on = board_below(&random, 100) < density;
-                    const bool invalid = board_below(&random, 100) < 10;
-                    put(&scene, x, y, on ? 1 + (int)board_below(&random, 255) : 0,
-                        invalid ? (int)PLX_DISPARITY_INVALID : (int)(300 + board_below(&random, range)));
+                    const bool on = random_below(&random, 100) < density;
+                    const bool invalid = random_below(&random, 100) < 10;
+                    put(&scene, x, y, on ? 1 + (int)random_below(&random, 255) : 0,
+                        invalid ? (int)PLX_DISPARITY_INVALID : (int)(300 + random_below(&random, range)));
                 }
             check_all(&scene);
             scene_free(&scene);
@@ -179,13 +181,13 @@ static void random_masks(void **state)
 static void smooth_patches(void **state)
 {
     (void)state;
-    uint64_t random = board_seed() + 1;
+    uint64_t random = test_seed() + 1;
     for (size_t i = 0; i < SIZES; i++) {
         struct scene scene = scene_new("smooth patches", sizes[i].width, sizes[i].height, 1);
         for (int y = 0; y < scene.mask.height; y++)
             for (int x = 0; x < scene.mask.width; x++) {
                 const int patch = x / 9 * 7 + y / 11 * 3;
-                put(&scene, x, y, patch % 5 != 0, 64 + patch % 9 * 12 + x % 9 + (int)board_below(&random, 4));
+                put(&scene, x, y, patch % 5 != 0, 64 + patch % 9 * 12 + x % 9 + (int)random_below(&random, 4));
             }
         check_all(&scene);
         scene_free(&scene);
@@ -284,15 +286,15 @@ static void check_step(int64_t gg, int64_t ge)
 static void a_step_is_the_rounded_quotient(void **state)
 {
     (void)state;
-    uint64_t seed = board_seed();
+    uint64_t seed = test_seed();
 
     for (int64_t gg = 0; gg < 200; gg++)
         for (int64_t ge = 0; ge < 8 * gg + 8; ge++)
             check_step(gg, ge);
     for (int i = 0; i < 200000; i++) {
-        const int64_t gg = (int64_t)(board_random(&seed) >> (18 + board_below(&seed, 40)));
-        check_step(gg, (int64_t)(board_random(&seed) >> (18 + board_below(&seed, 40))));
-        check_step(gg, gg / 4 * board_below(&seed, 28) + board_below(&seed, 8)); /* about where it changes */
+        const int64_t gg = (int64_t)(random_next(&seed) >> (18 + random_below(&seed, 40)));
+        check_step(gg, (int64_t)(random_next(&seed) >> (18 + random_below(&seed, 40))));
+        check_step(gg, gg / 4 * random_below(&seed, 28) + random_below(&seed, 8)); /* about where it changes */
     }
 }
 
@@ -300,7 +302,7 @@ static void bad_arguments(void **state)
 {
     (void)state;
     struct scene scene = scene_new("", SIDE + 1, 4, 0), small = scene_new("", 8, 8, 0);
-    struct plx_image labels = board_new(SIDE + 1, 4, PLX_U32, 0), dst = board_new(SIDE + 1, 4, PLX_U16, 0);
+    struct plx_image labels = test_image_new(SIDE + 1, 4, PLX_U32, 0), dst = test_image_new(SIDE + 1, 4, PLX_U16, 0);
     const struct plx_label_params params = {16, 1};
     const struct plx_speckle speckle = {10, 16};
     struct plx_region region[1];
@@ -314,8 +316,8 @@ static void bad_arguments(void **state)
     const struct plx_region_input input = {&labels, &small.disparity, &scene.mask, &scene.mask, 0};
     assert_int_equal(stages->ops->regions(stages, &input, &count, region, &dst), PLX_ERR_ARG);
     assert_int_equal(count, 77);
-    board_free(&labels);
-    board_free(&dst);
+    test_image_free(&labels);
+    test_image_free(&dst);
     scene_free(&scene);
     scene_free(&small);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The obstacle mask and what the pipeline makes of it: mask, opening, closing, each beside its plain scalar oracle. */
 #include "core/ground.h"
-#include "tests/oracle/ground.h"
+#include "oracle/ground.h"
 #include "tests/unit/image_cases.h"
 
 static const struct plx_ground grounds[] = {
@@ -23,7 +23,7 @@ static const char *const content_name[] = {"all invalid", "all zero", "all equal
 /* BOXES: the ground itself, that is height 0 to within the disparity's step, with things of any height on it. */
 static struct plx_image disparity_new(int width, int height, enum content content, const struct plx_ground *ground)
 {
-    struct plx_image image = board_new(width, height, PLX_U16, PADDING);
+    struct plx_image image = test_image_new(width, height, PLX_U16, PADDING);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             const int64_t plane = (ground->a * x + ground->b * y + ground->c) >> 16;
@@ -31,8 +31,8 @@ static struct plx_image disparity_new(int width, int height, enum content conten
                                              0,
                                              400,
                                              65534,
-                                             board_below(&random_state, 4) ? board_below(&random_state, 1100) : 65535,
-                                             plane + (x / 5 % 3 == 0 && y / 4 % 2 ? board_below(&random_state, 200) : 0)};
+                                             random_below(&random_state, 4) ? random_below(&random_state, 1100) : 65535,
+                                             plane + (x / 5 % 3 == 0 && y / 4 % 2 ? random_below(&random_state, 200) : 0)};
             const int64_t here = value[content];
             ((uint16_t *)plx_row(&image, y))[x] = (uint16_t)(here < 0 || here > 65535 ? (int)PLX_DISPARITY_INVALID : here);
         }
@@ -45,8 +45,8 @@ static void compare(const struct plx_image *disparity, const struct plx_ground *
     const int width = disparity->width, height = disparity->height;
     struct plx_image got[3], expected[3];
     for (int i = 0; i < 3; i++) {
-        got[i] = board_new(width, height, PLX_U8, PADDING);
-        expected[i] = board_new(width, height, PLX_U8, 0);
+        got[i] = test_image_new(width, height, PLX_U8, PADDING);
+        expected[i] = test_image_new(width, height, PLX_U8, 0);
     }
     assert_int_equal(stages->ops->mask(stages, disparity, ground, mask, &got[0]), 0);
     assert_int_equal(stages->ops->image.morphology(stages, PLX_OPEN, &got[0], 3, 3, &got[1]), 0);
@@ -70,7 +70,7 @@ static void mask_open_and_close_equal_the_oracle(void **state)
                 struct plx_image disparity =
                     disparity_new(sizes[i / CONTENTS][0], sizes[i / CONTENTS][1], content, &grounds[g]);
                 compare(&disparity, &grounds[g], &params[p], what);
-                board_free(&disparity);
+                test_image_free(&disparity);
             }
 }
 
@@ -88,7 +88,7 @@ static void known_pixels(void **state)
     } cases[] = {{319, 0, 0},     {320, 0, 255}, {321, 255, 255}, {400, 255, 255},
                  {479, 255, 255}, {480, 0, 255}, {481, 0, 0},     {0xFFFF, 0, 0}};
 
-    struct plx_image disparity = board_new(1, 201, PLX_U16, 0), mask = board_new(1, 201, PLX_U8, 0);
+    struct plx_image disparity = test_image_new(1, 201, PLX_U16, 0), mask = test_image_new(1, 201, PLX_U8, 0);
     for (int i = 0; i < COUNT(cases); i++) {
         ((uint16_t *)disparity.data)[200] = cases[i].disparity;
         assert_int_equal(stages->ops->mask(stages, &disparity, &grounds[0], &range, &mask), 0);
@@ -96,25 +96,25 @@ static void known_pixels(void **state)
         assert_int_equal(stages->ops->mask(stages, &disparity, &level, &range, &mask), 0);
         assert_int_equal(((uint8_t *)mask.data)[200], cases[i].with_ground);
     }
-    board_free(&disparity);
-    board_free(&mask);
+    test_image_free(&disparity);
+    test_image_free(&mask);
 }
 
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
-    struct plx_image disparity = board_new(8, 8, PLX_U16, 0), mask = board_new(8, 8, PLX_U8, 0);
-    struct plx_image tall = board_new(8, 9, PLX_U8, 0), wide = board_new(SIDE + 1, 1, PLX_U16, 0);
-    struct plx_image wide_mask = board_new(SIDE + 1, 1, PLX_U8, 0);
+    struct plx_image disparity = test_image_new(8, 8, PLX_U16, 0), mask = test_image_new(8, 8, PLX_U8, 0);
+    struct plx_image tall = test_image_new(8, 9, PLX_U8, 0), wide = test_image_new(SIDE + 1, 1, PLX_U16, 0);
+    struct plx_image wide_mask = test_image_new(SIDE + 1, 1, PLX_U8, 0);
     assert_int_equal(stages->ops->mask(stages, &disparity, &grounds[0], &params[0], &tall), PLX_ERR_ARG);
     assert_int_equal(stages->ops->mask(stages, &mask, &grounds[0], &params[0], &mask), PLX_ERR_ARG);
     assert_int_equal(stages->ops->mask(stages, &disparity, &grounds[0], &params[0], &disparity), PLX_ERR_ARG);
     assert_int_equal(stages->ops->mask(stages, &wide, &grounds[0], &params[0], &wide_mask), PLX_ERR_RANGE);
-    board_free(&disparity);
-    board_free(&mask);
-    board_free(&tall);
-    board_free(&wide);
-    board_free(&wide_mask);
+    test_image_free(&disparity);
+    test_image_free(&mask);
+    test_image_free(&tall);
+    test_image_free(&wide);
+    test_image_free(&wide_mask);
 }
 
 int main(void)

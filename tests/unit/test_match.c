@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "cpu/internal.h"
-#include "tests/oracle/board.h"
-#include "tests/oracle/matching.h"
-#include "tests/oracle/oracle.h"
+#include "oracle/matching.h"
+#include "oracle/oracle.h"
+#include "oracle/test_image.h"
 
 #define CASES 120 /* of each instruction set */
 #define PADDING 3
@@ -25,28 +25,28 @@ static const struct {
 
 static void random_match(uint64_t *seed, struct plx_match *ret)
 {
-    (board_below(seed, 2) ? plx_match_default : plx_match_classic)(ret);
-    ret->disparities = 64 << board_below(seed, 3);
-    ret->paths = board_below(seed, 2) ? 4 : 8;
-    ret->min_disparity = board_below(seed, 3) ? (int)board_below(seed, 81) - 16 : 0;
-    if (board_below(seed, 4) == 0)
+    (random_below(seed, 2) ? plx_match_default : plx_match_classic)(ret);
+    ret->disparities = 64 << random_below(seed, 3);
+    ret->paths = random_below(seed, 2) ? 4 : 8;
+    ret->min_disparity = random_below(seed, 3) ? (int)random_below(seed, 81) - 16 : 0;
+    if (random_below(seed, 4) == 0)
         return; /* a preset as it is */
-    ret->smooth = board_below(seed, 2);
-    ret->census = (enum plx_census_kind)board_below(seed, 4);
-    ret->census_zero_border = board_below(seed, 2);
-    ret->gradient_cap = (int)board_below(seed, 33);
-    ret->p2 = board_below(seed, 4) ? (int)board_below(seed, 121) : 120;
-    ret->p2_min = (int)board_below(seed, (uint32_t)ret->p2 + 1);
-    ret->p2_scale = board_below(seed, 2) ? (int)board_below(seed, 40) : 0;
-    ret->p1_straight = (int)board_below(seed, (uint32_t)ret->p2_min + 1);
-    ret->p1_diagonal = (int)board_below(seed, (uint32_t)ret->p2_min + 1);
-    ret->uniqueness = (int)board_below(seed, 1001);
-    ret->subpixel = (enum plx_subpixel)board_below(seed, 3);
-    ret->median_left = (enum plx_median)board_below(seed, 3);
-    ret->median_right = (enum plx_median)board_below(seed, 2);
-    ret->lr_max_diff = (int)board_below(seed, 4) - 1;
-    ret->lr_round = board_below(seed, 2);
-    ret->invalid_border = board_below(seed, 2);
+    ret->smooth = random_below(seed, 2);
+    ret->census = (enum plx_census_kind)random_below(seed, 4);
+    ret->census_zero_border = random_below(seed, 2);
+    ret->gradient_cap = (int)random_below(seed, 33);
+    ret->p2 = random_below(seed, 4) ? (int)random_below(seed, 121) : 120;
+    ret->p2_min = (int)random_below(seed, (uint32_t)ret->p2 + 1);
+    ret->p2_scale = random_below(seed, 2) ? (int)random_below(seed, 40) : 0;
+    ret->p1_straight = (int)random_below(seed, (uint32_t)ret->p2_min + 1);
+    ret->p1_diagonal = (int)random_below(seed, (uint32_t)ret->p2_min + 1);
+    ret->uniqueness = (int)random_below(seed, 1001);
+    ret->subpixel = (enum plx_subpixel)random_below(seed, 3);
+    ret->median_left = (enum plx_median)random_below(seed, 3);
+    ret->median_right = (enum plx_median)random_below(seed, 2);
+    ret->lr_max_diff = (int)random_below(seed, 4) - 1;
+    ret->lr_round = random_below(seed, 2);
+    ret->invalid_border = random_below(seed, 2);
 }
 
 static uint8_t grey_at(uint64_t *seed, enum content content, int x, int y)
@@ -59,7 +59,7 @@ static uint8_t grey_at(uint64_t *seed, enum content content, int x, int y)
     case STEPS:
         return (uint8_t)((x / 5 * 37 + y / 3 * 11) & 0xF8);
     default:
-        return (uint8_t)board_random(seed);
+        return (uint8_t)random_next(seed);
     }
 }
 
@@ -78,7 +78,7 @@ static void draw_pair(uint64_t *seed, enum content content, const struct plx_ima
 static void new_planes(int width, int height, const struct plx_match *match, struct plx_image *ret)
 {
     for (int i = 0; i < MATCHING_PLANES; i++)
-        ret[i] = board_new(width, height, matching_type(match, (enum matching_plane)i), PADDING);
+        ret[i] = test_image_new(width, height, matching_type(match, (enum matching_plane)i), PADDING);
 }
 
 static void compare_case(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
@@ -90,57 +90,58 @@ static void compare_case(struct plx_stages *stages, const char *isa, int number,
     random_match(seed, &match);
     assert_int_equal(plx_match_check(&match, NULL), 0);
     for (int i = 0; i < 2; i++)
-        grey[i] = board_new(width, height, PLX_U8, PADDING);
-    draw_pair(seed, (enum content)board_below(seed, CONTENTS), &grey[0], &grey[1]);
+        grey[i] = test_image_new(width, height, PLX_U8, PADDING);
+    draw_pair(seed, (enum content)random_below(seed, CONTENTS), &grey[0], &grey[1]);
     new_planes(width, height, &match, got);
     new_planes(width, height, &match, want);
     assert_int_equal(matching_run(stages, grey, &match, got), 0);
     matching_oracle(grey, &match, want);
     for (int i = 0; i < MATCHING_PLANES; i++) {
-        if (!board_equal(&got[i], &want[i]) || !board_padding_intact(&got[i]))
+        if (!test_image_equal(&got[i], &want[i]) || !test_image_padding_intact(&got[i]))
             fail_msg("%s: %s differs in case %d, %dx%d, PLX_TEST_SEED=%llu", isa, matching_names[i], number, width, height,
-                     (unsigned long long)board_seed());
-        board_free(&got[i]);
-        board_free(&want[i]);
+                     (unsigned long long)test_seed());
+        test_image_free(&got[i]);
+        test_image_free(&want[i]);
     }
     for (int i = 0; i < 2; i++)
-        board_free(&grey[i]);
+        test_image_free(&grey[i]);
 }
 
 /* Compares and frees both. */
 static void expect_same(struct plx_image *got, struct plx_image *want, const char *isa, const char *what)
 {
-    if (!board_equal(got, want) || !board_padding_intact(got))
+    if (!test_image_equal(got, want) || !test_image_padding_intact(got))
         fail_msg("%s: %s of any numbers differs, %dx%d, PLX_TEST_SEED=%llu", isa, what, got->width, got->height,
-                 (unsigned long long)board_seed());
-    board_free(got);
-    board_free(want);
+                 (unsigned long long)test_seed());
+    test_image_free(got);
+    test_image_free(want);
 }
 
 /* Median and fill of any 16 bits, from no to all pixels invalid, which matching would never give. */
 static void compare_any_numbers(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
 {
     const int width = sizes[number % SIZES].width, height = sizes[number % SIZES].height;
-    const uint32_t invalid = board_below(seed, 101), range = board_below(seed, 2) ? 65536 : 1024;
-    struct plx_image src = board_new(width, height, PLX_U16, PADDING), got, want;
+    const uint32_t invalid = random_below(seed, 101), range = random_below(seed, 2) ? 65536 : 1024;
+    struct plx_image src = test_image_new(width, height, PLX_U16, PADDING), got, want;
 
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             ((uint16_t *)plx_row(&src, y))[x] =
-                (uint16_t)(board_below(seed, 100) < invalid ? PLX_DISPARITY_INVALID : board_below(seed, range));
+                (uint16_t)(random_below(seed, 100) < invalid ? PLX_DISPARITY_INVALID : random_below(seed, range));
     for (int kind = PLX_MEDIAN_NONE; kind <= PLX_MEDIAN_VALID_5X5; kind++) {
-        got = board_new(width, height, PLX_U16, PADDING), want = board_new(width, height, PLX_U16, 0);
+        got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0);
         assert_int_equal(stages->ops->median(stages, &src, (enum plx_median)kind, &got), 0);
         oracle_median(&src, (enum plx_median)kind, &want);
         expect_same(&got, &want, isa, "median");
     }
-    got = board_new(width, height, PLX_U16, PADDING), want = board_new(width, height, PLX_U16, 0);
-    struct plx_image filled = board_new(width, height, PLX_U8, PADDING), want_filled = board_new(width, height, PLX_U8, 0);
+    got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0);
+    struct plx_image filled = test_image_new(width, height, PLX_U8, PADDING),
+                     want_filled = test_image_new(width, height, PLX_U8, 0);
     assert_int_equal(stages->ops->fill(stages, &src, &got, &filled), 0);
     oracle_fill(&src, &want, &want_filled);
     expect_same(&got, &want, isa, "fill");
     expect_same(&filled, &want_filled, isa, "filled");
-    board_free(&src);
+    test_image_free(&src);
 }
 
 static void same_bits_as_the_oracle(void **state)
@@ -149,7 +150,7 @@ static void same_bits_as_the_oracle(void **state)
     const struct plx_limits limits = {600, 520, 256, 2};
     const struct plx_kernels *kernels = plx_isa_kernels(isa);
     struct plx_stages *stages;
-    uint64_t seed = board_seed();
+    uint64_t seed = test_seed();
 
     if (!kernels) {
         skip();

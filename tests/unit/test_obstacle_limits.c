@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regions in metres: what is no thing, how many there may be, and numbers beyond all reason. */
-#include "tests/oracle/board.h"
+#include "oracle/test_image.h"
 #include "tests/unit/obstacle_regions.h"
 
 /* Sizes and heights on either side of each limit; 3 m away, a column is 6 mm and a row 7.5 mm. */
@@ -84,20 +84,20 @@ static void largest_region(void **state)
 static void never_a_wild_number(void **state)
 {
     (void)state;
-    uint64_t seed = board_seed();
+    uint64_t seed = test_seed();
     int kept = 0;
     for (int i = 0; i < 100000; i++) {
-        const int x = (int)board_below(&seed, 600), y = (int)board_below(&seed, 440);
-        const uint32_t median = board_below(&seed, 1024);
-        struct plx_region region = rectangle(x, y, x + (int)board_below(&seed, 40), y + (int)board_below(&seed, 40), median);
+        const int x = (int)random_below(&seed, 600), y = (int)random_below(&seed, 440);
+        const uint32_t median = random_below(&seed, 1024);
+        struct plx_region region = rectangle(x, y, x + (int)random_below(&seed, 40), y + (int)random_below(&seed, 40), median);
         struct plx_refined *part[] = {&region.interior, &region.left, &region.right};
         struct plx_obstacle o;
-        region.p05 -= board_below(&seed, median + 1);
-        region.p95 += board_below(&seed, 1024 - median);
+        region.p05 -= random_below(&seed, median + 1);
+        region.p95 += random_below(&seed, 1024 - median);
         for (int k = 0; k < 3; k++)
-            *part[k] = (struct plx_refined){.weight = board_below(&seed, 100000) * (int64_t)board_below(&seed, 2),
-                                            .sum = (int64_t)board_random(&seed) >> (1 + board_below(&seed, 62))};
-        const int min_disparity = (int)board_below(&seed, 9) - 4;
+            *part[k] = (struct plx_refined){.weight = random_below(&seed, 100000) * (int64_t)random_below(&seed, 2),
+                                            .sum = (int64_t)random_next(&seed) >> (1 + random_below(&seed, 62))};
+        const int min_disparity = (int)random_below(&seed, 9) - 4;
         if (plx_obstacles_measure(&region, 1, &camera, min_disparity, i % 2 ? &level : &no_ground, &params, &o) == 0)
             continue;
         kept++;

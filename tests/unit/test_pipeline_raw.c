@@ -50,7 +50,7 @@ static struct plx_raw both_eyes(enum plx_format format, int eye_width, int heigh
     uint8_t *data = malloc(raw.bytes);
     assert_non_null(data);
     for (size_t i = 0; i < raw.bytes; i++)
-        data[i] = (uint8_t)board_random(&random_state);
+        data[i] = (uint8_t)random_next(&random_state);
     raw.data = *ret_data = data;
     return raw;
 }
@@ -63,10 +63,10 @@ static void expect_plane(struct plx_frame *frame, enum plx_plane_id id, int from
     got.data = plx_row(&got, from_row);
     got.height = expected->height;
     assert_int_equal(got.width, expected->width);
-    if (!board_equal(&got, expected))
+    if (!test_image_equal(&got, expected))
         fail_msg("%s, plane %d from row %d: differs from the oracle; PLX_TEST_SEED=%llu", what, (int)id, from_row,
-                 (unsigned long long)board_seed());
-    board_free(expected);
+                 (unsigned long long)test_seed());
+    test_image_free(expected);
 }
 
 static void expect_frame(struct rig *rig, const struct plx_raw raw[PLX_EYES], const char *what)
@@ -87,8 +87,8 @@ static void expect_frame(struct rig *rig, const struct plx_raw raw[PLX_EYES], co
     assert_true(frame->health & PLX_HEALTH_NOT_CALIBRATED);
     assert_false(frame->health & (PLX_HEALTH_MISALIGNED | PLX_HEALTH_GROUND_LOST));
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        struct plx_image grey = board_new(raw[eye].eye_width, raw[eye].height, PLX_U8, 0);
-        struct plx_image bins = board_new(PLX_HISTOGRAM_BINS, 1 + PLX_ZONES * PLX_ZONES, PLX_U32, 0);
+        struct plx_image grey = test_image_new(raw[eye].eye_width, raw[eye].height, PLX_U8, 0);
+        struct plx_image bins = test_image_new(PLX_HISTOGRAM_BINS, 1 + PLX_ZONES * PLX_ZONES, PLX_U32, 0);
         oracle_convert(&raw[eye], &grey);
         oracle_histogram(&grey, PLX_HISTOGRAM_BINS, &bins);
         expect_plane(frame, plane_of[eye], 0, &grey, what);
@@ -151,7 +151,7 @@ static uint32_t health_of(const uint8_t *left, const uint8_t *right, int side, b
         struct plx_raw raw[PLX_EYES];
         for (int eye = 0; eye < PLX_EYES; eye++) {
             for (size_t byte = 0; changing && byte < bytes; byte++)
-                copy[eye][byte] ^= board_random(&random_state) % 4 == 0;
+                copy[eye][byte] ^= random_next(&random_state) % 4 == 0;
             raw[eye] = (struct plx_raw){.data = copy[eye],
                                         .bytes = bytes,
                                         .width = side,
@@ -177,7 +177,7 @@ static void pictures_are_judged(void **state)
     static uint8_t noise[SIDE_PX * SIDE_PX], black[SIDE_PX * SIDE_PX], white[SIDE_PX * SIDE_PX];
 
     for (int i = 0; i < SIDE_PX * SIDE_PX; i++)
-        noise[i] = (uint8_t)(64 + board_random(&random_state) % 128);
+        noise[i] = (uint8_t)(64 + random_next(&random_state) % 128);
     memset(white, 0xFF, sizeof white);
     assert_int_equal(health_of(noise, noise, SIDE_PX, true, FRAMES), PLX_HEALTH_NOT_CALIBRATED);
     assert_true(health_of(noise, noise, SIDE_PX, false, FRAMES) & PLX_HEALTH_FROZEN);

@@ -13,9 +13,9 @@ static struct plx_remap map_new(int width, int height)
 static int16_t random_position(int size)
 {
     static const int16_t ends[] = {INT16_MIN, INT16_MAX, -1, 0};
-    if (board_below(&random_state, 8) == 0)
-        return ends[board_below(&random_state, 4)];
-    return (int16_t)((int)board_below(&random_state, (uint32_t)size + 6) - 3);
+    if (random_below(&random_state, 8) == 0)
+        return ends[random_below(&random_state, 4)];
+    return (int16_t)((int)random_below(&random_state, (uint32_t)size + 6) - 3);
 }
 
 static void equals_the_oracle(void **state)
@@ -25,19 +25,19 @@ static void equals_the_oracle(void **state)
         for (int type = PLX_U8; type <= PLX_U16; type++) {
             const int *size = sizes[i / PICTURES], *target = sizes[COUNT(sizes) - 1 - i / PICTURES];
             struct plx_image src = picture_new(size[0], size[1], (enum plx_type)type, (enum picture)(i % PICTURES));
-            struct plx_image got = board_new(target[0], target[1], (enum plx_type)type, PADDING);
-            struct plx_image expected = board_new(target[0], target[1], (enum plx_type)type, 0);
+            struct plx_image got = test_image_new(target[0], target[1], (enum plx_type)type, PADDING);
+            struct plx_image expected = test_image_new(target[0], target[1], (enum plx_type)type, 0);
             struct plx_remap map = map_new(target[0], target[1]);
             uint32_t masked = 1, expected_masked;
             for (int n = 0; n < target[0] * target[1]; n++)
                 map.entry[n] = (struct plx_remap_entry){
-                    random_position(size[0]), random_position(size[1]), (uint8_t)board_below(&random_state, 32),
-                    (uint8_t)(board_below(&random_state, 2) ? board_below(&random_state, 32) : 0)};
+                    random_position(size[0]), random_position(size[1]), (uint8_t)random_below(&random_state, 32),
+                    (uint8_t)(random_below(&random_state, 2) ? random_below(&random_state, 32) : 0)};
             assert_int_equal(stages->ops->rectify(stages, &src, &map, &got, &masked), 0);
             oracle_rectify(&src, &map, &expected, &expected_masked);
             assert_int_equal(masked, expected_masked);
             expect_equal(&got, &expected, picture_name[i % PICTURES]);
-            board_free(&src);
+            test_image_free(&src);
             free(map.entry);
         }
 }
@@ -45,7 +45,7 @@ static void equals_the_oracle(void **state)
 static void identity_changes_nothing_and_masks_nothing(void **state)
 {
     (void)state;
-    struct plx_image src = picture_new(513, 7, PLX_U16, NOISE), dst = board_new(513, 7, PLX_U16, PADDING);
+    struct plx_image src = picture_new(513, 7, PLX_U16, NOISE), dst = test_image_new(513, 7, PLX_U16, PADDING);
     struct plx_remap map = map_new(513, 7);
     uint32_t masked = 1;
     for (int y = 0; y < 7; y++)
@@ -77,8 +77,8 @@ static void known_pixels(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
-    struct plx_image src = picture_new(7, 7, PLX_U8, NOISE), dst = board_new(7, 7, PLX_U8, 0),
-                     deep = board_new(7, 7, PLX_U16, 0);
+    struct plx_image src = picture_new(7, 7, PLX_U8, NOISE), dst = test_image_new(7, 7, PLX_U8, 0),
+                     deep = test_image_new(7, 7, PLX_U16, 0);
     struct plx_remap map = map_new(7, 7), narrow = {map.entry, 6, 7}, empty = {NULL, 7, 7};
     uint32_t masked = 77;
     assert_int_equal(stages->ops->rectify(stages, &src, &map, &deep, &masked), PLX_ERR_ARG);
@@ -86,9 +86,9 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(stages->ops->rectify(stages, &src, &empty, &dst, &masked), PLX_ERR_ARG);
     assert_int_equal(stages->ops->rectify(stages, &src, &map, &dst, NULL), PLX_ERR_ARG);
     assert_int_equal(masked, 77);
-    board_free(&src);
-    board_free(&dst);
-    board_free(&deep);
+    test_image_free(&src);
+    test_image_free(&dst);
+    test_image_free(&deep);
     free(map.entry);
 }
 

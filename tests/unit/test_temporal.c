@@ -5,13 +5,13 @@
 /* Values near each other and near both ends, some invalid. */
 static struct plx_image disparity_new(int width, int height)
 {
-    struct plx_image image = board_new(width, height, PLX_U16, PADDING);
+    struct plx_image image = test_image_new(width, height, PLX_U16, PADDING);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
-            uint32_t kind = board_below(&random_state, 4);
+            uint32_t kind = random_below(&random_state, 4);
             ((uint16_t *)plx_row(&image, y))[x] = (uint16_t)(kind == 0   ? PLX_DISPARITY_INVALID
-                                                             : kind == 1 ? 65534 - board_below(&random_state, 40)
-                                                                         : board_below(&random_state, 60));
+                                                             : kind == 1 ? 65534 - random_below(&random_state, 40)
+                                                                         : random_below(&random_state, 60));
         }
     return image;
 }
@@ -23,17 +23,18 @@ static void equals_the_oracle(void **state)
     for (int i = 0; i < COUNT(sizes); i++)
         for (int p = 0; p < COUNT(parameters); p++) {
             int width = sizes[i][0], height = sizes[i][1];
-            struct plx_image history = disparity_new(width, height), expected_history = board_new(width, height, PLX_U16, 0);
+            struct plx_image history = disparity_new(width, height),
+                             expected_history = test_image_new(width, height, PLX_U16, 0);
             for (int y = 0; y < height; y++)
                 memcpy(plx_row(&expected_history, y), plx_row(&history, y), (size_t)width * 2);
             for (int frame = 0; frame < 3; frame++) {
-                struct plx_image src = disparity_new(width, height), got = board_new(width, height, PLX_U16, PADDING);
-                struct plx_image expected = board_new(width, height, PLX_U16, 0);
+                struct plx_image src = disparity_new(width, height), got = test_image_new(width, height, PLX_U16, PADDING);
+                struct plx_image expected = test_image_new(width, height, PLX_U16, 0);
                 assert_int_equal(stages->ops->temporal(stages, &src, &parameters[p], &history, &got), 0);
                 oracle_temporal(&src, &parameters[p], &expected_history, &expected);
-                assert_true(board_equal(&history, &got));
+                assert_true(test_image_equal(&history, &got));
                 expect_equal(&got, &expected, "temporal");
-                board_free(&src);
+                test_image_free(&src);
             }
             expect_equal(&history, &expected_history, "history");
         }

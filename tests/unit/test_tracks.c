@@ -13,7 +13,7 @@
 
 #include "core/clock.h"
 #include "core/tracks.h"
-#include "tests/oracle/board.h"
+#include "oracle/test_image.h"
 
 static const struct plx_calibration_info calibration = {512, 512, 320, 240, 320, 0.12};
 static const struct plx_track_params params = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1};
@@ -118,12 +118,12 @@ static void flicker_is_not_lost(void **state)
 static void velocity_of_a_noisy_walk(void **state)
 {
     (void)state;
-    uint64_t random = board_seed();
+    uint64_t random = test_seed();
     double worst = 0, mean = 0;
     const double vx = 0.8, vz = -0.6;
     for (int i = 0; i < 150; i++) {
         begin();
-        see(-2 + vx * i / 30 + 0.01 * board_normal(&random), 8 + vz * i / 30 + 0.05 * board_normal(&random));
+        see(-2 + vx * i / 30 + 0.01 * random_normal(&random), 8 + vz * i / 30 + 0.05 * random_normal(&random));
         update(1.0 / 30);
         if (i < 60)
             continue;
@@ -180,14 +180,14 @@ static void a_crowd_of_256(void **state)
 {
     (void)state;
     static bool used[1 << 16];
-    uint64_t random = board_seed();
+    uint64_t random = test_seed();
     uint32_t highest = 0;
     memset(used, 0, sizeof used);
     for (int i = 0; i < 40; i++) {
         begin();
         const bool jump = i % 4 == 3; /* everyone is somewhere else: all lost, all new */
         for (int k = 0; k < PLX_MAX_OBSTACLES; k++)
-            see((k % 16) * 2.0 + (jump ? 1000.0 * (i + 1) : 0) + 0.01 * board_normal(&random), 3 + k / 16 * 2.0);
+            see((k % 16) * 2.0 + (jump ? 1000.0 * (i + 1) : 0) + 0.01 * random_normal(&random), 3 + k / 16 * 2.0);
         update(0.1);
         assert_int_equal(count, PLX_MAX_OBSTACLES);
         for (int k = 0; k < count; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/matching.h"
+#include "oracle/matching.h"
 
-#include "tests/oracle/oracle.h"
+#include "oracle/oracle.h"
 
 const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_CENSUS_LEFT] = "left census",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices by which affine is tested: the CPU beside its oracle, the GPU beside the CPU. */
-#ifndef PLX_TESTS_ORACLE_AFFINE_H
-#define PLX_TESTS_ORACLE_AFFINE_H
+#ifndef PLX_TESTS_AFFINE_H
+#define PLX_TESTS_AFFINE_H
 
 #include <stdint.h>
 

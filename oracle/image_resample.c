@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/image.h"
+#include "oracle/image.h"
 
 #include <math.h>
 

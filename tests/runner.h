@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole pipeline on pairs of 8-bit images, for tests that judge its results. */
-#ifndef PLX_TESTS_ORACLE_RUNNER_H
-#define PLX_TESTS_ORACLE_RUNNER_H
+#ifndef PLX_TESTS_RUNNER_H
+#define PLX_TESTS_RUNNER_H
 
 #include "core/pipeline/pipeline.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/obstacle_score.h"
+#include "tests/obstacle_score.h"
 
 #include <math.h>
 #include <stdio.h>

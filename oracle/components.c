@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/components.h"
+#include "oracle/components.h"
 
 #include <stdio.h>
 #include <stdlib.h>

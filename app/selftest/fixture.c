@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/stand.h"
+#include "app/selftest/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void pack_row(enum plx_format format, int width, const uint8_t *grey, uin
 }
 
 /* A picture's upper left corner into IMAGE. */
-static int read_picture(const struct stand_kind *kind, enum plx_eye eye, const struct plx_image *image,
+static int read_picture(const struct fixture_kind *kind, enum plx_eye eye, const struct plx_image *image,
                         struct plx_error_message *message)
 {
     struct plx_image picture;
@@ -55,12 +55,12 @@ static int read_picture(const struct stand_kind *kind, enum plx_eye eye, const s
 }
 
 /* GREY in the pair's own format, in memory of the backend. */
-static int pack(struct stand *stand, const struct stand_kind *kind, const struct plx_image *grey, struct plx_raw *ret)
+static int pack(struct fixture *fixture, const struct fixture_kind *kind, const struct plx_image *grey, struct plx_raw *ret)
 {
     const size_t pitch = plx_raw_row_bytes(kind->format, kind->width), rows = (size_t)kind->height;
     const size_t bytes = pitch * (plx_format_layout(kind->format)->chroma_plane ? rows + (rows + 1) / 2 : rows);
     void *data;
-    const int result = stand->stages->ops->alloc(stand->stages, bytes, &data);
+    const int result = fixture->stages->ops->alloc(fixture->stages, bytes, &data);
 
     if (result < 0)
         return result;
@@ -77,7 +77,7 @@ static int pack(struct stand *stand, const struct stand_kind *kind, const struct
     return 0;
 }
 
-static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct plx_error_message *message)
+static int draw_pairs(struct fixture *fixture, const struct fixture_kind *kind, struct plx_error_message *message)
 {
     const size_t bytes = (size_t)kind->width * (size_t)kind->height;
     const struct plx_image grey = {malloc(bytes), kind->width, kind->height, (size_t)kind->width, PLX_U8};
@@ -85,7 +85,7 @@ static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct
     int result = grey.data ? 0 : PLX_ERR_NOMEM;
 
     plx_scene_demo(kind->width, kind->height, 1, &scene);
-    for (int i = 0; i < STAND_PAIRS * PLX_EYES && result == 0; i++) {
+    for (int i = 0; i < FIXTURE_PAIRS * PLX_EYES && result == 0; i++) {
         const int pair = i / PLX_EYES;
         const enum plx_eye eye = (enum plx_eye)(i % PLX_EYES);
         if (kind->pictures)
@@ -93,19 +93,19 @@ static int draw_pairs(struct stand *stand, const struct stand_kind *kind, struct
         else
             result = plx_scene_render(&scene, (double)pair * (double)PERIOD_NS / 1e9, (uint32_t)pair, eye, 10000, 1, &grey);
         if (result == 0)
-            result = pack(stand, kind, &grey, &stand->raw[pair][eye]);
+            result = pack(fixture, kind, &grey, &fixture->raw[pair][eye]);
     }
     free(grey.data);
     return result;
 }
 
-struct plx_limits stand_limits(const struct stand_kind *kind)
+struct plx_limits fixture_limits(const struct fixture_kind *kind)
 {
     return (struct plx_limits){kind->width, kind->height, kind->params.match.disparities, 0};
 }
 
-int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration,
-                      struct plx_error_message *message)
+int fixture_calibration(const struct fixture_kind *kind, struct plx_stereo_calibration *ret_calibration,
+                        struct plx_error_message *message)
 {
     struct plx_scene scene;
 
@@ -121,48 +121,48 @@ int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibrati
     return plx_calibration_rectify(ret_calibration, 0, message);
 }
 
-int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand,
-               struct plx_error_message *message)
+int fixture_open(struct plx_stages *stages, const struct fixture_kind *kind, struct fixture *ret_fixture,
+                 struct plx_error_message *message)
 {
     struct plx_stereo_calibration calibration;
     struct plx_plane plane[PLX_PLANE_COUNT];
-    struct stand stand = {.stages = stages, .bytes = plx_pipeline_layout(&kind->params, kind->width, kind->height, plane)};
+    struct fixture fixture = {.stages = stages, .bytes = plx_pipeline_layout(&kind->params, kind->width, kind->height, plane)};
     void *frame = NULL;
 
     message->text[0] = '\0';
-    int result = draw_pairs(&stand, kind, message);
+    int result = draw_pairs(&fixture, kind, message);
     if (result == 0)
-        result = stand_calibration(kind, &calibration, message);
+        result = fixture_calibration(kind, &calibration, message);
     if (result == 0)
-        result = plx_pipeline_create(stages, &kind->params, &calibration, &stand.pipeline, message);
+        result = plx_pipeline_create(stages, &kind->params, &calibration, &fixture.pipeline, message);
     if (result == 0)
-        result = stages->ops->alloc(stages, stand.bytes, &frame);
-    stand.frame = frame;
+        result = stages->ops->alloc(stages, fixture.bytes, &frame);
+    fixture.frame = frame;
     if (result == 0) {
-        *ret_stand = stand;
+        *ret_fixture = fixture;
         return 0;
     }
     if (message->text[0] == '\0')
         plx_fail(message, result, "%s. %s", plx_strerror(result), stages->message.text);
-    stand_close(&stand);
+    fixture_close(&fixture);
     return result;
 }
 
-void stand_close(struct stand *stand)
+void fixture_close(struct fixture *fixture)
 {
-    struct plx_stages *stages = stand->stages;
+    struct plx_stages *stages = fixture->stages;
 
-    plx_pipeline_destroy(stand->pipeline);
-    for (int i = 0; i < STAND_PAIRS * PLX_EYES; i++)
-        stages->ops->free(stages, (void *)(uintptr_t)stand->raw[i / PLX_EYES][i % PLX_EYES].data);
-    stages->ops->free(stages, stand->frame);
+    plx_pipeline_destroy(fixture->pipeline);
+    for (int i = 0; i < FIXTURE_PAIRS * PLX_EYES; i++)
+        stages->ops->free(stages, (void *)(uintptr_t)fixture->raw[i / PLX_EYES][i % PLX_EYES].data);
+    stages->ops->free(stages, fixture->frame);
     stages->ops->destroy(stages);
 }
 
-int stand_run(struct stand *stand, int number)
+int fixture_run(struct fixture *fixture, int number)
 {
     const int result =
-        plx_pipeline_process(stand->pipeline, stand->raw[number % STAND_PAIRS], number * PERIOD_NS, stand->frame);
-    memset(stand->frame->stage_us, 0, sizeof stand->frame->stage_us);
+        plx_pipeline_process(fixture->pipeline, fixture->raw[number % FIXTURE_PAIRS], number * PERIOD_NS, fixture->frame);
+    memset(fixture->frame->stage_us, 0, sizeof fixture->frame->stage_us);
     return result;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How good a list of obstacles is, held against the synthetic scene's truth, over many frames. docs/obstacles.md says what
  * counts and why. */
-#ifndef PLX_TESTS_ORACLE_OBSTACLE_SCORE_H
-#define PLX_TESTS_ORACLE_OBSTACLE_SCORE_H
+#ifndef PLX_TESTS_OBSTACLE_SCORE_H
+#define PLX_TESTS_OBSTACLE_SCORE_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/image.h"
+#include "oracle/image.h"
 
 void oracle_histogram(const struct plx_image *grey, int bins, const struct plx_image *ret_bins)
 {

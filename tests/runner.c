@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/runner.h"
+#include "tests/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

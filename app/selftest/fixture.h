@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline on one backend with pairs of the demonstration scene, in any format: what frames are compared and timed on. */
-#ifndef PLX_TESTS_STAND_H
-#define PLX_TESTS_STAND_H
+#ifndef PLX_APP_SELFTEST_FIXTURE_H
+#define PLX_APP_SELFTEST_FIXTURE_H
 
 #include "core/pipeline/pipeline.h"
 
-#define STAND_PAIRS 4
+#define FIXTURE_PAIRS 4
 
-struct stand_kind {
+struct fixture_kind {
     int width, height;
     enum plx_format format;
     bool distorted; /* the lenses', so that rectification has work to do */
@@ -15,29 +15,29 @@ struct stand_kind {
     const char *pictures; /* a folder with left.pgm and right.pgm, at least that large; NULL: the scene */
 };
 
-struct stand {
+struct fixture {
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     struct plx_frame *frame;
     uint32_t bytes; /* of the frame */
-    struct plx_raw raw[STAND_PAIRS][PLX_EYES];
+    struct plx_raw raw[FIXTURE_PAIRS][PLX_EYES];
 };
 
 /* The limits that a backend for KIND needs. */
-struct plx_limits stand_limits(const struct stand_kind *kind);
+struct plx_limits fixture_limits(const struct fixture_kind *kind);
 
 /* The calibration that its pictures are taken to have. Returns 0, or a negative plx_error with the reason. */
-int stand_calibration(const struct stand_kind *kind, struct plx_stereo_calibration *ret_calibration,
-                      struct plx_error_message *message);
+int fixture_calibration(const struct fixture_kind *kind, struct plx_stereo_calibration *ret_calibration,
+                        struct plx_error_message *message);
 
 /* Renders the pairs (100 ms apart, seed 1) and creates the pipeline on STAGES, which RET_STAND destroys from now on. Returns 0;
  * or a negative plx_error with the reason, and everything is closed, STAGES too. */
-int stand_open(struct plx_stages *stages, const struct stand_kind *kind, struct stand *ret_stand,
-               struct plx_error_message *message);
-void stand_close(struct stand *stand);
+int fixture_open(struct plx_stages *stages, const struct fixture_kind *kind, struct fixture *ret_fixture,
+                 struct plx_error_message *message);
+void fixture_close(struct fixture *fixture);
 
-/* Pair NUMBER through the pipeline into stand->frame, whose stage times are then cleared. Returns what the pipeline returned.
+/* Pair NUMBER through the pipeline into fixture->frame, whose stage times are then cleared. Returns what the pipeline returned.
  */
-int stand_run(struct stand *stand, int number);
+int fixture_run(struct fixture *fixture, int number);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/oracle/oracle.h"
+#include "oracle/oracle.h"
 
 static uint64_t word_at(const struct plx_features *features, int x, int y)
 {

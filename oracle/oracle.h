@@ -4,8 +4,8 @@
  * with cpu/: what the backends are measured against. Arguments are as in core/stages.h and are not checked. Volumes are
  * [height][width][disparities] without padding.
  */
-#ifndef PLX_TESTS_ORACLE_ORACLE_H
-#define PLX_TESTS_ORACLE_ORACLE_H
+#ifndef PLX_ORACLE_ORACLE_H
+#define PLX_ORACLE_ORACLE_H
 
 #include "core/stages.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Oracles of labelling, speckle filter and regions: flood fill, sorting, counting. */
-#ifndef PLX_TESTS_ORACLE_COMPONENTS_H
-#define PLX_TESTS_ORACLE_COMPONENTS_H
+#ifndef PLX_ORACLE_COMPONENTS_H
+#define PLX_ORACLE_COMPONENTS_H
 
 #include "core/image.h"
 #include "core/region.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All that the matching stages make of one pair, by a backend and by the oracles, to be compared plane by plane. */
-#ifndef PLX_TESTS_ORACLE_MATCHING_H
-#define PLX_TESTS_ORACLE_MATCHING_H
+#ifndef PLX_ORACLE_MATCHING_H
+#define PLX_ORACLE_MATCHING_H
 
 #include "core/stages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/oracle/ground.h"
+#include "oracle/ground.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * The image stages once more, pixel by pixel as docs/stages.md words them, without speed and without code of cpu/. Arguments
  * are as in core/stages.h and core/image.h and are not checked.
  */
-#ifndef PLX_TESTS_ORACLE_IMAGE_H
-#define PLX_TESTS_ORACLE_IMAGE_H
+#ifndef PLX_ORACLE_IMAGE_H
+#define PLX_ORACLE_IMAGE_H
 
 #include "core/stages.h"
 

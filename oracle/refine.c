@@ -2,7 +2,7 @@
 /* Median, left-right check, fill and confidence, one pixel at a time. */
 #include <stdlib.h>
 
-#include "tests/oracle/oracle.h"
+#include "oracle/oracle.h"
 
 static int clamp(int value, int low, int high)
 {

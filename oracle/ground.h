@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Oracles of the stages ground and mask, in plain loops that follow docs/stages.md sentence by sentence and share no code with
  * core/ or cpu/. Arguments are as in core/stages.h and are not checked. */
-#ifndef PLX_TESTS_ORACLE_GROUND_H
-#define PLX_TESTS_ORACLE_GROUND_H
+#ifndef PLX_ORACLE_GROUND_H
+#define PLX_ORACLE_GROUND_H
 
 #include "core/ground.h"
 #include "core/image.h"

@@ -14,5 +14,6 @@ int plx_command_metrics(int argc, char **argv);
 int plx_command_blackbox(int argc, char **argv);
 int plx_command_report(int argc, char **argv);
 int plx_command_tune(int argc, char **argv);
+int plx_command_selftest(int argc, char **argv);
 
 #endif

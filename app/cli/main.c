@@ -24,6 +24,7 @@ static const struct command {
     {"", "\nOffline, without the service:", NULL},
     {"run", "computes disparity and obstacles of stereo pairs in files", plx_command_run},
     {"tune", "measures the fastest GPU schedule for the service", plx_command_tune},
+    {"selftest", "checks processors, GPU, shared memory and cameras of this machine", plx_command_selftest},
 };
 #define COMMANDS (int)(sizeof command / sizeof *command)
 
@@ -62,9 +63,11 @@ static int fail(const char *name)
 
 int main(int argc, char **argv)
 {
-    const char *name = argc > 1 ? argv[1] : "";
+    const char *name = argc > 1 ? argv[1] : "", *slash = strrchr(argv[0], '/');
 
     plx_exit_check_output();
+    if (strcmp(slash ? slash + 1 : argv[0], "parallax-selftest") == 0) /* a link to this program */
+        return plx_command_selftest(argc, argv);
     for (int i = 0; i < COMMANDS; i++)
         if (command[i].run && strcmp(name, command[i].name) == 0)
             return command[i].run(argc - 1, argv + 1);

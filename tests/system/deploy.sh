@@ -78,7 +78,7 @@ code=0
 report=$source/build/target/robot
 [[ $code == 0 ]] || { cat "$work/log"; fail "the self-test ended with $code"; }
 grep -q '^ok 1 - stages/cpu' "$report/selftest.tap" && grep -q '</testsuite>' "$report/selftest.xml" || fail "the report is not whole"
-ssh robot 'cd /usr/bin && mv parallax-selftest selftest && printf "#!/bin/sh\nselftest \"\$@\"; exit 1\n" >parallax-selftest && chmod +x parallax-selftest'
+ssh robot 'cd /usr/bin && rm parallax-selftest && printf "#!/bin/sh\nparallax selftest \"\$@\"; exit 1\n" >parallax-selftest && chmod +x parallax-selftest'
 code=0
 "$source/toolchain/target.sh" robot >"$work/log" 2>&1 || code=$?
 [[ $code == 1 ]] || fail "a failing self-test ended with $code"

@@ -263,12 +263,12 @@ static void help_and_documents_agree(void **state)
 {
     (void)state;
     static const char *const name[] = {"run",     "status",  "watch",    "snapshot", "record", "config",
-                                       "metrics", "cameras", "blackbox", "report",   "tune"};
+                                       "metrics", "cameras", "blackbox", "report",   "tune",   "selftest"};
     char *page = read_document(PLX_SOURCE_DIR "/docs/command.md"),
          *manual = read_document(PLX_SOURCE_DIR "/docs/man/parallax.1");
     struct command all, one;
     command_succeed(&all, "--help");
-    for (int i = 0; i < 11; i++) {
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         assert_non_null(strstr(all.out, name[i]));
         command_succeed(&one, name[i], "--help");
         assert_non_null(strstr(one.out, "Usage: parallax "));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallax-selftest itself: its report is well-formed and whole, a wrong golden frame fails it, and its checks see what they
- * are there to see: cameras out of step or deaf to exposure, heat, power modes. */
+/* `parallax selftest`: its report is well-formed and complete, and its checks find a wrong golden frame, cameras that are not
+ * synchronized or ignore the exposure, and overheating. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +135,7 @@ static void passes_here_and_skips_by_name(void **state)
 static void a_wrong_hash_fails(void **state)
 {
     (void)state;
-    assert_int_equal(run_program("selftest_mutant", "--config /none"), 1);
+    assert_int_equal(run_program("selftest_mutant", "selftest --config /none"), 1);
     const char *tap = read_file("tap");
     assert_tap(tap);
     assert_non_null(strstr(tap, "\nnot ok 3 - frames/cpu against golden hashes\n# "));
@@ -146,10 +146,11 @@ static void a_wrong_hash_fails(void **state)
 static void wrong_arguments(void **state)
 {
     (void)state;
+    assert_int_equal(run_program("parallax", "selftest --slow"), 64);
     assert_int_equal(run_program("parallax-selftest", "--slow"), 64);
     assert_int_equal(run_program("parallax-selftest", "now"), 64);
     assert_int_equal(run_program("parallax-selftest", "--version"), 0);
-    assert_memory_equal(read_file("tap"), "parallax-selftest 0.", 20);
+    assert_memory_equal(read_file("tap"), "parallax selftest 0.", 20);
 }
 
 /* What has a meaning in XML or TAP may be in any sentence. */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax selftest`, also called parallax-selftest: checks this machine. Man page: parallax-selftest(8). */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/cli/commands.h"
+#include "app/exit.h"
+#include "app/options.h"
+#include "app/selftest/report.h"
+#include "core/clock.h"
+#include "oracle/test_image.h"
+
+#define QUICK_LIMIT_S 300 /* for one check; QEMU takes its time */
+#define FULL_LIMIT_S 3600
+
+#define NAME "parallax selftest"
+
+/* Runs CHECK in a process of its own: a crash or a hang is a result like others, and no CUDA context is forked. */
+static void run(const struct check *check, const struct check_options *options, struct check_outcome *shared,
+                struct check_result *ret)
+{
+    const int64_t begun = plx_now_ns();
+    int status = 0;
+
+    memset(shared, 0, sizeof *shared);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(options->full ? FULL_LIMIT_S : QUICK_LIMIT_S);
+        check->run(options, shared);
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        check_fail(shared, "cannot start a process: %s", strerror(errno));
+    else if (WIFSIGNALED(status))
+        check_fail(shared, WTERMSIG(status) == SIGALRM ? "it hangs (signal %d)" : "it crashed (signal %d)", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0)
+        check_fail(shared, "it ended with code %d", WEXITSTATUS(status));
+    *ret = (struct check_result){check->name, *shared, (double)(plx_now_ns() - begun) / 1e9};
+}
+
+static int run_all(const struct check_options *options, const char *junit)
+{
+    struct check_outcome *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct check_result *result = calloc((size_t)check_count, sizeof *result);
+    char model[128];
+    int failed = 0;
+
+    if (shared == MAP_FAILED || !result) {
+        free(result);
+        return PLX_EXIT_OS;
+    }
+    check_model(options, model, sizeof model);
+    report_tap_begin(stdout, check_count);
+    printf("# %s, %s\n", model[0] ? model : "no board with a device tree", options->full ? "full" : "quick");
+    fflush(stdout);
+    for (int i = 0; i < check_count; i++) {
+        run(&check_table[i], options, shared, &result[i]);
+        report_tap(stdout, i + 1, &result[i]);
+        failed += result[i].outcome.verdict == CHECK_FAILED;
+    }
+    const int error = junit ? report_junit(junit, result, check_count) : 0;
+    if (error < 0)
+        fprintf(stderr, NAME ": cannot write %s: %s\n", junit, strerror(-error));
+    free(result);
+    munmap(shared, sizeof *shared);
+    return failed > 0 ? PLX_EXIT_FAILURE : error < 0 ? PLX_EXIT_CANNOT_WRITE : PLX_EXIT_OK;
+}
+
+int plx_command_selftest(int argc, char **argv)
+{
+    struct check_options options = {.seed = test_seed(), .config_path = PLX_DEFAULT_CONFIG, .root = ""};
+    const char *junit = NULL;
+    bool quick = false;
+    const struct plx_option table[] = {
+        PLX_OPTION("quick", NULL, quick, .help = "half a minute (default)"),
+        PLX_OPTION("full", NULL, options.full, .help = "more cases and longer measurements: some minutes"),
+        PLX_OPTION("config", "FILE", options.config_path,
+                   .help = "checks the cameras of this configuration (default: " PLX_DEFAULT_CONFIG ")"),
+        PLX_OPTION("junit", "FILE", junit, .help = "also writes the results as JUnit XML"),
+        {0},
+    };
+    const struct plx_command_line line = {
+        .program = NAME,
+        .about = "Checks this machine: stages against oracles, the GPU against the CPU, golden frames, shared memory, cameras, "
+                 "throughput, temperature and power mode. A check whose device is missing is skipped. The results go to "
+                 "standard output as TAP.",
+        .option = table};
+
+    plx_parse_command_line(&line, argc, argv, NULL);
+    return run_all(&options, junit);
+}

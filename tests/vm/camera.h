@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A capture node as the plainest of programs uses it, for cases about the drivers themselves; and stereocam's knobs. */
+/* A minimal capture program, for cases about the drivers themselves; and the fault settings of stereocam. */
 #ifndef PLX_TESTS_VM_CAMERA_H
 #define PLX_TESTS_VM_CAMERA_H
 
@@ -180,11 +180,11 @@ static inline void stereocam_open(struct camera *camera, const char *eye, int wi
         abort();
 }
 
-/* KNOB: "wait", "left/stall", ... Stops the case if it cannot be done. */
-static inline void knob_set(const char *knob, long long value)
+/* SETTING: "wait", "left/stall", ... Stops the case if it cannot be done. */
+static inline void stereocam_set(const char *setting, long long value)
 {
     char path[96];
-    snprintf(path, sizeof path, "/sys/kernel/debug/stereocam/%s", knob);
+    snprintf(path, sizeof path, "/sys/kernel/debug/stereocam/%s", setting);
     FILE *file = fopen(path, "w");
     if (!file || fprintf(file, "%llu\n", (unsigned long long)value) < 0 || fclose(file) != 0) {
         perror(path);
@@ -192,11 +192,11 @@ static inline void knob_set(const char *knob, long long value)
     }
 }
 
-static inline long long knob_get(const char *knob)
+static inline long long stereocam_get(const char *setting)
 {
     char path[96];
     unsigned long long value;
-    snprintf(path, sizeof path, "/sys/kernel/debug/stereocam/%s", knob);
+    snprintf(path, sizeof path, "/sys/kernel/debug/stereocam/%s", setting);
     FILE *file = fopen(path, "r");
     if (!file || fscanf(file, "%llu", &value) != 1) {
         perror(path);

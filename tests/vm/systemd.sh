@@ -61,11 +61,11 @@ device_policy() {
 }
 
 replug() {
-    local pid knob=/sys/kernel/debug/stereocam/left/connected
+    local pid setting=/sys/kernel/debug/stereocam/left/connected
     pid=$(property MainPID)
-    echo 0 >$knob
+    echo 0 >$setting
     within 20 "unplugged: status says that the left camera is lost" lost
-    echo 1 >$knob
+    echo 1 >$setting
     within 30 "plugged in: all is well again" well
     [[ $(property MainPID) == "$pid" ]] || fail "the service was restarted for it"
 }

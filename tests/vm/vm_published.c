@@ -122,13 +122,13 @@ static uint32_t check(const char *parameters, const struct form *form, int pairs
     snprintf(format, sizeof format, "source.format=%s", form->fourcc);
     snprintf(module, sizeof module, "width=%d height=%d standard_controls=1 %s", WIDTH, HEIGHT, parameters);
     stereocam_load(module);
-    knob_set("wait", 1);
+    stereocam_set("wait", 1);
     scene_open(&scene);
     write_calibration(&scene, "/tmp/calibration.yml");
     published_open(&published, settings);
     int feed = open("/dev/stereocam", O_WRONLY | O_CLOEXEC);
     assert_true(feed >= 0);
-    while (!knob_get("left/streaming") || !knob_get("right/streaming"))
+    while (!stereocam_get("left/streaming") || !stereocam_get("right/streaming"))
         usleep(10000);
     for (int n = 0; n < pairs; n++) {
         struct plx_raw raw[PLX_EYES];

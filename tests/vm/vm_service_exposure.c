@@ -90,7 +90,7 @@ static void settle(void)
 static void test_closed_loop(void **state)
 {
     (void)state;
-    knob_set("scale", 1); /* pictures are as bright as exposure and gain make them */
+    stereocam_set("scale", 1); /* pictures are as bright as exposure and gain make them */
     int feed = open("/dev/stereocam", O_WRONLY | O_CLOEXEC);
     assert_true(feed >= 0);
     light(feed, 100);

@@ -66,7 +66,7 @@ static bool comes(uint32_t flag, bool wanted)
 }
 
 static const struct fault {
-    const char *knob;
+    const char *setting;
     long long value, good; /* while it lasts, and after */
     uint32_t flag;
 } faults[] = {
@@ -85,12 +85,12 @@ static void test_each_fault(void **state)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const struct fault *fault = &faults[i];
         bool flagged = false;
-        print_message("%s\n", fault->knob);
+        print_message("%s\n", fault->setting);
         assert_true(comes(fault->flag, false));
         for (int try = 0; try < TRIES && !flagged; try++) {
-            knob_set(fault->knob, fault->value);
+            stereocam_set(fault->setting, fault->value);
             flagged = comes(fault->flag, true);
-            knob_set(fault->knob, fault->good);
+            stereocam_set(fault->setting, fault->good);
         }
         assert_true(flagged);
         assert_true(comes(fault->flag, false));

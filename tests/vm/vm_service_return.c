@@ -42,7 +42,7 @@ static bool wait_for_state(bool lost)
 static bool come(void)
 {
     const int64_t since_ns = plx_now_ns();
-    knob_set("left/connected", 1);
+    stereocam_set("left/connected", 1);
     struct plx_view view = service_next(&service, since_ns);
     const int64_t work_ns = view.frame->published_ns - view.frame->capture[PLX_LEFT].capture_ns;
     const int64_t passed_ns = plx_now_ns() - since_ns;
@@ -59,7 +59,7 @@ static bool go(void)
         plx_release(service.client, &view);
     }
     const int64_t since_ns = plx_now_ns();
-    knob_set("left/connected", 0);
+    stereocam_set("left/connected", 0);
     assert_true(wait_for_state(true));
     return in_time("published as lost", plx_now_ns() - since_ns, LOST_NS);
 }
@@ -103,7 +103,7 @@ static void test_missing_at_the_start(void **state)
 {
     (void)state;
     struct command command;
-    knob_set("left/connected", 0);
+    stereocam_set("left/connected", 0);
     start_service();
     assert_true(wait_for_state(true));
     assert_false(plx_health(service.client) & PLX_HEALTH_CAMERA_LOST_RIGHT);
@@ -152,7 +152,7 @@ static void test_nothing_was_restarted(void **state)
 static void test_refused_to_a_new_engine(void **state)
 {
     (void)state;
-    knob_set("left/refuse_format", EINVAL);
+    stereocam_set("left/refuse_format", EINVAL);
     assert_int_equal(kill(engine, SIGKILL), 0);
     assert_true(wait_for_state(true));
     sleep(2);
@@ -160,7 +160,7 @@ static void test_refused_to_a_new_engine(void **state)
     const pid_t next = daemon_child(&service.daemon, "parallax-engine");
     assert_true(next > 0 && next != engine);
     assert_non_null(strstr(daemon_said(&service.daemon), "the format cannot be set: Invalid argument"));
-    knob_set("left/refuse_format", 0);
+    stereocam_set("left/refuse_format", 0);
     const int64_t since_ns = plx_now_ns();
     struct plx_view view = service_next(&service, since_ns);
     plx_release(service.client, &view);

@@ -172,13 +172,13 @@ static void test_taken_back(void **state)
     options.rate_hz = 20;
     for (int eye = 0; eye < PLX_EYES; eye++)
         describe_camera(options.camera[eye], before[eye]);
-    knob_set("right/refuse_format", EINVAL);
+    stereocam_set("right/refuse_format", EINVAL);
     pairs_open(&pairs, &options);
     for (int i = 0; i < 4; i++)
         pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
     assert_int_equal(read_control(options.camera[PLX_LEFT], "gain"), 48);
     pairs_close(&pairs);
-    knob_set("right/refuse_format", 0);
+    stereocam_set("right/refuse_format", 0);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         describe_camera(options.camera[eye], after);
         assert_string_equal(after, before[eye]);

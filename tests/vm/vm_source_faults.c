@@ -55,18 +55,18 @@ static void check(uint32_t flag)
 static void test_error_flag(void **state)
 {
     (void)state;
-    knob_set("left/error_count", 3);
+    stereocam_set("left/error_count", 3);
     take_good(10);
-    assert_int_equal(knob_get("left/error_count"), 0);
+    assert_int_equal(stereocam_get("left/error_count"), 0);
     check(PLX_HEALTH_BUFFER_ERROR);
 }
 
 static void test_short_pictures(void **state)
 {
     (void)state;
-    knob_set("right/short_count", 3);
+    stereocam_set("right/short_count", 3);
     take_good(10);
-    assert_int_equal(knob_get("right/short_count"), 0);
+    assert_int_equal(stereocam_get("right/short_count"), 0);
     check(PLX_HEALTH_BUFFER_ERROR);
 }
 
@@ -74,9 +74,9 @@ static void test_dropped_pictures(void **state)
 {
     (void)state;
     const uint64_t before = pairs.pairing.eye[PLX_LEFT].dropped;
-    knob_set("left/drop_percent", 40);
+    stereocam_set("left/drop_percent", 40);
     take_good(20);
-    knob_set("left/drop_percent", 0);
+    stereocam_set("left/drop_percent", 0);
     assert_true(pairs.pairing.eye[PLX_LEFT].dropped >= before + 5);
     take_good(2);
     check(PLX_HEALTH_DROPPED);
@@ -87,7 +87,7 @@ static void test_clock_goes_back(void **state)
     (void)state;
     static const long long offsets[] = {-10000000000, 0, 3600000000000};
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
-        knob_set("left/timestamp_offset_ns", offsets[i]);
+        stereocam_set("left/timestamp_offset_ns", offsets[i]);
         take_good(10);
         const int64_t age = plx_now_ns() - pairs.pair[PLX_LEFT].capture_ns;
         assert_true(age > -PLX_NS_PER_S / RATE_HZ && age < PLX_NS_PER_S);
@@ -95,7 +95,7 @@ static void test_clock_goes_back(void **state)
                       (double)pairs.pair[PLX_LEFT].clock_offset_ns / PLX_NS_PER_S);
         check(PLX_HEALTH_TIMESTAMP);
     }
-    knob_set("left/timestamp_offset_ns", 0);
+    stereocam_set("left/timestamp_offset_ns", 0);
     take_good(10);
 }
 
@@ -105,12 +105,12 @@ static void test_clock_of_the_day(void **state)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     const int64_t ahead = (int64_t)now.tv_sec * PLX_NS_PER_S + now.tv_nsec - plx_now_ns();
-    knob_set("left/timestamp_offset_ns", ahead);
+    stereocam_set("left/timestamp_offset_ns", ahead);
     take_good(10);
     assert_int_equal(pairs.pair[PLX_LEFT].clock, PLX_CLOCK_REALTIME);
     assert_true(llabs(pairs.pair[PLX_LEFT].clock_offset_ns + ahead) < 5 * PLX_NS_PER_MS);
     assert_int_equal(pairs.pair[PLX_RIGHT].clock, PLX_CLOCK_MONOTONIC);
-    knob_set("left/timestamp_offset_ns", 0);
+    stereocam_set("left/timestamp_offset_ns", 0);
     take_good(10);
     check(PLX_HEALTH_TIMESTAMP);
 }
@@ -119,11 +119,11 @@ static void test_clock_of_the_day(void **state)
 static void test_clock_wraps(void **state)
 {
     (void)state;
-    knob_set("right/timestamp_modulus_ns", 1000000000);
+    stereocam_set("right/timestamp_modulus_ns", 1000000000);
     int pairs_seen = 0;
     for (int64_t end = plx_now_ns() + 4 * PLX_NS_PER_S; plx_now_ns() < end;)
         pairs_seen += pairs_next(&pairs, 1000);
-    knob_set("right/timestamp_modulus_ns", 0);
+    stereocam_set("right/timestamp_modulus_ns", 0);
     print_message("%d pairs in 4 s\n", pairs_seen);
     assert_true(pairs_seen >= 30);
     take_good(10);
@@ -135,8 +135,8 @@ static void test_numbers_wrap(void **state)
     (void)state;
     const uint64_t before = pairs.pairing.eye[PLX_LEFT].dropped;
     uint32_t last = pairs.pair[PLX_LEFT].sequence;
-    knob_set("left/sequence_offset", UINT32_MAX - last - 5);
-    knob_set("right/sequence_offset", UINT32_MAX - last - 5);
+    stereocam_set("left/sequence_offset", UINT32_MAX - last - 5);
+    stereocam_set("right/sequence_offset", UINT32_MAX - last - 5);
     bool wrapped = false;
     for (int i = 0; i < 20; i++) {
         pairs_take(&pairs, 1);
@@ -146,8 +146,8 @@ static void test_numbers_wrap(void **state)
     assert_true(wrapped);
     /* What the guest was too slow for, and no four thousand million. */
     assert_true(pairs.pairing.eye[PLX_LEFT].dropped - before < 1000);
-    knob_set("left/sequence_offset", 0);
-    knob_set("right/sequence_offset", 0);
+    stereocam_set("left/sequence_offset", 0);
+    stereocam_set("right/sequence_offset", 0);
     pairs_take(&pairs, 1);
     pairs.health = 0;
     check(0);

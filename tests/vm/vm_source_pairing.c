@@ -18,8 +18,8 @@ static int setup(void **state)
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     options.width = 128;
     options.height = 96;
-    knob_set("left/skew_ns", 0);
-    knob_set("right/skew_ns", 0);
+    stereocam_set("left/skew_ns", 0);
+    stereocam_set("right/skew_ns", 0);
     pairs_open(&pairs, &options);
     pairs_take(&pairs, 1);
     pairs.health = 0;
@@ -38,7 +38,7 @@ static int64_t skew(void)
     return pairs.pair[PLX_RIGHT].capture_ns - pairs.pair[PLX_LEFT].capture_ns;
 }
 
-/* Pairs whose skew was made before the knob was turned may still be on their way. */
+/* Pairs whose skew was made before the setting was changed may still be on their way. */
 static void settle(int count)
 {
     while (count-- > 0)
@@ -52,7 +52,7 @@ static void test_skew_is_exact(void **state)
     static const int64_t skews[] = {0, 1000000, 7000000, PERIOD_NS / 5};
     for (int eye = 0; eye < PLX_EYES; eye++)
         for (size_t i = 0; i < sizeof skews / sizeof *skews; i++) {
-            knob_set(eye == PLX_LEFT ? "left/skew_ns" : "right/skew_ns", skews[i]);
+            stereocam_set(eye == PLX_LEFT ? "left/skew_ns" : "right/skew_ns", skews[i]);
             settle(3);
             for (int k = 0; k < 5; k++) {
                 pairs_take(&pairs, 1);
@@ -60,18 +60,18 @@ static void test_skew_is_exact(void **state)
                 assert_true(off >= -PLX_NS_PER_US && off <= PLX_NS_PER_US); /* V4L2's times are whole microseconds */
             }
             assert_int_equal(pairs.health & PLX_HEALTH_DESYNC, 0);
-            knob_set("left/skew_ns", 0);
+            stereocam_set("left/skew_ns", 0);
         }
 }
 
 static void test_out_of_step(void **state)
 {
     (void)state;
-    knob_set("right/skew_ns", PERIOD_NS * 2 / 5); /* beyond a quarter, and no other is nearer than this */
+    stereocam_set("right/skew_ns", PERIOD_NS * 2 / 5); /* beyond a quarter, and no other is nearer than this */
     settle(3);
     assert_false(pairs_next(&pairs, 1000));
     assert_int_equal(pairs.health & PLX_HEALTH_DESYNC, PLX_HEALTH_DESYNC);
-    knob_set("right/skew_ns", 0);
+    stereocam_set("right/skew_ns", 0);
     settle(5);
     pairs_take(&pairs, 5);
     assert_int_equal(pairs.health & PLX_HEALTH_DESYNC, 0);
@@ -88,7 +88,7 @@ static void test_nearest(void **state)
         int64_t nearest = tenth * PERIOD_NS / 10;
         if (nearest > PERIOD_NS / 2)
             nearest -= PERIOD_NS;
-        knob_set("right/skew_ns", tenth * PERIOD_NS / 10);
+        stereocam_set("right/skew_ns", tenth * PERIOD_NS / 10);
         settle(4);
         if (tenth == 5) /* as far as the one before */
             continue;
@@ -104,13 +104,13 @@ static void test_nearest(void **state)
 static void test_one_eye_drops(void **state)
 {
     (void)state;
-    knob_set("right/drop_percent", 30);
+    stereocam_set("right/drop_percent", 30);
     const uint32_t first = pairs.pair[PLX_LEFT].sequence;
     for (int i = 0; i < 20; i++) {
         pairs_take(&pairs, 1);
         assert_true(llabs(skew()) <= PLX_NS_PER_US);
     }
-    knob_set("right/drop_percent", 0);
+    stereocam_set("right/drop_percent", 0);
     const uint32_t passed = pairs.pair[PLX_LEFT].sequence - first;
     print_message("20 pairs of %u frames, %llu dropped on the right\n", passed,
                   (unsigned long long)pairs.pairing.eye[PLX_RIGHT].dropped);

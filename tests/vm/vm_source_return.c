@@ -52,13 +52,13 @@ static void test_unplugged(void **state)
 {
     (void)state;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const char *knob = eye == PLX_LEFT ? "left/connected" : "right/connected";
-        knob_set(knob, 0);
+        const char *setting = eye == PLX_LEFT ? "left/connected" : "right/connected";
+        stereocam_set(setting, 0);
         report("lost",
                pairs_wait_for_flag(&pairs, eye == PLX_LEFT ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT),
                LOST_NS);
         pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT); /* told again and again */
-        knob_set(knob, 1);
+        stereocam_set(setting, 1);
         report("back", pairs_wait_for_new(&pairs), BACK_NS);
     }
 }
@@ -78,9 +78,9 @@ static void test_unplugged_at_high_rates(void **state)
         pairs_open(&pairs, &options);
         pairs_wait_for_new(&pairs);
         for (int round = 0; round < ROUNDS && !(lost_in_time && back_in_time); round++) {
-            knob_set("left/connected", 0);
+            stereocam_set("left/connected", 0);
             lost_in_time |= in_time("lost", pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT), lost_ns);
-            knob_set("left/connected", 1);
+            stereocam_set("left/connected", 1);
             back_in_time |= in_time("back", pairs_wait_for_new(&pairs), BACK_NS);
         }
         assert_true(lost_in_time && back_in_time);
@@ -92,11 +92,11 @@ static void test_unplugged_at_high_rates(void **state)
 static void test_new_number(void **state)
 {
     (void)state;
-    knob_set("left/connected", 0);
-    knob_set("right/connected", 0);
+    stereocam_set("left/connected", 0);
+    stereocam_set("right/connected", 0);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
-    knob_set("right/connected", 1); /* takes the first free number */
-    knob_set("left/connected", 1);
+    stereocam_set("right/connected", 1); /* takes the first free number */
+    stereocam_set("left/connected", 1);
     report("back with numbers exchanged", pairs_wait_for_new(&pairs), BACK_NS);
 }
 
@@ -125,12 +125,12 @@ static void test_by_path(void **state)
     name_camera("card=stereocam left", name);
     pairs_open(&pairs, &options);
     pairs_wait_for_new(&pairs);
-    knob_set("left/connected", 0);
-    knob_set("right/connected", 0);
+    stereocam_set("left/connected", 0);
+    stereocam_set("right/connected", 0);
     assert_int_equal(unlink(name), 0);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
-    knob_set("right/connected", 1);
-    knob_set("left/connected", 1);
+    stereocam_set("right/connected", 1);
+    stereocam_set("left/connected", 1);
     assert_false(pairs_next(&pairs, 300));
     assert_non_null(strstr(pairs.source->message.text, name));
     name_camera("card=stereocam left", name);
@@ -147,9 +147,9 @@ static void test_both_with_pictures_held(void **state)
     uint32_t sum = 0, again = 0;
     for (int i = 0; i < 128 * 96; i++)
         sum += held[i];
-    knob_set("left/connected", 0);
+    stereocam_set("left/connected", 0);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
-    knob_set("left/connected", 1);
+    stereocam_set("left/connected", 1);
     struct plx_capture capture = {.health = 0};
     for (int seen = 0; seen < 10;) {
         assert_int_equal(pairs.source->ops->next(pairs.source, plx_now_ns() + PLX_NS_PER_S, &capture), 0);
@@ -164,7 +164,7 @@ static void test_both_with_pictures_held(void **state)
 static void test_eio(void **state)
 {
     (void)state;
-    knob_set("right/eio", 1);
+    stereocam_set("right/eio", 1);
     report("lost", pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT), LOST_NS);
     report("back", pairs_wait_for_new(&pairs), BACK_NS);
 }
@@ -172,11 +172,11 @@ static void test_eio(void **state)
 static void test_stream_refuses_to_start(void **state)
 {
     (void)state;
-    knob_set("left/fail_streamon", 2);
-    knob_set("left/eio", 1);
+    stereocam_set("left/fail_streamon", 2);
+    stereocam_set("left/eio", 1);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
     report("back after two refusals", pairs_wait_for_new(&pairs), BACK_NS);
-    assert_int_equal(knob_get("left/fail_streamon"), 0);
+    assert_int_equal(stereocam_get("left/fail_streamon"), 0);
 }
 
 /* Opened anew, it refuses its format: told in words, asked again for ever, and the engine goes on. */
@@ -187,13 +187,13 @@ static void test_format_refused(void **state)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char sentence[96];
         snprintf(sentence, sizeof sentence, "the format cannot be set: %s", strerror(numbers[i]));
-        knob_set("left/refuse_format", numbers[i]);
-        knob_set("left/eio", 1);
+        stereocam_set("left/refuse_format", numbers[i]);
+        stereocam_set("left/eio", 1);
         do {
             pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
         } while (!strstr(pairs.source->message.text, sentence));
         assert_false(pairs_next(&pairs, 1000));
-        knob_set("left/refuse_format", 0);
+        stereocam_set("left/refuse_format", 0);
         report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
     }
 }
@@ -207,10 +207,10 @@ static void test_refused_at_the_start(void **state)
 
     options.width = 128;
     options.height = 96;
-    knob_set("right/refuse_format", EACCES);
+    stereocam_set("right/refuse_format", EACCES);
     pairs_open(&pairs, &options);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
-    knob_set("right/refuse_format", 0);
+    stereocam_set("right/refuse_format", 0);
     report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
     pairs_close(&pairs);
     options.width = 130;
@@ -222,12 +222,12 @@ static void test_refused_at_the_start(void **state)
 static void test_silent(void **state)
 {
     (void)state;
-    knob_set("left/stall", 1);
+    stereocam_set("left/stall", 1);
     const int64_t silent = pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
     print_message("silence told after %.0f ms\n", (double)silent / PLX_NS_PER_MS);
     assert_true(silent < 2 * PLX_NS_PER_S);
     usleep(1500000); /* restarted, opened anew */
-    knob_set("left/stall", 0);
+    stereocam_set("left/stall", 0);
     report("back", pairs_wait_for_new(&pairs), BACK_NS);
 }
 
@@ -239,8 +239,8 @@ static void test_missing_at_the_start(void **state)
         struct plx_v4l2_options options = stereocam_options(0);
         options.width = 128;
         options.height = 96;
-        knob_set("left/connected", !(missing & 1));
-        knob_set("right/connected", !(missing & 2));
+        stereocam_set("left/connected", !(missing & 1));
+        stereocam_set("right/connected", !(missing & 2));
         pairs_open(&pairs, &options);
         if (missing == 3)
             assert_true(pairs.source->rate_hz == 0.0);
@@ -249,8 +249,8 @@ static void test_missing_at_the_start(void **state)
                PLX_NS_PER_S / 2);
         assert_non_null(strstr(pairs.source->message.text, "matches what was asked for"));
         assert_false(pairs_next(&pairs, 300));
-        knob_set("left/connected", 1);
-        knob_set("right/connected", 1);
+        stereocam_set("left/connected", 1);
+        stereocam_set("right/connected", 1);
         report("there", pairs_wait_for_new(&pairs), BACK_NS);
         assert_true(pairs.source->rate_hz >= 1.0);
         pairs_close(&pairs);

@@ -116,8 +116,8 @@ static void test_unknown_clock(void **state)
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     options.width = 128;
     options.height = 96;
-    knob_set("left/timestamp_offset_ns", -behind_ns);
-    knob_set("right/timestamp_offset_ns", -behind_ns);
+    stereocam_set("left/timestamp_offset_ns", -behind_ns);
+    stereocam_set("right/timestamp_offset_ns", -behind_ns);
     pairs_open(&pairs, &options);
     pairs_take(&pairs, 3 * RATE_HZ);
     for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -148,8 +148,8 @@ static void test_tegras_counter(void **state)
     check_clock(PLX_CLOCK_MONOTONIC, 0);
     pairs_close(&pairs);
 
-    knob_set("left/timestamp_offset_ns", COUNTER_NS);
-    knob_set("right/timestamp_offset_ns", COUNTER_NS);
+    stereocam_set("left/timestamp_offset_ns", COUNTER_NS);
+    stereocam_set("right/timestamp_offset_ns", COUNTER_NS);
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     options.width = 128;
     options.height = 96;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knobs, in debugfs: /sys/kernel/debug/stereocam/, and left/ and right/ in it. README.md lists them. */
+/* Fault settings in debugfs: /sys/kernel/debug/stereocam/, and left/ and right/ in it. README.md lists them. */
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>

@@ -56,11 +56,11 @@ static void freeze(struct eye *eye, u8 *picture)
     }
 }
 
-static bool count_down(u32 *knob)
+static bool count_down(u32 *count)
 {
-    u32 left = READ_ONCE(*knob);
+    u32 left = READ_ONCE(*count);
     if (left)
-        WRITE_ONCE(*knob, left - 1);
+        WRITE_ONCE(*count, left - 1);
     return left != 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A stereo camera that is none: two sensors on one frame clock, for tests of programs that capture. What is wrong with its
- * pictures, and when, is settable (README.md). Locks, in the order in which they nest: plug, node.lock, eye.lock; clock and
+ * An emulated stereo camera: two sensors on one frame clock, for tests of programs that capture. Faults of its pictures are set
+ * through debugfs (README.md). Locks, in the order in which they nest: plug, node.lock, eye.lock; clock and
  * feed are taken last and alone.
  */
 #ifndef STEREOCAM_H
@@ -59,7 +59,7 @@ struct eye {
     struct record records[RECORDS];
     u32 record_count;
 
-    /* Knobs: plain words, written through debugfs, read once a picture. */
+    /* Fault settings: plain words, written through debugfs, read once a picture. */
     u64 skew_ns, timestamp_offset_ns, timestamp_modulus_ns;
     u32 sequence_offset, error_count, short_count, drop_percent, stall, frozen, frozen_rows, fail_streamon, refuse_format;
 };
@@ -71,8 +71,8 @@ struct stereocam {
     struct mutex plug;
     struct task_struct *clock;
     u32 period_us; /* one word: read by the clock at each tick */
-    u32 wait;      /* knob: pictures only of what was fed, and only when both eyes can take it */
-    u32 scale;     /* knob: pictures are as bright as exposure and gain make them */
+    u32 wait;      /* fault setting: pictures only of what was fed, and only when both eyes can take it */
+    u32 scale;     /* fault setting: pictures are as bright as exposure and gain make them */
 };
 
 extern struct stereocam stereocam;

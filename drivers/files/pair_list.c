@@ -7,30 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
+#include "drivers/files/layout.h"
 #include "drivers/files/picture.h"
 
 #define MAX_PAIRS 1000000
-#define ONE_LAYOUT "name a directory with only one of them, such as one with links to its folders"
 #define MAX_TIME_S 4e9 /* times.txt may count from any epoch */
-
-static const char *const eye_word[PLX_EYES] = {"left", "right"};
-
-/* Where the eyes' pictures lie; "" = in the directory itself, told apart by the first word of their names. */
-static const struct layout {
-    const char *folder[PLX_EYES];
-    int first_projection;
-} layouts[] = {
-    {{"image_0", "image_1"}, 0},
-    {{"image_2", "image_3"}, 2},
-    {{"left", "right"}, 0},
-    {{"", ""}, 0},
-};
 
 /* Pictures of one eye. */
 struct names {
@@ -62,20 +47,12 @@ static int add_name(struct names *names, const char *name)
     return 0;
 }
 
-static bool is_picture(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && dot != name &&
-           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".pgm") == 0 || strcasecmp(dot, ".jpg") == 0 ||
-            strcasecmp(dot, ".jpeg") == 0);
-}
-
 /* What a name has in common with its counterpart's: all but a leading "left" or "right". */
 static const char *key_of(const char *name)
 {
     for (int eye = 0; eye < PLX_EYES; eye++)
-        if (strncmp(name, eye_word[eye], strlen(eye_word[eye])) == 0)
-            return name + strlen(eye_word[eye]);
+        if (strncmp(name, plx_layout_eye[eye], strlen(plx_layout_eye[eye])) == 0)
+            return name + strlen(plx_layout_eye[eye]);
     return name;
 }
 
@@ -86,16 +63,10 @@ static int compare_names(const void *a, const void *b)
     return order ? order : strcmp(first, second);
 }
 
-static char *join(const char *directory, const char *folder, const char *name)
-{
-    char *path;
-    return asprintf(&path, "%s/%s%s%s", directory, folder, *folder && *name ? "/" : "", name) < 0 ? NULL : path;
-}
-
-static int list_eye(const char *directory, const struct layout *layout, int eye, struct names *names,
+static int list_eye(const char *directory, const struct plx_layout *layout, int eye, struct names *names,
                     struct plx_error_message *message)
 {
-    char *path = join(directory, layout->folder[eye], "");
+    char *path = plx_layout_path(directory, layout->folder[eye], "");
     if (!path)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     int result = 0;
@@ -107,7 +78,8 @@ static int list_eye(const char *directory, const struct layout *layout, int eye,
     const bool flat = !*layout->folder[eye];
     errno = 0;
     for (const struct dirent *entry; (entry = readdir(folder)); errno = 0) {
-        if (!is_picture(entry->d_name) || (flat && strncmp(entry->d_name, eye_word[eye], strlen(eye_word[eye])) != 0))
+        if (!plx_layout_is_picture(entry->d_name) ||
+            (flat && strncmp(entry->d_name, plx_layout_eye[eye], strlen(plx_layout_eye[eye])) != 0))
             continue;
         if (names->count == MAX_PAIRS)
             result = plx_fail(message, PLX_ERR_RANGE, "%s: more than %d pictures", path, MAX_PAIRS);
@@ -139,7 +111,7 @@ static void leave_out_last(struct plx_pair_list *list, const char *path, const c
 }
 
 /* Joins the sorted names of both eyes; one that stands alone is an error unless it is the last of all. */
-static int join_names(const char *directory, const struct layout *layout, const struct names names[PLX_EYES],
+static int join_names(const char *directory, const struct plx_layout *layout, const struct names names[PLX_EYES],
                       struct plx_pair_list *list, struct plx_error_message *message)
 {
     size_t most = names[PLX_LEFT].count > names[PLX_RIGHT].count ? names[PLX_LEFT].count : names[PLX_RIGHT].count;
@@ -159,68 +131,14 @@ static int join_names(const char *directory, const struct layout *layout, const 
         if (order != 0)
             return plx_fail(message, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
                             layout->folder[alone], *layout->folder[alone] ? "/" : "", alone == PLX_LEFT ? left : right,
-                            eye_word[!alone]);
+                            plx_layout_eye[!alone]);
         struct plx_pair_list_pair *pair = &list->pair[list->count++];
-        pair->path[PLX_LEFT] = join(directory, layout->folder[PLX_LEFT], left);
-        pair->path[PLX_RIGHT] = join(directory, layout->folder[PLX_RIGHT], right);
+        pair->path[PLX_LEFT] = plx_layout_path(directory, layout->folder[PLX_LEFT], left);
+        pair->path[PLX_RIGHT] = plx_layout_path(directory, layout->folder[PLX_RIGHT], right);
         if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
             return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     }
     return 0;
-}
-
-static bool is_folder(const char *directory, const char *name)
-{
-    struct stat status;
-    char *path = join(directory, name, "");
-    bool yes = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    free(path);
-    return yes;
-}
-
-/* True if there are pictures of both eyes in DIRECTORY itself. */
-static bool is_flat(const char *directory)
-{
-    bool seen[PLX_EYES] = {false};
-    DIR *folder = opendir(directory);
-    if (!folder)
-        return false;
-    for (const struct dirent *entry; (entry = readdir(folder));)
-        for (int eye = 0; eye < PLX_EYES; eye++)
-            seen[eye] |= is_picture(entry->d_name) && strncmp(entry->d_name, eye_word[eye], strlen(eye_word[eye])) == 0;
-    closedir(folder);
-    return seen[PLX_LEFT] && seen[PLX_RIGHT];
-}
-
-/* The one layout of which anything is there; the flat one where there is nothing. */
-static int find_layout(const char *directory, const struct layout **ret_layout, struct plx_error_message *message)
-{
-    const struct layout *found = NULL, *layout = layouts;
-    for (; *layout->folder[PLX_LEFT]; layout++) {
-        bool left = is_folder(directory, layout->folder[PLX_LEFT]), right = is_folder(directory, layout->folder[PLX_RIGHT]);
-        if (left != right)
-            return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: %s/ is there, %s/ beside it is missing", directory,
-                            layout->folder[left ? PLX_LEFT : PLX_RIGHT], layout->folder[left ? PLX_RIGHT : PLX_LEFT]);
-        if (left && found)
-            return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
-                            found->folder[PLX_LEFT], found->folder[PLX_RIGHT], layout->folder[PLX_LEFT],
-                            layout->folder[PLX_RIGHT]);
-        if (left)
-            found = layout;
-    }
-    if (found && is_flat(directory))
-        return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and left* with right* pictures; " ONE_LAYOUT,
-                        directory, found->folder[PLX_LEFT], found->folder[PLX_RIGHT]);
-    *ret_layout = found ? found : layout;
-    return 0;
-}
-
-const char *plx_pair_list_left_folder(const char *directory)
-{
-    for (const struct layout *layout = layouts; *layout->folder[PLX_LEFT]; layout++)
-        if (is_folder(directory, layout->folder[PLX_LEFT]))
-            return layout->folder[PLX_LEFT];
-    return NULL;
 }
 
 /* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
@@ -245,7 +163,7 @@ static int check_last(struct plx_pair_list *list, struct plx_error_message *mess
 /* Line i of times.txt is the time of pair i in seconds; more lines than pairs are fine. */
 static int read_times(const char *directory, struct plx_pair_list *list, struct plx_error_message *message)
 {
-    char line[256], *path = join(directory, "times.txt", "");
+    char line[256], *path = plx_layout_path(directory, "times.txt", "");
     FILE *file = NULL;
     int result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     if (result == PLX_ERR_NOT_FOUND) { /* then there are none */
@@ -283,8 +201,8 @@ int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, st
 {
     struct plx_pair_list list = {0};
     struct names names[PLX_EYES] = {{0}};
-    const struct layout *layout = layouts;
-    int result = find_layout(directory, &layout, message);
+    const struct plx_layout *layout = NULL;
+    int result = plx_layout_find(directory, &layout, message);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
         result = list_eye(directory, layout, eye, &names[eye], message);
     if (result < 0)

@@ -22,9 +22,6 @@ struct plx_pair_list {
     int first_projection;          /* which of calib.txt's matrices is the left eye's: 0, or 2 for KITTI's colour cameras */
 };
 
-/* The folder of the left eye in the layout that DIRECTORY holds, static storage; NULL if it has none. */
-const char *plx_pair_list_left_folder(const char *directory);
-
 /* More than one layout is an error too (FORMAT), which names both. A recorder that was killed may leave its last pair without
  * its time, with half a time, or with a picture missing or cut off: that pair is left out, and the note says so. The same
  * anywhere else is an error. NOT_FOUND (no directory, no pairs, a picture without its counterpart), FORMAT (bad times.txt),

@@ -32,16 +32,6 @@ static const struct {
     {V4L2_CID_AUTOGAIN, 0},
 };
 
-double plx_v4l2_gain_of(int64_t value, double step, bool db)
-{
-    return db ? pow(10.0, (double)value * step / 20.0) : (double)value * step;
-}
-
-int64_t plx_v4l2_gain_value(double gain, double step, bool db)
-{
-    return llround(db ? 20.0 * log10(gain) / step : gain / step);
-}
-
 /* Sets CONTROL, and remembers once what it was. */
 static int set(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
                const struct plx_v4l2_control *control, int64_t value)

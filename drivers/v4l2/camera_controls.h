@@ -67,8 +67,4 @@ void plx_v4l2_camera_controls_in_force(const struct plx_v4l2_camera_controls *co
 
 void plx_v4l2_camera_controls_range(const struct plx_v4l2_camera_controls *controls, struct plx_control_range *ret_range);
 
-/* Between a control's values and its unit; gain as a factor. For tests. */
-double plx_v4l2_gain_of(int64_t value, double step, bool db);
-int64_t plx_v4l2_gain_value(double gain, double step, bool db);
-
 #endif

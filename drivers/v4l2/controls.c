@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <linux/videodev2.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,4 +149,14 @@ int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_
     *ret_assignment = assignment;
     *text = start + length;
     return 1;
+}
+
+double plx_v4l2_gain_of(int64_t value, double step, bool db)
+{
+    return db ? pow(10.0, (double)value * step / 20.0) : (double)value * step;
+}
+
+int64_t plx_v4l2_gain_value(double gain, double step, bool db)
+{
+    return llround(db ? 20.0 * log10(gain) / step : gain / step);
 }

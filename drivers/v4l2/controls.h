@@ -39,4 +39,8 @@ struct plx_v4l2_assignment {
 /* 1: there is one; 0: the list is at its end; RANGE, with what is wrong. */
 int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_assignment, struct plx_error_message *message);
 
+/* A gain control's VALUE as a factor, and back; STEP is one step of it as a factor or, with DB, in decibels. */
+double plx_v4l2_gain_of(int64_t value, double step, bool db);
+int64_t plx_v4l2_gain_value(double gain, double step, bool db);
+
 #endif

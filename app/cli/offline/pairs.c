@@ -10,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
+#include "drivers/files/layout.h"
 #include "drivers/files/pair_list.h"
 
 #define UNTIMED_PERIOD_S 0.1
@@ -140,7 +141,7 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
 /* DIRECTORY must hold only one layout of pairs. */
 static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_error_message *message)
 {
-    const char *ending = scene_ending(directory), *folder = plx_pair_list_left_folder(directory);
+    const char *ending = scene_ending(directory), *folder = plx_layout_left_folder(directory);
     int result = add_scenes(pairs, directory, message);
     if (result < 0)
         return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands. argv[0] is the name of the command. Each returns an exit code (app/exit.h). */
-#ifndef PLX_CLI_COMMANDS_H
-#define PLX_CLI_COMMANDS_H
+#ifndef PLX_APP_CLI_COMMANDS_H
+#define PLX_APP_CLI_COMMANDS_H
 
 int plx_command_run(int argc, char **argv);
 int plx_command_status(int argc, char **argv);

@@ -4,8 +4,8 @@
  * Disparities of a view are U16 in 1/16 px above min_disparity, 0xFFFF = invalid. A file that cannot be written completely is
  * removed. Errors, each with a sentence that begins with the path: NOT_FOUND, PERMISSION, IO, NOMEM.
  */
-#ifndef PLX_CLI_EXPORT_H
-#define PLX_CLI_EXPORT_H
+#ifndef PLX_APP_CLI_EXPORT_H
+#define PLX_APP_CLI_EXPORT_H
 
 #include <parallax/client.h>
 

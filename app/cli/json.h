@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON that several commands print. Each function returns a new item, which the caller owns. */
-#ifndef PLX_CLI_JSON_H
-#define PLX_CLI_JSON_H
+#ifndef PLX_APP_CLI_JSON_H
+#define PLX_APP_CLI_JSON_H
 
 #include <stdbool.h>
 

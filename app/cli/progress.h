@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Progress over many pairs on standard error: nothing in the first two seconds, then one line that is redrawn. If standard
  * error is no terminal, a new line every five seconds. */
-#ifndef PLX_CLI_PROGRESS_H
-#define PLX_CLI_PROGRESS_H
+#ifndef PLX_APP_CLI_PROGRESS_H
+#define PLX_APP_CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C(p, d) of all pixels and disparities: Hamming distance of census words, and capped difference of gradients. */
+/*
+ * What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped difference of gradients.
+ * penalty_kernel: P2 of every step. words_kernel: census and gradient of a pixel in one word.
+ */
 #include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
 #include "gpu/sgm/features.cuh"
@@ -7,6 +10,13 @@
 
 #define THREADS 128
 #define PIXELS 8 /* of a thread, side by side */
+
+#define PENALTY_X 32
+#define PENALTY_Y 8
+#define PENALTY_ROWS 4 /* of a thread */
+
+#define WORDS_X 64
+#define WORDS_Y 4
 
 struct cost_args {
     plx_view<const void> left_census, right_census;
@@ -88,4 +98,93 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
         return start<census_only>(job, args);
     return plx_census_bits(match->census) <= 24 ? start<census_and_gradient>(job, args)
                                                 : start<long_census_and_gradient>(job, args);
+}
+
+/* --- P2 of every step, where it depends on the picture ---------------------------------------------------------------- */
+
+struct penalty_args {
+    plx_view<const uint8_t> grey;
+    uint32_t *penalty, *penalty_upwards;
+    uint32_t p2[64]; /* bytes, by absolute difference */
+};
+
+/* P2 of the steps between a pixel of brightness HERE and those beside it, a byte an orientation. */
+static __device__ __forceinline__ uint32_t p2_of(const uint8_t *p2, int here, int row, int column, int falling, int rising)
+{
+    return (uint32_t)p2[abs(here - row)] << 8 * PLX_HORIZONTAL | (uint32_t)p2[abs(here - column)] << 8 * PLX_VERTICAL |
+           (uint32_t)p2[abs(here - falling)] << 8 * PLX_FALLING | (uint32_t)p2[abs(here - rising)] << 8 * PLX_RISING;
+}
+
+/* Grid: a thread four pixels of a column. Reads a byte a pixel (six columns of three from L1), writes four or eight. Where
+ * there is no step the byte is of no meaning. */
+static __global__ void __launch_bounds__(PENALTY_X *PENALTY_Y) penalty_kernel(const __grid_constant__ penalty_args a)
+{
+    __shared__ uint32_t words[64];
+    const uint8_t *p2 = (const uint8_t *)words;
+    const int x = blockIdx.x * PENALTY_X + threadIdx.x, y = (blockIdx.y * PENALTY_Y + threadIdx.y) * PENALTY_ROWS;
+    const int width = a.grey.width, height = a.grey.height, left = max(x - 1, 0), right = min(x + 1, width - 1);
+    int pixel[PENALTY_ROWS + 2][3];
+
+    if (threadIdx.y < 2)
+        words[threadIdx.y * PENALTY_X + threadIdx.x] = a.p2[threadIdx.y * PENALTY_X + threadIdx.x];
+    __syncthreads();
+    if (x >= width || y >= height)
+        return;
+#pragma unroll
+    for (int i = 0; i < PENALTY_ROWS + 2; i++) {
+        const uint8_t *row = a.grey.row(plx_clamp(y + i - 1, 0, height - 1));
+        pixel[i][0] = row[left], pixel[i][1] = row[x], pixel[i][2] = row[right];
+    }
+#pragma unroll
+    for (int i = 1; i <= PENALTY_ROWS && y + i <= height; i++) {
+        const size_t at = (size_t)(y + i - 1) * width + x;
+        const int here = pixel[i][1];
+        a.penalty[at] = p2_of(p2, here, pixel[i][0], pixel[i - 1][1], pixel[i - 1][0], pixel[i - 1][2]);
+        if (a.penalty_upwards)
+            a.penalty_upwards[at] = p2_of(p2, here, pixel[i][2], pixel[i + 1][1], pixel[i + 1][2], pixel[i + 1][0]);
+    }
+}
+
+int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too)
+{
+    const struct plx_match *match = job->match;
+    struct penalty_args args = {plx_view_of<const uint8_t>(job->grey),
+                                job->gpu->sgm->penalty,
+                                upwards_too ? job->gpu->sgm->penalty_upwards : NULL,
+                                {0}};
+    const dim3 block(PENALTY_X, PENALTY_Y);
+
+    for (int step = 0; step < 256; step++) {
+        const int p2 = match->p2 * match->p2_scale / (match->p2_scale + step);
+        ((uint8_t *)args.p2)[step] = (uint8_t)(p2 < match->p2_min ? match->p2_min : p2);
+    }
+    penalty_kernel<<<plx_grid(job->width, job->height, dim3(PENALTY_X, PENALTY_Y * PENALTY_ROWS)), block, 0,
+                     job->gpu->stream>>>(args);
+    return PLX_LAUNCHED(job->gpu, penalty_kernel);
+}
+
+/* --- feature words, which the sweeps read instead of costs -------------------------------------------------------------- */
+
+/* Grid: a thread a pixel. Reads 5 bytes, writes 4. */
+static __global__ void __launch_bounds__(WORDS_X *WORDS_Y)
+    words_kernel(plx_view<const uint32_t> census, plx_view<const uint8_t> gradient, uint32_t *words)
+{
+    const int x = blockIdx.x * WORDS_X + threadIdx.x, y = blockIdx.y * WORDS_Y + threadIdx.y;
+    if (x < census.width && y < census.height)
+        words[(size_t)y * census.width + x] = census.row(y)[x] | (uint32_t)gradient.row(y)[x] << 24;
+}
+
+int plx_sgm_feature_words(const struct plx_sgm_job *job)
+{
+    const struct plx_features *const features[] = {job->left, job->right};
+    const dim3 block(WORDS_X, WORDS_Y);
+    int result = 0;
+
+    for (int eye = 0; eye < 2 && result == 0; eye++) {
+        words_kernel<<<plx_grid(job->width, job->height, block), block, 0, job->gpu->stream>>>(
+            plx_view_of<const uint32_t>(&features[eye]->census), plx_view_of<const uint8_t>(&features[eye]->gradient),
+            job->gpu->sgm->words[eye]);
+        result = PLX_LAUNCHED(job->gpu, words_kernel);
+    }
+    return result;
 }

@@ -3,6 +3,7 @@
 #include "gpu/runtime/schedule.h"
 #include "gpu/sgm/lines_prefetch.cuh"
 #include "gpu/sgm/lines_registers.cuh"
+#include "gpu/sgm/sgm.cuh"
 
 /* What the rings of PREFETCH_WARPS leave of a multiprocessor's shared memory keeps the middle of lines. */
 template <int D, bool VARYING> static int start_prefetch(struct plx_gpu *gpu, lines_args args)

@@ -6,7 +6,7 @@
 #ifndef PLX_GPU_SGM_LINES_PREFETCH_CUH
 #define PLX_GPU_SGM_LINES_PREFETCH_CUH
 
-#include "gpu/sgm/lines.cuh"
+#include "gpu/sgm/line.cuh"
 
 #define PREFETCHED 16    /* pixels, a power of two */
 #define PREFETCH_WARPS 4 /* of a multiprocessor */

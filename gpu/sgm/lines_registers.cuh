@@ -6,7 +6,7 @@
 #ifndef PLX_GPU_SGM_LINES_REGISTERS_CUH
 #define PLX_GPU_SGM_LINES_REGISTERS_CUH
 
-#include "gpu/sgm/lines.cuh"
+#include "gpu/sgm/line.cuh"
 
 /*
  * Warps that a multiprocessor holds; and pixels whose costs, and what the other direction left, wait in registers: the fewer

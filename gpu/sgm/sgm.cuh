@@ -8,24 +8,12 @@
  *   winner   C and those volumes -> S, and the winners of both views                      winner.cu
  *
  * The sweeps of sweeps.cuh may take the place of all three.
- *
- * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
- * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
- * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
- * beside; D / 16 threads are a pixel.
  */
 #ifndef PLX_GPU_SGM_SGM_CUH
 #define PLX_GPU_SGM_SGM_CUH
 
-#include "gpu/device/device.cuh"
 #include "gpu/internal.h"
-
-#define PLX_ORIENTATIONS 4
-enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
-
-/* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
-#define PLX_LINES_BEYOND_ROW 16  /* along a row */
-#define PLX_LINES_BEYOND_ROWS 16 /* along all others */
+#include "gpu/sgm/step.cuh"
 
 struct plx_gpu_sgm {
     uint4 *cost;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
+ * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
+ * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
+ * beside; D / 16 threads are a pixel.
+ *
  * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the pixel before, m the least L(q, .).
  * D / 16 threads side by side hold a pixel, each 8 registers of two disparities D / 2 apart: register i of thread g has 8 g + i
  * and D / 2 + 8 g + i.
@@ -9,6 +14,13 @@
 
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/packed.cuh"
+
+#define PLX_ORIENTATIONS 4
+enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
+
+/* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
+#define PLX_LINES_BEYOND_ROW 16  /* along a row */
+#define PLX_LINES_BEYOND_ROWS 16 /* along all others */
 
 /* The threads that hold the disparities around those of this one, and how their registers join. */
 template <int THREADS> struct plx_neighbours {

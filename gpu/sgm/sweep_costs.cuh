@@ -4,7 +4,7 @@
 #define PLX_GPU_SGM_SWEEP_COSTS_CUH
 
 #include "gpu/sgm/features.cuh"
-#include "gpu/sgm/sweeps.cuh"
+#include "gpu/sgm/sweep.cuh"
 
 /* F: how two words are compared. SECOND: after the other sweep, which has left the costs, so that only P2 is looked up. */
 template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {

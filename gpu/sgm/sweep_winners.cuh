@@ -3,7 +3,7 @@
 #ifndef PLX_GPU_SGM_SWEEP_WINNERS_CUH
 #define PLX_GPU_SGM_SWEEP_WINNERS_CUH
 
-#include "gpu/sgm/sweep_costs.cuh"
+#include "gpu/sgm/sweep.cuh"
 
 /*
  * The left view's winners are found when KEY_COLUMNS columns of keys are in shared memory, by D / 64 threads each. The right
@@ -11,18 +11,18 @@
  * least key so far of a pixel belongs to the next disparity. Where a part of the disparities ends, whose keys compare, they
  * become votes.
  */
-template <class F, class S, bool VARYING> struct sweep_winners : sweep_costs<F, S, VARYING> {
-    using sweep_place<S>::a;
-    using sweep_place<S>::s;
-    using sweep_place<S>::lane;
-    using sweep_place<S>::g;
-    using sweep_place<S>::row;
-    using sweep_place<S>::upwards;
+template <class S, class BASE> struct sweep_winners : BASE {
+    using BASE::a;
+    using BASE::g;
+    using BASE::lane;
+    using BASE::row;
+    using BASE::s;
+    using BASE::upwards;
     static constexpr int D = S::D, ROWS = S::ROWS, SHARE = S::SHARE, PARTS_SEARCHED = S::SEARCHED / PLX_KEY_PART;
 
     uint32_t candidates[N];
 
-    using sweep_costs<F, S, VARYING>::sweep_costs;
+    using BASE::BASE;
 
     __device__ __forceinline__ void begin_winners(void)
     {

@@ -2,7 +2,8 @@
 /* The sweeps of sweeps.cuh: how bands follow each other, and how they are launched. */
 #include "gpu/device/launch.cuh"
 #include "gpu/runtime/schedule.h"
-#include "gpu/sgm/sweeper.cuh"
+#include "gpu/sgm/sgm.cuh"
+#include "gpu/sgm/sweep_warp.cuh"
 
 /* Blocks of a multiprocessor: what an Orin's shared memory has room for. Three, of fewer registers, are slower where there is
  * room for them, but in large pictures. */
@@ -118,7 +119,7 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT) sweeps_ke
             return;
         pace band = {(S::FIRST_LAG + (walkers - 1) * S::WARP_LAG + a.columns + S::SLOPE) / GROUP};
         if (warp < walkers)
-            sweeper<F, S, VARYING>(a, memory, warp, turn, band).sweep();
+            sweep_warp<F, S, VARYING>(a, memory, warp, turn, band).sweep();
         else if (warp < WARPS)
             band.pass(band.left);
         else if (turn / 2 > 0)

@@ -3,6 +3,7 @@
 #include "gpu/sgm/winner.cuh"
 
 #include "gpu/device/launch.cuh"
+#include "gpu/sgm/sgm.cuh"
 
 #define WARP 32
 #define THREADS 256
@@ -217,6 +218,16 @@ template <int D> static int start(const struct plx_sgm_job *job, const winner_ar
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = gpu->stream;
     return PLX_CUDA(gpu, plx_launch_dependent_config(gpu, kernel, config, args));
+}
+
+plx_winner_views plx_winner_views_of(const struct plx_sgm_job *job)
+{
+    return {plx_view_of<uint16_t>(&job->winners->left),
+            plx_view_of<uint16_t>(&job->winners->raw),
+            plx_view_of<uint16_t>(&job->winners->s1),
+            plx_view_of<uint16_t>(&job->winners->s2),
+            job->match->uniqueness,
+            job->match->subpixel};
 }
 
 int plx_sgm_winner(const struct plx_sgm_job *job)

@@ -3,8 +3,12 @@
 #ifndef PLX_GPU_SGM_WINNER_CUH
 #define PLX_GPU_SGM_WINNER_CUH
 
+#include <parallax/frame.h>
+
+extern "C" {
+#include "core/match.h"
+}
 #include "gpu/device/packed.cuh"
-#include "gpu/sgm/sgm.cuh"
 
 /*
  * S and a part of d in 16 bits, so that one minimum finds both: S << PLX_KEY_BITS | d modulo 2^PLX_KEY_BITS. S is at most
@@ -40,15 +44,8 @@ struct plx_winner_views {
     enum plx_subpixel subpixel;
 };
 
-static inline plx_winner_views plx_winner_views_of(const struct plx_sgm_job *job)
-{
-    return {plx_view_of<uint16_t>(&job->winners->left),
-            plx_view_of<uint16_t>(&job->winners->raw),
-            plx_view_of<uint16_t>(&job->winners->s1),
-            plx_view_of<uint16_t>(&job->winners->s2),
-            job->match->uniqueness,
-            job->match->subpixel};
-}
+struct plx_sgm_job;
+plx_winner_views plx_winner_views_of(const struct plx_sgm_job *job); /* winner.cu */
 
 /* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
 static __device__ __forceinline__ int plx_parabola(int below, int least, int above)

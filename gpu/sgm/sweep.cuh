@@ -21,12 +21,10 @@
  * (cooperative launch) and take bands in the order of their times; so the groups of the least time that is not done have a
  * block, and what they wait for is done.
  */
-#ifndef PLX_GPU_SGM_SWEEPS_CUH
-#define PLX_GPU_SGM_SWEEPS_CUH
+#ifndef PLX_GPU_SGM_SWEEP_CUH
+#define PLX_GPU_SGM_SWEEP_CUH
 
-#include "gpu/device/async_copy.cuh"
-#include "gpu/device/packed.cuh"
-#include "gpu/sgm/sgm.cuh"
+#include "gpu/sgm/step.cuh"
 #include "gpu/sgm/winner.cuh"
 
 #define WARP 32

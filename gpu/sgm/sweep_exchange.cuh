@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the two sweeps meet: what the first to come to a pixel leaves there for the other. */
-#ifndef PLX_GPU_SGM_SWEEP_MEETING_CUH
-#define PLX_GPU_SGM_SWEEP_MEETING_CUH
+#ifndef PLX_GPU_SGM_SWEEP_EXCHANGE_CUH
+#define PLX_GPU_SGM_SWEEP_EXCHANGE_CUH
 
-#include "gpu/sgm/sweep_winners.cuh"
+#include "gpu/sgm/sweep.cuh"
 
 /* As plx_store_shared_16_if, to memory: each word of it is seen by other blocks as it was before or as it is then. */
 template <int OFFSET> static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
@@ -15,16 +15,16 @@ template <int OFFSET> static __device__ __forceinline__ void store_if(bool condi
 }
 
 /* The sum of half of the paths and above it, from bit SUM_BITS on, the costs, so that nobody makes them again. */
-template <class F, class S, bool VARYING> struct sweep_meeting : sweep_winners<F, S, VARYING> {
-    using sweep_place<S>::a;
-    using sweep_place<S>::s;
-    using sweep_place<S>::lane;
-    using sweep_place<S>::g;
-    using sweep_place<S>::row;
-    using sweep_place<S>::upwards;
+template <class S, class BASE> struct sweep_exchange : BASE {
+    using BASE::a;
+    using BASE::g;
+    using BASE::lane;
+    using BASE::row;
+    using BASE::s;
+    using BASE::upwards;
     static constexpr int THREADS = S::THREADS, LAG = S::LAG;
 
-    using sweep_winners<F, S, VARYING>::sweep_winners;
+    using BASE::BASE;
 
     /* Sums of the pixel at column X: the first half of thread THREAD's registers, the other lies THREADS chunks further. */
     __device__ __forceinline__ uint4 *sums_at(int x, int thread) const

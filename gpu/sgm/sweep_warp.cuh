@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A warp of a sweep: its steps along its rows, and what it hands on. */
-#ifndef PLX_GPU_SGM_SWEEPER_CUH
-#define PLX_GPU_SGM_SWEEPER_CUH
+#ifndef PLX_GPU_SGM_SWEEP_WARP_CUH
+#define PLX_GPU_SGM_SWEEP_WARP_CUH
 
 #include <limits.h>
 
-#include "gpu/sgm/step.cuh"
-#include "gpu/sgm/sweep_meeting.cuh"
+#include "gpu/sgm/sweep_costs.cuh"
+#include "gpu/sgm/sweep_exchange.cuh"
+#include "gpu/sgm/sweep_winners.cuh"
 
 /* A warp's walk along its rows. */
-template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, VARYING> {
+template <class F, class S, bool VARYING> using sweep_parts = sweep_exchange<S, sweep_winners<S, sweep_costs<F, S, VARYING>>>;
+
+template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, VARYING> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
     using sweep_place<S>::lane;
@@ -34,8 +37,8 @@ template <class F, class S, bool VARYING> struct sweeper : sweep_meeting<F, S, V
     uint32_t from_left[N];                    /* L without the least */
     uint4 from_above, from_upper_left[GROUP]; /* received, of use one and two steps later */
 
-    __device__ __forceinline__ sweeper(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn, pace the_band)
-        : sweep_meeting<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
+    __device__ __forceinline__ sweep_warp(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn, pace the_band)
+        : sweep_parts<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
           from(shared_address((row == 0 ? s.ring[0] : s.sent[row - 1])[0] + g)),
           to(shared_address((row == ROWS - 1 ? below.ring[0] : s.sent[row])[0] + g)), from_next(row == 0 ? COLUMN * CHUNK : 0),
           to_next(row == ROWS - 1 ? COLUMN * CHUNK : 0), sends(row < ROWS - 1 || warp < WARPS - 1),

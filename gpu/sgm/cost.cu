@@ -71,7 +71,7 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
     }
 }
 
-template <class F> static int start(const struct plx_sgm_job *job, const struct cost_args &args)
+template <class F> static int launch(const struct plx_sgm_job *job, const struct cost_args &args)
 {
     const int disparities = job->match->disparities, span = THREADS * 16 / disparities * PIXELS;
     const dim3 grid(plx_div_ceil(job->width, span), (unsigned)job->height);
@@ -83,7 +83,7 @@ template <class F> static int start(const struct plx_sgm_job *job, const struct 
 int plx_sgm_cost(const struct plx_sgm_job *job)
 {
     const struct plx_match *match = job->match;
-    const bool gradient = match->gradient_cap > 0, wide = match->census == PLX_CENSUS_FULL_9X7;
+    const bool gradient = match->gradient_cap > 0, is_wide = match->census == PLX_CENSUS_FULL_9X7;
     const struct cost_args args = {plx_view_of<const void>(&job->left->census),
                                    plx_view_of<const void>(&job->right->census),
                                    gradient ? plx_view_of<const uint8_t>(&job->left->gradient) : plx_view<const uint8_t>(),
@@ -92,12 +92,12 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
                                    match->min_disparity,
                                    (uint32_t)match->gradient_cap};
 
-    if (wide)
-        return gradient ? start<wide_census_and_gradient>(job, args) : start<wide_census>(job, args);
+    if (is_wide)
+        return gradient ? launch<wide_census_and_gradient>(job, args) : launch<wide_census>(job, args);
     if (!gradient)
-        return start<census_only>(job, args);
-    return plx_census_bits(match->census) <= 24 ? start<census_and_gradient>(job, args)
-                                                : start<long_census_and_gradient>(job, args);
+        return launch<census_only>(job, args);
+    return plx_census_bits(match->census) <= 24 ? launch<census_and_gradient>(job, args)
+                                                : launch<long_census_and_gradient>(job, args);
 }
 
 /* --- P2 of every step, where it depends on the picture ---------------------------------------------------------------- */
@@ -145,12 +145,12 @@ static __global__ void __launch_bounds__(PENALTY_X *PENALTY_Y) penalty_kernel(co
     }
 }
 
-int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too)
+int plx_sgm_penalty(const struct plx_sgm_job *job, bool both_sweeps)
 {
     const struct plx_match *match = job->match;
     struct penalty_args args = {plx_view_of<const uint8_t>(job->grey),
                                 job->gpu->sgm->penalty,
-                                upwards_too ? job->gpu->sgm->penalty_upwards : NULL,
+                                both_sweeps ? job->gpu->sgm->penalty_upwards : NULL,
                                 {0}};
     const dim3 block(PENALTY_X, PENALTY_Y);
 

@@ -6,14 +6,14 @@
 #include "gpu/sgm/sgm.cuh"
 
 /* What the rings of PREFETCH_WARPS leave of a multiprocessor's shared memory keeps the middle of lines. */
-template <int D, bool VARYING> static int start_prefetch(struct plx_gpu *gpu, lines_args args)
+template <int D, bool ADAPTIVE_P2> static int launch_prefetch(struct plx_gpu *gpu, lines_args args)
 {
-    const auto kernel = prefetch_lines_kernel<D, VARYING>;
-    const int ring = PREFETCHED * PIXEL_BYTES(VARYING);
-    const int room = min(gpu->shared_bytes / PREFETCH_WARPS - gpu->shared_reserved, gpu->shared_bytes_block);
+    const auto kernel = prefetch_lines_kernel<D, ADAPTIVE_P2>;
+    const int ring = PREFETCHED * PIXEL_BYTES(ADAPTIVE_P2);
+    const int available = min(gpu->shared_bytes / PREFETCH_WARPS - gpu->shared_reserved, gpu->shared_bytes_block);
 
-    args.kept = max(room - ring, 0) / COSTS_BYTES;
-    const int bytes = ring + args.kept * COSTS_BYTES;
+    args.kept_pixels = max(available - ring, 0) / COSTS_BYTES;
+    const int bytes = ring + args.kept_pixels * COSTS_BYTES;
     const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     if (result < 0)
         return result;
@@ -21,25 +21,25 @@ template <int D, bool VARYING> static int start_prefetch(struct plx_gpu *gpu, li
     return PLX_LAUNCHED(gpu, prefetch_lines_kernel);
 }
 
-template <int D, bool VARYING> static int start_registers(struct plx_gpu *gpu, const lines_args &args)
+template <int D, bool ADAPTIVE_P2> static int launch_registers(struct plx_gpu *gpu, const lines_args &args)
 {
-    register_lines_kernel<D, VARYING><<<args.rows + args.columns + args.diagonals, WARP, 0, gpu->stream>>>(args);
+    register_lines_kernel<D, ADAPTIVE_P2><<<args.rows + args.columns + args.diagonals, WARP, 0, gpu->stream>>>(args);
     return PLX_LAUNCHED(gpu, register_lines_kernel);
 }
 
-template <int D, bool VARYING> static int start(struct plx_gpu *gpu, const lines_args &args, bool prefetch)
+template <int D, bool ADAPTIVE_P2> static int launch(struct plx_gpu *gpu, const lines_args &args, bool prefetch)
 {
-    return prefetch ? start_prefetch<D, VARYING>(gpu, args) : start_registers<D, VARYING>(gpu, args);
+    return prefetch ? launch_prefetch<D, ADAPTIVE_P2>(gpu, args) : launch_registers<D, ADAPTIVE_P2>(gpu, args);
 }
 
-template <int D> static int choose(const struct plx_sgm_job *job, lines_args args, bool prefetch)
+template <int D> static int launch_disparities(const struct plx_sgm_job *job, lines_args args, bool prefetch)
 {
     constexpr int LINES = WARP / (D / 16) / 2;
 
     args.rows = (int)plx_div_ceil(job->height, LINES);
     args.columns = (int)plx_div_ceil(job->width, LINES);
     args.diagonals = job->match->paths == 8 ? (int)plx_div_ceil(all_diagonals(job->width, job->height), LINES) : 0;
-    return plx_p2_varies(job->match) ? start<D, true>(job->gpu, args, prefetch) : start<D, false>(job->gpu, args, prefetch);
+    return plx_p2_varies(job->match) ? launch<D, true>(job->gpu, args, prefetch) : launch<D, false>(job->gpu, args, prefetch);
 }
 
 static lines_args args_of(const struct plx_sgm_job *job)
@@ -47,8 +47,8 @@ static lines_args args_of(const struct plx_sgm_job *job)
     const struct plx_match *match = job->match;
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
     return {sgm->cost,
-            {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
-            sgm->scrap,
+            {sgm->path_sums[0], sgm->path_sums[1], sgm->path_sums[2], sgm->path_sums[3]},
+            sgm->dummy_line,
             sgm->penalty,
             job->width,
             job->height,
@@ -65,11 +65,11 @@ int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch)
 {
     switch (job->match->disparities) {
     case 64:
-        return choose<64>(job, args_of(job), prefetch);
+        return launch_disparities<64>(job, args_of(job), prefetch);
     case 128:
-        return choose<128>(job, args_of(job), prefetch);
+        return launch_disparities<128>(job, args_of(job), prefetch);
     default:
-        return choose<256>(job, args_of(job), prefetch);
+        return launch_disparities<256>(job, args_of(job), prefetch);
     }
 }
 

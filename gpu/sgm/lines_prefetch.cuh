@@ -10,7 +10,7 @@
 
 #define PREFETCHED 16    /* pixels, a power of two */
 #define PREFETCH_WARPS 4 /* of a multiprocessor */
-static_assert(PREFETCHED <= PLX_LINES_BEYOND_ROW && PREFETCHED <= PLX_LINES_BEYOND_ROWS, "fetches beyond the volumes");
+static_assert(PREFETCHED <= PLX_OVERRUN_COLUMNS && PREFETCHED <= PLX_OVERRUN_ROWS, "fetches beyond the volumes");
 
 /* Bytes of shared memory that a warp needs for each pixel ahead: costs, as many for what the other direction left, and P2. */
 #define COSTS_BYTES (WARP * 16)
@@ -19,33 +19,33 @@ static_assert(PREFETCHED <= PLX_LINES_BEYOND_ROW && PREFETCHED <= PLX_LINES_BEYO
 
 /*
  * What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. It fetches
- * beyond the end of its line, where the volumes have room, and uses nothing of that. VARYING: P2 comes the same way.
+ * beyond the end of its line, where the volumes have room, and uses nothing of that. ADAPTIVE_P2: P2 comes the same way.
  */
-template <int D, bool VARYING> struct prefetch_walker {
+template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
     static constexpr uint32_t ring_bytes = PREFETCHED * COSTS_BYTES;
 
     const uint4 *cost;
-    uint4 *pairs;
-    int fetched, stored, step; /* chunks: to fetch next, to store next, from one pixel to the next */
-    uint32_t ring;             /* address of this thread's part */
-    uint32_t write, read;      /* offsets there of the pixel to fetch, and of the next one to load */
+    uint4 *path_sums;
+    int prefetch_chunk, store_chunk, step; /* chunks: to fetch next, to store next, from one pixel to the next */
+    uint32_t ring;                         /* address of this thread's part */
+    uint32_t write_offset, read_offset;    /* offsets there of the pixel to fetch, and of the next one to load */
     uint32_t l[8];
-    uint4 next;              /* costs of the next pixel */
-    uint32_t p1, p2, p2_at;  /* in both halves; address of the orientation's byte in this thread's part of its ring */
-    const uint32_t *penalty; /* to fetch next: of the pixel of a step that is below, or to the right */
-    int penalties;           /* that are still to be fetched: there is no room beyond */
+    uint4 next;                  /* costs of the next pixel */
+    uint32_t p1, p2, p2_address; /* in both halves; address of the orientation's byte in this thread's part of its ring */
+    const uint32_t *penalty;     /* to fetch next: of the pixel of a step that is below, or to the right */
+    int penalties_left;          /* that are still to be fetched: there is no room beyond */
 
-    __device__ __forceinline__ void fetch(bool pairs_too)
+    __device__ __forceinline__ void prefetch(bool with_path_sums)
     {
-        plx_copy_async_16(ring + write, cost + fetched);
-        if (pairs_too)
-            plx_copy_async_16(ring + ring_bytes + write, pairs + fetched);
-        if (VARYING) {
-            if (penalties-- > 0)
-                plx_copy_async_4((p2_at & ~3u) + write / (COSTS_BYTES / P2_BYTES), penalty);
-            penalty += step >> share<D>::CHUNK_BITS;
+        plx_copy_async_16(ring + write_offset, cost + prefetch_chunk);
+        if (with_path_sums)
+            plx_copy_async_16(ring + ring_bytes + write_offset, path_sums + prefetch_chunk);
+        if (ADAPTIVE_P2) {
+            if (penalties_left-- > 0)
+                plx_copy_async_4((p2_address & ~3u) + write_offset / (COSTS_BYTES / P2_BYTES), penalty);
+            penalty += step >> line_slice<D>::CHUNK_BITS;
         }
-        fetched += step;
+        prefetch_chunk += step;
         plx_commit_copies();
     }
 
@@ -53,86 +53,88 @@ template <int D, bool VARYING> struct prefetch_walker {
     {
 #pragma unroll
         for (int i = 0; i < PREFETCHED - 1; i++) {
-            write = i * COSTS_BYTES;
-            fetch(false);
+            write_offset = i * COSTS_BYTES;
+            prefetch(false);
         }
-        write = ring_bytes - COSTS_BYTES;
+        write_offset = ring_bytes - COSTS_BYTES;
         plx_wait_copies<PREFETCHED - 2>();
         next = plx_load_shared_16(ring);
-        read = COSTS_BYTES;
+        read_offset = COSTS_BYTES;
 #pragma unroll
         for (int i = 0; i < 8; i++)
             l[i] = 0;
     }
 
     /* Makes the L of the next pixel, whose costs are in NEXT, and returns L - C; loads the costs of the pixel after it. */
-    __device__ __forceinline__ uint4 walk(const plx_neighbours<D / 16> &beside)
+    __device__ __forceinline__ uint4 step_pixel(const plx_neighbours<D / 16> &neighbours)
     {
-        uint32_t costs[8], best[8];
+        uint32_t costs[8], transition[8];
 
         plx_wait_copies<PREFETCHED - 3>();
-        const uint32_t own_p2 = VARYING ? plx_broadcast2(plx_load_shared_1(p2_at + here() / (COSTS_BYTES / P2_BYTES))) : p2;
-        const uint4 loaded = plx_load_shared_16(ring + read);
+        const uint32_t own_p2 =
+            ADAPTIVE_P2 ? plx_broadcast2(plx_load_shared_1(p2_address + current_offset() / (COSTS_BYTES / P2_BYTES))) : p2;
+        const uint4 loaded = plx_load_shared_16(ring + read_offset);
         plx_unpack_chunk(next, costs);
         next = loaded;
-        const uint32_t m = plx_least<D / 16, true>(l);
-        plx_best<D / 16, false>(l, m, p1, own_p2, beside, best);
-        const uint4 sums = pack(best, m);
-        plx_add_costs<PLX_PACKED_HALF2>(best, costs, m);
+        const uint32_t m = plx_min_of_pixel<D / 16, true>(l);
+        plx_transition<D / 16, false>(l, m, p1, own_p2, neighbours, transition);
+        const uint4 sums = pack_increments(transition, m);
+        plx_add_costs<PLX_PACKED_HALF2>(transition, costs, m);
 #pragma unroll
         for (int i = 0; i < 8; i++)
-            l[i] = best[i];
+            l[i] = transition[i];
         return sums;
     }
 
     /* Offset of the pixel that is next to be walked. */
-    __device__ __forceinline__ uint32_t here(void) const
+    __device__ __forceinline__ uint32_t current_offset(void) const
     {
-        return (read - COSTS_BYTES) & (ring_bytes - 1);
+        return (read_offset - COSTS_BYTES) & (ring_bytes - 1);
     }
 
     __device__ __forceinline__ void store(uint4 sum)
     {
-        plx_store_16(pairs + stored, sum);
+        plx_store_16(path_sums + store_chunk, sum);
     }
 
-    __device__ __forceinline__ void pass(void)
+    __device__ __forceinline__ void advance(void)
     {
-        stored += step;
-        write = (write + COSTS_BYTES) & (ring_bytes - 1);
-        read = (read + COSTS_BYTES) & (ring_bytes - 1);
+        store_chunk += step;
+        write_offset = (write_offset + COSTS_BYTES) & (ring_bytes - 1);
+        read_offset = (read_offset + COSTS_BYTES) & (ring_bytes - 1);
     }
 };
 
 /*
- * Walks half of a line. On its first half a direction leaves its sums, BEYOND the middle it adds to what the other has left.
- * The last KEPT pixels of a first half, which are the first that the other meets, stay in shared memory: for 2 KEPT of the
- * pixels neither of the two directions sends anything to memory and back.
+ * Walks half of a line. On its first half a direction leaves its sums, SECOND_HALF the middle it adds to what the other has
+ * left. The last KEPT_PIXELS pixels of a first half, which are the first that the other meets, stay in shared memory: for 2
+ * KEPT_PIXELS of the pixels neither of the two directions sends anything to memory and back.
  */
-template <bool BEYOND, int D, bool VARYING>
-static __device__ __forceinline__ void walk_half(prefetch_walker<D, VARYING> &w, int steps, int kept, uint32_t keep_at,
-                                                 const plx_neighbours<D / 16> &beside)
+template <bool SECOND_HALF, int D, bool ADAPTIVE_P2>
+static __device__ __forceinline__ void aggregate_half(prefetch_walker<D, ADAPTIVE_P2> &walker, int steps, int kept_pixels,
+                                                      uint32_t kept_address, const plx_neighbours<D / 16> &neighbours)
 {
     for (int t = 0; t < steps;) {
-        const int pause = min(steps, t + STEPS_BETWEEN_REDUCTIONS);
+        const int next_subtraction = min(steps, t + STEPS_BETWEEN_SUBTRACTIONS);
         PLX_UNROLL(4)
-        for (; t < pause; t++) {
-            const uint32_t ring = w.ring + w.ring_bytes + w.here();
-            const uint4 own = w.walk(beside); /* which waits */
-            if (BEYOND) {
-                const uint4 left = plx_load_shared_16(t < kept ? keep_at + (kept - 1 - t) * COSTS_BYTES : ring);
-                w.fetch(t + PREFETCHED > kept);
-                w.store(add(left, own));
+        for (; t < next_subtraction; t++) {
+            const uint32_t ring = walker.ring + walker.ring_bytes + walker.current_offset();
+            const uint4 own = walker.step_pixel(neighbours); /* which waits */
+            if (SECOND_HALF) {
+                const uint4 other_sum =
+                    plx_load_shared_16(t < kept_pixels ? kept_address + (kept_pixels - 1 - t) * COSTS_BYTES : ring);
+                walker.prefetch(t + PREFETCHED > kept_pixels);
+                walker.store(add(other_sum, own));
             } else {
-                w.fetch(false);
-                if (t < steps - kept)
-                    w.store(own);
+                walker.prefetch(false);
+                if (t < steps - kept_pixels)
+                    walker.store(own);
                 else
-                    plx_store_shared_16(keep_at + (t - (steps - kept)) * COSTS_BYTES, own);
+                    plx_store_shared_16(kept_address + (t - (steps - kept_pixels)) * COSTS_BYTES, own);
             }
-            w.pass();
+            walker.advance();
         }
-        reduce<D>(w.l);
+        subtract_min<D>(walker.l);
     }
 }
 
@@ -140,43 +142,46 @@ static __device__ __forceinline__ void walk_half(prefetch_walker<D, VARYING> &w,
  * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
  * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
  */
-template <int D, bool VARYING>
+template <int D, bool ADAPTIVE_P2>
 static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __grid_constant__ lines_args a)
 {
     extern __shared__ __align__(1024) unsigned char shared[]; /* [PREFETCHED][32] costs, pairs, P2; [kept][32] sums */
-    const share<D> own(a);
-    const int lane = threadIdx.x, half = own.pixels / 2, kept = min(a.kept, half);
-    const plx_neighbours<D / 16> beside(lane);
-    prefetch_walker<D, VARYING> w;
+    const line_slice<D> own(a);
+    const int lane = threadIdx.x, half = own.pixels / 2, kept_pixels = min(a.kept_pixels, half);
+    const plx_neighbours<D / 16> neighbours(lane);
+    prefetch_walker<D, ADAPTIVE_P2> walker;
 
-    w.ring = (uint32_t)__cvta_generic_to_shared(shared) + lane * 16;
-    w.p1 = own.p1;
-    w.p2 = a.p2;
-    w.p2_at = (uint32_t)__cvta_generic_to_shared(shared) + 2 * w.ring_bytes + lane * 4 + own.orientation;
-    w.penalty = own.penalty;
-    w.penalties = own.pixels;
-    w.cost = a.cost;
-    w.pairs = own.pairs;
-    w.fetched = w.stored = (int)own.chunk;
-    w.step = own.step;
-    const uint32_t keep_at = w.ring + PREFETCHED * PIXEL_BYTES(VARYING);
-    plx_hold_in_register(w.p1), plx_hold_in_register(w.p2), plx_hold_in_register(w.cost), plx_hold_in_register(w.pairs);
-    w.start();
+    walker.ring = (uint32_t)__cvta_generic_to_shared(shared) + lane * 16;
+    walker.p1 = own.p1;
+    walker.p2 = a.p2;
+    walker.p2_address = (uint32_t)__cvta_generic_to_shared(shared) + 2 * walker.ring_bytes + lane * 4 + own.orientation;
+    walker.penalty = own.penalty;
+    walker.penalties_left = own.pixels;
+    walker.cost = a.cost;
+    walker.path_sums = own.path_sums;
+    walker.prefetch_chunk = walker.store_chunk = (int)own.chunk;
+    walker.step = own.step;
+    const uint32_t kept_address = walker.ring + PREFETCHED * PIXEL_BYTES(ADAPTIVE_P2);
+    plx_hold_in_register(walker.p1), plx_hold_in_register(walker.p2), plx_hold_in_register(walker.cost),
+        plx_hold_in_register(walker.path_sums);
+    walker.start();
 
-    walk_half<false>(w, half, kept, keep_at, beside);
+    aggregate_half<false>(walker, half, kept_pixels, kept_address, neighbours);
     if (own.pixels & 1) {
-        const uint4 sum = add_other<D>(w.walk(beside));
-        w.fetch(false);
-        w.store(sum);
-        w.pass();
+        const uint4 sum = add_other_direction<D>(walker.step_pixel(neighbours));
+        walker.prefetch(false);
+        walker.store(sum);
+        walker.advance();
     }
     __threadfence(); /* what was left is seen by the other half of the warp */
     __syncwarp();
-    for (int i = kept, slot = w.here() + kept * COSTS_BYTES; i < PREFETCHED - 1; i++, slot += COSTS_BYTES) /* costs are there */
-        plx_copy_async_16(w.ring + w.ring_bytes + (slot & (w.ring_bytes - 1)), w.pairs + w.stored + i * w.step);
+    for (int i = kept_pixels, slot = walker.current_offset() + kept_pixels * COSTS_BYTES; i < PREFETCHED - 1;
+         i++, slot += COSTS_BYTES) /* costs are there */
+        plx_copy_async_16(walker.ring + walker.ring_bytes + (slot & (walker.ring_bytes - 1)),
+                          walker.path_sums + walker.store_chunk + i * walker.step);
     plx_commit_copies();
     plx_wait_copies<0>();
-    walk_half<true>(w, half, kept, keep_at ^ D, beside);
+    aggregate_half<true>(walker, half, kept_pixels, kept_address ^ D, neighbours);
 }
 
 #endif

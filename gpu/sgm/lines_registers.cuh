@@ -12,27 +12,27 @@
  * Warps that a multiprocessor holds; and pixels whose costs, and what the other direction left, wait in registers: the fewer
  * warps, the more.
  */
-template <int D, bool VARYING> struct register_shape {
-    static constexpr int WARPS = PLX_ARCH >= 1100 ? 24 : PLX_ARCH < 900 ? 16 : VARYING ? 28 : 32;
-    static constexpr int COSTS_AHEAD = PLX_ARCH < 900 ? 4 : 2;
-    static constexpr int SUMS_AHEAD = PLX_ARCH < 900 ? 4 : VARYING || D == 64 ? 2 : 1;
+template <int D, bool ADAPTIVE_P2> struct register_config {
+    static constexpr int WARPS = PLX_ARCH >= 1100 ? 24 : PLX_ARCH < 900 ? 16 : ADAPTIVE_P2 ? 28 : 32;
+    static constexpr int COSTS_PREFETCHED = PLX_ARCH < 900 ? 4 : 2;
+    static constexpr int SUMS_PREFETCHED = PLX_ARCH < 900 ? 4 : ADAPTIVE_P2 || D == 64 ? 2 : 1;
 };
 
 /*
  * P2 of the steps of a line, in both halves, four by four. Where it varies, four threads side by side have looked up one of the
  * four each, and one of each of the next four; each is then told to all of them.
  */
-#define FOUR 4
-template <bool VARYING> struct penalties {
+#define P2_BATCH 4
+template <bool ADAPTIVE_P2> struct line_penalties {
     const uint8_t *at; /* of the first step: on its lower, or right, pixel; the orientation's byte */
     int last;          /* number of the last step */
     uint32_t now, next;
 
     /* STRIDE: pixels from step to step. */
-    __device__ __forceinline__ uint32_t look_up(int step, int stride) const
+    __device__ __forceinline__ uint32_t load(int step, int stride) const
     {
         uint32_t p2; /* now, not when it is needed */
-        const uint8_t *from = at + (ptrdiff_t)(min(step + (int)threadIdx.x % FOUR, last) * stride) * (int)sizeof(uint32_t);
+        const uint8_t *from = at + (ptrdiff_t)(min(step + (int)threadIdx.x % P2_BATCH, last) * stride) * (int)sizeof(uint32_t);
         asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(p2) : "l"(from));
         return p2;
     }
@@ -40,170 +40,172 @@ template <bool VARYING> struct penalties {
     /* Before the first step, STEP. */
     __device__ __forceinline__ void start(int step, int stride)
     {
-        if (!VARYING)
+        if (!ADAPTIVE_P2)
             return;
-        now = plx_broadcast2(look_up(step, stride));
-        next = look_up(step + FOUR, stride);
+        now = plx_broadcast2(load(step, stride));
+        next = load(step + P2_BATCH, stride);
     }
 
     /* Before the four steps from STEP on. NOW is computed before a loop and in it: were it loaded in one of them, the other
      * would wait for loads that have just begun. */
-    __device__ __forceinline__ void turn(int step, int stride)
+    __device__ __forceinline__ void rotate(int step, int stride)
     {
-        if (!VARYING)
+        if (!ADAPTIVE_P2)
             return;
         now = plx_broadcast2(next);
-        next = look_up(step + FOUR, stride);
+        next = load(step + P2_BATCH, stride);
     }
 
-    __device__ __forceinline__ uint32_t tell(int i) const
+    __device__ __forceinline__ uint32_t broadcast(int i) const
     {
-        return VARYING ? __shfl_sync(PLX_ALL_LANES, now, i, FOUR) : now;
+        return ADAPTIVE_P2 ? __shfl_sync(PLX_ALL_LANES, now, i, P2_BATCH) : now;
     }
 };
 
 /* What a thread needs while it walks. It fetches beyond the end of its line, where the volumes have room. */
-template <int D, bool VARYING> struct register_walker {
-    static constexpr int COSTS_AHEAD = register_shape<D, VARYING>::COSTS_AHEAD,
-                         SUMS_AHEAD = register_shape<D, VARYING>::SUMS_AHEAD;
+template <int D, bool ADAPTIVE_P2> struct register_walker {
+    static constexpr int COSTS_PREFETCHED = register_config<D, ADAPTIVE_P2>::COSTS_PREFETCHED,
+                         SUMS_PREFETCHED = register_config<D, ADAPTIVE_P2>::SUMS_PREFETCHED;
 
-    const uint4 *cost; /* to fetch next */
-    uint4 *left, *sum; /* to fetch and to store next */
-    int step;          /* chunks */
-    uint4 costs[COSTS_AHEAD], lefts[SUMS_AHEAD];
+    const uint4 *cost;        /* to fetch next */
+    uint4 *other_chunk, *sum; /* to fetch and to store next */
+    int step;                 /* chunks */
+    uint4 costs[COSTS_PREFETCHED], other_sums[SUMS_PREFETCHED];
     uint32_t l[8];
 
     __device__ __forceinline__ int stride(void) const
     {
-        return step >> share<D>::CHUNK_BITS;
+        return step >> line_slice<D>::CHUNK_BITS;
     }
 
-    __device__ __forceinline__ void fetch_cost(uint4 &to)
+    __device__ __forceinline__ void prefetch_cost(uint4 &to)
     {
         to = plx_load_16(cost);
         cost += step;
     }
 
-    __device__ __forceinline__ void fetch_left(uint4 &to)
+    __device__ __forceinline__ void prefetch_other(uint4 &to)
     {
-        to = plx_load_16(left);
-        left += step;
+        to = plx_load_16(other_chunk);
+        other_chunk += step;
     }
 
     __device__ __forceinline__ void start(void)
     {
 #pragma unroll
-        for (int i = 0; i < COSTS_AHEAD; i++)
-            fetch_cost(costs[i]);
+        for (int i = 0; i < COSTS_PREFETCHED; i++)
+            prefetch_cost(costs[i]);
 #pragma unroll
         for (int i = 0; i < 8; i++)
             l[i] = 0;
     }
 
-    /* Makes the L of the next pixel, whose costs are in PLACE, and returns L - C. */
-    __device__ __forceinline__ uint4 walk(int place, uint32_t p1, uint32_t p2, const plx_neighbours<D / 16> &beside)
+    /* Makes the L of the next pixel, whose costs are in SLOT, and returns L - C. */
+    __device__ __forceinline__ uint4 step_pixel(int slot, uint32_t p1, uint32_t p2, const plx_neighbours<D / 16> &neighbours)
     {
-        uint32_t c[8], best[8];
+        uint32_t c[8], transition[8];
 
-        const uint32_t m = plx_least<D / 16, false>(l);
-        plx_best<D / 16, true>(l, m, p1, p2, beside, best);
-        const uint4 own = pack(best, m);
-        plx_unpack_chunk(costs[place], c);
-        fetch_cost(costs[place]);
-        plx_add_costs<PLX_PACKED_HALF2>(best, c, m);
+        const uint32_t m = plx_min_of_pixel<D / 16, false>(l);
+        plx_transition<D / 16, true>(l, m, p1, p2, neighbours, transition);
+        const uint4 own = pack_increments(transition, m);
+        plx_unpack_chunk(costs[slot], c);
+        prefetch_cost(costs[slot]);
+        plx_add_costs<PLX_PACKED_HALF2>(transition, c, m);
 #pragma unroll
         for (int i = 0; i < 8; i++)
-            l[i] = best[i];
+            l[i] = transition[i];
         return own;
     }
 
-    /* BEYOND the middle, what the other direction left is added. */
-    template <bool BEYOND>
-    __device__ __forceinline__ void pass(int place, uint32_t p1, uint32_t p2, const plx_neighbours<D / 16> &beside)
+    /* SECOND_HALF the middle, what the other direction left is added. */
+    template <bool SECOND_HALF>
+    __device__ __forceinline__ void aggregate_pixel(int slot, uint32_t p1, uint32_t p2,
+                                                    const plx_neighbours<D / 16> &neighbours)
     {
-        uint4 own = walk(place % COSTS_AHEAD, p1, p2, beside);
-        if (BEYOND) {
-            own = add(lefts[place % SUMS_AHEAD], own);
-            fetch_left(lefts[place % SUMS_AHEAD]);
+        uint4 own = step_pixel(slot % COSTS_PREFETCHED, p1, p2, neighbours);
+        if (SECOND_HALF) {
+            own = add(other_sums[slot % SUMS_PREFETCHED], own);
+            prefetch_other(other_sums[slot % SUMS_PREFETCHED]);
         }
         plx_store_16(sum, own);
         sum += step;
     }
 
     /* The second in line becomes the first. */
-    __device__ __forceinline__ void turn(void)
+    __device__ __forceinline__ void rotate(void)
     {
-        const uint4 cost_0 = costs[0], left_0 = lefts[0];
+        const uint4 cost_0 = costs[0], left_0 = other_sums[0];
 #pragma unroll
-        for (int i = 0; i + 1 < COSTS_AHEAD; i++)
+        for (int i = 0; i + 1 < COSTS_PREFETCHED; i++)
             costs[i] = costs[i + 1];
 #pragma unroll
-        for (int i = 0; i + 1 < SUMS_AHEAD; i++)
-            lefts[i] = lefts[i + 1];
-        costs[COSTS_AHEAD - 1] = cost_0;
-        lefts[SUMS_AHEAD - 1] = left_0;
+        for (int i = 0; i + 1 < SUMS_PREFETCHED; i++)
+            other_sums[i] = other_sums[i + 1];
+        costs[COSTS_PREFETCHED - 1] = cost_0;
+        other_sums[SUMS_PREFETCHED - 1] = left_0;
     }
 };
 
 /* Walks half of a line, whose first step is number FIRST; see lines_prefetch.cuh. */
-template <bool BEYOND, int D, bool VARYING>
-static __device__ __forceinline__ void walk_half_registers(register_walker<D, VARYING> &w, uint32_t p1, penalties<VARYING> &p2,
-                                                           int first, int steps, const plx_neighbours<D / 16> &beside)
+template <bool SECOND_HALF, int D, bool ADAPTIVE_P2>
+static __device__ __forceinline__ void aggregate_half_in_registers(register_walker<D, ADAPTIVE_P2> &walker, uint32_t p1,
+                                                                   line_penalties<ADAPTIVE_P2> &p2, int first, int steps,
+                                                                   const plx_neighbours<D / 16> &neighbours)
 {
-    p2.start(first, w.stride());
+    p2.start(first, walker.stride());
     for (int t = 0; t < steps;) {
-        const int pause = min(steps, t + STEPS_BETWEEN_REDUCTIONS);
+        const int next_subtraction = min(steps, t + STEPS_BETWEEN_SUBTRACTIONS);
 #pragma unroll 1
-        for (; t + FOUR <= pause; t += FOUR) {
+        for (; t + P2_BATCH <= next_subtraction; t += P2_BATCH) {
 #pragma unroll
-            for (int i = 0; i < FOUR; i++)
-                w.template pass<BEYOND>(i, p1, p2.tell(i), beside);
-            p2.turn(first + t + FOUR, w.stride());
+            for (int i = 0; i < P2_BATCH; i++)
+                walker.template aggregate_pixel<SECOND_HALF>(i, p1, p2.broadcast(i), neighbours);
+            p2.rotate(first + t + P2_BATCH, walker.stride());
         }
 #pragma unroll 1
-        for (int i = 0; t < pause; i++, t++) { /* at the end */
-            w.template pass<BEYOND>(0, p1, p2.tell(i), beside);
-            w.turn();
+        for (int i = 0; t < next_subtraction; i++, t++) { /* at the end */
+            walker.template aggregate_pixel<SECOND_HALF>(0, p1, p2.broadcast(i), neighbours);
+            walker.rotate();
         }
-        reduce<D>(w.l);
+        subtract_min<D>(walker.l);
     }
 }
 
 /* Grid: as that of prefetch_lines_kernel. */
-template <int D, bool VARYING>
-static __global__ void __launch_bounds__(WARP, register_shape<D, VARYING>::WARPS)
+template <int D, bool ADAPTIVE_P2>
+static __global__ void __launch_bounds__(WARP, register_config<D, ADAPTIVE_P2>::WARPS)
     register_lines_kernel(const __grid_constant__ lines_args a)
 {
-    const share<D> own(a);
+    const line_slice<D> own(a);
     const int half = own.pixels / 2;
-    const plx_neighbours<D / 16> beside(threadIdx.x);
+    const plx_neighbours<D / 16> neighbours(threadIdx.x);
     uint32_t p1 = own.p1;
-    penalties<VARYING> p2;
-    register_walker<D, VARYING> w;
+    line_penalties<ADAPTIVE_P2> p2;
+    register_walker<D, ADAPTIVE_P2> walker;
 
     p2.at = (const uint8_t *)own.penalty + own.orientation;
     p2.last = own.pixels - 1;
     p2.now = a.p2;
-    w.cost = a.cost + own.chunk;
-    w.sum = own.pairs + own.chunk;
-    w.step = own.step;
+    walker.cost = a.cost + own.chunk;
+    walker.sum = own.path_sums + own.chunk;
+    walker.step = own.step;
     plx_hold_in_register(p1), plx_hold_in_register(p2.now);
-    w.start();
+    walker.start();
 
-    walk_half_registers<false>(w, p1, p2, 0, half, beside);
+    aggregate_half_in_registers<false>(walker, p1, p2, 0, half, neighbours);
     if (own.pixels & 1) {
-        p2.start(half, w.stride());
-        plx_store_16(w.sum, add_other<D>(w.walk(0, p1, p2.tell(0), beside)));
-        w.sum += w.step;
-        w.turn();
+        p2.start(half, walker.stride());
+        plx_store_16(walker.sum, add_other_direction<D>(walker.step_pixel(0, p1, p2.broadcast(0), neighbours)));
+        walker.sum += walker.step;
+        walker.rotate();
     }
     __threadfence(); /* what was left is seen by the other half of the warp */
     __syncwarp();
-    w.left = w.sum;
+    walker.other_chunk = walker.sum;
 #pragma unroll
-    for (int i = 0; i < w.SUMS_AHEAD; i++)
-        w.fetch_left(w.lefts[i]);
-    walk_half_registers<true>(w, p1, p2, own.pixels - half, half, beside);
+    for (int i = 0; i < walker.SUMS_PREFETCHED; i++)
+        walker.prefetch_other(walker.other_sums[i]);
+    aggregate_half_in_registers<true>(walker, p1, p2, own.pixels - half, half, neighbours);
 }
 
 #endif

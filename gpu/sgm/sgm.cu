@@ -8,7 +8,7 @@
 #define ALIGNMENT 256
 
 /* Places BYTES at *END of a block. */
-static void *place(char *block, size_t *end, size_t bytes)
+static void *reserve(char *block, size_t *end, size_t bytes)
 {
     char *at = block + *end;
     *end += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -16,35 +16,36 @@ static void *place(char *block, size_t *end, size_t bytes)
 }
 
 /* Divides BLOCK, which is NULL to find how many bytes there have to be. */
-static size_t place_all(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, char *block)
+static size_t divide(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, char *block)
 {
     const size_t pixels = (size_t)limits->width * (size_t)limits->height, volume = pixels * (size_t)limits->disparities;
-    const size_t beyond = (size_t)limits->width + 1; /* pixels to the next of a diagonal */
-    const size_t room = (PLX_LINES_BEYOND_ROWS * beyond + PLX_LINES_BEYOND_ROW) * (size_t)limits->disparities;
+    const size_t row_pixels = (size_t)limits->width + 1; /* pixels to the next of a diagonal */
+    const size_t overrun = (PLX_OVERRUN_ROWS * row_pixels + PLX_OVERRUN_COLUMNS) * (size_t)limits->disparities;
     size_t end = 0, last = 0;
 
-    place(block, &end, room);
-    sgm->cost = (uint4 *)place(block, &end, volume);
+    reserve(block, &end, overrun);
+    sgm->cost = (uint4 *)reserve(block, &end, volume);
     for (int i = 0; i < PLX_ORIENTATIONS; i++) {
-        place(block, &end, room);
+        reserve(block, &end, overrun);
         last = end;
-        sgm->pairs[i] = (uint4 *)place(block, &end, volume);
+        sgm->path_sums[i] = (uint4 *)reserve(block, &end, volume);
     }
-    place(block, &end, room);
+    reserve(block, &end, overrun);
 
-    sgm->sums = sgm->pairs[1]; /* and [2] */
-    sgm->penalty_upwards = (uint32_t *)place(block, &last, pixels * sizeof *sgm->penalty_upwards);
+    sgm->sums = sgm->path_sums[1]; /* and [2] */
+    sgm->penalty_upwards = (uint32_t *)reserve(block, &last, pixels * sizeof *sgm->penalty_upwards);
     for (int eye = 0; eye < PLX_EYES; eye++)
-        sgm->words[eye] = (uint32_t *)place(block, &last, pixels * sizeof *sgm->words[eye]);
+        sgm->words[eye] = (uint32_t *)reserve(block, &last, pixels * sizeof *sgm->words[eye]);
     end = last > end ? last : end; /* a low picture's volume is smaller */
 
-    sgm->scrap = (uint4 *)place(block, &end, 32 * sizeof *sgm->scrap);
-    sgm->penalty = (uint32_t *)place(block, &end, (pixels + beyond) * sizeof *sgm->penalty); /* a first step looks beyond */
-    sgm->votes = (uint32_t *)place(block, &end, pixels * sizeof *sgm->votes);
-    sgm->tickets = (uint32_t *)place(block, &end, (size_t)limits->height * sizeof *sgm->tickets);
-    sgm->messages = (uint4 *)place(block, &end, plx_sgm_message_bytes(limits));
-    sgm->meetings = (uint32_t *)place(block, &end, plx_sgm_meeting_bytes(limits));
-    sgm->ticket = (uint32_t *)place(block, &end, sizeof *sgm->ticket);
+    sgm->dummy_line = (uint4 *)reserve(block, &end, 32 * sizeof *sgm->dummy_line);
+    sgm->penalty =
+        (uint32_t *)reserve(block, &end, (pixels + row_pixels) * sizeof *sgm->penalty); /* a first step looks beyond */
+    sgm->right_argmin = (uint32_t *)reserve(block, &end, pixels * sizeof *sgm->right_argmin);
+    sgm->segments_done = (uint32_t *)reserve(block, &end, (size_t)limits->height * sizeof *sgm->segments_done);
+    sgm->band_messages = (uint4 *)reserve(block, &end, plx_sgm_band_message_bytes(limits));
+    sgm->exchange_flags = (uint32_t *)reserve(block, &end, plx_sgm_exchange_flag_bytes(limits));
+    sgm->next_band = (uint32_t *)reserve(block, &end, sizeof *sgm->next_band);
     return end;
 }
 
@@ -55,14 +56,15 @@ int plx_gpu_sgm_create(struct plx_gpu *gpu)
         return PLX_ERR_NOMEM;
 
     gpu->sgm = sgm;
-    int result = plx_gpu_alloc_local(&gpu->base, place_all(sgm, &gpu->limits, NULL), NULL, &sgm->memory);
+    int result = plx_gpu_alloc_local(&gpu->base, divide(sgm, &gpu->limits, NULL), NULL, &sgm->memory);
     if (result < 0)
         return result;
-    place_all(sgm, &gpu->limits, (char *)sgm->memory);
-    const size_t votes = (size_t)gpu->limits.width * (size_t)gpu->limits.height * sizeof *sgm->votes;
-    result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->votes, 0xFF, votes, gpu->stream));
+    divide(sgm, &gpu->limits, (char *)sgm->memory);
+    const size_t right_argmin = (size_t)gpu->limits.width * (size_t)gpu->limits.height * sizeof *sgm->right_argmin;
+    result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->right_argmin, 0xFF, right_argmin, gpu->stream));
     if (result == 0)
-        result = PLX_CUDA(gpu, cudaMemsetAsync(sgm->messages, 0xFF, plx_sgm_message_bytes(&gpu->limits), gpu->stream));
+        result =
+            PLX_CUDA(gpu, cudaMemsetAsync(sgm->band_messages, 0xFF, plx_sgm_band_message_bytes(&gpu->limits), gpu->stream));
     if (result == 0)
         result = plx_sgm_lines_occupancy(gpu, &gpu->lines_resident);
     gpu->lines_resident *= gpu->multiprocessors;

@@ -17,19 +17,19 @@
 
 struct plx_gpu_sgm {
     uint4 *cost;
-    uint4 *pairs[PLX_ORIENTATIONS];
-    uint4 *scrap;      /* [32] where lines that do not exist store */
+    uint4 *path_sums[PLX_ORIENTATIONS];
+    uint4 *dummy_line; /* [32] where lines that do not exist store */
     uint32_t *penalty; /* [height][width], a byte an orientation: P2 of the step to this pixel from the one above or left */
-    uint32_t *votes;   /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
-    uint32_t *tickets; /* [height] blocks that have voted in a row; zeros between frames */
+    uint32_t *right_argmin;  /* [height][width] least S << 16 | d of each pixel of the right view; ones between frames */
+    uint32_t *segments_done; /* [height] blocks that have voted in a row; zeros between frames */
 
     /* of the sweeps */
-    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PAIRS */
-    uint4 *messages;           /* L that one band hands to the next; ones between frames */
-    uint32_t *meetings;        /* whether a warp's sums are there, of each sweep; zeros between frames */
-    uint32_t *ticket;          /* bands that are taken; zero between frames */
+    uint4 *sums;               /* [height][width] two volumes of 16-bit sums, in the place of PATH_SUMS */
+    uint4 *band_messages;      /* L that one band hands to the next; ones between frames */
+    uint32_t *exchange_flags;  /* whether a warp's sums are there, of each sweep; zeros between frames */
+    uint32_t *next_band;       /* bands that are taken; zero between frames */
     uint32_t *penalty_upwards; /* as PENALTY, of the step from the pixel below or right, */
-    uint32_t *words[2];        /* and [height][width] features of both views: in the place of PAIRS too */
+    uint32_t *words[2];        /* and [height][width] features of both views: in the place of PATH_SUMS too */
 
     void *memory; /* all of it */
 };
@@ -39,13 +39,13 @@ struct plx_sgm_job {
     const struct plx_features *left, *right;
     const struct plx_image *grey;
     const struct plx_match *match;
-    const struct plx_candidates *winners;
+    const struct plx_candidates *candidates;
     int width, height;
 };
 
 /* Each starts its kernels on the stream of the backend. */
 int plx_sgm_cost(const struct plx_sgm_job *job);
-int plx_sgm_penalty(const struct plx_sgm_job *job, bool upwards_too);
+int plx_sgm_penalty(const struct plx_sgm_job *job, bool both_sweeps);
 int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch);
 int plx_sgm_winner(const struct plx_sgm_job *job);
 int plx_sgm_feature_words(const struct plx_sgm_job *job);
@@ -55,7 +55,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job);
 int plx_sgm_right_view(const struct plx_sgm_job *job);
 
 /* What the sweeps need of memory of their own. */
-size_t plx_sgm_message_bytes(const struct plx_limits *limits);
-size_t plx_sgm_meeting_bytes(const struct plx_limits *limits);
+size_t plx_sgm_band_message_bytes(const struct plx_limits *limits);
+size_t plx_sgm_exchange_flag_bytes(const struct plx_limits *limits);
 
 #endif

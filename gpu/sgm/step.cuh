@@ -19,30 +19,31 @@
 enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
 
 /* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
-#define PLX_LINES_BEYOND_ROW 16  /* along a row */
-#define PLX_LINES_BEYOND_ROWS 16 /* along all others */
+#define PLX_OVERRUN_COLUMNS 16 /* along a row */
+#define PLX_OVERRUN_ROWS 16    /* along all others */
 
 /* The threads that hold the disparities around those of this one, and how their registers join. */
 template <int THREADS> struct plx_neighbours {
     int before, after;
-    uint32_t pick_before, pick_after; /* the first and last disparity have none on one side: their own value stands in */
+    uint32_t select_before, select_after; /* the first and last disparity have none on one side: their own value stands in */
 
     __device__ __forceinline__ explicit plx_neighbours(int lane)
     {
         const int g = lane % THREADS, first = lane - g;
         before = first + (g + THREADS - 1) % THREADS;
         after = first + (g + 1) % THREADS;
-        pick_before = g == 0 ? 0x1054 : 0x3210;
-        pick_after = g == THREADS - 1 ? 0x7632 : 0x3210;
-        plx_hold_in_register(before), plx_hold_in_register(after), plx_hold_in_register(pick_before),
-            plx_hold_in_register(pick_after);
+        select_before = g == 0 ? 0x1054 : 0x3210;
+        select_after = g == THREADS - 1 ? 0x7632 : 0x3210;
+        plx_hold_in_register(before), plx_hold_in_register(after), plx_hold_in_register(select_before),
+            plx_hold_in_register(select_after);
     }
 };
 
-/* The least number of any of the THREADS of a pixel, in each half. HASTY: more exchanges, fewer of them one after the other. */
-template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least_of_threads(uint32_t m)
+/* The least number of any of the THREADS of a pixel, in each half. LOW_LATENCY: more exchanges, fewer of them one after the
+ * other. */
+template <int THREADS, bool LOW_LATENCY> static __device__ __forceinline__ uint32_t plx_min_of_threads(uint32_t m)
 {
-    constexpr int AT_ONCE = HASTY ? (THREADS < 8 ? THREADS : 8) : 2;
+    constexpr int AT_ONCE = LOW_LATENCY ? (THREADS < 8 ? THREADS : 8) : 2;
 
 #pragma unroll
     for (int step = 1; step < THREADS; step *= AT_ONCE) {
@@ -59,15 +60,15 @@ template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t pl
 }
 
 /* The least L of the pixel, in both halves. */
-template <int THREADS, bool HASTY> static __device__ __forceinline__ uint32_t plx_least(const uint32_t l[8])
+template <int THREADS, bool LOW_LATENCY> static __device__ __forceinline__ uint32_t plx_min_of_pixel(const uint32_t l[8])
 {
     const uint32_t m = plx_min_of_8(l);
-    return plx_least_of_threads<THREADS, HASTY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
+    return plx_min_of_threads<THREADS, LOW_LATENCY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
 }
 
 /* The least L of each of N pixels, in both halves. Two of them share a register on the way from thread to thread. */
 template <int THREADS, int N>
-static __device__ __forceinline__ void plx_least_of_each(const uint32_t (&l)[N][8], uint32_t (&ret_m)[N])
+static __device__ __forceinline__ void plx_min_of_each_path(const uint32_t (&l)[N][8], uint32_t (&ret_m)[N])
 {
     constexpr int PAIRS = (N + 1) / 2;
     uint32_t both[PAIRS];
@@ -107,11 +108,11 @@ static __device__ __forceinline__ void plx_copy_8(uint32_t to[8], const uint32_t
 
 /*
  * min(L, L -+ 1 + P1, M + P2) from the L of the pixel before, M the least of them: what the next pixel adds its costs to.
- * LATE: threads exchange what has been raised already. Two instructions fewer, but the exchange waits for M.
+ * EXCHANGE_RAISED: threads exchange what has been raised already. Two instructions fewer, but the exchange waits for M.
  */
-template <int THREADS, bool LATE>
-static __device__ __forceinline__ void plx_best(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
-                                                const plx_neighbours<THREADS> &beside, uint32_t ret_best[8])
+template <int THREADS, bool EXCHANGE_RAISED>
+static __device__ __forceinline__ void plx_transition(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
+                                                      const plx_neighbours<THREADS> &neighbours, uint32_t ret_best[8])
 {
     uint32_t raised[10]; /* min(L + P1, M + P2), and those of the disparities before and after */
     const uint32_t jump = m + p2;
@@ -119,12 +120,12 @@ static __device__ __forceinline__ void plx_best(const uint32_t l[8], uint32_t m,
 #pragma unroll
     for (int i = 0; i < 8; i++)
         raised[i + 1] = plx_add_min(l[i], p1, jump);
-    const uint32_t first = LATE ? raised[1] : l[0], last = LATE ? raised[8] : l[7];
-    const uint32_t before = __shfl_sync(PLX_ALL_LANES, last, beside.before);
-    const uint32_t after = __shfl_sync(PLX_ALL_LANES, first, beside.after);
-    raised[0] = __byte_perm(before, first, beside.pick_before);
-    raised[9] = __byte_perm(after, last, beside.pick_after);
-    if (!LATE) {
+    const uint32_t first = EXCHANGE_RAISED ? raised[1] : l[0], last = EXCHANGE_RAISED ? raised[8] : l[7];
+    const uint32_t before = __shfl_sync(PLX_ALL_LANES, last, neighbours.before);
+    const uint32_t after = __shfl_sync(PLX_ALL_LANES, first, neighbours.after);
+    raised[0] = __byte_perm(before, first, neighbours.select_before);
+    raised[9] = __byte_perm(after, last, neighbours.select_after);
+    if (!EXCHANGE_RAISED) {
         raised[0] = plx_add_min(raised[0], p1, jump);
         raised[9] = plx_add_min(raised[9], p1, jump);
     }
@@ -143,13 +144,14 @@ template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uin
 }
 
 /* One step: L of the next pixel, M not taken off, from L, its least M and the costs C there. RET_L may be L. */
-template <int THREADS, bool LATE>
-static __device__ __forceinline__ void plx_advance(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
-                                                   uint32_t p2, const plx_neighbours<THREADS> &beside, uint32_t ret_l[8])
+template <int THREADS, bool EXCHANGE_RAISED>
+static __device__ __forceinline__ void plx_aggregate_step(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
+                                                          uint32_t p2, const plx_neighbours<THREADS> &neighbours,
+                                                          uint32_t ret_l[8])
 {
     uint32_t best[8];
 
-    plx_best<THREADS, LATE>(l, m, p1, p2, beside, best);
+    plx_transition<THREADS, EXCHANGE_RAISED>(l, m, p1, p2, neighbours, best);
     plx_add_costs<false>(best, c, m);
 #pragma unroll
     for (int i = 0; i < 8; i++)

@@ -36,16 +36,16 @@
 #define SLOTS 8        /* columns of a ring */
 #define GROUP 2        /* steps between two barriers of a block */
 #define SUM_BITS 10    /* of a sweep's sum, at most 4 (56 + 120); in those above it are the costs, at most 56 */
-#define BROUGHT 4      /* columns that are brought at once */
-#define AHEAD 4        /* columns that the other sweep has left under way */
+#define LOAD_COLUMNS 4 /* columns that are brought at once */
+#define OTHER_STAGES 4 /* columns that the other sweep has left under way */
 
 struct sweep_args {
     plx_view<const uint32_t> left, right; /* features, see words.cu */
     uint32_t outside;                     /* what of a word at its edge holds beside the picture */
     const uint32_t *penalty[2];           /* [height][width], of each sweep */
-    uint4 *sums, *messages;
-    uint32_t *votes, *ticket, *meetings;
-    plx_winner_views out;
+    uint4 *sums, *band_messages;
+    uint32_t *right_argmin, *next_band, *exchange_flags;
+    plx_candidate_views out;
     int width, height;
     int columns;       /* of a sweep: from WIDTH on, so many that its steps are a multiple of WORD_COLUMNS */
     int groups, bands; /* of a sweep: groups of rows, a warp's; bands of WARPS groups, the last one perhaps of fewer */
@@ -62,28 +62,29 @@ template <int DISPARITIES> struct shape {
     static constexpr int RING = D + WORD_COLUMNS, RING_PITCH = RING + WORD_COLUMNS + 4; /* see warp_memory */
     /* Words of a pixel's keys: so many for each thread that searches them, and between those some more, so that the banks of
      * threads that look at once are apart. */
-    static constexpr int SEARCHED = 32, SHARE = D / 2 / SEARCHED, SHARE_PITCH = SEARCHED + 4, KEYS = SHARE * SHARE_PITCH;
-    static constexpr int PARTS = D / 2 / PLX_KEY_PART; /* of half of the disparities, by their keys */
+    static constexpr int WORDS_SEARCHED = 32, SEARCH_THREADS = D / 2 / WORDS_SEARCHED, SEARCH_PITCH = WORDS_SEARCHED + 4,
+                         KEYS = SEARCH_THREADS * SEARCH_PITCH;
+    static constexpr int KEY_RANGES = D / 2 / PLX_KEY_RANGE; /* of half of the disparities, by their keys */
     /* Columns behind: the first warp what is brought into its ring, each warp the one before, a band the one above. */
-    static constexpr int FIRST_LAG = BROUGHT, WARP_LAG = (SLOPE + GROUP + 1 + 3) / 4 * 4, BAND_LAG = WARPS * WARP_LAG + 8;
+    static constexpr int FIRST_LAG = LOAD_COLUMNS, WARP_LAG = (SLOPE + GROUP + 1 + 3) / 4 * 4, BAND_LAG = WARPS * WARP_LAG + 8;
     static_assert(FIRST_LAG > GROUP && WARP_LAG > SLOPE + GROUP, "what a step needs of the row above is there");
-    static_assert(FIRST_LAG + BROUGHT - 1 < SLOTS && WARP_LAG - SLOPE + GROUP - 1 < SLOTS, "and is still there");
-    static_assert(BAND_LAG > FIRST_LAG + (WARPS - 1) * WARP_LAG + SLOPE + BROUGHT - 1,
+    static_assert(FIRST_LAG + LOAD_COLUMNS - 1 < SLOTS && WARP_LAG - SLOPE + GROUP - 1 < SLOTS, "and is still there");
+    static_assert(BAND_LAG > FIRST_LAG + (WARPS - 1) * WARP_LAG + SLOPE + LOAD_COLUMNS - 1,
                   "times of bands are those of what they need");
     static_assert(FIRST_LAG <= WARP_LAG, "a band ends before the block's next one begins");
-    static_assert(FIRST_LAG >= BROUGHT, "a band of one warp is as long as what is brought to it");
+    static_assert(FIRST_LAG >= LOAD_COLUMNS, "a band of one warp is as long as what is brought to it");
 };
 
 template <class S> struct warp_memory {
-    uint4 ring[SLOTS][MESSAGES][S::THREADS];       /* what the row above the first one hands on, by columns */
-    uint4 sent[S::ROWS - 1][MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
-    uint4 cost[COST_COLUMNS][WARP];                /* a chunk of each thread's pixel */
-    uint4 other[AHEAD][2][WARP];                   /* what the other sweep has left */
-    uint32_t partner[S::ROWS][S::RING_PITCH];      /* words of the right view: a ring, behind it its first ones again */
+    uint4 ring[SLOTS][MESSAGES][S::THREADS];               /* what the row above the first one hands on, by columns */
+    uint4 row_messages[S::ROWS - 1][MESSAGES][S::THREADS]; /* what all but the last row hand on, from step to step */
+    uint4 cost[COST_COLUMNS][WARP];                        /* a chunk of each thread's pixel */
+    uint4 other[OTHER_STAGES][2][WARP];                    /* what the other sweep has left */
+    uint32_t partner[S::ROWS][S::RING_PITCH];              /* words of the right view: a ring, behind it its first ones again */
     uint32_t left[S::ROWS][WORD_COLUMNS], penalty[S::ROWS][2 * WORD_COLUMNS];
     uint32_t keys[KEY_COLUMNS * S::ROWS][S::KEYS];
     /* the host, which asks for it all, counts parts as the smallest */
-    uint32_t leaving[KEY_COLUMNS][S::ROWS][S::PARTS]; /* the right view's candidates of parts that are complete */
+    uint32_t finished_keys[KEY_COLUMNS][S::ROWS][S::KEY_RANGES]; /* the right view's candidates of parts that are complete */
 };
 
 /* Of a block. */
@@ -97,7 +98,7 @@ static __device__ __forceinline__ uint32_t shared_address(const void *shared)
 }
 
 /* What a warp has left of a band, in groups of steps. All warps of a block go through as many, with a barrier after each. */
-struct pace {
+struct step_counter {
     int left;
 
     __device__ __forceinline__ void next(void)
@@ -117,9 +118,9 @@ struct pace {
  * is done. A multiple of 4, so that the sweeps meet between two groups of steps. */
 template <class S> static __device__ __forceinline__ int sweep_time(int columns, bool upwards, int group)
 {
-    const int blocks = gridDim.x, round = max(columns + S::SLOPE + WARPS * S::WARP_LAG, (blocks + 1) / 2 * S::BAND_LAG);
-    const int turn = group / WARPS * 2 + upwards;
-    return turn / blocks * round + turn % blocks / 2 * S::BAND_LAG + group % WARPS * S::WARP_LAG;
+    const int blocks = gridDim.x, round_time = max(columns + S::SLOPE + WARPS * S::WARP_LAG, (blocks + 1) / 2 * S::BAND_LAG);
+    const int band_index = group / WARPS * 2 + upwards;
+    return band_index / blocks * round_time + band_index % blocks / 2 * S::BAND_LAG + group % WARPS * S::WARP_LAG;
 }
 
 /* The place of column X in a ring. */
@@ -137,14 +138,14 @@ template <class S> struct sweep_place {
     const int lane, g, row; /* g: which of the threads of its row's pixel */
     const int first;        /* column with which the picture begins */
     int inside_width;       /* columns of the row in the picture: none if the row is not */
-    int whole;              /* so many steps from FIRST + SLOPE on: groups in which all rows are in the picture */
+    int interior_steps;     /* so many steps from FIRST + SLOPE on: groups in which all rows are in the picture */
 
-    __device__ __forceinline__ sweep_place(const sweep_args &args, warp_memory<S> &memory, int the_warp, int turn)
-        : a(args), s(memory), warp(the_warp), group(turn / 2 * WARPS + the_warp), upwards(turn & 1), lane(threadIdx.x % WARP),
-          g(lane % S::THREADS), row(lane / S::THREADS), first(upwards ? a.columns - a.width : 0)
+    __device__ __forceinline__ sweep_place(const sweep_args &args, warp_memory<S> &memory, int the_warp, int band_index)
+        : a(args), s(memory), warp(the_warp), group(band_index / 2 * WARPS + the_warp), upwards(band_index & 1),
+          lane(threadIdx.x % WARP), g(lane % S::THREADS), row(lane / S::THREADS), first(upwards ? a.columns - a.width : 0)
     {
         inside_width = y_of(row) < a.height ? a.width : 0;
-        whole = max(y_of(0), y_of(S::ROWS - 1)) < a.height ? max(a.width - S::SLOPE - GROUP + 1, 0) : 0;
+        interior_steps = max(y_of(0), y_of(S::ROWS - 1)) < a.height ? max(a.width - S::SLOPE - GROUP + 1, 0) : 0;
     }
 
     /* Of row R of the warp, in the picture; upwards the first ones lie below it. */
@@ -164,7 +165,7 @@ template <class S> struct sweep_place {
     /* True if in the group of step T all rows are in the picture. */
     __device__ __forceinline__ bool all_inside(int t) const
     {
-        return (unsigned)(t - first - S::SLOPE) < (unsigned)whole;
+        return (unsigned)(t - first - S::SLOPE) < (unsigned)interior_steps;
     }
 };
 

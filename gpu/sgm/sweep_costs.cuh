@@ -6,8 +6,8 @@
 #include "gpu/sgm/features.cuh"
 #include "gpu/sgm/sweep.cuh"
 
-/* F: how two words are compared. SECOND: after the other sweep, which has left the costs, so that only P2 is looked up. */
-template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
+/* F: how two words are compared. SECOND_PASS: after the other sweep, which has left the costs, so that only P2 is looked up. */
+template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
     using sweep_place<S>::lane;
@@ -15,7 +15,7 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     static constexpr int D = S::D, ROWS = S::ROWS, WORDS = ROWS * WORD_COLUMNS, EACH = (WORDS + WARP - 1) / WARP;
 
     uint32_t next_right[EACH], next_left[EACH], next_penalty[EACH]; /* words looked up for the next columns */
-    int head;                                                       /* of the ring of partners: the columns at hand */
+    int ring_head;                                                  /* of the ring of partners: the columns at hand */
 
     using sweep_place<S>::sweep_place;
 
@@ -29,12 +29,12 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     {
         return a.right.row(min(this->y_of(r), a.height - 1))[plx_clamp(right_column(u), 0, a.width - 1)];
     }
-    __device__ __forceinline__ uint32_t word_at(int u, uint32_t word) const
+    __device__ __forceinline__ uint32_t word_inside(int u, uint32_t word) const
     {
         return (unsigned)right_column(u) < (unsigned)a.width ? word : word & a.outside;
     }
 
-    template <bool SECOND> __device__ __forceinline__ void look_up(int t)
+    template <bool SECOND_PASS> __device__ __forceinline__ void load_words_ahead(int t)
     {
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
@@ -42,38 +42,38 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
             if (WORDS % WARP && i >= WORDS)
                 continue;
             const int column = plx_clamp(this->picture_column(x), 0, a.width - 1), y = min(this->y_of(r), a.height - 1);
-            if (!SECOND) {
+            if (!SECOND_PASS) {
                 next_right[e] = right_word(x, r);
                 next_left[e] = a.left.row(y)[column];
             }
-            if (VARYING)
+            if (ADAPTIVE_P2)
                 next_penalty[e] = a.penalty[this->upwards][y * a.width + column];
         }
     }
 
     /* The word of U in row R; its place in the ring is AT. */
-    __device__ __forceinline__ void put_partner(int r, int at, int u, uint32_t word)
+    __device__ __forceinline__ void store_partner(int r, int at, int u, uint32_t word)
     {
-        word = word_at(u, word);
+        word = word_inside(u, word);
         s.partner[r][at] = word;
         if (at < WORD_COLUMNS)
             s.partner[r][S::RING + at] = word;
     }
 
-    __device__ __forceinline__ void begin_partners(void)
+    __device__ __forceinline__ void init_partners(void)
     {
 #pragma unroll 2
         for (int i = lane; i < D * ROWS; i += WARP) {
             const int r = i / D, u = i % D - D - S::LAG * r;
-            put_partner(r, i % D, u, right_word(u, r));
+            store_partner(r, i % D, u, right_word(u, r));
         }
-        head = D - WORD_COLUMNS;
+        ring_head = D - WORD_COLUMNS;
     }
 
     /* Words of the ring from those of the columns at hand on, less BACK, and FROM further. */
-    __device__ __forceinline__ void load_words(int back, int from, uint32_t (&ret)[N + GROUP]) const
+    __device__ __forceinline__ void read_partners(int back, int from, uint32_t (&ret)[N + GROUP]) const
     {
-        const int at = head - back;
+        const int at = ring_head - back;
         const uint32_t *words = s.partner[row] + at + (at < 0 ? S::RING : 0) + from;
 #pragma unroll
         for (int i = 0; i < N + GROUP; i += 2) {
@@ -83,27 +83,27 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     }
 
     /* What was looked up goes to the others, and the next is looked up. */
-    template <bool SECOND> __device__ __forceinline__ void exchange_words(int t)
+    template <bool SECOND_PASS> __device__ __forceinline__ void exchange_words(int t)
     {
-        if (SECOND && !VARYING)
+        if (SECOND_PASS && !ADAPTIVE_P2)
             return;
-        if (!SECOND)
-            head = head == D ? 0 : head + WORD_COLUMNS;
+        if (!SECOND_PASS)
+            ring_head = ring_head == D ? 0 : ring_head + WORD_COLUMNS;
         __syncwarp();
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             const int i = lane + e * WARP, r = i / WORD_COLUMNS, k = i % WORD_COLUMNS;
             if (WORDS % WARP && i >= WORDS)
                 continue;
-            if (!SECOND) {
-                put_partner(r, head + k, t + k - S::LAG * r, next_right[e]);
+            if (!SECOND_PASS) {
+                store_partner(r, ring_head + k, t + k - S::LAG * r, next_right[e]);
                 s.left[r][k] = next_left[e];
             }
-            if (VARYING)
+            if (ADAPTIVE_P2)
                 s.penalty[r][(t & WORD_COLUMNS) + k] = next_penalty[e];
         }
         __syncwarp();
-        look_up<SECOND>(t + WORD_COLUMNS);
+        load_words_ahead<SECOND_PASS>(t + WORD_COLUMNS);
     }
 
     /* Of the columns of steps T .. T + GROUP - 1; as in cost.cu. */
@@ -112,8 +112,8 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
         const int from = t & (WORD_COLUMNS - 1);
         uint32_t low[N + GROUP], high[N + GROUP];
 
-        load_words(N * this->g + N, from, low);
-        load_words(N * this->g + N + D / 2, from, high);
+        read_partners(N * this->g + N, from, low);
+        read_partners(N * this->g + N + D / 2, from, high);
 #pragma unroll
         for (int k = 0; k < GROUP; k++) {
             const uint32_t left = s.left[row][from + k];
@@ -130,7 +130,7 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     }
 
     /* Beside the picture all costs are 0: then what paths bring along from there is 0 too, as it is to be where they start. */
-    __device__ __forceinline__ void clear_costs_beside(int t)
+    __device__ __forceinline__ void clear_costs_outside(int t)
     {
         if (this->all_inside(t))
             return;
@@ -141,15 +141,15 @@ template <class F, class S, bool VARYING> struct sweep_costs : sweep_place<S> {
     }
 
     /* Before step 0. */
-    template <bool SECOND> __device__ __forceinline__ void begin_costs(void)
+    template <bool SECOND_PASS> __device__ __forceinline__ void init_costs(void)
     {
-        look_up<SECOND>(0);
-        if (!SECOND)
-            begin_partners();
-        exchange_words<SECOND>(0);
-        if (!SECOND) {
+        load_words_ahead<SECOND_PASS>(0);
+        if (!SECOND_PASS)
+            init_partners();
+        exchange_words<SECOND_PASS>(0);
+        if (!SECOND_PASS) {
             make_costs(0);
-            clear_costs_beside(0);
+            clear_costs_outside(0);
         }
     }
 };

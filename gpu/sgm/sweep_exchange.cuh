@@ -33,15 +33,15 @@ template <class S, class BASE> struct sweep_exchange : BASE {
     }
 
     /* Chunks from a step's to those of the next. */
-    __device__ __forceinline__ int along(void) const
+    __device__ __forceinline__ int chunks_per_step(void) const
     {
         return upwards ? -2 * THREADS : 2 * THREADS;
     }
 
     /* Those of step T, at FROM: beside the picture nothing. */
-    __device__ __forceinline__ void fetch_other(int t, const uint4 *from)
+    __device__ __forceinline__ void copy_other_async(int t, const uint4 *from)
     {
-        const uint32_t to = shared_address(&s.other[t & (AHEAD - 1)][0][lane]);
+        const uint32_t to = shared_address(&s.other[t & (OTHER_STAGES - 1)][0][lane]);
         const bool in = this->inside(t - LAG * row);
 
         plx_copy_async_16_or_zero(to, from, in);
@@ -53,7 +53,7 @@ template <class S, class BASE> struct sweep_exchange : BASE {
      * first and lower; here the halves are still its. */
     __device__ __forceinline__ void load_other(int t, uint32_t ret[N]) const
     {
-        const uint4 low = s.other[t & (AHEAD - 1)][0][lane], high = s.other[t & (AHEAD - 1)][1][lane];
+        const uint4 low = s.other[t & (OTHER_STAGES - 1)][0][lane], high = s.other[t & (OTHER_STAGES - 1)][1][lane];
 
         ret[0] = high.w, ret[1] = high.z, ret[2] = high.y, ret[3] = high.x;
         ret[4] = low.w, ret[5] = low.z, ret[6] = low.y, ret[7] = low.x;
@@ -77,46 +77,46 @@ template <class S, class BASE> struct sweep_exchange : BASE {
             sum[i] += __byte_perm(other[i], 0, 0x1032);
     }
 
-    __device__ __forceinline__ int from_top(void) const
+    __device__ __forceinline__ int group_from_top(void) const
     {
         return upwards ? a.groups - 1 - this->group : this->group;
     }
 
     /* The step from which on the other sweep was the first; for that one it is what is left of all steps. */
-    __device__ __forceinline__ int middle(int steps) const
+    __device__ __forceinline__ int exchange_step(int steps) const
     {
-        const int down = this->from_top(), up = a.groups - 1 - down;
+        const int down = this->group_from_top(), up = a.groups - 1 - down;
         const int difference = sweep_time<S>(a.columns, true, up) - sweep_time<S>(a.columns, false, down);
         const int middle_down = plx_clamp((difference + steps) / 2, 0, steps);
         return upwards ? steps - middle_down : middle_down;
     }
 
-    __device__ __forceinline__ uint32_t *meeting(bool of_upwards) const
+    __device__ __forceinline__ uint32_t *exchange_flag(bool of_upwards) const
     {
-        return a.meetings + of_upwards * a.groups + this->from_top();
+        return a.exchange_flags + of_upwards * a.groups + this->group_from_top();
     }
 
     /* Says that this warp's sums are there. */
-    __device__ __forceinline__ void leave_sums(void)
+    __device__ __forceinline__ void publish_sums(void)
     {
         __threadfence();
         __syncwarp();
         if (lane == 0)
-            asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(meeting(upwards)), "r"(1) : "memory");
+            asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(exchange_flag(upwards)), "r"(1) : "memory");
     }
 
     /* Waits for the other sweep's, of which the first is used at step T. */
-    __device__ __forceinline__ void await_sums(int t)
+    __device__ __forceinline__ void wait_for_other(int t)
     {
-        uint32_t *const there = meeting(!upwards), value;
+        uint32_t *const flag = exchange_flag(!upwards), value;
         do
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(there) : "memory");
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
         while (!__all_sync(PLX_ALL_LANES, value));
         if (lane == 0)
-            *there = 0; /* for the next frame */
+            *flag = 0; /* for the next frame */
 #pragma unroll
-        for (int i = 0; i < AHEAD - 1; i++)
-            fetch_other(t + i, sums_at(t + i - LAG * row, THREADS - 1 - g));
+        for (int i = 0; i < OTHER_STAGES - 1; i++)
+            copy_other_async(t + i, sums_at(t + i - LAG * row, THREADS - 1 - g));
     }
 };
 

@@ -5,14 +5,15 @@
 
 #include <limits.h>
 
+#include "gpu/sgm/sweep_candidates.cuh"
 #include "gpu/sgm/sweep_costs.cuh"
 #include "gpu/sgm/sweep_exchange.cuh"
-#include "gpu/sgm/sweep_winners.cuh"
 
 /* A warp's walk along its rows. */
-template <class F, class S, bool VARYING> using sweep_parts = sweep_exchange<S, sweep_winners<S, sweep_costs<F, S, VARYING>>>;
+template <class F, class S, bool ADAPTIVE_P2>
+using sweep_parts = sweep_exchange<S, sweep_candidates<S, sweep_costs<F, S, ADAPTIVE_P2>>>;
 
-template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, VARYING> {
+template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F, S, ADAPTIVE_P2> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
     using sweep_place<S>::lane;
@@ -26,31 +27,33 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
     /* How the compiler is to mix costs with steps: what is faster on sm_90, and elsewhere what needs fewer registers. */
     static constexpr bool COSTS_FIRST = PLX_ARCH < 900;
 
-    warp_memory<S> &below; /* of the next warp, if there is one */
+    warp_memory<S> &next_warp; /* of the next warp, if there is one */
     /* Addresses: of what the row above hands on, and of where that of this row goes; in a ring that of its first slot. */
     const uint32_t from, to;
-    const uint32_t from_next, to_next; /* bytes from slot to slot; 0 if there is no ring */
-    const bool sends;                  /* to the next row of the block */
-    const int hands_on_from;           /* to the next band, from this column on */
-    pace band;
-    const plx_neighbours<THREADS> beside;
+    const uint32_t receive_pitch, send_pitch; /* bytes from slot to slot; 0 if there is no ring */
+    const bool has_row_below;                 /* to the next row of the block */
+    const int publish_from;                   /* to the next band, from this column on */
+    step_counter counter;
+    const plx_neighbours<THREADS> neighbours;
     uint32_t from_left[N];                    /* L without the least */
     uint4 from_above, from_upper_left[GROUP]; /* received, of use one and two steps later */
 
-    __device__ __forceinline__ sweep_warp(const sweep_args &args, band_memory<S> &memory, int the_warp, int turn, pace the_band)
-        : sweep_parts<F, S, VARYING>(args, memory.warps[the_warp], the_warp, turn), below((&s)[1]),
-          from(shared_address((row == 0 ? s.ring[0] : s.sent[row - 1])[0] + g)),
-          to(shared_address((row == ROWS - 1 ? below.ring[0] : s.sent[row])[0] + g)), from_next(row == 0 ? COLUMN * CHUNK : 0),
-          to_next(row == ROWS - 1 ? COLUMN * CHUNK : 0), sends(row < ROWS - 1 || warp < WARPS - 1),
-          hands_on_from(row == ROWS - 1 && warp == WARPS - 1 && this->group < a.groups - 1 ? 0 : INT_MAX), band(the_band),
-          beside(lane)
+    __device__ __forceinline__ sweep_warp(const sweep_args &args, band_memory<S> &memory, int the_warp, int band_index,
+                                          step_counter the_counter)
+        : sweep_parts<F, S, ADAPTIVE_P2>(args, memory.warps[the_warp], the_warp, band_index), next_warp((&s)[1]),
+          from(shared_address((row == 0 ? s.ring[0] : s.row_messages[row - 1])[0] + g)),
+          to(shared_address((row == ROWS - 1 ? next_warp.ring[0] : s.row_messages[row])[0] + g)),
+          receive_pitch(row == 0 ? COLUMN * CHUNK : 0), send_pitch(row == ROWS - 1 ? COLUMN * CHUNK : 0),
+          has_row_below(row < ROWS - 1 || warp < WARPS - 1),
+          publish_from(row == ROWS - 1 && warp == WARPS - 1 && this->group < a.groups - 1 ? 0 : INT_MAX), counter(the_counter),
+          neighbours(lane)
     {
     }
 
     /* What the row above made a step ago; SLOT is that of its column. */
     __device__ __forceinline__ void receive(uint32_t slot, uint4 ret_in[MESSAGES]) const
     {
-        const uint32_t at = from + slot * from_next;
+        const uint32_t at = from + slot * receive_pitch;
 
         __syncwarp();
 #pragma unroll
@@ -59,18 +62,18 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
         __syncwarp();
     }
 
-    template <int M> __device__ __forceinline__ void send(uint32_t at, bool hand_on, uint4 *out, const uint4 message[MESSAGES])
+    template <int M> __device__ __forceinline__ void send(uint32_t at, bool publish, uint4 *out, const uint4 message[MESSAGES])
     {
-        plx_store_shared_16_if<M * THREADS * CHUNK>(sends, at, message[M]);
-        store_if<M * THREADS * CHUNK>(hand_on, out, message[M]);
+        plx_store_shared_16_if<M * THREADS * CHUNK>(has_row_below, at, message[M]);
+        store_if<M * THREADS * CHUNK>(publish, out, message[M]);
         if constexpr (M + 1 < MESSAGES)
-            send<M + 1>(at, hand_on, out, message);
+            send<M + 1>(at, publish, out, message);
     }
 
     /* To the row below, of its column X and the slot of that, or, in the next band, to OUT. */
     __device__ __forceinline__ void send(int x, uint32_t slot, uint4 *out, const uint4 message[MESSAGES])
     {
-        send<0>(to + slot * to_next, x >= hands_on_from, out, message);
+        send<0>(to + slot * send_pitch, x >= publish_from, out, message);
     }
 
     /* The slot of column X + OFFSET, from that of X. */
@@ -80,7 +83,7 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
     }
 
     /* What is handed on: L without M, the least of them, so that who gets it need not look for that. */
-    static __device__ __forceinline__ uint4 pack(const uint32_t l[N], uint32_t m)
+    static __device__ __forceinline__ uint4 pack_message(const uint32_t l[N], uint32_t m)
     {
         const uint32_t m4 = plx_mad(m, 256, m);
         return make_uint4(plx_mad(l[1], 256, l[0]) - m4, plx_mad(l[3], 256, l[2]) - m4, plx_mad(l[5], 256, l[4]) - m4,
@@ -89,65 +92,66 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
 
     __device__ __forceinline__ uint32_t p2(uint32_t word, int orientation) const
     {
-        return VARYING ? __byte_perm(word, 0, 0x4040u | (uint32_t)orientation * 0x101u) : a.p2;
+        return ADAPTIVE_P2 ? __byte_perm(word, 0, 0x4040u | (uint32_t)orientation * 0x101u) : a.p2;
     }
 
     /* One path's, from what the pixel before handed on: the least of that is 0. */
-    __device__ __forceinline__ void advance(uint32_t l[N], const uint32_t c[N], uint32_t p1, uint32_t p2) const
+    __device__ __forceinline__ void add_path_step(uint32_t l[N], const uint32_t c[N], uint32_t p1, uint32_t p2) const
     {
-        plx_advance<THREADS, true>(l, 0, c, p1, p2, beside, l);
+        plx_aggregate_step<THREADS, true>(l, 0, c, p1, p2, neighbours, l);
     }
 
-    /* All paths to the pixel of step T + I, added up, with the costs in the upper bits; SECOND less those, which the other
+    /* All paths to the pixel of step T + I, added up, with the costs in the upper bits; SECOND_PASS less those, which the other
      * sweep's sum brings along. SLOT is that of column T. */
-    template <bool SECOND, int I>
+    template <bool SECOND_PASS, int I>
     __device__ __forceinline__ void aggregate(int t, uint32_t slot, uint4 *out, uint32_t ret_sum[N])
     {
-        const uint32_t p2_word = VARYING ? s.penalty[row][t & (2 * WORD_COLUMNS - 1)] : 0;
+        const uint32_t p2_word = ADAPTIVE_P2 ? s.penalty[row][t & (2 * WORD_COLUMNS - 1)] : 0;
         uint32_t c[N], l[1 + MESSAGES][N], m[1 + MESSAGES];
         uint4 in[MESSAGES], message[MESSAGES];
 
         receive(slot_after<I + 1>(slot), in);
-        if (SECOND)
+        if (SECOND_PASS)
             this->costs_of_other(t, c);
         else
             plx_unpack_chunk(s.cost[t & (COST_COLUMNS - 1)][lane], c);
         plx_copy_8(l[0], from_left);
         plx_unpack_chunk(from_above, l[1 + FROM_ABOVE]);
-        advance(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
-        advance(l[1 + FROM_ABOVE], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
+        add_path_step(l[0], c, a.p1_straight, p2(p2_word, PLX_HORIZONTAL));
+        add_path_step(l[1 + FROM_ABOVE], c, a.p1_straight, p2(p2_word, PLX_VERTICAL));
         plx_unpack_chunk(from_upper_left[I], l[1 + FROM_UPPER_LEFT]);
         plx_unpack_chunk(in[FROM_UPPER_RIGHT], l[1 + FROM_UPPER_RIGHT]);
         from_above = in[FROM_ABOVE];
         from_upper_left[I] = in[FROM_UPPER_LEFT];
-        advance(l[1 + FROM_UPPER_LEFT], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
-        advance(l[1 + FROM_UPPER_RIGHT], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
-        plx_least_of_each<THREADS>(l, m);
+        add_path_step(l[1 + FROM_UPPER_LEFT], c, a.p1_diagonal, p2(p2_word, PLX_FALLING));
+        add_path_step(l[1 + FROM_UPPER_RIGHT], c, a.p1_diagonal, p2(p2_word, PLX_RISING));
+        plx_min_of_each_path<THREADS>(l, m);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            ret_sum[i] = plx_mad(c[i], (uint32_t)(SECOND ? -1 : 1) << SUM_BITS, l[0][i] + l[1][i]);
+            ret_sum[i] = plx_mad(c[i], (uint32_t)(SECOND_PASS ? -1 : 1) << SUM_BITS, l[0][i] + l[1][i]);
             ret_sum[i] += l[2][i] + l[3][i];
             from_left[i] = l[0][i] - m[0];
         }
 #pragma unroll
         for (int i = 0; i < MESSAGES; i++)
-            message[i] = pack(l[1 + i], m[1 + i]);
+            message[i] = pack_message(l[1 + i], m[1 + i]);
         send(t - SLOPE, slot_after<I - SLOPE>(slot), out + I * COLUMN, message);
     }
 
-    /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep's go, or where the other's of AHEAD - 1 steps later are; SLOT and
-     * OUT: of column T, and of what is handed on at step T. */
-    template <bool SECOND, int I = 0> __device__ __forceinline__ void steps(int first_t, uint32_t slot, uint4 *sums, uint4 *out)
+    /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep's go, or where the other's of OTHER_STAGES - 1 steps later are; SLOT
+     * and OUT: of column T, and of what is handed on at step T. */
+    template <bool SECOND_PASS, int I = 0>
+    __device__ __forceinline__ void steps(int first_t, uint32_t slot, uint4 *sums, uint4 *out)
     {
         const int t = first_t + I;
         uint32_t sum[N];
 
-        if (SECOND) {
-            this->fetch_other(t + AHEAD - 1, sums);
-            plx_wait_copies<AHEAD - 1>();
+        if (SECOND_PASS) {
+            this->copy_other_async(t + OTHER_STAGES - 1, sums);
+            plx_wait_copies<OTHER_STAGES - 1>();
         }
-        aggregate<SECOND, I>(t, slot, out, sum);
-        if (SECOND) {
+        aggregate<SECOND_PASS, I>(t, slot, out, sum);
+        if (SECOND_PASS) {
             this->add_other(t, sum);
             this->make_keys(t, sum);
         } else {
@@ -156,19 +160,19 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
             store_if<THREADS * CHUNK>(in, sums, make_uint4(sum[4], sum[5], sum[6], sum[7]));
         }
         if constexpr (I + 1 < GROUP)
-            steps<SECOND, I + 1>(first_t, slot, sums + this->along(), out);
+            steps<SECOND_PASS, I + 1>(first_t, slot, sums + this->chunks_per_step(), out);
     }
 
-    __device__ __forceinline__ void begin(void)
+    __device__ __forceinline__ void init(void)
     {
         const uint4 none = make_uint4(0, 0, 0, 0);
 
-        this->begin_winners();
+        this->init_right_keys();
 #pragma unroll
         for (int i = 0; i < N; i++)
             from_left[i] = 0;
         for (int i = lane; i < (ROWS - 1) * COLUMN; i += WARP)
-            (&s.sent[0][0][0])[i] = none;
+            (&s.row_messages[0][0][0])[i] = none;
     }
 
     /* What comes from above to the first column, when it is there. */
@@ -176,7 +180,7 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
     {
         uint4 in[MESSAGES];
 
-        band.pass((S::FIRST_LAG + warp * S::WARP_LAG) / GROUP);
+        counter.pass((S::FIRST_LAG + warp * S::WARP_LAG) / GROUP);
         receive(slot_of(0), in);
         from_above = in[FROM_ABOVE];
         from_upper_left[0] = make_uint4(0, 0, 0, 0);
@@ -184,65 +188,66 @@ template <class F, class S, bool VARYING> struct sweep_warp : sweep_parts<F, S, 
     }
 
     /* The row below goes on beyond the picture's last column: nothing comes from there. */
-    __device__ __forceinline__ void send_nothing(int steps)
+    __device__ __forceinline__ void send_zeros(int steps)
     {
         for (int t = steps; t <= steps + SLOPE; t += GROUP) {
             for (int i = lane; i < GROUP * COLUMN; i += WARP)
-                (&below.ring[slot_of(t - SLOPE + i / COLUMN)][0][0])[i % COLUMN] = make_uint4(0, 0, 0, 0);
-            band.next();
+                (&next_warp.ring[slot_of(t - SLOPE + i / COLUMN)][0][0])[i % COLUMN] = make_uint4(0, 0, 0, 0);
+            counter.next();
         }
     }
 
-    /* Steps FROM .. TO - 1, SECOND after the other sweep. Costs are made a group ahead: the compiler mixes them with the steps.
+    /* Steps FROM .. TO - 1, SECOND_PASS after the other sweep. Costs are made a group ahead: the compiler mixes them with the
+     * steps.
      */
-    template <bool SECOND> __device__ __forceinline__ void walk(int from, int to)
+    template <bool SECOND_PASS> __device__ __forceinline__ void run_steps(int from, int to)
     {
-        uint4 *sums = this->sums_at(from + (SECOND ? AHEAD - 1 : 0) - LAG * row, SECOND ? THREADS - 1 - g : g);
-        uint4 *out = a.messages + ((upwards * a.bands + this->group / WARPS) * a.columns + from - SLOPE) * COLUMN + g;
+        uint4 *sums = this->sums_at(from + (SECOND_PASS ? OTHER_STAGES - 1 : 0) - LAG * row, SECOND_PASS ? THREADS - 1 - g : g);
+        uint4 *out = a.band_messages + ((upwards * a.bands + this->group / WARPS) * a.columns + from - SLOPE) * COLUMN + g;
         uint32_t slot = slot_of(from);
 
         for (int t = from; t < to; t += GROUP) {
             const int next = t + GROUP;
             if (next % WORD_COLUMNS == 0)
-                this->template exchange_words<SECOND>(next);
-            if (!SECOND && COSTS_FIRST)
+                this->template exchange_words<SECOND_PASS>(next);
+            if (!SECOND_PASS && COSTS_FIRST)
                 this->make_costs(next);
-            steps<SECOND>(t, slot, sums, out);
-            if (!SECOND && !COSTS_FIRST)
+            steps<SECOND_PASS>(t, slot, sums, out);
+            if (!SECOND_PASS && !COSTS_FIRST)
                 this->make_costs(next);
-            sums += GROUP * this->along(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
-            if (!SECOND)
-                this->clear_costs_beside(next);
-            band.next();
+            sums += GROUP * this->chunks_per_step(), out += GROUP * COLUMN, slot = slot_after<GROUP>(slot);
+            if (!SECOND_PASS)
+                this->clear_costs_outside(next);
+            counter.next();
             const int first_key = next - KEY_COLUMNS;
-            if (SECOND && first_key % KEY_COLUMNS == 0)
-                this->find_winners(first_key, max(from - first_key, 0));
+            if (SECOND_PASS && first_key % KEY_COLUMNS == 0)
+                this->find_candidates(first_key, max(from - first_key, 0));
         }
     }
 
     __device__ __forceinline__ void sweep(void)
     {
-        const int steps = a.columns + SLOPE, middle = this->middle(steps);
+        const int steps = a.columns + SLOPE, exchange_step = this->exchange_step(steps);
 
-        begin();
-        if (middle > 0) {
-            this->template begin_costs<false>();
+        init();
+        if (exchange_step > 0) {
+            this->template init_costs<false>();
             receive_first();
-            walk<false>(0, middle);
-            this->leave_sums();
+            run_steps<false>(0, exchange_step);
+            this->publish_sums();
         } else {
-            this->template begin_costs<true>();
+            this->template init_costs<true>();
             receive_first();
         }
-        if (middle < steps) {
-            this->await_sums(middle);
-            walk<true>(middle, steps);
+        if (exchange_step < steps) {
+            this->wait_for_other(exchange_step);
+            run_steps<true>(exchange_step, steps);
             plx_wait_copies<0>();
-            this->end_winners(steps);
+            this->flush_right_keys(steps);
         }
         if (warp < WARPS - 1 && this->group < a.groups - 1)
-            send_nothing(steps);
-        band.pass(band.left);
+            send_zeros(steps);
+        counter.pass(counter.left);
     }
 };
 

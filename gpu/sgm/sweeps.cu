@@ -7,9 +7,9 @@
 
 /* Blocks of a multiprocessor: what an Orin's shared memory has room for. Three, of fewer registers, are slower where there is
  * room for them, but in large pictures. */
-#define RESIDENT (PLX_ARCH < 800 ? 1 : 2)
+#define BLOCKS_PER_MULTIPROCESSOR (PLX_ARCH < 800 ? 1 : 2)
 
-#define NOT_YET 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */
+#define EMPTY 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */
 
 static __device__ __forceinline__ uint4 load_relaxed(const uint4 *global)
 {
@@ -21,78 +21,78 @@ static __device__ __forceinline__ uint4 load_relaxed(const uint4 *global)
     return v;
 }
 
-static __device__ __forceinline__ bool is_there(uint4 v)
+static __device__ __forceinline__ bool is_complete(uint4 v)
 {
-    return v.x != NOT_YET && v.y != NOT_YET && v.z != NOT_YET && v.w != NOT_YET;
+    return v.x != EMPTY && v.y != EMPTY && v.z != EMPTY && v.w != EMPTY;
 }
 
 /* A warp that brings what the band before hands over into the ring of the first warp, and leaves that memory as the next frame
  * needs it. */
-template <class S> struct bringer {
-    static constexpr int THREADS = S::THREADS, COLUMN = S::COLUMN, UNITS = BROUGHT * COLUMN;
-    static constexpr int EACH = (UNITS + WARP - 1) / WARP;
+template <class S> struct loader {
+    static constexpr int THREADS = S::THREADS, COLUMN = S::COLUMN, CHUNKS = LOAD_COLUMNS * COLUMN;
+    static constexpr int EACH = (CHUNKS + WARP - 1) / WARP;
 
     const sweep_args &a;
     warp_memory<S> &s;
     const int lane;
-    pace band;
+    step_counter counter;
     uint4 *from;
 
-    __device__ __forceinline__ bringer(const sweep_args &args, band_memory<S> &memory, int turn, pace the_band)
-        : a(args), s(memory.warps[0]), lane(threadIdx.x % WARP), band(the_band)
+    __device__ __forceinline__ loader(const sweep_args &args, band_memory<S> &memory, int band_index, step_counter the_counter)
+        : a(args), s(memory.warps[0]), lane(threadIdx.x % WARP), counter(the_counter)
     {
-        from = a.messages + (int64_t)((turn & 1) * a.bands + turn / 2 - 1) * a.columns * COLUMN;
+        from = a.band_messages + (int64_t)((band_index & 1) * a.bands + band_index / 2 - 1) * a.columns * COLUMN;
     }
 
     /* First the last of it alone, so as not to read all in vain. */
-    __device__ __forceinline__ void await_columns(int x, uint4 ret_got[EACH])
+    __device__ __forceinline__ void wait_for_columns(int x, uint4 ret_got[EACH])
     {
-        bool there;
+        bool complete;
 
         if (x < a.columns) {
-            const int column = min(x + BROUGHT, a.columns) - 1;
-            while (__all_sync(PLX_ALL_LANES, load_relaxed(from + column * COLUMN + COLUMN - THREADS).x == NOT_YET))
+            const int column = min(x + LOAD_COLUMNS, a.columns) - 1;
+            while (__all_sync(PLX_ALL_LANES, load_relaxed(from + column * COLUMN + COLUMN - THREADS).x == EMPTY))
                 ;
         }
         do {
-            there = true;
+            complete = true;
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
-                const int unit = lane + e * WARP;
+                const int chunk = lane + e * WARP;
                 ret_got[e] = make_uint4(0, 0, 0, 0);
-                if (unit < UNITS && x + unit / COLUMN < a.columns)
-                    ret_got[e] = load_relaxed(from + x * COLUMN + unit);
-                there = there && is_there(ret_got[e]);
+                if (chunk < CHUNKS && x + chunk / COLUMN < a.columns)
+                    ret_got[e] = load_relaxed(from + x * COLUMN + chunk);
+                complete = complete && is_complete(ret_got[e]);
             }
-        } while (!__all_sync(PLX_ALL_LANES, there));
+        } while (!__all_sync(PLX_ALL_LANES, complete));
     }
 
-    __device__ __forceinline__ void bring(void)
+    __device__ __forceinline__ void load_columns(void)
     {
-        for (int x = 0; x <= a.columns + S::SLOPE; x += BROUGHT) {
-            uint4 got[EACH];
+        for (int x = 0; x <= a.columns + S::SLOPE; x += LOAD_COLUMNS) {
+            uint4 received[EACH];
 
-            await_columns(x, got);
+            wait_for_columns(x, received);
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
-                const int unit = lane + e * WARP;
-                if (unit >= UNITS)
+                const int chunk = lane + e * WARP;
+                if (chunk >= CHUNKS)
                     continue;
-                (&s.ring[slot_of(x + unit / COLUMN)][0][0])[unit % COLUMN] = got[e];
-                if (x + unit / COLUMN < a.columns)
-                    from[x * COLUMN + unit] = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
+                (&s.ring[slot_of(x + chunk / COLUMN)][0][0])[chunk % COLUMN] = received[e];
+                if (x + chunk / COLUMN < a.columns)
+                    from[x * COLUMN + chunk] = make_uint4(EMPTY, EMPTY, EMPTY, EMPTY);
             }
-            band.pass(BROUGHT / GROUP);
+            counter.pass(LOAD_COLUMNS / GROUP);
         }
-        band.pass(band.left);
+        counter.pass(counter.left);
     }
 
     /* For the first band: nothing comes from beyond the picture. */
-    __device__ __forceinline__ void bring_nothing(void)
+    __device__ __forceinline__ void load_zeros(void)
     {
         for (int i = lane; i < SLOTS * COLUMN; i += WARP)
             (&s.ring[0][0][0])[i] = make_uint4(0, 0, 0, 0);
-        band.pass(band.left);
+        counter.pass(counter.left);
     }
 };
 
@@ -101,38 +101,40 @@ template <class S> struct bringer {
  * once (8 bytes a pixel, 4 more of P2 by each sweep, and D words a row of halo), 2 D bytes of sums a pixel written once and
  * read once; messages are 9 D bytes of traffic a column of a band.
  */
-template <class F, class S, bool VARYING>
-static __global__ void __launch_bounds__((WARPS + 1) * WARP, RESIDENT) sweeps_kernel(const __grid_constant__ sweep_args a)
+template <class F, class S, bool ADAPTIVE_P2>
+static __global__ void __launch_bounds__((WARPS + 1) * WARP, BLOCKS_PER_MULTIPROCESSOR)
+    sweeps_kernel(const __grid_constant__ sweep_args a)
 {
     extern __shared__ __align__(16) unsigned char shared[];
-    __shared__ int ticket;
+    __shared__ int next_band;
     band_memory<S> &memory = *(band_memory<S> *)shared;
     const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0); /* so that it is known to be common to the warp */
 
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0)
-            ticket = (int)atomicAdd(a.ticket, 1);
+            next_band = (int)atomicAdd(a.next_band, 1);
         __syncthreads();
-        const int turn = __shfl_sync(PLX_ALL_LANES, ticket, 0), walkers = min(a.groups - turn / 2 * WARPS, WARPS);
-        if (turn >= 2 * a.bands)
+        const int band_index = __shfl_sync(PLX_ALL_LANES, next_band, 0),
+                  sweep_warps = min(a.groups - band_index / 2 * WARPS, WARPS);
+        if (band_index >= 2 * a.bands)
             return;
-        pace band = {(S::FIRST_LAG + (walkers - 1) * S::WARP_LAG + a.columns + S::SLOPE) / GROUP};
-        if (warp < walkers)
-            sweep_warp<F, S, VARYING>(a, memory, warp, turn, band).sweep();
+        step_counter counter = {(S::FIRST_LAG + (sweep_warps - 1) * S::WARP_LAG + a.columns + S::SLOPE) / GROUP};
+        if (warp < sweep_warps)
+            sweep_warp<F, S, ADAPTIVE_P2>(a, memory, warp, band_index, counter).sweep();
         else if (warp < WARPS)
-            band.pass(band.left);
-        else if (turn / 2 > 0)
-            bringer<S>(a, memory, turn, band).bring();
+            counter.pass(counter.left);
+        else if (band_index / 2 > 0)
+            loader<S>(a, memory, band_index, counter).load_columns();
         else
-            bringer<S>(a, memory, turn, band).bring_nothing();
+            loader<S>(a, memory, band_index, counter).load_zeros();
     }
 }
 
-template <class F, class S, bool VARYING> static int start(const struct plx_sgm_job *job, sweep_args args)
+template <class F, class S, bool ADAPTIVE_P2> static int launch(const struct plx_sgm_job *job, sweep_args args)
 {
     struct plx_gpu *gpu = job->gpu;
-    const auto kernel = sweeps_kernel<F, S, VARYING>;
+    const auto kernel = sweeps_kernel<F, S, ADAPTIVE_P2>;
     const int bytes = (int)sizeof(band_memory<S>);
 
     args.columns = (int)plx_div_ceil(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
@@ -144,20 +146,20 @@ template <class F, class S, bool VARYING> static int start(const struct plx_sgm_
     return result < 0 ? result : plx_sgm_right_view(job);
 }
 
-template <class F, int D> static int choose_penalty(const struct plx_sgm_job *job, const sweep_args &args)
+template <class F, int D> static int launch_penalty(const struct plx_sgm_job *job, const sweep_args &args)
 {
-    return plx_p2_varies(job->match) ? start<F, shape<D>, true>(job, args) : start<F, shape<D>, false>(job, args);
+    return plx_p2_varies(job->match) ? launch<F, shape<D>, true>(job, args) : launch<F, shape<D>, false>(job, args);
 }
 
-template <class F> static int choose(const struct plx_sgm_job *job, const sweep_args &args)
+template <class F> static int launch_features(const struct plx_sgm_job *job, const sweep_args &args)
 {
     switch (job->match->disparities) {
     case 64:
-        return choose_penalty<F, 64>(job, args);
+        return launch_penalty<F, 64>(job, args);
     case 128:
-        return choose_penalty<F, 128>(job, args);
+        return launch_penalty<F, 128>(job, args);
     default:
-        return choose_penalty<F, 256>(job, args);
+        return launch_penalty<F, 256>(job, args);
     }
 }
 
@@ -171,32 +173,33 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
     const struct plx_match *match = job->match;
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
     const int width = job->width, height = job->height;
-    const bool merged = match->gradient_cap > 0;
-    const int result = merged ? plx_sgm_feature_words(job) : 0;
+    const bool use_gradient = match->gradient_cap > 0;
+    const int result = use_gradient ? plx_sgm_feature_words(job) : 0;
     if (result < 0)
         return result;
 
-    const sweep_args args = {merged ? words_of(sgm->words[0], width, height) : plx_view_of<const uint32_t>(&job->left->census),
-                             merged ? words_of(sgm->words[1], width, height) : plx_view_of<const uint32_t>(&job->right->census),
-                             merged ? 0xFF000000u : 0, /* beside the picture there is the gradient of its edge, and no census */
-                             {sgm->penalty, sgm->penalty_upwards},
-                             sgm->sums,
-                             sgm->messages,
-                             sgm->votes,
-                             sgm->ticket,
-                             sgm->meetings,
-                             plx_winner_views_of(job),
-                             width,
-                             height,
-                             0,
-                             0,
-                             0,
-                             match->min_disparity,
-                             (uint32_t)match->gradient_cap,
-                             (uint32_t)match->p1_straight * 0x10001u,
-                             (uint32_t)match->p1_diagonal * 0x10001u,
-                             (uint32_t)match->p2 * 0x10001u};
-    return merged ? choose<census_and_gradient>(job, args) : choose<census_only>(job, args);
+    const sweep_args args = {
+        use_gradient ? words_of(sgm->words[0], width, height) : plx_view_of<const uint32_t>(&job->left->census),
+        use_gradient ? words_of(sgm->words[1], width, height) : plx_view_of<const uint32_t>(&job->right->census),
+        use_gradient ? 0xFF000000u : 0, /* beside the picture there is the gradient of its edge, and no census */
+        {sgm->penalty, sgm->penalty_upwards},
+        sgm->sums,
+        sgm->band_messages,
+        sgm->right_argmin,
+        sgm->next_band,
+        sgm->exchange_flags,
+        plx_candidate_views_of(job),
+        width,
+        height,
+        0,
+        0,
+        0,
+        match->min_disparity,
+        (uint32_t)match->gradient_cap,
+        (uint32_t)match->p1_straight * 0x10001u,
+        (uint32_t)match->p1_diagonal * 0x10001u,
+        (uint32_t)match->p2 * 0x10001u};
+    return use_gradient ? launch_features<census_and_gradient>(job, args) : launch_features<census_only>(job, args);
 }
 
 bool plx_sgm_can_sweep(const struct plx_match *match)
@@ -210,12 +213,12 @@ static size_t most_bands(const struct plx_limits *limits)
     return plx_div_ceil(limits->height, WARPS * 64 * N / limits->disparities);
 }
 
-size_t plx_sgm_message_bytes(const struct plx_limits *limits)
+size_t plx_sgm_band_message_bytes(const struct plx_limits *limits)
 {
     return 2 * most_bands(limits) * 3 * (size_t)(limits->width + WORD_COLUMNS) * (size_t)limits->disparities;
 }
 
-size_t plx_sgm_meeting_bytes(const struct plx_limits *limits)
+size_t plx_sgm_exchange_flag_bytes(const struct plx_limits *limits)
 {
     return 2 * most_bands(limits) * WARPS * sizeof(uint32_t);
 }

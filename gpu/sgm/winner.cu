@@ -14,10 +14,10 @@ static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
 #define MIN_BLOCKS(D) (PLX_ARCH < 800 ? 2 : (D) == 256 ? 3 : PLX_ARCH >= 900 ? 5 : 4)
 
 struct winner_args {
-    const uint4 *cost, *pairs[PLX_ORIENTATIONS];
-    plx_winner_views out;
+    const uint4 *cost, *path_sums[PLX_ORIENTATIONS];
+    plx_candidate_views out;
     plx_view<uint16_t> right;
-    uint32_t *votes, *tickets;
+    uint32_t *right_argmin, *segments_done;
 };
 
 /*
@@ -66,71 +66,73 @@ template <int DISPARITIES> struct keys {
  * enters it there, SPAN pixels before: each has the same number of steps.
  */
 template <int D>
-static __device__ __forceinline__ void vote(const uint32_t *segment, int t, int first, int width, uint32_t *votes)
+static __device__ __forceinline__ void update_right(const uint32_t *segment, int t, int first, int width,
+                                                    uint32_t *right_argmin)
 {
-    constexpr int PITCH = keys<D>::pitch, AROUND = SPAN * PITCH;
+    constexpr int PITCH = keys<D>::pitch, SEGMENT_WORDS = SPAN * PITCH;
     const uint32_t *diagonal = segment + t * PITCH;
-    const int leaves = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
-    plx_ballot<D> leaving, entering;
+    const int steps_inside = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
+    plx_right_minimum<D> own_diagonal, next_diagonal;
 
 #pragma unroll 1
-    for (int part = 0; part < D / 2; part += PLX_KEY_PART, diagonal += PLX_KEY_PART * PITCH + keys<D>::word(PLX_KEY_PART)) {
-        const int here = leaves - part;
+    for (int range = 0; range < D / 2;
+         range += PLX_KEY_RANGE, diagonal += PLX_KEY_RANGE * PITCH + keys<D>::word(PLX_KEY_RANGE)) {
+        const int inside = steps_inside - range;
         uint32_t best = PLX_PACKED_MAX, other = PLX_PACKED_MAX;
-        if (part + PLX_KEY_PART <= latest - WARP || part >= latest) {
-            const uint32_t *at = part < latest ? diagonal : diagonal - AROUND;
+        if (range + PLX_KEY_RANGE <= latest - WARP || range >= latest) {
+            const uint32_t *at = range < latest ? diagonal : diagonal - SEGMENT_WORDS;
 #pragma unroll
-            for (int i = 0; i < PLX_KEY_PART; i += 2)
+            for (int i = 0; i < PLX_KEY_RANGE; i += 2)
                 best = plx_min3(best, at[i * PITCH + keys<D>::word(i)], at[(i + 1) * PITCH + keys<D>::word(i + 1)]);
-            if (part < latest)
-                leaving.add(best, part);
+            if (range < latest)
+                own_diagonal.add(best, range);
             else
-                entering.add(best, part);
+                next_diagonal.add(best, range);
         } else {
 #pragma unroll
-            for (int i = 0; i < PLX_KEY_PART; i++) {
-                if (i < here)
+            for (int i = 0; i < PLX_KEY_RANGE; i++) {
+                if (i < inside)
                     best = plx_min2(best, diagonal[i * PITCH + keys<D>::word(i)]);
                 else
-                    other = plx_min2(other, diagonal[i * PITCH + keys<D>::word(i) - AROUND]);
+                    other = plx_min2(other, diagonal[i * PITCH + keys<D>::word(i) - SEGMENT_WORDS]);
             }
-            leaving.add(best, part);
-            entering.add(other, part);
+            own_diagonal.add(best, range);
+            next_diagonal.add(other, range);
         }
     }
     if (first + t < width)
-        leaving.cast(votes, first + t);
-    if (leaves < D / 2)
-        entering.cast(votes, first + t - SPAN);
+        own_diagonal.store_min(right_argmin, first + t);
+    if (steps_inside < D / 2)
+        next_diagonal.store_min(right_argmin, first + t - SPAN);
 }
 
 /*
  * The right view's winners of a row, made by the block that votes last; it leaves votes and tickets as the next frame needs
  * them.
  */
-static __device__ __forceinline__ void count_votes(const winner_args &a, int y)
+static __device__ __forceinline__ void write_right_row(const winner_args &a, int y)
 {
-    __shared__ bool last;
+    __shared__ bool is_last;
     const int width = a.right.width;
-    uint32_t *votes = a.votes + (size_t)y * width;
+    uint32_t *right_argmin = a.right_argmin + (size_t)y * width;
 
     __threadfence(); /* the votes of this block before its ticket */
     __syncthreads();
     if (threadIdx.x == 0)
-        last = atomicInc(a.tickets + y, gridDim.x - 1) == gridDim.x - 1;
+        is_last = atomicInc(a.segments_done + y, gridDim.x - 1) == gridDim.x - 1;
     __syncthreads();
-    if (!last)
+    if (!is_last)
         return;
     __threadfence(); /* those of the others after theirs */
     for (int x = threadIdx.x; x < width; x += THREADS) {
-        a.right.row(y)[x] = (uint16_t)__ldcg(votes + x);
-        votes[x] = 0xFFFFFFFF;
+        a.right.row(y)[x] = (uint16_t)__ldcg(right_argmin + x);
+        right_argmin[x] = 0xFFFFFFFF;
     }
 }
 
 /* Eight keys of a chunk of PIXEL of the picture, and their least. */
 template <int D, int ORIENTATIONS>
-static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixel, int g, uint32_t *keys_of_pixel)
+static __device__ __forceinline__ void sum_paths(const winner_args &a, int64_t pixel, int g, uint32_t *keys_of_pixel)
 {
     const int64_t chunk = pixel * (D / 16) + g;
     uint4 volume[ORIENTATIONS];
@@ -139,7 +141,7 @@ static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixe
     const uint4 c = __ldcs(a.cost + chunk); /* of the last use of it */
 #pragma unroll
     for (int o = 0; o < ORIENTATIONS; o++)
-        volume[o] = __ldcs(a.pairs[o] + chunk);
+        volume[o] = __ldcs(a.path_sums[o] + chunk);
     plx_unpack_chunk(c, sum);
 #pragma unroll
     for (int o = 0; o < ORIENTATIONS; o++) {
@@ -148,7 +150,7 @@ static __device__ __forceinline__ void add_up(const winner_args &a, int64_t pixe
         for (int i = 0; i < 8; i++)
             sum[i] = o == 0 ? plx_mad(sum[i], 2 * ORIENTATIONS, l[i]) : sum[i] + l[i];
     }
-    plx_make_keys(sum, g);
+    plx_sums_to_keys(sum, g);
 #pragma unroll
     for (int i = 0; i < 8; i++)
         keys_of_pixel[keys<D>::word(8 * g + i)] = sum[i];
@@ -174,14 +176,14 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(c
 #pragma unroll 2
         for (int round = 0; round < ROUNDS; round++) {
             const int pixel = own + keys<D>::pixels_before(round * WARPS);
-            add_up<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
+            sum_paths<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
         }
     } else {
 #pragma unroll 1
         for (int round = 0; round < ROUNDS; round++) {
             const int pixel = own + keys<D>::pixels_before(round * WARPS);
             if (pixel < count)
-                add_up<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
+                sum_paths<D, ORIENTATIONS>(a, row + first + pixel, g, segment + pixel * PITCH);
             else
                 for (int k = 0; k < 8; k++)
                     segment[pixel * PITCH + keys<D>::word(8 * g + k)] = PLX_PACKED_MAX;
@@ -191,10 +193,10 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(c
 
     const int t = threadIdx.x % SPAN;
     if (threadIdx.x < SPAN)
-        vote<D>(segment, t, first, width, a.votes + (size_t)y * width);
+        update_right<D>(segment, t, first, width, a.right_argmin + (size_t)y * width);
     else if (t < count)
-        plx_finish_left<keys<D>>(a.out, segment + t * PITCH, first + t, y);
-    count_votes(a, y);
+        plx_find_left_candidate<keys<D>>(a.out, segment + t * PITCH, first + t, y);
+    write_right_row(a, y);
 }
 
 template <int D> static constexpr int segment_bytes(void)
@@ -202,7 +204,7 @@ template <int D> static constexpr int segment_bytes(void)
     return SPAN * keys<D>::pitch * (int)sizeof(uint32_t);
 }
 
-template <int D> static int start(const struct plx_sgm_job *job, const winner_args &args)
+template <int D> static int launch(const struct plx_sgm_job *job, const winner_args &args)
 {
     struct plx_gpu *gpu = job->gpu;
     const auto kernel = job->match->paths == 8 ? winner_kernel<D, 4> : winner_kernel<D, 2>;
@@ -220,12 +222,12 @@ template <int D> static int start(const struct plx_sgm_job *job, const winner_ar
     return PLX_CUDA(gpu, plx_launch_dependent_config(gpu, kernel, config, args));
 }
 
-plx_winner_views plx_winner_views_of(const struct plx_sgm_job *job)
+plx_candidate_views plx_candidate_views_of(const struct plx_sgm_job *job)
 {
-    return {plx_view_of<uint16_t>(&job->winners->left),
-            plx_view_of<uint16_t>(&job->winners->raw),
-            plx_view_of<uint16_t>(&job->winners->s1),
-            plx_view_of<uint16_t>(&job->winners->s2),
+    return {plx_view_of<uint16_t>(&job->candidates->left),
+            plx_view_of<uint16_t>(&job->candidates->raw),
+            plx_view_of<uint16_t>(&job->candidates->s1),
+            plx_view_of<uint16_t>(&job->candidates->s2),
             job->match->uniqueness,
             job->match->subpixel};
 }
@@ -234,40 +236,41 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
 {
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
     const winner_args args = {sgm->cost,
-                              {sgm->pairs[0], sgm->pairs[1], sgm->pairs[2], sgm->pairs[3]},
-                              plx_winner_views_of(job),
-                              plx_view_of<uint16_t>(&job->winners->right),
-                              sgm->votes,
-                              sgm->tickets};
+                              {sgm->path_sums[0], sgm->path_sums[1], sgm->path_sums[2], sgm->path_sums[3]},
+                              plx_candidate_views_of(job),
+                              plx_view_of<uint16_t>(&job->candidates->right),
+                              sgm->right_argmin,
+                              sgm->segments_done};
     switch (job->match->disparities) {
     case 64:
-        return start<64>(job, args);
+        return launch<64>(job, args);
     case 128:
-        return start<128>(job, args);
+        return launch<128>(job, args);
     default:
-        return start<256>(job, args);
+        return launch<256>(job, args);
     }
 }
 
 /* Grid: a thread a pixel. Reads and writes 4 bytes a pixel, and writes 2. */
-static __global__ void __launch_bounds__(THREADS) view_kernel(plx_view<uint16_t> right, uint32_t *votes, uint32_t *ticket)
+static __global__ void __launch_bounds__(THREADS)
+    right_view_kernel(plx_view<uint16_t> right, uint32_t *right_argmin, uint32_t *next_band)
 {
     const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
 
     plx_grid_wait_and_trigger();
     if (x == 0 && y == 0)
-        *ticket = 0;
+        *next_band = 0;
     if (x >= right.width)
         return;
-    uint32_t *vote = votes + (size_t)y * right.width + x;
-    right.row(y)[x] = (uint16_t)*vote;
-    *vote = 0xFFFFFFFF;
+    uint32_t *update_right = right_argmin + (size_t)y * right.width + x;
+    right.row(y)[x] = (uint16_t)*update_right;
+    *update_right = 0xFFFFFFFF;
 }
 
 int plx_sgm_right_view(const struct plx_sgm_job *job)
 {
     const dim3 grid(plx_div_ceil(job->width, THREADS), (unsigned)job->height);
     const struct plx_gpu_sgm *sgm = job->gpu->sgm;
-    return PLX_LAUNCH_DEPENDENT(job->gpu, view_kernel, grid, THREADS, plx_view_of<uint16_t>(&job->winners->right), sgm->votes,
-                                sgm->ticket);
+    return PLX_LAUNCH_DEPENDENT(job->gpu, right_view_kernel, grid, THREADS, plx_view_of<uint16_t>(&job->candidates->right),
+                                sgm->right_argmin, sgm->next_band);
 }

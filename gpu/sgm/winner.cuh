@@ -19,11 +19,11 @@ extern "C" {
 #else
 #    define PLX_KEY_BITS 5
 #endif
-#define PLX_KEY_PART (1 << PLX_KEY_BITS)
-#define PLX_KEY_MASK (PLX_KEY_PART - 1)
+#define PLX_KEY_RANGE (1 << PLX_KEY_BITS)
+#define PLX_KEY_MASK (PLX_KEY_RANGE - 1)
 
 /* The least of the numbers of the THREADS of a pixel. */
-template <int THREADS> static __device__ __forceinline__ uint32_t plx_least_number(uint32_t number)
+template <int THREADS> static __device__ __forceinline__ uint32_t plx_min_of_lanes(uint32_t number)
 {
 #pragma unroll
     for (int step = 1; step < THREADS; step *= 2)
@@ -32,20 +32,20 @@ template <int THREADS> static __device__ __forceinline__ uint32_t plx_least_numb
 }
 
 /* By a product of 32 bits: no pitch needs more. */
-template <class T> static __device__ __forceinline__ T *plx_pixel(const plx_view<T> &view, int x, int y)
+template <class T> static __device__ __forceinline__ T *plx_pixel_at(const plx_view<T> &view, int x, int y)
 {
     return (T *)((char *)view.data + (uint64_t)(uint32_t)y * (uint32_t)view.pitch) + x;
 }
 
 /* Where the left view's winners go, and how they are judged. */
-struct plx_winner_views {
+struct plx_candidate_views {
     plx_view<uint16_t> left, raw, s1, s2;
     int uniqueness; /* per mille; 0 = off */
     enum plx_subpixel subpixel;
 };
 
 struct plx_sgm_job;
-plx_winner_views plx_winner_views_of(const struct plx_sgm_job *job); /* winner.cu */
+plx_candidate_views plx_candidate_views_of(const struct plx_sgm_job *job); /* winner.cu */
 
 /* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
 static __device__ __forceinline__ int plx_parabola(int below, int least, int above)
@@ -69,8 +69,8 @@ static __device__ __forceinline__ int plx_blend(int below, int least, int above)
 }
 
 /* The winner D of pixel (X, Y): S there, the least S apart from it, and S on its two sides. INNER: it has two sides. */
-static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &out, int x, int y, int d, int s1, int second,
-                                                        bool inner, int below, int above)
+static __device__ __forceinline__ void plx_write_candidate(const plx_candidate_views &out, int x, int y, int d, int s1,
+                                                           int second, bool inner, int below, int above)
 {
     int value = PLX_DISPARITY_ONE * d;
 
@@ -78,10 +78,10 @@ static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &
         value += out.subpixel == PLX_SUBPIXEL_BLEND ? plx_blend(below, s1, above) : plx_parabola(below, s1, above);
     if (out.uniqueness > 0 && second * out.uniqueness < s1 * 1000)
         value = PLX_DISPARITY_INVALID;
-    *plx_pixel(out.left, x, y) = (uint16_t)value;
-    *plx_pixel(out.raw, x, y) = (uint16_t)d;
-    *plx_pixel(out.s1, x, y) = (uint16_t)s1;
-    *plx_pixel(out.s2, x, y) = (uint16_t)second;
+    *plx_pixel_at(out.left, x, y) = (uint16_t)value;
+    *plx_pixel_at(out.raw, x, y) = (uint16_t)d;
+    *plx_pixel_at(out.s1, x, y) = (uint16_t)s1;
+    *plx_pixel_at(out.s2, x, y) = (uint16_t)second;
 }
 
 /*
@@ -91,22 +91,22 @@ static __device__ __forceinline__ void plx_write_winner(const plx_winner_views &
  */
 
 /* Eight sums of chunk G become keys. */
-static __device__ __forceinline__ void plx_make_keys(uint32_t sum[8], int g)
+static __device__ __forceinline__ void plx_sums_to_keys(uint32_t sum[8], int g)
 {
-    const uint32_t part = plx_broadcast2((uint32_t)(g * 8 & PLX_KEY_MASK));
+    const uint32_t range = plx_broadcast2((uint32_t)(g * 8 & PLX_KEY_MASK));
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        sum[i] = plx_mad(sum[i], PLX_KEY_PART, part + plx_broadcast2(i));
+        sum[i] = plx_mad(sum[i], PLX_KEY_RANGE, range + plx_broadcast2(i));
 }
 
-/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from PART on. */
-static __device__ __forceinline__ uint32_t plx_low_of(uint32_t key, int part)
+/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from RANGE on. */
+static __device__ __forceinline__ uint32_t plx_low_argmin(uint32_t key, int range)
 {
-    return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | part;
+    return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | range;
 }
-template <int D> static __device__ __forceinline__ uint32_t plx_high_of(uint32_t key, int part)
+template <int D> static __device__ __forceinline__ uint32_t plx_high_argmin(uint32_t key, int range)
 {
-    return plx_low_of(key >> 16, part + D / 2);
+    return plx_low_argmin(key >> 16, range + D / 2);
 }
 
 /* Where the key of disparity D is. */
@@ -121,7 +121,7 @@ template <class KEYS> static __device__ __forceinline__ int plx_sum_at(uint32_t 
 }
 
 /* The least key of the octet of disparities from OCTET on, but for D and its neighbours. */
-template <class KEYS> static __device__ __forceinline__ uint32_t plx_least_apart(const uint32_t *pixel, int octet, int d)
+template <class KEYS> static __device__ __forceinline__ uint32_t plx_min_apart(const uint32_t *pixel, int octet, int d)
 {
     const uint32_t half = octet >= KEYS::D / 2 ? 0x4432 : 0x4410;
     uint32_t keys[8], least = 0xFFFF;
@@ -136,23 +136,23 @@ template <class KEYS> static __device__ __forceinline__ uint32_t plx_least_apart
 
 /* One thread a pixel: the least S and the least apart from it, then what is written of them. */
 template <class KEYS>
-static __device__ __forceinline__ void plx_finish_left(const plx_winner_views &out, uint32_t *pixel, int x, int y)
+static __device__ __forceinline__ void plx_find_left_candidate(const plx_candidate_views &out, uint32_t *pixel, int x, int y)
 {
-    constexpr int D = KEYS::D, CHUNKS = D / 16, SAME_PART = PLX_KEY_PART / 8; /* chunks whose keys compare as they are */
+    constexpr int D = KEYS::D, CHUNKS = D / 16, SAME_RANGE = PLX_KEY_RANGE / 8; /* chunks whose keys compare as they are */
     uint32_t least[CHUNKS], best = 0xFFFFFFFF;
 
     KEYS::load(pixel + KEYS::words, least);
 #pragma unroll
-    for (int g = 0; g < CHUNKS; g += SAME_PART) {
+    for (int g = 0; g < CHUNKS; g += SAME_RANGE) {
         uint32_t m = least[g];
 #pragma unroll
-        for (int i = 1; i < SAME_PART; i++)
+        for (int i = 1; i < SAME_RANGE; i++)
             m = plx_min2(m, least[g + i]);
-        best = min(best, min(plx_low_of(m, g * 8), plx_high_of<D>(m, g * 8)));
+        best = min(best, min(plx_low_argmin(m, g * 8), plx_high_argmin<D>(m, g * 8)));
     }
     const int d = best & 0xFFFF, below = max(d - 1, 0), above = min(d + 1, D - 1);
 
-    uint32_t second = min(plx_least_apart<KEYS>(pixel, below & ~7, d), plx_least_apart<KEYS>(pixel, above & ~7, d));
+    uint32_t second = min(plx_min_apart<KEYS>(pixel, below & ~7, d), plx_min_apart<KEYS>(pixel, above & ~7, d));
     uint16_t *const octets = (uint16_t *)(pixel + KEYS::words); /* those two are done */
     octets[2 * (below / 8 % CHUNKS) + (below >= D / 2)] = octets[2 * (above / 8 % CHUNKS) + (above >= D / 2)] =
         (uint16_t)PLX_PACKED_MAX;
@@ -162,27 +162,27 @@ static __device__ __forceinline__ void plx_finish_left(const plx_winner_views &o
     for (int g = 1; g < CHUNKS; g++)
         m = plx_min2(m, least[g]);
     second = min(second, min(m & 0xFFFF, m >> 16)) >> PLX_KEY_BITS;
-    plx_write_winner(out, x, y, d, (int)(best >> 16), (int)second, below < d && d < above, plx_sum_at<KEYS>(pixel, below),
-                     plx_sum_at<KEYS>(pixel, above));
+    plx_write_candidate(out, x, y, d, (int)(best >> 16), (int)second, below < d && d < above, plx_sum_at<KEYS>(pixel, below),
+                        plx_sum_at<KEYS>(pixel, above));
 }
 
 /* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
-template <int D> struct plx_ballot {
+template <int D> struct plx_right_minimum {
     uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
 
-    __device__ __forceinline__ void add(uint32_t key, int part)
+    __device__ __forceinline__ void add(uint32_t key, int range)
     {
-        low = min(low, plx_low_of(key, part));
-        high = min(high, plx_high_of<D>(key, part));
+        low = min(low, plx_low_argmin(key, range));
+        high = min(high, plx_high_argmin<D>(key, range));
     }
 
     /* LOW is of pixel P of a row. */
-    __device__ __forceinline__ void cast(uint32_t *votes, int p) const
+    __device__ __forceinline__ void store_min(uint32_t *right_argmin, int p) const
     {
         if (p >= 0)
-            atomicMin(votes + p, low);
+            atomicMin(right_argmin + p, low);
         if (p >= D / 2)
-            atomicMin(votes + p - D / 2, high);
+            atomicMin(right_argmin + p - D / 2, high);
     }
 };
 

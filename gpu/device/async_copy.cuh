@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory accesses that the compiler is to leave as they are: copies into shared memory ahead of their use, and 16 bytes at
+/* Memory accesses whose kind and place the compiler must not change: asynchronous copies into shared memory, and 16 bytes at
  * once. */
 #ifndef PLX_GPU_DEVICE_ASYNC_COPY_CUH
 #define PLX_GPU_DEVICE_ASYNC_COPY_CUH
 
 #include "gpu/device/device.cuh"
 
-/* Asynchronous from compute capability 8.0 on. Before, a thread copies at once: it reads what it has copied itself only. */
+/* Asynchronous from compute capability 8.0 on; older GPUs copy at once. A thread reads only what it copied itself. */
 static __device__ __forceinline__ void plx_copy_async_16(uint32_t shared, const uint4 *global)
 {
 #if PLX_ARCH >= 800
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void plx_copy_async_4(uint32_t shared, const u
 #endif
 }
 
-/* The same, or zeros where nothing EXISTS. */
+/* Copies zeros unless EXISTS. Assembly: __pipeline_memcpy_async needs a constant number of zeros. */
 static __device__ __forceinline__ void plx_copy_async_16_or_zero(uint32_t shared, const uint4 *global, bool exists)
 {
 #if PLX_ARCH >= 800
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void plx_commit_copies(void)
 #endif
 }
 
-/* Waits until at most PENDING closed groups of copies are under way. */
+/* Waits until at most PENDING committed groups of copies are in flight. */
 template <int PENDING> static __device__ __forceinline__ void plx_wait_copies(void)
 {
 #if PLX_ARCH >= 800
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void plx_store_shared_16(uint32_t shared, uint
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
-/* At OFFSET bytes behind the address, and only if CONDITION, without a branch. */
+/* Stores at SHARED + OFFSET if CONDITION. Assembly, so that the compiler predicates the store instead of branching. */
 template <int OFFSET = 0> static __device__ __forceinline__ void plx_store_shared_16_if(int condition, uint32_t shared, uint4 v)
 {
     asm volatile(
@@ -83,7 +83,7 @@ template <int OFFSET = 0> static __device__ __forceinline__ void plx_store_share
         : "memory");
 }
 
-/* From L2: what this multiprocessor or another has stored. */
+/* Loads from L2, which has the stores of all multiprocessors. Volatile assembly keeps the place of the load in the loop. */
 static __device__ __forceinline__ uint4 plx_load_16(const uint4 *global)
 {
     uint4 v;
@@ -99,7 +99,7 @@ static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(global), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
-/* Keeps the compiler from computing VALUE anew at each use. */
+/* Keeps the compiler from computing VALUE again at each use. */
 static __device__ __forceinline__ void plx_hold_in_register(uint32_t &value)
 {
     asm volatile("" : "+r"(value));

@@ -5,9 +5,9 @@
 
 #include "gpu/device/device.cuh"
 
-/* On compute capability 9.0 there are instructions for it. On 8.x, and on 11.0 (Thor), for which the compiler makes them of six
- * others, the minimum of two halves in floating point does the same, as long as every number is below 0x7C00: non-negative
- * floats are in the order of their bits. Before 8.0 it is slow. */
+/* Compute capability 9.0 has instructions for packed minima. On 8.x, and on 11.0 (Thor), where the compiler needs six
+ * instructions, the minimum of two half floats gives the same result while every number is below 0x7C00: non-negative floats
+ * are in the order of their bits. GPUs before 8.0 have neither and are slow. */
 #if PLX_ARCH < 900 || PLX_ARCH == 1100
 #    define PLX_PACKED_HALF2 1
 #    define PLX_PACKED_MAX 0x7BFF7BFFu
@@ -71,7 +71,8 @@ static __device__ __forceinline__ uint32_t plx_broadcast2(uint32_t value)
     return value << 16 | value;
 }
 
-/* a * b + c, kept a multiply-add: it runs beside the other integer instructions. */
+/* a * b + c as one multiply-add, which runs on another pipe than additions. Assembly: the compiler would turn it into shifts.
+ */
 static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t sum;
@@ -79,14 +80,14 @@ static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint3
     return sum;
 }
 
-/* Bytes 0 and 2 of WORD, and bytes 1 and 3: one by each of the two pipes for integers. */
+/* Bytes 0 and 2 of WORD, and bytes 1 and 3; each result by another integer pipe. */
 static __device__ __forceinline__ void plx_split_bytes(uint32_t word, uint32_t *ret_even, uint32_t *ret_odd)
 {
     *ret_odd = __byte_perm(word, 0, 0x4341);
     *ret_even = plx_mad(*ret_odd, (uint32_t)-256, word);
 }
 
-/* The 16 bytes of a chunk as eight registers, see sgm.cuh. */
+/* The 16 bytes of a chunk as eight registers: gpu/sgm/step.cuh. */
 static __device__ __forceinline__ void plx_unpack_chunk(uint4 chunk, uint32_t ret_values[8])
 {
     plx_split_bytes(chunk.x, &ret_values[0], &ret_values[1]);

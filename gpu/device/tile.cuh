@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pixels of a tile and around it, read into shared memory in pieces. */
+/* Loads of a tile and its halo into shared memory, 16 pixels at a time. */
 #ifndef PLX_GPU_DEVICE_TILE_CUH
 #define PLX_GPU_DEVICE_TILE_CUH
 
@@ -10,7 +10,7 @@
 #define PLX_VECTOR_BYTES 16 /* bytes */
 #define PLX_CACHE_LINE 128  /* bytes, of L2 */
 
-/* A piece of one pixel, as beside the image. */
+/* 16 copies of an edge pixel, for the outside of the image. */
 static __device__ __forceinline__ void plx_replicate_pixel(uint8_t pixel, uint8_t *ret_piece)
 {
     const uint32_t four = pixel * 0x01010101u;
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const 
     constexpr int most = (ROWS + STEP - 1) / STEP, together = most > 3 ? most : 1;
     const bool whole = aligned && x >= 0 && x + PLX_VECTOR_BYTES <= image.width;
     const int last = image.width - 1, bottom = image.height - 1;
-    const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly known */
+    const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly constant */
 
     if (whole && y0 >= 0 && y0 + ROWS <= image.height) {
         const uint8_t *from = image.row(y0 + first) + x;
@@ -73,7 +73,8 @@ static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const 
     }
 }
 
-/* Has what the image has of COLUMNS x ROWS pixels from (X, Y) on brought into L2, a line by each of the first threads. */
+/* Prefetches COLUMNS x ROWS pixels from (X, Y) on into L2, one cache line by each of the first threads. CUDA has no function
+ * for it. */
 template <int COLUMNS, int ROWS>
 static __device__ __forceinline__ void plx_prefetch_tile(const plx_view<const uint8_t> &image, int x, int y, int thread)
 {

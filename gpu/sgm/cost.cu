@@ -100,15 +100,15 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
                                                 : launch<long_census_and_gradient>(job, args);
 }
 
-/* --- P2 of every step, where it depends on the picture ---------------------------------------------------------------- */
+/* --- P2 of every step, where it depends on the image ---------------------------------------------------------------- */
 
 struct penalty_args {
     plx_view<const uint8_t> grey;
     uint32_t *penalty, *penalty_upwards;
-    uint32_t p2[64]; /* bytes, by absolute difference */
+    uint32_t p2[64]; /* 256 bytes, by absolute difference of brightness */
 };
 
-/* P2 of the steps between a pixel of brightness HERE and those beside it, a byte an orientation. */
+/* P2 of the steps between a pixel of brightness HERE and its neighbours, one byte for each orientation. */
 static __device__ __forceinline__ uint32_t p2_of(const uint8_t *p2, int here, int row, int column, int falling, int rising)
 {
     return (uint32_t)p2[abs(here - row)] << 8 * PLX_HORIZONTAL | (uint32_t)p2[abs(here - column)] << 8 * PLX_VERTICAL |

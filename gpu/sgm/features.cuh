@@ -7,7 +7,7 @@
 
 /*
  * The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradient
- * that of the row's first or last pixel. SAME: bits of the census.
+ * that of the row's first or last pixel.
  */
 struct census_only {
     typedef uint32_t word;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aggregation along lines: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the pixel before, m the least
- * L(q, .). Both directions of a line run in one warp, D / 16 threads each, and meet in the middle: on its first half a
- * direction stores its L - C, on its second it finds there what the other has left and adds to it. So two paths cost one byte a
- * disparity written and half of that read, and a line needs no second visit.
+ * Aggregation along lines: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the previous pixel, m the
+ * minimum of L(q, .). Both directions of a line run in one warp, D / 16 threads each, and meet in the middle. A direction
+ * stores its L - C on the first half of the line; on the second half it adds its own to what the other direction stored. So
+ * two paths write one byte for each pixel and disparity, read half of that, and a line is visited once.
  */
 #ifndef PLX_GPU_SGM_LINE_CUH
 #define PLX_GPU_SGM_LINE_CUH
 
 #include "gpu/sgm/step.cuh"
 
-#define WARP 32 /* a block is one: what a warp does in common then is known to be common */
+#define WARP 32 /* a block is one warp, so that the compiler knows what is uniform */
 
-/* Where sums are not reduced at every step, they grow by at most the largest cost, 62 + 32, and have to fit 16 bits. */
+/* Without subtraction at every step L grows by at most the largest cost, 62 + 32, and must fit 16 bits. */
 #define STEPS_BETWEEN_SUBTRACTIONS 512
 
 struct lines_args {
@@ -21,15 +21,15 @@ struct lines_args {
     const uint32_t *penalty;
     int width, height;
     int rows, columns, diagonals;          /* warps of each */
-    int kept_pixels;                       /* pixels of a direction, see walk_half */
+    int kept_pixels;                       /* pixels of a direction that stay in shared memory: aggregate_half */
     uint32_t p1_straight, p1_diagonal, p2; /* in both halves */
 };
 
-/* A line from its upper, or left, end. */
+/* A line from its upper or left end. */
 struct line_geometry {
     int x, y, dx, dy;
     int orientation;
-    bool is_real; /* false: it only accompanies the others of its warp, and walks on the spot */
+    bool is_real; /* false: it fills up the warp and works on the dummy line */
 };
 
 /*
@@ -39,7 +39,7 @@ struct line_geometry {
 static __host__ __device__ __forceinline__ int longest_diagonals(int width, int height)
 {
     const int count = 2 * ((width > height ? width - height : height - width) + 1);
-    return (count + 3) & ~3; /* so that others begin with a warp */
+    return (count + 3) & ~3; /* so that the others begin with a warp */
 }
 
 static __device__ __forceinline__ line_geometry diagonal_line(const lines_args &a, int index, int pixels)
@@ -70,7 +70,7 @@ static __device__ __forceinline__ line_geometry straight_line(int index, int lin
     return {row ? 0 : at, row ? at : 0, row, !row, row ? PLX_HORIZONTAL : PLX_VERTICAL, index < lines};
 }
 
-/* Line INDEX_IN_WARP of the LINES of a warp, and how many pixels all of them have. */
+/* Line INDEX_IN_WARP of the LINES lines of a warp, and their common length. */
 static __device__ __forceinline__ line_geometry line_of(const lines_args &a, int warp, int lines, int index_in_warp,
                                                         int *ret_pixels)
 {
@@ -90,13 +90,13 @@ static __device__ __forceinline__ line_geometry line_of(const lines_args &a, int
     return diagonal_line(a, warp * lines + index_in_warp, *ret_pixels);
 }
 
-/* Diagonals of both kinds, with places to fill up the longest. */
+/* Diagonals of both kinds, with the dummy lines. */
 static int all_diagonals(int width, int height)
 {
     return longest_diagonals(width, height) + 4 * (min(width, height) - 1);
 }
 
-/* L - C as a chunk of bytes: TRANSITION without M, which is in both halves. */
+/* L - C as a chunk of bytes: TRANSITION - M, with M in both halves. */
 static __device__ __forceinline__ uint4 pack_increments(const uint32_t transition[8], uint32_t m)
 {
     const uint32_t excess = m * 0x101;
@@ -104,7 +104,7 @@ static __device__ __forceinline__ uint4 pack_increments(const uint32_t transitio
                       plx_mad(transition[5], 256, transition[4]) - excess, plx_mad(transition[7], 256, transition[6]) - excess);
 }
 
-/* Takes the least of L away, where it is not done at every step. */
+/* Subtracts the minimum of L, where plx_add_costs does not do it at every step. */
 template <int D> static __device__ __forceinline__ void subtract_min(uint32_t l[8])
 {
     if (PLX_PACKED_HALF2)
@@ -120,7 +120,7 @@ static __device__ __forceinline__ uint4 add(uint4 a, uint4 b)
     return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/* SUM of a pixel where both directions are at once, and that of the other one. */
+/* The middle pixel, which both directions reach at once: SUM plus that of the other direction. */
 template <int D> static __device__ __forceinline__ uint4 add_other_direction(uint4 sum)
 {
     return add(sum, make_uint4(__shfl_xor_sync(PLX_ALL_LANES, sum.x, D / 16), __shfl_xor_sync(PLX_ALL_LANES, sum.y, D / 16),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the lines of lines.cuh are launched, in one of two kernels. */
+/* Launches the aggregation along lines (line.cuh) in one of two kernels. */
 #include "gpu/runtime/schedule.h"
 #include "gpu/sgm/lines_prefetch.cuh"
 #include "gpu/sgm/lines_registers.cuh"
 #include "gpu/sgm/sgm.cuh"
 
-/* What the rings of PREFETCH_WARPS leave of a multiprocessor's shared memory keeps the middle of lines. */
+/* Shared memory that the rings of PREFETCH_WARPS warps leave free keeps the middle of the lines. */
 template <int D, bool ADAPTIVE_P2> static int launch_prefetch(struct plx_gpu *gpu, lines_args args)
 {
     const auto kernel = prefetch_lines_kernel<D, ADAPTIVE_P2>;

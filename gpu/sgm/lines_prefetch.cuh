@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines where few warps run on a multiprocessor, so that nothing hides the latency of memory: the next pixels are prefetched
- * into a ring in shared memory, and the middle of each line stays there.
+ * Lines with few warps on a multiprocessor, where other warps cannot hide the latency of memory: the next 16 pixels are
+ * prefetched into a ring in shared memory, and the middle of each line stays there.
  */
 #ifndef PLX_GPU_SGM_LINES_PREFETCH_CUH
 #define PLX_GPU_SGM_LINES_PREFETCH_CUH
@@ -10,30 +10,28 @@
 
 #define PREFETCHED 16    /* pixels, a power of two */
 #define PREFETCH_WARPS 4 /* of a multiprocessor */
-static_assert(PREFETCHED <= PLX_OVERRUN_COLUMNS && PREFETCHED <= PLX_OVERRUN_ROWS, "fetches beyond the volumes");
+static_assert(PREFETCHED <= PLX_OVERRUN_COLUMNS && PREFETCHED <= PLX_OVERRUN_ROWS, "prefetches beyond the volumes");
 
-/* Bytes of shared memory that a warp needs for each pixel ahead: costs, as many for what the other direction left, and P2. */
+/* Shared memory of a warp for each prefetched pixel: costs, sums of the other direction, and P2. */
 #define COSTS_BYTES (WARP * 16)
 #define P2_BYTES (WARP * 4)
 #define PIXEL_BYTES(varying) (2 * COSTS_BYTES + ((varying) ? P2_BYTES : 0))
 
-/*
- * What a thread needs while it walks: its place in the volumes, and in the ring of pixels ahead in shared memory. It fetches
- * beyond the end of its line, where the volumes have room, and uses nothing of that. ADAPTIVE_P2: P2 comes the same way.
- */
+/* State of a thread. It prefetches beyond the end of its line, which the volumes have room for, and ignores that. With
+ * ADAPTIVE_P2, P2 is prefetched too. Shared memory is addressed in 32 bits. */
 template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
     static constexpr uint32_t ring_bytes = PREFETCHED * COSTS_BYTES;
 
     const uint4 *cost;
     uint4 *path_sums;
-    int prefetch_chunk, store_chunk, step; /* chunks: to fetch next, to store next, from one pixel to the next */
+    int prefetch_chunk, store_chunk, step; /* in chunks; step: from one pixel to the next */
     uint32_t ring;                         /* address of this thread's part */
-    uint32_t write_offset, read_offset;    /* offsets there of the pixel to fetch, and of the next one to load */
+    uint32_t write_offset, read_offset;    /* offsets there of the pixel to prefetch and to load next */
     uint32_t l[8];
     uint4 next;                  /* costs of the next pixel */
-    uint32_t p1, p2, p2_address; /* in both halves; address of the orientation's byte in this thread's part of its ring */
-    const uint32_t *penalty;     /* to fetch next: of the pixel of a step that is below, or to the right */
-    int penalties_left;          /* that are still to be fetched: there is no room beyond */
+    uint32_t p1, p2, p2_address; /* p1, p2: in both halves. Address of this orientation's byte of P2 in the ring */
+    const uint32_t *penalty;     /* to prefetch next: at the lower or right pixel of the step */
+    int penalties_left;          /* still to prefetch; this plane has no room beyond the line */
 
     __device__ __forceinline__ void prefetch(bool with_path_sums)
     {
@@ -65,7 +63,7 @@ template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
             l[i] = 0;
     }
 
-    /* Makes the L of the next pixel, whose costs are in NEXT, and returns L - C; loads the costs of the pixel after it. */
+    /* Computes L of the next pixel, whose costs are in NEXT; returns L - C. Loads the costs of the pixel after it. */
     __device__ __forceinline__ uint4 step_pixel(const plx_neighbours<D / 16> &neighbours)
     {
         uint32_t costs[8], transition[8];
@@ -86,7 +84,7 @@ template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
         return sums;
     }
 
-    /* Offset of the pixel that is next to be walked. */
+    /* Offset of the next pixel in the ring. */
     __device__ __forceinline__ uint32_t current_offset(void) const
     {
         return (read_offset - COSTS_BYTES) & (ring_bytes - 1);
@@ -106,9 +104,8 @@ template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
 };
 
 /*
- * Walks half of a line. On its first half a direction leaves its sums, SECOND_HALF the middle it adds to what the other has
- * left. The last KEPT_PIXELS pixels of a first half, which are the first that the other meets, stay in shared memory: for 2
- * KEPT_PIXELS of the pixels neither of the two directions sends anything to memory and back.
+ * Aggregates half of a line. The first half stores sums; SECOND_HALF adds to what the other direction stored. The last
+ * KEPT_PIXELS pixels of the first half stay in shared memory: the other direction needs them first.
  */
 template <bool SECOND_HALF, int D, bool ADAPTIVE_P2>
 static __device__ __forceinline__ void aggregate_half(prefetch_walker<D, ADAPTIVE_P2> &walker, int steps, int kept_pixels,
@@ -119,7 +116,7 @@ static __device__ __forceinline__ void aggregate_half(prefetch_walker<D, ADAPTIV
         PLX_UNROLL(4)
         for (; t < next_subtraction; t++) {
             const uint32_t ring = walker.ring + walker.ring_bytes + walker.current_offset();
-            const uint4 own = walker.step_pixel(neighbours); /* which waits */
+            const uint4 own = walker.step_pixel(neighbours); /* waits for the copies */
             if (SECOND_HALF) {
                 const uint4 other_sum =
                     plx_load_shared_16(t < kept_pixels ? kept_address + (kept_pixels - 1 - t) * COSTS_BYTES : ring);
@@ -139,8 +136,8 @@ static __device__ __forceinline__ void aggregate_half(prefetch_walker<D, ADAPTIV
 }
 
 /*
- * Grid: a warp walks 256 / D lines in both directions; rows, then columns, then diagonals of both kinds. A line's pixel moves
- * D bytes of cost in twice, D bytes of sums out twice and in once: for 8 paths 20 D a pixel, of which L2 keeps what it can.
+ * Grid: one warp for 256 / D lines in both directions; rows, then columns, then diagonals. Bytes for each pixel of a line: D of
+ * costs read twice, D of sums written twice and read once; with 8 paths 20 D a pixel, partly from L2.
  */
 template <int D, bool ADAPTIVE_P2>
 static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __grid_constant__ lines_args a)
@@ -173,10 +170,10 @@ static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __gri
         walker.store(sum);
         walker.advance();
     }
-    __threadfence(); /* what was left is seen by the other half of the warp */
+    __threadfence(); /* stored sums become visible to the other direction */
     __syncwarp();
     for (int i = kept_pixels, slot = walker.current_offset() + kept_pixels * COSTS_BYTES; i < PREFETCHED - 1;
-         i++, slot += COSTS_BYTES) /* costs are there */
+         i++, slot += COSTS_BYTES) /* costs are in the ring already */
         plx_copy_async_16(walker.ring + walker.ring_bytes + (slot & (walker.ring_bytes - 1)),
                           walker.path_sums + walker.store_chunk + i * walker.step);
     plx_commit_copies();

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines where a multiprocessor has as many warps as fit, so that instructions are what takes the time: the next pixels wait in
- * registers instead of a ring, a step has 17 to 20 of a hundred instructions less, and nothing is kept.
+ * Lines with as many warps on a multiprocessor as fit, where instructions limit the speed: the next pixels wait in registers
+ * instead of a ring, which saves 17 to 20 % of the instructions of a step, and nothing stays in shared memory.
  */
 #ifndef PLX_GPU_SGM_LINES_REGISTERS_CUH
 #define PLX_GPU_SGM_LINES_REGISTERS_CUH
 
 #include "gpu/sgm/line.cuh"
 
-/*
- * Warps that a multiprocessor holds; and pixels whose costs, and what the other direction left, wait in registers: the fewer
- * warps, the more.
- */
+/* Warps of a multiprocessor, and pixels whose costs and whose sums of the other direction wait in registers: more for fewer
+ * warps. */
 template <int D, bool ADAPTIVE_P2> struct register_config {
     static constexpr int WARPS = PLX_ARCH >= 1100 ? 24 : PLX_ARCH < 900 ? 16 : ADAPTIVE_P2 ? 28 : 32;
     static constexpr int COSTS_PREFETCHED = PLX_ARCH < 900 ? 4 : 2;
@@ -19,8 +17,8 @@ template <int D, bool ADAPTIVE_P2> struct register_config {
 };
 
 /*
- * P2 of the steps of a line, in both halves, four by four. Where it varies, four threads side by side have looked up one of the
- * four each, and one of each of the next four; each is then told to all of them.
+ * P2 of the steps of a line, in both halves. With ADAPTIVE_P2, each of four neighbouring threads loads P2 of one of the next
+ * four steps and broadcasts it.
  */
 #define P2_BATCH 4
 template <bool ADAPTIVE_P2> struct line_penalties {
@@ -31,7 +29,7 @@ template <bool ADAPTIVE_P2> struct line_penalties {
     /* STRIDE: pixels from step to step. */
     __device__ __forceinline__ uint32_t load(int step, int stride) const
     {
-        uint32_t p2; /* now, not when it is needed */
+        uint32_t p2; /* assembly: the compiler would delay the load until its first use */
         const uint8_t *from = at + (ptrdiff_t)(min(step + (int)threadIdx.x % P2_BATCH, last) * stride) * (int)sizeof(uint32_t);
         asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(p2) : "l"(from));
         return p2;
@@ -46,8 +44,7 @@ template <bool ADAPTIVE_P2> struct line_penalties {
         next = load(step + P2_BATCH, stride);
     }
 
-    /* Before the four steps from STEP on. NOW is computed before a loop and in it: were it loaded in one of them, the other
-     * would wait for loads that have just begun. */
+    /* Before the four steps from STEP on. NOW comes from NEXT, so that no step waits for a load that has just begun. */
     __device__ __forceinline__ void rotate(int step, int stride)
     {
         if (!ADAPTIVE_P2)
@@ -62,14 +59,14 @@ template <bool ADAPTIVE_P2> struct line_penalties {
     }
 };
 
-/* What a thread needs while it walks. It fetches beyond the end of its line, where the volumes have room. */
+/* State of a thread. It prefetches beyond the end of its line, which the volumes have room for. */
 template <int D, bool ADAPTIVE_P2> struct register_walker {
     static constexpr int COSTS_PREFETCHED = register_config<D, ADAPTIVE_P2>::COSTS_PREFETCHED,
                          SUMS_PREFETCHED = register_config<D, ADAPTIVE_P2>::SUMS_PREFETCHED;
 
     const uint4 *cost;        /* to fetch next */
     uint4 *other_chunk, *sum; /* to fetch and to store next */
-    int step;                 /* chunks */
+    int step;                 /* in chunks */
     uint4 costs[COSTS_PREFETCHED], other_sums[SUMS_PREFETCHED];
     uint32_t l[8];
 
@@ -117,7 +114,7 @@ template <int D, bool ADAPTIVE_P2> struct register_walker {
         return own;
     }
 
-    /* SECOND_HALF the middle, what the other direction left is added. */
+    /* SECOND_HALF: adds what the other direction stored. */
     template <bool SECOND_HALF>
     __device__ __forceinline__ void aggregate_pixel(int slot, uint32_t p1, uint32_t p2,
                                                     const plx_neighbours<D / 16> &neighbours)
@@ -131,7 +128,7 @@ template <int D, bool ADAPTIVE_P2> struct register_walker {
         sum += step;
     }
 
-    /* The second in line becomes the first. */
+    /* The second prefetched pixel becomes the first. */
     __device__ __forceinline__ void rotate(void)
     {
         const uint4 cost_0 = costs[0], left_0 = other_sums[0];
@@ -199,7 +196,7 @@ static __global__ void __launch_bounds__(WARP, register_config<D, ADAPTIVE_P2>::
         walker.sum += walker.step;
         walker.rotate();
     }
-    __threadfence(); /* what was left is seen by the other half of the warp */
+    __threadfence(); /* stored sums become visible to the other direction */
     __syncwarp();
     walker.other_chunk = walker.sum;
 #pragma unroll

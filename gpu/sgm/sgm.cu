@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage sgm: its scratch, and its steps one after the other. */
+/* Stage sgm: scratch memory, and the launches of a schedule. */
 #include <stdlib.h>
 
 #include "gpu/runtime/schedule.h"
@@ -7,7 +7,7 @@
 
 #define ALIGNMENT 256
 
-/* Places BYTES at *END of a block. */
+/* Reserves BYTES at *END of a block. */
 static void *reserve(char *block, size_t *end, size_t bytes)
 {
     char *at = block + *end;
@@ -15,11 +15,11 @@ static void *reserve(char *block, size_t *end, size_t bytes)
     return at;
 }
 
-/* Divides BLOCK, which is NULL to find how many bytes there have to be. */
+/* Divides BLOCK and returns its size; NULL: only the size counts. */
 static size_t divide(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, char *block)
 {
     const size_t pixels = (size_t)limits->width * (size_t)limits->height, volume = pixels * (size_t)limits->disparities;
-    const size_t row_pixels = (size_t)limits->width + 1; /* pixels to the next of a diagonal */
+    const size_t row_pixels = (size_t)limits->width + 1; /* from a pixel to the next on a diagonal */
     const size_t overrun = (PLX_OVERRUN_ROWS * row_pixels + PLX_OVERRUN_COLUMNS) * (size_t)limits->disparities;
     size_t end = 0, last = 0;
 
@@ -36,11 +36,11 @@ static size_t divide(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, c
     sgm->penalty_upwards = (uint32_t *)reserve(block, &last, pixels * sizeof *sgm->penalty_upwards);
     for (int eye = 0; eye < PLX_EYES; eye++)
         sgm->words[eye] = (uint32_t *)reserve(block, &last, pixels * sizeof *sgm->words[eye]);
-    end = last > end ? last : end; /* a low picture's volume is smaller */
+    end = last > end ? last : end; /* the volumes of an image of few rows are smaller */
 
     sgm->dummy_line = (uint4 *)reserve(block, &end, 32 * sizeof *sgm->dummy_line);
     sgm->penalty =
-        (uint32_t *)reserve(block, &end, (pixels + row_pixels) * sizeof *sgm->penalty); /* a first step looks beyond */
+        (uint32_t *)reserve(block, &end, (pixels + row_pixels) * sizeof *sgm->penalty); /* a first step reads one row beyond */
     sgm->right_argmin = (uint32_t *)reserve(block, &end, pixels * sizeof *sgm->right_argmin);
     sgm->segments_done = (uint32_t *)reserve(block, &end, (size_t)limits->height * sizeof *sgm->segments_done);
     sgm->band_messages = (uint4 *)reserve(block, &end, plx_sgm_band_message_bytes(limits));

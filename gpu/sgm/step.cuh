@@ -5,7 +5,7 @@
  * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
  * beside; D / 16 threads are a pixel.
  *
- * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the pixel before, m the least L(q, .).
+ * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the previous pixel, m = min L(q, .).
  * D / 16 threads side by side hold a pixel, each 8 registers of two disparities D / 2 apart: register i of thread g has 8 g + i
  * and D / 2 + 8 g + i.
  */
@@ -18,14 +18,14 @@
 #define PLX_ORIENTATIONS 4
 enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
 
-/* Lines are fetched so many pixels beyond their ends; volumes have room for that on both sides. */
+/* Kernels prefetch so many pixels beyond the end of a line; volumes have room for them on both sides. */
 #define PLX_OVERRUN_COLUMNS 16 /* along a row */
-#define PLX_OVERRUN_ROWS 16    /* along all others */
+#define PLX_OVERRUN_ROWS 16    /* along columns and diagonals */
 
-/* The threads that hold the disparities around those of this one, and how their registers join. */
+/* The lanes that hold the disparities below and above this thread's, and how to select their registers. */
 template <int THREADS> struct plx_neighbours {
     int before, after;
-    uint32_t select_before, select_after; /* the first and last disparity have none on one side: their own value stands in */
+    uint32_t select_before, select_after; /* the first and last disparity take their own value */
 
     __device__ __forceinline__ explicit plx_neighbours(int lane)
     {
@@ -59,14 +59,14 @@ template <int THREADS, bool LOW_LATENCY> static __device__ __forceinline__ uint3
     return m;
 }
 
-/* The least L of the pixel, in both halves. */
+/* The minimum L of a pixel, in both halves. */
 template <int THREADS, bool LOW_LATENCY> static __device__ __forceinline__ uint32_t plx_min_of_pixel(const uint32_t l[8])
 {
     const uint32_t m = plx_min_of_8(l);
     return plx_min_of_threads<THREADS, LOW_LATENCY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
 }
 
-/* The least L of each of N pixels, in both halves. Two of them share a register on the way from thread to thread. */
+/* The minimum L of each of N paths, in both halves. Two paths share a register in the shuffles. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void plx_min_of_each_path(const uint32_t (&l)[N][8], uint32_t (&ret_m)[N])
 {
@@ -107,14 +107,14 @@ static __device__ __forceinline__ void plx_copy_8(uint32_t to[8], const uint32_t
 }
 
 /*
- * min(L, L -+ 1 + P1, M + P2) from the L of the pixel before, M the least of them: what the next pixel adds its costs to.
- * EXCHANGE_RAISED: threads exchange what has been raised already. Two instructions fewer, but the exchange waits for M.
+ * min(L, L -+ 1 + P1, M + P2) from L of the previous pixel, M = min L: what the next pixel adds its costs to.
+ * EXCHANGE_RAISED: threads exchange values after adding P1: two instructions fewer, but the shuffle waits for M.
  */
 template <int THREADS, bool EXCHANGE_RAISED>
 static __device__ __forceinline__ void plx_transition(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
                                                       const plx_neighbours<THREADS> &neighbours, uint32_t ret_best[8])
 {
-    uint32_t raised[10]; /* min(L + P1, M + P2), and those of the disparities before and after */
+    uint32_t raised[10]; /* min(L + P1, M + P2), with the disparities below and above */
     const uint32_t jump = m + p2;
 
 #pragma unroll

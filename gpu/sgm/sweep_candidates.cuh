@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winners of the columns that a sweep has S of. */
+/* Disparity candidates of both views, from the sums S of a sweep's columns. */
 #ifndef PLX_GPU_SGM_SWEEP_CANDIDATES_CUH
 #define PLX_GPU_SGM_SWEEP_CANDIDATES_CUH
 
 #include "gpu/sgm/sweep.cuh"
 
 /*
- * The left view's winners are found when KEY_COLUMNS columns of keys are in shared memory, by D / 64 threads each. The right
- * view's candidates move along with the sweep: those of pixel p at disparity d lie in column p + d, so in the next column the
- * least key so far of a pixel belongs to the next disparity. Where a part of the disparities ends, whose keys compare, they
- * become votes.
+ * Left view: when KEY_COLUMNS columns of keys are in shared memory, D / 64 threads search each pixel. Right view: pixel p at
+ * disparity d is in column p + d, so the minimum key of a right pixel moves on by one disparity with each column of the sweep.
+ * At the end of each range of comparable keys it goes to right_argmin by an atomic minimum.
  */
 template <class S, class BASE> struct sweep_candidates : BASE {
     using BASE::a;
@@ -32,13 +31,13 @@ template <class S, class BASE> struct sweep_candidates : BASE {
             right_keys[i] = PLX_PACKED_MAX;
     }
 
-    /* The word of a pixel's keys that disparity D of the lower half has. */
+    /* Index of the key word of disparity D, D in the lower half. */
     static __device__ __forceinline__ int key_offset(int d)
     {
         return d + d / S::WORDS_SEARCHED * (S::SEARCH_PITCH - S::WORDS_SEARCHED);
     }
 
-    /* Step T's sums become keys; beside the picture they are larger than any other. */
+    /* Turns the sums of step T into keys; outside the image the keys are larger than all others. */
     __device__ __forceinline__ void make_keys(int t, const uint32_t sum[N])
     {
         const int k = t & (KEY_COLUMNS - 1);
@@ -66,13 +65,13 @@ template <class S, class BASE> struct sweep_candidates : BASE {
         right_keys[0] = plx_min2(from_left_thread, key[0]);
     }
 
-    /* The disparity at which a part begins that holds those of the sweep from D on. */
+    /* First disparity of the range that holds disparity D of the sweep. */
     __device__ __forceinline__ int first_disparity(int d) const
     {
         return upwards ? D - PLX_KEY_RANGE - d : d;
     }
 
-    /* An atomic minimum of which nothing comes back, so that nobody waits for it; without a branch. */
+    /* A predicated atomic minimum without a result. Assembly, because the compiler branches around atomicMin. */
     static __device__ __forceinline__ void atomic_min_if(bool condition, uint32_t *at, uint32_t argmin)
     {
         asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p red.relaxed.gpu.global.min.u32 [%0], %1; }" ::"l"(at),
@@ -80,7 +79,8 @@ template <class S, class BASE> struct sweep_candidates : BASE {
                      : "memory");
     }
 
-    /* Row R's candidates for pixel P of the sweep, and, in the upper half, for P - D / 2, of the part from D on. */
+    /* KEYS of the range from D on, in row R: the lower half belongs to right pixel P of the sweep, the upper half to P - D / 2.
+     */
     __device__ __forceinline__ void update_right_if(bool condition, int r, int p, uint32_t keys, int d)
     {
         const int y = this->y_of(r), x = upwards ? a.columns - D - p : p, other = upwards ? x + D / 2 : x - D / 2;
@@ -98,7 +98,7 @@ template <class S, class BASE> struct sweep_candidates : BASE {
         return (uint16_t *)s.keys[pixel] + 2 * key_offset(d & (D / 2 - 1)) + (d >= D / 2);
     }
 
-    /* The least key in each part of this thread's words. */
+    /* The minimum key in each range of this thread's words. */
     __device__ __forceinline__ void min_keys(int pixel, uint32_t ret_least[RANGES_SEARCHED])
     {
         const uint4 *words = (const uint4 *)(s.keys[pixel] + lane % SEARCH_THREADS * S::SEARCH_PITCH);
@@ -131,7 +131,7 @@ template <class S, class BASE> struct sweep_candidates : BASE {
         uint16_t *const before = key_at(pixel, max(d - 1, 0)), *const after = key_at(pixel, min(d + 1, D - 1));
         const int s_before = *before >> PLX_KEY_BITS, s_after = *after >> PLX_KEY_BITS;
         __syncwarp();
-        if (lane % SEARCH_THREADS == 0) /* the second least is that of all others */
+        if (lane % SEARCH_THREADS == 0) /* the second minimum excludes the winner and its neighbours */
             *before = *after = *key_at(pixel, d) = PLX_PACKED_MAX & 0xFFFF;
         __syncwarp();
         min_keys(pixel, least);
@@ -144,7 +144,7 @@ template <class S, class BASE> struct sweep_candidates : BASE {
                                 upwards ? s_after : s_before, upwards ? s_before : s_after);
     }
 
-    /* Of steps T .. T + KEY_COLUMNS - 1, from the FROM-th on. */
+    /* Candidates of steps T + FROM .. T + KEY_COLUMNS - 1. */
     __device__ __forceinline__ void find_candidates(int t, int from)
     {
         constexpr int FINISHED = KEY_COLUMNS * ROWS * S::KEY_RANGES;
@@ -163,7 +163,7 @@ template <class S, class BASE> struct sweep_candidates : BASE {
         __syncwarp();
     }
 
-    /* Behind the last step, T - 1: candidates that have not left. */
+    /* After the last step, T - 1: right keys whose range is not complete. */
     __device__ __forceinline__ void flush_right_keys(int t)
     {
 #pragma unroll

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Costs of the columns that a sweep comes to, from words of features in shared memory. */
+/* Costs of the next columns of a sweep, from feature words in shared memory. */
 #ifndef PLX_GPU_SGM_SWEEP_COSTS_CUH
 #define PLX_GPU_SGM_SWEEP_COSTS_CUH
 
 #include "gpu/sgm/features.cuh"
 #include "gpu/sgm/sweep.cuh"
 
-/* F: how two words are compared. SECOND_PASS: after the other sweep, which has left the costs, so that only P2 is looked up. */
+/* F: how two feature words are compared (features.cuh). SECOND_PASS: the other sweep has published the costs, so only P2 is
+ * loaded. */
 template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S> {
     using sweep_place<S>::a;
     using sweep_place<S>::s;
@@ -14,17 +15,17 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
     using sweep_place<S>::row;
     static constexpr int D = S::D, ROWS = S::ROWS, WORDS = ROWS * WORD_COLUMNS, EACH = (WORDS + WARP - 1) / WARP;
 
-    uint32_t next_right[EACH], next_left[EACH], next_penalty[EACH]; /* words looked up for the next columns */
-    int ring_head;                                                  /* of the ring of partners: the columns at hand */
+    uint32_t next_right[EACH], next_left[EACH], next_penalty[EACH]; /* words loaded for the next columns */
+    int ring_head;                                                  /* of the ring of partners: the current columns */
 
     using sweep_place<S>::sweep_place;
 
-    /* The right view's column at U, column of the sweep less disparity of the sweep. */
+    /* Column of the right image for U = column - disparity, both of the sweep. */
     __device__ __forceinline__ int right_column(int u) const
     {
         return this->upwards ? a.columns - D - a.min_disparity - u : u - a.min_disparity;
     }
-    /* Its word in row R, or at the picture's edge; and what there is of it at U. */
+    /* The word there in row R, clamped to the image; and what of it is valid at U. */
     __device__ __forceinline__ uint32_t right_word(int u, int r) const
     {
         return a.right.row(min(this->y_of(r), a.height - 1))[plx_clamp(right_column(u), 0, a.width - 1)];
@@ -51,7 +52,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
         }
     }
 
-    /* The word of U in row R; its place in the ring is AT. */
+    /* Stores the word of U in row R at ring position AT. */
     __device__ __forceinline__ void store_partner(int r, int at, int u, uint32_t word)
     {
         word = word_inside(u, word);
@@ -70,7 +71,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
         ring_head = D - WORD_COLUMNS;
     }
 
-    /* Words of the ring from those of the columns at hand on, less BACK, and FROM further. */
+    /* Words of the ring, BACK before the current columns and FROM further. */
     __device__ __forceinline__ void read_partners(int back, int from, uint32_t (&ret)[N + GROUP]) const
     {
         const int at = ring_head - back;
@@ -82,7 +83,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
         }
     }
 
-    /* What was looked up goes to the others, and the next is looked up. */
+    /* Stores the loaded words for all threads of the warp, and loads the next ones. */
     template <bool SECOND_PASS> __device__ __forceinline__ void exchange_words(int t)
     {
         if (SECOND_PASS && !ADAPTIVE_P2)
@@ -106,7 +107,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
         load_words_ahead<SECOND_PASS>(t + WORD_COLUMNS);
     }
 
-    /* Of the columns of steps T .. T + GROUP - 1; as in cost.cu. */
+    /* Costs of steps T .. T + GROUP - 1, as in cost_kernel. */
     __device__ __forceinline__ void make_costs(int t)
     {
         const int from = t & (WORD_COLUMNS - 1);
@@ -129,7 +130,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
         }
     }
 
-    /* Beside the picture all costs are 0: then what paths bring along from there is 0 too, as it is to be where they start. */
+    /* Outside the image all costs are 0, so that L is 0 there: paths start with zeros. */
     __device__ __forceinline__ void clear_costs_outside(int t)
     {
         if (this->all_inside(t))

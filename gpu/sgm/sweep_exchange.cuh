@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the two sweeps meet: what the first to come to a pixel leaves there for the other. */
+/* The exchange between the two sweeps: sums and costs that the first sweep at a pixel publishes for the second. */
 #ifndef PLX_GPU_SGM_SWEEP_EXCHANGE_CUH
 #define PLX_GPU_SGM_SWEEP_EXCHANGE_CUH
 
 #include "gpu/sgm/sweep.cuh"
 
-/* As plx_store_shared_16_if, to memory: each word of it is seen by other blocks as it was before or as it is then. */
+/* A predicated store to device memory, relaxed: other blocks see each word either old or new. CUDA has no such store of 16
+ * bytes, so this is assembly. */
 template <int OFFSET> static __device__ __forceinline__ void store_if(bool condition, uint4 *global, uint4 v)
 {
     asm volatile(
@@ -14,7 +15,7 @@ template <int OFFSET> static __device__ __forceinline__ void store_if(bool condi
         : "memory");
 }
 
-/* The sum of half of the paths and above it, from bit SUM_BITS on, the costs, so that nobody makes them again. */
+/* Published words: the sum of half of the paths, and from bit SUM_BITS on the cost. */
 template <class S, class BASE> struct sweep_exchange : BASE {
     using BASE::a;
     using BASE::g;
@@ -32,13 +33,13 @@ template <class S, class BASE> struct sweep_exchange : BASE {
         return a.sums + (this->y_of(row) * a.width + this->picture_column(x)) * (2 * THREADS) + thread;
     }
 
-    /* Chunks from a step's to those of the next. */
+    /* Chunks from one step's sums to the next. */
     __device__ __forceinline__ int chunks_per_step(void) const
     {
         return upwards ? -2 * THREADS : 2 * THREADS;
     }
 
-    /* Those of step T, at FROM: beside the picture nothing. */
+    /* Copies the sums of step T from FROM; zeros outside the image. */
     __device__ __forceinline__ void copy_other_async(int t, const uint4 *from)
     {
         const uint32_t to = shared_address(&s.other[t & (OTHER_STAGES - 1)][0][lane]);
@@ -49,8 +50,8 @@ template <class S, class BASE> struct sweep_exchange : BASE {
         plx_commit_copies();
     }
 
-    /* What the other sweep has left of step T. Its disparities fall: its last register and upper half belong to this one's
-     * first and lower; here the halves are still its. */
+    /* Sums of the other sweep at step T. Its disparities are in falling order: its last register is the first here. The halves
+     * of each word are still swapped. */
     __device__ __forceinline__ void load_other(int t, uint32_t ret[N]) const
     {
         const uint4 low = s.other[t & (OTHER_STAGES - 1)][0][lane], high = s.other[t & (OTHER_STAGES - 1)][1][lane];
@@ -82,7 +83,7 @@ template <class S, class BASE> struct sweep_exchange : BASE {
         return upwards ? a.groups - 1 - this->group : this->group;
     }
 
-    /* The step from which on the other sweep was the first; for that one it is what is left of all steps. */
+    /* From this step on the other sweep was first. For the other sweep it is the number of steps minus this. */
     __device__ __forceinline__ int exchange_step(int steps) const
     {
         const int down = this->group_from_top(), up = a.groups - 1 - down;
@@ -96,7 +97,8 @@ template <class S, class BASE> struct sweep_exchange : BASE {
         return a.exchange_flags + of_upwards * a.groups + this->group_from_top();
     }
 
-    /* Says that this warp's sums are there. */
+    /* Tells the other sweep that this warp's sums are complete. Release and acquire are assembly: CUDA 12.6 has them only in
+     * libcu++. */
     __device__ __forceinline__ void publish_sums(void)
     {
         __threadfence();
@@ -105,7 +107,7 @@ template <class S, class BASE> struct sweep_exchange : BASE {
             asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(exchange_flag(upwards)), "r"(1) : "memory");
     }
 
-    /* Waits for the other sweep's, of which the first is used at step T. */
+    /* Waits for the sums of the other sweep and copies the first ones, of step T. */
     __device__ __forceinline__ void wait_for_other(int t)
     {
         uint32_t *const flag = exchange_flag(!upwards), value;

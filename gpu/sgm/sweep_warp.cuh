@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A warp of a sweep: its steps along its rows, and what it hands on. */
+/* A warp of a sweep: its steps along its rows, and the messages to the row below. */
 #ifndef PLX_GPU_SGM_SWEEP_WARP_CUH
 #define PLX_GPU_SGM_SWEEP_WARP_CUH
 
@@ -9,7 +9,6 @@
 #include "gpu/sgm/sweep_costs.cuh"
 #include "gpu/sgm/sweep_exchange.cuh"
 
-/* A warp's walk along its rows. */
 template <class F, class S, bool ADAPTIVE_P2>
 using sweep_parts = sweep_exchange<S, sweep_candidates<S, sweep_costs<F, S, ADAPTIVE_P2>>>;
 
@@ -24,19 +23,19 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
     static constexpr int D = S::D, THREADS = S::THREADS, ROWS = S::ROWS, LAG = S::LAG, SLOPE = S::SLOPE, CHUNK = sizeof(uint4),
                          COLUMN = S::COLUMN;
 
-    /* How the compiler is to mix costs with steps: what is faster on sm_90, and elsewhere what needs fewer registers. */
+    /* Order of costs and steps in the loop: the faster one on sm_90; elsewhere the one that needs fewer registers. */
     static constexpr bool COSTS_FIRST = PLX_ARCH < 900;
 
-    warp_memory<S> &next_warp; /* of the next warp, if there is one */
-    /* Addresses: of what the row above hands on, and of where that of this row goes; in a ring that of its first slot. */
+    warp_memory<S> &next_warp; /* memory of the next warp, if there is one */
+    /* Shared addresses of the messages to receive and to send; in a ring those of slot 0. */
     const uint32_t from, to;
     const uint32_t receive_pitch, send_pitch; /* bytes from slot to slot; 0 if there is no ring */
-    const bool has_row_below;                 /* to the next row of the block */
-    const int publish_from;                   /* to the next band, from this column on */
+    const bool has_row_below;                 /* in this block */
+    const int publish_from;                   /* to the next band, from this column on; INT_MAX: never */
     step_counter counter;
     const plx_neighbours<THREADS> neighbours;
-    uint32_t from_left[N];                    /* L without the least */
-    uint4 from_above, from_upper_left[GROUP]; /* received, of use one and two steps later */
+    uint32_t from_left[N];                    /* L - min L */
+    uint4 from_above, from_upper_left[GROUP]; /* received; used one and two steps later */
 
     __device__ __forceinline__ sweep_warp(const sweep_args &args, band_memory<S> &memory, int the_warp, int band_index,
                                           step_counter the_counter)
@@ -50,7 +49,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
     {
     }
 
-    /* What the row above made a step ago; SLOT is that of its column. */
+    /* Loads the messages that the row above sent one step ago, from SLOT. */
     __device__ __forceinline__ void receive(uint32_t slot, uint4 ret_in[MESSAGES]) const
     {
         const uint32_t at = from + slot * receive_pitch;
@@ -70,7 +69,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
             send<M + 1>(at, publish, out, message);
     }
 
-    /* To the row below, of its column X and the slot of that, or, in the next band, to OUT. */
+    /* Sends column X to SLOT of the row below, or, in the next band, to OUT. */
     __device__ __forceinline__ void send(int x, uint32_t slot, uint4 *out, const uint4 message[MESSAGES])
     {
         send<0>(to + slot * send_pitch, x >= publish_from, out, message);
@@ -82,7 +81,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
         return (slot + (uint32_t)OFFSET) % SLOTS;
     }
 
-    /* What is handed on: L without M, the least of them, so that who gets it need not look for that. */
+    /* A message: L - M, M the minimum of L, so that the receiver knows that its minimum is 0. */
     static __device__ __forceinline__ uint4 pack_message(const uint32_t l[N], uint32_t m)
     {
         const uint32_t m4 = plx_mad(m, 256, m);
@@ -95,14 +94,14 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
         return ADAPTIVE_P2 ? __byte_perm(word, 0, 0x4040u | (uint32_t)orientation * 0x101u) : a.p2;
     }
 
-    /* One path's, from what the pixel before handed on: the least of that is 0. */
+    /* One step of one path, from L - min L of the previous pixel. */
     __device__ __forceinline__ void add_path_step(uint32_t l[N], const uint32_t c[N], uint32_t p1, uint32_t p2) const
     {
         plx_aggregate_step<THREADS, true>(l, 0, c, p1, p2, neighbours, l);
     }
 
-    /* All paths to the pixel of step T + I, added up, with the costs in the upper bits; SECOND_PASS less those, which the other
-     * sweep's sum brings along. SLOT is that of column T. */
+    /* The sum of all paths of step T + I, with the costs in the upper bits. SECOND_PASS: minus the costs, which the other
+     * sweep's sum contains. SLOT: of column T. */
     template <bool SECOND_PASS, int I>
     __device__ __forceinline__ void aggregate(int t, uint32_t slot, uint4 *out, uint32_t ret_sum[N])
     {
@@ -138,8 +137,8 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
         send(t - SLOPE, slot_after<I - SLOPE>(slot), out + I * COLUMN, message);
     }
 
-    /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep's go, or where the other's of OTHER_STAGES - 1 steps later are; SLOT
-     * and OUT: of column T, and of what is handed on at step T. */
+    /* Steps T + I .. T + GROUP - 1. SUMS: where this sweep stores, or what the other sweep stored for OTHER_STAGES - 1 steps
+     * later. SLOT: of column T. OUT: message of step T to the next band. */
     template <bool SECOND_PASS, int I = 0>
     __device__ __forceinline__ void steps(int first_t, uint32_t slot, uint4 *sums, uint4 *out)
     {
@@ -175,7 +174,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
             (&s.row_messages[0][0][0])[i] = none;
     }
 
-    /* What comes from above to the first column, when it is there. */
+    /* Waits for the first messages from above. */
     __device__ __forceinline__ void receive_first(void)
     {
         uint4 in[MESSAGES];
@@ -187,7 +186,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
         from_upper_left[1] = in[FROM_UPPER_LEFT];
     }
 
-    /* The row below goes on beyond the picture's last column: nothing comes from there. */
+    /* The row below continues beyond the last column of the image: it receives zeros from there. */
     __device__ __forceinline__ void send_zeros(int steps)
     {
         for (int t = steps; t <= steps + SLOPE; t += GROUP) {
@@ -197,9 +196,8 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
         }
     }
 
-    /* Steps FROM .. TO - 1, SECOND_PASS after the other sweep. Costs are made a group ahead: the compiler mixes them with the
-     * steps.
-     */
+    /* Steps FROM .. TO - 1. SECOND_PASS: after the other sweep. Costs are one group ahead, so that the compiler interleaves
+     * them. */
     template <bool SECOND_PASS> __device__ __forceinline__ void run_steps(int from, int to)
     {
         uint4 *sums = this->sums_at(from + (SECOND_PASS ? OTHER_STAGES - 1 : 0) - LAG * row, SECOND_PASS ? THREADS - 1 - g : g);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sweeps of sweeps.cuh: how bands follow each other, and how they are launched. */
+/* The kernel of the two sweeps (sweep.cuh): loader, bands, and launch. */
 #include "gpu/device/launch.cuh"
 #include "gpu/runtime/schedule.h"
 #include "gpu/sgm/sgm.cuh"
 #include "gpu/sgm/sweep_warp.cuh"
 
-/* Blocks of a multiprocessor: what an Orin's shared memory has room for. Three, of fewer registers, are slower where there is
- * room for them, but in large pictures. */
+/* Two blocks fit the shared memory of an Orin. Three, with fewer registers, are slower except for large images. */
 #define BLOCKS_PER_MULTIPROCESSOR (PLX_ARCH < 800 ? 1 : 2)
 
-#define EMPTY 0xFFFFFFFFu /* four of L, none of which is that large: memory that holds no message */
+#define EMPTY 0xFFFFFFFFu /* four bytes of L that no message contains */
 
 static __device__ __forceinline__ uint4 load_relaxed(const uint4 *global)
 {
@@ -26,8 +25,8 @@ static __device__ __forceinline__ bool is_complete(uint4 v)
     return v.x != EMPTY && v.y != EMPTY && v.z != EMPTY && v.w != EMPTY;
 }
 
-/* A warp that brings what the band before hands over into the ring of the first warp, and leaves that memory as the next frame
- * needs it. */
+/* The loader warp copies the messages of the band above into the ring of the first warp, and marks them EMPTY for the next
+ * frame. */
 template <class S> struct loader {
     static constexpr int THREADS = S::THREADS, COLUMN = S::COLUMN, CHUNKS = LOAD_COLUMNS * COLUMN;
     static constexpr int EACH = (CHUNKS + WARP - 1) / WARP;
@@ -44,7 +43,7 @@ template <class S> struct loader {
         from = a.band_messages + (int64_t)((band_index & 1) * a.bands + band_index / 2 - 1) * a.columns * COLUMN;
     }
 
-    /* First the last of it alone, so as not to read all in vain. */
+    /* Polls the last chunk first, then reads all. */
     __device__ __forceinline__ void wait_for_columns(int x, uint4 ret_got[EACH])
     {
         bool complete;
@@ -87,7 +86,7 @@ template <class S> struct loader {
         counter.pass(counter.left);
     }
 
-    /* For the first band: nothing comes from beyond the picture. */
+    /* For the first band, which has no row above. */
     __device__ __forceinline__ void load_zeros(void)
     {
         for (int i = lane; i < SLOTS * COLUMN; i += WARP)
@@ -97,9 +96,9 @@ template <class S> struct loader {
 };
 
 /*
- * Grid: as many blocks as run at once, up to one for each band of both sweeps; a warp 64 N / D rows. Features are read
- * once (8 bytes a pixel, 4 more of P2 by each sweep, and D words a row of halo), 2 D bytes of sums a pixel written once and
- * read once; messages are 9 D bytes of traffic a column of a band.
+ * Cooperative grid: all resident blocks, at most one for each band of both sweeps; a warp holds 64 N / D rows. Bytes: 8 of
+ * features a pixel, read once, and D words of halo a row; with adaptive P2 4 more for each sweep; 2 D of sums a pixel, written
+ * once and read once; 9 D of messages a column of a band.
  */
 template <class F, class S, bool ADAPTIVE_P2>
 static __global__ void __launch_bounds__((WARPS + 1) * WARP, BLOCKS_PER_MULTIPROCESSOR)
@@ -108,7 +107,7 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, BLOCKS_PER_MULTIPRO
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ int next_band;
     band_memory<S> &memory = *(band_memory<S> *)shared;
-    const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0); /* so that it is known to be common to the warp */
+    const int warp = __shfl_sync(PLX_ALL_LANES, (int)threadIdx.x / WARP, 0); /* uniform in the warp, for the compiler */
 
     for (;;) {
         __syncthreads();
@@ -181,7 +180,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
     const sweep_args args = {
         use_gradient ? words_of(sgm->words[0], width, height) : plx_view_of<const uint32_t>(&job->left->census),
         use_gradient ? words_of(sgm->words[1], width, height) : plx_view_of<const uint32_t>(&job->right->census),
-        use_gradient ? 0xFF000000u : 0, /* beside the picture there is the gradient of its edge, and no census */
+        use_gradient ? 0xFF000000u : 0, /* outside the image: the gradient of the edge, and no census */
         {sgm->penalty, sgm->penalty_upwards},
         sgm->sums,
         sgm->band_messages,
@@ -207,7 +206,7 @@ bool plx_sgm_can_sweep(const struct plx_match *match)
     return match->paths == 8 && plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 24 : 32);
 }
 
-/* Bands are the most, and messages the largest, where D is. */
+/* The largest D has the most bands and the largest messages. */
 static size_t most_bands(const struct plx_limits *limits)
 {
     return plx_div_ceil(limits->height, WARPS * 64 * N / limits->disparities);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winner-takes-all: S from volumes of sums, its least and second least, and the winners of both views. */
+/* Winner-takes-all: S from the volumes, its minimum and second minimum, and the disparity candidates of both views. */
 #include "gpu/sgm/winner.cuh"
 
 #include "gpu/device/launch.cuh"
@@ -8,9 +8,9 @@
 #define WARP 32
 #define THREADS 256
 #define WARPS (THREADS / WARP)
-#define SPAN 128 /* pixels of a block, side by side: a thread votes for each, and one finishes it */
+#define SPAN 128 /* pixels of a block in a row: one thread for the left candidate, one for the right minima */
 static_assert(THREADS == 2 * SPAN, "one half of the threads for each");
-/* Of a multiprocessor: about what its shared memory holds. */
+/* Blocks of a multiprocessor: about what its shared memory holds. */
 #define MIN_BLOCKS(D) (PLX_ARCH < 800 ? 2 : (D) == 256 ? 3 : PLX_ARCH >= 900 ? 5 : 4)
 
 struct winner_args {
@@ -21,10 +21,9 @@ struct winner_args {
 };
 
 /*
- * A pixel in shared memory: its keys, a word those of disparities d and d + D / 2; behind them, for each chunk, the least of
- * its eight words. One word more keeps the banks of pixels side by side apart, for who follows a diagonal. The banks of what a
- * warp stores at once are apart, for D 64, if keys lie in their order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 ..,
- * and the pixels of a warp are D / 16 from each other.
+ * Keys of a pixel in shared memory: a word holds those of disparities d and d + D / 2; after them, the minimum of each chunk's
+ * eight words. One word of padding avoids bank conflicts along diagonals. Stores of a warp are free of conflicts, for D = 64,
+ * if keys are in order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 .., and a warp's pixels are D / 16 apart.
  */
 template <int DISPARITIES> struct keys {
     static constexpr int D = DISPARITIES, chunks = D / 16, words = D / 2, pitch = words + chunks + 1;
@@ -49,7 +48,7 @@ template <int DISPARITIES> struct keys {
             ret_words[i] = from[word(i)];
     }
 
-    /* How many pixels are before the first one of warp NUMBER, where all of them come one after the other. */
+    /* First pixel of warp NUMBER, with warps in sequence. */
     static __device__ constexpr int pixels_before(int number)
     {
         return in_order ? number * (WARP / chunks) : number / chunks * WARP + number % chunks;
@@ -61,9 +60,9 @@ template <int DISPARITIES> struct keys {
 };
 
 /*
- * Votes of a segment. On the diagonal of pixels P + i at disparity i are those for right pixel P, and in the other halves those
- * for P - D / 2. Thread T goes along the diagonal from pixel T on, and, where that leaves the segment, on along the one that
- * enters it there, SPAN pixels before: each has the same number of steps.
+ * Right minima of a segment. The diagonal of pixels P + i at disparity i belongs to right pixel P, the upper halves to
+ * P - D / 2. Thread T follows the diagonal from pixel T; where it leaves the segment, the thread continues on the diagonal SPAN
+ * pixels before, so that all threads have the same number of steps.
  */
 template <int D>
 static __device__ __forceinline__ void update_right(const uint32_t *segment, int t, int first, int width,
@@ -71,7 +70,7 @@ static __device__ __forceinline__ void update_right(const uint32_t *segment, int
 {
     constexpr int PITCH = keys<D>::pitch, SEGMENT_WORDS = SPAN * PITCH;
     const uint32_t *diagonal = segment + t * PITCH;
-    const int steps_inside = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread, and the last one of its warp */
+    const int steps_inside = SPAN - t, latest = SPAN - t / WARP * WARP; /* of this thread; of the last thread of its warp */
     plx_right_minimum<D> own_diagonal, next_diagonal;
 
 #pragma unroll 1
@@ -107,8 +106,7 @@ static __device__ __forceinline__ void update_right(const uint32_t *segment, int
 }
 
 /*
- * The right view's winners of a row, made by the block that votes last; it leaves votes and tickets as the next frame needs
- * them.
+ * The last block of a row writes the right candidates, and resets right_argmin for the next frame.
  */
 static __device__ __forceinline__ void write_right_row(const winner_args &a, int y)
 {
@@ -116,21 +114,21 @@ static __device__ __forceinline__ void write_right_row(const winner_args &a, int
     const int width = a.right.width;
     uint32_t *right_argmin = a.right_argmin + (size_t)y * width;
 
-    __threadfence(); /* the votes of this block before its ticket */
+    __threadfence(); /* this block's minima before its count */
     __syncthreads();
     if (threadIdx.x == 0)
         is_last = atomicInc(a.segments_done + y, gridDim.x - 1) == gridDim.x - 1;
     __syncthreads();
     if (!is_last)
         return;
-    __threadfence(); /* those of the others after theirs */
+    __threadfence(); /* the other blocks' minima after their count */
     for (int x = threadIdx.x; x < width; x += THREADS) {
         a.right.row(y)[x] = (uint16_t)__ldcg(right_argmin + x);
         right_argmin[x] = 0xFFFFFFFF;
     }
 }
 
-/* Eight keys of a chunk of PIXEL of the picture, and their least. */
+/* Stores eight keys of chunk G of PIXEL, and their minimum. */
 template <int D, int ORIENTATIONS>
 static __device__ __forceinline__ void sum_paths(const winner_args &a, int64_t pixel, int g, uint32_t *keys_of_pixel)
 {
@@ -138,7 +136,7 @@ static __device__ __forceinline__ void sum_paths(const winner_args &a, int64_t p
     uint4 volume[ORIENTATIONS];
     uint32_t sum[8], l[8];
 
-    const uint4 c = __ldcs(a.cost + chunk); /* of the last use of it */
+    const uint4 c = __ldcs(a.cost + chunk); /* last use: evict first */
 #pragma unroll
     for (int o = 0; o < ORIENTATIONS; o++)
         volume[o] = __ldcs(a.path_sums[o] + chunk);
@@ -158,9 +156,9 @@ static __device__ __forceinline__ void sum_paths(const winner_args &a, int64_t p
 }
 
 /*
- * Grid: a block a segment of 128 pixels of a row. First D / 16 threads a pixel make S and its keys, then half of the threads
- * finish a pixel of the left view each while the others take the diagonals. Reads 5 D bytes a pixel, or 3 D with 4 paths,
- * writes 10; votes stay in L2.
+ * Grid: a block for 128 pixels of a row. First D / 16 threads for each pixel compute S and its keys. Then half of the threads
+ * find a left candidate each, and the others follow the diagonals. Bytes for each pixel: reads 5 D, or 3 D with 4 paths; writes
+ * 10. right_argmin stays in L2.
  */
 template <int D, int ORIENTATIONS>
 static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(const __grid_constant__ winner_args a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winner-takes-all: keys that find S and d with one minimum, and what is written of a pixel's winner. */
+/* Winner-takes-all: keys that give S and d by one minimum, and the disparity candidate of a pixel. */
 #ifndef PLX_GPU_SGM_WINNER_CUH
 #define PLX_GPU_SGM_WINNER_CUH
 
@@ -22,7 +22,7 @@ extern "C" {
 #define PLX_KEY_RANGE (1 << PLX_KEY_BITS)
 #define PLX_KEY_MASK (PLX_KEY_RANGE - 1)
 
-/* The least of the numbers of the THREADS of a pixel. */
+/* Minimum over the THREADS of a pixel. */
 template <int THREADS> static __device__ __forceinline__ uint32_t plx_min_of_lanes(uint32_t number)
 {
 #pragma unroll
@@ -31,13 +31,13 @@ template <int THREADS> static __device__ __forceinline__ uint32_t plx_min_of_lan
     return number;
 }
 
-/* By a product of 32 bits: no pitch needs more. */
+/* A 32-bit product is enough for every pitch. */
 template <class T> static __device__ __forceinline__ T *plx_pixel_at(const plx_view<T> &view, int x, int y)
 {
     return (T *)((char *)view.data + (uint64_t)(uint32_t)y * (uint32_t)view.pitch) + x;
 }
 
-/* Where the left view's winners go, and how they are judged. */
+/* Outputs of the left view, and the checks of a winner. */
 struct plx_candidate_views {
     plx_view<uint16_t> left, raw, s1, s2;
     int uniqueness; /* per mille; 0 = off */
@@ -68,7 +68,8 @@ static __device__ __forceinline__ int plx_blend(int below, int least, int above)
     return below > above ? shift : -shift;
 }
 
-/* The winner D of pixel (X, Y): S there, the least S apart from it, and S on its two sides. INNER: it has two sides. */
+/* Writes the winner D of pixel (X, Y). S1: its sum, SECOND: the smallest sum over |d' - d| > 1, BELOW and ABOVE: sums of the
+ * adjacent disparities. INNER: both exist. */
 static __device__ __forceinline__ void plx_write_candidate(const plx_candidate_views &out, int x, int y, int d, int s1,
                                                            int second, bool inner, int below, int above)
 {
@@ -90,7 +91,7 @@ static __device__ __forceinline__ void plx_write_candidate(const plx_candidate_v
  * the eight words of a chunk.
  */
 
-/* Eight sums of chunk G become keys. */
+/* Turns eight sums of chunk G into keys. */
 static __device__ __forceinline__ void plx_sums_to_keys(uint32_t sum[8], int g)
 {
     const uint32_t range = plx_broadcast2((uint32_t)(g * 8 & PLX_KEY_MASK));
@@ -99,7 +100,7 @@ static __device__ __forceinline__ void plx_sums_to_keys(uint32_t sum[8], int g)
         sum[i] = plx_mad(sum[i], PLX_KEY_RANGE, range + plx_broadcast2(i));
 }
 
-/* S and d of the lower and of the higher half of KEY, S << 16 | d: the lower is of disparities from RANGE on. */
+/* S << 16 | d from the lower and the upper half of KEY. RANGE: first disparity of the lower half's range. */
 static __device__ __forceinline__ uint32_t plx_low_argmin(uint32_t key, int range)
 {
     return (key & 0xFFFF) >> PLX_KEY_BITS << 16 | (key & PLX_KEY_MASK) | range;
@@ -109,7 +110,7 @@ template <int D> static __device__ __forceinline__ uint32_t plx_high_argmin(uint
     return plx_low_argmin(key >> 16, range + D / 2);
 }
 
-/* Where the key of disparity D is. */
+/* Address of the key of disparity D. */
 template <class KEYS> static __device__ __forceinline__ uint16_t *plx_key_at(uint32_t *pixel, unsigned d)
 {
     return (uint16_t *)(pixel + KEYS::word(d)) + (d >= KEYS::D / 2);
@@ -120,7 +121,7 @@ template <class KEYS> static __device__ __forceinline__ int plx_sum_at(uint32_t 
     return *plx_key_at<KEYS>(pixel, d) >> PLX_KEY_BITS;
 }
 
-/* The least key of the octet of disparities from OCTET on, but for D and its neighbours. */
+/* Minimum key of the eight disparities from OCTET on, without D and its neighbours. */
 template <class KEYS> static __device__ __forceinline__ uint32_t plx_min_apart(const uint32_t *pixel, int octet, int d)
 {
     const uint32_t half = octet >= KEYS::D / 2 ? 0x4432 : 0x4410;
@@ -134,11 +135,11 @@ template <class KEYS> static __device__ __forceinline__ uint32_t plx_min_apart(c
     return least;
 }
 
-/* One thread a pixel: the least S and the least apart from it, then what is written of them. */
+/* Finds and writes the candidate of a left pixel; one thread for each pixel. */
 template <class KEYS>
 static __device__ __forceinline__ void plx_find_left_candidate(const plx_candidate_views &out, uint32_t *pixel, int x, int y)
 {
-    constexpr int D = KEYS::D, CHUNKS = D / 16, SAME_RANGE = PLX_KEY_RANGE / 8; /* chunks whose keys compare as they are */
+    constexpr int D = KEYS::D, CHUNKS = D / 16, SAME_RANGE = PLX_KEY_RANGE / 8; /* chunks of one range of keys */
     uint32_t least[CHUNKS], best = 0xFFFFFFFF;
 
     KEYS::load(pixel + KEYS::words, least);
@@ -153,7 +154,7 @@ static __device__ __forceinline__ void plx_find_left_candidate(const plx_candida
     const int d = best & 0xFFFF, below = max(d - 1, 0), above = min(d + 1, D - 1);
 
     uint32_t second = min(plx_min_apart<KEYS>(pixel, below & ~7, d), plx_min_apart<KEYS>(pixel, above & ~7, d));
-    uint16_t *const octets = (uint16_t *)(pixel + KEYS::words); /* those two are done */
+    uint16_t *const octets = (uint16_t *)(pixel + KEYS::words); /* both octets are done */
     octets[2 * (below / 8 % CHUNKS) + (below >= D / 2)] = octets[2 * (above / 8 % CHUNKS) + (above >= D / 2)] =
         (uint16_t)PLX_PACKED_MAX;
     KEYS::load(pixel + KEYS::words, least);
@@ -166,7 +167,7 @@ static __device__ __forceinline__ void plx_find_left_candidate(const plx_candida
                         plx_sum_at<KEYS>(pixel, above));
 }
 
-/* The least of some votes for a right pixel, and for the one D / 2 to its left: S << 16 | d. */
+/* Minima S << 16 | d for a right pixel (low) and for the one D / 2 to its left (high). */
 template <int D> struct plx_right_minimum {
     uint32_t low = 0xFFFFFFFF, high = 0xFFFFFFFF;
 
@@ -176,7 +177,7 @@ template <int D> struct plx_right_minimum {
         high = min(high, plx_high_argmin<D>(key, range));
     }
 
-    /* LOW is of pixel P of a row. */
+    /* LOW belongs to pixel P of a row. */
     __device__ __forceinline__ void store_min(uint32_t *right_argmin, int p) const
     {
         if (p >= 0)

@@ -69,7 +69,8 @@ static int check_combinations(const struct plx_pipeline_params *params, int widt
 
     if (match->disparities > width)
         return plx_parameter_refuse(ret_error, FIELD(match.disparities), match->disparities,
-                                    "at most the image's width, %d pixels; choose fewer disparities or a wider picture", width);
+                                    "at most the image's width of %d pixels; choose fewer disparities or a wider picture",
+                                    width);
     if (match->min_disparity >= width || match->min_disparity + match->disparities <= -width)
         return plx_parameter_refuse(ret_error, FIELD(match.min_disparity), match->min_disparity,
                                     "%d to %d, so that pixels of a row of %d have partners", 1 - width - match->disparities,

@@ -130,7 +130,7 @@ static const struct {
     {"match: {p2_min: 100, p2: 90}\n", PLX_ERR_RANGE, ":1:17: match.p2_min is 100; expected at most p2 (90)"},
     {"match:\n  p1_diagonal: 25\n", PLX_ERR_RANGE, ":2:16: match.p1_diagonal is 25; expected at most p2_min (24)"},
     {"source: {width: 64}\nmatch: {disparities: 128}\n", PLX_ERR_RANGE,
-     ":2:22: match.disparities is 128; expected at most the image's width, 64 pixels"},
+     ":2:22: match.disparities is 128; expected at most the image's width of 64 pixels"},
 };
 
 /* Names that people try, and the key that the error names. */

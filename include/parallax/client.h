@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libparallax: read what the Parallax service publishes. The library maps the service's memory read-only; it never
- * blocks the service, it believes no number that it reads there before checking it, and it hands out no old picture as news.
+ * libparallax: read what the Parallax service publishes. The library maps the service's memory read-only, never blocks the
+ * service, checks every number before it is used, and never returns an old frame as a new one.
  *
- * A struct plx_client belongs to one thread at a time. Different clients are independent.
+ * A struct plx_client belongs to one thread at a time; different clients are independent. Functions without a client may be
+ * called from any thread. Functions that return int return 0 (or what they say) or a negative enum plx_error.
  */
 #ifndef PARALLAX_CLIENT_H
 #define PARALLAX_CLIENT_H
@@ -45,34 +46,40 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client);
 /* Unmaps and closes; NULL is fine. Views of the client end with it. */
 void plx_disconnect(struct plx_client *client);
 
-/* Waits up to TIMEOUT_MS (0: do not wait, negative: for ever) for a fresh frame newer than the last one seen and views it;
- * always the newest there is. A frame that is no longer fresh (plx_is_fresh) is passed over, and counts as missed: a client of
- * a service that has stood still is told nothing about what was there before. Errors: TIMEOUT  service alive, no newer fresh
- * frame in time, or a signal handler ran while it slept (which it does in slices: not every signal is met, so give a finite
- * timeout where a handler sets a flag) LOST     service or its engine is gone: said once at once when it happens, after that
- * instead of TIMEOUT while it lasts. Call again to go on trying: the library reattaches by itself VERSION  the service came
- * back in another version;  FORMAT  the region is damaged;  ARG  the last view is not released */
+/* Waits for a fresh frame (plx_is_fresh) newer than the last one seen, and views the newest. TIMEOUT_MS: 0 does not wait, a
+ * negative number waits for ever. *ret_view belongs to the caller until plx_release. Frames that are not fresh any more are
+ * skipped and counted as missed: a service that stood still is not read as if it had just published. Errors:
+ *   TIMEOUT  the service is alive and published no newer fresh frame in time, or a signal handler ran while the call slept. It
+ *            sleeps in slices, so not every signal ends it: where a handler sets a flag, give a finite timeout.
+ *   LOST     the service or its engine is gone: returned at once when that happens, later in place of TIMEOUT. Call again:
+ *            the library attaches again by itself.
+ *   VERSION  the service came back in another version.
+ *   FORMAT   the shared memory is damaged.
+ *   ARG      the last view is not released. */
 int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_view);
 
-/* Ends the view. 0: everything read through it was whole. OVERWRITTEN: discard it. */
+/* Ends the view, which is empty afterwards. 0: everything that was read through it is valid. OVERWRITTEN: the service reused
+ * the slot meanwhile; discard what was read. ARG: VIEW is not the open view of CLIENT. */
 int plx_release(struct plx_client *client, struct plx_view *view);
 
-/* As plx_next, then copies the frame, header and planes, into BUFFER (8-byte aligned) of CAPACITY bytes, retrying on overwrite,
- * so that the copy is always whole and its plane table checked. RANGE if CAPACITY is too small (*ret_bytes then says what is
- * needed; the frame is not used up); OVERWRITTEN after 64 attempts (frames come faster than they can be copied). */
+/* As plx_next, then copies the frame, header and planes, into BUFFER, which is the caller's: CAPACITY bytes, 8-byte aligned. A
+ * copy that the service overwrote is repeated, so it is always whole, and its plane table is checked. *ret_bytes: the size of
+ * the frame. Errors of plx_next, and RANGE (CAPACITY is less than *ret_bytes; the next call sees the same frame), OVERWRITTEN
+ * (64 attempts failed: frames come faster than they can be copied). */
 int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t capacity, size_t *ret_bytes);
 
-/* The header of the newest frame, however old, without its planes: to say what was last known, never as news. It is not counted
- * as seen. NOT_FOUND (no frame yet), LOST (not attached), OVERWRITTEN (frames come too fast), FORMAT, ARG. */
+/* Copies the header of the newest frame, of whatever age, without planes, into *ret_frame of the caller. To show what was last
+ * known, never to act on. plx_next still returns this frame. Errors: NOT_FOUND (no frame yet), LOST (not attached), OVERWRITTEN
+ * (frames come too fast), FORMAT, ARG. */
 int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame);
 
-/* A descriptor that polls readable when plx_next(client, 0, ...) has something to say (now and then it says TIMEOUT). It stays
- * the library's, and stays the same number over a reattach. Only plx_next and plx_copy make it unreadable again. Negative
- * plx_error on failure. */
+/* A descriptor for poll, epoll or select: readable when plx_next(client, 0, ...) should be called; that call may still return
+ * TIMEOUT. Only plx_next and plx_copy make it unreadable again. The library owns and closes it; the number stays the same when
+ * the library attaches again. Errors: ARG, NOMEM (no descriptor left). */
 int plx_fd(struct plx_client *client);
 
-/* The service's state now: a plx_state, read from the region; PLX_STATE_STOPPED when the service is gone. FORMAT if the region
- * is damaged. */
+/* The service's state now, enum plx_state; PLX_STATE_STOPPED where the service is gone. Errors: ARG, FORMAT (the shared memory
+ * is damaged). */
 int plx_state(struct plx_client *client);
 
 /* Health flags now (enum plx_health); PLX_HEALTH_NO_FRAMES when the service is gone. */
@@ -81,33 +88,35 @@ uint32_t plx_health(struct plx_client *client);
 /* Engines of this service that died or hung and were replaced; 0 before the first connection. */
 uint32_t plx_restarts(struct plx_client *client);
 
-/* Why the service is in its state, or works on the CPU, in words for people: one line, cut to SIZE bytes with its end; "" when
- * there is nothing to say. Programs decide by state and health. 256 bytes hold all of it. Errors: ARG, LOST (the service is
- * gone), FORMAT (the region is damaged). */
+/* Writes the reason of the service's state, or of its work on the CPU, into RET_TEXT: one line for people, cut to SIZE bytes
+ * with its 0; "" where there is none. 256 bytes hold every reason. Programs decide by state and health. Errors: ARG, LOST (the
+ * service is gone), FORMAT (the shared memory is damaged). */
 int plx_reason(struct plx_client *client, char *ret_text, size_t size);
 
 /* The GPU schedule of the matching; all give the same bits. 0: on the CPU, or not known yet. Else 1 + its number in the low 16
  * bits; bit 16 is set if `parallax tune` measured that it is the fastest. */
 uint32_t plx_gpu_schedule(struct plx_client *client);
 
-/* The configuration that the service at SOCKET_PATH (as in plx_connect) has in force, every key, as YAML with a 0 at its end.
- * *ret_bytes counts what SIZE must hold, with the 0; RANGE if it is smaller. Asks by a connection of its own, up to 2 s. Errors
- * as plx_connect, and ARG. */
+/* Writes the configuration in force of the service at SOCKET_PATH (as in plx_connect) into RET_TEXT: every key, as YAML with a
+ * 0 at its end. *ret_bytes: bytes with the 0. It opens a connection of its own, waits up to 2 s, and may be called from any
+ * thread. Errors of plx_connect, and RANGE (SIZE is less than *ret_bytes). */
 int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret_bytes);
 
-/* Age of FRAME: time since its left capture time, nanoseconds, never negative, time in suspend included; INT64_MAX where that
- * time is unknown or FRAME is NULL, so that what cannot be dated never looks young. */
+/* Age of FRAME: nanoseconds since its left capture time, time in suspend included, never negative. INT64_MAX where the capture
+ * time is unknown or FRAME is NULL, so that an undated frame never looks new. */
 int64_t plx_age_ns(const struct plx_frame *frame);
 
-/* 1 while FRAME is news: it was published no longer ago than frame->fresh_ns, time in suspend included. 0 after that, and where
- * it was published in the future or FRAME is NULL. It goes by the publication, as a replay has capture times of its own. */
+/* 1 if FRAME is fresh: published less than frame->fresh_ns ago, time in suspend included. Else 0, also for a time in the future
+ * and for NULL. The time of publication counts, because a replay has capture times of its own. */
 int plx_is_fresh(const struct plx_frame *frame);
 
-/* Disparity in pixels at (x, y), min_disparity included; NAN where invalid or outside, and in a raw frame. */
+/* Strict disparity in pixels at column X, row Y, min_disparity included; NAN where it is invalid, outside the image, and in a
+ * raw frame. */
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);
 
-/* The point in metres at (x, y) of the rectified left image; NOT_FOUND where there is no disparity, as in a raw frame, or
- * it lies at infinity. */
+/* The point in metres, in camera axes, at column X, row Y of the rectified left image: Z = f b / d (Hartley, Zisserman:
+ * Multiple View Geometry, 2004, chapter 12). NOT_FOUND where there is no disparity, as in a raw frame, or the point lies at
+ * infinity; ARG. */
 int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz[3]);
 
 #ifdef __cplusplus

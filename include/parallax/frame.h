@@ -160,7 +160,7 @@ struct plx_obstacle {
     float disparity_median;       /* pixels, min_disparity included */
     float disparity_near;         /* 95th percentile, pixels: the robust nearest part */
     float nearest_m;              /* distance z of that percentile */
-    float position_m[3];          /* centroid of the face, the part turned to the camera, at its refined disparity */
+    float position_m[3];          /* centroid of the interior, the part near the median disparity, at its refined disparity */
     float extent_m[3];            /* width, height, depth */
     float height_m;               /* top of the obstacle above ground; 0 when there is no ground */
     float valid_ratio;            /* area of the region over pixels of the box */
@@ -175,7 +175,7 @@ struct plx_frame {
     uint64_t epoch;       /* one life of the region; increases with every start of the service */
     int64_t published_ns; /* CLOCK_MONOTONIC */
     int64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC when the pair was taken: how long the machine had slept */
-    int64_t fresh_ns;     /* for so long after published_ns the frame is news; 0 = never; see plx_is_fresh */
+    int64_t fresh_ns;     /* the frame is fresh for this time after published_ns; 0 = never; see plx_is_fresh */
     int64_t skew_ns;      /* right capture time minus left */
     uint32_t state;       /* enum plx_state */
     uint32_t health;      /* enum plx_health bits */

@@ -13,7 +13,7 @@
 
 #include <parallax/error.h>
 
-#include "config/cpus.h"
+#include "config/text.h"
 
 /* Whether this process may lock more than RLIMIT_MEMLOCK. */
 static bool may_lock_all(void)

@@ -4,8 +4,8 @@
 
 #include <parallax/error.h>
 
-#include "config/cpus.h"
 #include "config/schema.h"
+#include "config/text.h"
 
 #define QUOTE(text) #text
 #define TEXT_OF(macro) QUOTE(macro)

@@ -4,7 +4,7 @@
 
 #include <parallax/error.h>
 
-#include "config/value.h"
+#include "config/schema.h"
 
 static int section_length(const struct plx_key *key)
 {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A YAML file into the configuration: each key found in the table, each error with its place. */
+/* YAML files and `key=value` of a command line into the configuration: each key found in the table, each error with its place.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
+#include "config/schema.h"
 #include "config/text.h"
-#include "config/value.h"
 #include "config/yaml.h"
 
-#define MAX_KEYS 256 /* of the table */
+#define MAX_KEYS 256                      /* of the table */
+#define MAX_ITEMS (PLX_ZONES * PLX_ZONES) /* of a list */
+#define UNKNOWN_TEXT 192
 
 /* Which node gives each key of the table; found first, applied then. */
 struct load {
@@ -18,19 +21,20 @@ struct load {
     const struct plx_yaml_node *node[MAX_KEYS];
 };
 
-static int fail_unknown(const struct load *load, const struct plx_yaml_node *node, const char *name)
+static const char *describe_unknown(const char *name, char ret_text[UNKNOWN_TEXT])
 {
     char quoted[PLX_QUOTED_TEXT], nearest[PLX_KEY_NAME];
     plx_key_nearest(name, nearest);
-    return plx_yaml_fail(load->yaml, node->key, load->message, PLX_ERR_FORMAT, "unknown key \"%s\"; did you mean \"%s\"?",
-                         plx_quote(name, quoted), nearest);
+    snprintf(ret_text, UNKNOWN_TEXT, "unknown key \"%s\"; did you mean \"%s\"?", plx_quote(name, quoted), nearest);
+    return ret_text;
 }
 
 static int find_key(struct load *load, const struct plx_yaml_node *node, const char *name)
 {
+    char unknown[UNKNOWN_TEXT];
     const struct plx_key *key = plx_key_find(name);
     if (!key)
-        return fail_unknown(load, node, name);
+        return plx_yaml_fail(load->yaml, node->key, load->message, PLX_ERR_FORMAT, "%s", describe_unknown(name, unknown));
     const struct plx_yaml_node **slot = &load->node[key - plx_keys];
     if (*slot)
         return plx_yaml_fail(load->yaml, node->key, load->message, PLX_ERR_FORMAT,
@@ -78,7 +82,7 @@ static int find_all(struct load *load, const struct plx_yaml_node *root)
 static int apply(const struct load *load, const struct plx_key *key, const struct plx_yaml_node *node,
                  struct plx_config *config)
 {
-    const char *item[PLX_ZONES * PLX_ZONES];
+    const char *item[MAX_ITEMS];
     const bool list = node->kind == PLX_YAML_LIST;
     struct plx_written written = {.item = item, .quoted = node->quoted, .list = list};
     struct plx_error_message message;
@@ -92,7 +96,7 @@ static int apply(const struct load *load, const struct plx_key *key, const struc
     item[0] = node->text;
     written.count = list ? node->count : 1;
     int i = 0;
-    for (const struct plx_yaml_node *child = node->child; child && i < PLX_ZONES * PLX_ZONES; child = child->next)
+    for (const struct plx_yaml_node *child = node->child; child && i < MAX_ITEMS; child = child->next)
         item[i++] = child->text; /* "" for a list or map in the list: no number */
     int result = plx_value_parse(key, &written, config, &message);
     if (result < 0)
@@ -147,4 +151,41 @@ int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_
         *ret_config = config;
     plx_yaml_destroy(yaml);
     return result;
+}
+
+/* Splits TEXT, which is changed, at its commas, brackets around it left away; the items found, at most MAX + 1. */
+static int split(char *text, const char *item[], int max)
+{
+    int count = 0;
+    char *rest = text + strspn(text, "[ ");
+    rest[strcspn(rest, "]")] = '\0';
+    for (char *word; (word = strsep(&rest, ",")) && count <= max; count++) {
+        word += strspn(word, " ");
+        word[strcspn(word, " ")] = '\0';
+        item[count] = word;
+    }
+    return count;
+}
+
+int plx_config_set(struct plx_config *config, const char *assignment, struct plx_error_message *message)
+{
+    char name[PLX_QUOTED_TEXT], quoted[PLX_QUOTED_TEXT], unknown[UNKNOWN_TEXT], list[PLX_VALUE_TEXT];
+    const char *item[MAX_ITEMS + 1];
+    const char *equals = strchr(assignment, '=');
+
+    if (!equals)
+        return plx_fail(message, PLX_ERR_FORMAT, "\"%s\" has no =; expected key=value, such as match.paths=4",
+                        plx_quote(assignment, quoted));
+    snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
+    const struct plx_key *key = plx_key_find(name);
+    if (!key)
+        return plx_fail(message, PLX_ERR_FORMAT, "%s", describe_unknown(name, unknown));
+    struct plx_written written = {.item = item, .count = 1};
+    item[0] = equals + 1;
+    if (key->type == PLX_KEY_BYTES) {
+        snprintf(list, sizeof list, "%s", equals + 1);
+        written.count = split(list, item, MAX_ITEMS);
+        written.list = true;
+    }
+    return plx_value_parse(key, &written, config, message);
 }

@@ -15,4 +15,11 @@ const char *plx_quote(const char *text, char ret_quoted[PLX_QUOTED_TEXT]);
 /* True if TEXT is UTF-8 that can stand in YAML as it is, on one line (YAML 1.1, 5.1 and 5.4): no controls, no separators. */
 bool plx_is_printable(const char *text);
 
+/* Lists of processors as Linux writes them, such as 2-3,5. */
+#define PLX_MAX_CPUS 1024 /* as many as cpu_set_t holds */
+
+/* Marks in RET_LISTED each processor that TEXT lists. False where TEXT is no such list: empty, out of order as 3-2, a number of
+ * PLX_MAX_CPUS or more, anything but digits, hyphens and commas; RET_LISTED is then untouched. */
+bool plx_cpus_parse(const char *text, bool ret_listed[PLX_MAX_CPUS]);
+
 #endif

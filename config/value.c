@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/value.h"
+/* Values of keys as text: parsed into the configuration, printed out of it, described. */
+#include "config/schema.h"
 
 #include <math.h>
 #include <stdint.h>

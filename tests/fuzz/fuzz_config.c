@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/value.h"
+#include "config/schema.h"
 #include "tests/fuzz/memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

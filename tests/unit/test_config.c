@@ -12,7 +12,6 @@
 
 #include <parallax/error.h>
 
-#include "config/value.h"
 #include "tests/scratch.h"
 
 #ifndef __has_builtin

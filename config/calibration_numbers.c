@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/numbers.h"
+#include "config/calibration_formats.h"
 
 #include <math.h>
 #include <stdio.h>

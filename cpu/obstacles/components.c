@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over the rows: cut the row into runs, then join each run with those of the row above that it touches. A pair of runs
- * is compared only until the first pair of pixels that agrees, so that the cost is that of reading the image unless it is
- * noise; union-find with path halving keeps noise near linear too. */
+/* Union-find over runs, in one pass over the rows: find the runs of a row, then merge each run with the linked runs of the row
+ * above. Two runs are compared only up to the first linked pair of pixels, so unless the image is noise the cost is that of
+ * reading it. Path halving keeps noise near linear too. */
 #include "cpu/obstacles/components.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ void plx_components_destroy(struct plx_components *components)
     free(components);
 }
 
-static bool agree(uint16_t a, uint16_t b, int max_step)
+static bool linked(uint16_t a, uint16_t b, int max_step)
 {
     return abs((int)a - (int)b) <= max_step;
 }
@@ -62,8 +62,8 @@ static int skip_masked(const uint8_t *mask, int x, int width)
     return x;
 }
 
-/* Cuts a row into runs of pixels that agree with their left neighbour; returns how many. MASK may be NULL. */
-static uint32_t cut_row(const uint8_t *mask, const uint16_t *disparity, int width, int max_step, struct plx_run *run)
+/* Finds the runs of a row: pixels linked with their left neighbour. Returns how many. MASK may be NULL. */
+static uint32_t find_runs(const uint8_t *mask, const uint16_t *disparity, int width, int max_step, struct plx_run *run)
 {
     uint32_t count = 0;
     int x = 0;
@@ -79,7 +79,7 @@ static uint32_t cut_row(const uint8_t *mask, const uint16_t *disparity, int widt
             continue;
         const int start = x++;
         while (x < width && disparity[x] != PLX_DISPARITY_INVALID && (!mask || mask[x] != 0) &&
-               agree(disparity[x], disparity[x - 1], max_step))
+               linked(disparity[x], disparity[x - 1], max_step))
             x++;
         run[count++] = (struct plx_run){(uint16_t)start, (uint16_t)x};
     }
@@ -92,7 +92,7 @@ static uint32_t find(uint32_t *root, uint32_t i)
     return i;
 }
 
-static void join(uint32_t *root, uint32_t a, uint32_t b)
+static void merge(uint32_t *root, uint32_t a, uint32_t b)
 {
     a = find(root, a);
     b = find(root, b);
@@ -102,29 +102,30 @@ static void join(uint32_t *root, uint32_t a, uint32_t b)
         root[a] = b;
 }
 
-/* True if a pixel of run A on row ROW_A agrees with a neighbour in run B on row ROW_B, up to REACH columns aside. */
-static bool touch(struct plx_run a, const uint16_t *row_a, struct plx_run b, const uint16_t *row_b, int reach, int max_step)
+/* True if a pixel of run A in ROW_A is linked with a pixel of run B in ROW_B, up to REACH columns aside. */
+static bool runs_linked(struct plx_run a, const uint16_t *row_a, struct plx_run b, const uint16_t *row_b, int reach,
+                        int max_step)
 {
     for (int dx = -reach; dx <= reach; dx++) {
         const int from = b.x0 - dx > a.x0 ? b.x0 - dx : a.x0;
         const int to = b.x1 - dx < a.x1 ? b.x1 - dx : a.x1;
         for (int x = from; x < to; x++)
-            if (agree(row_a[x], row_b[x + dx], max_step))
+            if (linked(row_a[x], row_b[x + dx], max_step))
                 return true;
     }
     return false;
 }
 
-/* Joins the runs [begin, end) of a row with those of the row above, [above, begin). */
-static void join_rows(struct plx_components *c, uint32_t above, uint32_t begin, uint32_t end, const uint16_t *row,
-                      const uint16_t *row_above, int reach, int max_step)
+/* Merges the runs [begin, end) of a row with those of the row above, [above, begin). */
+static void merge_rows(struct plx_components *c, uint32_t above, uint32_t begin, uint32_t end, const uint16_t *row,
+                       const uint16_t *row_above, int reach, int max_step)
 {
     for (uint32_t i = begin; i < end; i++) {
         while (above < begin && c->run[above].x1 + reach <= c->run[i].x0)
             above++;
         for (uint32_t k = above; k < begin && c->run[k].x0 < c->run[i].x1 + reach; k++)
-            if (c->root[k] != c->root[i] && touch(c->run[i], row, c->run[k], row_above, reach, max_step))
-                join(c->root, k, i);
+            if (c->root[k] != c->root[i] && runs_linked(c->run[i], row, c->run[k], row_above, reach, max_step))
+                merge(c->root, k, i);
     }
 }
 
@@ -138,12 +139,12 @@ void plx_components_find(struct plx_components *components, const struct plx_ima
     for (int y = 0; y < disparity->height; y++) {
         const uint16_t *row = plx_row(disparity, y);
         const uint32_t begin = c->row[y];
-        const uint32_t end = begin + cut_row(mask ? plx_row(mask, y) : NULL, row, disparity->width, max_step, c->run + begin);
+        const uint32_t end = begin + find_runs(mask ? plx_row(mask, y) : NULL, row, disparity->width, max_step, c->run + begin);
         c->row[y + 1] = end;
         for (uint32_t i = begin; i < end; i++)
             c->root[i] = i;
         if (y > 0)
-            join_rows(c, c->row[y - 1], begin, end, row, plx_row(disparity, y - 1), reach, max_step);
+            merge_rows(c, c->row[y - 1], begin, end, row, plx_row(disparity, y - 1), reach, max_step);
     }
 
     const uint32_t runs = c->row[disparity->height];

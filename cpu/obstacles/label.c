@@ -54,14 +54,14 @@ static const uint32_t *sort_by_area(struct plx_components *c, uint32_t count)
     return from;
 }
 
-static void write_labels(const struct plx_components *c, const uint32_t *number, const struct plx_image *ret_labels)
+static void write_labels(const struct plx_components *c, const uint32_t *label_of_root, const struct plx_image *ret_labels)
 {
     for (int y = 0; y < ret_labels->height; y++) {
         uint32_t *label = plx_row(ret_labels, y);
         memset(label, 0, (size_t)ret_labels->width * sizeof *label);
         for (uint32_t i = c->row[y]; i < c->row[y + 1]; i++) {
             const struct plx_run run = c->run[i];
-            const uint32_t value = number[c->root[i]];
+            const uint32_t value = label_of_root[c->root[i]];
             for (int x = run.x0; x < run.x1; x++)
                 label[x] = value;
         }
@@ -85,11 +85,11 @@ int plx_cpu_label(struct plx_stages *self, const struct plx_image *mask, const s
     const uint32_t count = list_roots(c, runs, params->min_area, c->order[0]);
     const uint32_t *order = sort_by_area(c, count);
 
-    uint32_t *number = c->area; /* of each root; the areas have served */
-    memset(number, 0, runs * sizeof *number);
+    uint32_t *label_of_root = c->area; /* takes the place of the areas, which are not needed any more */
+    memset(label_of_root, 0, runs * sizeof *label_of_root);
     for (uint32_t i = 0; i < count; i++)
-        number[order[i]] = i + 1;
-    write_labels(c, number, ret_labels);
+        label_of_root[order[i]] = i + 1;
+    write_labels(c, label_of_root, ret_labels);
     *ret_count = count;
     return 0;
 }

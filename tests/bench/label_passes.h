@@ -17,7 +17,7 @@ enum label_scheme { LABEL_EIGHT, LABEL_ALTERNATING_FOUR, LABEL_SHIFTED_BLOCKS, L
 #define LABEL_NONE UINT32_MAX
 
 /* SIDE x SIDE pixels, SIDE even, and a border of one that belongs to nothing. */
-struct label_board {
+struct label_image {
     int side;
     const uint8_t *mask; /* [side][side] */
     uint32_t *label, *next;
@@ -32,7 +32,7 @@ static inline uint32_t label_least(const uint32_t *at, const int *around, int co
     return least;
 }
 
-static inline bool label_spread(struct label_board *b, const int *around, int count)
+static inline bool label_spread(struct label_image *b, const int *around, int count)
 {
     const int pitch = b->side + 2;
     bool changed = false;
@@ -49,8 +49,8 @@ static inline bool label_spread(struct label_board *b, const int *around, int co
     return changed;
 }
 
-/* Blocks of 2 x 2 from (FIRST_X, FIRST_Y) of the board on, border included, each get one label. */
-static inline bool label_spread_blocks(struct label_board *b, int first_x, int first_y)
+/* Blocks of 2 x 2 from (FIRST_X, FIRST_Y) of the image on, border included, each get one label. */
+static inline bool label_spread_blocks(struct label_image *b, int first_x, int first_y)
 {
     const int pitch = b->side + 2, around[3] = {1, pitch, pitch + 1};
     bool changed = false;
@@ -69,7 +69,7 @@ static inline bool label_spread_blocks(struct label_board *b, int first_x, int f
     return changed;
 }
 
-static inline bool label_pass(struct label_board *b, enum label_scheme scheme, int pass)
+static inline bool label_pass(struct label_image *b, enum label_scheme scheme, int pass)
 {
     const int pitch = b->side + 2;
     /* The four that come before a pixel in raster order, then the four that come after it. */
@@ -86,7 +86,7 @@ static inline int label_count_passes(const uint8_t *mask, int side, enum label_s
 {
     static const int kinds[LABEL_SCHEMES] = {1, 2, 4};
     const size_t pixels = (size_t)(side + 2) * (size_t)(side + 2);
-    struct label_board b = {side, mask, malloc(pixels * sizeof *b.label), malloc(pixels * sizeof *b.next)};
+    struct label_image b = {side, mask, malloc(pixels * sizeof *b.label), malloc(pixels * sizeof *b.next)};
     int passes = 0;
 
     if (b.label && b.next) {

@@ -234,7 +234,7 @@ static void test_size(struct parity *parity, int width, int height)
     test_components(parity, width, height);
 }
 
-/* More components than are numbered as few, most of them large: stripes, above small things. */
+/* More components than label ranks in shared memory, most of them of 512 pixels or more: stripes, and noise below. */
 static int test_many_large(void)
 {
     const struct plx_limits limits = {.width = 4300, .height = 620, .disparities = 64};

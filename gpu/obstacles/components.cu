@@ -4,6 +4,7 @@
  * areas. Runs of a row are linked without union-find, and links that follow from others are left out (Playne and Hawick 2018).
  */
 #include "gpu/device/launch.cuh"
+#include "gpu/device/reduce.cuh"
 #include "gpu/obstacles/components.cuh"
 
 #include <stdlib.h>
@@ -15,40 +16,27 @@
 /* Links of a pixel with the neighbouring row. */
 enum link { STRAIGHT = 1, BEFORE = 2, AFTER = 4 };
 
-/* The disparity of a foreground pixel; PLX_DISPARITY_INVALID in the background and outside the image. */
-static __device__ __forceinline__ int foreground(const plx_components_args &a, int x, int y)
-{
-    const bool inside = x >= 0 && y >= 0 && x < a.disparity.width && y < a.disparity.height;
-    const int disparity = inside ? a.disparity.row(y)[x] : PLX_DISPARITY_INVALID;
-    const bool masked_out = inside && a.mask.data && a.mask.row(y)[x] == 0; /* both reads overlap */
-    return masked_out ? (int)PLX_DISPARITY_INVALID : disparity;
-}
-
-static __device__ __forceinline__ bool linked(int a, int b, int max_step)
-{
-    return a != PLX_DISPARITY_INVALID && b != PLX_DISPARITY_INVALID && abs(a - b) <= max_step;
-}
-
 /* The links of pixel ROW[1] with the pixels of OTHER that do not follow from links within the rows and from the links of ROW[0]
  * with OTHER[0] and of ROW[2] with OTHER[2]. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t find_links(const int (&row)[3], const int (&other)[3], int max_step)
 {
-    const bool row_before = linked(row[0], row[1], max_step), row_after = linked(row[1], row[2], max_step);
-    const bool other_before = linked(other[0], other[1], max_step), other_after = linked(other[1], other[2], max_step);
-    const bool before = linked(row[0], other[0], max_step), after = linked(row[2], other[2], max_step);
-    const bool straight = linked(row[1], other[1], max_step);
+    const bool row_before = plx_linked(row[0], row[1], max_step), row_after = plx_linked(row[1], row[2], max_step);
+    const bool other_before = plx_linked(other[0], other[1], max_step), other_after = plx_linked(other[1], other[2], max_step);
+    const bool before = plx_linked(row[0], other[0], max_step), after = plx_linked(row[2], other[2], max_step);
+    const bool straight = plx_linked(row[1], other[1], max_step);
     uint32_t links = straight && !(row_before && other_before && before) ? STRAIGHT : 0;
 
-    if (EIGHT && linked(row[1], other[0], max_step) && !(straight && other_before) && !(row_before && before))
+    if (EIGHT && plx_linked(row[1], other[0], max_step) && !(straight && other_before) && !(row_before && before))
         links |= BEFORE;
-    if (EIGHT && linked(row[1], other[2], max_step) && !(straight && other_after) && !(row_after && after))
+    if (EIGHT && plx_linked(row[1], other[2], max_step) && !(straight && other_after) && !(row_after && after))
         links |= AFTER;
     return links;
 }
 
 struct tile {
     uint32_t parent[PLX_TILE_PIXELS], area[PLX_TILE_PIXELS], root_count;
+    uint32_t link[(PLX_TILE - 1) * PLX_TILE * 3], link_count; /* places of a pixel and, << 16, of one in the row above */
 };
 
 /* The lane's disparity between those of its neighbours in the warp. */
@@ -74,25 +62,49 @@ static __device__ __forceinline__ void link_rows(const plx_components_args &a, c
     for (int k = 0; k < ROWS; k++) {
         const uint32_t place = first + k * PLX_TILE;
         read_neighbours(disparity[k + 1], row[k + 1]);
-        const uint32_t starts = __ballot_sync(PLX_ALL_LANES, !linked(row[k + 1][0], row[k + 1][1], a.max_step));
+        const uint32_t starts = __ballot_sync(PLX_ALL_LANES, !plx_linked(row[k + 1][0], row[k + 1][1], a.max_step));
         ret_tile.parent[place] = place - threadIdx.x + 31 - __clz(starts & ((2u << threadIdx.x) - 1));
         ret_tile.area[place] = 0;
         ret_links[k] = find_links<EIGHT>(row[k + 1], row[k], a.max_step);
     }
 }
 
-/* Merges the thread's pixels, which begin at FIRST, with those that their links lead to. */
-static __device__ __forceinline__ void merge_links(tile &t, uint32_t first, const uint32_t (&links)[ROWS])
+/* Lists the thread's links, whose pixels begin at FIRST, so that all threads of the tile share the merges. */
+static __device__ __forceinline__ void list_links(tile &t, uint32_t first, const uint32_t (&links)[ROWS])
 {
+    const uint32_t count = __popc(links[0] | links[1] << 3 | links[2] << 6 | links[3] << 9);
+    const uint32_t up_to = plx_warp_prefix_sum(count);
+    uint32_t next = threadIdx.x == 31 && up_to > 0 ? atomicAdd(&t.link_count, up_to) : 0;
+
+    next = __shfl_sync(PLX_ALL_LANES, next, 31) + up_to - count;
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
         const uint32_t place = first + k * PLX_TILE, above = place - PLX_TILE;
         if (links[k] & STRAIGHT)
-            plx_merge(t.parent, place, above);
+            t.link[next++] = place | above << 16;
         if (links[k] & BEFORE)
-            plx_merge(t.parent, place, above - 1);
+            t.link[next++] = place | (above - 1) << 16;
         if (links[k] & AFTER)
-            plx_merge(t.parent, place, above + 1);
+            t.link[next++] = place | (above + 1) << 16;
+    }
+}
+
+/* The roots of the thread's pixels, which begin at FIRST, a step for all at a time. */
+static __device__ __forceinline__ void find_roots(const tile &t, uint32_t first, uint32_t (&ret_root)[ROWS])
+{
+    bool moved = true;
+
+#pragma unroll
+    for (int k = 0; k < ROWS; k++)
+        ret_root[k] = first + k * PLX_TILE;
+    while (moved) {
+        moved = false;
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            const uint32_t up = t.parent[ret_root[k]];
+            moved = moved || up != ret_root[k];
+            ret_root[k] = up;
+        }
     }
 }
 
@@ -116,22 +128,27 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
 
     plx_grid_wait_and_trigger();
     if (first == 0)
-        t.root_count = 0;
+        t.root_count = t.link_count = 0;
     if (index == 0 && first == 0)
         *a.to.large_count = *a.to.many_count = 0;
     if (threadIdx.y == 0 && word < ((uint32_t)(a.disparity.width * a.disparity.height) + 31) / 32)
         a.to.large[word] = 0;
 #pragma unroll
     for (int k = 0; k <= ROWS; k++)
-        disparity[k] = k > 0 || threadIdx.y > 0 ? foreground(a, x, top + k - 1) : (int)PLX_DISPARITY_INVALID;
+        disparity[k] = k > 0 || threadIdx.y > 0 ? plx_foreground(a, x, top + k - 1) : (int)PLX_DISPARITY_INVALID;
     link_rows<EIGHT>(a, disparity, first, t, links);
     __syncthreads();
-    merge_links(t, first, links);
+    list_links(t, first, links);
     __syncthreads();
+    for (uint32_t i = threadIdx.y * PLX_TILE + threadIdx.x; i < t.link_count; i += PLX_TILE * WARPS)
+        plx_merge_roots(t.parent, plx_parent_now(t.parent, t.link[i] & 0xFFFF), plx_parent_now(t.parent, t.link[i] >> 16));
+    __syncthreads();
+    find_roots(t, first, root);
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
-        root[k] = disparity[k + 1] != PLX_DISPARITY_INVALID ? plx_find(t.parent, first + k * PLX_TILE) : PLX_NO_COMPONENT;
-        if (root[k] != PLX_NO_COMPONENT)
+        if (disparity[k + 1] == PLX_DISPARITY_INVALID)
+            root[k] = PLX_NO_COMPONENT;
+        else
             atomicAdd(&t.area[root[k]], 1); /* one instruction for all lanes with the same root */
     }
     __syncthreads();
@@ -150,6 +167,13 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
         a.to.tile_root_count[index] = t.root_count;
 }
 
+/* The parent of a pixel; no component outside the image. */
+static __device__ __forceinline__ uint32_t parent_at(const plx_components_args &a, int x, int y)
+{
+    const bool inside = x >= 0 && y >= 0 && x < a.disparity.width && y < a.disparity.height;
+    return inside ? a.to.parent[y * a.disparity.width + x] : PLX_NO_COMPONENT;
+}
+
 /* Grid: a thread a pixel of the tiles' first rows (the first ROW_BLOCKS blocks), then of their first columns, but for the
  * image's own. Reads about 30 bytes a thread. A column's links with the pixel above are left to the links of the row, from
  * which the row below follows. */
@@ -160,25 +184,25 @@ template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_ker
     const int i = (blockIdx.x - (is_row ? 0 : row_blocks)) * BLOCK + threadIdx.x;
     const int x = is_row ? i % width : (i / a.disparity.height + 1) * PLX_TILE;
     const int y = is_row ? (i / width + 1) * PLX_TILE : i % a.disparity.height;
+    uint32_t other_root[3];
     int row[3], other[3];
 
     plx_grid_wait_and_trigger();
+    const uint32_t own_root = parent_at(a, x, y);
 #pragma unroll
     for (int k = 0; k < 3; k++) {
         const int at_x = x + (k - 1) * along_x, at_y = y + (k - 1) * along_y;
-        row[k] = foreground(a, at_x, at_y);
-        other[k] = foreground(a, at_x - along_y, at_y - along_x);
+        row[k] = plx_foreground(a, at_x, at_y);
+        other[k] = plx_foreground(a, at_x - along_y, at_y - along_x);
+        other_root[k] = parent_at(a, at_x - along_y, at_y - along_x);
     }
     if (!is_row && y % PLX_TILE == 0) /* the rows' links rely on this one */
         row[0] = other[0] = PLX_DISPARITY_INVALID;
     const uint32_t links = find_links<EIGHT>(row, other, a.max_step);
-    const uint32_t own = y * width + x, across = own - along_y - along_x * width, step = along_x + along_y * width;
-    if (links & STRAIGHT)
-        plx_merge(a.to.parent, a.to.parent[own], a.to.parent[across]);
-    if (links & BEFORE)
-        plx_merge(a.to.parent, a.to.parent[own], a.to.parent[across - step]);
-    if (links & AFTER)
-        plx_merge(a.to.parent, a.to.parent[own], a.to.parent[across + step]);
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        if (links & (k == 0 ? BEFORE : k == 1 ? STRAIGHT : AFTER))
+            plx_merge_roots(a.to.parent, own_root, other_root[k]);
 }
 
 /* Adds to the area of the component at ROOT; lists it when it becomes large. */
@@ -200,10 +224,12 @@ static __global__ void __launch_bounds__(BLOCK) area_kernel(plx_components_args 
 {
     const uint32_t index = blockIdx.y * gridDim.x + blockIdx.x;
 
-    plx_grid_wait_and_trigger();
     const uint32_t count = a.to.tile_root_count[index];
+    uint32_t entry = threadIdx.x < count ? a.to.tile_roots[index * PLX_TILE_PIXELS + threadIdx.x] : 0;
+    plx_grid_wait_and_trigger();
     for (uint32_t i = threadIdx.x; i < count; i += BLOCK) {
-        const uint32_t entry = a.to.tile_roots[index * PLX_TILE_PIXELS + i];
+        if (i >= BLOCK)
+            entry = a.to.tile_roots[index * PLX_TILE_PIXELS + i];
         const uint32_t pixel = raster(a, entry % PLX_TILE_PIXELS), root = plx_find(a.to.parent, pixel);
         a.to.parent[pixel] = root;
         grow(a, root, entry / PLX_TILE_PIXELS);
@@ -216,7 +242,7 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
     const int width = disparity->width, height = disparity->height;
     const dim3 tiles = plx_grid(width, height, dim3(PLX_TILE, PLX_TILE));
     const unsigned rows = plx_div_ceil((height - 1) / PLX_TILE * width, BLOCK);
-    const unsigned columns = plx_div_ceil((width - 1) / PLX_TILE * height, BLOCK);
+    const unsigned columns = plx_div_ceil((width - 1) / PLX_TILE * height, BLOCK), blocks = rows + columns;
     plx_components_args args = {{NULL, 0, 0, 0},
                                 plx_view_of<const uint16_t>(disparity),
                                 *gpu->components,
@@ -226,9 +252,9 @@ int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, c
         args.mask = plx_view_of<const uint8_t>(mask);
 
     int result = PLX_LAUNCH_DEPENDENT(gpu, eight ? tile_kernel<true> : tile_kernel<false>, tiles, dim3(PLX_TILE, WARPS), args);
-    if (result == 0 && rows + columns > 0)
-        result =
-            PLX_LAUNCH_DEPENDENT(gpu, eight ? border_kernel<true> : border_kernel<false>, rows + columns, BLOCK, args, rows);
+    if (result == 0) /* at least one block, because the area kernel reads the tiles' roots before it waits */
+        result = PLX_LAUNCH_DEPENDENT(gpu, eight ? border_kernel<true> : border_kernel<false>, blocks > 0 ? blocks : 1, BLOCK,
+                                      args, rows);
     return result < 0 ? result : PLX_LAUNCH_DEPENDENT(gpu, area_kernel, tiles, BLOCK, args);
 }
 

@@ -41,6 +41,20 @@ struct plx_components_args {
     uint32_t min_area; /* pixels of a large component */
 };
 
+/* The disparity of a foreground pixel; PLX_DISPARITY_INVALID in the background and outside the image. */
+static __device__ __forceinline__ int plx_foreground(const plx_components_args &a, int x, int y)
+{
+    const bool inside = x >= 0 && y >= 0 && x < a.disparity.width && y < a.disparity.height;
+    const int disparity = inside ? a.disparity.row(y)[x] : PLX_DISPARITY_INVALID;
+    const bool masked_out = inside && a.mask.data && a.mask.row(y)[x] == 0; /* both reads overlap */
+    return masked_out ? (int)PLX_DISPARITY_INVALID : disparity;
+}
+
+static __device__ __forceinline__ bool plx_linked(int a, int b, int max_step)
+{
+    return a != PLX_DISPARITY_INVALID && b != PLX_DISPARITY_INVALID && abs(a - b) <= max_step;
+}
+
 /* The root of pixel I's component. */
 static __device__ __forceinline__ uint32_t plx_root(const uint32_t *parent, uint32_t i)
 {
@@ -81,6 +95,21 @@ static __device__ __forceinline__ void plx_merge(uint32_t *parent, uint32_t a, u
         a = was;
         b = early;
     }
+}
+
+/* The same of A and B that are probably roots: the first step reads no parent. */
+static __device__ __forceinline__ void plx_merge_roots(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    const uint32_t late = max(a, b), early = min(a, b), was = a != b ? atomicMin(&parent[late], early) : late;
+
+    if (was != late && was != early)
+        plx_merge(parent, was, early);
+}
+
+/* The parent of I while other threads merge. */
+static __device__ __forceinline__ uint32_t plx_parent_now(const uint32_t *parent, uint32_t i)
+{
+    return *(const volatile uint32_t *)&parent[i];
 }
 
 /* As plx_components_find of cpu/obstacles/components.h, with 8 neighbours or 4. A component of MIN_AREA pixels is large.

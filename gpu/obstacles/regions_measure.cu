@@ -9,6 +9,7 @@
 #define THREAD_BINS (BINS / BLOCK)
 #define SIDES 2              /* columns and rows: half of the threads each */
 #define SIDE (BLOCK / SIDES) /* threads */
+#define BATCH 10             /* counters of a thread that are read at once */
 
 /* A block's counters by key: region * BINS + bin. A slot belongs to one key; pixels of another one are counted in memory. That
  * one is of another region, or 32 pixels of disparity away. */
@@ -87,21 +88,34 @@ struct side {
     sum64 sum; /* of coordinates */
 };
 
+/* Calls VISIT(i, n) for the thread's share of COUNTER [LENGTH]: counter i is n. The reads of a batch overlap. */
+template <class Visit>
+static __device__ __forceinline__ void for_each_counter(const uint32_t *counter, uint32_t length, const Visit &visit)
+{
+    for (uint32_t from = threadIdx.x % SIDE; from < length; from += SIDE * BATCH) {
+        uint32_t n[BATCH];
+#pragma unroll
+        for (uint32_t k = 0; k < BATCH; k++)
+            n[k] = from + k * SIDE < length ? counter[from + k * SIDE] : 0;
+#pragma unroll
+        for (uint32_t k = 0; k < BATCH; k++)
+            visit(from + k * SIDE, n[k]);
+    }
+}
+
 /* Measures one side from COUNTER [LENGTH], and clears that; half of the block's threads each. All threads call it. */
 static __device__ void measure_side(uint32_t *counter, uint32_t length, side &ret_side)
 {
     uint32_t area = 0, first = ~0u, last = 0, fullest = 0, inner_first = ~0u, inner_last = 0;
     int64_t sum = 0;
 
-#pragma unroll 4
-    for (uint32_t i = threadIdx.x % SIDE; i < length; i += SIDE) {
-        const uint32_t n = counter[i];
+    for_each_counter(counter, length, [&](uint32_t i, uint32_t n) {
         area += n;
         sum += (int64_t)n * i;
         first = n > 0 ? min(first, i) : first;
         last = n > 0 ? i : last;
         fullest = max(fullest, n);
-    }
+    });
     area = plx_warp_sum(area);
     first = plx_warp_min(first);
     last = plx_warp_max(last);
@@ -115,13 +129,14 @@ static __device__ void measure_side(uint32_t *counter, uint32_t length, side &re
         atomicAdd(&ret_side.sum, warp_sum);
     }
     __syncthreads();
-#pragma unroll 4
-    for (uint32_t i = threadIdx.x % SIDE; i < length; i += SIDE) {
-        const bool is_inner = counter[i] > 0 && counter[i] * 2 >= ret_side.fullest;
-        inner_first = is_inner ? min(inner_first, i) : inner_first;
-        inner_last = is_inner ? i : inner_last;
+    fullest = ret_side.fullest;
+    for_each_counter(counter, length, [&](uint32_t i, uint32_t n) {
+        if (n == 0)
+            return;
+        inner_first = n * 2 >= fullest ? min(inner_first, i) : inner_first;
+        inner_last = n * 2 >= fullest ? i : inner_last;
         counter[i] = 0;
-    }
+    });
     inner_first = plx_warp_min(inner_first);
     inner_last = plx_warp_max(inner_last);
     if (threadIdx.x % 32 == 0) {
@@ -220,7 +235,7 @@ static __device__ __forceinline__ struct plx_region make_region(const plx_region
 }
 
 /* Grid: a block a region. Reads and clears 4 bytes a column and row of the image, and 16 KB of bins; only of regions that have
- * a record. */
+ * a record. Triggers the refinement at once, which first reads only what is older than this stage. */
 static __global__ void __launch_bounds__(BLOCK) measure_kernel(plx_regions_args a)
 {
     __shared__ side s[SIDES];
@@ -230,12 +245,13 @@ static __global__ void __launch_bounds__(BLOCK) measure_kernel(plx_regions_args 
     const bool is_column = thread < SIDE;
     uint32_t percentile[PERCENTILES];
 
+    plx_trigger_dependents();
     if (thread < SIDES)
         s[thread] = {0, ~0u, 0, 0, ~0u, 0, 0};
     if (thread == 0)
         first_x = ~0u;
     __syncthreads();
-    plx_grid_wait_and_trigger();
+    plx_grid_wait();
     if (i >= *a.at.count)
         return;
     measure_side(is_column ? a.at.column + i * width : a.at.row + i * height, is_column ? width : height, s[!is_column]);

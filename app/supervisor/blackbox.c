@@ -4,11 +4,10 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/log.h"
-#include "app/supervisor/supervisor_internal.h"
+#include "app/supervisor/service_clock.h"
 #include "app/version.h"
 #include "core/clock.h"
 
@@ -150,16 +149,11 @@ static void append_heartbeats(struct plx_blackbox *blackbox, const struct plx_he
 
 /* --- copies --------------------------------------------------------------------------------------------------------- */
 
-static int write_copy(void *argument, int report_fd)
+int plx_blackbox_write_copy(struct plx_blackbox *blackbox)
 {
-    struct plx_supervisor *supervisor = argument;
-    struct plx_box *box = supervisor->blackbox.box;
     struct plx_error_message message;
 
-    (void)report_fd;
-    supervisor->blackbox.box = NULL; /* it is needed yet */
-    plx_supervisor_close_in_child(supervisor);
-    if (plx_box_save(box, supervisor->blackbox.saving, &message) == 0)
+    if (plx_box_save(blackbox->box, blackbox->copy_reason, &message) == 0)
         return 0;
     plx_log(LOG_WARNING, "%s", message.text);
     return 1;
@@ -177,24 +171,23 @@ void plx_blackbox_save(struct plx_blackbox *blackbox, const char *reason)
         blackbox->save_ns = blackbox->saved_ns + SAVE_PAUSE_NS;
 }
 
-void plx_blackbox_tick(struct plx_supervisor *supervisor)
+bool plx_blackbox_tick(struct plx_blackbox *blackbox, const struct plx_heartbeats *heartbeats)
 {
     const int64_t now_ns = plx_monotonic_ns(); /* as in the heartbeats: the box tells what was, and judges nothing */
-    struct plx_blackbox *blackbox = &supervisor->blackbox;
     int status;
 
     if (plx_child_reap(&blackbox->copier, &status))
         plx_child_finish(&blackbox->copier);
     if (!blackbox->box)
-        return;
+        return false;
     if (now_ns - blackbox->beat_ns >= BEAT_NS) {
         blackbox->beat_ns = now_ns;
-        append_heartbeats(blackbox, supervisor->heartbeats, now_ns);
+        append_heartbeats(blackbox, heartbeats, now_ns);
     }
     if (!blackbox->saving || now_ns < blackbox->save_ns || blackbox->copier.pid > 0)
-        return;
-    if (plx_child_start(&blackbox->copier, "parallax-copier", write_copy, supervisor) < 0)
-        plx_log(LOG_WARNING, "no copy of the black box: the system is out of processes, memory or descriptors");
+        return false;
+    blackbox->copy_reason = blackbox->saving;
     blackbox->saving = NULL;
     blackbox->saved_ns = now_ns;
+    return true;
 }

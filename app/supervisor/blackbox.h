@@ -9,6 +9,7 @@
 #include "app/blackbox/box.h"
 #include "app/region/region.h"
 #include "app/supervisor/child.h"
+#include "core/heartbeat.h"
 
 /* Zeroed, with copier PLX_CHILD_NONE: there is none. */
 struct plx_blackbox {
@@ -20,6 +21,7 @@ struct plx_blackbox {
     struct plx_error_message reason; /* likewise */
     struct plx_child copier;         /* writes a copy */
     const char *saving;              /* why a copy is due; NULL: none is */
+    const char *copy_reason;         /* of the copy that is being written */
     int64_t save_ns;                 /* when it is to be made */
     int64_t saved_ns;                /* when the last one was */
 };
@@ -41,9 +43,11 @@ void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shared_r
 void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uint32_t health, const char *reason);
 /* A line of the engine's log; the supervisor's own lines come by themselves. */
 void plx_blackbox_log(struct plx_blackbox *blackbox, int level, const char *line);
-/* Ten times a second the heartbeats; starts the copy that is due, and takes notice of its end. */
-struct plx_supervisor;
-void plx_blackbox_tick(struct plx_supervisor *supervisor);
+/* Ten times a second the heartbeats; reaps the process that wrote a copy. True: a copy is due, and a process of its own should
+ * be started for it as blackbox->copier, which calls plx_blackbox_write_copy; it is not asked for again. */
+bool plx_blackbox_tick(struct plx_blackbox *blackbox, const struct plx_heartbeats *heartbeats);
+/* Writes the copy. Returns an exit code. */
+int plx_blackbox_write_copy(struct plx_blackbox *blackbox);
 
 /* Something went wrong: a copy is due, half a second later, for what follows from it, and at least 10 s after the last one,
  * which is as much as a box holds. REASON: letters and hyphens, static; the first one counts. */

@@ -2,6 +2,7 @@
 #include "app/supervisor/child.h"
 
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,6 +49,16 @@ int plx_child_start(struct plx_child *child, const char *name, plx_child_main *r
     return 0;
 }
 
+int plx_child_watch(struct plx_child *child, sd_event *event, sd_event_io_handler_t on_report, void *argument)
+{
+    if (sd_event_add_io(event, &child->reports, child->report_fd, EPOLLIN, on_report, argument) >= 0)
+        return 0;
+    plx_child_signal(child, SIGKILL);
+    waitpid(child->pid, NULL, 0); /* it was forked just now: no driver can hold it yet */
+    plx_child_finish(child);
+    return PLX_ERR_NOMEM;
+}
+
 void plx_child_signal(const struct plx_child *child, int signal)
 {
     if (child->pid > 0)
@@ -64,9 +75,16 @@ bool plx_child_reap(struct plx_child *child, int *ret_status)
     return true;
 }
 
-void plx_child_finish(struct plx_child *child)
+void plx_child_close_in_child(struct plx_child *child)
 {
     if (child->report_fd >= 0)
         close(child->report_fd);
     *child = PLX_CHILD_NONE;
+}
+
+void plx_child_finish(struct plx_child *child)
+{
+    /* Before the socket is closed: a forked engine may hold a copy of it, which would keep it in the loop's set. */
+    sd_event_source_disable_unref(child->reports);
+    plx_child_close_in_child(child);
 }

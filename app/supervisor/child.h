@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One forked process and the line to it. */
+/* One forked process, the socket to it, and how the event loop hears of both. */
 #ifndef PLX_APP_SUPERVISOR_CHILD_H
 #define PLX_APP_SUPERVISOR_CHILD_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include <systemd/sd-event.h>
+
 struct plx_child {
     pid_t pid;     /* 0 = there is none */
     int report_fd; /* its reports come from here, orders go there; -1 = none. Outlives the process until plx_child_finish */
+    sd_event_source *reports; /* of plx_child_watch; NULL = none */
 };
 
 #define PLX_CHILD_NONE ((struct plx_child){.pid = 0, .report_fd = -1})
@@ -20,13 +23,20 @@ typedef int plx_child_main(void *argument, int report_fd);
  * NAME in ps. Only for single-threaded parents. Errors: NOMEM. */
 int plx_child_start(struct plx_child *child, const char *name, plx_child_main *run, void *argument);
 
+/* Lets EVENT call ON_REPORT with ARGUMENT when the child has written to its socket. NOMEM: the child is killed and finished.
+ * Its end is known by SIGCHLD and plx_child_reap: sd_event_add_child misses it where a debugger holds the child. */
+int plx_child_watch(struct plx_child *child, sd_event *event, sd_event_io_handler_t on_report, void *argument);
+
 /* Sends SIGNAL if the process is there. */
 void plx_child_signal(const struct plx_child *child, int signal);
 
 /* True if it has ended by now; *ret_status as of waitpid. */
 bool plx_child_reap(struct plx_child *child, int *ret_status);
 
-/* Closes the line to a child that was reaped. */
+/* Closes the socket to a child that has ended. */
 void plx_child_finish(struct plx_child *child);
+
+/* For a forked process: drops its copy of the socket. The event loop is its parent's, and is left alone. */
+void plx_child_close_in_child(struct plx_child *child);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An engine's end: why it came, what it means for the next one, and whether the GPU bears the blame. */
+#include "app/supervisor/engine_exit.h"
+
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -7,7 +8,6 @@
 #include <parallax/error.h>
 
 #include "app/log.h"
-#include "app/supervisor/supervisor_internal.h"
 
 /* Until the next engine is started. */
 static double pause_s(const struct plx_supervisor *supervisor)
@@ -15,12 +15,18 @@ static double pause_s(const struct plx_supervisor *supervisor)
     return (double)(supervisor->recovery.start_ns - supervisor->now_ns) / PLX_NS_PER_S;
 }
 
+bool plx_engine_expects_gpu(const struct plx_supervisor *supervisor)
+{
+    const enum plx_backend_kind backend = supervisor->plan.config.backend;
+    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->gpu_fallback.worked);
+}
+
 bool plx_engine_exit_is_permanent(const struct plx_supervisor *supervisor)
 {
     const struct plx_report *report = &supervisor->last_report;
     const int error = report->error;
 
-    return report->kind == PLX_REPORT_FAILED && !report->gpu_lost && plx_start_is_final(supervisor, report) &&
+    return report->kind == PLX_REPORT_FAILED && !report->gpu_lost && plx_supervisor_is_final(supervisor, report) &&
            (error == PLX_ERR_FORMAT || error == PLX_ERR_RANGE || error == PLX_ERR_NOT_FOUND || error == PLX_ERR_UNSUPPORTED ||
             error == PLX_ERR_PERMISSION);
 }
@@ -33,7 +39,7 @@ struct plx_error_message plx_engine_exit_describe(const struct plx_supervisor *s
         plx_fail(&sentence, 0, "engine failed: %s", supervisor->last_report.message.text);
     else if (WIFSIGNALED(status))
         plx_fail(&sentence, 0, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
-                 WTERMSIG(status) == SIGKILL && !supervisor->engine_killed ? ": by somebody, or for lack of memory" : "");
+                 WTERMSIG(status) == SIGKILL && !supervisor->engine_failed ? ": by somebody, or for lack of memory" : "");
     else
         plx_fail(&sentence, 0, "engine ended with status %d", WEXITSTATUS(status));
     return sentence;
@@ -42,16 +48,16 @@ struct plx_error_message plx_engine_exit_describe(const struct plx_supervisor *s
 void plx_engine_exit_report(struct plx_supervisor *supervisor, int status, const struct plx_error_message *sentence)
 {
     const struct plx_report *report = &supervisor->last_report;
-    const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_killed;
+    const bool for_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_failed;
 
     plx_log(LOG_WARNING, "%s; restarting in %.1f s%s", sentence->text, pause_s(supervisor),
             supervisor->plan.config.source.type == PLX_SOURCE_REPLAY ? ", and the recording begins again at its first pair"
                                                                      : "");
     plx_blackbox_save(&supervisor->blackbox, "engine-died");
-    if (!supervisor->engine_killed) /* else why it was killed says more */
+    if (!supervisor->engine_failed) /* else why it was killed says more */
         supervisor->degraded_reason = *sentence;
     if (for_memory || (report->kind == PLX_REPORT_FAILED && !report->gpu_lost))
-        plx_start_keep_waiting(supervisor);
+        plx_supervisor_keep_waiting(supervisor);
 }
 
 void plx_engine_exit_count_gpu_loss(struct plx_supervisor *supervisor, int status)
@@ -63,12 +69,12 @@ void plx_engine_exit_count_gpu_loss(struct plx_supervisor *supervisor, int statu
         .failed = report->kind == PLX_REPORT_FAILED,
         .gpu_lost = report->gpu_lost,
         .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .hung = supervisor->engine_killed,
-        .doing = supervisor->engine_killed ? plx_recovery_activity(&supervisor->recovery)->doing
+        .hung = supervisor->engine_failed,
+        .doing = supervisor->engine_failed ? plx_recovery_activity(&supervisor->recovery)->doing
                                            : plx_heartbeat_read(&supervisor->heartbeats->thread[PLX_THREAD_WORK], &since_ns),
     };
 
-    if (gpu_fallback->active || !plx_engine_process_expects_gpu(supervisor) || !plx_gpu_fallback_is_loss(&end))
+    if (gpu_fallback->active || !plx_engine_expects_gpu(supervisor) || !plx_gpu_fallback_is_loss(&end))
         return;
     plx_gpu_fallback_lost(gpu_fallback, supervisor->now_ns);
     if (!gpu_fallback->active)

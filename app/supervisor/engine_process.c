@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine's life: its start, what it reports, its hang, its end. */
+#include "app/supervisor/engine_process.h"
+
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include <parallax/error.h>
 
@@ -10,25 +12,32 @@
 #include "app/engine/setup.h"
 #include "app/exit.h"
 #include "app/log.h"
-#include "app/supervisor/supervisor_internal.h"
+#include "app/supervisor/engine_exit.h"
+#include "app/supervisor/engine_watch.h"
+#include "app/supervisor/reload.h"
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
-
-bool plx_engine_process_expects_gpu(const struct plx_supervisor *supervisor)
-{
-    const enum plx_backend_kind backend = supervisor->plan.config.backend;
-    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->gpu_fallback.worked);
-}
 
 static int engine_main(void *argument, int report_fd)
 {
     struct plx_supervisor *supervisor = argument;
-    const bool expected = plx_engine_process_expects_gpu(supervisor);
+    const bool expected = plx_engine_expects_gpu(supervisor);
 
     plx_supervisor_close_in_child(supervisor);
     if (supervisor->gpu_fallback.active)
         supervisor->plan.config.backend = PLX_BACKEND_CPU; /* in this process alone */
     return plx_engine_run(&supervisor->plan, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
+}
+
+static int handle_clients(sd_event_source *source, int fd, uint32_t events, void *argument)
+{
+    struct plx_supervisor *supervisor = argument;
+
+    (void)source;
+    (void)fd;
+    (void)events;
+    plx_clients_handle(supervisor->publisher.clients);
+    return 0;
 }
 
 /* Region and socket, before the first engine. */
@@ -41,7 +50,8 @@ static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_me
     int result = plx_publisher_open(publisher, &supervisor->plan.config, supervisor->plan.frame_bytes, message);
     if (result < 0)
         return result;
-    if (plx_supervisor_watch(supervisor, plx_clients_fd(publisher->clients), PLX_EVENT_CLIENTS) < 0) {
+    if (sd_event_add_io(supervisor->event, &supervisor->clients, plx_clients_fd(publisher->clients), EPOLLIN, handle_clients,
+                        supervisor) < 0) {
         plx_publisher_close(publisher);
         return plx_fail(message, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
     }
@@ -60,54 +70,7 @@ static void cannot_start(struct plx_supervisor *supervisor, int error, const str
     };
 
     if (!plx_reload_roll_back(supervisor, message->text))
-        plx_start_failed(supervisor, &report);
-}
-
-void plx_engine_process_start(struct plx_supervisor *supervisor)
-{
-    struct plx_error_message message;
-
-    int result = open_publisher(supervisor, &message);
-    if (result < 0) {
-        cannot_start(supervisor, result, &message);
-        return;
-    }
-    supervisor->last_report.kind = 0;
-    supervisor->engine_killed = false;
-    supervisor->sigkill_ns = 0;
-    if (!supervisor->gpu_fallback.active)
-        supervisor->fallback_reason = (struct plx_error_message){""};
-    memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
-    result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
-    if (result < 0) {
-        plx_fail(&message, result, "cannot start the engine: the system is out of processes, memory or descriptors");
-        cannot_start(supervisor, result, &message);
-        return;
-    }
-    plx_recovery_started(&supervisor->recovery, supervisor->now_ns);
-    plx_reload_started(supervisor);
-    if (plx_supervisor_watch(supervisor, supervisor->engine.report_fd, PLX_EVENT_ENGINE) < 0) {
-        plx_log(LOG_ERR, "cannot listen to the engine: the system is out of memory");
-        plx_child_signal(&supervisor->engine, SIGKILL); /* and once more, after its end */
-    }
-}
-
-void plx_engine_process_kill(struct plx_supervisor *supervisor, const char *sentence)
-{
-    supervisor->engine_killed = true;
-    plx_fail(&supervisor->degraded_reason, 0, "%s", sentence);
-    plx_log(LOG_WARNING, "%s; killing it", sentence);
-    plx_blackbox_save(&supervisor->blackbox, "engine-killed");
-    plx_engine_watch_kill(supervisor);
-}
-
-void plx_engine_process_replace(struct plx_supervisor *supervisor)
-{
-    supervisor->recovery.start_ns = supervisor->now_ns;
-    if (supervisor->engine.pid > 0) {
-        plx_child_signal(&supervisor->engine, SIGTERM);
-        supervisor->engine_kill_ns = supervisor->recovery.start_ns + STOP_BUDGET_NS;
-    }
+        plx_supervisor_start_failed(supervisor, &report);
 }
 
 static void handle_frame(struct plx_supervisor *supervisor, const struct plx_report *report)
@@ -146,11 +109,14 @@ static void wait_for_pair(struct plx_supervisor *supervisor, int64_t left_ns)
              (double)left_ns / PLX_NS_PER_S);
 }
 
-void plx_engine_process_receive(struct plx_supervisor *supervisor)
+static int receive(sd_event_source *source, int fd, uint32_t events, void *argument)
 {
+    struct plx_supervisor *supervisor = argument;
     struct plx_report report;
 
-    while (plx_report_receive(supervisor->engine.report_fd, &report)) {
+    (void)source;
+    (void)events;
+    while (plx_report_receive(fd, &report)) {
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_NOTE:
             if (!supervisor->gpu_fallback.active) /* a lost GPU weighs more than what an engine notes */
@@ -182,14 +148,14 @@ void plx_engine_process_receive(struct plx_supervisor *supervisor)
             break;
         }
     }
+    return 0;
 }
 
 void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
 {
-    const bool planned = supervisor->engine_kill_ns != 0;
+    const bool planned = supervisor->engine_replaced;
 
-    plx_supervisor_unwatch(supervisor, supervisor->engine.report_fd);
-    plx_engine_process_receive(supervisor);
+    receive(supervisor->engine.reports, supervisor->engine.report_fd, 0, supervisor);
     plx_child_finish(&supervisor->engine);
     supervisor->engine_kill_ns = 0;
     supervisor->sigkill_ns = 0;
@@ -197,7 +163,7 @@ void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
     const bool ended = supervisor->last_report.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
     const bool rolled_back =
         !planned && !ended &&
-        plx_reload_roll_back(supervisor, supervisor->engine_killed ? supervisor->degraded_reason.text : sentence.text);
+        plx_reload_roll_back(supervisor, supervisor->engine_failed ? supervisor->degraded_reason.text : sentence.text);
     plx_recovery_died(&supervisor->recovery, supervisor->now_ns, planned || rolled_back);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
     if (ended) {
@@ -211,13 +177,74 @@ void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
     plx_supervisor_publish_state(supervisor);
 }
 
+/* Asks the engine to end; it is killed if it does not. */
+static void ask_to_end(struct plx_supervisor *supervisor)
+{
+    plx_child_signal(&supervisor->engine, SIGTERM);
+    supervisor->engine_kill_ns = supervisor->now_ns + STOP_BUDGET_NS;
+}
+
+void plx_engine_process_replace(struct plx_supervisor *supervisor)
+{
+    supervisor->recovery.start_ns = supervisor->now_ns;
+    if (supervisor->engine.pid > 0) {
+        supervisor->engine_replaced = true;
+        ask_to_end(supervisor);
+    }
+}
+
+/* The engine is no good, for REASON. */
+static void fail(struct plx_supervisor *supervisor, const char *reason)
+{
+    supervisor->engine_failed = true;
+    plx_fail(&supervisor->degraded_reason, 0, "%s", reason);
+    plx_log(LOG_WARNING, "%s; killing it", reason);
+    plx_blackbox_save(&supervisor->blackbox, "engine-killed");
+}
+
+/* Not by SIGKILL at once: an engine that ends in order puts the cameras' controls back. */
+void plx_engine_process_give_up(struct plx_supervisor *supervisor, const char *reason)
+{
+    fail(supervisor, reason);
+    ask_to_end(supervisor);
+}
+
 bool plx_engine_process_has_ended(const struct plx_supervisor *supervisor)
 {
     return supervisor->engine.pid == 0 || supervisor->recovery.unkillable;
 }
 
-void plx_engine_process_tick(struct plx_supervisor *supervisor, int64_t now_ns)
+static void start_engine(struct plx_supervisor *supervisor)
 {
+    struct plx_error_message message;
+
+    int result = open_publisher(supervisor, &message);
+    if (result < 0) {
+        cannot_start(supervisor, result, &message);
+        return;
+    }
+    supervisor->last_report.kind = 0;
+    supervisor->engine_failed = supervisor->engine_replaced = false;
+    supervisor->engine_kill_ns = 0;
+    supervisor->sigkill_ns = 0;
+    if (!supervisor->gpu_fallback.active)
+        supervisor->fallback_reason = (struct plx_error_message){""};
+    memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
+    result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
+    if (result == 0)
+        result = plx_child_watch(&supervisor->engine, supervisor->event, receive, supervisor);
+    if (result < 0) {
+        plx_fail(&message, result, "cannot start the engine: the system is out of processes, memory or descriptors");
+        cannot_start(supervisor, result, &message);
+        return;
+    }
+    plx_recovery_started(&supervisor->recovery, supervisor->now_ns);
+    plx_reload_started(supervisor);
+}
+
+void plx_engine_process_tick(struct plx_supervisor *supervisor)
+{
+    const int64_t now_ns = supervisor->now_ns;
     const struct plx_recovery *recovery = &supervisor->recovery;
 
     if (supervisor->engine_kill_ns != 0 && now_ns > supervisor->engine_kill_ns)
@@ -225,14 +252,15 @@ void plx_engine_process_tick(struct plx_supervisor *supervisor, int64_t now_ns)
     plx_engine_watch_kill_result(supervisor);
     if (supervisor->stopping || supervisor->plan.frame_bytes == 0)
         return;
-    if (plx_engine_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_killed) {
+    if (plx_engine_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_failed) {
         const struct plx_activity *activity = plx_recovery_activity(recovery);
         struct plx_error_message message;
         plx_fail(&message, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
                  (double)(now_ns - activity->since_ns) / PLX_NS_PER_S);
-        plx_engine_process_kill(supervisor, message.text);
+        fail(supervisor, message.text);
+        plx_engine_watch_kill(supervisor);
     }
     plx_supervisor_publish_state(supervisor);
     if (plx_recovery_wants_engine(recovery, now_ns))
-        plx_engine_process_start(supervisor);
+        start_engine(supervisor);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching a running engine: what its threads mark, and whether it dies when it is killed. */
+#include "app/supervisor/engine_watch.h"
+
 #include <signal.h>
 
 #include "app/budget.h"
 #include "app/log.h"
-#include "app/supervisor/supervisor_internal.h"
 
 bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
 {

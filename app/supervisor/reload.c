@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/reload.h"
 
-#include <signal.h>
-#include <string.h>
-
-#include "app/budget.h"
 #include "app/log.h"
-#include "app/supervisor/supervisor_internal.h"
 
 static void finish(struct plx_supervisor *supervisor)
 {
@@ -14,7 +9,7 @@ static void finish(struct plx_supervisor *supervisor)
     plx_notify_reloaded(&supervisor->notify);
 }
 
-static void refuse(struct plx_supervisor *supervisor, const char *reason)
+void plx_reload_refuse(struct plx_supervisor *supervisor, const char *reason)
 {
     struct plx_error_message *refusal = &supervisor->reload.refusal;
 
@@ -23,122 +18,17 @@ static void refuse(struct plx_supervisor *supervisor, const char *reason)
     finish(supervisor);
 }
 
-static void accept(struct plx_supervisor *supervisor, const char *consequence)
+void plx_reload_accept(struct plx_supervisor *supervisor, const char *consequence)
 {
     supervisor->reload.refusal = (struct plx_error_message){""};
     plx_log(LOG_NOTICE, "configuration reloaded%s", consequence);
     finish(supervisor);
 }
 
-/* The candidate differs only in what a running engine takes as an order. */
-static void apply(struct plx_supervisor *supervisor)
-{
-    const struct plx_engine_command order = {.exposure = supervisor->candidate.config.exposure};
-
-    supervisor->plan.config = supervisor->candidate.config;
-    if (supervisor->engine.pid > 0)
-        plx_engine_command_send(supervisor->engine.report_fd,
-                                &order); /* an engine that is still starting has it from its birth */
-    accept(supervisor, "");
-}
-
-static bool frames_come(const struct plx_supervisor *supervisor)
-{
-    return supervisor->recovery.state == PLX_STATE_RUNNING || supervisor->recovery.state == PLX_STATE_DEGRADED;
-}
-
-/* The candidate opens. Its ring, if it needs another one, is made before anything that runs is touched. */
-static void adopt(struct plx_supervisor *supervisor)
-{
-    struct plx_reload *reload = &supervisor->reload;
-    const struct plx_plan *candidate = &supervisor->candidate;
-    struct plx_error_message message;
-
-    if (plx_publisher_prepare(&supervisor->publisher, &candidate->config, candidate->frame_bytes, &message) < 0) {
-        refuse(supervisor, message.text);
-        return;
-    }
-    reload->must_publish = frames_come(supervisor);
-    reload->before = supervisor->plan;
-    supervisor->plan = *candidate;
-    reload->phase = PLX_RELOAD_STOPPING;
-    plx_log(LOG_NOTICE, "the new configuration opens; the engine starts anew with it");
-    plx_engine_process_replace(supervisor);
-}
-
-/* Whether the plan holds more than the configuration says, read from files that may have changed. */
-static bool reads_calibration(const struct plx_config *config)
-{
-    return config->calibration[0] != '\0' || config->source.type == PLX_SOURCE_REPLAY;
-}
-
-static bool needs_engine(const struct plx_supervisor *supervisor)
-{
-    const struct plx_plan *plan = &supervisor->plan, *candidate = &supervisor->candidate;
-    const char *key;
-
-    return !plx_config_reloadable(&plan->config, &candidate->config, &key) ||
-           !plx_calibration_equals(&plan->calibration, &candidate->calibration);
-}
-
-static void begin(struct plx_supervisor *supervisor)
-{
-    const struct plx_config *config = &supervisor->plan.config, *candidate = &supervisor->candidate.config;
-    struct plx_error_message message;
-    const char *key;
-
-    supervisor->reload.asked = false;
-    plx_notify_reloading(&supervisor->notify);
-    if (plx_config_read(supervisor->config_source, &supervisor->candidate.config, &message) < 0) {
-        refuse(supervisor, message.text);
-    } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start waits for what it needs */
-        supervisor->plan.frame_bytes = 0;
-        supervisor->recovery.start_ns = supervisor->now_ns;
-        accept(supervisor, "; it is tried now");
-    } else if (memcmp(&candidate->publish, &config->publish, sizeof config->publish) != 0) {
-        refuse(supervisor, "publish.* cannot change while clients are connected; restart the service instead");
-    } else if (strcmp(candidate->blackbox.directory, config->blackbox.directory) != 0) {
-        refuse(supervisor, "blackbox.directory cannot change while the black box is written; restart the service instead");
-    } else if (plx_config_reloadable(config, candidate, &key) && !reads_calibration(candidate)) {
-        apply(supervisor);
-    } else {
-        supervisor->reload.phase = PLX_RELOAD_TRYING;
-        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
-    }
-}
-
-void plx_reload_request(struct plx_supervisor *supervisor)
-{
-    if (supervisor->reload.phase != PLX_RELOAD_NONE || supervisor->probe.pid > 0)
-        plx_log(LOG_NOTICE, "the configuration is read again when what is being tried is decided");
-    supervisor->reload.asked = true;
-}
-
-void plx_reload_probed(struct plx_supervisor *supervisor, const struct plx_report *report)
-{
-    struct plx_plan *candidate = &supervisor->candidate;
-    const bool works = report->kind == PLX_REPORT_PLAN;
-
-    if (works) {
-        candidate->frame_bytes = report->frame_bytes;
-        candidate->calibration = report->calibration;
-    }
-    if (supervisor->plan.frame_bytes == 0 && works)
-        supervisor->plan = *candidate; /* the next tick starts the first engine */
-    else if (supervisor->plan.frame_bytes == 0)
-        plx_start_failed(supervisor, report);
-    else if (!works)
-        refuse(supervisor, report->message.text);
-    else if (needs_engine(supervisor))
-        adopt(supervisor);
-    else
-        apply(supervisor);
-}
-
 const struct plx_config *plx_reload_config(const struct plx_supervisor *supervisor)
 {
     const struct plx_reload *reload = &supervisor->reload;
-    const bool is_taken = reload->phase == PLX_RELOAD_NONE || reload->phase == PLX_RELOAD_TRYING;
+    const bool is_taken = reload->phase == PLX_RELOAD_NONE || reload->phase == PLX_RELOAD_PROBING;
 
     return is_taken ? &supervisor->plan.config : &reload->before.config;
 }
@@ -155,10 +45,10 @@ void plx_reload_confirm(struct plx_supervisor *supervisor, bool away)
         return;
     const bool resized = plx_publisher_promote(&supervisor->publisher);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
-    accept(supervisor, resized ? "; clients reattach because frames changed their size" : "");
+    plx_reload_accept(supervisor, resized ? "; clients reattach because frames changed their size" : "");
 }
 
-bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *sentence)
+bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *reason)
 {
     struct plx_reload *reload = &supervisor->reload;
     struct plx_error_message message;
@@ -167,21 +57,7 @@ bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *sentenc
         return false;
     supervisor->plan = reload->before;
     plx_publisher_discard(&supervisor->publisher);
-    plx_fail(&message, 0, "the new one opened but gave no frame: %s", sentence);
-    refuse(supervisor, message.text);
+    plx_fail(&message, 0, "the new one opened but gave no frame: %s", reason);
+    plx_reload_refuse(supervisor, message.text);
     return true;
-}
-
-void plx_reload_tick(struct plx_supervisor *supervisor, int64_t now_ns)
-{
-    const struct plx_reload *reload = &supervisor->reload;
-    const struct plx_recovery *recovery = &supervisor->recovery;
-
-    if (supervisor->stopping)
-        return;
-    if (reload->asked && reload->phase == PLX_RELOAD_NONE && supervisor->probe.pid == 0)
-        begin(supervisor);
-    if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine_killed &&
-        now_ns - recovery->started_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
-        plx_engine_process_kill(supervisor, "the engine gives no first frame");
 }

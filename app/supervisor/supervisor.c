@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -13,111 +12,43 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "app/realtime.h"
-#include "app/supervisor/supervisor_internal.h"
+#include "app/supervisor/engine_process.h"
+#include "app/supervisor/probe.h"
+#include "app/supervisor/reload.h"
+#include "app/supervisor/reload_request.h"
+#include "app/supervisor/state.h"
 #include "core/words.h"
 
-#define TURN_MS (PLX_TURN_NS / PLX_NS_PER_MS) /* how late a deadline may be noticed */
-#define STALL_NS PLX_NS_PER_S                 /* a turn that is so late is logged */
+#define STALL_NS PLX_NS_PER_S /* a turn that is so late is logged */
 #define STATUS_PERIOD_NS PLX_NS_PER_S
 
-int plx_supervisor_watch(struct plx_supervisor *supervisor, int fd, enum plx_event event)
+static int handle_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *argument)
 {
-    struct epoll_event wanted = {.events = EPOLLIN, .data.u32 = event};
-    return epoll_ctl(supervisor->epoll_fd, EPOLL_CTL_ADD, fd, &wanted) == 0 ? 0 : PLX_ERR_NOMEM;
+    struct plx_supervisor *supervisor = argument;
+
+    (void)source;
+    if (info->ssi_signo == SIGHUP)
+        plx_reload_request(supervisor);
+    else
+        plx_supervisor_stop(supervisor, PLX_EXIT_OK);
+    return 0;
 }
 
-/* Explicitly, because a forked engine may hold a copy of FD that would keep it in the set after close. */
-void plx_supervisor_unwatch(struct plx_supervisor *supervisor, int fd)
+static int handle_child(sd_event_source *source, const struct signalfd_siginfo *info, void *argument)
 {
-    epoll_ctl(supervisor->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-}
-
-const char *plx_supervisor_reason(const struct plx_supervisor *supervisor)
-{
-    if (supervisor->degraded_reason.text[0])
-        return supervisor->degraded_reason.text;
-    return supervisor->reload.refusal.text[0] ? supervisor->reload.refusal.text : supervisor->fallback_reason.text;
-}
-
-static void tell_end(struct plx_supervisor *supervisor)
-{
-    char sentence[640];
-
-    snprintf(sentence, sizeof sentence, "stopping%s%s", supervisor->degraded_reason.text[0] ? ": " : "",
-             supervisor->degraded_reason.text);
-    plx_notify_status(&supervisor->notify, sentence);
-}
-
-void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code)
-{
-    if (supervisor->stopping)
-        return;
-    supervisor->stopping = true;
-    supervisor->exit_code = exit_code;
-    plx_notify_stopping(&supervisor->notify);
-    tell_end(supervisor);
-    plx_child_signal(&supervisor->probe, SIGKILL);
-    if (supervisor->probe_kill_ns > supervisor->now_ns)
-        supervisor->probe_kill_ns = supervisor->now_ns;
-    plx_engine_process_replace(supervisor); /* nobody starts the next */
-}
-
-void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const char *sentence)
-{
-    if (!supervisor->stopping) {
-        plx_log(LOG_ERR, "%s", sentence);
-        plx_fail(&supervisor->degraded_reason, 0, "%s", sentence);
-    }
-    plx_publisher_set_reason(&supervisor->publisher, plx_supervisor_reason(supervisor));
-    plx_publisher_set_state(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);
-    plx_blackbox_state(&supervisor->blackbox, PLX_STATE_FAILED, supervisor->recovery.health, plx_supervisor_reason(supervisor));
-    plx_blackbox_save(&supervisor->blackbox, "failed");
-    plx_supervisor_stop(supervisor, exit_code);
-}
-
-void plx_supervisor_publish_state(struct plx_supervisor *supervisor)
-{
-    const struct plx_recovery *recovery = &supervisor->recovery;
-    const enum plx_state before = supervisor->publisher.state;
-
-    plx_publisher_set_reason(&supervisor->publisher, plx_supervisor_reason(supervisor));
-    plx_blackbox_state(&supervisor->blackbox, recovery->state, recovery->health, plx_supervisor_reason(supervisor));
-    if (plx_publisher_set_state(&supervisor->publisher, recovery->state, recovery->health) &&
-        recovery->state == PLX_STATE_FAILED && before != PLX_STATE_FAILED) {
-        plx_blackbox_save(&supervisor->blackbox, "failed");
-        plx_log(LOG_ERR, "no fresh frame for %d s; still trying", (int)(PLX_RECOVERY_BUDGET_NS / PLX_NS_PER_S));
-    }
-}
-
-void plx_supervisor_close_in_child(struct plx_supervisor *supervisor)
-{
-    plx_publisher_close_in_child(&supervisor->publisher);
-    plx_config_text_close(&supervisor->config_text);
-    plx_child_finish(&supervisor->engine);
-    plx_child_finish(&supervisor->probe);
-    plx_blackbox_close_in_child(&supervisor->blackbox);
-    close(supervisor->epoll_fd);
-    close(supervisor->signal_fd);
-}
-
-static void handle_signals(struct plx_supervisor *supervisor)
-{
-    struct signalfd_siginfo info;
+    struct plx_supervisor *supervisor = argument;
     int status;
 
-    while (read(supervisor->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
-            plx_supervisor_stop(supervisor, PLX_EXIT_OK);
-        else if (info.ssi_signo == SIGHUP)
-            plx_reload_request(supervisor);
-    }
-    if (plx_child_reap(&supervisor->engine, &status)) /* SIGCHLD */
+    (void)source;
+    (void)info;
+    if (plx_child_reap(&supervisor->engine, &status))
         plx_engine_process_reaped(supervisor, status);
-    if (plx_child_reap(&supervisor->probe, &status))
+    if (plx_child_reap(&supervisor->probe.child, &status))
         plx_probe_reaped(supervisor, status);
+    return 0;
 }
 
-static void tell_status(struct plx_supervisor *supervisor)
+static void publish_status(struct plx_supervisor *supervisor)
 {
     const int64_t now = supervisor->clock.turn_ns; /* what people call a second */
     const struct plx_recovery *recovery = &supervisor->recovery;
@@ -148,23 +79,89 @@ static void check_socket(struct plx_supervisor *supervisor)
         plx_supervisor_fail(supervisor, PLX_EXIT_BUSY, message.text);
 }
 
-/* What happens by the clock alone. */
+/* What a probe said of the GPU that was lost. */
+static void gpu_probed(struct plx_supervisor *supervisor, bool works, const char *reason)
+{
+    struct plx_gpu_fallback *gpu_fallback = &supervisor->gpu_fallback;
+
+    plx_gpu_fallback_probed(gpu_fallback, supervisor->now_ns, works);
+    if (works) {
+        plx_log(LOG_NOTICE, "the GPU works again; the engine starts anew on it");
+        plx_engine_process_replace(supervisor);
+        return;
+    }
+    plx_log(LOG_WARNING, "the GPU is still lost, and is tried again in %d s: %s", (int)(gpu_fallback->pause_ns / PLX_NS_PER_S),
+            reason);
+    plx_fail(&supervisor->fallback_reason, 0, "the GPU is lost, and the CPU works: %s", reason);
+}
+
+static void take_probe_answer(struct plx_supervisor *supervisor)
+{
+    struct plx_report report;
+
+    if (!plx_probe_take_answer(&supervisor->probe, &report) || supervisor->stopping)
+        return;
+    if (supervisor->probe.kind == PLX_PROBE_GPU)
+        gpu_probed(supervisor, report.kind == PLX_REPORT_PLAN, report.message.text);
+    else
+        plx_reload_probed(supervisor, &report);
+}
+
+/* Tries the GPU that was lost when that is due. */
+static void probe_gpu(struct plx_supervisor *supervisor)
+{
+    if (!supervisor->stopping && supervisor->probe.child.pid == 0 && supervisor->reload.phase == PLX_RELOAD_NONE &&
+        supervisor->plan.config.backend != PLX_BACKEND_CPU &&
+        plx_gpu_fallback_wants_probe(&supervisor->gpu_fallback, supervisor->now_ns))
+        plx_probe_start(supervisor, PLX_PROBE_GPU);
+}
+
+static int copier_main(void *argument, int report_fd)
+{
+    struct plx_supervisor *supervisor = argument;
+    struct plx_blackbox blackbox = supervisor->blackbox;
+
+    (void)report_fd;
+    supervisor->blackbox.box = NULL; /* which is needed yet */
+    plx_supervisor_close_in_child(supervisor);
+    return plx_blackbox_write_copy(&blackbox);
+}
+
+static void tick_blackbox(struct plx_supervisor *supervisor)
+{
+    struct plx_blackbox *blackbox = &supervisor->blackbox;
+
+    if (plx_blackbox_tick(blackbox, supervisor->heartbeats) &&
+        plx_child_start(&blackbox->copier, "parallax-copier", copier_main, supervisor) < 0)
+        plx_log(LOG_WARNING, "no copy of the black box: the system is out of processes, memory or descriptors");
+}
+
+static void stop_children(struct plx_supervisor *supervisor)
+{
+    if (!supervisor->stopping || supervisor->children_stopped)
+        return;
+    supervisor->children_stopped = true;
+    plx_probe_stop(supervisor);
+    plx_engine_process_replace(supervisor); /* nobody starts the next */
+}
+
+/* What follows from the events of this turn, and from the clock. */
 static void tick(struct plx_supervisor *supervisor)
 {
-    const int64_t now = supervisor->now_ns;
-
     plx_log_flush();
-    plx_probe_tick(supervisor, now);
-    plx_reload_tick(supervisor, now);
-    plx_start_tick(supervisor, now);
-    plx_engine_process_tick(supervisor, now);
-    plx_blackbox_tick(supervisor);
+    take_probe_answer(supervisor);
+    stop_children(supervisor);
+    plx_probe_tick(supervisor);
+    probe_gpu(supervisor);
+    plx_reload_tick(supervisor);
+    plx_engine_process_tick(supervisor);
+    tick_blackbox(supervisor);
     if (supervisor->stopping)
         return;
     check_socket(supervisor);
-    if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, now))
+    if (supervisor->notify.ready && plx_recovery_is_well(&supervisor->recovery, supervisor->now_ns))
         plx_notify_alive(&supervisor->notify);
-    tell_status(supervisor);
+    publish_status(supervisor);
 }
 
 /* For clients that ask for the configuration in force. */
@@ -174,9 +171,9 @@ static int config_in_force(void *context)
     return plx_config_text_fd(&supervisor->config_text, plx_reload_config(supervisor));
 }
 
-static int open_loop(struct plx_supervisor *supervisor)
+/* Signals that come before the loop runs wait for it. */
+static int block_signals(void)
 {
-    void *page = mmap(NULL, sizeof *supervisor->heartbeats, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     sigset_t signals;
 
     sigemptyset(&signals);
@@ -185,16 +182,24 @@ static int open_loop(struct plx_supervisor *supervisor)
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGCHLD);
     signal(SIGPIPE, SIG_IGN);
+    return sigprocmask(SIG_BLOCK, &signals, NULL) == 0 ? 0 : PLX_ERR_NOMEM;
+}
+
+static int open_loop(struct plx_supervisor *supervisor)
+{
+    void *page = mmap(NULL, sizeof *supervisor->heartbeats, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
     if (page == MAP_FAILED)
         return PLX_ERR_NOMEM;
     supervisor->heartbeats = page;
-    if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
+    if (block_signals() < 0 || sd_event_new(&supervisor->event) < 0 ||
+        sd_event_add_signal(supervisor->event, NULL, SIGTERM, handle_signal, supervisor) < 0 ||
+        sd_event_add_signal(supervisor->event, NULL, SIGINT, handle_signal, supervisor) < 0 ||
+        sd_event_add_signal(supervisor->event, NULL, SIGHUP, handle_signal, supervisor) < 0 ||
+        sd_event_add_signal(supervisor->event, NULL, SIGCHLD, handle_child, supervisor) < 0)
         return PLX_ERR_NOMEM;
-    supervisor->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-    supervisor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (supervisor->signal_fd < 0 || supervisor->epoll_fd < 0)
-        return PLX_ERR_NOMEM;
-    return plx_supervisor_watch(supervisor, supervisor->signal_fd, PLX_EVENT_SIGNAL);
+    supervisor->event_fd = sd_event_get_fd(supervisor->event);
+    return 0;
 }
 
 /* A turn begins: what it decides, it decides by the time of now, without what this process slept. */
@@ -210,31 +215,25 @@ static void begin_turn(struct plx_supervisor *supervisor)
                 (double)lost_ns / PLX_NS_PER_S);
 }
 
+/* Waits for an event, and at most TURN_NS, and handles it. A plx_error if the system fails the loop. */
+static int turn(struct plx_supervisor *supervisor)
+{
+    int pending = sd_event_prepare(supervisor->event);
+
+    if (pending == 0)
+        pending = sd_event_wait(supervisor->event, PLX_TURN_NS / PLX_NS_PER_US);
+    begin_turn(supervisor);
+    if (pending > 0)
+        pending = sd_event_dispatch(supervisor->event);
+    tick(supervisor);
+    return pending < 0 ? PLX_ERR_NOMEM : 0;
+}
+
 static void loop(struct plx_supervisor *supervisor)
 {
-    struct epoll_event events[8];
-
-    while (!supervisor->stopping || !plx_engine_process_has_ended(supervisor) || !plx_probe_has_ended(supervisor)) {
-        int count = epoll_wait(supervisor->epoll_fd, events, sizeof events / sizeof events[0], TURN_MS);
-        begin_turn(supervisor);
-        for (int i = 0; i < count; i++) {
-            switch ((enum plx_event)events[i].data.u32) {
-            case PLX_EVENT_SIGNAL:
-                handle_signals(supervisor);
-                break;
-            case PLX_EVENT_CLIENTS:
-                plx_clients_handle(supervisor->publisher.clients);
-                break;
-            case PLX_EVENT_ENGINE:
-                plx_engine_process_receive(supervisor);
-                break;
-            case PLX_EVENT_PROBE:
-                plx_probe_receive(supervisor);
-                break;
-            }
-        }
-        tick(supervisor);
-    }
+    while (!supervisor->stopping || !plx_engine_process_has_ended(supervisor) || !plx_probe_has_ended(supervisor))
+        if (turn(supervisor) < 0)
+            plx_supervisor_fail(supervisor, PLX_EXIT_OS, "the event loop fails: the system is out of memory");
 }
 
 int plx_supervise(const struct plx_config_source *config_source, const struct plx_config *config, bool wait)
@@ -247,10 +246,8 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
         .plan.config = *config,
         .candidate.config = *config,
         .engine = PLX_CHILD_NONE,
-        .probe = PLX_CHILD_NONE,
+        .probe.child = PLX_CHILD_NONE,
         .blackbox.copier = PLX_CHILD_NONE,
-        .epoll_fd = -1,
-        .signal_fd = -1,
         .publisher = {.config = config_in_force, .context = &supervisor},
     };
     plx_service_clock_init(&supervisor.clock, plx_monotonic_ns());
@@ -271,10 +268,10 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
     if (supervisor.exit_code == PLX_EXIT_OK)
         plx_publisher_set_state(&supervisor.publisher, PLX_STATE_STOPPED, 0);
     plx_blackbox_close(&supervisor.blackbox);
+    sd_event_source_disable_unref(supervisor.clients);
     plx_publisher_close(&supervisor.publisher);
     plx_config_text_close(&supervisor.config_text);
-    close(supervisor.epoll_fd);
-    close(supervisor.signal_fd);
+    sd_event_unref(supervisor.event);
     munmap(supervisor.heartbeats, sizeof *supervisor.heartbeats);
     return supervisor.exit_code;
 }

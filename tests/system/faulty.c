@@ -24,6 +24,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <systemd/sd-event.h>
+
 #include <parallax/error.h>
 
 #include "app/engine/system_health.h"
@@ -94,7 +96,13 @@ FALLIBLE(int, bind, (int fd, const struct sockaddr *address, socklen_t bytes), (
 FALLIBLE(int, fork, (void), (), EAGAIN, -1)
 FALLIBLE(int, epoll_create1, (int flags), (flags), EMFILE, -1)
 FALLIBLE(int, epoll_ctl, (int epoll, int what, int fd, void *event), (epoll, what, fd, event), ENOMEM, -1)
-FALLIBLE(int, signalfd, (int fd, const void *set, int flags), (fd, set, flags), EMFILE, -1)
+FALLIBLE(int, sd_event_new, (sd_event * *ret), (ret), EMFILE, -EMFILE)
+FALLIBLE(int, sd_event_add_io,
+         (sd_event * event, sd_event_source **ret, int fd, uint32_t events, sd_event_io_handler_t handler, void *argument),
+         (event, ret, fd, events, handler, argument), ENOMEM, -ENOMEM)
+FALLIBLE(int, sd_event_add_signal,
+         (sd_event * event, sd_event_source **ret, int signal, sd_event_signal_handler_t handler, void *argument),
+         (event, ret, signal, handler, argument), ENOMEM, -ENOMEM)
 FALLIBLE(int, timerfd_create, (int clock, int flags), (clock, flags), EMFILE, -1)
 FALLIBLE(int, pthread_create, (void *thread, const void *how, void *(*run)(void *), void *argument),
          (thread, how, run, argument), EAGAIN, EAGAIN)

@@ -65,9 +65,29 @@ static void any_call_may_fail(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "malloc",    "calloc",        "realloc",   "aligned_alloc", "mmap",           "memfd_create",   "ftruncate",
-        "fallocate", "open",          "fopen",     "fdopen",        "socket",         "socketpair",     "bind",
-        "fork",      "epoll_create1", "epoll_ctl", "signalfd",      "timerfd_create", "pthread_create",
+        "malloc",
+        "calloc",
+        "realloc",
+        "aligned_alloc",
+        "mmap",
+        "memfd_create",
+        "ftruncate",
+        "fallocate",
+        "open",
+        "fopen",
+        "fdopen",
+        "socket",
+        "socketpair",
+        "bind",
+        "fork",
+        "epoll_create1",
+        "epoll_ctl",
+        "sd_event_new",
+        "sd_event_add_io",
+
+        "sd_event_add_signal",
+        "timerfd_create",
+        "pthread_create",
     };
     uint64_t random = scratch_seed();
     int faults = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory and the writer's side of its ring. Protocol and ordering: docs/shared-memory.md; its model: ring.pml. */
-#include "app/region/region_internal.h"
+#include "app/region/region.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,13 @@
 
 #include "core/clock.h"
 #include "core/reason.h"
+
+struct plx_shared_region {
+    struct plx_region_header *header; /* the mapping */
+    struct plx_region_slot *slots;
+    unsigned char *frames;
+    int client_fd; /* read-only */
+};
 
 #define WAKES 64   /* readers that the writer wakes itself; docs/shared-memory.md says why not all, and who wakes the others */
 #define PAGE 4096u /* of the layout: frames begin on it, whatever the machine's page is */
@@ -263,4 +270,21 @@ void plx_region_set_reason(struct plx_shared_region *region, const char *text)
     for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
         atomic_store_explicit(&region->header->reason[i], word[i], memory_order_relaxed);
     atomic_store_explicit(&region->header->reason_sum, plx_reason_checksum(word), memory_order_relaxed);
+}
+
+/* The protocol is that of client/map.c, whose orderings docs/shared-memory.md proves. */
+bool plx_ring_copy(const struct plx_shared_region *region, uint64_t sequence, uint64_t offset, void *ret, size_t bytes)
+{
+    const struct plx_region_header *header = region->header;
+    const struct plx_region_slot *slot = &region->slots[sequence % header->slot_count];
+
+    if (offset > header->frame_bytes || bytes > header->frame_bytes - offset)
+        return false;
+    /* Acquire: the frame is read after its lock. */
+    if (atomic_load_explicit(&slot->lock, memory_order_acquire) != 2 * sequence)
+        return false;
+    memcpy(ret, region->frames + sequence % header->slot_count * header->frame_stride + offset, bytes);
+    /* Acquire fence: the lock is read again after the frame. */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&slot->lock, memory_order_relaxed) == 2 * sequence;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clients' socket. A client may say HELLO, then SUBSCRIBE and CONFIG, each once; whatever else it says ends it. */
 #include "app/supervisor/clients.h"
 
 #include <errno.h>
@@ -14,11 +13,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <parallax/region.h>
-
 #include "app/supervisor/client_quota.h"
+#include "app/supervisor/client_session.h"
 #include "app/supervisor/listener.h"
-#include "app/supervisor/messages.h"
 #include "core/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
@@ -29,26 +26,17 @@
 #define LISTENER UINT64_MAX
 #define TIMER (UINT64_MAX - 1)
 
-struct client {
-    int fd; /* -1: the place is free */
-    bool welcomed, subscribed, told_config;
-    int64_t deadline_ns; /* to say HELLO */
-    struct ucred peer;
-};
-
 struct plx_clients {
-    struct plx_shared_region *region;
+    struct plx_client_offer offer;
     struct plx_listener listener;
     int epoll, timer;
     int spare; /* given up to accept and refuse when the process has no descriptor left */
     bool ticking;
     int capacity, count;
     void (*note)(const char *sentence);
-    int (*config)(void *context);
-    void *context;
     int64_t noted_ns;
     int not_noted;
-    struct client client[];
+    struct plx_client_session client[];
 };
 
 __attribute__((format(printf, 2, 3))) static void note(struct plx_clients *clients, const char *format, ...)
@@ -72,11 +60,15 @@ __attribute__((format(printf, 2, 3))) static void note(struct plx_clients *clien
     clients->note(text);
 }
 
-/* --- creation ---------------------------------------------------------------------------------------------------- */
-
 static int watch(struct plx_clients *clients, int fd, uint64_t about)
 {
     return epoll_ctl(clients->epoll, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN, .data.u64 = about});
+}
+
+static int cannot_wait(const struct plx_clients *clients, struct plx_error_message *message)
+{
+    return plx_fail(message, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
+                    strerror(errno));
 }
 
 static int start_events(struct plx_clients *clients, struct plx_error_message *message)
@@ -86,8 +78,7 @@ static int start_events(struct plx_clients *clients, struct plx_error_message *m
     clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
     if (clients->epoll < 0 || clients->timer < 0 || clients->spare < 0 || watch(clients, clients->listener.socket, LISTENER) ||
         watch(clients, clients->timer, TIMER))
-        return plx_fail(message, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
-                        strerror(errno));
+        return cannot_wait(clients, message);
     return 0;
 }
 
@@ -100,11 +91,9 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     struct plx_clients *clients = calloc(1, sizeof *clients + (size_t)options->max_clients * sizeof clients->client[0]);
     if (!clients)
         return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
-    clients->region = region;
+    clients->offer = (struct plx_client_offer){region, options->config, options->context};
     clients->capacity = options->max_clients;
     clients->note = options->note;
-    clients->config = options->config;
-    clients->context = options->context;
     clients->listener.lock = clients->listener.socket = clients->epoll = clients->timer = clients->spare = -1;
     for (int i = 0; i < clients->capacity; i++)
         clients->client[i].fd = -1;
@@ -139,9 +128,7 @@ void plx_clients_close_in_child(struct plx_clients *clients)
     free(clients);
 }
 
-/* --- one client -------------------------------------------------------------------------------------------------- */
-
-static void drop(struct plx_clients *clients, struct client *client)
+static void drop(struct plx_clients *clients, struct plx_client_session *client)
 {
     /* By hand, for a forked engine may hold a copy of the descriptor, and then close alone ends neither. */
     epoll_ctl(clients->epoll, EPOLL_CTL_DEL, client->fd, NULL);
@@ -151,50 +138,16 @@ static void drop(struct plx_clients *clients, struct client *client)
     clients->count--;
 }
 
-/* What is wrong with what the client said; NULL if all is well. */
-static const char *answer(struct client *client, const struct plx_clients *clients, const struct plx_message *said)
+static void receive(struct plx_clients *clients, struct plx_client_session *client)
 {
-    if (said->magic != PLX_MESSAGE_MAGIC)
-        return "it does not speak our protocol";
-    if (said->type == PLX_MESSAGE_HELLO && !client->welcomed) {
-        if (said->abi_version != PLX_ABI_VERSION) {
-            plx_message_refusal(client->fd, PLX_ERR_VERSION);
-            return "its libparallax has another version";
-        }
-        client->welcomed = plx_message_welcome(client->fd, clients->region);
-        return client->welcomed ? NULL : "the region could not be handed over";
-    }
-    if (said->type == PLX_MESSAGE_SUBSCRIBE && client->welcomed && !client->subscribed) {
-        client->subscribed = true;
-        plx_message_frame(client->fd, plx_ring_newest(clients->region)); /* what it may have missed until now */
-        return NULL;
-    }
-    if (said->type == PLX_MESSAGE_CONFIG && client->welcomed && !client->told_config && clients->config) {
-        client->told_config = plx_message_config(client->fd, clients->config(clients->context));
-        return client->told_config ? NULL : "the configuration could not be handed over";
-    }
-    return "it said something out of turn";
-}
+    const char *fault;
 
-static void hear(struct plx_clients *clients, struct client *client)
-{
-    struct plx_message said;
-    ssize_t bytes = recv(client->fd, &said, sizeof said, MSG_DONTWAIT | MSG_TRUNC); /* TRUNC: the true length */
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+    if (plx_client_session_receive(client, &clients->offer, &fault))
         return;
-    if (bytes <= 0) { /* gone, as clients go */
-        drop(clients, client);
-        return;
-    }
-    const char *wrong =
-        bytes == (ssize_t)sizeof said ? answer(client, clients, &said) : "it does not speak our protocol (wrong length)";
-    if (wrong) {
-        note(clients, "client of pid %d, uid %u dropped: %s", (int)client->peer.pid, client->peer.uid, wrong);
-        drop(clients, client);
-    }
+    if (fault)
+        note(clients, "client of pid %d, uid %u dropped: %s", (int)client->peer.pid, client->peer.uid, fault);
+    drop(clients, client);
 }
-
-/* --- all of them ------------------------------------------------------------------------------------------------- */
 
 /* The timer runs only while somebody has yet to say HELLO. */
 static void tick(struct plx_clients *clients, bool on)
@@ -214,7 +167,7 @@ static void end_silent(struct plx_clients *clients)
     int64_t now = plx_now_ns();
     bool waiting = false;
     for (int i = 0; i < clients->capacity; i++) {
-        struct client *client = &clients->client[i];
+        struct plx_client_session *client = &clients->client[i];
         if (client->fd < 0 || client->welcomed)
             continue;
         waiting = true;
@@ -232,28 +185,27 @@ static void admit(struct plx_clients *clients, int fd)
     socklen_t size = sizeof peer;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
     int free_place = -1;
-    struct plx_client_quota places = {.capacity = clients->capacity, .service = geteuid()};
+    struct plx_client_quota quota = {.capacity = clients->capacity, .service = geteuid()};
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0)
-            plx_client_quota_count(&places, &peer, &clients->client[i].peer);
+            plx_client_quota_count(&quota, &peer, &clients->client[i].peer);
         else if (free_place < 0)
             free_place = i;
-    const char *refusal = plx_client_quota_refusal(&places, &peer);
-    if (peer.pid == getpid() && !refusal && clients->count + 1 >= clients->capacity) { /* its own call takes nobody's place */
-        plx_message_refusal(fd, PLX_ERR_BUSY);
-        close(fd);
-        return;
-    }
-    if (!refusal && watch(clients, fd, (uint64_t)free_place))
+    const char *refusal = plx_client_quota_refusal(&quota, &peer);
+    /* The service's own check of its socket takes nobody's place. */
+    const bool is_last_for_self = peer.pid == getpid() && !refusal && clients->count + 1 >= clients->capacity;
+    if (!refusal && !is_last_for_self && watch(clients, fd, (uint64_t)free_place))
         refusal = "the system is out of memory";
-    if (refusal) {
+    if (refusal)
         note(clients, "client of pid %d, uid %u refused: %s; %d clients are here", (int)peer.pid, peer.uid, refusal,
              clients->count);
-        plx_message_refusal(fd, PLX_ERR_BUSY);
+    if (refusal || is_last_for_self) {
+        plx_client_session_refuse(fd, PLX_ERR_BUSY);
         close(fd);
         return;
     }
-    clients->client[free_place] = (struct client){.fd = fd, .deadline_ns = plx_now_ns() + HELLO_TIME_NS, .peer = peer};
+    clients->client[free_place] =
+        (struct plx_client_session){.fd = fd, .deadline_ns = plx_now_ns() + HELLO_TIME_NS, .peer = peer};
     clients->count++;
     tick(clients, true);
 }
@@ -269,7 +221,7 @@ static void accept_some(struct plx_clients *clients)
             close_if_open(clients->spare);
             fd = accept4(clients->listener.socket, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
-                plx_message_refusal(fd, PLX_ERR_BUSY);
+                plx_client_session_refuse(fd, PLX_ERR_BUSY);
                 close(fd);
             }
             clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
@@ -293,7 +245,7 @@ void plx_clients_destroy(struct plx_clients *clients)
 
 void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region)
 {
-    clients->region = region;
+    clients->offer.region = region;
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0 && clients->client[i].welcomed)
             drop(clients, &clients->client[i]);
@@ -308,8 +260,7 @@ int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx
     close_if_open(clients->spare); /* the last copy of the old one, which so leaves the set */
     clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
     if (watch(clients, clients->listener.socket, LISTENER))
-        return plx_fail(message, PLX_ERR_NOMEM, "%s: cannot wait for clients: %s", clients->listener.address.sun_path,
-                        strerror(errno));
+        return cannot_wait(clients, message);
     return code;
 }
 
@@ -329,15 +280,15 @@ void plx_clients_handle(struct plx_clients *clients)
         else if (about == TIMER)
             end_silent(clients);
         else if (clients->client[about].fd >= 0) /* else dropped a moment ago */
-            hear(clients, &clients->client[about]);
+            receive(clients, &clients->client[about]);
     }
 }
 
 void plx_clients_notify(struct plx_clients *clients, uint64_t sequence)
 {
     for (int i = 0; i < clients->capacity; i++) {
-        struct client *client = &clients->client[i];
-        if (client->fd >= 0 && client->subscribed && !plx_message_frame(client->fd, sequence))
+        struct plx_client_session *client = &clients->client[i];
+        if (client->fd >= 0 && client->subscribed && !plx_client_session_send_frame(client, sequence))
             drop(clients, client);
     }
 }

@@ -79,6 +79,7 @@ struct plx_frame_run {
     const void *key; /* frames with one key make the same calls, but for the arguments of the changing ones */
     const struct plx_output *output;
     int outputs;
+    uint32_t *ret_stage_us; /* [PLX_STAGE_COUNT], zeros: how much longer the frame took because of each stage, microseconds */
 };
 
 struct plx_stages_ops {

@@ -18,8 +18,9 @@ extern "C" {
 #include "core/stages.h"
 #include "gpu/gpu.h"
 
-/* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs on their way to shared memory. */
-enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STREAMS };
+/* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs on their way to shared memory.
+ * Clock: time stamps. */
+enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STREAM_CLOCK, PLX_STREAMS };
 
 #define PLX_GPU_LEVELS 256 /* of brightness */
 
@@ -46,6 +47,8 @@ struct plx_gpu {
         bool used[PLX_STREAMS];
         bool one_stream;           /* speckle ran, whose scratch memory others share: nothing runs beside it */
         cudaGraphNode_t forked_at; /* last call of the main stream that the side stream waits for */
+        cudaGraphNode_t stamped;   /* last call of the main stream whose end has a time stamp */
+        bool side_used;            /* in this stage */
         uint32_t copied;           /* outputs that are on their way, a bit each */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
@@ -63,6 +66,8 @@ struct plx_gpu {
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
     int choice;                           /* of choice.c; below 0: by itself */
     struct plx_gpu_accumulators *totals;
+    bool times_stages;            /* frames that are recorded from now on have time stamps */
+    unsigned long long *stamp_ns; /* when each stage of the frame was complete, by the GPU's clock; 0: it did not run */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -102,7 +107,7 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
  * stages choose the stream, then call those of the same name below. Destroy accepts what a create that failed has left. */
 int plx_gpu_streams_create(struct plx_gpu *gpu);
 void plx_gpu_streams_destroy(struct plx_gpu *gpu);
-void plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
+int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
 int plx_gpu_streams_end(struct plx_gpu *gpu, int result);
 int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
@@ -128,6 +133,14 @@ void plx_gpu_frames_destroy(struct plx_gpu *gpu);
 void plx_gpu_frames_forget(struct plx_gpu *gpu);
 int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
 int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
+
+/* stage_clock.cu: time stamps of a frame. Stamp: with STAGE PLX_STAGE_COUNT, of the frame's begin. Read: sets the time of each
+ * stage that ran, from the completion of any stage before it to its own. Destroy accepts what a create that failed has left. */
+int plx_gpu_stage_clock_create(struct plx_gpu *gpu);
+void plx_gpu_stage_clock_destroy(struct plx_gpu *gpu);
+void plx_gpu_stage_clock_clear(struct plx_gpu *gpu);
+int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream);
+void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT]);
 
 /* census.cu */
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,

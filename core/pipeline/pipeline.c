@@ -16,7 +16,8 @@ int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage)
 
     if (context->result < 0)
         return context->result;
-    plx_end_stage(context);
+    if (!stages->ops->run_frame) /* which times the stages itself */
+        plx_end_stage(context);
     plx_heartbeat_busy((int)stage);
     context->stage = stage;
     if (stages->ops->begin_stage)
@@ -164,19 +165,38 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
     return count;
 }
 
+/* Has the backend run the stages. What is left of the time counts for the last one: launch, copies of outputs, waiting. */
+static int run_on_backend(struct plx_frame_context *context)
+{
+    struct plx_stages *stages = context->pipeline->stages;
+    uint32_t *stage_us = context->frame->stage_us;
+    struct plx_output output[OUTPUTS];
+    const int outputs = list_outputs(context, output);
+    const struct plx_frame_run run = {run_stages, run_changing, context, context->frame, output, outputs, stage_us};
+    const int64_t start_ns = plx_now_ns();
+    uint32_t sum_us = 0;
+
+    const int result = stages->ops->run_frame(stages, &run);
+    context->stage_start_ns = plx_now_ns();
+    const uint32_t all_us = (uint32_t)((context->stage_start_ns - start_ns) / PLX_NS_PER_US);
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        sum_us += stage_us[i];
+    stage_us[PLX_STAGE_OBSTACLES] += all_us > sum_us ? all_us - sum_us : 0;
+    return result;
+}
+
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame)
 {
     struct plx_stages *stages = pipeline->stages;
     struct plx_frame_context context = {.pipeline = pipeline, .raw = raw, .frame = frame};
-    struct plx_output output[OUTPUTS];
 
     start_frame(&context);
-    const struct plx_frame_run run = {run_stages, run_changing, &context, frame, output, list_outputs(&context, output)};
-    const int result = stages->ops->run_frame ? stages->ops->run_frame(stages, &run) : run_stages(&context);
+    const int result = stages->ops->run_frame ? run_on_backend(&context) : run_stages(&context);
     if (result < 0)
         return result;
-    plx_end_stage(&context);
+    if (!stages->ops->run_frame)
+        plx_end_stage(&context);
     if (!pipeline->raw)
         measure_and_track(&context, capture_ns);
     frame->health |= check_pictures(&context);

@@ -17,6 +17,7 @@ static void destroy(struct plx_stages *self)
     plx_gpu_regions_destroy(gpu);
     plx_gpu_ground_destroy(gpu);
     plx_gpu_free(self, gpu->totals);
+    plx_gpu_stage_clock_destroy(gpu);
     plx_gpu_streams_destroy(gpu);
     free(gpu);
 }
@@ -125,6 +126,8 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
         result = plx_gpu_streams_create(gpu);
     if (result == 0)
         result = plx_gpu_frames_create(gpu);
+    if (result == 0)
+        result = plx_gpu_stage_clock_create(gpu);
     if (result == 0)
         result = plx_gpu_sgm_create(gpu);
     if (result == 0)

@@ -121,8 +121,9 @@ static int record(struct plx_gpu *gpu, const struct plx_frame_run *run)
     if (result < 0)
         return result;
     struct recording *recording = frames->next = add(frames, run->key);
-    plx_gpu_streams_begin(gpu, run);
-    result = run->body(run->context);
+    result = plx_gpu_streams_begin(gpu, run);
+    if (result == 0)
+        result = run->body(run->context);
     result = plx_gpu_streams_end(gpu, result);
     if (result < 0) {
         abandon(gpu);
@@ -155,8 +156,12 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
     int result = recording ? update(gpu, run, recording) : record(gpu, run);
     if (result < 0)
         return result;
+    plx_gpu_stage_clock_clear(gpu);
     recording = find(gpu->frames, run->key);
     result = PLX_CUDA(gpu, cudaGraphLaunch(recording->launchable, gpu->streams.stream[PLX_STREAM_MAIN]));
     const int finished = self->ops->finish(self);
-    return result < 0 ? result : finished;
+    if (result < 0 || finished < 0)
+        return result < 0 ? result : finished;
+    plx_gpu_stage_clock_read(gpu, run->ret_stage_us);
+    return 0;
 }

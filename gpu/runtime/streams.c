@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The streams of a frame while it is recorded. The main stream has the stages that obstacles depend on. The side stream has
- * refinement and template matching, which run beside them. The copy stream brings outputs to shared memory. Stage calls that
- * are no part of a frame all go to the main stream.
+ * refinement and template matching, which run beside them. The copy stream brings outputs to shared memory, the clock stream
+ * times the stages. Stage calls that are no part of a frame all go to the main stream.
  */
 #include <string.h>
 
@@ -76,6 +76,7 @@ static int use_side(struct plx_gpu *gpu)
     if (result < 0)
         return result;
     streams->forked_at = last;
+    streams->side_used = true;
     gpu->stream = streams->stream[PLX_STREAM_SIDE];
     return 0;
 }
@@ -110,6 +111,30 @@ static int copy_outputs(struct plx_gpu *gpu, bool all)
     return result;
 }
 
+/* Stages that may leave the main stream: those of refinement, whose results no later stage needs, and template matching. */
+static bool is_beside(const struct plx_gpu *gpu)
+{
+    return gpu->streams.run && gpu->streams.stage == PLX_STAGE_REFINE;
+}
+
+/* Stamps the time when the calls of the stage so far are complete, beside those that follow. */
+static int stamp_stage(struct plx_gpu *gpu)
+{
+    struct plx_gpu_streams *streams = &gpu->streams;
+    cudaGraphNode_t last = NULL;
+
+    if (!gpu->times_stages)
+        return 0;
+    if (is_beside(gpu) && streams->side_used)
+        return plx_gpu_stage_clock_stamp(gpu, PLX_STAGE_REFINE, streams->stream[PLX_STREAM_SIDE]);
+    int result = plx_gpu_last_recorded(gpu, &last);
+    if (result < 0 || (last == streams->stamped && streams->stage != PLX_STAGE_COUNT))
+        return result;
+    streams->stamped = last;
+    result = wait_for(gpu, PLX_STREAM_CLOCK, PLX_STREAM_MAIN);
+    return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, (int)streams->stage, streams->stream[PLX_STREAM_CLOCK]);
+}
+
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
 {
     struct plx_gpu *gpu = plx_gpu(self);
@@ -117,15 +142,12 @@ int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
 
     if (!streams->run)
         return 0;
-    const int result = copy_outputs(gpu, false);
+    int result = copy_outputs(gpu, false);
+    if (result == 0 && streams->stage != PLX_STAGE_COUNT)
+        result = stamp_stage(gpu);
     streams->stage = stage;
+    streams->side_used = false;
     return result;
-}
-
-/* Stages that may leave the main stream: those of refinement, whose results no later stage needs, and template matching. */
-static bool is_beside(const struct plx_gpu *gpu)
-{
-    return gpu->streams.run && gpu->streams.stage == PLX_STAGE_REFINE;
 }
 
 int plx_gpu_frame_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
@@ -175,7 +197,7 @@ int plx_gpu_frame_speckle(struct plx_stages *self, const struct plx_image *src, 
     return plx_gpu_speckle(self, src, speckle, dst);
 }
 
-void plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
+int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
 
@@ -183,8 +205,10 @@ void plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
     streams->stage = PLX_STAGE_COUNT; /* none yet */
     streams->copied = 0;
     streams->one_stream = false;
-    streams->forked_at = NULL;
+    streams->forked_at = streams->stamped = NULL;
+    streams->side_used = false;
     memset(streams->used, 0, sizeof streams->used);
+    return stamp_stage(gpu);
 }
 
 /* The main stream waits for the others. */
@@ -204,6 +228,8 @@ int plx_gpu_streams_end(struct plx_gpu *gpu, int result)
 {
     if (result == 0)
         result = copy_outputs(gpu, true);
+    if (result == 0)
+        result = stamp_stage(gpu);
     gpu->streams.run = NULL;
     return result < 0 ? result : join(gpu);
 }

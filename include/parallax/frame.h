@@ -187,7 +187,7 @@ struct plx_frame {
     uint32_t width, height;             /* of the rectified image; of the captured one in a raw frame */
     int32_t min_disparity;              /* pixels; true disparity = value / 16 + min_disparity */
     uint32_t disparities;               /* searched range, pixels */
-    uint32_t stage_us[PLX_STAGE_COUNT]; /* of the CPU; what a GPU did is in PLX_STAGE_OBSTACLES, where it is waited for */
+    uint32_t stage_us[PLX_STAGE_COUNT]; /* how much longer the frame took because of each stage; sum: its whole time */
     uint32_t bytes;                     /* of the frame: header and planes */
     struct plx_ground_info ground;
     struct plx_alignment_info alignment;

@@ -2,8 +2,9 @@
 /*
  * How long a whole frame takes on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
  * [-m MULTIPROCESSORS] [rounds]`; -m confines it to a part of the GPU. Median, tenth and ninetieth percentile in ms, as the
- * service sees it: pictures and frame in memory that the CPU shares, the wait and what the CPU does included. Beside it the
- * median with disparity only (no refinement, ground, obstacles).
+ * service sees it: pictures and frame in memory that the CPU shares, the wait and what the CPU does included. Then the median
+ * without time stamps of the stages, which shows what they cost, and the median with disparity only (no refinement, ground,
+ * obstacles).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "app/selftest/fixture.h"
 #include "core/clock.h"
 #include "gpu/gpu.h"
+#include "gpu/internal.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/parity.h"
 
@@ -23,8 +25,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. */
-static bool measure(const struct fixture_kind *kind, int multiprocessors, int rounds, double *ret_ms)
+/* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. TIMED: with the times of stages. */
+static bool measure(const struct fixture_kind *kind, int multiprocessors, bool timed, int rounds, double *ret_ms)
 {
     const struct plx_limits limits = fixture_limits(kind);
     struct plx_error_message message = {""};
@@ -36,6 +38,7 @@ static bool measure(const struct fixture_kind *kind, int multiprocessors, int ro
         return false;
     }
     confine_stages(stages, multiprocessors);
+    plx_gpu(stages)->times_stages = timed;
     parity_must(fixture_open(stages, kind, &fixture, &message), &message);
     for (int i = -WARM; i < rounds; i++) {
         const int64_t start = plx_now_ns();
@@ -67,20 +70,23 @@ int main(int argc, char **argv)
         return 64;
     }
     multiprocessors = confine(multiprocessors);
-    printf("%-24s %8s %8s %8s  %16s %6s\n", "default, rectified", "frame", "p10", "p90", "disparity only", "ratio");
+    printf("%-24s %8s %8s %8s %10s %16s %6s\n", "default, rectified", "frame", "p10", "p90", "untimed", "disparity only",
+           "ratio");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fixture_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = rows[i].disparities;
-        if (!measure(&kind, multiprocessors, rounds, ms)) {
+        if (!measure(&kind, multiprocessors, true, rounds, ms)) {
             free(ms);
             return 77;
         }
         const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
+        measure(&kind, multiprocessors, false, rounds, ms);
+        const double untimed = ms[rounds / 2];
         kind.params.refine = kind.params.ground = kind.params.obstacles = false;
-        measure(&kind, multiprocessors, rounds, ms);
-        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f  %16.3f %6.2f\n", rows[i].width, rows[i].height, rows[i].disparities,
-               whole, p10, p90, ms[rounds / 2], whole / ms[rounds / 2]);
+        measure(&kind, multiprocessors, true, rounds, ms);
+        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f %10.3f %16.3f %6.2f\n", rows[i].width, rows[i].height,
+               rows[i].disparities, whole, p10, p90, untimed, ms[rounds / 2], whole / ms[rounds / 2]);
     }
     free(ms);
     return 0;

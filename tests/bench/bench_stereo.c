@@ -166,7 +166,8 @@ static int ascending(const void *a, const void *b)
 static bool measure(struct bench *bench, int first, int last, int rounds, double *ms)
 {
     static const char key[STAGES][STAGES];
-    const struct plx_frame_run frame = {run, change_nothing, bench, &key[first][last], NULL, 0};
+    uint32_t stage_us[PLX_STAGE_COUNT];
+    const struct plx_frame_run frame = {run, change_nothing, bench, &key[first][last], NULL, 0, stage_us};
 
     bench->first = first;
     bench->last = last;
@@ -198,6 +199,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     bench.match.paths = row->paths;
     open_bench(&bench);
     confine_stages(bench.stages, multiprocessors);
+    plx_gpu(bench.stages)->times_stages = false;
     must(&bench, plx_gpu_set_schedule(bench.stages, choice));
     plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
     printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,

@@ -16,6 +16,7 @@
 #include <parallax/error.h>
 
 #include "app/selftest/fixture.h"
+#include "core/clock.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
@@ -126,6 +127,41 @@ static void compare(struct parity *parity, const struct fixture_kind *kind, enum
     fixture_close(&gpu);
 }
 
+/* A GPU's frame tells how long each stage took: the sum is nearly the frame's time, and matching has a good part of it. */
+static void check_stage_times(struct parity *parity)
+{
+    struct fixture_kind kind = {640, 480, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
+    struct plx_error_message message = {""};
+    struct plx_stages *stages;
+    struct fixture gpu;
+
+    plx_pipeline_params_default(&kind.params);
+    kind.params.match.disparities = 128;
+    const struct plx_limits limits = fixture_limits(&kind);
+    parity_must(plx_gpu_create(&limits, &stages, &message), &message);
+    parity_must(fixture_open(stages, &kind, &gpu, &message), &message);
+    for (int i = 0; i < FRAMES; i++) {
+        const int64_t start_ns = plx_now_ns();
+        parity_must(plx_pipeline_process(gpu.pipeline, gpu.raw[0], i, gpu.frame), &stages->message);
+        const int64_t all_us = (plx_now_ns() - start_ns) / PLX_NS_PER_US;
+        const uint32_t *us = gpu.frame->stage_us;
+        int64_t sum_us = 0;
+        for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
+            sum_us += us[stage];
+        parity->comparisons++;
+        if (us[PLX_STAGE_RECTIFY] > 0 && us[PLX_STAGE_CENSUS] > 0 && us[PLX_STAGE_SGM] > us[PLX_STAGE_CENSUS] &&
+            us[PLX_STAGE_OBSTACLES] > 0 && (i == 0 || 10 * us[PLX_STAGE_SGM] > sum_us) && sum_us <= all_us &&
+            sum_us > all_us / 2)
+            continue;
+        parity->failures++;
+        printf("FAILED: frame %d took %lld us, its stages %lld:", i, (long long)all_us, (long long)sum_us);
+        for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
+            printf(" %u", us[stage]);
+        printf("\n");
+    }
+    fixture_close(&gpu);
+}
+
 /* The service's way: slots in a sealed memfd that the backend adopts, written in turn. */
 static void compare_slots(struct parity *parity, const struct fixture_kind *kind, enum plx_gpu_memory memory)
 {
@@ -225,6 +261,7 @@ int main(int argc, char **argv)
     }
     for (int memory = PLX_GPU_MEMORY_AUTO; memory <= PLX_GPU_MEMORY_COPIED; memory++)
         compare_slots(&parity, &kind, (enum plx_gpu_memory)memory);
+    check_stage_times(&parity);
     compare_real(&parity, argc > 1 ? argv[1] : PLX_PARITY_DATA);
     return parity_close(&parity);
 }

@@ -48,7 +48,7 @@ static bool is_mismatched(const uint32_t *left, const uint32_t *right)
     return is_brighter(left, right) || is_brighter(right, left);
 }
 
-uint32_t plx_brightness_check_update(struct plx_brightness_check *light, const struct plx_image *histogram)
+uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const struct plx_image *histogram)
 {
     static const struct {
         bool (*is)(const uint32_t *left, const uint32_t *right);
@@ -63,10 +63,10 @@ uint32_t plx_brightness_check_update(struct plx_brightness_check *light, const s
 
     for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
         const bool now = fault[i].is(left, right);
-        light->lasted[i] = !now                                             ? 0
-                           : light->lasted[i] < PLX_BRIGHTNESS_CHECK_FRAMES ? light->lasted[i] + 1
+        check->frames[i] = !now                                             ? 0
+                           : check->frames[i] < PLX_BRIGHTNESS_CHECK_FRAMES ? check->frames[i] + 1
                                                                             : PLX_BRIGHTNESS_CHECK_FRAMES;
-        if (light->lasted[i] == PLX_BRIGHTNESS_CHECK_FRAMES)
+        if (check->frames[i] == PLX_BRIGHTNESS_CHECK_FRAMES)
             health |= fault[i].flag;
     }
     return health;

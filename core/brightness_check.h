@@ -13,12 +13,12 @@
 
 /* Zeroed = no pair yet. */
 struct plx_brightness_check {
-    int lasted[3]; /* frames that each fault has lasted: dark, overexposed, mismatch */
+    int frames[3]; /* frames that each fault has lasted: dark, overexposed, mismatch */
 };
 
 /* Looks at the next pair's histogram plane, U32 [2 * (1 + 64)][256]. Returns the flags (enum plx_health) DARK: 99 % of an eye's
  * pixels are below level 16; OVEREXPOSED: more than 60 % of an eye's are at 250 or more; BRIGHTNESS_MISMATCH: all three
  * quartiles of one eye are above the other's by a quarter and by 8 levels. */
-uint32_t plx_brightness_check_update(struct plx_brightness_check *light, const struct plx_image *histogram);
+uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const struct plx_image *histogram);
 
 #endif

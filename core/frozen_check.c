@@ -60,7 +60,7 @@ static bool shows_noise(const uint32_t *bins)
     return inside > 0 && inside >= outside;
 }
 
-bool plx_frozen_check_update(struct plx_frozen_check *freeze, const struct plx_raw *raw, const struct plx_image *bins)
+bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_raw *raw, const struct plx_image *bins)
 {
     int judged = 0, same = 0;
     bool part = false;
@@ -68,13 +68,13 @@ bool plx_frozen_check_update(struct plx_frozen_check *freeze, const struct plx_r
     for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++) {
         const uint64_t sum = sum_tile(raw, tile % PLX_ZONES, tile / PLX_ZONES);
         const bool live = shows_noise(plx_row(bins, 1 + tile));
-        const bool again = live && freeze->known && sum == freeze->sum[tile];
-        freeze->repeats[tile] = !again ? 0 : freeze->repeats[tile] < UINT8_MAX ? freeze->repeats[tile] + 1 : UINT8_MAX;
-        freeze->sum[tile] = sum;
+        const bool again = live && check->known && sum == check->sum[tile];
+        check->repeats[tile] = !again ? 0 : check->repeats[tile] < UINT8_MAX ? check->repeats[tile] + 1 : UINT8_MAX;
+        check->sum[tile] = sum;
         judged += live;
         same += again;
-        part = part || freeze->repeats[tile] >= PLX_FROZEN_CHECK_REPEATS;
+        part = part || check->repeats[tile] >= PLX_FROZEN_CHECK_REPEATS;
     }
-    freeze->known = true;
+    check->known = true;
     return part || (judged > 0 && same == judged);
 }

@@ -14,8 +14,9 @@
 #include "core/image.h"
 
 #define PLX_FROZEN_CHECK_TILES (PLX_ZONES * PLX_ZONES)
-#define PLX_FROZEN_CHECK_REPEATS 5 /* a part of the picture is frozen when it came back so often; the whole at the first time  \
-                                    */
+#define PLX_FROZEN_CHECK_REPEATS                                                                                               \
+    5 /* a part of the picture is frozen when it came back so often; the whole at the first time                               \
+       */
 
 /* One eye's memory; zeroed = no picture yet. */
 struct plx_frozen_check {
@@ -26,6 +27,6 @@ struct plx_frozen_check {
 
 /* Looks at the next picture of one eye. RAW is a checked buffer that the CPU reads; BINS its histogram, U32 [1 + 64][256]. True
  * while picture or part of it is frozen. Reads at most 16 rows of each tile. */
-bool plx_frozen_check_update(struct plx_frozen_check *freeze, const struct plx_raw *raw, const struct plx_image *bins);
+bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_raw *raw, const struct plx_image *bins);
 
 #endif

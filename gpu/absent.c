@@ -23,16 +23,16 @@ int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stag
 }
 
 /* Nobody has stages of this backend to call the rest with. */
-const char *plx_gpu_schedule_name(int choice)
+const char *plx_gpu_schedule_name(int schedule)
 {
-    (void)choice;
+    (void)schedule;
     return NULL;
 }
 
-int plx_gpu_set_schedule(struct plx_stages *stages, int choice)
+int plx_gpu_set_schedule(struct plx_stages *stages, int schedule)
 {
     (void)stages;
-    (void)choice;
+    (void)schedule;
     return PLX_ERR_UNSUPPORTED;
 }
 
@@ -43,7 +43,7 @@ void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const 
     (void)width;
     (void)height;
     (void)match;
-    *ret_plan = (struct plx_gpu_plan){.choice = -1};
+    *ret_plan = (struct plx_gpu_plan){.schedule = -1};
 }
 
 int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,

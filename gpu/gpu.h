@@ -37,13 +37,13 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
  * The backend chooses by itself, unless it is told.
  */
 #define PLX_GPU_SCHEDULES 3
-const char *plx_gpu_schedule_name(int choice); /* NULL if there is none */
+const char *plx_gpu_schedule_name(int schedule); /* NULL if there is none */
 
 /* From now on CHOICE; by itself again if it is below 0. ARG if there is none. STAGES is this backend's. */
-int plx_gpu_set_schedule(struct plx_stages *stages, int choice);
+int plx_gpu_set_schedule(struct plx_stages *stages, int schedule);
 
 struct plx_gpu_plan {
-    int choice;
+    int schedule;
     int warps;    /* of the lines of the picture, */
     int resident; /* and how many of them the GPU holds at once, at most */
     double waste; /* share of the places of those warps that have no pixel */

@@ -64,7 +64,7 @@ struct plx_gpu {
     int shared_reserved;                  /* what the system takes for each block */
     bool programmatic_launch;             /* kernels may start before the previous one ends: launch.cuh */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
-    int choice;                           /* of choice.c; below 0: by itself */
+    int schedule;                         /* forced, see schedule.h; below 0: by itself */
     struct plx_gpu_accumulators *totals;
     bool times_stages;            /* frames that are recorded from now on have time stamps */
     unsigned long long *stamp_ns; /* when each stage of the frame was complete, by the GPU's clock; 0: it did not run */

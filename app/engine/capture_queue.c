@@ -13,127 +13,127 @@
 #define WAIT_NS (100 * PLX_NS_PER_MS) /* for a picture, before the engine looks after other things */
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
 
-static bool has_pair(const struct plx_capture_queue *intake)
+static bool has_pair(const struct plx_capture_queue *queue)
 {
-    return intake->pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
+    return queue->pair[PLX_LEFT].raw[PLX_LEFT].data != NULL;
 }
 
-void plx_capture_queue_release(struct plx_capture_queue *intake)
+void plx_capture_queue_release(struct plx_capture_queue *queue)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        if (intake->pair[eye].buffer)
-            intake->source->ops->release(intake->source, &intake->pair[eye]);
-        intake->pair[eye] = (struct plx_capture){0};
+        if (queue->pair[eye].buffer)
+            queue->source->ops->release(queue->source, &queue->pair[eye]);
+        queue->pair[eye] = (struct plx_capture){0};
     }
 }
 
 /* The rate of the source, which may change: a camera that was missing has come. */
-static void update_rate(struct plx_capture_queue *intake)
+static void update_rate(struct plx_capture_queue *queue)
 {
-    struct plx_source *source = intake->source;
+    struct plx_source *source = queue->source;
 
     if (source->note.text[0] != '\0')
         plx_log(LOG_NOTICE, "%s", source->note.text);
     source->note.text[0] = '\0';
-    if (source->rate_hz == intake->rate_hz)
+    if (source->rate_hz == queue->rate_hz)
         return;
-    intake->rate_hz = source->rate_hz;
-    intake->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
-    intake->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
-    intake->pairing.tolerance_ns = intake->tolerance_ns > 0 ? intake->tolerance_ns : intake->pairing.drift_ns;
+    queue->rate_hz = source->rate_hz;
+    queue->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
+    queue->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
+    queue->pairing.tolerance_ns = queue->tolerance_ns > 0 ? queue->tolerance_ns : queue->pairing.drift_ns;
 }
 
-void plx_capture_queue_init(struct plx_capture_queue *intake, struct plx_source *source, int64_t tolerance_ns)
+void plx_capture_queue_init(struct plx_capture_queue *queue, struct plx_source *source, int64_t tolerance_ns)
 {
-    *intake = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
-    plx_pairing_init(&intake->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
-    update_rate(intake);
+    *queue = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
+    plx_pairing_init(&queue->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
+    update_rate(queue);
 }
 
-void plx_capture_queue_start(struct plx_capture_queue *intake)
+void plx_capture_queue_start(struct plx_capture_queue *queue)
 {
-    intake->seen_ns[PLX_LEFT] = intake->seen_ns[PLX_RIGHT] = plx_now_ns();
+    queue->seen_ns[PLX_LEFT] = queue->seen_ns[PLX_RIGHT] = plx_now_ns();
 }
 
 /* Takes the health flags that the source reports without a picture. */
-static void update_lost_cameras(struct plx_capture_queue *intake, uint32_t health)
+static void update_lost_cameras(struct plx_capture_queue *queue, uint32_t health)
 {
     const uint32_t lost = health & CAMERAS_LOST;
 
-    if (lost & ~intake->away)
-        plx_log(LOG_WARNING, "camera lost, looking for it: %s", intake->source->message.text);
-    intake->away |= lost;
-    intake->health |= health & ~CAMERAS_LOST;
+    if (lost & ~queue->away)
+        plx_log(LOG_WARNING, "camera lost, looking for it: %s", queue->source->message.text);
+    queue->away |= lost;
+    queue->health |= health & ~CAMERAS_LOST;
 }
 
 /* A newer pair replaces one that the engine has not taken. */
-static void keep_newest(struct plx_capture_queue *intake, const struct plx_capture *pair)
+static void keep_newest(struct plx_capture_queue *queue, const struct plx_capture *pair)
 {
-    if (has_pair(intake)) {
-        intake->skipped++;
-        intake->health |= PLX_HEALTH_OVERLOAD;
-        plx_capture_queue_release(intake);
+    if (has_pair(queue)) {
+        queue->skipped++;
+        queue->health |= PLX_HEALTH_OVERLOAD;
+        plx_capture_queue_release(queue);
     }
-    memcpy(intake->pair, pair, sizeof intake->pair);
-    intake->skipped += pair[PLX_LEFT].skipped > pair[PLX_RIGHT].skipped ? pair[PLX_LEFT].skipped : pair[PLX_RIGHT].skipped;
-    if (intake->away)
+    memcpy(queue->pair, pair, sizeof queue->pair);
+    queue->skipped += pair[PLX_LEFT].skipped > pair[PLX_RIGHT].skipped ? pair[PLX_LEFT].skipped : pair[PLX_RIGHT].skipped;
+    if (queue->away)
         plx_log(LOG_NOTICE, "both cameras are there again");
-    intake->away = 0;
+    queue->away = 0;
 }
 
-static void pair_capture(struct plx_capture_queue *intake, const struct plx_capture *capture)
+static void pair_capture(struct plx_capture_queue *queue, const struct plx_capture *capture)
 {
-    struct plx_source *source = intake->source;
+    struct plx_source *source = queue->source;
     struct plx_pairing_result result;
 
     for (int eye = 0; eye < PLX_EYES; eye++)
         if (capture->raw[eye].data)
-            intake->seen_ns[eye] = plx_now_ns();
-    if (plx_pairing_push(&intake->pairing, capture, &result) < 0) {
+            queue->seen_ns[eye] = plx_now_ns();
+    if (plx_pairing_push(&queue->pairing, capture, &result) < 0) {
         struct plx_capture unpaired = *capture;
         source->ops->release(source, &unpaired);
         return;
     }
-    intake->health |= result.health;
+    queue->health |= result.health;
     for (int i = 0; i < result.release_count; i++)
         source->ops->release(source, &result.release[i]);
     if (result.paired)
-        keep_newest(intake, result.pair);
+        keep_newest(queue, result.pair);
 }
 
-int plx_capture_queue_next(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop)
+int plx_capture_queue_next(struct plx_capture_queue *queue, const volatile sig_atomic_t *stop)
 {
-    struct plx_source *source = intake->source;
+    struct plx_source *source = queue->source;
     const int64_t deadline_ns = plx_now_ns() + WAIT_NS;
     struct plx_capture capture;
     int result = 0;
 
-    while (result == 0 && (!has_pair(intake) || source->rate_hz > 0) && !*stop) {
-        result = source->ops->next(source, has_pair(intake) ? 0 : deadline_ns, &capture);
-        update_rate(intake);
+    while (result == 0 && (!has_pair(queue) || source->rate_hz > 0) && !*stop) {
+        result = source->ops->next(source, has_pair(queue) ? 0 : deadline_ns, &capture);
+        update_rate(queue);
         if (result < 0) {
             if (source->due_ns > plx_now_ns()) /* a recording waits for its timetable, which is not silence */
-                plx_capture_queue_start(intake);
+                plx_capture_queue_start(queue);
         } else if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
-            pair_capture(intake, &capture);
+            pair_capture(queue, &capture);
         } else {
-            update_lost_cameras(intake, capture.health);
-            if (intake->away && !has_pair(intake))
+            update_lost_cameras(queue, capture.health);
+            if (queue->away && !has_pair(queue))
                 break; /* to be reported at once */
         }
     }
-    if (has_pair(intake))
+    if (has_pair(queue))
         return 0; /* if the source has ended, the next call says so */
     return result < 0 ? result : PLX_ERR_TIMEOUT;
 }
 
-uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *intake)
+uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *queue)
 {
     const int64_t now = plx_now_ns();
     uint32_t health = 0;
 
     for (int eye = 0; eye < PLX_EYES; eye++)
-        if (now - intake->seen_ns[eye] > plx_budget_warn_ns(PLX_WATCHED_LEFT + eye, intake->period_ns))
+        if (now - queue->seen_ns[eye] > plx_budget_warn_ns(PLX_WATCHED_LEFT + eye, queue->period_ns))
             health |= plx_budget_health(PLX_WATCHED_LEFT + eye);
     return health;
 }

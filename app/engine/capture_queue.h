@@ -21,19 +21,19 @@ struct plx_capture_queue {
 };
 
 /* SOURCE, not started yet, stays the caller's. TOLERANCE_NS of a pair, 0 = a quarter of the period. */
-void plx_capture_queue_init(struct plx_capture_queue *intake, struct plx_source *source, int64_t tolerance_ns);
+void plx_capture_queue_init(struct plx_capture_queue *queue, struct plx_source *source, int64_t tolerance_ns);
 
 /* The source has been started: from now on its cameras may be silent. */
-void plx_capture_queue_start(struct plx_capture_queue *intake);
+void plx_capture_queue_start(struct plx_capture_queue *queue);
 
 /* Waits for the next pair, after the last one was released. If several have come, takes the newest and skips the others; from
  * a source without a rate of its own nothing is skipped. Ends early where *STOP is set. TIMEOUT, or what ended the source. */
-int plx_capture_queue_next(struct plx_capture_queue *intake, const volatile sig_atomic_t *stop);
+int plx_capture_queue_next(struct plx_capture_queue *queue, const volatile sig_atomic_t *stop);
 
 /* Gives the pair that was taken back to the source; fine if there is none. */
-void plx_capture_queue_release(struct plx_capture_queue *intake);
+void plx_capture_queue_release(struct plx_capture_queue *queue);
 
 /* Cameras that have given no picture for longer than the health table allows, as flags. */
-uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *intake);
+uint32_t plx_capture_queue_silent_eyes(const struct plx_capture_queue *queue);
 
 #endif

@@ -24,10 +24,10 @@ struct engine {
     int report_fd;
     void *shared_slots; /* that the backend has adopted */
     bool on_gpu;
-    bool gpu_lost;     /* the pipeline failed on it */
-    uint32_t standing; /* health flags of every frame */
-    struct plx_suspend_clock sleep;
-    struct plx_capture_queue intake;
+    bool gpu_lost;             /* the pipeline failed on it */
+    uint32_t permanent_health; /* health flags of every frame */
+    struct plx_suspend_clock suspend;
+    struct plx_capture_queue queue;
     struct plx_sensors sensors;
 };
 
@@ -44,56 +44,56 @@ static uint32_t late_stages(const struct engine *engine, const struct plx_frame 
 {
     uint32_t health = 0;
 
-    for (int stage = 0; stage < PLX_WATCHED_STAGES && engine->intake.period_ns > 0; stage++)
-        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, engine->intake.period_ns))
+    for (int stage = 0; stage < PLX_WATCHED_STAGES && engine->queue.period_ns > 0; stage++)
+        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, engine->queue.period_ns))
             health |= plx_budget_health(stage);
     return health;
 }
 
-/* Until when the frame is news, by the clock that goes on in suspend. */
-static void date(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
+/* Sets until when the frame is fresh, by the clock that goes on in suspend. */
+static void set_freshness(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
 {
     const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
 
-    plx_suspend_clock_update(&engine->sleep, now, plx_suspended_ns());
-    frame->suspended_ns = plx_suspend_clock_at(&engine->sleep, frame->capture[PLX_LEFT].capture_ns);
-    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->intake.period_ns ? busy_ns : engine->intake.period_ns);
+    plx_suspend_clock_update(&engine->suspend, now, plx_suspended_ns());
+    frame->suspended_ns = plx_suspend_clock_at(&engine->suspend, frame->capture[PLX_LEFT].capture_ns);
+    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->queue.period_ns ? busy_ns : engine->queue.period_ns);
 }
 
-/* All that the engine knows of the pair and the pipeline does not. */
-static void describe(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
+/* Fills the parts of the header that the pipeline does not know. */
+static void fill_header(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_capture *capture = &engine->intake.pair[eye];
+        const struct plx_capture *capture = &engine->queue.pair[eye];
         frame->capture[eye] = (struct plx_capture_info){
             .capture_ns = capture->capture_ns,
             .clock_offset_ns = capture->clock_offset_ns,
             .clock = capture->clock,
             .sequence = capture->sequence,
-            .dropped = engine->intake.pairing.eye[eye].dropped,
+            .dropped = engine->queue.pairing.eye[eye].dropped,
             .exposure_us = capture->exposure_us,
             .gain = capture->gain,
             .masked = frame->capture[eye].masked, /* the pipeline's */
             .memory = capture->memory,
         };
     }
-    date(engine, frame, taken_ns);
+    set_freshness(engine, frame, taken_ns);
     frame->source = engine->config->source.type;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
-    frame->pairs_skipped = engine->intake.skipped;
+    frame->pairs_skipped = engine->queue.skipped;
     frame->health |=
-        engine->standing | plx_sensors_health(&engine->sensors) | engine->intake.health | late_stages(engine, frame);
+        engine->permanent_health | plx_sensors_health(&engine->sensors) | engine->queue.health | late_stages(engine, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
-    engine->intake.health = 0;
+    engine->queue.health = 0;
 }
 
-static void tell_progress(struct engine *engine, const struct plx_frame *frame, int64_t taken_ns)
+static void report_frame(struct engine *engine, const struct plx_frame *frame, int64_t taken_ns)
 {
     const struct plx_report report = {
         .kind = PLX_REPORT_FRAME,
         .health = frame->health,
         .sequence = frame->sequence,
-        .period_ns = engine->intake.period_ns,
+        .period_ns = engine->queue.period_ns,
         .busy_ns = plx_now_ns() - taken_ns,
         .obstacles = frame->obstacle_count,
         .on_gpu = engine->on_gpu,
@@ -101,8 +101,8 @@ static void tell_progress(struct engine *engine, const struct plx_frame *frame, 
     plx_report_send(engine->report_fd, &report); /* if it does not fit, the next one will do */
 }
 
-/* Judges the picture by its histograms, once it is published. */
-static void steer_exposure(struct engine *engine, struct plx_frame *frame)
+/* Adjusts exposure by the histograms of the published frame. */
+static void update_exposure(struct engine *engine, struct plx_frame *frame)
 {
     struct plx_source *source = engine->setup.source;
     const struct plx_image histogram = plx_pipeline_plane(frame, PLX_PLANE_HISTOGRAM);
@@ -117,7 +117,7 @@ static void steer_exposure(struct engine *engine, struct plx_frame *frame)
 static int process_pair(struct engine *engine)
 {
     const int64_t taken_ns = plx_now_ns();
-    const struct plx_capture *pair = engine->intake.pair;
+    const struct plx_capture *pair = engine->queue.pair;
     const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
     struct plx_frame *frame = plx_ring_begin(engine->region);
 
@@ -129,52 +129,52 @@ static int process_pair(struct engine *engine)
         return plx_fail(&engine->setup.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
-    describe(engine, frame, taken_ns);
+    fill_header(engine, frame, taken_ns);
     plx_region_set_tracks(engine->region, plx_pipeline_last_track(engine->setup.pipeline));
     plx_ring_commit(engine->region);
-    tell_progress(engine, frame, taken_ns);
-    steer_exposure(engine, frame);
+    report_frame(engine, frame, taken_ns);
+    update_exposure(engine, frame);
     return 0;
 }
 
-static void take_orders(struct engine *engine)
+static void receive_commands(struct engine *engine)
 {
-    struct plx_engine_command order;
+    struct plx_engine_command command;
     struct plx_exposure *exposure;
 
-    if (!plx_engine_command_receive(engine->report_fd, &order) || plx_exposure_create(&order.exposure, &exposure, NULL) < 0)
+    if (!plx_engine_command_receive(engine->report_fd, &command) || plx_exposure_create(&command.exposure, &exposure, NULL) < 0)
         return;
     plx_exposure_destroy(engine->setup.exposure);
     engine->setup.exposure = exposure;
 }
 
-/* Returns why it ended: 0 if asked to, else a plx_error. */
-static int work(struct engine *engine)
+/* Returns 0 if the engine was asked to stop, else a plx_error. */
+static int run(struct engine *engine)
 {
     struct plx_report waiting = {.kind = PLX_REPORT_WAITING};
     int result = 0;
 
     while (result == 0 && !stop_requested) {
-        take_orders(engine);
-        plx_suspend_clock_update(&engine->sleep, plx_now_ns(), plx_suspended_ns());
+        receive_commands(engine);
+        plx_suspend_clock_update(&engine->suspend, plx_now_ns(), plx_suspended_ns());
         plx_sensors_log(&engine->sensors);
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
-        result = plx_capture_queue_next(&engine->intake, &stop_requested);
+        result = plx_capture_queue_next(&engine->queue, &stop_requested);
         if (result == 0) {
             result = process_pair(engine);
         } else if (result == PLX_ERR_TIMEOUT) {
-            waiting.health = plx_capture_queue_silent_eyes(&engine->intake) | engine->intake.health | engine->intake.away;
-            waiting.away = engine->intake.away != 0;
+            waiting.health = plx_capture_queue_silent_eyes(&engine->queue) | engine->queue.health | engine->queue.away;
+            waiting.away = engine->queue.away != 0;
             waiting.due_in_ns = engine->setup.source->due_ns - plx_now_ns();
-            waiting.message = engine->intake.away ? engine->setup.source->message : (struct plx_error_message){""};
+            waiting.message = engine->queue.away ? engine->setup.source->message : (struct plx_error_message){""};
             result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
         }
-        plx_capture_queue_release(&engine->intake);
+        plx_capture_queue_release(&engine->queue);
     }
     return stop_requested ? 0 : result;
 }
 
-static int say_why(const struct engine *engine, int error)
+static int report_end(const struct engine *engine, int error)
 {
     struct plx_report report = {.kind = PLX_REPORT_FAILED,
                                 .error = error,
@@ -234,27 +234,27 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     plx_startup_log_setup(&engine.setup, report_fd);
     engine.config = &plan->config;
     engine.region = region;
-    engine.sleep.suspended_ns = plx_suspended_ns();
+    engine.suspend.suspended_ns = plx_suspended_ns();
     plx_region_set_gpu_schedule(region, engine.setup.gpu_schedule);
     engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
-    engine.standing = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
+    engine.permanent_health = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
     plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));
 
     plx_sensors_start(&engine.sensors, heartbeats);
 
     struct plx_source *source = engine.setup.source;
     source->heartbeats = heartbeats;
-    plx_capture_queue_init(&engine.intake, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
+    plx_capture_queue_init(&engine.queue, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&engine, plan->frame_bytes);
     plx_startup_lock_memory(); /* all that a frame needs is allocated, the ring among it */
     if (result == 0)
         result = source->ops->start(source, &source->message);
-    plx_capture_queue_start(&engine.intake);
+    plx_capture_queue_start(&engine.queue);
     if (result == 0)
-        result = work(&engine);
+        result = run(&engine);
     if (result < 0)
-        exit_code = say_why(&engine, result);
-    plx_capture_queue_release(&engine.intake);
+        exit_code = report_end(&engine, result);
+    plx_capture_queue_release(&engine.queue);
     source->ops->stop(source);
     plx_sensors_stop(&engine.sensors);
     if (engine.shared_slots)

@@ -19,7 +19,7 @@
 #define EXPOSURE_DELAY 2
 #define GAIN_DELAY 1
 
-#define LEAST_DISPARITIES 64 /* that a backend is made for, where none are asked for */
+#define MIN_DISPARITIES 64 /* that a backend is made for, for raw frames, which search none */
 
 static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
@@ -137,18 +137,18 @@ static void choose_schedule(struct plx_setup *setup, const struct plx_match *mat
 {
     struct plx_error_message message = {""};
     struct plx_gpu_plan plan;
-    int choice;
+    int schedule;
 
     if (strcmp(setup->stages->ops->name, "gpu") != 0)
         return;
     const struct plx_tune_conditions what = {plx_gpu_device(setup->stages), width, height, match};
-    int result = plx_tune_load(PLX_TUNE_FILE, &what, &choice, &message);
+    int result = plx_tune_load(PLX_TUNE_FILE, &what, &schedule, &message);
     if (result == 0)
-        plx_gpu_set_schedule(setup->stages, choice);
+        plx_gpu_set_schedule(setup->stages, schedule);
     else if (result != PLX_ERR_NOT_FOUND)
         plx_fail(&setup->tune_note, result, "ignored: %s", message.text);
     plx_gpu_plan(setup->stages, width, height, match, &plan);
-    setup->gpu_schedule = (uint32_t)plan.choice + 1 + (result == 0 ? 1u << 16 : 0);
+    setup->gpu_schedule = (uint32_t)plan.schedule + 1 + (result == 0 ? 1u << 16 : 0);
 }
 
 static int open_stages(struct plx_setup *setup, const struct plx_config *config, int width, int height, int disparities,
@@ -172,7 +172,7 @@ static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *c
     const int width = setup->source->width, height = setup->source->height;
     struct plx_plane plane[PLX_PLANE_COUNT];
 
-    int result = open_stages(setup, config, width, height, LEAST_DISPARITIES, message);
+    int result = open_stages(setup, config, width, height, MIN_DISPARITIES, message);
     if (result == 0)
         result = plx_pipeline_create_raw(setup->stages, width, height, &setup->pipeline, message);
     if (result == 0)
@@ -219,8 +219,8 @@ static int open_processors(struct plx_setup *setup, const struct plx_config *con
 
 static int open_memory(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
-    const struct plx_limits nothing = {.width = 1, .height = 1, .disparities = LEAST_DISPARITIES, .threads = 1};
-    return plx_backend_open(config->backend, config->gpu_memory, &nothing, &setup->memory, NULL, message);
+    const struct plx_limits smallest = {.width = 1, .height = 1, .disparities = MIN_DISPARITIES, .threads = 1};
+    return plx_backend_open(config->backend, config->gpu_memory, &smallest, &setup->memory, NULL, message);
 }
 
 /* A calibration is part of the configuration, whatever is wrong with it; only a missing file is a missing file. */

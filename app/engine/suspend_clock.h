@@ -14,10 +14,10 @@ struct plx_suspend_clock {
 };
 
 /* Looks whether the machine was suspended since the last look; to be called at least as often as pictures are waited for. */
-void plx_suspend_clock_update(struct plx_suspend_clock *sleep, int64_t now_ns, int64_t suspended_ns);
+void plx_suspend_clock_update(struct plx_suspend_clock *clock, int64_t now_ns, int64_t suspended_ns);
 
 /* How long the machine had been suspended when the picture of CAPTURE_NS was taken. One that came while nobody looked counts as
  * taken before the resume: too old rather than too young. */
-int64_t plx_suspend_clock_at(const struct plx_suspend_clock *sleep, int64_t capture_ns);
+int64_t plx_suspend_clock_at(const struct plx_suspend_clock *clock, int64_t capture_ns);
 
 #endif

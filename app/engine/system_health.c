@@ -72,12 +72,12 @@ static bool read_word(char ret_word[LINE], const char *format, ...)
 }
 
 /* All that PATTERN below the root finds; to be freed by globfree. */
-static glob_t find(const struct plx_system_health *machine, const char *pattern)
+static glob_t find_files(const struct plx_system_health *system, const char *pattern)
 {
     char path[768];
     glob_t found = {0};
 
-    snprintf(path, sizeof path, "%s%s", machine->root, pattern);
+    snprintf(path, sizeof path, "%s%s", system->root, pattern);
     if (glob(path, 0, NULL, &found) != 0)
         found.gl_pathc = 0;
     return found;
@@ -96,60 +96,59 @@ static uint32_t hold(struct plx_system_fault *fault, bool caused, uint32_t flag)
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
 /* True if the file of pressure stall information tells of a shortage; *ret_told if it is one. */
-static bool is_pressed(struct plx_system_health *machine, const char *file, bool *ret_told)
+static bool is_pressed(struct plx_system_health *system, const char *file, bool *ret_told)
 {
     char path[768], text[LINE];
     double some, full = 0;
 
-    snprintf(path, sizeof path, "%s%s", machine->root, file);
+    snprintf(path, sizeof path, "%s%s", system->root, file);
     if (!*file || !read_text(path, text, sizeof text) || sscanf(text, "some avg10=%lf", &some) != 1)
         return false;
     *ret_told = true;
     const char *second = strstr(text, "full avg10=");
     if (second)
         sscanf(second, "full avg10=%lf", &full);
-    const bool before = machine->memory.hold > 0;
+    const bool before = system->memory.hold > 0;
     const bool pressed = some >= (before ? SOME_UNTIL : SOME_FROM) || full >= (before ? FULL_UNTIL : FULL_FROM);
     if (pressed && !before)
-        plx_fail(&machine->memory.message, 0,
+        plx_fail(&system->memory.message, 0,
                  "short of memory: in the last 10 s some processes waited for it %.0f %% of the time, all %.0f %%", some, full);
     return pressed;
 }
 
-static bool has_little(struct plx_system_health *machine)
+static bool is_low(struct plx_system_health *system)
 {
     char path[512], text[LINE];
     unsigned long long total = 0, available;
 
-    snprintf(path, sizeof path, "%s/proc/meminfo", machine->root);
+    snprintf(path, sizeof path, "%s/proc/meminfo", system->root);
     const bool read = read_text(path, text, sizeof text);
     const char *line = read ? strstr(text, "MemAvailable:") : NULL;
     if (!line || sscanf(text, "MemTotal: %llu", &total) != 1 || sscanf(line, "MemAvailable: %llu", &available) != 1 ||
         total == 0)
         return false;
     const double share = 100.0 * (double)available / (double)total;
-    const bool before = machine->memory.hold > 0, little = share < (before ? AVAILABLE_UNTIL : AVAILABLE_FROM);
+    const bool before = system->memory.hold > 0, little = share < (before ? AVAILABLE_UNTIL : AVAILABLE_FROM);
     if (little && !before)
-        plx_fail(&machine->memory.message, 0, "short of memory: %llu of %llu MiB are available", available / 1024,
-                 total / 1024);
+        plx_fail(&system->memory.message, 0, "short of memory: %llu of %llu MiB are available", available / 1024, total / 1024);
     return little;
 }
 
-static uint32_t read_memory(struct plx_system_health *machine)
+static uint32_t read_memory(struct plx_system_health *system)
 {
-    bool told = false;
-    bool pressed = is_pressed(machine, "/proc/pressure/memory", &told);
+    bool known = false;
+    bool pressed = is_pressed(system, "/proc/pressure/memory", &known);
 
-    pressed = pressed || is_pressed(machine, machine->pressure, &told);
-    if (!told)
-        pressed = has_little(machine);
-    return hold(&machine->memory, pressed, PLX_HEALTH_MEMORY_PRESSURE);
+    pressed = pressed || is_pressed(system, system->pressure, &known);
+    if (!known)
+        pressed = is_low(system);
+    return hold(&system->memory, pressed, PLX_HEALTH_MEMORY_PRESSURE);
 }
 
 /* --- heat ----------------------------------------------------------------------------------------------------------- */
 
 /* From the lowest trip point on at which clocks are slowed down or the machine is switched off; active ones start a fan. */
-static bool is_hot(struct plx_system_health *machine, const char *zone)
+static bool is_hot(struct plx_system_health *system, const char *zone)
 {
     char type[LINE];
     long long temperature, trip, lowest = 0;
@@ -160,16 +159,16 @@ static bool is_hot(struct plx_system_health *machine, const char *zone)
         if (strcmp(type, "active") != 0 && read_number(&trip, "%s/trip_point_%d_temp", zone, i) && trip > 0 &&
             (lowest == 0 || trip < lowest))
             lowest = trip;
-    const bool before = machine->heat.hold > 0;
+    const bool before = system->heat.hold > 0;
     const bool hot = lowest > 0 && temperature >= lowest - (before ? COOLED_MC : 0);
     if (hot && !before && read_word(type, "%s/type", zone))
-        plx_fail(&machine->heat.message, 0, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down",
+        plx_fail(&system->heat.message, 0, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down",
                  type, (double)temperature / 1000, (double)lowest / 1000);
     return hot;
 }
 
 /* A cooling device that slows clocks down, or Jetson's alert that says so; fans are none. */
-static bool is_throttled(struct plx_system_health *machine, const char *device)
+static bool is_throttled(struct plx_system_health *system, const char *device)
 {
     static const char *const slows[] = {"throttle", "hot-surface-alert", "cpufreq-", "devfreq-"};
     char type[LINE];
@@ -179,15 +178,15 @@ static bool is_throttled(struct plx_system_health *machine, const char *device)
         return false;
     for (size_t i = 0; i < sizeof slows / sizeof *slows; i++)
         if (strstr(type, slows[i])) {
-            if (machine->heat.hold == 0)
-                plx_fail(&machine->heat.message, 0, "clocks are throttled: cooling device %s is at level %lld", type, level);
+            if (system->heat.hold == 0)
+                plx_fail(&system->heat.message, 0, "clocks are throttled: cooling device %s is at level %lld", type, level);
             return true;
         }
     return false;
 }
 
 /* Counters of throttling: of x86 for temperature, of Jetson (oc*_event_cnt) for temperature, current and voltage. */
-static bool has_been_throttled(struct plx_system_health *machine)
+static bool has_been_throttled(struct plx_system_health *system)
 {
     static const char *const patterns[] = {"/sys/class/hwmon/hwmon*/oc*_event_cnt",
                                            "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"};
@@ -196,7 +195,7 @@ static bool has_been_throttled(struct plx_system_health *machine)
     int counters = 0;
 
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        glob_t found = find(machine, patterns[i]);
+        glob_t found = find_files(system, patterns[i]);
         for (size_t at = 0; at < found.gl_pathc; at++)
             if (read_number(&count, "%s", found.gl_pathv[at])) {
                 sum += (uint64_t)count;
@@ -204,46 +203,46 @@ static bool has_been_throttled(struct plx_system_health *machine)
             }
         globfree(&found);
     }
-    const bool more = counters == machine->counters && sum > machine->throttled;
-    if (more && machine->heat.hold == 0)
-        plx_fail(&machine->heat.message, 0, "clocks were throttled %" PRIu64 " times in the last second",
-                 sum - machine->throttled);
-    machine->throttled = sum;
-    machine->counters = counters;
+    const bool more = counters == system->counters && sum > system->throttled;
+    if (more && system->heat.hold == 0)
+        plx_fail(&system->heat.message, 0, "clocks were throttled %" PRIu64 " times in the last second",
+                 sum - system->throttled);
+    system->throttled = sum;
+    system->counters = counters;
     return more;
 }
 
-static uint32_t read_heat(struct plx_system_health *machine)
+static uint32_t read_heat(struct plx_system_health *system)
 {
-    bool hot = has_been_throttled(machine);
-    glob_t found = find(machine, "/sys/class/thermal/thermal_zone*");
+    bool hot = has_been_throttled(system);
+    glob_t found = find_files(system, "/sys/class/thermal/thermal_zone*");
 
     for (size_t i = 0; i < found.gl_pathc && !hot; i++)
-        hot = is_hot(machine, found.gl_pathv[i]);
+        hot = is_hot(system, found.gl_pathv[i]);
     globfree(&found);
-    found = find(machine, "/sys/class/thermal/cooling_device*");
+    found = find_files(system, "/sys/class/thermal/cooling_device*");
     for (size_t i = 0; i < found.gl_pathc && !hot; i++)
-        hot = is_throttled(machine, found.gl_pathv[i]);
+        hot = is_throttled(system, found.gl_pathv[i]);
     globfree(&found);
-    return hold(&machine->heat, hot, PLX_HEALTH_HOT);
+    return hold(&system->heat, hot, PLX_HEALTH_HOT);
 }
 
 /* --- both ----------------------------------------------------------------------------------------------------------- */
 
-void plx_system_health_init(struct plx_system_health *machine, const char *root)
+void plx_system_health_init(struct plx_system_health *system, const char *root)
 {
     char path[512], text[LINE];
 
-    *machine = (struct plx_system_health){.counters = -1};
-    snprintf(machine->root, sizeof machine->root, "%s", root);
+    *system = (struct plx_system_health){.counters = -1};
+    snprintf(system->root, sizeof system->root, "%s", root);
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     const char *group = read_text(path, text, sizeof text) ? strstr(text, "0::/") : NULL; /* that of version 2 */
     if (group)
-        snprintf(machine->pressure, sizeof machine->pressure, "/sys/fs/cgroup%.*s/memory.pressure",
-                 (int)strcspn(group + 3, "\n"), group + 3);
+        snprintf(system->pressure, sizeof system->pressure, "/sys/fs/cgroup%.*s/memory.pressure", (int)strcspn(group + 3, "\n"),
+                 group + 3);
 }
 
-uint32_t plx_system_health_read(struct plx_system_health *machine)
+uint32_t plx_system_health_read(struct plx_system_health *system)
 {
-    return read_memory(machine) | read_heat(machine);
+    return read_memory(system) | read_heat(system);
 }

@@ -27,10 +27,10 @@ struct plx_system_health {
 };
 
 /* ROOT is put before each path. */
-void plx_system_health_init(struct plx_system_health *machine, const char *root);
+void plx_system_health_init(struct plx_system_health *system, const char *root);
 
 /* Reads everything once; to be called once a second. Returns the flags that stand: PLX_HEALTH_MEMORY_PRESSURE, PLX_HEALTH_HOT.
  * What this machine does not tell is no fault. */
-uint32_t plx_system_health_read(struct plx_system_health *machine);
+uint32_t plx_system_health_read(struct plx_system_health *system);
 
 #endif

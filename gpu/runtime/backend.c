@@ -120,7 +120,7 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
     gpu->ops = gpu_ops;
     gpu->base.ops = &gpu->ops;
     gpu->limits = *limits;
-    gpu->choice = -1;
+    gpu->schedule = -1;
     int result = find_device(gpu, memory);
     if (result == 0)
         result = plx_gpu_streams_create(gpu);

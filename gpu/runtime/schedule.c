@@ -12,7 +12,7 @@ static const char *const names[PLX_GPU_SCHEDULES] = {
  * where more warps of lines wait than fit, there is always another warp to go on with: as many as fit, with the fewest
  * instructions. Else the longest lines set the time: few warps that prefetch. The factor is measured: docs/performance.md.
  */
-static enum plx_sgm_schedule suits(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+static enum plx_sgm_schedule default_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
     if (gpu->integrated && plx_sgm_can_sweep(match))
         return PLX_SWEEPS;
@@ -21,21 +21,21 @@ static enum plx_sgm_schedule suits(const struct plx_gpu *gpu, int width, int hei
 
 enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
-    if (gpu->choice < 0 || (gpu->choice == PLX_SWEEPS && !plx_sgm_can_sweep(match)))
-        return suits(gpu, width, height, match);
-    return (enum plx_sgm_schedule)gpu->choice;
+    if (gpu->schedule < 0 || (gpu->schedule == PLX_SWEEPS && !plx_sgm_can_sweep(match)))
+        return default_schedule(gpu, width, height, match);
+    return (enum plx_sgm_schedule)gpu->schedule;
 }
 
-const char *plx_gpu_schedule_name(int choice)
+const char *plx_gpu_schedule_name(int schedule)
 {
-    return choice >= 0 && choice < PLX_GPU_SCHEDULES ? names[choice] : NULL;
+    return schedule >= 0 && schedule < PLX_GPU_SCHEDULES ? names[schedule] : NULL;
 }
 
-int plx_gpu_set_schedule(struct plx_stages *stages, int choice)
+int plx_gpu_set_schedule(struct plx_stages *stages, int schedule)
 {
-    if (choice >= PLX_GPU_SCHEDULES)
+    if (schedule >= PLX_GPU_SCHEDULES)
         return PLX_ERR_ARG;
-    plx_gpu(stages)->choice = choice;
+    plx_gpu(stages)->schedule = schedule;
     plx_gpu_frames_forget(plx_gpu(stages)); /* recordings hold the one before */
     return 0;
 }
@@ -45,7 +45,7 @@ void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const 
 {
     const struct plx_gpu *gpu = (const struct plx_gpu *)stages;
     const struct plx_lines_load load = plx_lines_load(width, height, match);
-    *ret_plan = (struct plx_gpu_plan){.choice = (int)plx_gpu_sgm_schedule(gpu, width, height, match),
+    *ret_plan = (struct plx_gpu_plan){.schedule = (int)plx_gpu_sgm_schedule(gpu, width, height, match),
                                       .warps = load.warps,
                                       .resident = gpu->lines_resident,
                                       .waste = load.waste};

@@ -118,7 +118,7 @@ int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct 
     struct bench bench = {.gpu = plx_gpu(stages)};
     struct plx_gpu *gpu = bench.gpu;
     const enum plx_type census = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
-    const int before = gpu->choice;
+    const int before = gpu->schedule;
     double ms[PLX_GPU_SCHEDULES];
 
     if (width < 1 || height < 1 || width > gpu->limits.width || height > gpu->limits.height)
@@ -133,13 +133,13 @@ int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct 
         result = PLX_CUDA(gpu, cudaEventCreate(&bench.begin));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaEventCreate(&bench.end));
-    for (int choice = 0; choice < PLX_GPU_SCHEDULES && result == 0; choice++) {
-        gpu->choice = choice;
-        result = measure(&bench, match, &ms[choice]);
+    for (int schedule = 0; schedule < PLX_GPU_SCHEDULES && result == 0; schedule++) {
+        gpu->schedule = schedule;
+        result = measure(&bench, match, &ms[schedule]);
     }
-    gpu->choice = before;
-    for (int choice = 0; choice < PLX_GPU_SCHEDULES && result == 0; choice++)
-        ret_ms[choice] = ms[choice];
+    gpu->schedule = before;
+    for (int schedule = 0; schedule < PLX_GPU_SCHEDULES && result == 0; schedule++)
+        ret_ms[schedule] = ms[schedule];
     if (bench.begin)
         cudaEventDestroy(bench.begin);
     if (bench.end)

@@ -189,7 +189,7 @@ struct row {
 };
 
 /* MULTIPROCESSORS, if not 0, are all that there are: the backend sees the whole GPU's. */
-static void measure_row(const struct row *row, bool classic, int multiprocessors, int choice, int rounds, double *ms)
+static void measure_row(const struct row *row, bool classic, int multiprocessors, int schedule, int rounds, double *ms)
 {
     struct plx_gpu_plan plan;
     struct bench bench = {.width = row->width, .height = row->height};
@@ -200,7 +200,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     open_bench(&bench);
     confine_stages(bench.stages, multiprocessors);
     plx_gpu(bench.stages)->times_stages = false;
-    must(&bench, plx_gpu_set_schedule(bench.stages, choice));
+    must(&bench, plx_gpu_set_schedule(bench.stages, schedule));
     plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
     printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,
            classic ? "classic" : "default");
@@ -212,7 +212,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     }
     measure(&bench, CENSUS, STAGES - 1, rounds, ms);
     printf("  %7.3f %7.3f %7.3f  %-16s %5.2f %5.2f %%\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10],
-           plx_gpu_schedule_name(plan.choice), (double)plan.warps / plan.resident, plan.waste * 100);
+           plx_gpu_schedule_name(plan.schedule), (double)plan.warps / plan.resident, plan.waste * 100);
     fflush(stdout);
     bench.stages->ops->destroy(bench.stages); /* images go with the process */
 }
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     static const struct row listed[] = {{1240, 374, 128, 8}, {1240, 374, 128, 4},  {640, 480, 64, 8},  {640, 480, 128, 8},
                                         {1280, 720, 128, 8}, {1920, 1080, 128, 8}, {512, 374, 128, 8}, {513, 374, 128, 8}};
     struct row asked = {.disparities = 128, .paths = 8};
-    int rounds = 200, multiprocessors = 0, choice = -1;
+    int rounds = 200, multiprocessors = 0, schedule = -1;
 
     for (int option; (option = getopt(argc, argv, "s:d:p:m:c:n:")) != -1;) {
         if (option == '?' || (option == 's' && sscanf(optarg, "%dx%d", &asked.width, &asked.height) != 2))
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
         else if (option == 'm')
             multiprocessors = atoi(optarg);
         else if (option == 'c')
-            choice = atoi(optarg);
+            schedule = atoi(optarg);
         else if (option == 'n')
             rounds = atoi(optarg);
     }
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     const size_t count = asked.width ? 1 : sizeof listed / sizeof listed[0];
     for (size_t i = 0; i < count; i++)
         for (int classic = 1; classic >= 0; classic--)
-            measure_row(&rows[i], classic, multiprocessors, choice, rounds, ms);
+            measure_row(&rows[i], classic, multiprocessors, schedule, rounds, ms);
     free(ms);
     return 0;
 }

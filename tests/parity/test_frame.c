@@ -83,8 +83,8 @@ static const struct {
     {"small", 200, 120, 64, false, PLX_FORMAT_GREY, as_it_is},
 };
 
-/* Frames of both backends after the same pairs; sgm as CHOICE says, by itself below 0. */
-static void compare(struct parity *parity, const struct fixture_kind *kind, enum plx_gpu_memory memory, int choice,
+/* Frames of both backends after the same pairs; sgm as SCHEDULE says, by itself below 0. */
+static void compare(struct parity *parity, const struct fixture_kind *kind, enum plx_gpu_memory memory, int schedule,
                     const char *name)
 {
     const struct plx_limits limits = fixture_limits(kind);
@@ -101,11 +101,11 @@ static void compare(struct parity *parity, const struct fixture_kind *kind, enum
         fixture_close(&cpu);
         return;
     }
-    parity_must(plx_gpu_set_schedule(stages, choice), &message);
+    parity_must(plx_gpu_set_schedule(stages, schedule), &message);
     parity_must(fixture_open(stages, kind, &gpu, &message), &message);
     for (int i = 0; i < FRAMES; i++) {
-        snprintf(what, sizeof what, "%s, memory %d, choice %d, format %d, frame %d", name, (int)memory, choice, kind->format,
-                 i);
+        snprintf(what, sizeof what, "%s, memory %d, schedule %d, format %d, frame %d", name, (int)memory, schedule,
+                 kind->format, i);
         const int on_cpu = fixture_run(&cpu, i), on_gpu = fixture_run(&gpu, i);
         const uint8_t *a = (const uint8_t *)cpu.frame, *b = (const uint8_t *)gpu.frame;
         uint32_t first = 0;
@@ -250,8 +250,8 @@ int main(int argc, char **argv)
         kind.params.match.disparities = cases[i].disparities;
         compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, cases[i].name);
         compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MANAGED : PLX_GPU_MEMORY_MAPPED, -1, cases[i].name);
-        for (int choice = 0; choice < PLX_GPU_SCHEDULES && cases[i].width == 640; choice++)
-            compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, choice, cases[i].name);
+        for (int schedule = 0; schedule < PLX_GPU_SCHEDULES && cases[i].width == 640; schedule++)
+            compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, schedule, cases[i].name);
     }
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
         kind = (struct fixture_kind){320, 240, (enum plx_format)format, true, {.refine = false}, NULL};

@@ -40,7 +40,7 @@ static int check(int index)
     match.paths = row->paths;
     if (!row->fits_word)
         match.census = PLX_CENSUS_FULL_9X7;
-    row->gpu->choice = row->forced;
+    row->gpu->schedule = row->forced;
     const enum plx_sgm_schedule gets = plx_gpu_sgm_schedule(row->gpu, row->width, row->height, &match);
     if (gets == row->gets)
         return 0;

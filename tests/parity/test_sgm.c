@@ -95,14 +95,14 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
     }
     const struct plx_candidates expected = candidates(&out, false), got = candidates(&out, true);
     const int result = parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected);
-    for (int choice = -1; choice < PLX_GPU_SCHEDULES; choice++) { /* each way to launch it */
-        plx_gpu_set_schedule(parity->gpu, choice);
+    for (int schedule = -1; schedule < PLX_GPU_SCHEDULES; schedule++) { /* each way to launch it */
+        plx_gpu_set_schedule(parity->gpu, schedule);
         for (int i = 0; i < PARITY_COUNT(outputs); i++)
             memset(outputs[i]->gpu.data, POISON, outputs[i]->gpu.pitch * (size_t)height);
         parity_done(parity, result, parity->gpu->ops->sgm(parity->gpu, &gpu[0], &gpu[1], &grey[0].gpu, match, &got), what);
         for (int i = 0; i < PARITY_COUNT(outputs); i++) {
             snprintf(which, sizeof which, "%s, launch %s: %s", names[i],
-                     choice < 0 ? "by itself" : plx_gpu_schedule_name(choice), what);
+                     schedule < 0 ? "by itself" : plx_gpu_schedule_name(schedule), what);
             twin_compare(parity, outputs[i], which);
         }
     }

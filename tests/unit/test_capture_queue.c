@@ -63,16 +63,16 @@ static int lent(const struct source *source)
 
 static const struct plx_source_ops ops = {.name = "test", .next = next, .release = release};
 
-static void begin(struct source *source, struct plx_capture_queue *intake, double rate_hz)
+static void begin(struct source *source, struct plx_capture_queue *queue, double rate_hz)
 {
     *source = (struct source){.base = {.ops = &ops, .width = 1, .height = 1, .rate_hz = rate_hz}};
-    plx_capture_queue_init(intake, &source->base, 0);
-    plx_capture_queue_start(intake);
+    plx_capture_queue_init(queue, &source->base, 0);
+    plx_capture_queue_start(queue);
 }
 
-static void end(struct source *source, struct plx_capture_queue *intake)
+static void end(struct source *source, struct plx_capture_queue *queue)
 {
-    plx_capture_queue_release(intake);
+    plx_capture_queue_release(queue);
     assert_int_equal(lent(source), 0);
 }
 
@@ -88,61 +88,61 @@ static void assert_pair(const struct plx_capture *pair, int number)
 static void test_newest_is_taken(void **state)
 {
     (void)state;
-    struct plx_capture_queue intake;
+    struct plx_capture_queue queue;
     struct source source;
 
-    begin(&source, &intake, 100);
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_TIMEOUT);
+    begin(&source, &queue, 100);
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), PLX_ERR_TIMEOUT);
     assert_int_equal(source.waits, 1);
     source.come = 2 * 3 + 1; /* and half of the fourth */
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-    assert_pair(intake.pair, 2);
-    assert_int_equal(intake.skipped, 2);
-    assert_true(intake.health & PLX_HEALTH_OVERLOAD);
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+    assert_pair(queue.pair, 2);
+    assert_int_equal(queue.skipped, 2);
+    assert_true(queue.health & PLX_HEALTH_OVERLOAD);
     assert_int_equal(lent(&source), 2 + 1);
-    plx_capture_queue_release(&intake);
-    intake.health = 0;
+    plx_capture_queue_release(&queue);
+    queue.health = 0;
     source.come++;
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-    assert_pair(intake.pair, 3);
-    assert_int_equal(intake.skipped, 2);
-    assert_int_equal(intake.health, 0);
-    end(&source, &intake);
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+    assert_pair(queue.pair, 3);
+    assert_int_equal(queue.skipped, 2);
+    assert_int_equal(queue.health, 0);
+    end(&source, &queue);
 }
 
 static void test_source_without_rate_is_never_skipped(void **state)
 {
     (void)state;
-    struct plx_capture_queue intake;
+    struct plx_capture_queue queue;
     struct source source;
 
-    begin(&source, &intake, 0);
+    begin(&source, &queue, 0);
     source.come = 2 * 4;
     source.ends = true;
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-        assert_pair(intake.pair, i);
-        plx_capture_queue_release(&intake);
+        assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+        assert_pair(queue.pair, i);
+        plx_capture_queue_release(&queue);
     }
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_END);
-    assert_int_equal(intake.skipped, 0);
-    end(&source, &intake);
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), PLX_ERR_END);
+    assert_int_equal(queue.skipped, 0);
+    end(&source, &queue);
 }
 
 static void test_stop_ends_the_wait(void **state)
 {
     (void)state;
-    struct plx_capture_queue intake;
+    struct plx_capture_queue queue;
     struct source source;
 
-    begin(&source, &intake, 100);
+    begin(&source, &queue, 100);
     source.come = 4;
     stop = 1;
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), PLX_ERR_TIMEOUT);
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), PLX_ERR_TIMEOUT);
     stop = 0;
     assert_int_equal(lent(&source), 0);
-    assert_int_equal(plx_capture_queue_next(&intake, &stop), 0);
-    end(&source, &intake);
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+    end(&source, &queue);
 }
 
 int main(void)

@@ -15,21 +15,21 @@
 static void pictures_from_before_a_resume_are_dated_by_it(void **state)
 {
     (void)state;
-    struct plx_suspend_clock sleep = {.suspended_ns = 100 * S};
-    plx_suspend_clock_update(&sleep, 5 * S, 100 * S);
-    assert_int_equal(plx_suspend_clock_at(&sleep, 1), 100 * S); /* never resumed while it looked */
-    assert_int_equal(plx_suspend_clock_at(&sleep, 5 * S), 100 * S);
+    struct plx_suspend_clock clock = {.suspended_ns = 100 * S};
+    plx_suspend_clock_update(&clock, 5 * S, 100 * S);
+    assert_int_equal(plx_suspend_clock_at(&clock, 1), 100 * S); /* never resumed while it looked */
+    assert_int_equal(plx_suspend_clock_at(&clock, 5 * S), 100 * S);
 
-    plx_suspend_clock_update(&sleep, 6 * S, 4000 * S);
-    assert_int_equal(plx_suspend_clock_at(&sleep, 5 * S), 100 * S);
-    assert_int_equal(plx_suspend_clock_at(&sleep, 6 * S - 1), 100 * S); /* perhaps before: too old rather than too young */
-    assert_int_equal(plx_suspend_clock_at(&sleep, 6 * S), 4000 * S);
-    plx_suspend_clock_update(&sleep, 7 * S, 4000 * S);
-    assert_int_equal(plx_suspend_clock_at(&sleep, 5 * S), 100 * S);
+    plx_suspend_clock_update(&clock, 6 * S, 4000 * S);
+    assert_int_equal(plx_suspend_clock_at(&clock, 5 * S), 100 * S);
+    assert_int_equal(plx_suspend_clock_at(&clock, 6 * S - 1), 100 * S); /* perhaps before: too old rather than too young */
+    assert_int_equal(plx_suspend_clock_at(&clock, 6 * S), 4000 * S);
+    plx_suspend_clock_update(&clock, 7 * S, 4000 * S);
+    assert_int_equal(plx_suspend_clock_at(&clock, 5 * S), 100 * S);
 
-    plx_suspend_clock_update(&sleep, 8 * S, 4000 * S + 20); /* two readings of the clocks are not taken at once */
-    plx_suspend_clock_update(&sleep, 9 * S, 4000 * S - 20);
-    assert_int_equal(plx_suspend_clock_at(&sleep, 7 * S), 4000 * S - 20);
+    plx_suspend_clock_update(&clock, 8 * S, 4000 * S + 20); /* two readings of the clocks are not taken at once */
+    plx_suspend_clock_update(&clock, 9 * S, 4000 * S - 20);
+    assert_int_equal(plx_suspend_clock_at(&clock, 7 * S), 4000 * S - 20);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #define MEMORY PLX_HEALTH_MEMORY_PRESSURE
 #define HOT PLX_HEALTH_HOT
 
-static struct plx_system_health machine;
+static struct plx_system_health monitored;
 
 /* Writes NAME with all folders above it. */
 static void put(const char *name, const char *text)
@@ -40,13 +40,13 @@ static void pressure(const char *file, double some, double full)
 static void expect(uint32_t health, int times)
 {
     for (int i = 0; i < times; i++)
-        assert_int_equal(plx_system_health_read(&machine), health);
+        assert_int_equal(plx_system_health_read(&monitored), health);
 }
 
 static void a_machine_that_tells_nothing_has_no_faults(void **state)
 {
     (void)state;
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(0, 3);
 }
 
@@ -54,11 +54,11 @@ static void pressure_comes_and_goes(void **state)
 {
     (void)state;
     pressure("proc/pressure/memory", 19, 4);
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(0, 3);
     pressure("proc/pressure/memory", 21, 0);
     expect(MEMORY, 1);
-    assert_non_null(strstr(machine.memory.message.text, "21 %"));
+    assert_non_null(strstr(monitored.memory.message.text, "21 %"));
     pressure("proc/pressure/memory", 11, 0); /* no new cause, but not over either */
     expect(MEMORY, 2 * PLX_SYSTEM_HEALTH_HOLD);
     pressure("proc/pressure/memory", 9, 0);
@@ -78,7 +78,7 @@ static void the_own_control_group_counts(void **state)
     put("proc/self/cgroup", "1:name=systemd:/init\n0::/system.slice/parallaxd.service\n");
     pressure("proc/pressure/memory", 0, 0);
     pressure("sys/fs/cgroup/system.slice/parallaxd.service/memory.pressure", 50, 40);
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(MEMORY, 2);
 }
 
@@ -86,7 +86,7 @@ static void without_stall_information_available_memory_counts(void **state)
 {
     (void)state;
     put("proc/meminfo", "MemTotal:  1000000 kB\nMemFree: 10 kB\nMemAvailable:  50000 kB\n");
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(0, 2);
     put("proc/meminfo", "MemTotal:  1000000 kB\nMemFree: 10 kB\nMemAvailable:  30000 kB\n");
     expect(MEMORY, 1);
@@ -115,11 +115,11 @@ static void a_zone_beyond_its_trip_point_is_hot(void **state)
     put("sys/class/thermal/thermal_zone3/trip_point_2_type", "passive\n");
     put("sys/class/thermal/thermal_zone3/trip_point_2_temp", "95000\n");
     zone("94900\n");
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(0, 2);
     zone("95000\n");
     expect(HOT, 1);
-    assert_non_null(strstr(machine.heat.message.text, "cpu-thermal has 95.0"));
+    assert_non_null(strstr(monitored.heat.message.text, "cpu-thermal has 95.0"));
     zone("92500\n"); /* not yet cooled */
     expect(HOT, 2 * PLX_SYSTEM_HEALTH_HOLD);
     zone("91900\n");
@@ -136,7 +136,7 @@ static void throttled_clocks_are_hot(void **state)
     put("sys/class/thermal/cooling_device0/cur_state", "3\n");
     put("sys/class/thermal/cooling_device1/type", "gpu-throttle-alert\n");
     put("sys/class/thermal/cooling_device1/cur_state", "0\n");
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(0, 2);
     put("sys/class/thermal/cooling_device1/cur_state", "1\n");
     expect(HOT, 2);
@@ -151,7 +151,7 @@ static void counters_count_from_now_on(void **state)
     put("sys/class/hwmon/hwmon2/oc1_event_cnt", "7\n");
     put("sys/class/hwmon/hwmon2/oc2_event_cnt", "0\n");
     put("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "1000\n");
-    plx_system_health_init(&machine, files_directory);
+    plx_system_health_init(&monitored, files_directory);
     expect(0, 3); /* what was before is no news */
     put("sys/class/hwmon/hwmon2/oc2_event_cnt", "2\n");
     expect(HOT, PLX_SYSTEM_HEALTH_HOLD);
@@ -178,9 +178,9 @@ static void files_of_any_bytes_do_no_harm(void **state)
     for (size_t text = 0; text < sizeof texts / sizeof *texts; text++) {
         for (size_t name = 0; name < sizeof names / sizeof *names; name++)
             put(names[name], texts[text]);
-        plx_system_health_init(&machine, files_directory);
-        plx_system_health_read(&machine);
-        assert_null(strpbrk(machine.heat.message.text, "\n\x1b"));
+        plx_system_health_init(&monitored, files_directory);
+        plx_system_health_read(&monitored);
+        assert_null(strpbrk(monitored.heat.message.text, "\n\x1b"));
     }
 }
 

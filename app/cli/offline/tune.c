@@ -32,7 +32,7 @@ static void print_times(const struct plx_stages *stages, const struct plx_tune_c
            plan.warps, plan.resident, plan.waste * 100);
     for (int schedule = 0; schedule < PLX_GPU_SCHEDULES; schedule++)
         printf("  %-18s %8.3f ms%s%s\n", plx_gpu_schedule_name(schedule), ms[schedule], schedule == best ? "  fastest" : "",
-               schedule == plan.choice ? "  default" : "");
+               schedule == plan.schedule ? "  default" : "");
 }
 
 static int measure(const struct tune_options *options, struct plx_stages *stages, const struct plx_match *match,

@@ -26,9 +26,9 @@ struct plx_pair_queue {
     bool running; /* the thread exists; the reader's own */
 
     pthread_mutex_t lock;         /* guards all below */
-    pthread_cond_t maker, reader; /* each side's own alarm */
+    pthread_cond_t maker, reader; /* wake the producer and the reader */
     bool stopping, asked, finished;
-    int64_t due_ns; /* while the maker sleeps: until when; else 0 */
+    int64_t due_ns; /* end of the producer's sleep; 0: it does not sleep */
     int result;     /* of make, once finished */
     struct plx_error_message message;
     uint64_t order;
@@ -126,7 +126,7 @@ int plx_queued_source_start(struct plx_source *source, struct plx_error_message 
     struct plx_pair_queue *queue = queued_of(source)->queue;
     if (queue->running)
         return 0;
-    queue->stopping = queue->finished = queue->asked = false; /* no thread yet: nobody else looks */
+    queue->stopping = queue->finished = queue->asked = false; /* no thread yet, so no lock */
     if (pthread_create(&queue->thread, NULL, run, source) != 0)
         return plx_fail(message, PLX_ERR_NOMEM, "%s source: no thread could be started", source->ops->name);
     queue->running = true;
@@ -209,7 +209,7 @@ void plx_pair_queue_publish(struct plx_pair_queue *queue, int number, enum plx_e
         .eye_width = image->width,
     };
     pair->use[eye] = READY;
-    queue->asked = false; /* that was what the reader waited for; the next pair is begun when it asks again */
+    queue->asked = false; /* the reader has its picture; the next pair is begun when it asks again */
     pthread_cond_signal(&queue->reader);
     pthread_mutex_unlock(&queue->lock);
 }

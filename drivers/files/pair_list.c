@@ -141,7 +141,7 @@ static int join_names(const char *directory, const struct plx_layout *layout, co
     return 0;
 }
 
-/* Both pictures of the last pair must be whole; of the others that is seen when their turn comes. */
+/* Both pictures of the last pair must be whole. The others are checked when they are read. */
 static int check_last(struct plx_pair_list *list, struct plx_error_message *message)
 {
     struct plx_pair_list_pair *pair = &list->pair[list->count - 1];

@@ -77,7 +77,7 @@ static void publish(const struct replay *self, int number, void *const data[PLX_
     }
 }
 
-/* In the feed's thread. */
+/* In the producer thread. */
 static int make(struct plx_queued_source *queued, struct plx_error_message *message)
 {
     const struct replay *self = replay_of(&queued->base);

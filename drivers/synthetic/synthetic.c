@@ -30,7 +30,7 @@ struct synthetic {
     size_t pitch;
     double period_s;
     _Atomic uint64_t request;        /* the newest struct setting, packed */
-    struct setting history[HISTORY]; /* the request at the start of frame k, at k % HISTORY; the maker's own */
+    struct setting history[HISTORY]; /* the request at the start of frame k, at k % HISTORY; only for the producer thread */
 };
 
 static uint64_t pack(struct setting setting)
@@ -85,7 +85,7 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
     return 0;
 }
 
-/* The camera's life, in the feed's thread. */
+/* Produces pairs, in the producer thread. */
 static int make(struct plx_queued_source *queued, struct plx_error_message *message)
 {
     struct synthetic *self = synthetic_of(&queued->base);

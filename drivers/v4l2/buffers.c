@@ -15,28 +15,23 @@
 #define ROW_ALIGNMENT 64
 #define ROOM_MORE 65536 /* a driver may round the size of its buffers up to whole pages */
 
-/* Ways of sharing pictures with a driver, the best first. The last always works. */
+/* Kinds of memory that a driver and the backend can share, best first. The last one always works. */
 static const struct plx_v4l2_memory_method {
     enum plx_memory kind;
     int (*make)(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 } methods[] = {
     {PLX_MEMORY_USERPTR, plx_v4l2_memory_alloc},
-    {PLX_MEMORY_USERPTR, plx_v4l2_memory_adopt}, /* a driver may be unable to pin what the GPU's driver allocated */
+    {PLX_MEMORY_USERPTR, plx_v4l2_memory_adopt}, /* some drivers cannot pin memory of the GPU's driver */
     {PLX_MEMORY_DMABUF, plx_v4l2_memory_create_dmabuf},
     {PLX_MEMORY_MMAP, plx_v4l2_memory_alloc},
 };
 
-static enum plx_memory kind_of(const struct plx_v4l2_buffers *buffers)
-{
-    return buffers->method->kind;
-}
-
 static bool direct(const struct plx_v4l2_buffers *buffers)
 {
-    return kind_of(buffers) != PLX_MEMORY_MMAP;
+    return buffers->method->kind != PLX_MEMORY_MMAP;
 }
 
-/* Finds the best way that NODE and the backend have, tried with the first slot, which gets its memory. */
+/* Chooses the best kind of memory that NODE and the backend support. The trial uses the first slot, which keeps its memory. */
 static int choose_method(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes,
                          struct plx_error_message *message)
 {
@@ -55,7 +50,7 @@ static int choose_method(struct plx_v4l2_buffers *buffers, const struct plx_v4l2
         if (result == 0)
             break;
         plx_v4l2_memory_free(buffers->stages, first);
-        if (result == -EBUSY || result == -ENODEV) /* which says nothing of the memory */
+        if (result == -EBUSY || result == -ENODEV) /* not a fault of the memory */
             return plx_v4l2_fail(message, node->path, result, "the driver gives no buffers");
     }
     return result;
@@ -94,15 +89,15 @@ int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_nod
         buffers->actual = *actual;
         result = allocate(buffers, node, message);
     }
-    if (result < 0) {
-        plx_v4l2_buffers_destroy(buffers);
-        if (result != PLX_ERR_NOMEM)
-            return result;
-        return plx_fail(message, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS,
-                        actual->width, actual->height);
+    if (result == 0) {
+        *ret_buffers = buffers;
+        return 0;
     }
-    *ret_buffers = buffers;
-    return 0;
+    plx_v4l2_buffers_destroy(buffers);
+    if (result != PLX_ERR_NOMEM)
+        return result;
+    return plx_fail(message, result, "%s: out of memory for %d pictures of %dx%d", node->path, PLX_V4L2_SLOTS, actual->width,
+                    actual->height);
 }
 
 void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers)
@@ -119,7 +114,7 @@ int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v
                             struct plx_error_message *message)
 {
     const int most = direct(buffers) ? PLX_V4L2_SLOTS : PLX_V4L2_MAPPED, planes = buffers->actual.planes;
-    int count = plx_v4l2_request_buffers(node, kind_of(buffers), direct(buffers) ? PLX_V4L2_SLOTS : MAPPED_WANTED);
+    int count = plx_v4l2_request_buffers(node, buffers->method->kind, direct(buffers) ? PLX_V4L2_SLOTS : MAPPED_WANTED);
 
     if (count < LEAST)
         return plx_v4l2_fail(message, node->path, count < 0 ? count : -ENOMEM, "the driver gives no buffers");
@@ -151,10 +146,11 @@ void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_
     plx_v4l2_stream_off(node);
     for (int i = 0; i < PLX_V4L2_MAPPED; i++)
         plx_v4l2_unmap_buffer(node, &buffers->mapped[i]);
-    plx_v4l2_request_buffers(node, kind_of(buffers), 0);
+    plx_v4l2_request_buffers(node, buffers->method->kind, 0);
     buffers->driver_count = 0;
     for (int i = 0; i < PLX_V4L2_SLOTS; i++)
-        if (atomic_load_explicit(&buffers->slot[i].use, memory_order_relaxed) == PLX_V4L2_QUEUED) /* ours: no other stores it */
+        if (atomic_load_explicit(&buffers->slot[i].use, memory_order_relaxed) == PLX_V4L2_QUEUED) /* only this thread stores
+                                                                                                   * QUEUED */
             plx_v4l2_slot_release(&buffers->slot[i]);
 }
 
@@ -166,7 +162,7 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
         if (atomic_load_explicit(&slot->use, memory_order_acquire) != PLX_V4L2_IDLE) /* its reader has finished */
             continue;
         plx_v4l2_memory_end_read(&slot->memory);
-        int result = plx_v4l2_queue_buffer(node, kind_of(buffers), 1, i, &slot->memory);
+        int result = plx_v4l2_queue_buffer(node, buffers->method->kind, 1, i, &slot->memory);
         if (result < 0)
             return plx_v4l2_fail(message, node->path, result, "the driver takes no buffer");
         atomic_store_explicit(&slot->use, PLX_V4L2_QUEUED, memory_order_relaxed); /* it is this thread's own now */
@@ -174,7 +170,7 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
     return 0;
 }
 
-/* A slot for a copy; NULL if the reader has all. */
+/* A free slot for a copy; NULL if the reader has all. */
 static struct plx_v4l2_slot *find_idle(struct plx_v4l2_buffers *buffers)
 {
     for (int i = 0; i < PLX_V4L2_SLOTS; i++)
@@ -183,7 +179,7 @@ static struct plx_v4l2_slot *find_idle(struct plx_v4l2_buffers *buffers)
     return NULL;
 }
 
-/* Judges what the driver says of the picture in BUFFER, whose memory is the MOST bytes at DATA. */
+/* Checks what the driver says of the picture in BUFFER, whose memory is the MOST bytes at DATA. */
 static int check_picture(const struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, const void *data,
                          size_t most, struct plx_raw *ret_raw, struct plx_error_message *message)
 {
@@ -207,7 +203,7 @@ static int check_picture(const struct plx_v4l2_buffers *buffers, const struct pl
     return actual->format->jpeg ? 0 : plx_raw_check(ret_raw, message);
 }
 
-/* Copies RAW, in the driver's memory, into SLOT, or where compressed ones are kept, and lets it point into SLOT. */
+/* Copies RAW from the driver's memory into SLOT, or a compressed one into `compressed`. RAW then points into SLOT. */
 static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, struct plx_raw *raw,
                  struct plx_error_message *message)
 {
@@ -265,7 +261,7 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
     const int planes = buffers->actual.planes;
     struct plx_v4l2_buffer buffer;
 
-    int result = plx_v4l2_dequeue_buffer(node, kind_of(buffers), planes, &buffer);
+    int result = plx_v4l2_dequeue_buffer(node, buffers->method->kind, planes, &buffer);
     if (result == -EAGAIN)
         return PLX_ERR_TIMEOUT;
     if (result < 0)
@@ -279,7 +275,7 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
         .stamp_ns = plx_v4l2_stamp_ns(buffer.buffer.timestamp.tv_sec, buffer.buffer.timestamp.tv_usec),
         .flags = buffer.buffer.flags,
         .sequence = buffer.buffer.sequence,
-        .memory = kind_of(buffers),
+        .memory = buffers->method->kind,
         .compressed = buffers->compressed.data != NULL,
     };
     if (direct(buffers)) {

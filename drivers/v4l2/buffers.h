@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The buffers between a camera and its reader. Slots hold pictures; they live as long as the buffers, whatever becomes of the
- * camera. Where the driver fills them itself (USERPTR, DMABUF), slot i is the driver's buffer i; else its own few buffers are
- * mapped, and each picture is copied into a free slot, or, compressed, kept as it came for a slot that is its own from then on.
+ * The picture buffers of a camera. Slots hold pictures and live as long as the buffers, even if the camera is lost. With
+ * USERPTR and DMABUF the driver fills slot i itself, as its buffer i. With MMAP each picture is copied from the driver's few
+ * buffers into a free slot; the file of a compressed picture is kept until it is decoded into its slot.
  */
 #ifndef PLX_V4L2_BUFFERS_H
 #define PLX_V4L2_BUFFERS_H
@@ -13,52 +13,52 @@
 #include "drivers/v4l2/queue.h"
 
 #define PLX_V4L2_SLOTS 13  /* 5 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
-#define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: what a driver may make of the count asked for */
+#define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: a driver may give more than requested */
 
 struct plx_v4l2_buffers {
     struct plx_stages *stages;
     struct plx_v4l2_stream_format actual;
     const struct plx_v4l2_memory_method *method; /* in force */
     struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
-    struct plx_v4l2_compressed compressed; /* the file of the last picture taken; data NULL: pictures are not compressed */
+    struct plx_v4l2_compressed compressed; /* the file of the last picture; data NULL: pictures are not compressed */
     size_t compressed_room;
     size_t pitch;     /* of a picture in a slot */
     int driver_count; /* the driver's buffers; 0: detached */
     struct plx_v4l2_mapping mapped[PLX_V4L2_MAPPED];
 };
 
-/* A picture that came. */
+/* A dequeued picture. */
 struct plx_v4l2_picture {
     struct plx_v4l2_slot *slot;
-    struct plx_raw raw; /* of the whole buffer; of a compressed one, as it will lie in the slot */
+    struct plx_raw raw; /* the whole buffer; if compressed: as it will lie in the slot after decoding */
     int64_t stamp_ns;   /* the driver's clock */
     uint32_t flags;     /* V4L2_BUF_FLAG_* */
     uint32_t sequence;
-    enum plx_memory memory; /* how it came */
-    bool compressed;        /* its file is in `compressed` until the next is taken, and its slot is still to be filled */
+    enum plx_memory memory; /* which memory the driver wrote to */
+    bool compressed;        /* its file is in `compressed` until the next picture; its slot is not filled yet */
 };
 
-/* Finds out how NODE can share memory and allocates the slots for pictures of ACTUAL. STAGES must outlive the buffers. NOMEM;
- * BUSY or LOST, where the driver lets nobody try. */
+/* Chooses the kind of memory that NODE and STAGES share, and allocates the slots for pictures of ACTUAL. STAGES must outlive
+ * the buffers. NOMEM; BUSY or LOST if the driver gives no buffers. */
 int plx_v4l2_buffers_create(struct plx_stages *stages, const struct plx_v4l2_node *node,
                             const struct plx_v4l2_stream_format *actual, struct plx_v4l2_buffers **ret_buffers,
                             struct plx_error_message *message);
 void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers); /* detached; NULL is fine */
 
-/* Gives the buffers to NODE's driver and starts the stream. Whatever the reader holds stays with it. Errors of plx_v4l2_fail;
- * NODE then has none of them. */
+/* Gives the buffers to the driver of NODE and starts the stream. Slots that the reader holds stay with it. Errors of
+ * plx_v4l2_fail; the driver then has no buffer. */
 int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                             struct plx_error_message *message);
 
-/* Ends the stream and takes all back, also from a driver whose device is gone. Detached already is fine. */
+/* Stops the stream and takes all buffers back, also if the device is gone. Detached already is fine. */
 void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node);
 
-/* Gives idle slots back to the driver. Errors of plx_v4l2_fail. */
+/* Queues idle slots to the driver again. Errors of plx_v4l2_fail. */
 int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                             struct plx_error_message *message);
 
-/* Takes the next picture; its slot is FILLED, to be given back. TIMEOUT: none is there; BUSY: there was no slot for it;
- * FORMAT: it is damaged (MESSAGE says how), and so back with the driver. Other errors of plx_v4l2_fail. */
+/* Dequeues the next picture into a slot that is FILLED from then on. TIMEOUT: no picture. BUSY: no free slot. FORMAT: a
+ * damaged picture, back with the driver (MESSAGE says how). Other errors of plx_v4l2_fail. */
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                           struct plx_v4l2_picture *ret_picture, struct plx_error_message *message);
 

@@ -10,7 +10,7 @@
 #include "core/clock.h"
 #include "drivers/v4l2/negotiate.h"
 
-#define RETRY_NS (100 * PLX_NS_PER_MS) /* from one look for a camera to the next; twice as long with each refusal ... */
+#define RETRY_NS (100 * PLX_NS_PER_MS) /* between two attempts to open a camera; doubled by each refusal ... */
 #define MOST_DOUBLINGS 4               /* ... up to 1.6 s */
 #define SILENCE_NS PLX_NS_PER_S        /* without a picture for so long ... */
 #define SILENCE_PERIODS 5              /* ... and so many periods, the stream is restarted */
@@ -30,7 +30,7 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
     return camera->actual.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->actual.rate_hz) : DEFAULT_PERIOD_NS;
 }
 
-/* Sets all that the camera is to be. Controls come before the format: a sensor mode may decide on it. */
+/* Configures the camera. Controls come before the format: a sensor mode may decide on it. */
 static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_stream_format *ret_actual,
                      struct plx_error_message *message)
 {
@@ -57,7 +57,7 @@ static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_stream_form
     return 0;
 }
 
-/* Buffers for pictures of ACTUAL; those that are there must fit. */
+/* Allocates buffers for pictures of ACTUAL, or checks that the existing ones fit. */
 static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_stream_format *actual,
                        struct plx_error_message *message)
 {
@@ -159,7 +159,7 @@ static void fill_eyes(const struct plx_v4l2_camera *camera, const struct plx_raw
     }
 }
 
-/* From the stamp of a picture to the middle of its exposure; 0 where that is not known. */
+/* From a timestamp to the middle of the exposure; 0 if that is unknown. */
 static int64_t to_middle_ns(const struct plx_v4l2_camera *camera, uint32_t flags, uint32_t exposure_us)
 {
     const int64_t half_ns = exposure_us / 2 * PLX_NS_PER_US;
@@ -169,7 +169,7 @@ static int64_t to_middle_ns(const struct plx_v4l2_camera *camera, uint32_t flags
     return camera->readout_ns > 0 ? -camera->readout_ns - half_ns : 0;
 }
 
-/* Fills in what is known of PICTURE, whose time CAPTURE has already. */
+/* Fills in CAPTURE, whose time is set already, from PICTURE. */
 static void describe(struct plx_v4l2_camera *camera, const struct plx_v4l2_picture *picture, struct plx_capture *capture)
 {
     capture->clock = camera->clock.kind;
@@ -241,7 +241,7 @@ void plx_v4l2_camera_disconnect(struct plx_v4l2_camera *camera, int error)
     plx_v4l2_camera_stop(camera);
     if (!camera->has_worked && !plx_v4l2_camera_is_closed(camera))
         plx_v4l2_camera_controls_restore(&camera->controls, &camera->node);
-    plx_v4l2_close(&camera->node); /* the driver frees its node only then */
+    plx_v4l2_close(&camera->node); /* only then the driver frees the node */
     camera->retry_ns = plx_now_ns() + (RETRY_NS << doublings);
     camera->refusals = worked || error == PLX_ERR_LOST ? 0 : camera->refusals + 1;
 }

@@ -32,7 +32,7 @@ static const struct {
     {V4L2_CID_AUTOGAIN, 0},
 };
 
-/* Sets CONTROL, and remembers once what it was. */
+/* Sets CONTROL, and saves its first value. */
 static int set(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
                const struct plx_v4l2_control *control, int64_t value)
 {
@@ -48,7 +48,7 @@ static int set(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_
     return plx_v4l2_control_set(node, control, value);
 }
 
-/* The next control that OPTIONS names and what it is to be: 1, 0 at the end, or an error. */
+/* The next control that OPTIONS names, with its value: 1, 0 at the end, or an error. */
 static int next_named(const struct plx_v4l2_node *node, const char **text, struct plx_v4l2_control *ret_control,
                       int64_t *ret_value, struct plx_error_message *message)
 {
@@ -103,7 +103,7 @@ static int set_named(struct plx_v4l2_camera_controls *controls, const struct plx
     return result;
 }
 
-/* Finds the control NAME, or the first KNOWN one. STEP is what the configuration says of its unit; 0: nothing. */
+/* Finds the control NAME, or the first of KNOWN. STEP is its unit in the configuration; 0: not given. */
 static int find_delayed(const struct plx_v4l2_node *node, const char *name, const struct known *known, size_t count,
                         double step, struct plx_v4l2_delayed_control *ret_delayed, struct plx_error_message *message)
 {
@@ -190,7 +190,7 @@ double plx_v4l2_camera_controls_set_rate(struct plx_v4l2_camera_controls *contro
     if (!plx_v4l2_control_by_id(node, TEGRA_FRAME_RATE, &control))
         return 0.0;
     if (rate_hz > 0.0)
-        set(controls, node, &control, llround(rate_hz / TEGRA_RATE_HZ)); /* what came of it is read next */
+        set(controls, node, &control, llround(rate_hz / TEGRA_RATE_HZ)); /* the driver may choose another: read back next */
     return plx_v4l2_control_get(node, &control, &value) == 0 ? (double)value * TEGRA_RATE_HZ : 0.0;
 }
 
@@ -214,11 +214,11 @@ static void switch_automatic_off(struct plx_v4l2_camera_controls *controls, cons
 
     for (size_t i = 0; i < COUNT(automatic); i++)
         if (plx_v4l2_control_by_id(node, automatic[i].id, &control))
-            set(controls, node, &control, automatic[i].value); /* where it fails, the setting that follows does too */
+            set(controls, node, &control, automatic[i].value); /* if this fails, so does the setting that follows */
     controls->manual = true;
 }
 
-/* Sets DELAYED to VALUE and remembers from which picture on that counts. */
+/* Sets DELAYED to VALUE, and remembers from which picture on it acts. */
 static int set_delayed(struct plx_v4l2_camera_controls *controls, struct plx_v4l2_delayed_control *delayed,
                        const struct plx_v4l2_node *node, uint32_t sequence, int64_t value)
 {
@@ -228,8 +228,7 @@ static int set_delayed(struct plx_v4l2_camera_controls *controls, struct plx_v4l
     if (result < 0)
         return result;
     value = plx_v4l2_control_clamp(&delayed->control, value);
-    plx_v4l2_control_get(node, &delayed->control,
-                         &value); /* what the driver made of it; if it does not say, what it was told */
+    plx_v4l2_control_get(node, &delayed->control, &value); /* read back; if that fails, VALUE is believed */
     if (delayed->history_count == PLX_V4L2_HISTORY) {
         delayed->history_count--;
         memmove(delayed->history, delayed->history + 1, (size_t)delayed->history_count * sizeof delayed->history[0]);
@@ -252,7 +251,7 @@ int plx_v4l2_camera_controls_set_exposure(struct plx_v4l2_camera_controls *contr
     return result;
 }
 
-/* The newest value that counts in picture SEQUENCE; false if none is known. */
+/* The newest value that acts in picture SEQUENCE; false if none is known. */
 static bool in_force(const struct plx_v4l2_delayed_control *delayed, uint32_t sequence, int64_t *ret_value)
 {
     for (int i = delayed->history_count - 1; i >= 0; i--)
@@ -274,7 +273,7 @@ void plx_v4l2_camera_controls_in_force(const struct plx_v4l2_camera_controls *co
                     ? (float)plx_v4l2_gain_of(value, controls->gain.step, controls->options->gain_db)
                     : 0.0f;
     if (!controls->gain.present && *ret_exposure_us > 0)
-        *ret_gain = 1.0f; /* it cannot be changed: whatever it is, it is the unit */
+        *ret_gain = 1.0f; /* a fixed gain counts as 1 */
 }
 
 void plx_v4l2_camera_controls_range(const struct plx_v4l2_camera_controls *controls, struct plx_control_range *ret_range)

@@ -10,9 +10,9 @@
 
 #include "core/clock.h"
 
-#define GAP_PERIODS 3 /* a setting waits at most so long for a gap between the frames of both eyes */
-#define ERROR_MS 5    /* pause after an error, so that one that lasts does not keep a processor busy */
-#define LOOK_MS 50    /* the thread looks round at least so often */
+#define GAP_PERIODS 3 /* a control request waits at most so long for a gap between the frames of both eyes */
+#define ERROR_MS 5    /* pause after an error, so that a lasting error keeps no processor busy */
+#define LOOK_MS 50    /* longest wait before the thread checks cameras again */
 
 int plx_v4l2_capture_thread_init(struct plx_v4l2_capture_thread *thread)
 {
@@ -33,7 +33,7 @@ void plx_v4l2_capture_thread_finish(struct plx_v4l2_capture_thread *thread)
 {
     plx_v4l2_capture_thread_stop(thread);
     plx_v4l2_decode_schedule_finish(&thread->schedule);
-    for (int i = 0; i < thread->cameras; i++) /* one that never worked: a configuration that is taken back, of both cameras */
+    for (int i = 0; i < thread->cameras; i++) /* a camera that never worked: the configuration is rejected, for both cameras */
         if (!thread->camera[i].has_worked)
             thread->camera[0].has_worked = thread->camera[thread->cameras - 1].has_worked = false;
     for (int i = 0; i < thread->cameras; i++)
@@ -50,7 +50,7 @@ void plx_v4l2_capture_thread_wake(struct plx_v4l2_capture_thread *thread)
     (void)written; /* full means awake already */
 }
 
-/* What both cameras can do alike, and no exposure longer than a period. */
+/* The range that both cameras have. No exposure is longer than a period. */
 static void join_ranges(struct plx_v4l2_capture_thread *thread)
 {
     struct plx_control_range range, other;
@@ -69,7 +69,7 @@ static void join_ranges(struct plx_v4l2_capture_thread *thread)
     plx_v4l2_control_request_set_range(&thread->request, &range);
 }
 
-/* Once a camera was opened, and again once it was started. The two of a pair must give pictures of one kind. */
+/* After a camera was opened, and again after it was started: both must have the same format. Publishes range and rate. */
 static int check_and_announce(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera,
                               struct plx_error_message *message)
 {
@@ -92,7 +92,8 @@ int plx_v4l2_capture_thread_open(struct plx_v4l2_capture_thread *thread, struct 
         int result = plx_v4l2_camera_open(&thread->camera[i], message);
         if (result == 0)
             result = check_and_announce(thread, &thread->camera[i], message);
-        const bool later = result == PLX_ERR_LOST || result == PLX_ERR_BUSY; /* it may be the engine that this one replaces */
+        const bool later = result == PLX_ERR_LOST || result == PLX_ERR_BUSY; /* the holder may be the engine that this one
+                                                                              * replaces */
         if (result < 0 && !later && !thread->patient)
             return result;
         if (result < 0)
@@ -101,7 +102,7 @@ int plx_v4l2_capture_thread_open(struct plx_v4l2_capture_thread *thread, struct 
     return 0;
 }
 
-/* Both eyes have given the same frame, and the next is not near: what is set now counts from the same frame on. */
+/* Both eyes have delivered the same frame, and the next one is not near: a setting then acts from the same frame on. */
 static bool in_gap(const struct plx_v4l2_capture_thread *thread, int64_t now)
 {
     const struct plx_v4l2_camera *left = &thread->camera[0], *right = &thread->camera[thread->cameras - 1];
@@ -110,7 +111,7 @@ static bool in_gap(const struct plx_v4l2_capture_thread *thread, int64_t now)
     return left->has_picture && right->has_picture && apart < half && -apart < half && now - newest < half;
 }
 
-/* Sets what was asked for, both eyes together. */
+/* Sets the requested exposure and gain on both cameras together. */
 static void apply_request(struct plx_v4l2_capture_thread *thread)
 {
     const struct plx_v4l2_setting setting = plx_v4l2_control_request_read(&thread->request);
@@ -138,7 +139,7 @@ static void report_lost(struct plx_v4l2_capture_thread *thread, const struct plx
     plx_v4l2_frame_queue_report(&thread->frames, flag[camera->eye], message);
 }
 
-/* Lets go of CAMERA, which failed with ERROR, and says MESSAGE; it is looked for from now on. */
+/* Closes CAMERA, which failed with ERROR, and reports MESSAGE. The thread looks for it from now on. */
 static void disconnect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera, int error,
                        const struct plx_error_message *message)
 {
@@ -146,8 +147,8 @@ static void disconnect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_c
     plx_v4l2_camera_disconnect(camera, error);
 }
 
-/* Takes what has come from CAMERA, and lets go of it when it fails. No more than its driver can hold, so that the other one has
- * its turn; of one whose pictures libv4l2 converts as they are taken, which may take long, one. */
+/* Dequeues the pictures of CAMERA, and disconnects it if it fails. The limit leaves time for the other camera: as many as a
+ * driver can hold, but only one where libv4l2 converts each picture on dequeuing. */
 static void dequeue_pictures(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera)
 {
     const int most = camera->node.converting ? 1 : PLX_V4L2_MAPPED;
@@ -171,7 +172,7 @@ static void dequeue_pictures(struct plx_v4l2_capture_thread *thread, struct plx_
         disconnect(thread, camera, result, &message);
 }
 
-/* Starts CAMERA, looking for it first where it is away. Whatever is wrong with it, it is tried again. */
+/* Starts CAMERA, after opening it if it is closed. On any error the camera is tried again later. */
 static void connect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera)
 {
     struct plx_error_message message = {""};
@@ -192,7 +193,7 @@ static void connect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_came
         disconnect(thread, camera, result, &message);
 }
 
-/* Brings CAMERA back: one that is away, or silent for too long. */
+/* Reopens a closed camera, and restarts one that is silent for too long. */
 static void reconnect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_camera *camera)
 {
     const int64_t now = plx_now_ns();
@@ -218,11 +219,12 @@ static void wait_for_cameras(struct plx_v4l2_capture_thread *thread)
         wanted[1 + i] = (struct pollfd){.fd = thread->camera[i].streaming ? thread->camera[i].node.fd : -1, .events = POLLIN};
     poll(wanted, 1 + (nfds_t)thread->cameras, LOOK_MS);
     for (int i = 0; i < thread->cameras; i++)
-        if (wanted[1 + i].revents & POLLERR) /* gone; or only without a buffer, which then would be told without end */
+        if (wanted[1 + i].revents & POLLERR) /* the device is gone, or only without a buffer: poll would return at once again
+                                              * and again */
             poll(NULL, 0, ERROR_MS);
     if (wanted[0].revents & POLLIN) {
         ssize_t got = read(thread->wake_fd, &count, sizeof count);
-        (void)got; /* only its emptying counts */
+        (void)got; /* read only to reset the eventfd */
     }
 }
 
@@ -236,7 +238,8 @@ static void *run(void *argument)
         wait_for_cameras(thread);
         for (int i = 0; i < thread->cameras; i++)
             if (thread->camera[i].streaming)
-                dequeue_pictures(thread, &thread->camera[i]); /* also after POLLERR and POLLHUP: taking says what it is */
+                dequeue_pictures(thread, &thread->camera[i]); /* also after POLLERR and POLLHUP: the error of DQBUF says what
+                                                               * happened */
         plx_v4l2_decode_schedule_run(&thread->schedule, thread->camera, thread->cameras);
         apply_request(thread);
         for (int i = 0; i < thread->cameras; i++)

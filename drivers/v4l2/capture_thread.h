@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one or two cameras of a source and the thread that speaks with them: it takes pictures, gives buffers back, sets exposure
- * and gain, and looks for cameras that are not there, so that nothing of it ever holds up the reader. What comes is in the
- * frames.
+ * The cameras of a source, one or two, and the thread that speaks with them. It dequeues pictures, requeues buffers, sets
+ * exposure and gain, and reopens lost cameras. So no driver call ever blocks the reader, who takes pictures from the frame
+ * queue.
  */
 #ifndef PLX_V4L2_CAPTURE_THREAD_H
 #define PLX_V4L2_CAPTURE_THREAD_H
@@ -15,35 +15,35 @@
 #include "drivers/v4l2/frame_queue.h"
 
 struct plx_v4l2_capture_thread {
-    struct plx_v4l2_camera camera[PLX_EYES]; /* while the thread runs its own */
+    struct plx_v4l2_camera camera[PLX_EYES]; /* only the thread uses them while it runs */
     struct plx_v4l2_decode_schedule schedule;
     int cameras;
     bool patient; /* set before opening: see plx_v4l2_capture_thread_open */
     struct plx_v4l2_frame_queue frames;
     struct plx_v4l2_control_request request;
-    int wake_fd; /* eventfd: a buffer is back, something is asked for, or it is time to stop */
+    int wake_fd; /* eventfd: a buffer was released, a control request came, or the thread shall stop */
 
     pthread_t id;
-    struct plx_heartbeats *heartbeats; /* that it joins; NULL: nobody watches */
-    bool running;                      /* the thread exists; for whoever starts and stops */
+    struct plx_heartbeats *heartbeats; /* the thread joins them; NULL: none */
+    bool running;                      /* the thread exists; only for start and stop */
     atomic_bool stopping;
 };
 
 int plx_v4l2_capture_thread_init(struct plx_v4l2_capture_thread *thread); /* without cameras. NOMEM */
 void plx_v4l2_capture_thread_finish(struct plx_v4l2_capture_thread *thread);
 
-/* Opens the cameras, of which `rule`, `requested` and the like are set, and checks them without setting anything. One that is
- * not there, or that another process has to itself, is looked for from the start on, as one that goes away later; if the thread
- * is patient, so is one that refuses. Else the errors of plx_v4l2_camera_open; UNSUPPORTED if they do not give pictures of one
- * kind. */
+/* Opens the cameras and checks what is requested of them, without setting anything. The caller has filled in `rule`,
+ * `requested` and the other fields of the configuration. A camera that is missing, or that another process holds exclusively,
+ * is looked for after the start, like one that is lost later. If the thread is patient, the same holds for a camera that
+ * refuses. Else the errors of plx_v4l2_camera_open; UNSUPPORTED if the two cameras have different formats. */
 int plx_v4l2_capture_thread_open(struct plx_v4l2_capture_thread *thread, struct plx_error_message *message);
 
-/* Sets the cameras up and lets them stream; running already is fine. Whatever a camera refuses is told, and tried again for
- * ever. NOMEM: no thread. */
+/* Configures the cameras and starts streaming; running already is fine. If a camera refuses, the thread reports it and tries
+ * again without end. NOMEM: no thread. */
 int plx_v4l2_capture_thread_start(struct plx_v4l2_capture_thread *thread, struct plx_error_message *message);
-void plx_v4l2_capture_thread_stop(struct plx_v4l2_capture_thread *thread); /* pictures that were read stay with the reader */
+void plx_v4l2_capture_thread_stop(struct plx_v4l2_capture_thread *thread); /* captures that the reader holds stay valid */
 
-/* From any thread: something is to be done. */
+/* Wakes the thread. From any thread. */
 void plx_v4l2_capture_thread_wake(struct plx_v4l2_capture_thread *thread);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "core/clock.h"
 
-#define OLDEST_NS (500 * PLX_NS_PER_MS) /* a picture that took longer from the sensor to here is not believed ... */
-#define OLDEST_PERIODS 8                /* ... nor one of so many periods ago, whichever is more */
+#define OLDEST_NS (500 * PLX_NS_PER_MS) /* a picture that is older at its arrival is implausible ... */
+#define OLDEST_PERIODS 8                /* ... unless it is younger than so many periods */
 #define MOST_WAITING 32                 /* pictures in a driver: VIDEO_MAX_FRAME */
-#define PATIENCE 3                      /* implausible stamps in a row, then the clock is learnt anew */
+#define PATIENCE 3                      /* implausible timestamps in a row until the offset is measured again */
 #define CREEP_SHIFT 10                  /* an estimated offset rises by 1/1024 of what it lies below the arrivals */
 
 static int64_t minus(int64_t a, int64_t b)
@@ -45,15 +45,15 @@ void plx_v4l2_clock_init(struct plx_v4l2_clock *clock, int64_t period_ns)
     *clock = (struct plx_v4l2_clock){.period_ns = period_ns};
 }
 
-/* A picture lies a little before MET_NS; some drivers stamp the end of a frame ahead of time, by less than a period. */
+/* A capture time lies shortly before MET_NS. Some drivers stamp the end of a frame ahead of time, by less than a period. */
 static bool recent(const struct plx_v4l2_clock *clock, int64_t capture_ns, int64_t met_ns)
 {
     const int64_t age = minus(met_ns, capture_ns), periods = OLDEST_PERIODS * clock->period_ns;
     return age >= -clock->period_ns && age <= (periods > OLDEST_NS ? periods : OLDEST_NS);
 }
 
-/* Recent, or older because whoever takes the pictures was held up since the last recent one: then as many wait as there are
- * buffers. */
+/* Recent, or old because the capture thread was held up since the last recent one: then at most as many pictures wait as there
+ * are buffers. */
 static bool plausible(struct plx_v4l2_clock *clock, int64_t capture_ns, int64_t arrival_ns)
 {
     if (recent(clock, capture_ns, arrival_ns)) {
@@ -76,7 +76,7 @@ static bool try_offset(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp
     return true;
 }
 
-/* Which clock it is: the first that gives a time shortly before the arrival, else one of its own. */
+/* Finds the camera's clock: the first that gives a time shortly before the arrival, else a clock of its own. */
 static void learn(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp)
 {
     clock->known = true;
@@ -92,8 +92,8 @@ static void learn(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *sta
     clock->exact = false;
 }
 
-/* The way from the sensor to here only ever adds time: the smallest distance seen is the best estimate. It creeps up, so that
- * it follows a clock that runs slower than ours. */
+/* Transfer only adds delay, so the smallest difference is the best estimate of the offset. The estimate creeps up to follow a
+ * clock that is slower than ours. */
 static void refine(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp)
 {
     if (clock->exact)

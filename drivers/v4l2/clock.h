@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a camera's timestamps to CLOCK_MONOTONIC. What the driver says of its clock is checked against the time of arrival:
- * Tegra's sensors count from another zero and call it monotonic. A clock that jumps is flagged and learnt anew.
+ * Converts a camera's timestamps to CLOCK_MONOTONIC. The clock that the driver names is checked against the arrival time:
+ * Tegra's sensors name the monotonic clock, but count from another zero. If the clock jumps, the jump is flagged and the
+ * offset measured again.
  */
 #ifndef PLX_V4L2_CLOCK_H
 #define PLX_V4L2_CLOCK_H
@@ -11,10 +12,10 @@
 
 #include <parallax/frame.h>
 
-/* One timestamp and the moments at which its picture was met. */
+/* One timestamp, and when its picture was dequeued. */
 struct plx_v4l2_stamp {
     int64_t stamp_ns;    /* the driver's */
-    int64_t arrival_ns;  /* CLOCK_MONOTONIC, when the picture was taken from the driver */
+    int64_t arrival_ns;  /* CLOCK_MONOTONIC when the picture was dequeued */
     int64_t realtime_ns; /* CLOCK_REALTIME at the same moment */
     int64_t tegra_ns;    /* Tegra's system counter minus CLOCK_MONOTONIC; 0 = no such machine */
 };
@@ -25,15 +26,15 @@ struct plx_v4l2_clock {
     enum plx_clock kind;
     int64_t offset_ns; /* CLOCK_MONOTONIC minus the camera's clock */
     bool exact;        /* offset_ns is not estimated from arrivals */
-    int64_t recent_ns; /* arrival of the last picture that was not old by then */
-    int old;           /* pictures in a row that were */
+    int64_t recent_ns; /* arrival of the last picture whose age was plausible */
+    int old;           /* pictures in a row that were too old */
     int doubts;        /* implausible stamps in a row */
 };
 
 void plx_v4l2_clock_init(struct plx_v4l2_clock *clock, int64_t period_ns);
 
-/* Returns the capture time, CLOCK_MONOTONIC; *ret_wild: it cannot be right, and the picture must not be used. Differences wrap
- * as 64-bit numbers do, so that a wrap of the stamps is no jump. */
+/* Returns the capture time, CLOCK_MONOTONIC. *ret_wild: it is implausible, and the picture must not be used. Differences wrap
+ * as 64-bit numbers, so a wrap of the timestamps is no jump. */
 int64_t plx_v4l2_clock_read(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, bool *ret_wild);
 
 /* The kernel's tv_sec and tv_usec as one number that wraps. */

@@ -25,7 +25,7 @@ void plx_v4l2_control_name(const char *title, char ret_name[32])
     ret_name[length] = '\0';
 }
 
-/* Fills CONTROL from what the driver says; false if it is no number that can be set or read. */
+/* Fills CONTROL from QUERY; false if it is no number that can be read. */
 static bool describe(const struct v4l2_query_ext_ctrl *query, struct plx_v4l2_control *ret_control)
 {
     const bool number = query->type == V4L2_CTRL_TYPE_INTEGER || query->type == V4L2_CTRL_TYPE_INTEGER64 ||
@@ -95,7 +95,7 @@ int64_t plx_v4l2_control_clamp(const struct plx_v4l2_control *control, int64_t v
     return (int64_t)((uint64_t)value - above % (uint64_t)control->step);
 }
 
-/* Both directions; drivers that know only one class of controls at a time are content with one control. */
+/* G_EXT_CTRLS or S_EXT_CTRLS of one control: some drivers accept only one class of controls at a time. */
 static int transfer(const struct plx_v4l2_node *node, unsigned long call, const struct plx_v4l2_control *control,
                     int64_t *value)
 {

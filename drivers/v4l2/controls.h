@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A camera's controls, whole numbers of 32 or 64 bits, by name or number. */
+/* The controls of a camera that are whole numbers of 32 or 64 bits, by name or number. */
 #ifndef PLX_V4L2_CONTROLS_H
 #define PLX_V4L2_CONTROLS_H
 
@@ -9,18 +9,18 @@ struct plx_v4l2_control {
     uint32_t id;
     bool wide, read_only; /* wide: 64 bits */
     int64_t minimum, maximum, step, standard;
-    char name[32]; /* as for people: "exposure_time_absolute" */
+    char name[32]; /* as v4l2-ctl prints it */
 };
 
-/* The first control after the number AFTER (0: the first of all) that has a whole number as its value. False: no more. */
+/* The first integer control after the number AFTER (0: the first of all). False: no more. */
 bool plx_v4l2_control_next(const struct plx_v4l2_node *node, uint32_t after, struct plx_v4l2_control *ret_control);
 
-/* The control NAME, or the one of the number that NAME spells: "exposure", "0x009a200a". UNSUPPORTED if there is none. */
+/* The control NAME: "exposure", or a number such as "0x009a200a". UNSUPPORTED if there is none. */
 int plx_v4l2_control_find(const struct plx_v4l2_node *node, const char *name, struct plx_v4l2_control *ret_control,
                           struct plx_error_message *message);
 bool plx_v4l2_control_by_id(const struct plx_v4l2_node *node, uint32_t id, struct plx_v4l2_control *ret_control);
 
-/* 0 or a negative errno. Setting cuts VALUE to the control's range and steps. */
+/* 0 or a negative errno. Set clamps VALUE to the control's range and steps. */
 int plx_v4l2_control_get(const struct plx_v4l2_node *node, const struct plx_v4l2_control *control, int64_t *ret_value);
 int plx_v4l2_control_set(const struct plx_v4l2_node *node, const struct plx_v4l2_control *control, int64_t value);
 

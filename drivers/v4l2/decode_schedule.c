@@ -5,9 +5,9 @@
 
 #include "core/clock.h"
 
-#define EXPECTED_NS (300 * PLX_NS_PER_MS) /* a camera that was silent for so long, and for so many periods, ... */
-#define EXPECTED_PERIODS 3                /* ... is not waited for */
-#define OVERDUE_PERIODS 4                 /* cameras that never match are told by the pairing, not by silence */
+#define EXPECTED_NS (300 * PLX_NS_PER_MS) /* the schedule does not wait for a camera that was silent for so long ... */
+#define EXPECTED_PERIODS 3                /* ... and for so many periods */
+#define OVERDUE_PERIODS 4                 /* then decode without a partner: pairing reports cameras out of step */
 
 unsigned plx_v4l2_decode_schedule_choose(const struct plx_v4l2_decode_candidate *eye, int count, int64_t period_ns,
                                          bool overdue)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which compressed pictures are decoded next. Decoding may take longer than a period: then the newest of each camera is decoded
- * and those before it are skipped, both eyes the same, for pictures of different moments make no pair. Each camera has a
- * decoder thread, so both work at once where there are processors for it.
+ * Which compressed pictures are decoded next. If decoding takes longer than a period, the newest picture of each camera is
+ * decoded and older ones are skipped, the same ones for both eyes: pictures of different moments make no pair. Each camera has
+ * a decoder thread, so both eyes are decoded in parallel.
  */
 #ifndef PLX_V4L2_DECODE_SCHEDULE_H
 #define PLX_V4L2_DECODE_SCHEDULE_H
@@ -15,11 +15,11 @@ struct plx_v4l2_decode_schedule {
     int64_t progress_ns;                        /* when the decoders last had something to do */
 };
 
-/* What decides, of one camera. */
+/* What the decision needs of one camera. */
 struct plx_v4l2_decode_candidate {
     bool waiting;       /* a picture waits to be decoded ... */
     int64_t capture_ns; /* ... of that time */
-    bool expected;      /* more of them are on their way */
+    bool expected;      /* more pictures are expected */
 };
 
 /* The cameras whose pictures are decoded now, as bits; 0: none yet. A picture waits for its partner, the one within half a

@@ -44,7 +44,7 @@ static int decompress(tjhandle handle, const void *data, size_t bytes, const str
     if (width != grey->width || height != grey->height)
         return plx_fail(message, PLX_ERR_FORMAT, "a JPEG picture of %dx%d pixels, expected %dx%d", width, height, grey->width,
                         grey->height);
-    /* A warning is an error here: a picture that was cut off is grey from there on. */
+    /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
     if (tjDecompress2(handle, data, bytes, grey->data, width, (int)grey->pitch, height, TJPF_GRAY, 0) < 0)
         return plx_fail(message, PLX_ERR_FORMAT, "a damaged JPEG picture: %s", tjGetErrorStr2(handle));
     return 0;
@@ -58,7 +58,7 @@ int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const
     if (!jpeg->handle)
         return plx_fail(message, PLX_ERR_NOMEM, "JPEG: out of memory");
     int result = decompress(jpeg->handle, data, bytes, grey, message);
-    if (result < 0) { /* libjpeg-turbo 2.1 goes on where a header broke off, so that the next picture would fail too */
+    if (result < 0) { /* libjpeg-turbo 2.1 resumes where a header broke off, so the next picture would fail too */
         tjDestroy(jpeg->handle);
         jpeg->handle = NULL;
     }
@@ -71,7 +71,7 @@ struct plx_v4l2_decoder {
     struct plx_heartbeats *heartbeats;
     enum plx_thread number;
     pthread_t thread;
-    bool running; /* for whoever starts and stops */
+    bool running; /* only for start and stop */
 
     pthread_mutex_t lock; /* guards the next two */
     pthread_cond_t given;
@@ -186,7 +186,7 @@ void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder)
     pthread_mutex_unlock(&decoder->lock);
     pthread_join(decoder->thread, NULL);
     decoder->running = false;
-    if (decoder->busy) /* given, and not begun */
+    if (decoder->busy) /* queued, not started */
         plx_v4l2_slot_release(decoder->capture.buffer);
     decoder->busy = false;
 }

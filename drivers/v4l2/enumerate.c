@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW_HZ 15.0 /* a suggestion should not be slower */
-#define WIDE_PX 1280 /* nor an eye wider */
+#define SLOW_HZ 15.0 /* suggest no slower format ... */
+#define WIDE_PX 1280 /* ... and no wider eye */
 
 double plx_v4l2_interval_hz(struct v4l2_fract interval)
 {
@@ -29,7 +29,7 @@ static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int w
         }
         return w >= step->min_width && w <= step->max_width && h >= step->min_height && h <= step->max_height;
     }
-    return result == -ENOTTY; /* it does not say: S_FMT will */
+    return result == -ENOTTY; /* the driver does not enumerate sizes: S_FMT will tell */
 }
 
 double plx_v4l2_max_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
@@ -68,7 +68,7 @@ const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node 
         if (!plx_v4l2_has_format(node, fourcc))
             continue;
         double rate = plx_v4l2_max_rate(node, fourcc, requested->width, requested->height);
-        if (rate < 0.0) /* it does not say: as fast as it was asked to be */
+        if (rate < 0.0) /* the driver does not say: believe the requested rate */
             rate = fmax(requested->rate_hz, 1.0);
         if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
             best = &plx_v4l2_formats[i];
@@ -124,7 +124,7 @@ int plx_v4l2_enumerate_formats(const struct plx_v4l2_node *node, struct plx_v4l2
     return count;
 }
 
-/* The largest size of INFO that would do; NULL if none. */
+/* The largest suitable size of INFO; NULL if none. */
 static const struct plx_v4l2_frame_size *largest(const struct plx_v4l2_format_info *info, bool both)
 {
     const struct plx_v4l2_frame_size *best = NULL;

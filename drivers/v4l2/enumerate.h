@@ -16,16 +16,16 @@ struct plx_v4l2_format_info {
     int size_count;
     struct plx_v4l2_frame_size {
         int width, height;
-        bool up_to;     /* this is the largest of a range */
+        bool up_to;     /* the largest of a range */
         double rate_hz; /* the highest; -1: the camera does not say */
     } size[PLX_V4L2_FRAME_SIZES];
 };
 
-/* Fills at most PLX_V4L2_FORMATS; what is beyond that, or beyond PLX_V4L2_FRAME_SIZES, is left out. Returns how many. */
+/* Lists at most PLX_V4L2_FORMATS formats of PLX_V4L2_FRAME_SIZES sizes each; further ones are left out. Returns how many. */
 int plx_v4l2_enumerate_formats(const struct plx_v4l2_node *node, struct plx_v4l2_format_info ret_info[PLX_V4L2_FORMATS]);
 
-/* Finds the size and the format to start with: the best readable format, large but not slow and not beyond 1280 columns per
- * eye, with an aspect that may hold both eyes side by side (at least 5:2) or not, as BOTH says. False if there is none. */
+/* Suggests a size and a format to start with: the best readable format, large, not slow, and at most 1280 columns for each
+ * eye. BOTH: the aspect (at least 5:2) fits both eyes side by side; else it does not. False if there is none. */
 bool plx_v4l2_suggest_format(const struct plx_v4l2_format_info *info, int count, bool both, uint32_t *ret_fourcc,
                              struct plx_v4l2_frame_size *ret_size);
 
@@ -40,7 +40,7 @@ double plx_v4l2_max_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int 
 const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node *node,
                                                      const struct plx_v4l2_requested_format *requested);
 
-/* "GREY, YUYV" of what NODE offers, for people. */
+/* Writes the formats of NODE as text: "GREY, YUYV". */
 void plx_v4l2_list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes);
 
 #endif

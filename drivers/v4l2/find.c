@@ -185,7 +185,7 @@ bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
     return found;
 }
 
-/* TEXT as part of a match, between quotes in YAML: what has a meaning there becomes the wildcard for one character. */
+/* "NAME=TEXT" for a match in a quoted YAML string: characters with a meaning there become the wildcard "?". */
 static void print_match(const char *name, const char *text, char ret_match[PLX_V4L2_PATH])
 {
     snprintf(ret_match, PLX_V4L2_PATH, "%s=%s", name, text);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which node is meant: a stable path, or what the camera must match. Never a number, which changes with every plugging. */
+/* Finds the video node of a camera: by a stable path, or by what it must match. Never by /dev/videoN, whose number changes. */
 #ifndef PLX_V4L2_FIND_H
 #define PLX_V4L2_FIND_H
 
 #include "drivers/v4l2/node.h"
 
-/* "/dev/v4l/by-path/..." or any other name but /dev/videoN, or "card=...,driver=...,serial=...,bus=...": each with the
- * wildcards of the shell; all that are given must fit. */
+/* "/dev/v4l/by-path/..." or any other name but /dev/videoN; or "card=...,driver=...,serial=...,bus=...", each with shell
+ * wildcards. All that are given must match. */
 struct plx_v4l2_rule {
     char path[PLX_V4L2_PATH]; /* "" : by match */
     struct plx_v4l2_identity match;
@@ -26,7 +26,7 @@ int plx_v4l2_node_numbers(int *ret_number, int max);
  * none. */
 bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH]);
 
-/* What names the camera in the configuration for good: a stable path, else what to match. */
+/* The name of a camera for the configuration: a stable path, else a match. */
 void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH]);
 
 #endif

@@ -144,7 +144,7 @@ int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_for
     if (actual.format->jpeg)
         actual.pitch = 0;
     else if (actual.pitch == 0)
-        actual.pitch = row; /* packed: some drivers leave it out */
+        actual.pitch = row; /* rows without a gap: some drivers omit bytesperline */
     if (actual.bytes[0] == 0 ||
         (!actual.format->jpeg && (actual.pitch < row || actual.bytes[0] / actual.pitch < (size_t)actual.height)))
         return plx_fail(message, PLX_ERR_UNSUPPORTED,

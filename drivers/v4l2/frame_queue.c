@@ -93,7 +93,7 @@ void plx_v4l2_frame_queue_push(struct plx_v4l2_frame_queue *frames, const struct
 void plx_v4l2_frame_queue_report(struct plx_v4l2_frame_queue *frames, uint32_t health, const struct plx_error_message *message)
 {
     pthread_mutex_lock(&frames->lock);
-    if (frames->health & ~health) /* of something else, and not read yet */
+    if (frames->health & ~health) /* flags of another event that were not read yet */
         plx_v4l2_note(&frames->message, "%s", message->text);
     else
         frames->message = *message;
@@ -121,7 +121,7 @@ void plx_v4l2_frame_queue_read_rate(struct plx_v4l2_frame_queue *frames, double 
     pthread_mutex_unlock(&frames->lock);
 }
 
-/* News first, then the oldest picture; false if there is nothing. */
+/* Health flags first, then the oldest picture; false if there is neither. */
 static bool take_ready(struct plx_v4l2_frame_queue *frames, struct plx_capture *ret_capture, struct plx_error_message *message)
 {
     if (frames->health) {

@@ -21,7 +21,7 @@ int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = whole_pages(bytes);
     void *block;
-    int result = stages->ops->alloc(stages, whole + page, &block); /* aligned for the GPU only */
+    int result = stages->ops->alloc(stages, whole + page, &block); /* aligned for the GPU, not to pages */
     if (result < 0)
         return result;
     uint8_t *start = block;

@@ -31,8 +31,8 @@ static bool lies_within(const struct v4l2_rect *part, const struct v4l2_rect *wh
            (int64_t)part->top + part->height <= (int64_t)whole->top + whole->height;
 }
 
-/* Whether the camera can crop to REQUESTED's part at all, without setting it; *ret_cropped: it does already (no requested:
- * true). UNSUPPORTED; errors of plx_v4l2_fail. */
+/* Whether the camera can crop as requested, without setting it. *ret_cropped: it does already, or nothing is requested.
+ * UNSUPPORTED; errors of plx_v4l2_fail. */
 static int crop_try(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, bool *ret_cropped,
                     struct plx_error_message *message)
 {
@@ -57,7 +57,7 @@ static int crop_try(const struct plx_v4l2_node *node, const struct plx_v4l2_requ
         node->path, whole->width, whole->height, whole->left, whole->top, wanted.width, wanted.height, wanted.left, wanted.top);
 }
 
-/* Afterwards: setting the format may have changed it. */
+/* Checks the cropping again after the format was set, which may have changed it. */
 static int crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
                       struct plx_error_message *message)
 {
@@ -78,8 +78,8 @@ static int crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_re
                     requested->width, requested->height);
 }
 
-/* Asks for REQUESTED's part, before the format is set; no requested is fine. UNSUPPORTED, with what the camera crops to
- * instead, or that it cannot; errors of plx_v4l2_fail. */
+/* Sets the requested cropping, if any, before the format is set. UNSUPPORTED, with what the camera does instead; errors of
+ * plx_v4l2_fail. */
 static int crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
                     struct plx_error_message *message)
 {
@@ -90,12 +90,12 @@ static int crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_requ
     int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
         return cannot_crop(node, message);
-    if (result < 0 && result != -EBUSY) /* somebody else streams: as it is set */
+    if (result < 0 && result != -EBUSY) /* busy: another program streams, the setting stays */
         return plx_v4l2_fail(message, node->path, result, "cropping");
     return crop_check(node, requested, message);
 }
 
-/* ACTUAL against REQUESTED. UNSUPPORTED, with what the camera gives instead. */
+/* Compares ACTUAL with REQUESTED. UNSUPPORTED, with what the camera gives instead. */
 static int compare(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
                    const struct plx_v4l2_stream_format *actual, struct plx_error_message *message)
 {
@@ -114,7 +114,7 @@ static int compare(const struct plx_v4l2_node *node, const struct plx_v4l2_reque
     return 0;
 }
 
-/* Sets the format; where another program streams already, takes what is set. */
+/* Sets the format. If another program streams, takes the one in force. */
 static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
                       struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message)
 {
@@ -135,7 +135,7 @@ static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_re
     return result;
 }
 
-/* What setting the format would give, as far as the camera says without setting it. */
+/* What setting the format would give, as far as TRY_FMT says. */
 static int try_format(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
                       struct plx_v4l2_stream_format *actual, struct plx_error_message *message)
 {
@@ -145,11 +145,11 @@ static int try_format(const struct plx_v4l2_node *node, const struct plx_v4l2_re
     plx_v4l2_format_fill(node, requested, fourcc, &format);
     if (plx_v4l2_call(node, VIDIOC_G_FMT, &format) == 0 && plx_v4l2_format_read(node, &format, &tried, NULL) == 0 &&
         compare(node, requested, fourcc, &tried, NULL) == 0)
-        goto agreed; /* set already, by an engine that works with it: the camera need not be asked */
+        goto agreed; /* in force already, perhaps for another engine: TRY_FMT is not needed */
     plx_v4l2_format_fill(node, requested, fourcc, &format);
     int result = plx_v4l2_call(node, VIDIOC_TRY_FMT, &format);
     if (result == -ENOTTY || result == -EBUSY)
-        return 0; /* it does not say: setting it will */
+        return 0; /* the driver has no TRY_FMT: S_FMT will tell */
     if (result < 0)
         return plx_v4l2_fail(message, node->path, result, "the format is refused");
     result = plx_v4l2_format_read(node, &format, &tried, message);
@@ -176,13 +176,13 @@ static void set_rate(const struct plx_v4l2_node *node, const struct plx_v4l2_req
     if (requested->rate_hz > 0.0) {
         param.parm.capture.timeperframe =
             (struct v4l2_fract){.numerator = 1000, .denominator = (uint32_t)lround(requested->rate_hz * 1000.0)};
-        plx_v4l2_call(node, VIDIOC_S_PARM, &param); /* what came of it is read next; busy: stays as it is */
+        plx_v4l2_call(node, VIDIOC_S_PARM, &param); /* read back next; busy: the rate stays */
         plx_v4l2_call(node, VIDIOC_G_PARM, &param);
     }
     actual->rate_hz = plx_v4l2_interval_hz(param.parm.capture.timeperframe);
 }
 
-/* The format to ask for, through libv4l2 where none can be read directly. */
+/* Picks the format to request, through libv4l2 if none is readable directly. */
 static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
                        const struct plx_v4l2_format **ret_format, struct plx_error_message *note,
                        struct plx_error_message *message)
@@ -196,7 +196,7 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_request
     if (requested->fourcc && !format)
         return plx_fail(message, PLX_ERR_UNSUPPORTED, "source.format %s cannot be read; the camera %s offers %s", name,
                         node->path, offered);
-    if (!format && !node->converting && !node->planar) { /* libv4l2 makes a format out of one that only it knows */
+    if (!format && !node->converting && !node->planar) { /* libv4l2 converts formats that only it knows */
         int result = plx_v4l2_open_libv4l2(node, message);
         if (result < 0)
             return result;
@@ -213,8 +213,8 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_request
     return 0;
 }
 
-/* Whether what NODE refuses of REQUESTED now it may yet give, once controls (unless CONTROLS_SET) and the part of the sensor
- * (unless CROPPED) are set. What it lists does not depend on controls. FORMAT NULL: it lists none of the size. */
+/* Whether NODE may accept REQUESTED later, although it refuses now: controls (unless CONTROLS_SET) and cropping (unless
+ * CROPPED) are not set yet. The list of formats does not depend on controls. FORMAT NULL: no format has the size. */
 static bool may_change(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
                        const struct plx_v4l2_format *format, bool controls_set, bool cropped)
 {

@@ -42,7 +42,7 @@ int plx_v4l2_fail(struct plx_error_message *message, const char *path, int failu
 
 int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument)
 {
-    const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL); /* a driver may take its time, or never return */
+    const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL); /* a driver may be slow, or never return */
     int result;
     do {
         result = node->converting ? v4l2_ioctl(node->fd, request, argument) : ioctl(node->fd, request, argument);
@@ -77,7 +77,7 @@ static void read_serial(int fd, char *text, size_t bytes)
     }
 }
 
-/* A text of the device, made fit for logs and terminals. */
+/* Copies a text of the device, cleaned for logs and terminals. */
 static void copy_text(char *to, size_t bytes, const void *from)
 {
     snprintf(to, bytes, "%.*s", (int)bytes - 1, (const char *)from);

@@ -60,7 +60,7 @@ int plx_v4l2_test_memory(const struct plx_v4l2_node *node, enum plx_memory kind,
 {
     int result = plx_v4l2_request_buffers(node, kind, count);
 
-    if (result < 0) /* perhaps somebody else's stream: it is not ours to stop */
+    if (result < 0) /* another program may stream: do not stop it */
         return result;
     result = result > 0 ? plx_v4l2_queue_buffer(node, kind, 1, 0, memory) : -ENOMEM;
     plx_v4l2_stream_off(node);

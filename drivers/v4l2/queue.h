@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's queue of buffers, single- and multi-planar alike: asked for, mapped, given and taken. Nothing waits. */
+/* The buffer ioctls of a driver, single- and multi-planar alike: REQBUFS, QBUF, DQBUF, mapping, streaming. Nothing waits. */
 #ifndef PLX_V4L2_QUEUE_H
 #define PLX_V4L2_QUEUE_H
 
@@ -14,7 +14,7 @@
 struct plx_v4l2_buffer {
     struct v4l2_buffer buffer;
     struct v4l2_plane plane[PLX_V4L2_PLANES];
-    size_t used, offset; /* of the first plane, when it was taken: bytes, the OFFSET in front included */
+    size_t used, offset; /* of the first plane of a dequeued buffer, bytes; `used` includes the offset in front */
 };
 
 /* The driver's own memory of one buffer; all zeros: not mapped. */
@@ -25,26 +25,26 @@ struct plx_v4l2_mapping {
 
 /* All return 0 or a negative errno. */
 
-/* Asks for COUNT buffers (0: lets go of all); returns how many the driver gave. */
+/* Requests COUNT buffers (0: frees all); returns how many the driver gave. */
 int plx_v4l2_request_buffers(const struct plx_v4l2_node *node, enum plx_memory kind, int count);
 
-/* Gives buffer INDEX to the driver to fill; it is MEMORY, unless KIND is MMAP. */
+/* Queues buffer INDEX; its memory is MEMORY, unless KIND is MMAP. */
 int plx_v4l2_queue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
                           const struct plx_v4l2_memory *memory);
 
-/* Whether the driver really takes MEMORY, as one of COUNT buffers, not only in name: some refuse at the first buffer. It has
- * none afterwards. */
+/* Whether the driver really accepts MEMORY as one of COUNT buffers: some refuse only at the first QBUF. The driver has no
+ * buffers afterwards. */
 int plx_v4l2_test_memory(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory,
                          int count);
 
-/* Takes one that is filled; -EAGAIN: there is none. */
+/* Dequeues a filled buffer; -EAGAIN: none. */
 int plx_v4l2_dequeue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes,
                             struct plx_v4l2_buffer *ret_buffer);
 
 int plx_v4l2_stream_on(const struct plx_v4l2_node *node);
-void plx_v4l2_stream_off(const struct plx_v4l2_node *node); /* a device that is gone cannot object */
+void plx_v4l2_stream_off(const struct plx_v4l2_node *node); /* errors are ignored: the device may be gone */
 
-/* Maps all planes of buffer INDEX; after an error MAPPING holds what is to be unmapped. */
+/* Maps all planes of buffer INDEX. After an error MAPPING holds what must be unmapped. */
 int plx_v4l2_map_buffer(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping);
 void plx_v4l2_unmap_buffer(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping); /* all zeros is fine */
 

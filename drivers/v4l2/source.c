@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame source of real cameras. A camera that is lost, or not there yet, is no end: the reader gets a capture without a
- * picture that says so, and pictures when the camera is there.
+ * The frame source of real cameras. A lost or missing camera is no error: the reader gets a capture without a picture that
+ * says so, and pictures once the camera is there.
  */
 #include "drivers/v4l2/v4l2.h"
 
@@ -94,7 +94,7 @@ static const struct plx_source_ops v4l2_ops = {
     .calibration = calibration,
 };
 
-/* What the cameras shall be, of OPTIONS. */
+/* Fills in the cameras from OPTIONS. */
 static int describe(struct v4l2 *self, struct plx_stages *stages, const struct plx_v4l2_options *options,
                     struct plx_error_message *message)
 {

@@ -7,36 +7,36 @@
 
 struct plx_stages;
 
-/* How cameras are set. */
+/* The controls of a camera. */
 struct plx_v4l2_control_options {
     const char *controls;         /* "name=value,...", set in this order after opening; "" = none */
     const char *exposure_control; /* name or number; "": the one that is known */
     const char *gain_control;
-    double exposure_unit_us;        /* of one step of that control; 0: as is known of it */
-    double gain_step;               /* gain of one step, or dB; 0: as is known of it, else 1 / minimum */
+    double exposure_unit_us;        /* of one step of that control; 0: as known */
+    double gain_step;               /* gain of one step, or dB; 0: as known, else 1 / minimum */
     bool gain_db;                   /* the control counts in dB */
     int exposure_delay, gain_delay; /* pictures from setting to effect */
-    int flicker_hz;                 /* of the lamps, told to cameras that ask; 0: not touched */
-    bool restore;                   /* put all that was set back at the end */
+    int flicker_hz;                 /* mains frequency of the lamps, for cameras with that control; 0: not set */
+    bool restore;                   /* restore all controls at the end */
 };
 
 /* Two cameras, or one that gives both eyes side by side. */
 struct plx_v4l2_options {
     const char *camera[PLX_EYES]; /* a path or what to match, see drivers/v4l2/find.h; right "": left gives both */
-    const char *format;           /* fourcc; "": the best that the camera offers */
+    const char *format;           /* fourcc; "": the best one offered */
     int width, height;            /* of one eye */
     double rate_hz;               /* 0: as the camera is set */
     int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
     bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
     int64_t readout_ns; /* from the end of the exposure to a stamp of the end of the frame; 0: not known */
-    bool patient;       /* a camera that refuses what is asked of it is tried again, as one that is not there is looked for */
+    bool patient;       /* retry a camera that refuses its configuration, like one that is missing */
     struct plx_v4l2_control_options control;
 };
 
-/* OPTIONS' texts must outlive the source. Cameras are opened and asked, and only a start sets anything, so that making a source
- * disturbs no other one of the same cameras. A camera that is not there, or that another process has to itself, is looked for,
- * as one that went away; `rate_hz` is the wished-for one until then. From the start on whatever a camera refuses is told as if
- * it had gone, and tried again for ever. Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO. */
+/* OPTIONS' texts must outlive the source. Create opens and checks the cameras; only start sets anything, so creating a source
+ * disturbs no other user of the cameras. A camera that is missing, or that another process holds exclusively, is looked for
+ * like a lost one; until it is found, `rate_hz` is the requested rate. After start, a camera that refuses is reported as lost
+ * and tried again without end. Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_error_message *message);
 

@@ -20,7 +20,8 @@
 #define GROUND_ALBEDO 0.38f
 #define SMALLEST_OFFSET_M 0.02 /* between camera and a receding plane: keeps its stretch finite */
 
-void plx_ray_rotation(const struct plx_scene *scene, double ret_rotation[9])
+/* The ground frame of SCENE against the left camera. */
+static void rotation_of(const struct plx_scene *scene, double ret_rotation[9])
 {
     double cp = cos(scene->pitch_rad), sp = sin(scene->pitch_rad), cr = cos(scene->roll_rad), sr = sin(scene->roll_rad);
     const double rotation[9] = {
@@ -146,7 +147,7 @@ void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene,
     double shift = eye == PLX_RIGHT ? info->baseline_m : 0.0;
     view->scene = scene;
     view->cx = eye == PLX_RIGHT ? info->cx_right : info->cx;
-    plx_ray_rotation(scene, view->rotation);
+    rotation_of(scene, view->rotation);
     for (int axis = 0; axis < 3; axis++)
         view->origin[axis] = shift * view->rotation[3 * axis] - (axis == PLX_AXIS_Y ? scene->camera_height_m : 0.0);
     for (int level = 0; level < PLX_RAY_LEVELS; level++) {

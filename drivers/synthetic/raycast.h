@@ -48,9 +48,6 @@ struct plx_ray_row {
     uint8_t *hit;
 };
 
-/* The ground frame of SCENE against the left camera. */
-void plx_ray_rotation(const struct plx_scene *scene, double ret_rotation[9]);
-
 /* Where OBJECT is TIME_S after the start: x, z of its front face, and its velocity then. */
 void plx_ray_object_at(const struct plx_scene_object *object, double time_s, double *ret_x, double *ret_z, double *ret_vx,
                        double *ret_vz);

@@ -172,7 +172,9 @@ static bool name_in(const char *folder, dev_t device, char ret_name[PLX_V4L2_PAT
     return found;
 }
 
-bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
+/* The name below /dev/parallax, /dev/v4l/by-path or by-id (tried in this order) that leads to the node PATH; false if there is
+ * none. */
+static bool stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
 {
     static const char *const folder[] = {"/dev/parallax", "/dev/v4l/by-path", "/dev/v4l/by-id"};
     struct stat info;
@@ -197,7 +199,7 @@ void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PL
 {
     const struct plx_v4l2_identity *identity = &node->identity;
 
-    if (plx_v4l2_stable_name(node->path, ret_name))
+    if (stable_name(node->path, ret_name))
         return;
     const bool by_serial = identity->serial[0] != '\0';
     char driver[PLX_V4L2_PATH], device[PLX_V4L2_PATH];

@@ -22,10 +22,6 @@ int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_no
 /* The numbers of /dev/videoN that exist, ascending; returns how many, at most MAX. */
 int plx_v4l2_node_numbers(int *ret_number, int max);
 
-/* The name below /dev/parallax, /dev/v4l/by-path or by-id (tried in this order) that leads to the node PATH; false if there is
- * none. */
-bool plx_v4l2_stable_name(const char *path, char ret_name[PLX_V4L2_PATH]);
-
 /* The name of a camera for the configuration: a stable path, else a match. */
 void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH]);
 

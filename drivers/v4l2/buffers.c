@@ -9,6 +9,7 @@
 
 #include "core/raw.h"
 #include "drivers/v4l2/clock.h"
+#include "drivers/v4l2/queue.h"
 
 #define MAPPED_WANTED 4 /* the driver's own buffers: one being filled, two waiting, one being copied */
 #define LEAST 2         /* fewer do not stream */

@@ -8,6 +8,8 @@
 
 #include <parallax/error.h>
 
+#include "core/source.h"
+
 /* Controls of NVIDIA's camera driver for Jetson, which no header of Linux has. */
 #define TEGRA_GAIN 0x009a2009
 #define TEGRA_EXPOSURE 0x009a200a

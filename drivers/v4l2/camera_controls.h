@@ -7,6 +7,8 @@
 #include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/v4l2.h"
 
+struct plx_control_range;
+
 #define PLX_V4L2_SAVED 16
 #define PLX_V4L2_HISTORY 8 /* settings that do not act yet; more than any delay */
 

@@ -51,6 +51,12 @@ struct plx_v4l2_stream_format {
     bool rate_unset;               /* there is no S_PARM: a control may set the rate */
 };
 
+/* The driver's own memory of one buffer; all zeros: not mapped. */
+struct plx_v4l2_mapping {
+    void *data[PLX_V4L2_PLANES];
+    size_t bytes[PLX_V4L2_PLANES];
+};
+
 struct v4l2_format;
 
 /* Fills the argument of VIDIOC_S_FMT and VIDIOC_TRY_FMT from REQUESTED, with the pixel format FOURCC. */

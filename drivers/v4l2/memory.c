@@ -11,6 +11,8 @@
 
 #include <parallax/error.h>
 
+#include "core/stages.h"
+
 static size_t whole_pages(size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

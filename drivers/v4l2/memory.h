@@ -5,8 +5,9 @@
 #define PLX_V4L2_MEMORY_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
-#include "core/stages.h"
+struct plx_stages;
 
 struct plx_v4l2_memory {
     void *data; /* page-aligned */

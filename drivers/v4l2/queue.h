@@ -17,12 +17,6 @@ struct plx_v4l2_buffer {
     size_t used, offset; /* of the first plane of a dequeued buffer, bytes; `used` includes the offset in front */
 };
 
-/* The driver's own memory of one buffer; all zeros: not mapped. */
-struct plx_v4l2_mapping {
-    void *data[PLX_V4L2_PLANES];
-    size_t bytes[PLX_V4L2_PLANES];
-};
-
 /* All return 0 or a negative errno. */
 
 /* Requests COUNT buffers (0: frees all); returns how many the driver gave. */

@@ -3,8 +3,13 @@
 #ifndef PLX_DRIVERS_V4L2_V4L2_H
 #define PLX_DRIVERS_V4L2_V4L2_H
 
-#include "core/source.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+#include <parallax/frame.h>
+
+struct plx_error_message;
+struct plx_source;
 struct plx_stages;
 
 /* The controls of a camera. */

@@ -118,7 +118,7 @@ static const struct bad {
     {"D larger than the width",
      {"--set", "source.width=100", "--set", "match.disparities=128"},
      PLX_EXIT_CONFIG,
-     "width, 100 pixels"},
+     "width of 100 pixels"},
     {"no cameras here", {"--set", "source.type=v4l2"}, PLX_EXIT_CONFIG, "v4l2"},
     {"missing calibration", {"--set", "calibration=@/none.yaml"}, PLX_EXIT_NO_INPUT, "none.yaml"},
     {"no calibration at all", {"--set", "calibration=@/nonsense.yaml"}, PLX_EXIT_CONFIG, "nonsense.yaml"},

@@ -4,19 +4,14 @@
 #ifndef PLX_TESTS_MEMORY_SPY_H
 #define PLX_TESTS_MEMORY_SPY_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "core/stages.h"
+#include "tests/cmocka.h"
 
 static struct {
     struct spied_block {

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labelling of real binary images: components, and the largest one, as info.txt has them from OpenCV; each label against flood
  * fill. Disparity is the same everywhere, so that only the mask joins. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "oracle/components.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 #include "tests/golden/golden.h"
 
 static const char folder[] = PLX_TEST_DATA "/ccl";

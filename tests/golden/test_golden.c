@@ -3,14 +3,10 @@
  * Real pairs against stored results: `classic` against libSGM's own, everywhere but in the outermost pixel frame, and
  * `default`, strict and dense, on every pixel. Not one pixel may differ, with any instruction set of this machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <glob.h>
 
 #include <parallax/frame.h>
@@ -18,6 +14,7 @@
 #include "cpu/internal.h"
 #include "drivers/files/picture.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 #include "tests/golden/golden.h"
 
 #define LIBSGM_INVALID 65520

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ground in 24 pairs of KITTI, through the whole pipeline: found in each, with the camera 1.65 m above it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
+#include "tests/cmocka.h"
 #include "tests/golden/golden.h"
 #include "tests/runner.h"
 

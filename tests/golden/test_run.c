@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax run` on real pairs: its files against stored results, and its accuracy table. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cjson/cJSON.h>
 #include <glob.h>
 #include <parallax/frame.h>
 
 #include "drivers/files/picture.h"
+#include "tests/cmocka.h"
 #include "tests/command.h"
 #include "tests/golden/golden.h"
 #include "tests/unit/files.h"

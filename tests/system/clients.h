@@ -3,13 +3,6 @@
 #ifndef PLX_TESTS_SYSTEM_CLIENTS_H
 #define PLX_TESTS_SYSTEM_CLIENTS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <sys/resource.h>
@@ -21,6 +14,7 @@
 #include <parallax/region.h>
 
 #include "app/supervisor/client_quota.h"
+#include "tests/cmocka.h"
 #include "tests/system/peer.h"
 
 #define MAX_CLIENTS 16

@@ -4,14 +4,8 @@
  * uses by default: from black and from white to the target, without oscillation, both eyes alike, in flicker-free steps.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
@@ -20,6 +14,7 @@
 #include "core/exposure.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"
+#include "tests/cmocka.h"
 
 #define WIDTH 80
 #define HEIGHT 60

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The obstacles of the synthetic scene, 300 noisy frames through the whole pipeline, held against the truth. What counts is in
  * docs/obstacles.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
+#include "tests/cmocka.h"
 #include "tests/obstacle_score.h"
 #include "tests/runner.h"
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring, its readers and its writers as real processes, killed, stopped and replaced while they work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "app/region/region.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 #include "tests/ring_crowd.h"
 #include "tests/system/peer.h"
 

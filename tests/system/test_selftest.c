@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax selftest`: its report is well-formed and complete, and its checks find a wrong golden frame, cameras that are not
  * synchronized or ignore the exposure, and overheating. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
@@ -21,6 +15,7 @@
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"
+#include "tests/cmocka.h"
 #include "tests/exec_as.h"
 
 static char directory[] = "/tmp/plx-selftest-XXXXXX";

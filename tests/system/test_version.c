@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What --version says: commit, compiler, processor and CUDA, the same of both programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/cmocka.h"
 #include "tests/exec_as.h"
 
 /* The output of PROGRAM and its arguments, in static storage that the next call for the same SLOT overwrites. */

@@ -3,13 +3,6 @@
 #ifndef PLX_TESTS_UNIT_CLIENT_SOCKET_H
 #define PLX_TESTS_UNIT_CLIENT_SOCKET_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -17,6 +10,8 @@
 #include <unistd.h>
 
 #include <parallax/client.h>
+
+#include "tests/cmocka.h"
 
 static char directory[] = "/tmp/plx-client-XXXXXX";
 static char path[64]; /* of the socket in it */

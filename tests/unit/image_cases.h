@@ -3,20 +3,16 @@
 #ifndef PLX_TESTS_UNIT_IMAGE_CASES_H
 #define PLX_TESTS_UNIT_IMAGE_CASES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "cpu/cpu.h"
 #include "oracle/image.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 
 #define SIDE 600 /* the backend's limit */
 #define PADDING 3

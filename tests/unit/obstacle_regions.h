@@ -4,15 +4,11 @@
 #define PLX_TESTS_UNIT_OBSTACLE_REGIONS_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "core/obstacles.h"
+#include "tests/cmocka.h"
 
 /* fx baseline = 60 px m: 3 m away is 20 px. fy is another one, so that a mixed-up axis shows. */
 static const struct plx_calibration_info camera = {

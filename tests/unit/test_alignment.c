@@ -4,21 +4,16 @@
  * is bent by known numbers; pictures that repeat themselves or show nothing; and the fit alone.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/alignment.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
 #include "tests/bend.h"
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 
 #define MAX_WIDTH 1280

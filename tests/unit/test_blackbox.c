@@ -5,20 +5,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "app/blackbox/read.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
 static struct plx_box *box;

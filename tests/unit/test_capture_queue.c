@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which pair the engine takes when pairs come slower, faster and in between: from a source whose pictures come when the test
  * says so, and which knows what it has lent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "app/engine/capture_queue.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 
 #define PERIOD (10 * PLX_NS_PER_MS)
 #define MOST 64

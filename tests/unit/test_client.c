@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libparallax connects, or says why not, and reads from a good service. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -20,6 +13,7 @@
 
 #include "client/client.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 #include "tests/region_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libparallax asks for the configuration in force, from services that answer well and badly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +8,7 @@
 
 #include <parallax/region.h>
 
+#include "tests/cmocka.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
 

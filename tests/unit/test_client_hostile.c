@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libparallax against services that answer badly, not at all, or with spoiled memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,6 +15,7 @@
 
 #include "client/map.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 #include "tests/region_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"

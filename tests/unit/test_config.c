@@ -4,14 +4,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 
 #ifndef __has_builtin

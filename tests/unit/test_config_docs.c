@@ -5,13 +5,10 @@
  */
 #include "config/config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "config/file.h"
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 
 #define PAGE PLX_SOURCE_DIR "/docs/configuration.md"

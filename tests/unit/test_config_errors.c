@@ -2,15 +2,12 @@
 /* Bad configurations: one sentence with the exact place, the right code, and nothing changed. */
 #include "config/config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "config/yaml.h"
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 
 static struct scratch scratch;

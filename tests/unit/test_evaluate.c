@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad-pixel rates on images small enough to count by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
 #include "app/cli/offline/evaluate.h"
+#include "tests/cmocka.h"
 
 #define WIDTH 7
 #define NONE PLX_DISPARITY_INVALID

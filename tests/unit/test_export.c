@@ -2,18 +2,14 @@
 /* Every exported file, read back; pictures, looked at pixel by pixel. */
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <png.h>
 
 #include <parallax/error.h>
 
 #include "app/cli/export.h"
 #include "drivers/files/picture.h"
+#include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
 #define WIDTH 5

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The exposure law on made-up histograms; the closed loop is tests/system/test_exposure.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "core/exposure.h"
+#include "tests/cmocka.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define ROWS (PLX_EYES * (1 + ZONES))

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rate, latency and stage times of frames whose numbers are known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "app/cli/frame_text.h"
 #include "app/cli/live/frame_stats.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 
 static struct plx_frame frame;
 

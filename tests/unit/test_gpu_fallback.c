@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the CPU takes the GPU's place and when the GPU gets it back, with a clock of the test's own. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "app/supervisor/gpu_fallback.h"
 #include "core/heartbeat.h"
+#include "tests/cmocka.h"
 
 #define S PLX_NS_PER_S
 

@@ -2,13 +2,8 @@
 /* Stage ground on disparity made from a known plane, with boxes on it, noise, outliers and holes: how near it comes. Its exact
  * numbers are in test_ground_bits.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 #include <parallax/frame.h>
@@ -16,6 +11,7 @@
 #include "core/ground_fit.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 
 static struct plx_stages *stages;
 

@@ -2,13 +2,8 @@
 /* Stage ground beside the plain scalar oracle: random cameras and keys, odd sizes, pitch unlike width, any number of threads.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 #include <parallax/frame.h>
@@ -16,6 +11,7 @@
 #include "cpu/cpu.h"
 #include "oracle/ground.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 
 #define CASES 120 /* each size with each content */
 #define STEPS 50  /* of each sweep */

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heartbeats of threads: who joined marks its own, who did not marks nothing. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "core/clock.h"
 #include "core/heartbeat.h"
+#include "tests/cmocka.h"
 
 static void who_never_joined_marks_nothing(void **state)
 {

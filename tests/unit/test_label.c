@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages label, speckle and regions against flood fill: every density, shape, size and pitch that hurts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 #include <parallax/frame.h>
@@ -16,6 +11,7 @@
 #include "cpu/cpu.h"
 #include "oracle/components.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 
 #define SIDE 520
 

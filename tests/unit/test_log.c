@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logging to a standard error that nobody reads: never a wait, never half a line, and what was lost is said. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "app/log.h"
+#include "tests/cmocka.h"
 
 #define LINES 20000 /* far more than a pipe or a socket holds */
 #define HANG_S 20

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The matching stages of every instruction set beside the plain scalar oracle: random keys, odd sizes, pitch unlike width. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cpu/internal.h"
 #include "oracle/matching.h"
 #include "oracle/oracle.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 
 #define CASES 120 /* of each instruction set */
 #define PADDING 3

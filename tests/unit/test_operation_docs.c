@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* docs/operation.md and docs/exit-codes.md name every state, flag and exit code of the program, in its words, and no other. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 
 #include "app/exit.h"
 #include "core/words.h"
+#include "tests/cmocka.h"
 
 #define CELL 160
 

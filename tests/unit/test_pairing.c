@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pairing against a brute-force oracle, with random drops, lags and jitter, and each of its flags by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "core/clock.h"
 #include "core/pairing.h"
+#include "tests/cmocka.h"
 
 #define PERIOD (33 * PLX_NS_PER_MS)
 #define FRAMES 200

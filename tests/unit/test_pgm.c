@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binary PGM in and out, and what is said about bad files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <parallax/error.h>
 
 #include "drivers/files/picture.h"
+#include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
 static struct plx_error_message message;

@@ -3,15 +3,9 @@
  * Faults of the picture itself: frozen, dark, overexposed, unequal, misaligned. Each is flagged in its time, and good noisy
  * pictures never are: `test_picture 100000` looks at so many (default: 20,000).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "core/alignment.h"
 #include "core/brightness_check.h"
@@ -19,6 +13,7 @@
 #include "core/raw.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/texture.h"
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 
 #define WIDTH 96

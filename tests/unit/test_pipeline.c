@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline around its stages: layout of frames, refusals, and the same bytes however many threads and frames there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "core/pipeline/pipeline.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/scene.h"
+#include "tests/cmocka.h"
 
 #define GUARD 4096
 #define GUARD_BYTE 0xA5

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PNG files of every kind in, grey and colour out, and what is said about bad ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <png.h>
 
 #include <parallax/error.h>
 
 #include "drivers/files/picture.h"
+#include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
 #define MAX_SIDE 520

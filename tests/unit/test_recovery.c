@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The supervisor's decisions, with a clock of the test's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "app/budget.h"
 #include "app/supervisor/recovery.h"
+#include "tests/cmocka.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory: what its seals and modes forbid, and what the writer's calls leave in it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,6 +17,7 @@
 #include "client/fetch.h"
 #include "core/clock.h"
 #include "core/reason.h"
+#include "tests/cmocka.h"
 
 #define NOBODY 65534
 

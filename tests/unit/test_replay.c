@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay of directories that the test writes itself: layouts, order, times, calibration, and every way to be wrong. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <turbojpeg.h>
 
 #include <parallax/error.h>
@@ -17,6 +12,7 @@
 #include "drivers/files/kitti.h"
 #include "drivers/files/picture.h"
 #include "drivers/files/replay.h"
+#include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
 #define WIDTH 21

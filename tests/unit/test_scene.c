@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The synthetic scene: truth agrees with the pictures, and the sensor does what it says. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "drivers/synthetic/scene.h"
+#include "tests/cmocka.h"
 
 #define WIDTH 640
 #define HEIGHT 480

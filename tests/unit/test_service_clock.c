@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time that budgets count: without the spans in which the supervisor itself did not run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "app/supervisor/service_clock.h"
+#include "tests/cmocka.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures that a driver hands out after a resume, and had before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "app/engine/suspend_clock.h"
 #include "core/clock.h"
+#include "tests/cmocka.h"
 
 #define S PLX_NS_PER_S
 

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The synthetic camera: order, pace, drops, delays of its controls, life and death. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"
+#include "tests/cmocka.h"
 
 #define WIDTH 67
 #define HEIGHT 41

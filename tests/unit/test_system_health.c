@@ -2,14 +2,9 @@
 /* Memory pressure, heat and throttling, from files that a kernel might show. */
 #include "app/engine/system_health.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <parallax/frame.h>
 
+#include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
 #define MEMORY PLX_HEALTH_MEMORY_PRESSURE

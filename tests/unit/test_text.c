@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts from outside: whatever they hold, what comes out is one line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "core/text.h"
+#include "tests/cmocka.h"
 
 static void what_is_harmless_stays(void **state)
 {

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracks on made-up obstacles: identity, states, velocity, crowds, and hours without a second use of an id. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "core/clock.h"
 #include "core/tracks.h"
 #include "oracle/test_image.h"
+#include "tests/cmocka.h"
 
 static const struct plx_calibration_info calibration = {512, 512, 320, 240, 320, 0.12};
 static const struct plx_track_params params = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1};

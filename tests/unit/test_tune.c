@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file of `parallax tune`: it comes back where it holds, and is refused with its place everywhere else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
 #include "app/tune.h"
 #include "app/version.h"
 #include "gpu/gpu.h"
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 
 static struct scratch scratch;

@@ -2,15 +2,10 @@
 /* What the v4l2 source decides without a camera: which one is meant, what its formats are, what its clock says, JPEG. */
 #include <errno.h>
 #include <linux/videodev2.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <turbojpeg.h>
 
 #include <parallax/error.h>
@@ -23,6 +18,7 @@
 #include "drivers/v4l2/enumerate.h"
 #include "drivers/v4l2/find.h"
 #include "drivers/v4l2/format.h"
+#include "tests/cmocka.h"
 
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S

@@ -2,17 +2,12 @@
 /* Compressed pictures that take longer to decode than they take to come: which are decoded, and what the thread makes of them.
  */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <turbojpeg.h>
 
 #include <parallax/error.h>
@@ -20,6 +15,7 @@
 #include "core/clock.h"
 #include "drivers/v4l2/buffers.h"
 #include "drivers/v4l2/decode_schedule.h"
+#include "tests/cmocka.h"
 
 #define PERIOD 1000 /* ticks of the simulation */
 #define FRAMES 300

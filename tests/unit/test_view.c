@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the client library works out from a frame: disparities, points, age. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
 #include <parallax/client.h>
 
 #include "core/clock.h"
+#include "tests/cmocka.h"
 
 static void points_are_triangulated(void **state)
 {

@@ -2,11 +2,9 @@
 /* Every published enumerator has its own word; numbers from a foreign service do not crash the tools. */
 #include "core/words.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 static void every_stage_has_a_word(void **state)
 {

@@ -6,12 +6,9 @@
 #include "config/config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/cmocka.h"
 #include "tests/scratch.h"
 #include "tests/unit/calibration_texts.h"
 

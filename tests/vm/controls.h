@@ -5,14 +5,9 @@
 
 #include "tests/vm/camera.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/find.h"
+#include "tests/cmocka.h"
 
 #define DESCRIPTION 256
 

@@ -3,14 +3,8 @@
 #ifndef PLX_TESTS_VM_PAIRS_H
 #define PLX_TESTS_VM_PAIRS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <parallax/error.h>
 
@@ -19,6 +13,7 @@
 #include "core/stages.h"
 #include "cpu/cpu.h"
 #include "drivers/v4l2/v4l2.h"
+#include "tests/cmocka.h"
 
 #define PAIRS_PATIENCE_MS 20000 /* the guest is slow, and its host may be busy */
 

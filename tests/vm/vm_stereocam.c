@@ -6,13 +6,7 @@
  *
  * guest: stereocam
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/cmocka.h"
 #include "tests/vm/camera.h"
 
 static const struct {

@@ -6,17 +6,13 @@
  */
 #include <fcntl.h>
 #include <linux/videodev2.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 static int open_node(int number)
 {

@@ -58,10 +58,10 @@ fi
 
 # A copy of the sources, so that they can be spoiled.
 mkdir tree
-(cd "$source" && cp -r --parents app/region client include core tests/unit/test_region.c tests/*.h "$work/tree" 2>/dev/null) || true
+(cd "$source" && cp -r --parents app/region client include core tests/unit/{test_region_threads.c,ring_region.h} tests/*.h "$work/tree" 2>/dev/null) || true
 
-thread_sanitizer() { # NAME; builds and runs test_region in tree/
-    (cd tree && "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -fsanitize=thread -I. -Iinclude -o "$work/$1" tests/unit/test_region.c \
+thread_sanitizer() { # NAME; builds and runs test_region_threads in tree/
+    (cd tree && "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -fsanitize=thread -I. -Iinclude -o "$work/$1" tests/unit/test_region_threads.c \
         app/region/*.c client/*.c core/error.c core/error_message.c -lcmocka -lpthread) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
     TSAN_OPTIONS=exitcode=66 "./$1" >"$1.log" 2>&1
 }
@@ -69,8 +69,8 @@ thread_sanitizer() { # NAME; builds and runs test_region in tree/
 sanitizer=
 if echo 'int main(void) { return 0; }' | "$cc" -xc -fsanitize=thread -o probe - 2>/dev/null && ./probe; then
     sanitizer=1
-    thread_sanitizer test_region || { tail -n 40 test_region.log >&2; fail "ThreadSanitizer finds a race in the ring"; }
-    echo "ThreadSanitizer: no race in test_region"
+    thread_sanitizer test_region_threads || { tail -n 40 test_region_threads.log >&2; fail "ThreadSanitizer finds a race in the ring"; }
+    echo "ThreadSanitizer: no race in test_region_threads"
 else
     echo "skipped: ThreadSanitizer does not work here"
 fi

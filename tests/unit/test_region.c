@@ -2,49 +2,18 @@
 /* The shared memory: what its seals and modes forbid, and what the writer's calls leave in it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/region/region.h"
-#include "client/client.h"
-#include "client/fetch.h"
-#include "core/clock.h"
 #include "core/reason.h"
-#include "tests/cmocka.h"
+#include "tests/unit/ring_region.h"
 
 #define NOBODY 65534
-
-static struct plx_shared_region *make_region(int slots)
-{
-    const struct plx_region_options options = {.epoch = 7, .slots = slots, .frame_bytes = sizeof(struct plx_frame) + 4096};
-    struct plx_shared_region *region;
-    assert_int_equal(plx_region_create(&options, &region, NULL), 0);
-    return region;
-}
-
-static struct plx_map map_of(const struct plx_shared_region *region)
-{
-    struct plx_map map;
-    assert_int_equal(plx_map_open(plx_region_client_fd(region), &map), 0);
-    return map;
-}
-
-/* Publishes a frame that the reader's checks accept. */
-static void publish(struct plx_shared_region *region)
-{
-    struct plx_frame *frame = plx_ring_begin(region);
-    frame->bytes = sizeof *frame;
-    frame->fresh_ns = 60 * PLX_NS_PER_S;
-    frame->obstacle_count = 0;
-    plx_ring_commit(region);
-}
 
 static void wrong_options_are_refused(void **state)
 {
@@ -187,134 +156,6 @@ static void abandoned_slot_is_skipped_and_taken_over(void **state)
     plx_region_destroy(region);
 }
 
-/* --- threads, for ThreadSanitizer: readers look at the writer's own mapping, since it knows memory by its address ---- */
-
-static void *memory_of(struct plx_shared_region *region)
-{
-    unsigned char *frame = (unsigned char *)plx_ring_begin(region);
-    struct plx_map map = map_of(region);
-    size_t slot = (plx_ring_newest(region) + 1) % map.slot_count;
-    size_t to_header = (size_t)(map.frames - (const unsigned char *)map.header) + slot * map.frame_stride;
-    plx_map_close(&map);
-    return frame - to_header;
-}
-
-enum { THREAD_FRAMES = 20000, THREADS = 4 };
-
-static void *read_until_last(void *memory)
-{
-    struct plx_map map;
-    uint64_t last = 0, torn = 0;
-    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
-        return (void *)1;
-    while (last < THREAD_FRAMES) {
-        struct plx_view view;
-        int found = plx_map_look(&map, last, &view);
-        if (found < 0)
-            return (void *)2;
-        if (!found)
-            continue;
-        uint64_t wrong = 0;
-        for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
-            wrong |= plx_fetch32(&view.frame->obstacle[i].age) ^ (uint32_t)view.sequence;
-        torn += plx_map_whole(&map, view.sequence) && wrong;
-        last = view.sequence;
-    }
-    return (void *)(uintptr_t)(torn ? 3 : 0);
-}
-
-static void threads_agree(void **state)
-{
-    (void)state;
-    struct plx_shared_region *region = make_region(4);
-    void *memory = memory_of(region);
-    pthread_t thread[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, read_until_last, memory), 0);
-    for (uint32_t n = 1; n <= THREAD_FRAMES; n++) {
-        struct plx_frame *frame = plx_ring_begin(region);
-        for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
-            __atomic_store_n(&frame->obstacle[i].age, n, __ATOMIC_RELAXED);
-        plx_ring_commit(region);
-        if (n % 64 == 0)
-            sched_yield();
-    }
-    for (int i = 0; i < THREADS; i++) {
-        void *failed;
-        pthread_join(thread[i], &failed);
-        assert_null(failed);
-    }
-    plx_region_destroy(region);
-}
-
-/* Plain accesses, in a ring that nobody comes round: only newest orders them, and ThreadSanitizer says if it does not. */
-enum { PLAIN_SLOTS = 64, PLAIN_FRAMES = PLAIN_SLOTS - 1 };
-
-static void *read_plainly(void *memory)
-{
-    struct plx_map map;
-    uint64_t last = 0, wrong = 0;
-    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
-        return (void *)1;
-    while (last < PLAIN_FRAMES) {
-        struct plx_view view;
-        if (plx_map_look(&map, last, &view) < 1)
-            continue;
-        wrong |= view.frame->obstacle[0].age ^ view.sequence;
-        last = view.sequence;
-    }
-    return (void *)(uintptr_t)(wrong ? 2 : 0);
-}
-
-static void newest_publishes_what_was_written_before(void **state)
-{
-    (void)state;
-    struct plx_shared_region *region = make_region(PLAIN_SLOTS);
-    void *memory = memory_of(region);
-    pthread_t thread;
-    void *failed;
-    assert_int_equal(pthread_create(&thread, NULL, read_plainly, memory), 0);
-    for (uint32_t n = 1; n <= PLAIN_FRAMES; n++) {
-        plx_ring_begin(region)->obstacle[0].age = n;
-        plx_ring_commit(region);
-        usleep(100);
-    }
-    pthread_join(thread, &failed);
-    assert_null(failed);
-    plx_region_destroy(region);
-}
-
-static const char *const reasons[] = {"engine failed: no picture", "the GPU was lost 3 times, and the CPU works: it hangs"};
-
-/* Whatever is read while another reason is written is one of them, or is said to be torn. */
-static void *read_reasons(void *memory)
-{
-    struct plx_map map;
-    char text[PLX_REASON_BYTES];
-    uint64_t wrong = 0;
-    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
-        return (void *)1;
-    while (plx_fetch64(&map.header->newest) == 0)
-        wrong |= plx_map_reason(&map, text, sizeof text) == 0 && strcmp(text, "") != 0 && strcmp(text, reasons[0]) != 0 &&
-                 strcmp(text, reasons[1]) != 0;
-    return (void *)(uintptr_t)(wrong ? 2 : 0);
-}
-
-static void a_reason_is_never_torn(void **state)
-{
-    (void)state;
-    struct plx_shared_region *region = make_region(4);
-    pthread_t thread;
-    void *failed;
-    assert_int_equal(pthread_create(&thread, NULL, read_reasons, memory_of(region)), 0);
-    for (int i = 0; i < 100000; i++)
-        plx_region_set_reason(region, reasons[i % 2]);
-    publish(region);
-    pthread_join(thread, &failed);
-    assert_null(failed);
-    plx_region_destroy(region);
-}
-
 static void a_reason_is_one_line_cut_to_fit(void **state)
 {
     (void)state;
@@ -350,42 +191,6 @@ static void a_reason_is_one_line_cut_to_fit(void **state)
     plx_region_destroy(region);
 }
 
-struct watcher {
-    struct plx_client client;
-    int led_to_it; /* a plain one: only the state orders it */
-};
-
-static void *wait_for_running(void *memory)
-{
-    struct watcher *watcher = memory;
-    while (plx_state(&watcher->client) != PLX_STATE_RUNNING)
-        sched_yield();
-    return (void *)(uintptr_t)(watcher->led_to_it == 1 ? 0 : 1);
-}
-
-static void state_publishes_what_led_to_it(void **state)
-{
-    (void)state;
-    struct plx_shared_region *region = make_region(4);
-    void *memory = memory_of(region);
-    struct watcher watcher = {.led_to_it = 0};
-    int pair[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* a connection that lives: plx_state asks for it */
-    watcher.client.socket = pair[0];
-    assert_int_equal(plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &watcher.client.map), 0);
-    pthread_t thread;
-    void *failed;
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_running, &watcher), 0);
-    usleep(2000);
-    watcher.led_to_it = 1;
-    plx_region_set_state(region, PLX_STATE_RUNNING, 0);
-    pthread_join(thread, &failed);
-    assert_null(failed);
-    close(pair[0]);
-    close(pair[1]);
-    plx_region_destroy(region);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,11 +201,7 @@ int main(void)
         cmocka_unit_test(frame_stays_whole_until_its_slot_is_begun_again),
         cmocka_unit_test(a_copy_is_of_one_frame_and_within_it),
         cmocka_unit_test(abandoned_slot_is_skipped_and_taken_over),
-        cmocka_unit_test(threads_agree),
-        cmocka_unit_test(newest_publishes_what_was_written_before),
-        cmocka_unit_test(a_reason_is_never_torn),
         cmocka_unit_test(a_reason_is_one_line_cut_to_fit),
-        cmocka_unit_test(state_publishes_what_led_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

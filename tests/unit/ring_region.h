@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A region of shared memory with a small ring, as tests write and map it. */
+#ifndef PLX_TESTS_RING_REGION_H
+#define PLX_TESTS_RING_REGION_H
+
+#include "app/region/region.h"
+#include "client/client.h"
+#include "client/fetch.h"
+#include "core/clock.h"
+#include "tests/cmocka.h"
+
+static inline struct plx_shared_region *make_region(int slots)
+{
+    const struct plx_region_options options = {.epoch = 7, .slots = slots, .frame_bytes = sizeof(struct plx_frame) + 4096};
+    struct plx_shared_region *region;
+    assert_int_equal(plx_region_create(&options, &region, NULL), 0);
+    return region;
+}
+
+static inline struct plx_map map_of(const struct plx_shared_region *region)
+{
+    struct plx_map map;
+    assert_int_equal(plx_map_open(plx_region_client_fd(region), &map), 0);
+    return map;
+}
+
+/* Publishes a frame that the reader's checks accept. */
+static inline void publish(struct plx_shared_region *region)
+{
+    struct plx_frame *frame = plx_ring_begin(region);
+    frame->bytes = sizeof *frame;
+    frame->fresh_ns = 60 * PLX_NS_PER_S;
+    frame->obstacle_count = 0;
+    plx_ring_commit(region);
+}
+
+/* The writer's own mapping of REGION. */
+static inline void *memory_of(struct plx_shared_region *region)
+{
+    unsigned char *frame = (unsigned char *)plx_ring_begin(region);
+    struct plx_map map = map_of(region);
+    size_t slot = (plx_ring_newest(region) + 1) % map.slot_count;
+    size_t to_header = (size_t)(map.frames - (const unsigned char *)map.header) + slot * map.frame_stride;
+    plx_map_close(&map);
+    return frame - to_header;
+}
+
+#endif

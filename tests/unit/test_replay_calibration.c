@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calib.txt beside recorded pairs, in KITTI's forms. */
+#include <math.h>
+
+#include "drivers/files/kitti.h"
+#include "tests/unit/replay_files.h"
+
+#define ROW_LEFT "700 0 320 0 0 701 240 0 0 0 1 0\n"
+#define ROW_RIGHT "700 0 321 -350 0 701 240 0 0 0 1 0\n"
+
+static void test_calibration(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int first;
+        double baseline;
+    } good[] = {
+        {ROW_LEFT ROW_RIGHT, 0, 0.5},
+        {"P0: " ROW_LEFT "P1: " ROW_RIGHT "Tr: 1 2 3\n", 0, 0.5},
+        {"# a comment\nP1: " ROW_RIGHT "\nP0: " ROW_LEFT, 0, 0.5},
+        {"P0: " ROW_LEFT "P1: " ROW_RIGHT "P2: 7e2 0 320 140 0 701 240 0 0 0 1 0\nP3: 7e2 0 321 -140 0 701 240 0 0 0 1 0\n", 2,
+         0.4},
+        {ROW_LEFT ROW_RIGHT, 2, 0.5},
+    };
+    struct plx_calibration_info info;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        files_text("calib.txt", good[i].text);
+        int result = plx_kitti_calibration(files_path("calib.txt"), good[i].first, &info, &message);
+        if (result < 0)
+            fail_msg("%s", message.text);
+        assert_true(info.fx == 700.0 && info.fy == 701.0 && info.cx == 320.0 && info.cy == 240.0 && info.cx_right == 321.0);
+        assert_true(fabs(info.baseline_m - good[i].baseline) < 1e-12);
+    }
+    static const struct {
+        const char *text;
+        int error;
+        const char *words;
+    } bad[] = {
+        {"", PLX_ERR_NOT_FOUND, "no projection matrices"},
+        {"cam0=[1 2 3]\n", PLX_ERR_NOT_FOUND, "no projection matrices"},
+        {ROW_LEFT, PLX_ERR_NOT_FOUND, "no projection matrices"},
+        {ROW_LEFT "700 0 320\n", PLX_ERR_FORMAT, "calib.txt:2: expected 12 numbers, a 3x4 projection matrix; number 4 is bad"},
+        {"P0: 700 0 nan 0 0 701 240 0 0 0 1 0\n", PLX_ERR_FORMAT, "calib.txt:1: expected 12 numbers"},
+        {"P0: 1 2 3 4 5 6 7 8 9 10 11 12 13\n", PLX_ERR_FORMAT, "calib.txt:1: more than the 12 numbers"},
+        {ROW_LEFT ROW_LEFT, PLX_ERR_RANGE, "a baseline of 0 m"},
+        {ROW_RIGHT ROW_LEFT, PLX_ERR_RANGE, "a baseline of -0.5 m"},
+        {"0 0 320 0 0 701 240 0 0 0 1 0\n" ROW_RIGHT, PLX_ERR_RANGE, "focal lengths 0 and 701"},
+        {"710 0 320 0 0 701 240 0 0 0 1 0\n" ROW_RIGHT, PLX_ERR_RANGE, "not rectified"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        files_text("calib.txt", bad[i].text);
+        assert_int_equal(plx_kitti_calibration(files_path("calib.txt"), 0, &info, &message), bad[i].error);
+        if (!strstr(message.text, "calib.txt") || !strstr(message.text, bad[i].words))
+            fail_msg("expected '%s' in '%s'", bad[i].words, message.text);
+    }
+
+    put_sequence("left", "right", 1);
+    refused(PLX_ERR_RANGE, "calib.txt", "not rectified"); /* the last of those */
+    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    struct plx_stereo_calibration calibration;
+    for (int given = 0; given < 2; given++) {
+        unlink(files_path("calib.txt"));
+        if (given)
+            files_text("calib.txt", good[0].text);
+        struct plx_source *source = opened(&options);
+        assert_int_equal(plx_source_calibration(source, &calibration), given ? 0 : PLX_ERR_NOT_FOUND);
+        source->ops->destroy(source);
+    }
+    plx_calibration_info(&calibration, &info);
+    assert_true(info.baseline_m == 0.5 && info.cx_right == 321.0 && calibration.rectified_width == WIDTH);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_calibration, files_begin, files_end),
+    };
+    return cmocka_run_group_tests(tests, begin_all, end_all);
+}

@@ -14,6 +14,9 @@
 
 #include <parallax/error.h>
 
+#include "core/error_message.h"
+#include "core/source.h"
+
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define EYE_ROWS (1 + ZONES) /* of the histogram plane: whole image, then zones */
 #define WHITE 255.0

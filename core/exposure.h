@@ -10,7 +10,8 @@
 
 #include "core/image.h"
 #include "core/parameters.h"
-#include "core/source.h"
+
+struct plx_control_range;
 
 struct plx_exposure_params {
     bool enabled;

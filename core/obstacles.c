@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/ground.h"
+#include "core/region.h"
 #define LEAST_EXTENT_M 0.05 /* a thing is at least this wide and high */
 #define LEAST_RISE_M 0.1    /* above min_height; less is the ground's own roughness that came through the mask */
 #define LEAST_TEXTURE 16    /* mean square of left(x + 1) - left(x - 1), for the images to refine a disparity */

@@ -5,7 +5,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/region.h"
+struct plx_region;
 
 struct plx_obstacle_params {
     double range_min_m, range_max_m;

@@ -16,10 +16,15 @@
 #include <parallax/frame.h>
 
 #include "core/error_message.h"
-#include "core/ground.h"
 #include "core/image.h"
 #include "core/match.h"
-#include "core/region.h"
+
+struct plx_ground;
+struct plx_ground_params;
+struct plx_label_params;
+struct plx_mask_params;
+struct plx_region;
+struct plx_region_input;
 
 struct plx_stages {
     const struct plx_stages_ops *ops;

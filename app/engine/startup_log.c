@@ -2,6 +2,7 @@
 #include "app/engine/startup_log.h"
 
 #include "app/engine/report.h"
+#include "app/engine/setup.h"
 #include "app/log.h"
 #include "app/realtime.h"
 

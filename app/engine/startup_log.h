@@ -3,7 +3,7 @@
 #ifndef PLX_APP_ENGINE_STARTUP_LOG_H
 #define PLX_APP_ENGINE_STARTUP_LOG_H
 
-#include "app/engine/setup.h"
+struct plx_setup;
 
 /* From now on each line of the log goes to *REPORT_FD too, for the black box; what does not fit is in the log alone. */
 void plx_startup_log_forward(int *report_fd);

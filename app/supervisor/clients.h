@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The socket that clients connect to (SOCK_SEQPACKET): version handshake, then the region's read-only descriptor by SCM_RIGHTS.
- * Clients are untrusted: bounded in number (all of them, of a user, of a process: client_quota.h), never waited for, dropped when
- * they talk nonsense. Single-threaded; everything happens in plx_clients_handle, called when plx_clients_fd polls readable.
+ * Clients are untrusted: bounded in number (all of them, of a user, of a process: client_quota.h), never waited for, dropped
+ * when they talk nonsense. Single-threaded; everything happens in plx_clients_handle, called when plx_clients_fd polls
+ * readable.
  */
 #ifndef PLX_APP_SUPERVISOR_CLIENTS_H
 #define PLX_APP_SUPERVISOR_CLIENTS_H

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/log.h"
+#include "app/supervisor/state.h"
 
 /* Until the next engine is started. */
 static double pause_s(const struct plx_supervisor *supervisor)

@@ -4,7 +4,11 @@
 #ifndef PLX_APP_SUPERVISOR_ENGINE_EXIT_H
 #define PLX_APP_SUPERVISOR_ENGINE_EXIT_H
 
-#include "app/supervisor/state.h"
+#include <stdbool.h>
+
+#include "core/error_message.h"
+
+struct plx_supervisor;
 
 /* Why it ended. */
 struct plx_error_message plx_engine_exit_describe(const struct plx_supervisor *supervisor, int status);

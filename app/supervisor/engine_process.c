@@ -15,6 +15,7 @@
 #include "app/supervisor/engine_exit.h"
 #include "app/supervisor/engine_watch.h"
 #include "app/supervisor/reload.h"
+#include "app/supervisor/state.h"
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
 

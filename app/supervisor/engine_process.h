@@ -3,7 +3,9 @@
 #ifndef PLX_APP_SUPERVISOR_ENGINE_PROCESS_H
 #define PLX_APP_SUPERVISOR_ENGINE_PROCESS_H
 
-#include "app/supervisor/state.h"
+#include <stdbool.h>
+
+struct plx_supervisor;
 
 /* Lets the engine end itself; the next one starts at once, with the configuration that is then in force. */
 void plx_engine_process_replace(struct plx_supervisor *supervisor);

@@ -5,6 +5,7 @@
 
 #include "app/budget.h"
 #include "app/log.h"
+#include "app/supervisor/state.h"
 
 bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
 {

@@ -3,7 +3,9 @@
 #ifndef PLX_APP_SUPERVISOR_ENGINE_WATCH_H
 #define PLX_APP_SUPERVISOR_ENGINE_WATCH_H
 
-#include "app/supervisor/state.h"
+#include <stdbool.h>
+
+struct plx_supervisor;
 
 /* Judges what the engine's threads have marked, and says which is late; true if the engine must be killed. */
 bool plx_engine_watch_progress(struct plx_supervisor *supervisor);

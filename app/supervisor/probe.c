@@ -9,6 +9,7 @@
 
 #include "app/engine/engine.h"
 #include "app/exit.h"
+#include "app/supervisor/state.h"
 
 #define PROBE_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening everything */
 
@@ -51,7 +52,7 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
     return 0;
 }
 
-void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind)
+static void start(struct plx_supervisor *supervisor, enum plx_probe_kind kind)
 {
     struct plx_probe *probe = &supervisor->probe;
 
@@ -60,6 +61,16 @@ void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind
         plx_child_watch(&probe->child, supervisor->event, receive, supervisor) < 0)
         answer_failed(probe, PLX_EXIT_OS, true,
                       "cannot start a process: the system is out of processes, memory or descriptors");
+}
+
+void plx_probe_config(struct plx_supervisor *supervisor)
+{
+    start(supervisor, PLX_PROBE_CONFIG);
+}
+
+void plx_probe_gpu(struct plx_supervisor *supervisor)
+{
+    start(supervisor, PLX_PROBE_GPU);
 }
 
 void plx_probe_reaped(struct plx_supervisor *supervisor, int status)

@@ -4,10 +4,15 @@
 #ifndef PLX_APP_SUPERVISOR_PROBE_H
 #define PLX_APP_SUPERVISOR_PROBE_H
 
-#include "app/supervisor/state.h"
+#include <stdbool.h>
+
+struct plx_probe;
+struct plx_report;
+struct plx_supervisor;
 
 /* Probes supervisor->candidate, or the GPU. If no process can be started, the answer is FAILED. */
-void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind);
+void plx_probe_config(struct plx_supervisor *supervisor);
+void plx_probe_gpu(struct plx_supervisor *supervisor);
 
 /* True once for each probe: *ret_report is its answer, PLAN or FAILED. */
 bool plx_probe_take_answer(struct plx_probe *probe, struct plx_report *ret_report);

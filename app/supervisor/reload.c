@@ -2,6 +2,7 @@
 #include "app/supervisor/reload.h"
 
 #include "app/log.h"
+#include "app/supervisor/state.h"
 
 static void finish(struct plx_supervisor *supervisor)
 {

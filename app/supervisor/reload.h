@@ -4,7 +4,10 @@
 #ifndef PLX_APP_SUPERVISOR_RELOAD_H
 #define PLX_APP_SUPERVISOR_RELOAD_H
 
-#include "app/supervisor/state.h"
+#include <stdbool.h>
+
+struct plx_config;
+struct plx_supervisor;
 
 /* The candidate is not taken, for REASON. */
 void plx_reload_refuse(struct plx_supervisor *supervisor, const char *reason);

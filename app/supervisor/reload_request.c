@@ -8,6 +8,7 @@
 #include "app/supervisor/engine_process.h"
 #include "app/supervisor/probe.h"
 #include "app/supervisor/reload.h"
+#include "app/supervisor/state.h"
 
 /* The candidate differs only in what a running engine takes as an order. */
 static void apply(struct plx_supervisor *supervisor)
@@ -83,7 +84,7 @@ static void begin(struct plx_supervisor *supervisor)
         apply(supervisor);
     } else {
         supervisor->reload.phase = PLX_RELOAD_PROBING;
-        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
+        plx_probe_config(supervisor);
     }
 }
 
@@ -126,7 +127,7 @@ void plx_reload_tick(struct plx_supervisor *supervisor)
         begin(supervisor);
     if (supervisor->plan.frame_bytes == 0 && supervisor->probe.child.pid == 0 &&
         plx_recovery_wants_engine(recovery, supervisor->now_ns))
-        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
+        plx_probe_config(supervisor);
     if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine_failed &&
         supervisor->now_ns - recovery->started_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
         plx_engine_process_give_up(supervisor, "the engine gives no first frame");

@@ -4,7 +4,8 @@
 #ifndef PLX_APP_SUPERVISOR_RELOAD_REQUEST_H
 #define PLX_APP_SUPERVISOR_RELOAD_REQUEST_H
 
-#include "app/supervisor/state.h"
+struct plx_report;
+struct plx_supervisor;
 
 /* SIGHUP. One that comes while a reload is under way is carried out after it: the last file counts. */
 void plx_reload_request(struct plx_supervisor *supervisor);

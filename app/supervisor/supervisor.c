@@ -113,7 +113,7 @@ static void probe_gpu(struct plx_supervisor *supervisor)
     if (!supervisor->stopping && supervisor->probe.child.pid == 0 && supervisor->reload.phase == PLX_RELOAD_NONE &&
         supervisor->plan.config.backend != PLX_BACKEND_CPU &&
         plx_gpu_fallback_wants_probe(&supervisor->gpu_fallback, supervisor->now_ns))
-        plx_probe_start(supervisor, PLX_PROBE_GPU);
+        plx_probe_gpu(supervisor);
 }
 
 static int copier_main(void *argument, int report_fd)
@@ -260,7 +260,7 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
     }
     plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
     plx_blackbox_open(&supervisor.blackbox, config->blackbox.directory);
-    plx_probe_start(&supervisor, PLX_PROBE_CONFIG);
+    plx_probe_config(&supervisor);
     loop(&supervisor);
     if (supervisor.recovery.unkillable) /* it is left to systemd, which finds it in the unit's control group */
         supervisor.exit_code = PLX_EXIT_OS;

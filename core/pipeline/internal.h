@@ -8,6 +8,7 @@
 #include "core/filter.h"
 #include "core/frozen_check.h"
 #include "core/pipeline/pipeline.h"
+#include "core/region.h"
 
 #define PLX_PIPELINE_BUFFERS 48
 

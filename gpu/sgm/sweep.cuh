@@ -12,7 +12,7 @@
  * Barriers keep the warps of a block in step: between two barriers each warp makes GROUP steps. WARP_LAG is more than what a
  * step needs of the warp before, and less than what would overwrite a slot of the ring that is still needed.
  *
- * No deadlock: each group of steps has a time (sweep_time plus its first step) and waits only for groups of earlier times:
+ * No deadlock: each group of steps has a time, sweep_time plus its first step, and waits only for groups of earlier times:
  * for those before the block's last barrier, for the band above (BAND_LAG), and for the other sweep, because the same times
  * decide which sweep comes first. All blocks are resident (cooperative launch) and take bands in the order of their times.
  * So the earliest unfinished group always has a block, and everything it waits for is complete.

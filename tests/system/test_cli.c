@@ -132,7 +132,7 @@ static const struct bad {
     {{"run", "@/good.png", "@/truncated.png"}, PLX_EXIT_DATA, "@/truncated.png"},
     {{"run", "@/good.png", "@/file"}, PLX_EXIT_DATA, "@/file"},
     {{"run", "@/good.png", "@/narrow.png"}, PLX_EXIT_DATA, "expected 96x64"},
-    {{"run", "@/good.png", "@/good.png", "--max-disparity", "128"}, PLX_EXIT_CONFIG, "width, 96 pixels"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "128"}, PLX_EXIT_CONFIG, "width of 96 pixels"},
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--gt", "@/good.png"}, PLX_EXIT_DATA, "@/good.png"},
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--calibration", "@/none.yaml"},
      PLX_EXIT_NO_INPUT,
@@ -301,7 +301,7 @@ static void completion_offers_commands_and_options(void **state)
     for (int i = 0; i < 2; i++)
         assert_non_null(fgets(line[i], sizeof line[i], pipe));
     assert_int_equal(pclose(pipe), 0);
-    assert_string_equal(line[0], "status snapshot\n");
+    assert_string_equal(line[0], "status snapshot selftest\n");
     assert_string_equal(line[1], "--mask= --max-disparity=\n");
 }
 

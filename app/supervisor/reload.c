@@ -42,7 +42,10 @@ void plx_reload_started(struct plx_supervisor *supervisor)
 
 void plx_reload_confirm(struct plx_supervisor *supervisor, bool away)
 {
-    if (supervisor->reload.phase != PLX_RELOAD_STARTING || (away && supervisor->reload.must_publish))
+    const struct plx_reload *reload = &supervisor->reload;
+
+    /* An engine that was given up may publish between SIGTERM and its end. */
+    if (reload->phase != PLX_RELOAD_STARTING || supervisor->engine_failed || (away && reload->must_publish))
         return;
     const bool resized = plx_publisher_promote(&supervisor->publisher);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);

@@ -131,8 +131,8 @@ static void delay(const char *name)
 
     if (strcmp(fault.kind, "stick") == 0 && strcmp(fault.name, name) == 0)
         stuck = atomic_fetch_add(fault.calls, 1) + 1 >= fault.number;
-    while (stuck && pause() < 0) /* for ever */
-        continue;
+    while (stuck && pause() < 0) /* for ever; a signal that ends the process at once is not told */
+        dprintf(STDERR_FILENO, "fault: %s was asked to end\n", name);
     if (strcmp(fault.kind, "slow") == 0 && strcmp(fault.name, name) == 0)
         usleep((useconds_t)fault.number * 1000);
 }

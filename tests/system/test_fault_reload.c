@@ -180,6 +180,7 @@ static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void *
     wait_until_said("fault: hang plx_cpu_filter 1", START_MS);
     expect_in_force("  width: 1\n"); /* until the new one has published */
     wait_until_said("configuration kept as it was: the new one opened but gave no frame: ", 2 * START_MS); /* 15 s */
+    assert_non_null(strstr(daemon_said(&daemon_), "fault: plx_cpu_filter was asked to end")); /* to restore its cameras */
     const struct plx_frame after = running_frame(client, START_MS);
     assert_true(after.epoch == before.epoch && after.sequence > before.sequence);
     stop_daemon();

@@ -100,6 +100,6 @@ while IFS='|' read -r _ ordering file expression _ caught _; do
 done < <(grep -E '^\| `[A-Z_]+` \| `' "$source/$table")
 
 # plx_ring_copy, which reads within the service, has the orderings of client/map.c once more.
-written=$(cd "$source" && sed '/^bool plx_ring_copy/,/^}/d' "${files[@]}" | grep -v '^ *\(/\*\|\*\)' "${files[@]}" | grep -o 'memory_order_[a-z]*' | grep -vc relaxed)
+written=$(cd "$source" && sed '/^bool plx_ring_copy/,/^}/d' "${files[@]}" | grep -v '^ *\(/\*\|\*\)' | grep -o 'memory_order_[a-z]*' | grep -vc relaxed)
 [[ $named == "$written" ]] || fail "$table names $named orderings; ${files[*]} hold $written"
 command -v spin >/dev/null && [[ $sanitizer ]] || exit 77

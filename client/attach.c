@@ -96,7 +96,7 @@ void plx_client_detach(struct plx_client *client)
     set_poll_timer(client, true);
 }
 
-/* Goes on in the frames of a service that kept its memory, and begins anew with another one. */
+/* Goes on in the frames of a service that kept its memory, and begins again with another one. */
 static void follow(struct plx_client *client)
 {
     const struct plx_region_header *header = client->map.header;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frozen pictures: a live camera is never without noise, so a tile of raw bytes that comes back unchanged was not taken anew.
+ * Frozen pictures: a live camera is never without noise, so a tile of raw bytes that comes back unchanged was not taken again.
  * The tiles are the histogram's zones; one that is dark or blown out throughout is not judged, for there noise is clipped away.
  */
 #ifndef PLX_CORE_FROZEN_CHECK_H

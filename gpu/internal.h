@@ -119,7 +119,7 @@ int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, c
                         const struct plx_image *ret_disparity);
 int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
                        const struct plx_image *ret_filled);
-int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_candidates *winners, const struct plx_image *checked,
+int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                              const struct plx_match *match, const struct plx_image *ret_confidence);
 int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
                                  struct plx_template_match *ret_best);

@@ -151,7 +151,7 @@ static void case_filter(struct fixture *s)
         compare(s, "filter", &got, &want);
 }
 
-/* The right picture is the left one, a few pixels on, with some noise: winners of every kind. */
+/* The right picture is the left one, a few pixels on, with some noise: candidates of every kind. */
 static void draw_pair(struct fixture *s, struct plx_image grey[PLX_EYES])
 {
     for (int eye = 0; eye < PLX_EYES; eye++)

@@ -36,7 +36,7 @@ void plx_clients_close_in_child(struct plx_clients *clients);
 /* Clients get REGION from now on, which must outlive it; those that have the one before are dropped, and reattach. */
 void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region);
 
-/* Looks whether the socket is still reached by its path, or makes it anew if it is UNREACHABLE; clients that are attached stay
+/* Looks whether the socket is still reached by its path, or makes it again if it is UNREACHABLE; clients that are attached stay
  * so. As plx_listener_repair. */
 int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx_error_message *message);
 

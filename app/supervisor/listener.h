@@ -24,7 +24,7 @@ struct plx_listener {
 int plx_listener_open(const char *path, const char *group, struct plx_listener *ret_listener,
                       struct plx_error_message *message);
 
-/* Looks whether the files at PATH and PATH.lock are still this listener's, and makes those anew that are not; the socket also
+/* Looks whether the files at PATH and PATH.lock are still this listener's, and makes those again that are not; the socket also
  * if it is UNREACHABLE all the same. Whoever connected before stays connected. Returns 0 where all is well, 1 where the socket
  * is another one now. BUSY: another daemon has the lock or listens there, and this one has lost the path; other errors as
  * plx_listener_open: what is there stays, to be tried again. */

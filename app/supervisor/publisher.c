@@ -98,14 +98,14 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
     publisher->checked_ns = now_ns;
     const int result = plx_clients_repair(publisher->clients, lost, message);
     if (result > 0)
-        plx_log(LOG_WARNING, "%s: nobody could attach there any more; the socket was made anew, attached clients stay",
+        plx_log(LOG_WARNING, "%s: nobody could attach there any more; the socket was made again, attached clients stay",
                 socket_path);
     if (result >= 0 || result == PLX_ERR_BUSY) {
         publisher->repair_error = (struct plx_error_message){""};
         return result == PLX_ERR_BUSY ? result : 0;
     }
     if (strcmp(publisher->repair_error.text, message->text) != 0)
-        plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made anew; trying again: %s", message->text);
+        plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made again; trying again: %s", message->text);
     publisher->repair_error = *message;
     return 0;
 }

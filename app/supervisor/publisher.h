@@ -24,7 +24,7 @@ struct plx_publisher {
     void *context;
     struct plx_self_client self;           /* while clients is not NULL */
     int64_t checked_ns;                    /* when the socket was looked at last */
-    struct plx_error_message repair_error; /* what was logged of a socket that cannot be made anew; "" = it can */
+    struct plx_error_message repair_error; /* what was logged of a socket that cannot be made again; "" = it can */
 };
 
 /* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
@@ -42,7 +42,7 @@ bool plx_publisher_promote(struct plx_publisher *publisher);
 /* The second region is given up: engines started from now on fill the one that clients have. */
 void plx_publisher_discard(struct plx_publisher *publisher);
 
-/* Sees to it that clients can attach: looks at socket and lock, attaches as a client, and makes anew what is gone. At each
+/* Sees to it that clients can attach: looks at socket and lock, attaches as a client, and makes again what is gone. At each
  * turn. BUSY: another daemon has taken the path; this one cannot serve any more. */
 int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns,
                         struct plx_error_message *message);

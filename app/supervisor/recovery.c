@@ -60,7 +60,7 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
     recovery->fresh = true;
     recovery->last_report_ns = now_ns;
     recovery->frame_ns = now_ns;
-    recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_PUBLISH, now_ns}; /* until it is told anew */
+    recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_PUBLISH, now_ns}; /* until it is told again */
     recovery->frame_period_ns = larger(period_ns, busy_ns);
     recovery->health = health;
     step(recovery, health ? EVENT_FAULTY : EVENT_GOOD);

@@ -42,7 +42,7 @@ static void adopt(struct plx_supervisor *supervisor)
     reload->before = supervisor->plan;
     supervisor->plan = *candidate;
     reload->phase = PLX_RELOAD_STOPPING;
-    plx_log(LOG_NOTICE, "the new configuration opens; the engine starts anew with it");
+    plx_log(LOG_NOTICE, "the new configuration opens; the engine starts again with it");
     plx_engine_process_replace(supervisor);
 }
 

@@ -86,7 +86,7 @@ static void gpu_probed(struct plx_supervisor *supervisor, bool works, const char
 
     plx_gpu_fallback_probed(gpu_fallback, supervisor->now_ns, works);
     if (works) {
-        plx_log(LOG_NOTICE, "the GPU works again; the engine starts anew on it");
+        plx_log(LOG_NOTICE, "the GPU works again; the engine starts again on it");
         plx_engine_process_replace(supervisor);
         return;
     }

@@ -59,7 +59,7 @@ struct plx_pipeline {
     uint32_t *region_count;
     uint32_t *masked; /* [PLX_EYES] */
 
-    struct plx_frozen_check freeze[PLX_EYES];
+    struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check light;
     struct plx_alignment alignment;
     struct plx_template_match *found; /* [PLX_ALIGNMENT_MATCHES] */

@@ -101,7 +101,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image bins = plx_eye_bins(&histogram, eye);
-        if (plx_frozen_check_update(&pipeline->freeze[eye], &context->raw[eye], &bins))
+        if (plx_frozen_check_update(&pipeline->frozen[eye], &context->raw[eye], &bins))
             health |= PLX_HEALTH_FROZEN;
     }
     if (pipeline->raw)

@@ -149,7 +149,7 @@ static void swap(const struct plx_image **a, const struct plx_image **b)
     *b = other;
 }
 
-/* The dense disparity starts from the winners again: a smaller median keeps details, which the fill then spreads. */
+/* The dense disparity starts from the candidates again: a smaller median keeps details, which the fill then spreads. */
 static int refine_dense(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From winners to disparities: uniqueness and subpixel position in the left view, and the right view. */
+/* From candidates to disparities: uniqueness and subpixel position in the left view, and the right view. */
 #include <parallax/frame.h>
 
 #include "cpu/simd/local.h"

@@ -99,7 +99,8 @@ struct plx_kernels {
     /* medians of WIDTH pixels; ROWS[-1..1] or ROWS[-2..2] are padded */
     void (*median_3x3)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     void (*median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row);
-    /* ROWS[-2..2] are padded rows of raw winners, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of the middle one */
+    /* ROWS[-2..2] are padded rows of raw candidates, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of the middle one
+     */
     void (*confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
                        const uint16_t *s2, int width, uint8_t *ret_row);
 };

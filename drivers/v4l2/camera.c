@@ -257,7 +257,7 @@ int plx_v4l2_camera_recover(struct plx_v4l2_camera *camera, struct plx_error_mes
     const double silent_s = (double)(plx_now_ns() - camera->progress_ns) / PLX_NS_PER_S;
 
     if (camera->restarts++ > 0)
-        return plx_fail(message, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened anew", camera->node.path,
+        return plx_fail(message, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened again", camera->node.path,
                         silent_s);
     plx_v4l2_camera_stop(camera);
     int result = stream(camera, message);

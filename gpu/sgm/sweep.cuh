@@ -28,7 +28,7 @@
 #define N 8            /* registers of a thread for a pixel, two disparities each: step.cuh */
 #define WORD_COLUMNS 8 /* whose features a warp loads at once */
 #define COST_COLUMNS 4 /* whose costs a warp holds: of this group of steps and the next */
-#define KEY_COLUMNS 4  /* whose winners a warp finds at once */
+#define KEY_COLUMNS 4  /* whose candidates a warp finds at once */
 #define SLOTS 8        /* columns of a ring */
 #define GROUP 2        /* steps between two barriers of a block */
 #define SUM_BITS 10    /* of a sweep's sum, at most 4 (56 + 120); the bits above hold the cost, at most 56 */

@@ -7,7 +7,7 @@
 
 #include "tests/command.h"
 
-#define KILLS_A_LIFE 4 /* of engines, before the service is started anew: back-off grows with each */
+#define KILLS_A_LIFE 4 /* of engines, before the service is started again: back-off grows with each */
 
 /* Stops PROCESS and lets it run to the next beginning or end of a system call, COUNT times. False if it is gone or, by itself,
  * makes none within a second. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * systemd's watchdog, as the unit sets it: it is fed while the service recovers within its budget and no longer, and a
- * supervisor that hangs is back in time. The test does what systemd does: it listens, kills and starts anew. The real one:
+ * supervisor that hangs is back in time. The test does what systemd does: it listens, kills and starts again. The real one:
  * ./dev vm systemd.
  */
 #include "tests/system/fault.h"

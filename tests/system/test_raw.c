@@ -184,7 +184,7 @@ static void reloads_switch_both_ways(void **state)
     const uint32_t raw_bytes = frame.bytes;
     const uint64_t raw_epoch = frame.epoch;
 
-    reload(RECTIFIED_IN_AS_MUCH); /* in the same memory, laid out anew */
+    reload(RECTIFIED_IN_AS_MUCH); /* in the same memory, laid out again */
     frame = frame_of_kind(client, false);
     assert_int_equal(frame.bytes, raw_bytes);
     assert_true(frame.epoch == raw_epoch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * docs/configuration.md tells the truth: its table of keys is the program's own, and its examples load. After a change of
- * config/schema.c, PLX_UPDATE_DOCS=1 build/release/bin/test_config_docs writes the table anew.
+ * config/schema.c, PLX_UPDATE_DOCS=1 build/release/bin/test_config_docs writes the table again.
  */
 #include "config/config.h"
 
@@ -49,7 +49,7 @@ static void the_table_is_the_program_s(void **state)
     if ((size_t)(end - begin) == strlen(table) && memcmp(begin, table, strlen(table)) == 0)
         return;
     if (!getenv("PLX_UPDATE_DOCS"))
-        fail_msg("the table in %s is out of date; write it anew with PLX_UPDATE_DOCS=1 %s/bin/test_config_docs", PAGE,
+        fail_msg("the table in %s is out of date; write it again with PLX_UPDATE_DOCS=1 %s/bin/test_config_docs", PAGE,
                  PLX_BINARY_DIR);
     FILE *out = fopen(PAGE, "we");
     assert_non_null(out);

@@ -87,7 +87,7 @@ static void a_pipe_that_nobody_reads(void **state)
     try(fd, true);
 }
 
-/* As where the pipe is somebody else's and cannot be opened anew. */
+/* As where the pipe is somebody else's and cannot be opened again. */
 static void a_pipe_that_can_only_be_asked(void **state)
 {
     (void)state;

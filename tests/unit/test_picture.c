@@ -35,7 +35,7 @@ struct rig {
 
 /* What the checks remember, and what they are given. */
 struct checks {
-    struct plx_frozen_check freeze[PLX_EYES];
+    struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check light;
     struct plx_alignment alignment;
     struct plx_alignment_info info;
@@ -111,7 +111,7 @@ static uint32_t look(void)
                                     .eye_width = WIDTH};
         image[eye] = (struct plx_image){checks.picture[eye], WIDTH, HEIGHT, WIDTH, PLX_U8};
         assert_int_equal(ops->histogram(checks.stages, &image[eye], PLX_HISTOGRAM_BINS, &bins), 0);
-        if (plx_frozen_check_update(&checks.freeze[eye], &raw, &bins))
+        if (plx_frozen_check_update(&checks.frozen[eye], &raw, &bins))
             health |= PLX_HEALTH_FROZEN;
     }
     for (int i = 0; i < PLX_ALIGNMENT_MATCHES; i++)
@@ -302,14 +302,14 @@ static void freeze_reads_every_format_at_odd_sizes(void **state)
                                         .format = (enum plx_format)format,
                                         .eye_x = eye,
                                         .eye_width = width - eye};
-            struct plx_frozen_check freeze = {0};
+            struct plx_frozen_check frozen = {0};
             struct plx_error_message message;
             if (plx_raw_check(&raw, &message) < 0)
                 fail_msg("%s", message.text);
-            assert_false(plx_frozen_check_update(&freeze, &raw, &bins));
-            assert_true(plx_frozen_check_update(&freeze, &raw, &bins));
+            assert_false(plx_frozen_check_update(&frozen, &raw, &bins));
+            assert_true(plx_frozen_check_update(&frozen, &raw, &bins));
             data[plx_raw_row_bytes((enum plx_format)format, width) - 1] ^= 1; /* the last pixel of the first row */
-            assert_false(plx_frozen_check_update(&freeze, &raw, &bins));
+            assert_false(plx_frozen_check_update(&frozen, &raw, &bins));
             free(data);
         }
 }

@@ -58,7 +58,7 @@ static void pressure_comes_and_goes(void **state)
     expect(MEMORY, 2 * PLX_SYSTEM_HEALTH_HOLD);
     pressure("proc/pressure/memory", 9, 0);
     expect(MEMORY, PLX_SYSTEM_HEALTH_HOLD - 1);
-    pressure("proc/pressure/memory", 10, 0); /* again: the time begins anew */
+    pressure("proc/pressure/memory", 10, 0); /* again: the time begins again */
     expect(MEMORY, 1);
     pressure("proc/pressure/memory", 0, 0);
     expect(MEMORY, PLX_SYSTEM_HEALTH_HOLD - 1);

@@ -160,7 +160,7 @@ static inline int64_t camera_stamp_ns(const struct v4l2_buffer *buffer)
 
 /* --- stereocam --- */
 
-/* Loads the module anew, with PARAMETERS ("", "userptr=0 width=64"): every case begins with a camera in its first state. */
+/* Loads the module again, with PARAMETERS ("", "userptr=0 width=64"): every case begins with a camera in its first state. */
 static inline void stereocam_load(const char *parameters)
 {
     char command[256];
@@ -222,7 +222,7 @@ static inline bool camera_record(const char *eye, uint32_t sequence, struct came
     FILE *file = fopen(path, "r");
     while (file && fscanf(file, "%u %llu %u %u %15s", &record.sequence, &record.timestamp_ns, &record.exposure_us,
                           &record.gain_16, record.fate) == 5)
-        if (record.sequence == sequence) { /* the latest: sequences begin anew with each stream */
+        if (record.sequence == sequence) { /* the latest: sequences begin again with each stream */
             *ret_record = record;
             found = true;
         }

@@ -106,7 +106,7 @@ static void write_pair(struct writer *writer, int n)
         assert_int_equal(write(writer->node[eye], writer->picture[n][eye], bytes), bytes);
 }
 
-/* The pair that was in the cameras at CAPTURE_NS: a node may give its last picture again when its stream is started anew. */
+/* The pair that was in the cameras at CAPTURE_NS: a node may give its last picture again when its stream is started again. */
 static int pair_at(const struct writer *writer, int last, int64_t capture_ns)
 {
     int n = last;

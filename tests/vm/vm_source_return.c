@@ -179,7 +179,7 @@ static void test_stream_refuses_to_start(void **state)
     assert_int_equal(stereocam_get("left/fail_streamon"), 0);
 }
 
-/* Opened anew, it refuses its format: told in words, asked again for ever, and the engine goes on. */
+/* Opened again, it refuses its format: told in words, asked again for ever, and the engine goes on. */
 static void test_format_refused(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void test_silent(void **state)
     const int64_t silent = pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
     print_message("silence told after %.0f ms\n", (double)silent / PLX_NS_PER_MS);
     assert_true(silent < 2 * PLX_NS_PER_S);
-    usleep(1500000); /* restarted, opened anew */
+    usleep(1500000); /* restarted, opened again */
     stereocam_set("left/stall", 0);
     report("back", pairs_wait_for_new(&pairs), BACK_NS);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the modules that no distribution ships built, for the kernel in build/guest/kernel-ARCH, and adds them to its own: stereocam,
-# udmabuf, and v4l2loopback from the source package that came with the kernel. Built anew when a source changes.
+# udmabuf, and v4l2loopback from the source package that came with the kernel. Built again when a source changes.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$here/../.."

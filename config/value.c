@@ -21,7 +21,7 @@ static bool takes(const struct plx_key *key, const struct plx_word *word)
 
 static const struct plx_word *word_of_text(const struct plx_key *key, const char *text)
 {
-    for (const struct plx_word *word = key->words; word->text; word++)
+    for (const struct plx_word *word = key->words; word && word->text; word++)
         if (strcmp(word->text, text) == 0 && takes(key, word))
             return word;
     return NULL;
@@ -32,7 +32,7 @@ static void list_words(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
     const char *taken[8]; /* no key takes more words */
     int count = 0;
     size_t used = 0;
-    for (const struct plx_word *word = key->words; word->text; word++)
+    for (const struct plx_word *word = key->words; word && word->text && count < 8; word++)
         if (takes(key, word))
             taken[count++] = word->text;
     for (int i = 0; i < count; i++) {

@@ -168,7 +168,10 @@ static void case_matching(struct fixture *s)
 {
     struct plx_image grey[PLX_EYES], got[MATCHING_PLANES], want[MATCHING_PLANES];
     struct plx_match m;
-    (random_below(&s->random, 2) ? plx_match_default : plx_match_classic)(&m);
+    if (random_below(&s->random, 2))
+        plx_match_default(&m);
+    else
+        plx_match_classic(&m);
     m.disparities = 64 << random_below(&s->random, 3);
     m.paths = random_below(&s->random, 2) ? 4 : 8;
     draw_pair(s, grey);

@@ -5,7 +5,7 @@
  *   cost     features -> C, a volume of bytes                                             cost.cu
  *   lines    C -> for each of 2 or 4 orientations a volume of bytes: L - C of its two     lines.cu
  *            opposite paths, added up; that is at most 2 * 120
- *   winner   C and those volumes -> S, and the candidates of both views                      winner.cu
+ *   winner   C and those volumes -> S, and the candidates of both views                   winner.cu
  *
  * The sweeps (sweep.cuh) replace all three.
  */

@@ -14,7 +14,7 @@ struct plx_stages;
 
 /* Memory that both processors reach. */
 enum plx_gpu_memory {
-    PLX_GPU_MEMORY_AUTO,    /* by the device's attributes, see gpu/runtime/memory_policy.c */
+    PLX_GPU_MEMORY_AUTO,    /* by the device's attributes, see gpu/runtime/memory.c */
     PLX_GPU_MEMORY_MAPPED,  /* pinned and mapped; stages write frames in place */
     PLX_GPU_MEMORY_MANAGED, /* managed, moved by the driver; stages write frames in place */
     PLX_GPU_MEMORY_COPIED   /* pinned; stages work in the GPU's own, frames are copied out */

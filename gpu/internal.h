@@ -63,9 +63,9 @@ struct plx_gpu {
     int multiprocessors;
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
-    bool programmatic_launch;             /* kernels may start before the previous one ends: launch.cuh */
+    bool programmatic_launch;             /* kernels may start before the previous one ends: device.cuh */
     int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
-    int schedule;                         /* forced, see schedule.h; below 0: by itself */
+    int schedule;                         /* forced, see plx_sgm_schedule; below 0: by itself */
     struct plx_gpu_accumulators *totals;
     bool times_stages;            /* frames that are recorded from now on have time stamps */
     unsigned long long *stamp_ns; /* when each stage of the frame was complete, by the GPU's clock; 0: it did not run */
@@ -86,11 +86,9 @@ static inline bool plx_gpu_holds(const struct plx_gpu *gpu, const struct plx_ima
 int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
 #define PLX_CUDA(gpu, call) plx_gpu_check(gpu, call, #call)
 
-/* After a kernel launch: whether it started. How it ended is seen at ops->finish. */
-#define PLX_LAUNCHED(gpu, kernel) plx_gpu_check(gpu, cudaGetLastError(), #kernel)
-
-/* probe.cu: true if this program holds machine code for the current device. FOLLOWS: and its kernels follow: launch.cuh. */
-bool plx_gpu_has_machine_code(bool *ret_follows);
+/* stage_clock.cu: true if this program holds machine code for the current device. DEPENDENT: and its kernels may start before
+ * the previous one ends: device.cuh. */
+bool plx_gpu_has_machine_code(bool *ret_dependent);
 
 /* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);
@@ -99,7 +97,7 @@ void plx_gpu_free(struct plx_stages *self, void *data);
 int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes);
 void plx_gpu_disown(struct plx_stages *self, void *data);
 
-/* memory_policy.c: what WANTED comes to on DEVICE; UNSUPPORTED with the reason. */
+/* What WANTED comes to on DEVICE; UNSUPPORTED with the reason. */
 int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDeviceProp *device, enum plx_gpu_memory *ret_memory,
                           struct plx_error_message *message);
 
@@ -146,6 +144,20 @@ void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COU
 /* census.cu */
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features);
+
+/* sgm.cu: how stage sgm is launched, in the order of plx_gpu_schedule_name. Every schedule gives the same bits. */
+enum plx_sgm_schedule {
+    PLX_LINES_REGISTERS, /* as many warps as fit; the next pixels wait in registers: fewest instructions */
+    PLX_LINES_PREFETCH,  /* few warps, 16 pixels prefetched; the middle of each line stays in shared memory: least latency */
+    PLX_SWEEPS           /* least memory traffic */
+};
+
+/* What is forced, or what suits the picture and this GPU. */
+enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match);
+
+/* sweeps.cu: false where the features of a pixel do not fit one word, and for 4 paths. Then there are lines, whatever is
+ * forced. */
+bool plx_sgm_can_sweep(const struct plx_match *match);
 
 /* sgm.cu. Destroy accepts what a create that failed has left. */
 int plx_gpu_sgm_create(struct plx_gpu *gpu);

@@ -31,7 +31,7 @@ function fail(why)
 
 function least(a, b) { return a < b ? a : b }
 
-# Bytes that four warps of a sweep have: struct band_memory of gpu/sgm/sweeps.cuh.
+# Bytes that four warps of a sweep have: struct band_memory of gpu/sgm/sweep.cuh.
 function sweep_bytes(d,    rows, bytes)
 {
     rows = 512 / d

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all kernels share: views of images, vector accesses to their rows, and sizes of grids. */
+/* What all kernels share: views of images, vector accesses to their rows, and launches. */
 #ifndef PLX_GPU_DEVICE_DEVICE_CUH
 #define PLX_GPU_DEVICE_DEVICE_CUH
 
-#include <cuda_runtime_api.h>
-
-extern "C" {
-#include "core/image.h"
-}
+#include "gpu/internal.h"
 
 #define PLX_ALL_LANES 0xFFFFFFFFu
 
@@ -97,6 +93,116 @@ static __device__ __forceinline__ void plx_store(const plx_vector<T, N> &vector,
 static inline bool plx_rows_aligned(const struct plx_image *image, size_t bytes)
 {
     return (((uintptr_t)image->data | image->pitch) & (bytes - 1)) == 0;
+}
+
+/*
+ * Programmatic dependent launch (CUDA programming guide), from compute capability 9.0 on. A dependent kernel may start while
+ * the previous kernel in the stream, of whichever stage, still runs. On older GPUs, and behind a copy, it starts afterwards.
+ * Rules for every such kernel:
+ *   - It calls plx_grid_wait before it writes anything that other kernels use.
+ *   - Before that call it may read only what is older than the previous kernel. It may also prefetch into L2 what the previous
+ *     kernel still writes, because all writes pass through L2.
+ *   - As a rule it triggers its dependents after plx_grid_wait. A kernel that triggers earlier says so in its comment: then
+ *     early reads of its dependent must be older by one more kernel.
+ *   - A kernel whose blocks all run at once, several to a multiprocessor, does not trigger at all: blocks of the dependent take
+ *     free places first, which would crowd some multiprocessors.
+ */
+/* The dependent kernel may start when all blocks have called this or have ended. */
+static __device__ __forceinline__ void plx_trigger_dependents()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/* Waits until all previous kernels of the stream are complete and their writes visible. For all threads. */
+static __device__ __forceinline__ void plx_grid_wait()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+static __device__ __forceinline__ void plx_grid_wait_and_trigger()
+{
+    plx_grid_wait();
+    plx_trigger_dependents();
+}
+
+/* Attributes for cudaLaunchKernelEx; returns how many. */
+static inline unsigned plx_launch_attributes(const struct plx_gpu *gpu, bool cooperative, bool dependent,
+                                             cudaLaunchAttribute ret_attributes[2])
+{
+    unsigned count = 0;
+
+    if (cooperative) {
+        ret_attributes[count].id = cudaLaunchAttributeCooperative;
+        ret_attributes[count++].val.cooperative = 1;
+    }
+    if (dependent && gpu->programmatic_launch) {
+        ret_attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        ret_attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    return count;
+}
+
+/* Launches KERNEL on the backend's stream, each block with BYTES of dynamic shared memory. */
+template <class... Parameters, class... Arguments>
+static inline cudaError_t plx_launch(const struct plx_gpu *gpu, bool dependent, void (*kernel)(Parameters...), dim3 grid,
+                                     dim3 block, size_t bytes, const Arguments &...arguments)
+{
+    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchConfig_t config = {};
+
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = gpu->stream;
+    config.attrs = attributes;
+    config.numAttrs = plx_launch_attributes(gpu, false, dependent, attributes);
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+/* Launches KERNEL with a GRID, a BLOCK and its arguments; returns a plx_error. How the kernel ended is seen at ops->finish. */
+#define PLX_LAUNCH(gpu, kernel, grid, block, ...)                                                                              \
+    plx_gpu_check(gpu, plx_launch(gpu, false, kernel, grid, block, 0, __VA_ARGS__), #kernel)
+
+/* The same for a dependent kernel. */
+#define PLX_LAUNCH_DEPENDENT(gpu, kernel, grid, block, ...)                                                                    \
+    plx_gpu_check(gpu, plx_launch(gpu, true, kernel, grid, block, 0, __VA_ARGS__), #kernel)
+
+/* Launches KERNEL with BYTES of dynamic shared memory, which may be more than 48 KiB; returns a plx_error. */
+template <class Args>
+static inline int plx_launch_shared(struct plx_gpu *gpu, bool dependent, void (*kernel)(Args), dim3 grid, dim3 block,
+                                    size_t bytes, const Args &args)
+{
+    const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    return result < 0 ? result : PLX_CUDA(gpu, plx_launch(gpu, dependent, kernel, grid, block, bytes, args));
+}
+
+/* Launches KERNEL, whose only parameter is ARGS, as a cooperative grid: as many blocks as run at once, at most MAX_BLOCKS, each
+ * with BYTES of dynamic shared memory. DEPENDENT: the kernel calls plx_grid_wait. */
+template <class Args>
+static inline int plx_launch_cooperative(struct plx_gpu *gpu, void (*kernel)(Args), int max_blocks, int threads, Args args,
+                                         bool dependent = false, size_t bytes = 0)
+{
+    void *arguments[] = {&args};
+    int blocks_per_multiprocessor = 0;
+
+    const int result =
+        PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel, threads, bytes));
+    if (result < 0)
+        return result;
+    const int resident = gpu->multiprocessors * blocks_per_multiprocessor;
+    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)(resident < max_blocks ? resident : max_blocks));
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = gpu->stream;
+    config.attrs = attributes;
+    config.numAttrs = plx_launch_attributes(gpu, true, dependent, attributes);
+    return PLX_CUDA(gpu, cudaLaunchKernelExC(&config, (const void *)kernel, arguments));
 }
 
 #endif

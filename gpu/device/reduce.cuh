@@ -5,7 +5,6 @@
 #define PLX_GPU_DEVICE_REDUCE_CUH
 
 #include "gpu/device/device.cuh"
-#include "gpu/internal.h"
 
 #if PLX_ARCH >= 800
 

@@ -4,7 +4,6 @@
 #define PLX_GPU_IMAGE_BANDED_CUH
 
 #include "gpu/device/device.cuh"
-#include "gpu/internal.h"
 
 #define DEPTH 32   /* of one matrix product */
 #define BEFORE 20  /* zeros before the weights: whole words, as many as a band reads */

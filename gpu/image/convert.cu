@@ -5,7 +5,6 @@ extern "C" {
 #include "core/raw.h"
 }
 #include "gpu/device/device.cuh"
-#include "gpu/internal.h"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8

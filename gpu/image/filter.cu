@@ -7,8 +7,7 @@
 extern "C" {
 #include "core/filter.h"
 }
-#include "gpu/device/launch.cuh"
-#include "gpu/device/tile.cuh"
+#include "gpu/device/access.cuh"
 #include "gpu/image/banded.cuh"
 
 #define WARPS 8  /* of a block, a strip of columns each */

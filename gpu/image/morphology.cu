@@ -4,8 +4,7 @@
  * complement's dilation, so that only a maximum is needed. Pixels outside the image are ignored, which is the same as
  * clamping to the edge. One kernel does both passes of an opening or closing: the first also on the halo of the second.
  */
-#include "gpu/device/tile.cuh"
-#include "gpu/internal.h"
+#include "gpu/device/access.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8
@@ -134,6 +133,5 @@ int plx_gpu_morphology(struct plx_stages *self, enum plx_morphology op, const st
                                          plx_rows_aligned(src, PLX_VECTOR_BYTES),
                                          plx_rows_aligned(dst, 4)};
     const dim3 block(BLOCK_X, BLOCK_Y), grid = plx_grid(dst->width, dst->height, dim3(TILE_X, TILE_Y));
-    morphology_kernel<<<grid, block, 0, gpu->stream>>>(args);
-    return PLX_LAUNCHED(gpu, morphology_kernel);
+    return PLX_LAUNCH(gpu, morphology_kernel, grid, block, args);
 }

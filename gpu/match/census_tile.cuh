@@ -3,8 +3,8 @@
 #ifndef PLX_GPU_MATCH_CENSUS_TILE_CUH
 #define PLX_GPU_MATCH_CENSUS_TILE_CUH
 
+#include "gpu/device/access.cuh"
 #include "gpu/device/packed.cuh"
-#include "gpu/device/tile.cuh"
 
 /*
  * Two pixels, HALF columns apart, lie in the halves of a register as floating-point numbers of 16 bits, 1024 + brightness, in

@@ -3,7 +3,7 @@
  * Connected components in three kernels: union-find within tiles in shared memory, merging across the tiles' borders, then
  * areas. Runs of a row are linked without union-find, and links that follow from others are left out (Playne and Hawick 2018).
  */
-#include "gpu/device/launch.cuh"
+#include "gpu/device/device.cuh"
 #include "gpu/device/reduce.cuh"
 #include "gpu/obstacles/components.cuh"
 

@@ -7,7 +7,7 @@
 #include <cooperative_groups.h>
 #include <stdlib.h>
 
-#include "gpu/device/launch.cuh"
+#include "gpu/device/device.cuh"
 
 #include "core/ground_fit.h"
 
@@ -292,9 +292,37 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, disparity))
         return PLX_ERR_RANGE;
-    if (!params->enabled) {
-        no_ground_kernel<<<1, 1, 0, gpu->stream>>>(ret_ground);
-        return PLX_LAUNCHED(gpu, no_ground_kernel);
-    }
+    if (!params->enabled)
+        return PLX_LAUNCH(gpu, no_ground_kernel, 1, 1, ret_ground);
     return plx_launch_cooperative(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
+}
+
+/* --- mask: what is in range and stands above the ground ----------------------------------------------------------------- */
+
+#define MASK_X 32
+#define MASK_Y 8
+
+/* Grid: a thread a pixel. Reads 2 bytes a pixel, writes 1. */
+static __global__ void __launch_bounds__(MASK_X *MASK_Y)
+    mask_kernel(plx_view<const uint16_t> disparity, const struct plx_ground *ground, struct plx_mask_params params,
+                plx_view<uint8_t> mask)
+{
+    const int x = blockIdx.x * MASK_X + threadIdx.x, y = blockIdx.y * MASK_Y + threadIdx.y;
+
+    if (x < mask.width && y < mask.height)
+        mask.row(y)[x] = plx_is_obstacle(ground, &params, x, y, disparity.row(y)[x]) ? 255 : 0;
+}
+
+int plx_gpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                 const struct plx_mask_params *params, const struct plx_image *ret_mask)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const dim3 block(MASK_X, MASK_Y), grid = plx_grid(disparity->width, disparity->height, block);
+
+    if (!plx_image_ok(disparity, PLX_U16) || !plx_image_ok(ret_mask, PLX_U8) || !plx_same_size(disparity, ret_mask))
+        return PLX_ERR_ARG;
+    if (!plx_gpu_holds(gpu, disparity))
+        return PLX_ERR_RANGE;
+    return PLX_LAUNCH(gpu, mask_kernel, grid, block, plx_view_of<const uint16_t>(disparity), ground, *params,
+                      plx_view_of<uint8_t>(ret_mask));
 }

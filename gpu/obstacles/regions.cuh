@@ -3,7 +3,6 @@
 #ifndef PLX_GPU_OBSTACLES_REGIONS_CUH
 #define PLX_GPU_OBSTACLES_REGIONS_CUH
 
-#include "gpu/device/launch.cuh"
 #include "gpu/device/reduce.cuh"
 
 #include "core/region.h"
@@ -113,8 +112,5 @@ static inline dim3 plx_regions_grid(const plx_regions_args *args)
 
 /* regions_measure.cu: area, boxes and percentiles of disparity; published labels */
 int plx_gpu_regions_measure(struct plx_gpu *gpu, const plx_regions_args *args);
-
-/* regions_refine.cu: the interior, and both passes of the refinement */
-int plx_gpu_regions_refine(struct plx_gpu *gpu, const plx_regions_args *args);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage times of a frame: kernels of one thread beside the stages read the GPU's clock when a stage is complete. */
+/* Stage times of a frame: kernels of one thread beside the stages read the GPU's clock when a stage is complete. The same
+ * kernel tells whether this program holds machine code for the device. */
 #include <string.h>
 
 #include "gpu/internal.h"
@@ -13,6 +14,16 @@ static __global__ void stamp_kernel(unsigned long long *ret_now_ns)
 
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     *ret_now_ns = now;
+}
+
+bool plx_gpu_has_machine_code(bool *ret_dependent)
+{
+    struct cudaFuncAttributes attributes;
+
+    if (cudaFuncGetAttributes(&attributes, stamp_kernel) != cudaSuccess)
+        return false;
+    *ret_dependent = attributes.ptxVersion >= 90;
+    return true;
 }
 
 int plx_gpu_stage_clock_create(struct plx_gpu *gpu)
@@ -34,7 +45,7 @@ void plx_gpu_stage_clock_clear(struct plx_gpu *gpu)
 int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream)
 {
     stamp_kernel<<<1, 1, 0, stream>>>(&gpu->stamp_ns[stage]);
-    return PLX_LAUNCHED(gpu, stamp_kernel);
+    return plx_gpu_check(gpu, cudaGetLastError(), "stamp_kernel");
 }
 
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT])

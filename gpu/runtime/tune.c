@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures the choices of choice.h on this GPU: stage sgm on noise, as one graph launch, as in a frame. */
+/* Measures the schedules on this GPU: stage sgm on noise, as one graph launch, as in a frame. */
 #include <stdlib.h>
 
-#include "gpu/runtime/schedule.h"
+#include "gpu/internal.h"
 
 #define WARM_UP 3
 #define ROUNDS 15

@@ -3,9 +3,6 @@
  * What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped difference of gradients.
  * penalty_kernel: P2 of every step. words_kernel: census and gradient of a pixel in one word.
  */
-#include "gpu/device/launch.cuh"
-#include "gpu/device/packed.cuh"
-#include "gpu/sgm/features.cuh"
 #include "gpu/sgm/sgm.cuh"
 
 #define THREADS 128
@@ -73,11 +70,10 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
 
 template <class F> static int launch(const struct plx_sgm_job *job, const struct cost_args &args)
 {
-    const int disparities = job->match->disparities, span = THREADS * 16 / disparities * PIXELS;
-    const dim3 grid(plx_div_ceil(job->width, span), (unsigned)job->height);
-
-    const auto kernel = disparities == 64 ? cost_kernel<F, 64> : disparities == 128 ? cost_kernel<F, 128> : cost_kernel<F, 256>;
-    return PLX_LAUNCH_DEPENDENT(job->gpu, kernel, grid, THREADS, args);
+    return plx_with_disparities(job->match, [&](auto d) {
+        const dim3 grid(plx_div_ceil(job->width, THREADS * 16 / d * PIXELS), (unsigned)job->height);
+        return PLX_LAUNCH_DEPENDENT(job->gpu, (cost_kernel<F, d>), grid, THREADS, args);
+    });
 }
 
 int plx_sgm_cost(const struct plx_sgm_job *job)
@@ -152,15 +148,13 @@ int plx_sgm_penalty(const struct plx_sgm_job *job, bool both_sweeps)
                                 job->gpu->sgm->penalty,
                                 both_sweeps ? job->gpu->sgm->penalty_upwards : NULL,
                                 {0}};
-    const dim3 block(PENALTY_X, PENALTY_Y);
+    const dim3 block(PENALTY_X, PENALTY_Y), grid = plx_grid(job->width, job->height, dim3(PENALTY_X, PENALTY_Y * PENALTY_ROWS));
 
     for (int step = 0; step < 256; step++) {
         const int p2 = match->p2 * match->p2_scale / (match->p2_scale + step);
         ((uint8_t *)args.p2)[step] = (uint8_t)(p2 < match->p2_min ? match->p2_min : p2);
     }
-    penalty_kernel<<<plx_grid(job->width, job->height, dim3(PENALTY_X, PENALTY_Y * PENALTY_ROWS)), block, 0,
-                     job->gpu->stream>>>(args);
-    return PLX_LAUNCHED(job->gpu, penalty_kernel);
+    return PLX_LAUNCH(job->gpu, penalty_kernel, grid, block, args);
 }
 
 /* --- feature words, which the sweeps read instead of costs -------------------------------------------------------------- */
@@ -177,14 +171,11 @@ static __global__ void __launch_bounds__(WORDS_X *WORDS_Y)
 int plx_sgm_feature_words(const struct plx_sgm_job *job)
 {
     const struct plx_features *const features[] = {job->left, job->right};
-    const dim3 block(WORDS_X, WORDS_Y);
+    const dim3 block(WORDS_X, WORDS_Y), grid = plx_grid(job->width, job->height, block);
     int result = 0;
 
-    for (int eye = 0; eye < 2 && result == 0; eye++) {
-        words_kernel<<<plx_grid(job->width, job->height, block), block, 0, job->gpu->stream>>>(
-            plx_view_of<const uint32_t>(&features[eye]->census), plx_view_of<const uint8_t>(&features[eye]->gradient),
-            job->gpu->sgm->words[eye]);
-        result = PLX_LAUNCHED(job->gpu, words_kernel);
-    }
+    for (int eye = 0; eye < 2 && result == 0; eye++)
+        result = PLX_LAUNCH(job->gpu, words_kernel, grid, block, plx_view_of<const uint32_t>(&features[eye]->census),
+                            plx_view_of<const uint8_t>(&features[eye]->gradient), job->gpu->sgm->words[eye]);
     return result;
 }

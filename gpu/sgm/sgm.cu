@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage sgm: scratch memory, and the launches of a schedule. */
+/* Stage sgm, by far the largest part of a frame: scratch memory, the choice of a schedule, and its launches. */
 #include <stdlib.h>
 
-#include "gpu/runtime/schedule.h"
 #include "gpu/sgm/sgm.cuh"
 
 #define ALIGNMENT 256
@@ -80,6 +79,52 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
     free(sgm);
 }
 
+/* --- schedules ------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A GPU within the processor shares the processor's slow memory and has little cache: sweeps, which move the least. On others,
+ * where more warps of lines wait than fit, another warp is always ready: as many as fit, with the fewest instructions. Else the
+ * longest lines set the time: few warps that prefetch. The factor is measured: docs/performance.md.
+ */
+static enum plx_sgm_schedule default_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    if (gpu->integrated && plx_sgm_can_sweep(match))
+        return PLX_SWEEPS;
+    return plx_lines_load(width, height, match).warps > 1.25 * gpu->lines_resident ? PLX_LINES_REGISTERS : PLX_LINES_PREFETCH;
+}
+
+enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
+{
+    if (gpu->schedule < 0 || (gpu->schedule == PLX_SWEEPS && !plx_sgm_can_sweep(match)))
+        return default_schedule(gpu, width, height, match);
+    return (enum plx_sgm_schedule)gpu->schedule;
+}
+
+const char *plx_gpu_schedule_name(int schedule)
+{
+    static const char *const names[PLX_GPU_SCHEDULES] = {"lines-registers", "lines-prefetch", "sweeps"};
+    return schedule >= 0 && schedule < PLX_GPU_SCHEDULES ? names[schedule] : NULL;
+}
+
+int plx_gpu_set_schedule(struct plx_stages *stages, int schedule)
+{
+    if (schedule >= PLX_GPU_SCHEDULES)
+        return PLX_ERR_ARG;
+    plx_gpu(stages)->schedule = schedule;
+    plx_gpu_frames_forget(plx_gpu(stages)); /* recordings hold the one before */
+    return 0;
+}
+
+void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
+                  struct plx_gpu_plan *ret_plan)
+{
+    const struct plx_gpu *gpu = (const struct plx_gpu *)stages;
+    const struct plx_lines_load load = plx_lines_load(width, height, match);
+    *ret_plan = {(int)plx_gpu_sgm_schedule(gpu, width, height, match), load.warps, gpu->lines_resident, load.waste};
+}
+
+/* --- the stage ------------------------------------------------------------------------------------------------------- */
+
 int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
                 const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates)
 {
@@ -99,7 +144,7 @@ int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
     if (result == 0)
         result = plx_sgm_cost(&job);
     if (result == 0)
-        result = plx_sgm_lines(&job, schedule == PLX_LINES_PREFETCH);
+        result = schedule == PLX_LINES_PREFETCH ? plx_sgm_lines_prefetch(&job) : plx_sgm_lines_registers(&job);
     if (result == 0)
         result = plx_sgm_winner(&job);
     return result;

@@ -8,12 +8,30 @@
  *   winner   C and those volumes -> S, and the candidates of both views                   winner.cu
  *
  * The sweeps (sweep.cuh) replace all three.
+ *
+ * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
+ * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
+ * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
+ * beside; D / 16 threads are a pixel.
+ *
+ * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the previous pixel, m = min L(q, .).
+ * D / 16 threads side by side hold a pixel, each 8 registers of two disparities D / 2 apart: register i of thread g has 8 g + i
+ * and D / 2 + 8 g + i.
  */
 #ifndef PLX_GPU_SGM_SGM_CUH
 #define PLX_GPU_SGM_SGM_CUH
 
-#include "gpu/internal.h"
-#include "gpu/sgm/step.cuh"
+#include <type_traits>
+
+#include "gpu/device/access.cuh"
+#include "gpu/device/packed.cuh"
+
+#define PLX_ORIENTATIONS 4
+enum { PLX_HORIZONTAL, PLX_VERTICAL, PLX_FALLING, PLX_RISING }; /* falling: towards the lower right */
+
+/* Kernels prefetch so many pixels beyond the end of a line; volumes have room for them on both sides. */
+#define PLX_OVERRUN_COLUMNS 16 /* along a row */
+#define PLX_OVERRUN_ROWS 16    /* along columns and diagonals */
 
 struct plx_gpu_sgm {
     uint4 *cost;
@@ -46,7 +64,8 @@ struct plx_sgm_job {
 /* Each launches its kernels on the stream of the backend. */
 int plx_sgm_cost(const struct plx_sgm_job *job);
 int plx_sgm_penalty(const struct plx_sgm_job *job, bool both_sweeps);
-int plx_sgm_lines(const struct plx_sgm_job *job, bool prefetch);
+int plx_sgm_lines_prefetch(const struct plx_sgm_job *job);
+int plx_sgm_lines_registers(const struct plx_sgm_job *job);
 int plx_sgm_winner(const struct plx_sgm_job *job);
 int plx_sgm_feature_words(const struct plx_sgm_job *job);
 int plx_sgm_sweeps(const struct plx_sgm_job *job);
@@ -57,5 +76,251 @@ int plx_sgm_right_view(const struct plx_sgm_job *job);
 /* Sizes of the sweeps' own memory. */
 size_t plx_sgm_band_message_bytes(const struct plx_limits *limits);
 size_t plx_sgm_exchange_flag_bytes(const struct plx_limits *limits);
+
+/* How many warps the lines of a picture are, and the share of their places that have no pixel. */
+struct plx_lines_load {
+    int warps;
+    double waste;
+};
+struct plx_lines_load plx_lines_load(int width, int height, const struct plx_match *match);
+
+/* Warps of the kernel of PLX_LINES_REGISTERS that a multiprocessor holds. */
+int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps);
+
+/* True if P2 depends on the picture. */
+static inline bool plx_p2_varies(const struct plx_match *match)
+{
+    return match->p2_scale > 0 && match->p2_min < match->p2;
+}
+
+/* Calls LAUNCH with the number of disparities of MATCH as a constant: a std::integral_constant. */
+template <class Launch> static inline int plx_with_disparities(const struct plx_match *match, const Launch &launch)
+{
+    switch (match->disparities) {
+    case 64:
+        return launch(std::integral_constant<int, 64>());
+    case 128:
+        return launch(std::integral_constant<int, 128>());
+    default:
+        return launch(std::integral_constant<int, 256>());
+    }
+}
+
+/* --- features -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradient
+ * that of the row's first or last pixel.
+ */
+struct census_only {
+    typedef uint32_t word;
+
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &, int q, int y)
+    {
+        const uint32_t *row = (const uint32_t *)((const char *)census.data + (size_t)y * census.pitch);
+        return (unsigned)q < (unsigned)census.width ? row[q] : 0;
+    }
+    static __device__ uint32_t cost(word l, word r, uint32_t)
+    {
+        return (uint32_t)__popc(l ^ r);
+    }
+};
+
+/* Up to 24 bits of census below 8 bits of gradient. */
+struct census_and_gradient {
+    typedef uint32_t word;
+
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &gradient, int q, int y)
+    {
+        return census_only::load(census, gradient, q, y) | (uint32_t)gradient.row(y)[plx_clamp(q, 0, census.width - 1)] << 24;
+    }
+    static __device__ uint32_t cost(word l, word r, uint32_t cap)
+    {
+        return (uint32_t)__popc((l ^ r) & 0xFFFFFF) + min(__usad(l >> 24, r >> 24, 0), cap);
+    }
+};
+
+/* 30 and 31 bits of census, and a gradient. */
+struct long_census_and_gradient {
+    typedef uint64_t word;
+
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &gradient, int q, int y)
+    {
+        return census_only::load(census, gradient, q, y) | (uint64_t)gradient.row(y)[plx_clamp(q, 0, census.width - 1)] << 32;
+    }
+    static __device__ uint32_t cost(word l, word r, uint32_t cap)
+    {
+        return (uint32_t)__popc((uint32_t)l ^ (uint32_t)r) + min(__usad((uint32_t)(l >> 32), (uint32_t)(r >> 32), 0), cap);
+    }
+};
+
+/* 62 bits of census. */
+struct wide_census {
+    typedef uint64_t word;
+
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &, int q, int y)
+    {
+        const uint64_t *row = (const uint64_t *)((const char *)census.data + (size_t)y * census.pitch);
+        return (unsigned)q < (unsigned)census.width ? row[q] : 0;
+    }
+    static __device__ uint32_t cost(word l, word r, uint32_t)
+    {
+        return (uint32_t)__popcll(l ^ r);
+    }
+};
+
+struct wide_census_and_gradient {
+    struct word {
+        uint64_t census;
+        uint32_t gradient;
+    };
+
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &gradient, int q, int y)
+    {
+        return {wide_census::load(census, gradient, q, y), gradient.row(y)[plx_clamp(q, 0, census.width - 1)]};
+    }
+    static __device__ uint32_t cost(word l, word r, uint32_t cap)
+    {
+        return (uint32_t)__popcll(l.census ^ r.census) + min(__usad(l.gradient, r.gradient, 0), cap);
+    }
+};
+
+/* --- one step of a path ---------------------------------------------------------------------------------------------- */
+
+/* The lanes that hold the disparities below and above this thread's, and how to select their registers. */
+template <int THREADS> struct plx_neighbours {
+    int before, after;
+    uint32_t select_before, select_after; /* the first and last disparity take their own value */
+
+    __device__ __forceinline__ explicit plx_neighbours(int lane)
+    {
+        const int g = lane % THREADS, first = lane - g;
+        before = first + (g + THREADS - 1) % THREADS;
+        after = first + (g + 1) % THREADS;
+        select_before = g == 0 ? 0x1054 : 0x3210;
+        select_after = g == THREADS - 1 ? 0x7632 : 0x3210;
+        plx_hold_in_register(before), plx_hold_in_register(after), plx_hold_in_register(select_before),
+            plx_hold_in_register(select_after);
+    }
+};
+
+/* The least number of any of the THREADS of a pixel, in each half. LOW_LATENCY: more exchanges, fewer of them one after the
+ * other. */
+template <int THREADS, bool LOW_LATENCY> static __device__ __forceinline__ uint32_t plx_min_of_threads(uint32_t m)
+{
+    constexpr int AT_ONCE = LOW_LATENCY ? (THREADS < 8 ? THREADS : 8) : 2;
+
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= AT_ONCE) {
+        uint32_t other[AT_ONCE];
+        other[0] = m;
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i++)
+            other[i] = __shfl_xor_sync(PLX_ALL_LANES, m, i * step % THREADS);
+#pragma unroll
+        for (int i = 1; i < AT_ONCE; i += 2)
+            m = i + 1 < AT_ONCE ? plx_min3(m, other[i], other[i + 1]) : plx_min2(m, other[i]);
+    }
+    return m;
+}
+
+/* The minimum L of a pixel, in both halves. */
+template <int THREADS, bool LOW_LATENCY> static __device__ __forceinline__ uint32_t plx_min_of_pixel(const uint32_t l[8])
+{
+    const uint32_t m = plx_min_of_8(l);
+    return plx_min_of_threads<THREADS, LOW_LATENCY>(plx_min2(m, __byte_perm(m, m, 0x1032)));
+}
+
+/* The minimum L of each of N paths, in both halves. Two paths share a register in the shuffles. */
+template <int THREADS, int N>
+static __device__ __forceinline__ void plx_min_of_each_path(const uint32_t (&l)[N][8], uint32_t (&ret_m)[N])
+{
+    constexpr int PAIRS = (N + 1) / 2;
+    uint32_t both[PAIRS];
+
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        ret_m[n] = plx_min_of_8(l[n]);
+#pragma unroll
+    for (int i = 0; i < PAIRS; i++) {
+        const uint32_t a = ret_m[2 * i], b = 2 * i + 1 < N ? ret_m[2 * i + 1] : a;
+        both[i] = plx_min2(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));
+    }
+#pragma unroll
+    for (int step = 1; step < THREADS; step *= 4) {
+        uint32_t other[PAIRS][3];
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+#pragma unroll
+            for (int k = 0; k < (2 * step < THREADS ? 3 : 1); k++)
+                other[i][k] = __shfl_xor_sync(PLX_ALL_LANES, both[i], (k + 1) * step);
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++)
+            both[i] = 2 * step < THREADS ? plx_min3(plx_min2(both[i], other[i][0]), other[i][1], other[i][2])
+                                         : plx_min2(both[i], other[i][0]);
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        ret_m[n] = __byte_perm(both[n / 2], 0, n % 2 ? 0x3232 : 0x1010);
+}
+
+static __device__ __forceinline__ void plx_copy_8(uint32_t to[8], const uint32_t from[8])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        to[i] = from[i];
+}
+
+/*
+ * min(L, L -+ 1 + P1, M + P2) from L of the previous pixel, M = min L: what the next pixel adds its costs to.
+ * EXCHANGE_RAISED: threads exchange values after adding P1: two instructions fewer, but the shuffle waits for M.
+ */
+template <int THREADS, bool EXCHANGE_RAISED>
+static __device__ __forceinline__ void plx_transition(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
+                                                      const plx_neighbours<THREADS> &neighbours, uint32_t ret_best[8])
+{
+    uint32_t raised[10]; /* min(L + P1, M + P2), with the disparities below and above */
+    const uint32_t jump = m + p2;
+
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        raised[i + 1] = plx_add_min(l[i], p1, jump);
+    const uint32_t first = EXCHANGE_RAISED ? raised[1] : l[0], last = EXCHANGE_RAISED ? raised[8] : l[7];
+    const uint32_t before = __shfl_sync(PLX_ALL_LANES, last, neighbours.before);
+    const uint32_t after = __shfl_sync(PLX_ALL_LANES, first, neighbours.after);
+    raised[0] = __byte_perm(before, first, neighbours.select_before);
+    raised[9] = __byte_perm(after, last, neighbours.select_after);
+    if (!EXCHANGE_RAISED) {
+        raised[0] = plx_add_min(raised[0], p1, jump);
+        raised[9] = plx_add_min(raised[9], p1, jump);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        ret_best[i] = plx_min3(raised[i], l[i], raised[i + 2]);
+}
+
+/* L of a pixel with costs C, in the place of BEST. REDUCED: without M, so it stays small; else it still contains M, which saves
+ * an instruction a register. A path starts with zeros, which give L = C. */
+template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uint32_t best[8], const uint32_t c[8], uint32_t m)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        best[i] = REDUCED ? best[i] + c[i] - m : best[i] + c[i];
+}
+
+/* One step: L of the next pixel, M not taken off, from L, its least M and the costs C there. RET_L may be L. */
+template <int THREADS, bool EXCHANGE_RAISED>
+static __device__ __forceinline__ void plx_aggregate_step(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
+                                                          uint32_t p2, const plx_neighbours<THREADS> &neighbours,
+                                                          uint32_t ret_l[8])
+{
+    uint32_t best[8];
+
+    plx_transition<THREADS, EXCHANGE_RAISED>(l, m, p1, p2, neighbours, best);
+    plx_add_costs<false>(best, c, m);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        ret_l[i] = best[i];
+}
 
 #endif

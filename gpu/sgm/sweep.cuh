@@ -20,12 +20,12 @@
 #ifndef PLX_GPU_SGM_SWEEP_CUH
 #define PLX_GPU_SGM_SWEEP_CUH
 
-#include "gpu/sgm/step.cuh"
+#include "gpu/sgm/sgm.cuh"
 #include "gpu/sgm/winner.cuh"
 
 #define WARP 32
 #define WARPS 4        /* of a band; a block has one more, the loader */
-#define N 8            /* registers of a thread for a pixel, two disparities each: step.cuh */
+#define N 8            /* registers of a thread for a pixel, two disparities each: sgm.cuh */
 #define WORD_COLUMNS 8 /* whose features a warp loads at once */
 #define COST_COLUMNS 4 /* whose costs a warp holds: of this group of steps and the next */
 #define KEY_COLUMNS 4  /* whose candidates a warp finds at once */

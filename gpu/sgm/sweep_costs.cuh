@@ -3,10 +3,9 @@
 #ifndef PLX_GPU_SGM_SWEEP_COSTS_CUH
 #define PLX_GPU_SGM_SWEEP_COSTS_CUH
 
-#include "gpu/sgm/features.cuh"
 #include "gpu/sgm/sweep.cuh"
 
-/* F: how two feature words are compared (features.cuh). SECOND_PASS: the other sweep has published the costs, so only P2 is
+/* F: how two feature words are compared (sgm.cuh). SECOND_PASS: the other sweep has published the costs, so only P2 is
  * loaded. */
 template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S> {
     using sweep_place<S>::a;

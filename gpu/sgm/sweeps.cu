@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel of the two sweeps (sweep.cuh): loader, bands, and launch. */
-#include "gpu/device/launch.cuh"
-#include "gpu/runtime/schedule.h"
-#include "gpu/sgm/sgm.cuh"
 #include "gpu/sgm/sweep_warp.cuh"
 
 /* Two blocks fit the shared memory of an Orin. Three, with fewer registers, are slower except for large images. */
@@ -145,21 +142,11 @@ template <class F, class S, bool ADAPTIVE_P2> static int launch(const struct plx
     return result < 0 ? result : plx_sgm_right_view(job);
 }
 
-template <class F, int D> static int launch_penalty(const struct plx_sgm_job *job, const sweep_args &args)
-{
-    return plx_p2_varies(job->match) ? launch<F, shape<D>, true>(job, args) : launch<F, shape<D>, false>(job, args);
-}
-
 template <class F> static int launch_features(const struct plx_sgm_job *job, const sweep_args &args)
 {
-    switch (job->match->disparities) {
-    case 64:
-        return launch_penalty<F, 64>(job, args);
-    case 128:
-        return launch_penalty<F, 128>(job, args);
-    default:
-        return launch_penalty<F, 256>(job, args);
-    }
+    return plx_with_disparities(job->match, [&](auto d) {
+        return plx_p2_varies(job->match) ? launch<F, shape<d>, true>(job, args) : launch<F, shape<d>, false>(job, args);
+    });
 }
 
 static plx_view<const uint32_t> words_of(const uint32_t *words, int width, int height)

@@ -2,7 +2,6 @@
 /* Winner-takes-all: S from the volumes, its minimum and second minimum, and the disparity candidates of both views. */
 #include "gpu/sgm/winner.cuh"
 
-#include "gpu/device/launch.cuh"
 #include "gpu/sgm/sgm.cuh"
 
 #define WARP 32
@@ -197,29 +196,6 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(c
     write_right_row(a, y);
 }
 
-template <int D> static constexpr int segment_bytes(void)
-{
-    return SPAN * keys<D>::pitch * (int)sizeof(uint32_t);
-}
-
-template <int D> static int launch(const struct plx_sgm_job *job, const winner_args &args)
-{
-    struct plx_gpu *gpu = job->gpu;
-    const auto kernel = job->match->paths == 8 ? winner_kernel<D, 4> : winner_kernel<D, 2>;
-    const int bytes = segment_bytes<D>();
-    const dim3 grid(plx_div_ceil(job->width, SPAN), (unsigned)job->height);
-
-    const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    if (result < 0)
-        return result;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = THREADS;
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = gpu->stream;
-    return PLX_CUDA(gpu, plx_launch_dependent_config(gpu, kernel, config, args));
-}
-
 plx_candidate_views plx_candidate_views_of(const struct plx_sgm_job *job)
 {
     return {plx_view_of<uint16_t>(&job->candidates->left),
@@ -239,14 +215,12 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
                               plx_view_of<uint16_t>(&job->candidates->right),
                               sgm->right_argmin,
                               sgm->segments_done};
-    switch (job->match->disparities) {
-    case 64:
-        return launch<64>(job, args);
-    case 128:
-        return launch<128>(job, args);
-    default:
-        return launch<256>(job, args);
-    }
+    const dim3 grid(plx_div_ceil(job->width, SPAN), (unsigned)job->height);
+    return plx_with_disparities(job->match, [&](auto d) {
+        const auto kernel = job->match->paths == 8 ? winner_kernel<d, 4> : winner_kernel<d, 2>;
+        const size_t bytes = SPAN * keys<d>::pitch * sizeof(uint32_t);
+        return plx_launch_shared(job->gpu, true, kernel, grid, THREADS, bytes, args);
+    });
 }
 
 /* Grid: a thread a pixel. Reads and writes 4 bytes a pixel, and writes 2. */

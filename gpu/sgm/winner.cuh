@@ -44,7 +44,6 @@ struct plx_candidate_views {
     enum plx_subpixel subpixel;
 };
 
-struct plx_sgm_job;
 plx_candidate_views plx_candidate_views_of(const struct plx_sgm_job *job); /* winner.cu */
 
 /* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */

@@ -3,7 +3,7 @@
  * needed. */
 #include <stdio.h>
 
-#include "gpu/runtime/schedule.h"
+#include "gpu/internal.h"
 #include "tests/parity/parity.h"
 
 /* LINES_RESIDENT: 16 warps of an Orin's SM, 32 of the others'. */

@@ -3,10 +3,7 @@
  * Lines with few warps on a multiprocessor, where other warps cannot hide the latency of memory: the next 16 pixels are
  * prefetched into a ring in shared memory, and the middle of each line stays there.
  */
-#ifndef PLX_GPU_SGM_LINES_PREFETCH_CUH
-#define PLX_GPU_SGM_LINES_PREFETCH_CUH
-
-#include "gpu/sgm/line.cuh"
+#include "gpu/sgm/lines.cuh"
 
 #define PREFETCHED 16    /* pixels, a power of two */
 #define PREFETCH_WARPS 4 /* of a multiprocessor */
@@ -181,4 +178,23 @@ static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __gri
     aggregate_half<true>(walker, half, kept_pixels, kept_address ^ D, neighbours);
 }
 
-#endif
+/* Shared memory that the rings of PREFETCH_WARPS warps leave free keeps the middle of the lines. */
+template <int D, bool ADAPTIVE_P2> static int launch(struct plx_gpu *gpu, unsigned warps, lines_args args)
+{
+    const int ring = PREFETCHED * PIXEL_BYTES(ADAPTIVE_P2);
+    const int available = min(gpu->shared_bytes / PREFETCH_WARPS - gpu->shared_reserved, gpu->shared_bytes_block);
+
+    args.kept_pixels = max(available - ring, 0) / COSTS_BYTES;
+    const size_t bytes = (size_t)(ring + args.kept_pixels * COSTS_BYTES);
+    return plx_launch_shared(gpu, false, prefetch_lines_kernel<D, ADAPTIVE_P2>, warps, WARP, bytes, args);
+}
+
+int plx_sgm_lines_prefetch(const struct plx_sgm_job *job)
+{
+    unsigned warps;
+    const lines_args args = plx_lines_args(job, &warps);
+
+    return plx_with_disparities(job->match, [&](auto d) {
+        return plx_p2_varies(job->match) ? launch<d, true>(job->gpu, warps, args) : launch<d, false>(job->gpu, warps, args);
+    });
+}

@@ -3,10 +3,7 @@
  * Lines with as many warps on a multiprocessor as fit, where instructions limit the speed: the next pixels wait in registers
  * instead of a ring, which saves 17 to 20 % of the instructions of a step, and nothing stays in shared memory.
  */
-#ifndef PLX_GPU_SGM_LINES_REGISTERS_CUH
-#define PLX_GPU_SGM_LINES_REGISTERS_CUH
-
-#include "gpu/sgm/line.cuh"
+#include "gpu/sgm/lines.cuh"
 
 /* Warps of a multiprocessor, and pixels whose costs and whose sums of the other direction wait in registers: more for fewer
  * warps. */
@@ -205,4 +202,30 @@ static __global__ void __launch_bounds__(WARP, register_config<D, ADAPTIVE_P2>::
     aggregate_half_in_registers<true>(walker, p1, p2, own.pixels - half, half, neighbours);
 }
 
-#endif
+int plx_sgm_lines_registers(const struct plx_sgm_job *job)
+{
+    unsigned warps;
+    const lines_args args = plx_lines_args(job, &warps);
+
+    return plx_with_disparities(job->match, [&](auto d) {
+        const auto kernel = plx_p2_varies(job->match) ? register_lines_kernel<d, true> : register_lines_kernel<d, false>;
+        return PLX_LAUNCH(job->gpu, kernel, warps, WARP, args);
+    });
+}
+
+struct plx_lines_load plx_lines_load(int width, int height, const struct plx_match *match)
+{
+    const int lines = 256 / match->disparities, shorter = min(width, height), longest = longest_diagonals(width, height);
+    int warps[3];
+
+    plx_count_line_warps(width, height, match, warps);
+    double places = (double)lines * ((double)warps[0] * width + (double)warps[1] * height);
+    for (int i = 0; i < warps[2] * lines; i += lines)
+        places += (double)lines * (i < longest ? shorter : shorter - 1 - (i - longest) / 4);
+    return {warps[0] + warps[1] + warps[2], 1 - (double)match->paths / 2 * width * height / places};
+}
+
+int plx_sgm_lines_occupancy(struct plx_gpu *gpu, int *ret_warps)
+{
+    return PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(ret_warps, register_lines_kernel<128, false>, WARP, 0));
+}

@@ -5,10 +5,10 @@
  * stores its L - C on the first half of the line; on the second half it adds its own to what the other direction stored. So
  * two paths write one byte for each pixel and disparity, read half of that, and a line is visited once.
  */
-#ifndef PLX_GPU_SGM_LINE_CUH
-#define PLX_GPU_SGM_LINE_CUH
+#ifndef PLX_GPU_SGM_LINES_CUH
+#define PLX_GPU_SGM_LINES_CUH
 
-#include "gpu/sgm/step.cuh"
+#include "gpu/sgm/sgm.cuh"
 
 #define WARP 32 /* a block is one warp, so that the compiler knows what is uniform */
 
@@ -90,12 +90,6 @@ static __device__ __forceinline__ line_geometry line_of(const lines_args &a, int
     return diagonal_line(a, warp * lines + index_in_warp, *ret_pixels);
 }
 
-/* Diagonals of both kinds, with the dummy lines. */
-static int all_diagonals(int width, int height)
-{
-    return longest_diagonals(width, height) + 4 * (min(width, height) - 1);
-}
-
 /* L - C as a chunk of bytes: TRANSITION - M, with M in both halves. */
 static __device__ __forceinline__ uint4 pack_increments(const uint32_t transition[8], uint32_t m)
 {
@@ -154,5 +148,39 @@ template <int D> struct line_slice {
         p1 = orientation >= PLX_FALLING ? a.p1_diagonal : a.p1_straight;
     }
 };
+
+/* Warps of rows, of columns and of diagonals (both kinds, with the dummy lines), of 256 / D lines each. */
+static inline void plx_count_line_warps(int width, int height, const struct plx_match *match, int ret_warps[3])
+{
+    const int lines = 256 / match->disparities, diagonals = longest_diagonals(width, height) + 4 * (min(width, height) - 1);
+
+    ret_warps[0] = (int)plx_div_ceil(height, lines);
+    ret_warps[1] = (int)plx_div_ceil(width, lines);
+    ret_warps[2] = match->paths == 8 ? (int)plx_div_ceil(diagonals, lines) : 0;
+}
+
+/* RET_WARPS: the blocks of the kernel. */
+static inline lines_args plx_lines_args(const struct plx_sgm_job *job, unsigned *ret_warps)
+{
+    const struct plx_match *match = job->match;
+    const struct plx_gpu_sgm *sgm = job->gpu->sgm;
+    int warps[3];
+
+    plx_count_line_warps(job->width, job->height, match, warps);
+    *ret_warps = (unsigned)(warps[0] + warps[1] + warps[2]);
+    return {sgm->cost,
+            {sgm->path_sums[0], sgm->path_sums[1], sgm->path_sums[2], sgm->path_sums[3]},
+            sgm->dummy_line,
+            sgm->penalty,
+            job->width,
+            job->height,
+            warps[0],
+            warps[1],
+            warps[2],
+            0,
+            (uint32_t)match->p1_straight * 0x10001u,
+            (uint32_t)match->p1_diagonal * 0x10001u,
+            (uint32_t)match->p2 * 0x10001u};
+}
 
 #endif

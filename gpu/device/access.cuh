@@ -1,10 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory accesses whose kind and place the compiler must not change: asynchronous copies into shared memory, and 16 bytes at
- * once. */
-#ifndef PLX_GPU_DEVICE_ASYNC_COPY_CUH
-#define PLX_GPU_DEVICE_ASYNC_COPY_CUH
+/* Memory accesses that copy ahead: tiles with their halo, single chunks, and loads whose kind and place in the code the
+ * compiler must not change. */
+#ifndef PLX_GPU_DEVICE_ACCESS_CUH
+#define PLX_GPU_DEVICE_ACCESS_CUH
+
+#include <cuda_pipeline.h>
 
 #include "gpu/device/device.cuh"
+
+#define PLX_VECTOR_BYTES 16 /* bytes */
+#define PLX_CACHE_LINE 128  /* bytes, of L2 */
+
+/* 16 copies of an edge pixel, for the outside of the image. */
+static __device__ __forceinline__ void plx_replicate_pixel(uint8_t pixel, uint8_t *ret_piece)
+{
+    const uint32_t four = pixel * 0x01010101u;
+    *(uint4 *)ret_piece = make_uint4(four, four, four, four);
+}
+
+/* Reads PLX_VECTOR_BYTES pixels of ROW, which has WIDTH, from column X on, coordinates clamped; X is a multiple of
+ * PLX_VECTOR_BYTES. Where rows are ALIGNED to that, a piece within the row is copied while others go on: __pipeline_commit and
+ * __pipeline_wait_prior follow. */
+static __device__ __forceinline__ void plx_load_16_pixels(const uint8_t *row, int width, int x, bool aligned,
+                                                          uint8_t *ret_piece)
+{
+    const int last = width - 1;
+
+    if (aligned && x >= 0 && x + PLX_VECTOR_BYTES <= width) {
+        __pipeline_memcpy_async(ret_piece, row + x, PLX_VECTOR_BYTES);
+    } else if (x < 0 || x > last) {
+        plx_replicate_pixel(row[x < 0 ? 0 : last], ret_piece);
+    } else {
+#pragma unroll
+        for (int i = 0; i < PLX_VECTOR_BYTES; i++)
+            ret_piece[i] = row[min(x + i, last)];
+    }
+}
+
+/* The same of the rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP.
+ * What kind of pieces these are is asked once. Where a thread reads many rows, those at the image's edges are on their way
+ * together too; for few the instructions would not pay. */
+template <int ROWS, int STEP, int PITCH>
+static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const uint8_t> &image, int x, int y0, bool aligned,
+                                                           int first, uint8_t *ret_tile)
+{
+    constexpr int most = (ROWS + STEP - 1) / STEP, together = most > 3 ? most : 1;
+    const bool whole = aligned && x >= 0 && x + PLX_VECTOR_BYTES <= image.width;
+    const int last = image.width - 1, bottom = image.height - 1;
+    const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly constant */
+
+    if (whole && y0 >= 0 && y0 + ROWS <= image.height) {
+        const uint8_t *from = image.row(y0 + first) + x;
+#pragma unroll
+        for (int n = 0; n < most; n++, from += STEP * image.pitch)
+            if (asked(n))
+                __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH, from, PLX_VECTOR_BYTES);
+    } else if (whole) {
+#pragma unroll together
+        for (int n = 0; n < most; n++)
+            if (asked(n))
+                __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH,
+                                        image.row(plx_clamp(y0 + first + n * STEP, 0, bottom)) + x, PLX_VECTOR_BYTES);
+    } else if (x < 0 || x > last) {
+#pragma unroll together
+        for (int n = 0; n < most; n++)
+            if (asked(n))
+                plx_replicate_pixel(image.row(plx_clamp(y0 + first + n * STEP, 0, bottom))[x < 0 ? 0 : last],
+                                    ret_tile + (first + n * STEP) * PITCH);
+    } else {
+#pragma unroll 1
+        for (int i = first; i < ROWS; i += STEP)
+            plx_load_16_pixels(image.row(plx_clamp(y0 + i, 0, bottom)), image.width, x, false, ret_tile + i * PITCH);
+    }
+}
+
+/* Prefetches COLUMNS x ROWS pixels from (X, Y) on into L2, one cache line by each of the first threads. CUDA has no function
+ * for it. */
+template <int COLUMNS, int ROWS>
+static __device__ __forceinline__ void plx_prefetch_tile(const plx_view<const uint8_t> &image, int x, int y, int thread)
+{
+    const int lines = COLUMNS / PLX_CACHE_LINE, at_x = x + thread % lines * PLX_CACHE_LINE, row = thread / lines;
+
+    if (row < ROWS && at_x < image.width && y + row < image.height)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(image.row(y + row) + at_x));
+}
 
 /* Asynchronous from compute capability 8.0 on; older GPUs copy at once. A thread reads only what it copied itself. */
 static __device__ __forceinline__ void plx_copy_async_16(uint32_t shared, const uint4 *global)

@@ -83,8 +83,8 @@ static inline bool plx_gpu_holds(const struct plx_gpu *gpu, const struct plx_ima
 }
 
 /* The plx_error for what a CUDA call returned; a failure is described in base.message by the call's text. */
-int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call);
-#define PLX_CUDA(gpu, call) plx_gpu_check(gpu, call, #call)
+int plx_gpu_error(struct plx_gpu *gpu, cudaError_t error, const char *call);
+#define PLX_CUDA(gpu, call) plx_gpu_error(gpu, call, #call)
 
 /* stage_clock.cu: true if this program holds machine code for the current device. DEPENDENT: and its kernels may start before
  * the previous one ends: device.cuh. */
@@ -102,27 +102,17 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
                           struct plx_error_message *message);
 
 /* streams.c. Begin, end: a frame is recorded; at its end all streams have joined the main one, unless RESULT is an error, which
- * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet. The
- * stages choose the stream, then call those of the same name below. Destroy accepts what a create that failed has left. */
+ * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet.
+ * Use_side: calls until use_main may run beside others, behind all calls so far: those of stage refine, and those that may do
+ * so IN_ANY_STAGE. Use_main returns RESULT. Destroy accepts what a create that failed has left. */
 int plx_gpu_streams_create(struct plx_gpu *gpu);
 void plx_gpu_streams_destroy(struct plx_gpu *gpu);
 int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
 int plx_gpu_streams_end(struct plx_gpu *gpu, int result);
 int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
+int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage);
+int plx_gpu_use_main(struct plx_gpu *gpu, int result);
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
-int plx_gpu_frame_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
-                         const struct plx_image *dst);
-int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
-                        const struct plx_image *left_grey, const struct plx_match *match,
-                        const struct plx_image *ret_disparity);
-int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
-                       const struct plx_image *ret_filled);
-int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
-                             const struct plx_match *match, const struct plx_image *ret_confidence);
-int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
-                                 struct plx_template_match *ret_best);
-int plx_gpu_frame_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
-                          const struct plx_image *dst);
 
 /* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
  * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. Destroy accepts what a
@@ -141,10 +131,6 @@ void plx_gpu_stage_clock_clear(struct plx_gpu *gpu);
 int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream);
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT]);
 
-/* census.cu */
-int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
-                   const struct plx_features *ret_features);
-
 /* sgm.cu: how stage sgm is launched, in the order of plx_gpu_schedule_name. Every schedule gives the same bits. */
 enum plx_sgm_schedule {
     PLX_LINES_REGISTERS, /* as many warps as fit; the next pixels wait in registers: fewest instructions */
@@ -159,61 +145,44 @@ enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width,
  * forced. */
 bool plx_sgm_can_sweep(const struct plx_match *match);
 
-/* sgm.cu. Destroy accepts what a create that failed has left. */
+/* Scratch memory of stages: sgm.cu, components.cu, regions.cu, ground.cu. Destroy accepts what a create that failed has left.
+ */
 int plx_gpu_sgm_create(struct plx_gpu *gpu);
 void plx_gpu_sgm_destroy(struct plx_gpu *gpu);
-int plx_gpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
-                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
-
-/* median.cu, check.cu, fill.cu, confidence.cu */
-int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
-int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
-                             const struct plx_image *left_grey, const struct plx_match *match,
-                             const struct plx_image *ret_disparity);
-int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
-                 const struct plx_image *ret_filled);
-int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
-                       const struct plx_match *match, const struct plx_image *ret_confidence);
-
-/* components.cu, speckle.cu, label.cu, regions.cu, ground.cu, mask.cu. Destroy accepts what a create that failed has left. */
 int plx_gpu_components_create(struct plx_gpu *gpu);
 void plx_gpu_components_destroy(struct plx_gpu *gpu);
 int plx_gpu_regions_create(struct plx_gpu *gpu);
 void plx_gpu_regions_destroy(struct plx_gpu *gpu);
 int plx_gpu_ground_create(struct plx_gpu *gpu);
 void plx_gpu_ground_destroy(struct plx_gpu *gpu);
-int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
-                    const struct plx_image *dst);
-int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
-                  const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
-int plx_gpu_regions(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
-                    struct plx_region *ret_regions, const struct plx_image *ret_published);
-int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
-                   struct plx_ground *ret_ground);
-int plx_gpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                 const struct plx_mask_params *params, const struct plx_image *ret_mask);
 
-/* convert.cu, histogram.cu, rectify.cu, filter.cu, temporal.cu */
-int plx_gpu_convert(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
-int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
-int plx_gpu_rectify(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
-                    const struct plx_image *dst, uint32_t *ret_masked);
-int plx_gpu_filter(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
-                   const struct plx_image *dst);
-int plx_gpu_temporal(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
-                     const struct plx_image *history, const struct plx_image *dst);
+/* The stages, as core/stages.h declares them, by the files that define them. */
+#define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
+PLX_GPU_STAGE(convert);   /* image/convert.cu */
+PLX_GPU_STAGE(histogram); /* image/histogram.cu */
+PLX_GPU_STAGE(rectify);   /* image/resample.cu */
+PLX_GPU_STAGE(filter);    /* image/filter.cu */
+PLX_GPU_STAGE(census);    /* match/census.cu */
+PLX_GPU_STAGE(sgm);       /* sgm/sgm.cu */
+PLX_GPU_STAGE(median);    /* match/filters.cu */
+PLX_GPU_STAGE(temporal);
+PLX_GPU_STAGE(check); /* match/refine.cu */
+PLX_GPU_STAGE(fill);
+PLX_GPU_STAGE(confidence);
+PLX_GPU_STAGE(label); /* obstacles/label.cu */
+PLX_GPU_STAGE(speckle);
+PLX_GPU_STAGE(ground); /* obstacles/ground.cu */
+PLX_GPU_STAGE(mask);
+PLX_GPU_STAGE(regions); /* obstacles/regions.cu */
 
-/* imageops.cu, morphology.cu, affine.cu, match_template.cu */
-int plx_gpu_binary(struct plx_stages *self, enum plx_binary_op op, const struct plx_image *a, const struct plx_image *b,
-                   const struct plx_image *dst);
-int plx_gpu_invert(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
-int plx_gpu_threshold(struct plx_stages *self, const struct plx_image *src, int threshold, const struct plx_image *dst);
-int plx_gpu_sum(struct plx_stages *self, const struct plx_image *src, uint64_t *ret_sum);
-int plx_gpu_morphology(struct plx_stages *self, enum plx_morphology op, const struct plx_image *src, int width, int height,
-                       const struct plx_image *dst);
-int plx_gpu_affine(struct plx_stages *self, const struct plx_image *src, const int32_t matrix[6], const struct plx_image *dst);
-int plx_gpu_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
-                           struct plx_template_match *ret_best);
+#define PLX_GPU_IMAGE_OP(operation) __typeof__(*((struct plx_image_ops *)0)->operation) plx_gpu_##operation
+PLX_GPU_IMAGE_OP(binary); /* image/imageops.cu */
+PLX_GPU_IMAGE_OP(invert);
+PLX_GPU_IMAGE_OP(threshold);
+PLX_GPU_IMAGE_OP(sum);
+PLX_GPU_IMAGE_OP(match_template);
+PLX_GPU_IMAGE_OP(morphology); /* image/morphology.cu */
+PLX_GPU_IMAGE_OP(affine);     /* image/resample.cu */
 
 #ifdef __cplusplus
 }

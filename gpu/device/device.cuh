@@ -165,11 +165,11 @@ static inline cudaError_t plx_launch(const struct plx_gpu *gpu, bool dependent, 
 
 /* Launches KERNEL with a GRID, a BLOCK and its arguments; returns a plx_error. How the kernel ended is seen at ops->finish. */
 #define PLX_LAUNCH(gpu, kernel, grid, block, ...)                                                                              \
-    plx_gpu_check(gpu, plx_launch(gpu, false, kernel, grid, block, 0, __VA_ARGS__), #kernel)
+    plx_gpu_error(gpu, plx_launch(gpu, false, kernel, grid, block, 0, __VA_ARGS__), #kernel)
 
 /* The same for a dependent kernel. */
 #define PLX_LAUNCH_DEPENDENT(gpu, kernel, grid, block, ...)                                                                    \
-    plx_gpu_check(gpu, plx_launch(gpu, true, kernel, grid, block, 0, __VA_ARGS__), #kernel)
+    plx_gpu_error(gpu, plx_launch(gpu, true, kernel, grid, block, 0, __VA_ARGS__), #kernel)
 
 /* Launches KERNEL with BYTES of dynamic shared memory, which may be more than 48 KiB; returns a plx_error. */
 template <class Args>

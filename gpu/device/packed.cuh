@@ -87,7 +87,7 @@ static __device__ __forceinline__ void plx_split_bytes(uint32_t word, uint32_t *
     *ret_even = plx_mad(*ret_odd, (uint32_t)-256, word);
 }
 
-/* The 16 bytes of a chunk as eight registers: gpu/sgm/step.cuh. */
+/* The 16 bytes of a chunk as eight registers: gpu/sgm/sgm.cuh. */
 static __device__ __forceinline__ void plx_unpack_chunk(uint4 chunk, uint32_t ret_values[8])
 {
     plx_split_bytes(chunk.x, &ret_values[0], &ret_values[1]);

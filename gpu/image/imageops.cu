@@ -214,5 +214,8 @@ int plx_gpu_match_template(struct plx_stages *self, const struct plx_image *imag
     const unsigned wanted = plx_div_ceil(places, WARPS), blocks = wanted > MAX_BLOCKS ? MAX_BLOCKS : wanted;
     plx_view<const uint8_t> whole = plx_view_of<const uint8_t>(image), part = plx_view_of<const uint8_t>(patch);
     void *args[] = {&whole, &part, &gpu->totals, &ret_best};
-    return plx_gpu_launch_changing(gpu, (void *)match_template_kernel, dim3(blocks), dim3(WARP, WARPS), args);
+    int result = plx_gpu_use_side(gpu, true);
+    if (result == 0)
+        result = plx_gpu_launch_changing(gpu, (void *)match_template_kernel, dim3(blocks), dim3(WARP, WARPS), args);
+    return plx_gpu_use_main(gpu, result);
 }

@@ -109,7 +109,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, 6)
             value.at[i] = pixel(a.src, entries, i, i < count, &masked);
         plx_store(value, a.dst.row(y) + x, count, a.dst_aligned);
     }
-    plx_trigger_dependents(); /* not before: see launch.cuh */
+    plx_trigger_dependents(); /* not before: see device.cuh */
     plx_grid_sum(masked, a.totals, a.ret_masked);
 }
 

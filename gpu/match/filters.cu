@@ -210,12 +210,8 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
         finish_5x5(dst, x, y + 1, second, w, v + 1, below);
 }
 
-int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
+static int launch_median(struct plx_gpu *gpu, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
 {
-    struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(src, PLX_U16) || !plx_image_ok(dst, PLX_U16) || !plx_same_size(src, dst))
-        return PLX_ERR_ARG;
-
     const dim3 block(BLOCK_X, BLOCK_Y), fours = plx_grid(src->width, src->height, dim3(BLOCK_X * EACH, BLOCK_Y));
     const dim3 pairs = plx_grid(src->width, src->height, dim3(2 * BLOCK_X, ROWS * BLOCK_Y));
     const plx_view<const uint16_t> from = plx_view_of<const uint16_t>(src);
@@ -233,6 +229,16 @@ int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum pl
         return PLX_LAUNCH(gpu, median_valid_5x5_kernel, pairs, block, from, to);
     }
     return PLX_ERR_ARG;
+}
+
+int plx_gpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    if (!plx_image_ok(src, PLX_U16) || !plx_image_ok(dst, PLX_U16) || !plx_same_size(src, dst))
+        return PLX_ERR_ARG;
+
+    const int result = plx_gpu_use_side(gpu, false);
+    return plx_gpu_use_main(gpu, result < 0 ? result : launch_median(gpu, src, kind, dst));
 }
 
 /* --- temporal: disparity blended with that of the frame before ---------------------------------------------------------- */

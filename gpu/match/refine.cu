@@ -52,9 +52,8 @@ static __global__ void __launch_bounds__(WARP *CHECK_Y) check_kernel(const __gri
     plx_store(value, a.disparity.row(y) + x, count, a.aligned);
 }
 
-int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
-                             const struct plx_image *left_grey, const struct plx_match *match,
-                             const struct plx_image *ret_disparity)
+int plx_gpu_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity)
 {
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_image_ok(left, PLX_U16) || !plx_image_ok(right, PLX_U16) || !plx_image_ok(left_grey, PLX_U8) ||
@@ -73,7 +72,10 @@ int plx_gpu_left_right_check(struct plx_stages *self, const struct plx_image *le
                                     plx_rows_aligned(left, bytes) && plx_rows_aligned(ret_disparity, bytes),
                                     plx_rows_aligned(left_grey, EACH)};
     const dim3 grid = plx_grid(left->width, left->height, dim3(WARP * EACH, CHECK_Y));
-    return PLX_LAUNCH_DEPENDENT(gpu, check_kernel, grid, dim3(WARP, CHECK_Y), args);
+    int result = plx_gpu_use_side(gpu, false);
+    if (result == 0)
+        result = PLX_LAUNCH_DEPENDENT(gpu, check_kernel, grid, dim3(WARP, CHECK_Y), args);
+    return plx_gpu_use_main(gpu, result);
 }
 
 /* --- fill: what is invalid takes the value of the farther of the two surfaces beside it in the row --------------------- */
@@ -167,9 +169,12 @@ int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const str
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);
-    return PLX_LAUNCH(gpu, fill_kernel, plx_div_ceil(src->height, WARPS), dim3(WARP, WARPS), plx_view_of<const uint16_t>(src),
-                      plx_view_of<uint16_t>(dst), plx_view_of<uint8_t>(ret_filled),
-                      plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes), plx_rows_aligned(ret_filled, EACH));
+    int result = plx_gpu_use_side(gpu, false);
+    if (result == 0)
+        result = PLX_LAUNCH(gpu, fill_kernel, plx_div_ceil(src->height, WARPS), dim3(WARP, WARPS),
+                            plx_view_of<const uint16_t>(src), plx_view_of<uint16_t>(dst), plx_view_of<uint8_t>(ret_filled),
+                            plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes), plx_rows_aligned(ret_filled, EACH));
+    return plx_gpu_use_main(gpu, result);
 }
 
 /* --- confidence: how many neighbours have a similar candidate, how sharp the minimum is, and the left-right check ------- */
@@ -279,5 +284,8 @@ int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *can
                                              plx_rows_aligned(checked, bytes),
                                          plx_rows_aligned(ret_confidence, EACH)};
     const dim3 grid = plx_grid(checked->width, checked->height, dim3(WARP * EACH, CONFIDENCE_Y));
-    return PLX_LAUNCH(gpu, confidence_kernel, grid, dim3(WARP, CONFIDENCE_Y), args);
+    int result = plx_gpu_use_side(gpu, false);
+    if (result == 0)
+        result = PLX_LAUNCH(gpu, confidence_kernel, grid, dim3(WARP, CONFIDENCE_Y), args);
+    return plx_gpu_use_main(gpu, result);
 }

@@ -228,6 +228,7 @@ int plx_gpu_speckle(struct plx_stages *self, const struct plx_image *src, const 
     if (!plx_gpu_holds(gpu, src))
         return PLX_ERR_RANGE;
 
+    gpu->streams.one_stream = true; /* the stages beside would use the same scratch memory */
     const int result = plx_gpu_components_find(gpu, NULL, src, speckle->max_step, 0, false);
     if (result < 0)
         return result;

@@ -26,7 +26,7 @@ static int meaning(cudaError_t error)
     }
 }
 
-int plx_gpu_check(struct plx_gpu *gpu, cudaError_t error, const char *call)
+int plx_gpu_error(struct plx_gpu *gpu, cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return 0;
@@ -72,11 +72,11 @@ static const struct plx_stages_ops gpu_ops = {
     .begin_stage = plx_gpu_begin_stage,
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
-    .median = plx_gpu_frame_median,
-    .check = plx_gpu_frame_check,
-    .fill = plx_gpu_frame_fill,
-    .confidence = plx_gpu_frame_confidence,
-    .speckle = plx_gpu_frame_speckle,
+    .median = plx_gpu_median,
+    .check = plx_gpu_check,
+    .fill = plx_gpu_fill,
+    .confidence = plx_gpu_confidence,
+    .speckle = plx_gpu_speckle,
     .ground = plx_gpu_ground,
     .mask = plx_gpu_mask,
     .label = plx_gpu_label,
@@ -94,7 +94,7 @@ static const struct plx_stages_ops gpu_ops = {
             .morphology = plx_gpu_morphology,
             .affine = plx_gpu_affine,
             .sum = plx_gpu_sum,
-            .match_template = plx_gpu_frame_match_template,
+            .match_template = plx_gpu_match_template,
         },
 };
 

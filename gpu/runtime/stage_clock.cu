@@ -45,7 +45,7 @@ void plx_gpu_stage_clock_clear(struct plx_gpu *gpu)
 int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream)
 {
     stamp_kernel<<<1, 1, 0, stream>>>(&gpu->stamp_ns[stage]);
-    return plx_gpu_check(gpu, cudaGetLastError(), "stamp_kernel");
+    return plx_gpu_error(gpu, cudaGetLastError(), "stamp_kernel");
 }
 
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT])

@@ -62,13 +62,12 @@ int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node)
     return 0;
 }
 
-/* The calls that follow go to the side stream, behind all calls so far, until use_main. */
-static int use_side(struct plx_gpu *gpu)
+int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
     cudaGraphNode_t last = NULL;
 
-    if (!streams->run || streams->one_stream)
+    if (!streams->run || streams->one_stream || !(in_any_stage || streams->stage == PLX_STAGE_REFINE))
         return 0;
     int result = plx_gpu_last_recorded(gpu, &last);
     if (result == 0 && last != streams->forked_at)
@@ -81,7 +80,7 @@ static int use_side(struct plx_gpu *gpu)
     return 0;
 }
 
-static int use_main(struct plx_gpu *gpu, int result)
+int plx_gpu_use_main(struct plx_gpu *gpu, int result)
 {
     gpu->stream = gpu->streams.stream[PLX_STREAM_MAIN];
     return result;
@@ -111,12 +110,6 @@ static int copy_outputs(struct plx_gpu *gpu, bool all)
     return result;
 }
 
-/* Stages that may leave the main stream: those of refinement, whose results no later stage needs, and template matching. */
-static bool is_beside(const struct plx_gpu *gpu)
-{
-    return gpu->streams.run && gpu->streams.stage == PLX_STAGE_REFINE;
-}
-
 /* Stamps the time when the calls of the stage so far are complete, beside those that follow. */
 static int stamp_stage(struct plx_gpu *gpu)
 {
@@ -125,7 +118,7 @@ static int stamp_stage(struct plx_gpu *gpu)
 
     if (!gpu->times_stages)
         return 0;
-    if (is_beside(gpu) && streams->side_used)
+    if (streams->stage == PLX_STAGE_REFINE && streams->side_used)
         return plx_gpu_stage_clock_stamp(gpu, PLX_STAGE_REFINE, streams->stream[PLX_STREAM_SIDE]);
     int result = plx_gpu_last_recorded(gpu, &last);
     if (result < 0 || (last == streams->stamped && streams->stage != PLX_STAGE_COUNT))
@@ -148,53 +141,6 @@ int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
     streams->stage = stage;
     streams->side_used = false;
     return result;
-}
-
-int plx_gpu_frame_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
-                         const struct plx_image *dst)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    const int result = is_beside(gpu) ? use_side(gpu) : 0;
-    return use_main(gpu, result < 0 ? result : plx_gpu_median(self, src, kind, dst));
-}
-
-int plx_gpu_frame_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
-                        const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    const int result = is_beside(gpu) ? use_side(gpu) : 0;
-    return use_main(gpu, result < 0 ? result : plx_gpu_left_right_check(self, left, right, left_grey, match, ret_disparity));
-}
-
-int plx_gpu_frame_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
-                       const struct plx_image *ret_filled)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    const int result = is_beside(gpu) ? use_side(gpu) : 0;
-    return use_main(gpu, result < 0 ? result : plx_gpu_fill(self, src, dst, ret_filled));
-}
-
-int plx_gpu_frame_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
-                             const struct plx_match *match, const struct plx_image *ret_confidence)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    const int result = is_beside(gpu) ? use_side(gpu) : 0;
-    return use_main(gpu, result < 0 ? result : plx_gpu_confidence(self, candidates, checked, match, ret_confidence));
-}
-
-int plx_gpu_frame_match_template(struct plx_stages *self, const struct plx_image *image, const struct plx_image *patch,
-                                 struct plx_template_match *ret_best)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    const int result = use_side(gpu);
-    return use_main(gpu, result < 0 ? result : plx_gpu_match_template(self, image, patch, ret_best));
-}
-
-int plx_gpu_frame_speckle(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
-                          const struct plx_image *dst)
-{
-    plx_gpu(self)->streams.one_stream = true;
-    return plx_gpu_speckle(self, src, speckle, dst);
 }
 
 int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)

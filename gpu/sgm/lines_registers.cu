@@ -140,7 +140,7 @@ template <int D, bool ADAPTIVE_P2> struct register_walker {
     }
 };
 
-/* Walks half of a line, whose first step is number FIRST; see lines_prefetch.cuh. */
+/* Walks half of a line, whose first step is number FIRST; see lines_prefetch.cu. */
 template <bool SECOND_HALF, int D, bool ADAPTIVE_P2>
 static __device__ __forceinline__ void aggregate_half_in_registers(register_walker<D, ADAPTIVE_P2> &walker, uint32_t p1,
                                                                    line_penalties<ADAPTIVE_P2> &p2, int first, int steps,

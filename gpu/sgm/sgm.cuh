@@ -3,7 +3,7 @@
  * What the kernels of stage sgm share. The stage is three steps:
  *
  *   cost     features -> C, a volume of bytes                                             cost.cu
- *   lines    C -> for each of 2 or 4 orientations a volume of bytes: L - C of its two     lines.cu
+ *   lines    C -> for each of 2 or 4 orientations a volume of bytes: L - C of its two     lines_*.cu
  *            opposite paths, added up; that is at most 2 * 120
  *   winner   C and those volumes -> S, and the candidates of both views                   winner.cu
  *

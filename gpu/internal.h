@@ -94,6 +94,13 @@ bool plx_gpu_has_machine_code(bool *ret_dependent);
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);
 int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
 void plx_gpu_free(struct plx_stages *self, void *data);
+
+/* Device memory of several arrays in one block, zeroed. To free the first one frees all. */
+struct plx_gpu_part {
+    void **data;
+    size_t bytes;
+};
+int plx_gpu_alloc_parts(struct plx_gpu *gpu, const struct plx_gpu_part *part, int parts);
 int plx_gpu_adopt(struct plx_stages *self, void *data, size_t bytes);
 void plx_gpu_disown(struct plx_stages *self, void *data);
 

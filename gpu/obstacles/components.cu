@@ -266,34 +266,23 @@ int plx_gpu_components_create(struct plx_gpu *gpu)
     if (!c)
         return PLX_ERR_NOMEM;
 
-    const struct {
-        void **data;
-        size_t count, bytes; /* of each */
-    } arrays[] = {{(void **)&c->parent, pixels, sizeof *c->parent},
-                  {(void **)&c->component, pixels, sizeof *c->component},
-                  {(void **)&c->tile_roots, all_tiles * PLX_TILE_PIXELS, sizeof *c->tile_roots},
-                  {(void **)&c->tile_root_count, all_tiles, sizeof *c->tile_root_count},
-                  {(void **)&c->large, (pixels + 31) / 32, sizeof *c->large},
-                  {(void **)&c->large_count, 1, sizeof *c->large_count},
-                  {(void **)&c->few, PLX_FEW_COMPONENTS, sizeof *c->few},
-                  {(void **)&c->many, pixels / PLX_SMALL_AREA + 1, sizeof *c->many},
-                  {(void **)&c->many_count, 1, sizeof *c->many_count},
-                  {(void **)&c->areas, PLX_ORDER_MAX_BLOCKS * PLX_SMALL_AREA, sizeof *c->areas}};
-    int result = 0;
-    for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        result = plx_gpu_alloc_local(&gpu->base, arrays[i].count * arrays[i].bytes, NULL, arrays[i].data);
-    return result;
+    const struct plx_gpu_part parts[] = {{(void **)&c->parent, pixels * sizeof *c->parent},
+                                         {(void **)&c->component, pixels * sizeof *c->component},
+                                         {(void **)&c->tile_roots, all_tiles * PLX_TILE_PIXELS * sizeof *c->tile_roots},
+                                         {(void **)&c->tile_root_count, all_tiles * sizeof *c->tile_root_count},
+                                         {(void **)&c->large, (pixels + 31) / 32 * sizeof *c->large},
+                                         {(void **)&c->large_count, sizeof *c->large_count},
+                                         {(void **)&c->few, PLX_FEW_COMPONENTS * sizeof *c->few},
+                                         {(void **)&c->many, (pixels / PLX_SMALL_AREA + 1) * sizeof *c->many},
+                                         {(void **)&c->many_count, sizeof *c->many_count},
+                                         {(void **)&c->areas, PLX_ORDER_MAX_BLOCKS * PLX_SMALL_AREA * sizeof *c->areas}};
+    return plx_gpu_alloc_parts(gpu, parts, sizeof parts / sizeof parts[0]);
 }
 
 void plx_gpu_components_destroy(struct plx_gpu *gpu)
 {
-    struct plx_gpu_components *c = gpu->components;
-    if (!c)
-        return;
-    void *const arrays[] = {c->parent,      c->component, c->tile_roots, c->tile_root_count, c->large,
-                            c->large_count, c->few,       c->many,       c->many_count,      c->areas};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        plx_gpu_free(&gpu->base, arrays[i]);
-    free(c);
+    if (gpu->components)
+        plx_gpu_free(&gpu->base, gpu->components->parent);
+    free(gpu->components);
     gpu->components = NULL;
 }

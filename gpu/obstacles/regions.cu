@@ -240,30 +240,20 @@ int plx_gpu_regions_create(struct plx_gpu *gpu)
     if (!s)
         return PLX_ERR_NOMEM;
 
-    const struct {
-        void **data;
-        size_t count, bytes; /* of each */
-    } arrays[] = {{(void **)&s->bins, PLX_MAX_OBSTACLES * BINS, sizeof *s->bins},
-                  {(void **)&s->column, PLX_MAX_OBSTACLES * width, sizeof *s->column},
-                  {(void **)&s->row, PLX_MAX_OBSTACLES * height, sizeof *s->row},
-                  {(void **)&s->sums, PLX_MAX_OBSTACLES * SUMS, sizeof *s->sums},
-                  {(void **)&s->found, PLX_MAX_OBSTACLES, sizeof *s->found},
-                  {(void **)&s->count, 1, sizeof *s->count}};
-    int result = 0;
-    for (size_t i = 0; result == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        result = plx_gpu_alloc_local(&gpu->base, arrays[i].count * arrays[i].bytes, NULL, arrays[i].data);
-    return result;
+    const struct plx_gpu_part parts[] = {{(void **)&s->bins, PLX_MAX_OBSTACLES * BINS * sizeof *s->bins},
+                                         {(void **)&s->column, PLX_MAX_OBSTACLES * width * sizeof *s->column},
+                                         {(void **)&s->row, PLX_MAX_OBSTACLES * height * sizeof *s->row},
+                                         {(void **)&s->sums, PLX_MAX_OBSTACLES * SUMS * sizeof *s->sums},
+                                         {(void **)&s->found, PLX_MAX_OBSTACLES * sizeof *s->found},
+                                         {(void **)&s->count, sizeof *s->count}};
+    return plx_gpu_alloc_parts(gpu, parts, sizeof parts / sizeof parts[0]);
 }
 
 void plx_gpu_regions_destroy(struct plx_gpu *gpu)
 {
-    struct plx_gpu_regions *s = gpu->regions;
-    if (!s)
-        return;
-    void *const arrays[] = {s->bins, s->column, s->row, s->sums, s->found, s->count};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        plx_gpu_free(&gpu->base, arrays[i]);
-    free(s);
+    if (gpu->regions)
+        plx_gpu_free(&gpu->base, gpu->regions->bins);
+    free(gpu->regions);
     gpu->regions = NULL;
 }
 

@@ -36,20 +36,35 @@ int plx_gpu_error(struct plx_gpu *gpu, cudaError_t error, const char *call)
     return plx_fail(&gpu->base.message, meaning(error), "the GPU failed: %s: %s", call, cudaGetErrorString(error));
 }
 
+static int totals_create(struct plx_gpu *gpu)
+{
+    return plx_gpu_alloc_local(&gpu->base, sizeof *gpu->totals, NULL, (void **)&gpu->totals);
+}
+
+static void totals_destroy(struct plx_gpu *gpu)
+{
+    plx_gpu_free(&gpu->base, gpu->totals);
+}
+
+/* In the order of creation; memory needs the streams, and to free it the recorded frames. */
+static const struct {
+    int (*create)(struct plx_gpu *gpu);
+    void (*destroy)(struct plx_gpu *gpu); /* also what was not created, or in part */
+} parts[] = {
+    {plx_gpu_streams_create, plx_gpu_streams_destroy},         {plx_gpu_frames_create, plx_gpu_frames_destroy},
+    {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy}, {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
+    {plx_gpu_components_create, plx_gpu_components_destroy},   {plx_gpu_regions_create, plx_gpu_regions_destroy},
+    {plx_gpu_ground_create, plx_gpu_ground_destroy},           {totals_create, totals_destroy},
+};
+#define PARTS (int)(sizeof parts / sizeof parts[0])
+
 static void destroy(struct plx_stages *self)
 {
     if (!self)
         return;
-    struct plx_gpu *gpu = plx_gpu(self);
-    plx_gpu_frames_destroy(gpu);
-    plx_gpu_sgm_destroy(gpu);
-    plx_gpu_components_destroy(gpu);
-    plx_gpu_regions_destroy(gpu);
-    plx_gpu_ground_destroy(gpu);
-    plx_gpu_free(self, gpu->totals);
-    plx_gpu_stage_clock_destroy(gpu);
-    plx_gpu_streams_destroy(gpu);
-    free(gpu);
+    for (int i = PARTS - 1; i >= 0; i--)
+        parts[i].destroy(plx_gpu(self));
+    free(self);
 }
 
 /* Errors of kernels that failed while they ran come here. */
@@ -152,30 +167,14 @@ int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory m
     gpu->limits = *limits;
     gpu->schedule = -1;
     int result = find_device(gpu, memory);
-    if (result == 0)
-        result = plx_gpu_streams_create(gpu);
-    if (result == 0)
-        result = plx_gpu_frames_create(gpu);
-    if (result == 0)
-        result = plx_gpu_stage_clock_create(gpu);
-    if (result == 0)
-        result = plx_gpu_sgm_create(gpu);
-    if (result == 0)
-        result = plx_gpu_components_create(gpu);
-    if (result == 0)
-        result = plx_gpu_regions_create(gpu);
-    if (result == 0)
-        result = plx_gpu_ground_create(gpu);
-    if (result == 0)
-        result = plx_gpu_alloc_local(&gpu->base, sizeof *gpu->totals, NULL, (void **)&gpu->totals);
-    if (result < 0)
-        goto fail;
+    for (int i = 0; i < PARTS && result == 0; i++)
+        result = parts[i].create(gpu);
+    if (result < 0) {
+        if (message)
+            *message = gpu->base.message;
+        destroy(&gpu->base);
+        return result;
+    }
     *ret_stages = &gpu->base;
     return 0;
-
-fail:
-    if (message)
-        *message = gpu->base.message;
-    destroy(&gpu->base);
-    return result;
 }

@@ -5,6 +5,8 @@
 
 #include "gpu/internal.h"
 
+#define PART_ALIGNMENT 256
+
 #define INTEGRATED 1u /* the GPU's memory is the CPU's */
 #define REGISTERED 2u /* kernels reach registered memory by the CPU's own address */
 #define CONCURRENT 4u /* the CPU may touch managed memory while kernels run; on Jetson before Thor it must not */
@@ -79,6 +81,23 @@ int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, const void *conte
         return result;
     }
     *ret_data = data;
+    return 0;
+}
+
+int plx_gpu_alloc_parts(struct plx_gpu *gpu, const struct plx_gpu_part *part, int parts)
+{
+    size_t bytes = 0;
+    void *block;
+
+    for (int i = 0; i < parts; i++)
+        bytes += (part[i].bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+    const int result = plx_gpu_alloc_local(&gpu->base, bytes, NULL, &block);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < parts; i++) {
+        *part[i].data = block;
+        block = (char *)block + (part[i].bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+    }
     return 0;
 }
 

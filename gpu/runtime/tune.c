@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures the schedules on this GPU: stage sgm on noise, as one graph launch, as in a frame. */
+/* Measures the schedules on this GPU: stage sgm on noise, as the only stage of a frame. */
 #include <stdlib.h>
 
 #include "gpu/internal.h"
@@ -12,8 +12,8 @@ struct bench {
     struct plx_features features[PLX_EYES];
     struct plx_image grey;
     struct plx_candidates candidates;
+    const struct plx_match *match;
     void *memory;
-    cudaEvent_t begin, end;
 };
 
 /* Lays the images out from BLOCK on; returns their bytes. */
@@ -59,63 +59,49 @@ static int fill(struct bench *bench, size_t bytes)
 
 static int ascending(const void *a, const void *b)
 {
-    const float x = *(const float *)a, y = *(const float *)b;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
-static int replay(struct bench *bench, cudaGraphExec_t stage, double *ret_ms)
+static int body(void *context)
 {
-    struct plx_gpu *gpu = bench->gpu;
-    float ms[ROUNDS];
-    int result = 0;
-
-    for (int round = -WARM_UP; round < ROUNDS && result == 0; round++) {
-        result = PLX_CUDA(gpu, cudaEventRecord(bench->begin, gpu->stream));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaGraphLaunch(stage, gpu->stream));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaEventRecord(bench->end, gpu->stream));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaEventSynchronize(bench->end));
-        if (result == 0)
-            result = PLX_CUDA(gpu, cudaEventElapsedTime(&ms[round < 0 ? 0 : round], bench->begin, bench->end));
-    }
-    if (result == 0) {
-        qsort(ms, ROUNDS, sizeof ms[0], ascending);
-        *ret_ms = (double)ms[ROUNDS / 2];
-    }
-    return result;
+    const struct bench *bench = context;
+    struct plx_stages *stages = &bench->gpu->base;
+    const int result = stages->ops->begin_stage(stages, PLX_STAGE_SGM);
+    return result < 0 ? result
+                      : stages->ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->grey, bench->match,
+                                         &bench->candidates);
 }
 
-/* With the choice that is in force. */
-static int measure(struct bench *bench, const struct plx_match *match, double *ret_ms)
+static int nothing_changes(void *context)
 {
-    struct plx_gpu *gpu = bench->gpu;
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t stage = NULL;
+    (void)context;
+    return 0;
+}
 
-    int result = PLX_CUDA(gpu, cudaStreamBeginCapture(gpu->stream, cudaStreamCaptureModeThreadLocal));
-    if (result < 0)
-        return result;
-    result = gpu->base.ops->sgm(&gpu->base, &bench->features[0], &bench->features[1], &bench->grey, match, &bench->candidates);
-    int ended = PLX_CUDA(gpu, cudaStreamEndCapture(gpu->stream, &graph));
-    if (result == 0)
-        result = ended;
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaGraphInstantiate(&stage, graph, 0));
-    if (result == 0)
-        result = replay(bench, stage, ret_ms);
-    if (stage)
-        cudaGraphExecDestroy(stage);
-    if (graph)
-        cudaGraphDestroy(graph);
-    return result;
+/* With the schedule that is in force. */
+static int measure(struct bench *bench, double *ret_ms)
+{
+    uint32_t us[ROUNDS];
+
+    for (int round = -WARM_UP; round < ROUNDS; round++) {
+        uint32_t stage_us[PLX_STAGE_COUNT] = {0};
+        const struct plx_frame_run run = {
+            .body = body, .changing = nothing_changes, .context = bench, .key = ret_ms, .ret_stage_us = stage_us};
+        const int result = plx_gpu_run_frame(&bench->gpu->base, &run);
+        if (result < 0)
+            return result;
+        us[round < 0 ? 0 : round] = stage_us[PLX_STAGE_SGM];
+    }
+    qsort(us, ROUNDS, sizeof us[0], ascending);
+    *ret_ms = us[ROUNDS / 2] / 1000.0;
+    return 0;
 }
 
 int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
                  double ret_ms[PLX_GPU_SCHEDULES])
 {
-    struct bench bench = {.gpu = plx_gpu(stages)};
+    struct bench bench = {.gpu = plx_gpu(stages), .match = match};
     struct plx_gpu *gpu = bench.gpu;
     const enum plx_type census = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
     const int before = gpu->schedule;
@@ -129,21 +115,13 @@ int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct 
         return result;
     lay_out(&bench, width, height, census, bench.memory);
     result = fill(&bench, bytes);
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventCreate(&bench.begin));
-    if (result == 0)
-        result = PLX_CUDA(gpu, cudaEventCreate(&bench.end));
     for (int schedule = 0; schedule < PLX_GPU_SCHEDULES && result == 0; schedule++) {
         gpu->schedule = schedule;
-        result = measure(&bench, match, &ms[schedule]);
+        result = measure(&bench, &ms[schedule]);
     }
     gpu->schedule = before;
     for (int schedule = 0; schedule < PLX_GPU_SCHEDULES && result == 0; schedule++)
         ret_ms[schedule] = ms[schedule];
-    if (bench.begin)
-        cudaEventDestroy(bench.begin);
-    if (bench.end)
-        cudaEventDestroy(bench.end);
-    plx_gpu_free(stages, bench.memory);
+    plx_gpu_free(stages, bench.memory); /* also forgets the recorded frames */
     return result;
 }

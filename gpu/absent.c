@@ -11,13 +11,8 @@
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                           struct plx_error_message *message)
 {
-    (void)memory;
-    return plx_gpu_create(limits, ret_stages, message);
-}
-
-int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message)
-{
     (void)limits;
+    (void)memory;
     (void)ret_stages;
     return plx_fail(message, PLX_ERR_UNSUPPORTED, "this program was built without a GPU backend");
 }

@@ -20,22 +20,21 @@ enum plx_gpu_memory {
     PLX_GPU_MEMORY_COPIED   /* pinned; stages work in the GPU's own, frames are copied out */
 };
 
-/*
- * Creates the backend on the current CUDA device, with its streams and all of its scratch memory. A CUDA call that fails
- * gives LOST or NOMEM at once or at the end of the frame, and stages->message names it. Errors: UNSUPPORTED (built without
- * CUDA, no driver, no device, a device of another architecture), NOMEM, RANGE; MESSAGE says which. Destroy with
- * (*ret)->ops->destroy.
- */
-int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message);
-
-/* The same with shared memory of the kind MEMORY, which UNSUPPORTED says where the device has not got it. */
+/* Creates the backend on the current CUDA device, with its streams and all of its scratch memory. A CUDA call that fails gives
+ * LOST or NOMEM at once or at the end of the frame, and stages->message names it. Errors: UNSUPPORTED (built without CUDA, no
+ * driver, no device, a device of another architecture or without MEMORY), NOMEM, RANGE; MESSAGE says which. Destroy with
+ * (*ret)->ops->destroy. */
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                           struct plx_error_message *message);
 
-/*
- * How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
- * The backend chooses by itself, unless it is told.
- */
+static inline int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages,
+                                 struct plx_error_message *message)
+{
+    return plx_gpu_create_memory(limits, PLX_GPU_MEMORY_AUTO, ret_stages, message);
+}
+
+/* How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
+ * The backend chooses by itself, unless it is told. */
 #define PLX_GPU_SCHEDULES 3
 const char *plx_gpu_schedule_name(int schedule); /* NULL if there is none */
 
@@ -53,14 +52,12 @@ struct plx_gpu_plan {
 void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
                   struct plx_gpu_plan *ret_plan);
 
-/*
- * Milliseconds of the stage with each choice, medians on noise. Takes about a second, between frames. RANGE (larger than the
- * limits given at creation), NOMEM, LOST.
- */
+/* Milliseconds of the stage with each choice, medians on noise. Takes about a second, between frames. RANGE (larger than the
+ * limits given at creation), NOMEM, LOST. */
 int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
                  double ret_ms[PLX_GPU_SCHEDULES]);
 
-/* The GPU that is used, e.g. "NVIDIA H200, 132 multiprocessors". Lives as long as STAGES. */
+/* The GPU, e.g. "NVIDIA H200, 132 multiprocessors". Lives as long as STAGES. */
 const char *plx_gpu_device(const struct plx_stages *stages);
 
 #ifdef __cplusplus

@@ -150,11 +150,6 @@ const char *plx_gpu_device(const struct plx_stages *stages)
     return ((const struct plx_gpu *)stages)->device;
 }
 
-int plx_gpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages, struct plx_error_message *message)
-{
-    return plx_gpu_create_memory(limits, PLX_GPU_MEMORY_AUTO, ret_stages, message);
-}
-
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                           struct plx_error_message *message)
 {

@@ -19,8 +19,7 @@ extern "C" {
 #include "core/stages.h"
 #include "gpu/gpu.h"
 
-/* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs on their way to shared memory.
- * Clock: time stamps. */
+/* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs to shared memory. Clock: time stamps. */
 enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STREAM_CLOCK, PLX_STREAMS };
 
 #define PLX_GPU_LEVELS 256 /* of brightness */
@@ -50,7 +49,7 @@ struct plx_gpu {
         cudaGraphNode_t forked_at; /* last call of the main stream that the side stream waits for */
         cudaGraphNode_t stamped;   /* last call of the main stream whose end has a time stamp */
         bool side_used;            /* in this stage */
-        uint32_t copied;           /* outputs that are on their way, a bit each */
+        uint32_t copied;           /* outputs whose copies are recorded, a bit each */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
@@ -111,9 +110,7 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
 /* streams.c. Begin, end: a frame is recorded; at its end all streams have joined the main one, unless RESULT is an error, which
  * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet.
  * Use_side: calls until use_main may run beside others, behind all calls so far: those of stage refine, and those that may do
- * so IN_ANY_STAGE. Use_main returns RESULT. Destroy accepts what a create that failed has left. */
-int plx_gpu_streams_create(struct plx_gpu *gpu);
-void plx_gpu_streams_destroy(struct plx_gpu *gpu);
+ * so IN_ANY_STAGE. Use_main returns RESULT. */
 int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
 int plx_gpu_streams_end(struct plx_gpu *gpu, int result);
 int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
@@ -122,18 +119,13 @@ int plx_gpu_use_main(struct plx_gpu *gpu, int result);
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
 
 /* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
- * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. Destroy accepts what a
- * create that failed has left. */
-int plx_gpu_frames_create(struct plx_gpu *gpu);
-void plx_gpu_frames_destroy(struct plx_gpu *gpu);
+ * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. */
 void plx_gpu_frames_forget(struct plx_gpu *gpu);
 int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
 int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
 
 /* stage_clock.cu: time stamps of a frame. Stamp: with STAGE PLX_STAGE_COUNT, of the frame's begin. Read: sets the time of each
- * stage that ran, from the completion of any stage before it to its own. Destroy accepts what a create that failed has left. */
-int plx_gpu_stage_clock_create(struct plx_gpu *gpu);
-void plx_gpu_stage_clock_destroy(struct plx_gpu *gpu);
+ * stage that ran, from the completion of any stage before it to its own. */
 void plx_gpu_stage_clock_clear(struct plx_gpu *gpu);
 int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream);
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT]);
@@ -152,16 +144,17 @@ enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width,
  * forced. */
 bool plx_sgm_can_sweep(const struct plx_match *match);
 
-/* Scratch memory of stages: sgm.cu, components.cu, regions.cu, ground.cu. Destroy accepts what a create that failed has left.
- */
-int plx_gpu_sgm_create(struct plx_gpu *gpu);
-void plx_gpu_sgm_destroy(struct plx_gpu *gpu);
-int plx_gpu_components_create(struct plx_gpu *gpu);
-void plx_gpu_components_destroy(struct plx_gpu *gpu);
-int plx_gpu_regions_create(struct plx_gpu *gpu);
-void plx_gpu_regions_destroy(struct plx_gpu *gpu);
-int plx_gpu_ground_create(struct plx_gpu *gpu);
-void plx_gpu_ground_destroy(struct plx_gpu *gpu);
+/* What the backend consists of. Destroy accepts what was not created, or in part. */
+#define PLX_GPU_PART(part)                                                                                                     \
+    int plx_gpu_##part##_create(struct plx_gpu *gpu);                                                                          \
+    void plx_gpu_##part##_destroy(struct plx_gpu *gpu)
+PLX_GPU_PART(streams);
+PLX_GPU_PART(frames);
+PLX_GPU_PART(stage_clock);
+PLX_GPU_PART(sgm);
+PLX_GPU_PART(components);
+PLX_GPU_PART(regions);
+PLX_GPU_PART(ground);
 
 /* The stages, as core/stages.h declares them, by the files that define them. */
 #define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
@@ -188,8 +181,8 @@ PLX_GPU_IMAGE_OP(invert);
 PLX_GPU_IMAGE_OP(threshold);
 PLX_GPU_IMAGE_OP(sum);
 PLX_GPU_IMAGE_OP(match_template);
-PLX_GPU_IMAGE_OP(morphology); /* image/morphology.cu */
-PLX_GPU_IMAGE_OP(affine);     /* image/resample.cu */
+PLX_GPU_IMAGE_OP(morphology);
+PLX_GPU_IMAGE_OP(affine); /* image/resample.cu */
 
 #ifdef __cplusplus
 }

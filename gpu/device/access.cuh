@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory accesses that copy ahead: tiles with their halo, single chunks, and loads whose kind and place in the code the
- * compiler must not change. */
+/* Memory accesses: tiles with their halo, asynchronous copies, and loads whose kind and place the compiler must not change. */
 #ifndef PLX_GPU_DEVICE_ACCESS_CUH
 #define PLX_GPU_DEVICE_ACCESS_CUH
 
@@ -19,8 +18,8 @@ static __device__ __forceinline__ void plx_replicate_pixel(uint8_t pixel, uint8_
 }
 
 /* Reads PLX_VECTOR_BYTES pixels of ROW, which has WIDTH, from column X on, coordinates clamped; X is a multiple of
- * PLX_VECTOR_BYTES. Where rows are ALIGNED to that, a piece within the row is copied while others go on: __pipeline_commit and
- * __pipeline_wait_prior follow. */
+ * PLX_VECTOR_BYTES. Where rows are ALIGNED to that, the copy of a piece within the row is asynchronous: __pipeline_commit,
+ * __pipeline_wait_prior. */
 static __device__ __forceinline__ void plx_load_16_pixels(const uint8_t *row, int width, int x, bool aligned,
                                                           uint8_t *ret_piece)
 {
@@ -37,14 +36,13 @@ static __device__ __forceinline__ void plx_load_16_pixels(const uint8_t *row, in
     }
 }
 
-/* The same of the rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP.
- * What kind of pieces these are is asked once. Where a thread reads many rows, those at the image's edges are on their way
- * together too; for few the instructions would not pay. */
+/* The same of rows Y0 + i, clamped, for i = FIRST, FIRST + STEP, ... < ROWS, to RET_TILE[i * PITCH]; 0 <= FIRST < STEP. Reads
+ * at the image's edges overlap only if a thread has many rows: for few the instructions would not pay. */
 template <int ROWS, int STEP, int PITCH>
 static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const uint8_t> &image, int x, int y0, bool aligned,
                                                            int first, uint8_t *ret_tile)
 {
-    constexpr int most = (ROWS + STEP - 1) / STEP, together = most > 3 ? most : 1;
+    constexpr int most = (ROWS + STEP - 1) / STEP, overlapping = most > 3 ? most : 1;
     const bool whole = aligned && x >= 0 && x + PLX_VECTOR_BYTES <= image.width;
     const int last = image.width - 1, bottom = image.height - 1;
     const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly constant */
@@ -56,13 +54,13 @@ static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const 
             if (asked(n))
                 __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH, from, PLX_VECTOR_BYTES);
     } else if (whole) {
-#pragma unroll together
+#pragma unroll overlapping
         for (int n = 0; n < most; n++)
             if (asked(n))
                 __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH,
                                         image.row(plx_clamp(y0 + first + n * STEP, 0, bottom)) + x, PLX_VECTOR_BYTES);
     } else if (x < 0 || x > last) {
-#pragma unroll together
+#pragma unroll overlapping
         for (int n = 0; n < most; n++)
             if (asked(n))
                 plx_replicate_pixel(image.row(plx_clamp(y0 + first + n * STEP, 0, bottom))[x < 0 ? 0 : last],
@@ -179,17 +177,12 @@ static __device__ __forceinline__ void plx_store_16(uint4 *global, uint4 v)
 }
 
 /* Keeps the compiler from computing VALUE again at each use. */
-static __device__ __forceinline__ void plx_hold_in_register(uint32_t &value)
+template <class T> static __device__ __forceinline__ void plx_hold_in_register(T &value)
 {
-    asm volatile("" : "+r"(value));
-}
-static __device__ __forceinline__ void plx_hold_in_register(int &value)
-{
-    asm volatile("" : "+r"(value));
-}
-template <class T> static __device__ __forceinline__ void plx_hold_in_register(T *&value)
-{
-    asm volatile("" : "+l"(value));
+    if constexpr (sizeof value == 8)
+        asm volatile("" : "+l"(value));
+    else
+        asm volatile("" : "+r"(value));
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 #define PLX_ALL_LANES 0xFFFFFFFFu
 
-/* Before a loop of unknown length whose warps exchange values by shuffles: clang does not unroll such a loop. */
+/* For a loop of unknown length with shuffles, which clang does not unroll. */
 #ifdef __clang__
 #    define PLX_UNROLL(count) _Pragma("unroll 1")
 #else
@@ -59,6 +59,18 @@ static inline dim3 plx_grid(int width, int height, dim3 block)
     return dim3(plx_div_ceil(width, (int)block.x), plx_div_ceil(height, (int)block.y));
 }
 
+/* True if all images are of TYPE. */
+template <class... Images> static inline bool plx_images_ok(enum plx_type type, const Images *...image)
+{
+    return (plx_image_ok(image, type) && ...);
+}
+
+/* True if all images have the size of FIRST. */
+template <class... Images> static inline bool plx_same_sizes(const struct plx_image *first, const Images *...image)
+{
+    return (plx_same_size(first, image) && ...);
+}
+
 template <class T, int N> struct alignas(sizeof(T) * N) plx_vector {
     T at[N];
 };
@@ -96,17 +108,15 @@ static inline bool plx_rows_aligned(const struct plx_image *image, size_t bytes)
 }
 
 /*
- * Programmatic dependent launch (CUDA programming guide), from compute capability 9.0 on. A dependent kernel may start while
- * the previous kernel in the stream, of whichever stage, still runs. On older GPUs, and behind a copy, it starts afterwards.
- * Rules for every such kernel:
+ * Programmatic dependent launch, from compute capability 9.0 on: a dependent kernel may start while the previous kernel of the
+ * stream still runs. On older GPUs, and behind a copy, it starts afterwards. Rules for such a kernel:
  *   - It calls plx_grid_wait before it writes anything that other kernels use.
- *   - Before that call it may read only what is older than the previous kernel. It may also prefetch into L2 what the previous
- *     kernel still writes, because all writes pass through L2.
- *   - As a rule it triggers its dependents after plx_grid_wait. A kernel that triggers earlier says so in its comment: then
- *     early reads of its dependent must be older by one more kernel.
- *   - A kernel whose blocks all run at once, several to a multiprocessor, does not trigger at all: blocks of the dependent take
- *     free places first, which would crowd some multiprocessors.
+ *   - Before that call it reads only what is older than the previous kernel. It may prefetch the rest into L2.
+ *   - It triggers its dependents after plx_grid_wait. If it triggers earlier, as its comment says, early reads of its dependent
+ *     must be older by one more kernel.
+ *   - If its blocks all run at once, it does not trigger: blocks of the dependent would crowd some multiprocessors.
  */
+
 /* The dependent kernel may start when all blocks have called this or have ended. */
 static __device__ __forceinline__ void plx_trigger_dependents()
 {
@@ -129,27 +139,12 @@ static __device__ __forceinline__ void plx_grid_wait_and_trigger()
     plx_trigger_dependents();
 }
 
-/* Attributes for cudaLaunchKernelEx; returns how many. */
-static inline unsigned plx_launch_attributes(const struct plx_gpu *gpu, bool cooperative, bool dependent,
-                                             cudaLaunchAttribute ret_attributes[2])
-{
-    unsigned count = 0;
-
-    if (cooperative) {
-        ret_attributes[count].id = cudaLaunchAttributeCooperative;
-        ret_attributes[count++].val.cooperative = 1;
-    }
-    if (dependent && gpu->programmatic_launch) {
-        ret_attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        ret_attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    return count;
-}
+enum { PLX_DEPENDENT = 1, PLX_COOPERATIVE = 2 }; /* how a kernel is launched */
 
 /* Launches KERNEL on the backend's stream, each block with BYTES of dynamic shared memory. */
 template <class... Parameters, class... Arguments>
-static inline cudaError_t plx_launch(const struct plx_gpu *gpu, bool dependent, void (*kernel)(Parameters...), dim3 grid,
-                                     dim3 block, size_t bytes, const Arguments &...arguments)
+static inline cudaError_t plx_launch(const struct plx_gpu *gpu, int how, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                     size_t bytes, const Arguments &...arguments)
 {
     cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t config = {};
@@ -159,50 +154,50 @@ static inline cudaError_t plx_launch(const struct plx_gpu *gpu, bool dependent, 
     config.dynamicSmemBytes = bytes;
     config.stream = gpu->stream;
     config.attrs = attributes;
-    config.numAttrs = plx_launch_attributes(gpu, false, dependent, attributes);
+    if (how & PLX_COOPERATIVE) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
+    if (how & PLX_DEPENDENT && gpu->programmatic_launch) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 /* Launches KERNEL with a GRID, a BLOCK and its arguments; returns a plx_error. How the kernel ended is seen at ops->finish. */
 #define PLX_LAUNCH(gpu, kernel, grid, block, ...)                                                                              \
-    plx_gpu_error(gpu, plx_launch(gpu, false, kernel, grid, block, 0, __VA_ARGS__), #kernel)
+    plx_gpu_error(gpu, plx_launch(gpu, 0, kernel, grid, block, 0, __VA_ARGS__), #kernel)
 
 /* The same for a dependent kernel. */
 #define PLX_LAUNCH_DEPENDENT(gpu, kernel, grid, block, ...)                                                                    \
-    plx_gpu_error(gpu, plx_launch(gpu, true, kernel, grid, block, 0, __VA_ARGS__), #kernel)
+    plx_gpu_error(gpu, plx_launch(gpu, PLX_DEPENDENT, kernel, grid, block, 0, __VA_ARGS__), #kernel)
 
 /* Launches KERNEL with BYTES of dynamic shared memory, which may be more than 48 KiB; returns a plx_error. */
 template <class Args>
-static inline int plx_launch_shared(struct plx_gpu *gpu, bool dependent, void (*kernel)(Args), dim3 grid, dim3 block,
-                                    size_t bytes, const Args &args)
+static inline int plx_launch_shared(struct plx_gpu *gpu, int how, void (*kernel)(Args), dim3 grid, dim3 block, size_t bytes,
+                                    const Args &args)
 {
     const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    return result < 0 ? result : PLX_CUDA(gpu, plx_launch(gpu, dependent, kernel, grid, block, bytes, args));
+    return result < 0 ? result : PLX_CUDA(gpu, plx_launch(gpu, how, kernel, grid, block, bytes, args));
 }
 
-/* Launches KERNEL, whose only parameter is ARGS, as a cooperative grid: as many blocks as run at once, at most MAX_BLOCKS, each
- * with BYTES of dynamic shared memory. DEPENDENT: the kernel calls plx_grid_wait. */
+/* Launches KERNEL as a cooperative grid: as many blocks as run at once, at most MAX_BLOCKS, each with BYTES of dynamic shared
+ * memory. HOW: PLX_DEPENDENT or 0. */
 template <class Args>
-static inline int plx_launch_cooperative(struct plx_gpu *gpu, void (*kernel)(Args), int max_blocks, int threads, Args args,
-                                         bool dependent = false, size_t bytes = 0)
+static inline int plx_launch_cooperative(struct plx_gpu *gpu, int how, void (*kernel)(Args), int max_blocks, int threads,
+                                         size_t bytes, const Args &args)
 {
-    void *arguments[] = {&args};
-    int blocks_per_multiprocessor = 0;
+    int blocks = 0; /* of a multiprocessor */
+    int result =
+        bytes > 0 ? PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes)) : 0;
 
-    const int result =
-        PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel, threads, bytes));
+    if (result == 0)
+        result = PLX_CUDA(gpu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes));
     if (result < 0)
         return result;
-    const int resident = gpu->multiprocessors * blocks_per_multiprocessor;
-    cudaLaunchAttribute attributes[2] = {};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(resident < max_blocks ? resident : max_blocks));
-    config.blockDim = dim3((unsigned)threads);
-    config.dynamicSmemBytes = bytes;
-    config.stream = gpu->stream;
-    config.attrs = attributes;
-    config.numAttrs = plx_launch_attributes(gpu, true, dependent, attributes);
-    return PLX_CUDA(gpu, cudaLaunchKernelExC(&config, (const void *)kernel, arguments));
+    const dim3 grid((unsigned)min(gpu->multiprocessors * blocks, max_blocks)), block((unsigned)threads);
+    return PLX_CUDA(gpu, plx_launch(gpu, how | PLX_COOPERATIVE, kernel, grid, block, bytes, args));
 }
 
 #endif

@@ -71,8 +71,7 @@ static __device__ __forceinline__ uint32_t plx_broadcast2(uint32_t value)
     return value << 16 | value;
 }
 
-/* a * b + c as one multiply-add, which runs on another pipe than additions. Assembly: the compiler would turn it into shifts.
- */
+/* a * b + c on another pipe than additions. Assembly: the compiler would turn it into shifts. */
 static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t sum;

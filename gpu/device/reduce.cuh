@@ -1,51 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions: over a warp, into all its lanes; over a block; and over a grid, whose last block writes the result. All threads
- * must take part. */
+/* Reductions over a warp, a block, and a grid, whose last block writes the result. All threads take part. */
 #ifndef PLX_GPU_DEVICE_REDUCE_CUH
 #define PLX_GPU_DEVICE_REDUCE_CUH
 
 #include "gpu/device/device.cuh"
 
-#if PLX_ARCH >= 800
-
 /* Signed numbers too: two's complement. */
 static __device__ __forceinline__ uint32_t plx_warp_sum(uint32_t value)
 {
+#if PLX_ARCH >= 800
     return __reduce_add_sync(PLX_ALL_LANES, value);
-}
-
-static __device__ __forceinline__ uint32_t plx_warp_min(uint32_t value)
-{
-    return __reduce_min_sync(PLX_ALL_LANES, value);
-}
-
-static __device__ __forceinline__ uint32_t plx_warp_max(uint32_t value)
-{
-    return __reduce_max_sync(PLX_ALL_LANES, value);
-}
-
 #else
-
-static __device__ __forceinline__ uint32_t plx_warp_sum(uint32_t value)
-{
     for (int step = 16; step > 0; step /= 2)
         value += __shfl_xor_sync(PLX_ALL_LANES, value, step);
     return value;
+#endif
 }
 
 static __device__ __forceinline__ uint32_t plx_warp_max(uint32_t value)
 {
+#if PLX_ARCH >= 800
+    return __reduce_max_sync(PLX_ALL_LANES, value);
+#else
     for (int step = 16; step > 0; step /= 2)
         value = max(value, __shfl_xor_sync(PLX_ALL_LANES, value, step));
     return value;
+#endif
 }
 
 static __device__ __forceinline__ uint32_t plx_warp_min(uint32_t value)
 {
+#if PLX_ARCH >= 800
+    return __reduce_min_sync(PLX_ALL_LANES, value);
+#else
     return ~plx_warp_max(~value);
-}
-
 #endif
+}
 
 /* The sum of the lanes up to this one. */
 static __device__ __forceinline__ uint32_t plx_warp_prefix_sum(uint32_t value)
@@ -57,15 +47,14 @@ static __device__ __forceinline__ uint32_t plx_warp_prefix_sum(uint32_t value)
     return value;
 }
 
-/* True in all threads of the block that is the last of COUNT to come here; what the others wrote before can then be read.
- * *BLOCKS is 0 before and after. All threads must come. */
+/* True in the last of COUNT blocks to arrive, which may read what the others wrote before. *BLOCKS is 0 before and after. */
 static __device__ __forceinline__ bool plx_is_last_block(unsigned *blocks, unsigned count)
 {
     __shared__ bool last;
 
     __syncthreads();
     if (threadIdx.x == 0 && threadIdx.y == 0) {
-        __threadfence(); /* what the block did comes before, and what the others did before what follows */
+        __threadfence(); /* orders the block's writes before its count, and the reads behind the counts of others */
         last = atomicInc(blocks, count - 1) == count - 1;
         __threadfence();
     }

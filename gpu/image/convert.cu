@@ -47,24 +47,15 @@ static __device__ __forceinline__ unsigned sample(const struct convert_args &a, 
     }
 }
 
+template <class OUT>
 static __device__ __forceinline__ void store(const struct convert_args &a, int x, int y, int count,
-                                             const unsigned (&sample)[EACH], uint8_t *row)
+                                             const unsigned (&sample)[EACH])
 {
-    plx_vector<uint8_t, EACH> grey;
+    plx_vector<OUT, EACH> grey;
 #pragma unroll
     for (int i = 0; i < EACH; i++)
-        grey.at[i] = (uint8_t)(sample[i] >> (a.bits - 8));
-    plx_store(grey, row + x, count, a.grey_aligned);
-}
-
-static __device__ __forceinline__ void store(const struct convert_args &a, int x, int y, int count,
-                                             const unsigned (&sample)[EACH], uint16_t *row)
-{
-    plx_vector<uint16_t, EACH> grey;
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        grey.at[i] = (uint16_t)(sample[i] << (16 - a.bits));
-    plx_store(grey, row + x, count, a.grey_aligned);
+        grey.at[i] = (OUT)(sizeof(OUT) == 1 ? sample[i] >> (a.bits - 8) : sample[i] << (16 - a.bits));
+    plx_store(grey, (OUT *)((char *)a.grey.data + (size_t)y * a.grey.pitch) + x, count, a.grey_aligned);
 }
 
 /* Grid: a thread 4 pixels of a row. Reads 1 to 3 bytes a pixel, writes 1 or 2. */
@@ -89,7 +80,7 @@ template <enum kind KIND, class OUT> static __global__ void __launch_bounds__(BL
 #pragma unroll
     for (int i = 0; i < EACH; i++)
         line[i] = sample<KIND>(a, bytes, i);
-    store(a, x, y, count, line, (OUT *)((char *)a.grey.data + (size_t)y * a.grey.pitch));
+    store<OUT>(a, x, y, count, line);
 }
 
 /* Index I of 0..COUNT-1, mirrored about the edge samples so that it keeps its colour. */
@@ -104,11 +95,9 @@ template <enum kind KIND> static __device__ __forceinline__ unsigned mosaic(cons
     return sample<KIND>(a, a.raw.row(mirror(y, a.raw.height)), mirror(x, a.raw.width));
 }
 
-/*
- * Bilinear demosaic and luma in one. A row holds green and one of red and blue, OWN; the weight of the other is OTHER. At a
- * pixel of the row's own colour green is the mean of the cross and the other colour that of the diagonals; at a green pixel
- * the own colour lies left and right, the other above and below.
- */
+/* Bilinear demosaic and luma in one. A row holds green and one of red and blue, OWN; the weight of the other is OTHER. At a
+ * pixel of the row's own colour green is the mean of the cross and the other colour that of the diagonals; at a green pixel the
+ * own colour lies left and right, the other above and below. */
 template <enum kind KIND> static __device__ __forceinline__ unsigned demosaic(const struct convert_args &a, int x, int y)
 {
     const bool red_row = a.first_row_red == (y % 2 == 0);
@@ -134,7 +123,7 @@ template <enum kind KIND, class OUT> static __global__ void __launch_bounds__(BL
 #pragma unroll
     for (int i = 0; i < EACH; i++)
         line[i] = demosaic<KIND>(a, min(x + i, a.raw.width - 1), y);
-    store(a, x, y, count, line, (OUT *)((char *)a.grey.data + (size_t)y * a.grey.pitch));
+    store<OUT>(a, x, y, count, line);
 }
 
 typedef void convert_kernel_type(struct convert_args);

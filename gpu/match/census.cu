@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
+#include <type_traits>
+
 #include "gpu/match/census_tile.cuh"
 
 #define HIGH 16      /* rows of a tile */
@@ -26,14 +28,6 @@ template <enum plx_census_kind KIND> struct form {
     }
 };
 
-/* A census word. */
-template <int WORDS> struct word_of {
-    typedef uint32_t type;
-};
-template <> struct word_of<2> {
-    typedef uint64_t type;
-};
-
 /* A row of pairs around a thread's columns. */
 struct line {
     uint32_t at[COLUMNS + 2 * RADIUS_X];
@@ -51,7 +45,7 @@ struct line {
     }
 };
 
-/* The rows of pairs that COUNT rows of a window ask for, each read when it is asked for first. */
+/* The rows of pairs of a window, each read at its first use. */
 template <int COUNT> struct lines {
     const uint32_t *from; /* of the uppermost */
     line read[COUNT];
@@ -89,8 +83,7 @@ static __device__ __forceinline__ uint32_t append(uint32_t bits, uint32_t bit)
     return longer;
 }
 
-/* The words of one row of a thread's columns, while bits are collected, the highest first: pairs of eight bits each; a single
- * bit more stays with the eight below it. */
+/* Words of a row of a thread's columns while bits are collected, highest first: eight bits a pair, a ninth stays with them. */
 template <enum plx_census_kind KIND> struct row_words {
     typedef form<KIND> f;
     static constexpr int parts = (f::bits + 6) / 8;
@@ -131,8 +124,7 @@ template <enum plx_census_kind KIND> struct row_words {
     }
 };
 
-/* Collects the words of ROWS rows; WINDOW: from the uppermost row of the first's window on. Rows go together, so that what
- * several ask for is read once. */
+/* Collects the words of ROWS rows, which share what they read; WINDOW: from the uppermost row of the first's window on. */
 template <enum plx_census_kind KIND, int ROWS>
 static __device__ __forceinline__ void collect(lines<2 * form<KIND>::ry + ROWS> &window, row_words<KIND> (&words)[ROWS])
 {
@@ -186,7 +178,7 @@ static __device__ __forceinline__ void gradients(const line &north, const line &
 /* What a thread makes of its columns of a row, in both halves of the tile. */
 template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
     typedef form<KIND> f;
-    typedef typename word_of<f::words>::type word;
+    typedef std::conditional_t<f::words == 2, uint64_t, uint32_t> word;
     plx_vector<word, COLUMNS> words[2];
     uint32_t gradient[2];
 
@@ -255,21 +247,20 @@ static __device__ __forceinline__ void make_rows(const uint32_t *middle, row_fea
     }
 }
 
-/* How many of a thread's rows are made together, sharing what they read, and how many blocks a multiprocessor is to hold: as
- * many as registers allow without spills. Words of 64 bits leave no choice. */
-template <enum plx_census_kind KIND, bool GRADIENT> struct pace {
-    static constexpr int together = form<KIND>::words > 1 ? 1 : 2;
+/* Rows that a thread makes at once, and blocks of a multiprocessor: as many as registers allow without spills. */
+template <enum plx_census_kind KIND, bool GRADIENT> struct occupancy {
+    static constexpr int at_once = form<KIND>::words > 1 ? 1 : 2;
     static constexpr int hopper = form<KIND>::rx == 4 && GRADIENT ? 6 : 7;
     static constexpr int symmetric = PLX_ARCH == 900 ? hopper : PLX_ARCH >= 800 ? 5 : 4;
     static constexpr int blocks = form<KIND>::symmetric ? symmetric : 4;
 };
 
 /* Grid: tiles of 256 x HEIGHT pixels; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo of a high
- * tile), writes 4 or 8, and 1 of GRADIENT, which is known when compiled: a branch would keep rows made together apart. */
+ * tile), writes 4 or 8, and 1 of gradient. */
 template <enum plx_census_kind KIND, int HEIGHT, bool GRADIENT>
-static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, GRADIENT>::blocks)) census_kernel(census_args a)
+static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND, GRADIENT>::blocks)) census_kernel(census_args a)
 {
-    constexpr int together = pace<KIND, GRADIENT>::together, ry = form<KIND>::ry, each = HEIGHT / WARPS;
+    constexpr int at_once = occupancy<KIND, GRADIENT>::at_once, ry = form<KIND>::ry, each = HEIGHT / WARPS;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::bytes bytes;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::pairs pairs;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT;
@@ -278,7 +269,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, GRADIENT>::bloc
     const bool plain = x0 + TILE_X <= a.grey.width && y0 + HEIGHT <= a.grey.height && a.census_aligned && a.gradient_aligned &&
                        !(border && a.zero_border);
 
-    if ((int)blockIdx.y < a.ahead) /* those of which no other block has the pixels brought */
+    if ((int)blockIdx.y < a.ahead) /* whose pixels no other block has prefetched */
         plx_prefetch_tile<TILE_X, HEIGHT>(a.grey, x0, y0, (int)threadIdx.x);
     plx_grid_wait_and_trigger();
     load_bytes<ry, HEIGHT>(a, x0, y0, bytes);
@@ -288,11 +279,11 @@ static __global__ void __launch_bounds__(32 * WARPS, (pace<KIND, GRADIENT>::bloc
     __syncthreads();
     make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);
 #pragma unroll 1
-    for (int i = 0; i < each; i += together) {
-        row_features<KIND, GRADIENT> rows[together];
+    for (int i = 0; i < each; i += at_once) {
+        row_features<KIND, GRADIENT> rows[at_once];
         make_rows(&pairs[y + i + ry][x], rows);
 #pragma unroll
-        for (int row = 0; row < together; row++) {
+        for (int row = 0; row < at_once; row++) {
             if (plain)
                 rows[row].store(a, x0 + x, y0 + y + i + row);
             else

@@ -6,11 +6,9 @@
 #include "gpu/device/access.cuh"
 #include "gpu/device/packed.cuh"
 
-/*
- * Two pixels, HALF columns apart, lie in the halves of a register as floating-point numbers of 16 bits, 1024 + brightness, in
+/* Two pixels, HALF columns apart, lie in the halves of a register as floating-point numbers of 16 bits, 1024 + brightness, in
  * which their difference is exact. Cut off below 0 and above 1 it is the bit wanted; up to ten are collected as 2 * bits + bit,
- * exact too, and then are the mantissa. So a bit of two pixels takes two instructions, at the full rate of the GPU.
- */
+ * exact too, and then are the mantissa. So a bit of two pixels takes two instructions, at the full rate of the GPU. */
 #define COLUMNS 4 /* of a thread, in each half of the tile */
 #define HALF (32 * COLUMNS)
 #define TILE_X (2 * HALF)
@@ -25,12 +23,11 @@ struct census_args {
     plx_view<const uint8_t> grey;
     plx_view<void> census;
     plx_view<uint8_t> gradient; /* data NULL: none */
-    int ahead;                  /* rows of tiles to the one that takes the place of another when that is done */
+    int ahead;                  /* rows of tiles to the block that will replace this one */
     bool smooth, zero_border, grey_aligned, census_aligned, gradient_aligned;
 };
 
-/* A tile of HEIGHT and RY rows around it as pairs, and what these are made of; warps make as many rows each, so some are not
- * asked for. */
+/* A tile of HEIGHT and RY rows around it: pairs, and the bytes that they are made of. All warps make as many rows. */
 template <int RY, int HEIGHT> struct tile_of {
     static constexpr int rows = HEIGHT + 2 * RY, each = (rows + WARPS - 1) / WARPS;
     typedef uint8_t bytes[each * WARPS + 2][BYTES_X];
@@ -76,8 +73,8 @@ template <int I> static __device__ __forceinline__ uint32_t unpack_one(const uin
     return low_pair(__byte_perm(*(const uint32_t *)from, *(const uint32_t *)(from + HALF), I | (I + 4) << 4));
 }
 
-/* (4 centre + north + south + west + east + 4) >> 3: the upper bytes of 32 times as much. What the pairs' upper bytes add up to
- * is known, and wraps. */
+/* (4 centre + north + south + west + east + 4) >> 3: the upper bytes of 32 times as much. The pairs' upper bytes add up to a
+ * constant. */
 static __device__ __forceinline__ uint32_t smooth_pair(uint32_t centre, uint32_t north, uint32_t south, uint32_t west,
                                                        uint32_t east)
 {
@@ -114,8 +111,7 @@ template <int ROWS> static __device__ __forceinline__ void make_strip(const uint
     }
 }
 
-/* Outside the image G is that of the nearest pixel inside, not a mean of clamped pixels: first along rows, then down columns.
- */
+/* Outside the image a smoothed pixel is that of the nearest pixel inside: first along rows, then down columns. */
 template <int RY, int HEIGHT>
 static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, typename tile_of<RY, HEIGHT>::pairs &pairs)
 {
@@ -138,7 +134,7 @@ static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, 
     }
 }
 
-/* Pairs of the tile at (X0, Y0) from its bytes: a warp some rows of all columns but the last, which threads share. */
+/* Pairs of the tile at (X0, Y0) from its bytes: a warp makes rows without the last columns, which all threads share. */
 template <int RY, int HEIGHT>
 static __device__ __forceinline__ void make_tile(const struct census_args &a, int x0, int y0, bool border,
                                                  const typename tile_of<RY, HEIGHT>::bytes &bytes,

@@ -15,7 +15,7 @@ static __device__ __forceinline__ void order_2(uint32_t &a, uint32_t &b)
     a = least;
 }
 
-/* Sorts three. What is less than 2^16 in each half keeps to it, whatever is carried on the way. */
+/* Sorts three. Each half stays below 2^16: carries cancel. */
 static __device__ __forceinline__ void order_3(uint32_t &a, uint32_t &b, uint32_t &c)
 {
     const uint32_t sum = a + b + c, least = plx_min3(a, b, c), most = plx_max3(a, b, c);
@@ -59,11 +59,9 @@ static __device__ __forceinline__ uint16_t disparity_of(uint32_t value)
     return (uint16_t)(PLX_PACKED_HALF2 && value == BEYOND ? PLX_DISPARITY_INVALID : value);
 }
 
-/*
- * Grid: a thread four pixels of a row. The median of nine is that of the largest of the least, the middle of the middle and the
+/* Grid: a thread four pixels of a row. The median of nine is that of the largest of the least, the middle of the middle and the
  * least of the largest of three sorted columns (Paeth, Median finding on a 3x3 grid, 1990); columns are sorted once for all
- * four. Reads and writes 2 bytes a pixel; the rows around come from L1.
- */
+ * four. Reads and writes 2 bytes a pixel; the rows around come from L1. */
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     median_3x3_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool aligned)
 {
@@ -92,11 +90,9 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     plx_store(result, dst.row(y) + x, src.width - x, aligned);
 }
 
-/*
- * 5x5: values are disparities, below BEYOND; an invalid one is BEYOND itself. Element n / 2 of the n valid ones is the median
+/* 5x5: values are disparities, below BEYOND; an invalid one is BEYOND itself. Element n / 2 of the n valid ones is the median
  * of all 25 if of the invalid ones every second is taken for smaller than all, the first of them for larger: it then has 12
- * before it. A thread makes two pairs one above the other, whose windows have 20 pixels in common.
- */
+ * before it. A thread makes two pairs one above the other, whose windows have 20 pixels in common. */
 #define RADIUS 2
 #define TILE_X (2 * BLOCK_X + 2 * RADIUS)
 #define ROWS 2 /* of a thread */
@@ -117,10 +113,8 @@ template <int K> static __device__ __forceinline__ void part(uint32_t *v)
         order_2(v[i], v[K - 1]);
 }
 
-/*
- * Forgetful selection: as soon as K candidates are enough the least and the largest of them are none any more. The largest is
- * dropped, the NEXT one takes the place of the least, and K - 1 are left, and so on until LEFT are.
- */
+/* Forgetful selection: neither the least nor the largest of K candidates is the median. The NEXT value replaces the least, the
+ * largest is dropped, and so on until LEFT are left. */
 template <int K, int LEFT> static __device__ __forceinline__ void select(uint32_t *v, const uint32_t *next)
 {
     if constexpr (K > LEFT) {
@@ -130,7 +124,7 @@ template <int K, int LEFT> static __device__ __forceinline__ void select(uint32_
     }
 }
 
-/* Pixels of a window, invalid ones as they are to be taken: in each half how many there were, and whether they were odd. */
+/* Invalid pixels of a window so far, in each half: how many, and whether that is odd. */
 struct window {
     uint32_t invalid, odd;
 
@@ -155,10 +149,8 @@ static __device__ __forceinline__ void load_five(const uint16_t *row, uint32_t r
     ret_pairs[3] = between(here, right), ret_pairs[4] = right;
 }
 
-/*
- * Of a pair in row Y: CENTRE as it was, WINDOW after the common pixels, of which the six in the middle are left, and the five
- * of its own row.
- */
+/* Of a pair in row Y: CENTRE as it was, WINDOW after the common pixels, of which the six in the middle are left, and the five
+ * of its own row. */
 static __device__ __forceinline__ void finish_5x5(const plx_view<uint16_t> &dst, int x, int y, uint32_t centre, window w,
                                                   const uint32_t middle[6], uint32_t own[5])
 {
@@ -281,9 +273,8 @@ int plx_gpu_temporal(struct plx_stages *self, const struct plx_image *src, const
                      const struct plx_image *history, const struct plx_image *dst)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(src, PLX_U16) || !plx_image_ok(history, PLX_U16) || !plx_image_ok(dst, PLX_U16) ||
-        !plx_same_size(src, history) || !plx_same_size(src, dst) || !temporal || temporal->max_step < 0 ||
-        temporal->weight < 1 || temporal->weight > 256)
+    if (!plx_images_ok(PLX_U16, src, history, dst) || !plx_same_sizes(src, history, dst) || !temporal ||
+        temporal->max_step < 0 || temporal->weight < 1 || temporal->weight > 256)
         return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, src))
         return PLX_ERR_RANGE;

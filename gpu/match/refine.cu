@@ -19,8 +19,8 @@ struct check_args {
     bool frame, aligned, grey_aligned;
 };
 
-/* What is left of VALUE at column X of a row, whose right view is RIGHT. With an invalid outermost FRAME the right view's frame
- * counts as disparity 0, as in libSGM. */
+/* VALUE at column X of a row, or invalid. With an invalid outermost FRAME the right view's frame counts as disparity 0, as in
+ * libSGM. */
 static __device__ __forceinline__ uint16_t check(const check_args &a, const uint16_t *right, int x, int value, int grey)
 {
     const int d = (value + a.rounding) / PLX_DISPARITY_ONE, partner = x - d;
@@ -56,9 +56,8 @@ int plx_gpu_check(struct plx_stages *self, const struct plx_image *left, const s
                   const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(left, PLX_U16) || !plx_image_ok(right, PLX_U16) || !plx_image_ok(left_grey, PLX_U8) ||
-        !plx_image_ok(ret_disparity, PLX_U16) || !plx_same_size(left, right) || !plx_same_size(left, left_grey) ||
-        !plx_same_size(left, ret_disparity))
+    if (!plx_images_ok(PLX_U16, left, right, ret_disparity) || !plx_image_ok(left_grey, PLX_U8) ||
+        !plx_same_sizes(left, right, left_grey, ret_disparity))
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);
@@ -78,7 +77,7 @@ int plx_gpu_check(struct plx_stages *self, const struct plx_image *left, const s
     return plx_gpu_use_main(gpu, result);
 }
 
-/* --- fill: what is invalid takes the value of the farther of the two surfaces beside it in the row --------------------- */
+/* --- fill: an invalid pixel takes the value of the farther of the two surfaces beside it in the row --------------------- */
 
 #define WARPS 4 /* of a block, a row each */
 #define PIECE (WARP * EACH)
@@ -96,7 +95,7 @@ struct pixels {
                 at.at[i] = PLX_DISPARITY_INVALID;
     }
 
-    /* The valid one that is first in the order given by FROM, 0 or EACH - 1, or what is invalid. */
+    /* The first valid one in the order given by FROM, 0 or EACH - 1, or invalid. */
     __device__ __forceinline__ uint16_t first(int from) const
     {
         uint16_t value = PLX_DISPARITY_INVALID;
@@ -107,10 +106,8 @@ struct pixels {
     }
 };
 
-/*
- * Grid: a warp a row, which it crosses twice, 128 pixels at a time: backwards for the next valid value of each pixel, left in
- * DST, then forwards for the last one. Reads 6 bytes a pixel, most from L1, and writes 5. Invalid is larger than any value.
- */
+/* Grid: a warp a row, which it crosses twice, 128 pixels at a time: backwards for the next valid value of each pixel, left in
+ * DST, then forwards for the last one. Reads 6 bytes a pixel, most from L1, and writes 5. Invalid is larger than any value. */
 static __global__ void __launch_bounds__(WARP *WARPS) fill_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst,
                                                                   plx_view<uint8_t> filled, bool aligned, bool filled_aligned)
 {
@@ -164,8 +161,7 @@ int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const str
                  const struct plx_image *ret_filled)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(src, PLX_U16) || !plx_image_ok(dst, PLX_U16) || !plx_image_ok(ret_filled, PLX_U8) ||
-        !plx_same_size(src, dst) || !plx_same_size(src, ret_filled))
+    if (!plx_images_ok(PLX_U16, src, dst) || !plx_image_ok(ret_filled, PLX_U8) || !plx_same_sizes(src, dst, ret_filled))
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);
@@ -203,10 +199,8 @@ static __device__ __forceinline__ int quotient(int a, int b)
     return a < 0 ? -result : result;
 }
 
-/*
- * How many of the 25 samples are at most 1 away from each of four pixels, as two pairs of numbers of 16 bits in floating point,
- * which are exact: 2 - |difference|, cut off below 0 and above 1, is 1 or 0.
- */
+/* How many of the 25 samples are at most 1 away from each of four pixels, as two pairs of numbers of 16 bits in floating point,
+ * which are exact: 2 - |difference|, cut off below 0 and above 1, is 1 or 0. */
 static __device__ __forceinline__ void count(const uint32_t (*tile)[TILE_X], __half2 ret_agree[2])
 {
     const __half2 two = __float2half2_rn(2.0f);
@@ -267,10 +261,9 @@ int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *can
                        const struct plx_match *match, const struct plx_image *ret_confidence)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(&candidates->raw, PLX_U16) || !plx_image_ok(&candidates->s1, PLX_U16) ||
-        !plx_image_ok(&candidates->s2, PLX_U16) || !plx_image_ok(checked, PLX_U16) || !plx_image_ok(ret_confidence, PLX_U8) ||
-        !plx_same_size(checked, &candidates->raw) || !plx_same_size(checked, &candidates->s1) ||
-        !plx_same_size(checked, &candidates->s2) || !plx_same_size(checked, ret_confidence))
+    if (!plx_images_ok(PLX_U16, &candidates->raw, &candidates->s1, &candidates->s2, checked) ||
+        !plx_image_ok(ret_confidence, PLX_U8) ||
+        !plx_same_sizes(checked, &candidates->raw, &candidates->s1, &candidates->s2, ret_confidence))
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);

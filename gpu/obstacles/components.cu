@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Connected components in three kernels: union-find within tiles in shared memory, merging across the tiles' borders, then
- * areas. Runs of a row are linked without union-find, and links that follow from others are left out (Playne and Hawick 2018).
- */
+/* Connected components in three kernels: union-find within tiles in shared memory, merging across the tiles' borders, then
+ * areas. Runs of a row are linked without union-find, and links that others imply are left out (Playne and Hawick 2018). */
 #include "gpu/device/device.cuh"
 #include "gpu/device/reduce.cuh"
 #include "gpu/obstacles/components.cuh"
@@ -16,8 +14,8 @@
 /* Links of a pixel with the neighbouring row. */
 enum link { STRAIGHT = 1, BEFORE = 2, AFTER = 4 };
 
-/* The links of pixel ROW[1] with the pixels of OTHER that do not follow from links within the rows and from the links of ROW[0]
- * with OTHER[0] and of ROW[2] with OTHER[2]. */
+/* Links of pixel ROW[1] with pixels of OTHER that other links (within the rows, of ROW[0] with OTHER[0], of ROW[2] with
+ * OTHER[2]) do not imply. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t find_links(const int (&row)[3], const int (&other)[3], int max_step)
 {
@@ -175,8 +173,7 @@ static __device__ __forceinline__ uint32_t parent_at(const plx_components_args &
 }
 
 /* Grid: a thread a pixel of the tiles' first rows (the first ROW_BLOCKS blocks), then of their first columns, but for the
- * image's own. Reads about 30 bytes a thread. A column's links with the pixel above are left to the links of the row, from
- * which the row below follows. */
+ * image's own. Reads about 30 bytes a thread. A row's links also cover what a column would link with the pixel above. */
 template <bool EIGHT> static __global__ void __launch_bounds__(BLOCK) border_kernel(plx_components_args a, uint32_t row_blocks)
 {
     const bool is_row = blockIdx.x < row_blocks;

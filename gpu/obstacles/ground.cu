@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. One kernel with
+/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. One kernel with
  * barriers across its grid. After a barrier each block computes the same next step from the sums of all blocks, so no step
- * waits for the CPU or for a launch. All sums are integers.
- */
+ * waits for the CPU or for a launch. All sums are integers. */
 #include <cooperative_groups.h>
 #include <stdlib.h>
 
@@ -294,7 +292,7 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         return PLX_ERR_RANGE;
     if (!params->enabled)
         return PLX_LAUNCH(gpu, no_ground_kernel, 1, 1, ret_ground);
-    return plx_launch_cooperative(gpu, ground_kernel, MOST_BLOCKS, BLOCK, args);
+    return plx_launch_cooperative(gpu, 0, ground_kernel, MOST_BLOCKS, BLOCK, 0, args);
 }
 
 /* --- mask: what is in range and stands above the ground ----------------------------------------------------------------- */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What connected components are for. Stage speckle: small ones become invalid. Stage label: large ones are numbered by area,
+/* What connected components are for. Stage speckle: small ones become invalid. Stage label: large ones are numbered by area,
  * the largest first, then by first pixel. One kernel numbers them, so that their count never leaves the device. A few are
  * ranked by comparing all with all; of many, those with a small area by counting areas in raster order (a stable counting
- * sort), the others like a few.
- */
+ * sort), the others like a few. */
 #include <cooperative_groups.h>
 
 #include "gpu/device/reduce.cuh"
@@ -106,7 +104,7 @@ static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
 
     plx_grid_wait();
     const uint32_t count = *c.large_count;
-    if (count <= PLX_FEW_COMPONENTS) { /* else the next kernel's blocks would be in the way for long */
+    if (count <= PLX_FEW_COMPONENTS) { /* else the next kernel's blocks would take places for long */
         plx_trigger_dependents();
         label_by_rank(c, c.few, count);
         return;
@@ -186,7 +184,7 @@ int plx_gpu_label(struct plx_stages *self, const struct plx_image *mask, const s
     if (result < 0)
         return result;
     const order_args order = {*gpu->components, (uint32_t)(mask->width * mask->height + 31) / 32};
-    result = plx_launch_cooperative(gpu, order_kernel, PLX_ORDER_MAX_BLOCKS, THREADS, order, true);
+    result = plx_launch_cooperative(gpu, PLX_DEPENDENT, order_kernel, PLX_ORDER_MAX_BLOCKS, THREADS, 0, order);
     if (result < 0)
         return result;
     return PLX_LAUNCH_DEPENDENT(gpu, label_kernel, grid, block, *gpu->components, plx_view_of<uint32_t>(ret_labels), ret_count);

@@ -150,7 +150,8 @@ struct percentiles {
     uint32_t value[PERCENTILES], rank[PERCENTILES];
 };
 
-/* Selects the bins that hold the percentiles of AREA pixels, and clears the bins. All threads call it; a barrier follows. */
+/* Selects the bins that hold the percentiles of AREA pixels, and clears the bins. All threads call it; a barrier is still
+ * needed. */
 static __device__ void select_bins(uint32_t *bins, uint32_t area, percentiles &ret_selected)
 {
     __shared__ uint32_t warp_sum[BLOCK / 32];

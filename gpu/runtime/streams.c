@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The streams of a frame while it is recorded. The main stream has the stages that obstacles depend on. The side stream has
- * refinement and template matching, which run beside them. The copy stream brings outputs to shared memory, the clock stream
- * times the stages. Stage calls that are no part of a frame all go to the main stream.
- */
+/* The streams of a frame while it is recorded. The main stream has the stages that obstacles depend on. The side stream has
+ * refinement and template matching, which run beside them. The copy stream copies outputs to shared memory, the clock stream
+ * times the stages. Stage calls outside a frame all use the main stream. */
 #include <string.h>
 
 #include "gpu/internal.h"
@@ -32,7 +30,7 @@ void plx_gpu_streams_destroy(struct plx_gpu *gpu)
     }
 }
 
-/* Calls from now on of stream LATER follow all calls so far of EARLIER. */
+/* Calls from now on of stream LATER start after all calls so far of EARLIER. */
 static int wait_for(struct plx_gpu *gpu, enum plx_gpu_stream later, enum plx_gpu_stream earlier)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
@@ -110,7 +108,7 @@ static int copy_outputs(struct plx_gpu *gpu, bool all)
     return result;
 }
 
-/* Stamps the time when the calls of the stage so far are complete, beside those that follow. */
+/* Stamps the time when the calls of the stage so far are complete. */
 static int stamp_stage(struct plx_gpu *gpu)
 {
     struct plx_gpu_streams *streams = &gpu->streams;

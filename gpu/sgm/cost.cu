@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped difference of gradients.
- * penalty_kernel: P2 of every step. words_kernel: census and gradient of a pixel in one word.
- */
+/* What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped difference of gradients.
+ * penalty_kernel: P2 of every step. words_kernel: census and gradient of a pixel in one word. */
 #include "gpu/sgm/sgm.cuh"
 
 #define THREADS 128
@@ -23,11 +21,9 @@ struct cost_args {
     uint32_t cap;
 };
 
-/*
- * Grid: a block makes 1024 * 16 / D pixels of a row; a thread one chunk (16 disparities) of eight pixels, which need 15
+/* Grid: a block makes 1024 * 16 / D pixels of a row; a thread one chunk (16 disparities) of eight pixels, which need 15
  * partners in each half of the range: they overlap along the diagonal, so every partner is read once for up to eight costs.
- * Reads the features once (and D words a block of halo), writes D bytes a pixel.
- */
+ * Reads the features once (and D words a block of halo), writes D bytes a pixel. */
 template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost_kernel(cost_args a)
 {
     constexpr int CHUNKS = D / 16, SPAN = THREADS / CHUNKS * PIXELS;

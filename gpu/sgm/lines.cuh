@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Aggregation along lines: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the previous pixel, m the
- * minimum of L(q, .). Both directions of a line run in one warp, D / 16 threads each, and meet in the middle. A direction
- * stores its L - C on the first half of the line; on the second half it adds its own to what the other direction stored. So
- * two paths write one byte for each pixel and disparity, read half of that, and a line is visited once.
- */
+/* Aggregation along lines: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the previous pixel, m the minimum
+ * of L(q, .). Both directions of a line run in one warp, D / 16 threads each. On the first half of the line a direction stores
+ * its L - C; on the second half it adds its own to what the other direction stored. So two paths write one byte for each pixel
+ * and disparity, and read half of that. */
 #ifndef PLX_GPU_SGM_LINES_CUH
 #define PLX_GPU_SGM_LINES_CUH
 
@@ -32,10 +30,8 @@ struct line_geometry {
     bool is_real; /* false: it fills up the warp and works on the dummy line */
 };
 
-/*
- * The lines of a warp are of one length. Diagonals are numbered by falling length: first the longest, of which there may be
- * many, then of each length one at either end of the long side, each with its mirror image.
- */
+/* The lines of a warp are of one length. Diagonals are numbered by falling length: first the longest, of which there may be
+ * many, then of each length one at either end of the long side, each with its mirror image. */
 static __host__ __device__ __forceinline__ int longest_diagonals(int width, int height)
 {
     const int count = 2 * ((width > height ? width - height : height - width) + 1);

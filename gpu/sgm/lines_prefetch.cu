@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lines with few warps on a multiprocessor, where other warps cannot hide the latency of memory: the next 16 pixels are
- * prefetched into a ring in shared memory, and the middle of each line stays there.
- */
+/* Lines with few warps on a multiprocessor, where other warps cannot hide the latency of memory: the next 16 pixels are
+ * prefetched into a ring in shared memory, and the middle of each line stays there. */
 #include "gpu/sgm/lines.cuh"
 
 #define PREFETCHED 16    /* pixels, a power of two */
@@ -75,9 +73,7 @@ template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
         plx_transition<D / 16, false>(l, m, p1, own_p2, neighbours, transition);
         const uint4 sums = pack_increments(transition, m);
         plx_add_costs<PLX_PACKED_HALF2>(transition, costs, m);
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            l[i] = transition[i];
+        plx_copy_8(l, transition);
         return sums;
     }
 
@@ -100,10 +96,8 @@ template <int D, bool ADAPTIVE_P2> struct prefetch_walker {
     }
 };
 
-/*
- * Aggregates half of a line. The first half stores sums; SECOND_HALF adds to what the other direction stored. The last
- * KEPT_PIXELS pixels of the first half stay in shared memory: the other direction needs them first.
- */
+/* Aggregates half of a line. The first half stores sums; SECOND_HALF adds to what the other direction stored. The last
+ * KEPT_PIXELS pixels of the first half stay in shared memory: the other direction needs them first. */
 template <bool SECOND_HALF, int D, bool ADAPTIVE_P2>
 static __device__ __forceinline__ void aggregate_half(prefetch_walker<D, ADAPTIVE_P2> &walker, int steps, int kept_pixels,
                                                       uint32_t kept_address, const plx_neighbours<D / 16> &neighbours)
@@ -132,10 +126,8 @@ static __device__ __forceinline__ void aggregate_half(prefetch_walker<D, ADAPTIV
     }
 }
 
-/*
- * Grid: one warp for 256 / D lines in both directions; rows, then columns, then diagonals. Bytes for each pixel of a line: D of
- * costs read twice, D of sums written twice and read once; with 8 paths 20 D a pixel, partly from L2.
- */
+/* Grid: one warp for 256 / D lines in both directions; rows, then columns, then diagonals. Bytes for each pixel of a line: D of
+ * costs read twice, D of sums written twice and read once; with 8 paths 20 D a pixel, partly from L2. */
 template <int D, bool ADAPTIVE_P2>
 static __global__ void __launch_bounds__(WARP) prefetch_lines_kernel(const __grid_constant__ lines_args a)
 {
@@ -186,7 +178,7 @@ template <int D, bool ADAPTIVE_P2> static int launch(struct plx_gpu *gpu, unsign
 
     args.kept_pixels = max(available - ring, 0) / COSTS_BYTES;
     const size_t bytes = (size_t)(ring + args.kept_pixels * COSTS_BYTES);
-    return plx_launch_shared(gpu, false, prefetch_lines_kernel<D, ADAPTIVE_P2>, warps, WARP, bytes, args);
+    return plx_launch_shared(gpu, 0, prefetch_lines_kernel<D, ADAPTIVE_P2>, warps, WARP, bytes, args);
 }
 
 int plx_sgm_lines_prefetch(const struct plx_sgm_job *job)

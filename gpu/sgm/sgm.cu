@@ -81,11 +81,9 @@ void plx_gpu_sgm_destroy(struct plx_gpu *gpu)
 
 /* --- schedules ------------------------------------------------------------------------------------------------------- */
 
-/*
- * A GPU within the processor shares the processor's slow memory and has little cache: sweeps, which move the least. On others,
+/* A GPU within the processor shares the processor's slow memory and has little cache: sweeps, which move the least. On others,
  * where more warps of lines wait than fit, another warp is always ready: as many as fit, with the fewest instructions. Else the
- * longest lines set the time: few warps that prefetch. The factor is measured: docs/performance.md.
- */
+ * longest lines set the time: few warps that prefetch. The factor is measured: docs/performance.md. */
 static enum plx_sgm_schedule default_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match)
 {
     if (gpu->integrated && plx_sgm_can_sweep(match))

@@ -11,12 +11,10 @@
  *
  * A volume is [height][width][D / 16] chunks of 16 bytes. Chunk g of a pixel holds the disparities 8 g + i and D / 2 + 8 g + i,
  * i = 0..7, in four words: word w has 8 g + 2 w, 8 g + 2 w + 1, and the same two plus D / 2. So a thread that has a chunk
- * unpacks it into eight registers of two disparities each, D / 2 apart, and the neighbours of a disparity are in the registers
- * beside; D / 16 threads are a pixel.
+ * unpacks it into eight registers of two disparities each, and the neighbours of a disparity are in the
+ * next registers; D / 16 threads are a pixel.
  *
  * One step of a path: L(p, d) = C(p, d) + min(L(q, d) - m, L(q, d -+ 1) - m + P1, P2), q the previous pixel, m = min L(q, .).
- * D / 16 threads side by side hold a pixel, each 8 registers of two disparities D / 2 apart: register i of thread g has 8 g + i
- * and D / 2 + 8 g + i.
  */
 #ifndef PLX_GPU_SGM_SGM_CUH
 #define PLX_GPU_SGM_SGM_CUH
@@ -108,22 +106,27 @@ template <class Launch> static inline int plx_with_disparities(const struct plx_
 
 /* --- features -------------------------------------------------------------------------------------------------------- */
 
-/*
- * The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradient
- * that of the row's first or last pixel.
- */
-struct census_only {
-    typedef uint32_t word;
+/* The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradient
+ * that of the row's first or last pixel. */
+template <class WORD> struct plain_census {
+    typedef WORD word;
 
     static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &, int q, int y)
     {
-        const uint32_t *row = (const uint32_t *)((const char *)census.data + (size_t)y * census.pitch);
+        const WORD *row = (const WORD *)((const char *)census.data + (size_t)y * census.pitch);
         return (unsigned)q < (unsigned)census.width ? row[q] : 0;
     }
     static __device__ uint32_t cost(word l, word r, uint32_t)
     {
-        return (uint32_t)__popc(l ^ r);
+        return (uint32_t)(sizeof(WORD) == 8 ? __popcll(l ^ r) : __popc((uint32_t)(l ^ r)));
     }
+};
+
+struct census_only : plain_census<uint32_t> {
+};
+
+/* 62 bits of census. */
+struct wide_census : plain_census<uint64_t> {
 };
 
 /* Up to 24 bits of census below 8 bits of gradient. */
@@ -151,21 +154,6 @@ struct long_census_and_gradient {
     static __device__ uint32_t cost(word l, word r, uint32_t cap)
     {
         return (uint32_t)__popc((uint32_t)l ^ (uint32_t)r) + min(__usad((uint32_t)(l >> 32), (uint32_t)(r >> 32), 0), cap);
-    }
-};
-
-/* 62 bits of census. */
-struct wide_census {
-    typedef uint64_t word;
-
-    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &, int q, int y)
-    {
-        const uint64_t *row = (const uint64_t *)((const char *)census.data + (size_t)y * census.pitch);
-        return (unsigned)q < (unsigned)census.width ? row[q] : 0;
-    }
-    static __device__ uint32_t cost(word l, word r, uint32_t)
-    {
-        return (uint32_t)__popcll(l ^ r);
     }
 };
 
@@ -271,10 +259,8 @@ static __device__ __forceinline__ void plx_copy_8(uint32_t to[8], const uint32_t
         to[i] = from[i];
 }
 
-/*
- * min(L, L -+ 1 + P1, M + P2) from L of the previous pixel, M = min L: what the next pixel adds its costs to.
- * EXCHANGE_RAISED: threads exchange values after adding P1: two instructions fewer, but the shuffle waits for M.
- */
+/* min(L, L -+ 1 + P1, M + P2) from L of the previous pixel, M = min L: what the next pixel adds its costs to. EXCHANGE_RAISED:
+ * threads exchange values after adding P1: two instructions fewer, but the shuffle waits for M. */
 template <int THREADS, bool EXCHANGE_RAISED>
 static __device__ __forceinline__ void plx_transition(const uint32_t l[8], uint32_t m, uint32_t p1, uint32_t p2,
                                                       const plx_neighbours<THREADS> &neighbours, uint32_t ret_best[8])
@@ -306,21 +292,6 @@ template <bool REDUCED> static __device__ __forceinline__ void plx_add_costs(uin
 #pragma unroll
     for (int i = 0; i < 8; i++)
         best[i] = REDUCED ? best[i] + c[i] - m : best[i] + c[i];
-}
-
-/* One step: L of the next pixel, M not taken off, from L, its least M and the costs C there. RET_L may be L. */
-template <int THREADS, bool EXCHANGE_RAISED>
-static __device__ __forceinline__ void plx_aggregate_step(const uint32_t l[8], uint32_t m, const uint32_t c[8], uint32_t p1,
-                                                          uint32_t p2, const plx_neighbours<THREADS> &neighbours,
-                                                          uint32_t ret_l[8])
-{
-    uint32_t best[8];
-
-    plx_transition<THREADS, EXCHANGE_RAISED>(l, m, p1, p2, neighbours, best);
-    plx_add_costs<false>(best, c, m);
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        ret_l[i] = best[i];
 }
 
 #endif

@@ -68,7 +68,7 @@ template <int DISPARITIES> struct shape {
     static_assert(BAND_LAG > FIRST_LAG + (WARPS - 1) * WARP_LAG + SLOPE + LOAD_COLUMNS - 1,
                   "a band's time is later than what it needs");
     static_assert(FIRST_LAG <= WARP_LAG, "a band ends before the block's next one begins");
-    static_assert(FIRST_LAG >= LOAD_COLUMNS, "a band of one warp is as long as what is brought to it");
+    static_assert(FIRST_LAG >= LOAD_COLUMNS, "a band of one warp is as long as what is loaded for it");
 };
 
 template <class S> struct warp_memory {

@@ -5,11 +5,9 @@
 
 #include "gpu/sgm/sweep.cuh"
 
-/*
- * Left view: when KEY_COLUMNS columns of keys are in shared memory, D / 64 threads search each pixel. Right view: pixel p at
+/* Left view: when KEY_COLUMNS columns of keys are in shared memory, D / 64 threads search each pixel. Right view: pixel p at
  * disparity d is in column p + d, so the minimum key of a right pixel moves on by one disparity with each column of the sweep.
- * At the end of each range of comparable keys it goes to right_argmin by an atomic minimum.
- */
+ * At the end of each range of comparable keys an atomic minimum adds it to right_argmin. */
 template <class S, class BASE> struct sweep_candidates : BASE {
     using BASE::a;
     using BASE::g;
@@ -131,7 +129,7 @@ template <class S, class BASE> struct sweep_candidates : BASE {
         uint16_t *const before = key_at(pixel, max(d - 1, 0)), *const after = key_at(pixel, min(d + 1, D - 1));
         const int s_before = *before >> PLX_KEY_BITS, s_after = *after >> PLX_KEY_BITS;
         __syncwarp();
-        if (lane % SEARCH_THREADS == 0) /* the second minimum excludes the winner and its neighbours */
+        if (lane % SEARCH_THREADS == 0) /* the second minimum excludes the candidate and its neighbours */
             *before = *after = *key_at(pixel, d) = PLX_PACKED_MAX & 0xFFFF;
         __syncwarp();
         min_keys(pixel, least);

@@ -7,10 +7,8 @@
 
 #include "gpu/sgm/sweep_candidates.cuh"
 #include "gpu/sgm/sweep_costs.cuh"
-#include "gpu/sgm/sweep_exchange.cuh"
 
-template <class F, class S, bool ADAPTIVE_P2>
-using sweep_parts = sweep_exchange<S, sweep_candidates<S, sweep_costs<F, S, ADAPTIVE_P2>>>;
+template <class F, class S, bool ADAPTIVE_P2> using sweep_parts = sweep_candidates<S, sweep_costs<F, S, ADAPTIVE_P2>>;
 
 template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F, S, ADAPTIVE_P2> {
     using sweep_place<S>::a;
@@ -97,7 +95,11 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_warp : sweep_parts<F,
     /* One step of one path, from L - min L of the previous pixel. */
     __device__ __forceinline__ void add_path_step(uint32_t l[N], const uint32_t c[N], uint32_t p1, uint32_t p2) const
     {
-        plx_aggregate_step<THREADS, true>(l, 0, c, p1, p2, neighbours, l);
+        uint32_t next[N];
+
+        plx_transition<THREADS, true>(l, 0, p1, p2, neighbours, next);
+        plx_add_costs<false>(next, c, 0);
+        plx_copy_8(l, next);
     }
 
     /* The sum of all paths of step T + I, with the costs in the upper bits. SECOND_PASS: minus the costs, which the other

@@ -92,11 +92,9 @@ template <class S> struct loader {
     }
 };
 
-/*
- * Cooperative grid: all resident blocks, at most one for each band of both sweeps; a warp holds 64 N / D rows. Bytes: 8 of
+/* Cooperative grid: all resident blocks, at most one for each band of both sweeps; a warp holds 64 N / D rows. Bytes: 8 of
  * features a pixel, read once, and D words of halo a row; with adaptive P2 4 more for each sweep; 2 D of sums a pixel, written
- * once and read once; 9 D of messages a column of a band.
- */
+ * once and read once; 9 D of messages a column of a band. */
 template <class F, class S, bool ADAPTIVE_P2>
 static __global__ void __launch_bounds__((WARPS + 1) * WARP, BLOCKS_PER_MULTIPROCESSOR)
     sweeps_kernel(const __grid_constant__ sweep_args a)
@@ -129,16 +127,11 @@ static __global__ void __launch_bounds__((WARPS + 1) * WARP, BLOCKS_PER_MULTIPRO
 
 template <class F, class S, bool ADAPTIVE_P2> static int launch(const struct plx_sgm_job *job, sweep_args args)
 {
-    struct plx_gpu *gpu = job->gpu;
-    const auto kernel = sweeps_kernel<F, S, ADAPTIVE_P2>;
-    const int bytes = (int)sizeof(band_memory<S>);
-
     args.columns = (int)plx_div_ceil(args.width + S::SLOPE, WORD_COLUMNS) * WORD_COLUMNS - S::SLOPE;
     args.groups = (int)plx_div_ceil(args.height, S::ROWS);
     args.bands = (int)plx_div_ceil(args.groups, WARPS);
-    int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    if (result == 0)
-        result = plx_launch_cooperative(gpu, kernel, 2 * args.bands, (WARPS + 1) * WARP, args, false, (size_t)bytes);
+    const int result = plx_launch_cooperative(job->gpu, 0, sweeps_kernel<F, S, ADAPTIVE_P2>, 2 * args.bands, (WARPS + 1) * WARP,
+                                              sizeof(band_memory<S>), args);
     return result < 0 ? result : plx_sgm_right_view(job);
 }
 

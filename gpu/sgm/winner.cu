@@ -19,11 +19,9 @@ struct winner_args {
     uint32_t *right_argmin, *segments_done;
 };
 
-/*
- * Keys of a pixel in shared memory: a word holds those of disparities d and d + D / 2; after them, the minimum of each chunk's
+/* Keys of a pixel in shared memory: a word holds those of disparities d and d + D / 2; after them, the minimum of each chunk's
  * eight words. One word of padding avoids bank conflicts along diagonals. Stores of a warp are free of conflicts, for D = 64,
- * if keys are in order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 .., and a warp's pixels are D / 16 apart.
- */
+ * if keys are in order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 .., and a warp's pixels are D / 16 apart. */
 template <int DISPARITIES> struct keys {
     static constexpr int D = DISPARITIES, chunks = D / 16, words = D / 2, pitch = words + chunks + 1;
     static constexpr bool in_order = D == 64;
@@ -58,11 +56,9 @@ template <int DISPARITIES> struct keys {
     }
 };
 
-/*
- * Right minima of a segment. The diagonal of pixels P + i at disparity i belongs to right pixel P, the upper halves to
- * P - D / 2. Thread T follows the diagonal from pixel T; where it leaves the segment, the thread continues on the diagonal SPAN
- * pixels before, so that all threads have the same number of steps.
- */
+/* Right minima of a segment. The diagonal of pixels P + i at disparity i belongs to right pixel P, the upper halves to P - D /
+ * 2. Thread T walks the diagonal from pixel T; where it leaves the segment, the thread continues on the diagonal SPAN pixels
+ * before, so that all threads have the same number of steps. */
 template <int D>
 static __device__ __forceinline__ void update_right(const uint32_t *segment, int t, int first, int width,
                                                     uint32_t *right_argmin)
@@ -104,9 +100,7 @@ static __device__ __forceinline__ void update_right(const uint32_t *segment, int
         next_diagonal.store_min(right_argmin, first + t - SPAN);
 }
 
-/*
- * The last block of a row writes the right candidates, and resets right_argmin for the next frame.
- */
+/* The last block of a row writes the right candidates, and resets right_argmin for the next frame. */
 static __device__ __forceinline__ void write_right_row(const winner_args &a, int y)
 {
     __shared__ bool is_last;
@@ -154,11 +148,9 @@ static __device__ __forceinline__ void sum_paths(const winner_args &a, int64_t p
     keys_of_pixel[keys<D>::words + g] = plx_min_of_8(sum);
 }
 
-/*
- * Grid: a block for 128 pixels of a row. First D / 16 threads for each pixel compute S and its keys. Then half of the threads
- * find a left candidate each, and the others follow the diagonals. Bytes for each pixel: reads 5 D, or 3 D with 4 paths; writes
- * 10. right_argmin stays in L2.
- */
+/* Grid: a block for 128 pixels of a row. First D / 16 threads for each pixel compute S and its keys. Then half of the threads
+ * find a left candidate each, and the others walk the diagonals. Bytes for each pixel: reads 5 D, or 3 D with 4 paths; writes
+ * 10. right_argmin stays in L2. */
 template <int D, int ORIENTATIONS>
 static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS(D)) winner_kernel(const __grid_constant__ winner_args a)
 {
@@ -219,7 +211,7 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
     return plx_with_disparities(job->match, [&](auto d) {
         const auto kernel = job->match->paths == 8 ? winner_kernel<d, 4> : winner_kernel<d, 2>;
         const size_t bytes = SPAN * keys<d>::pitch * sizeof(uint32_t);
-        return plx_launch_shared(job->gpu, true, kernel, grid, THREADS, bytes, args);
+        return plx_launch_shared(job->gpu, PLX_DEPENDENT, kernel, grid, THREADS, bytes, args);
     });
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winner-takes-all: keys that give S and d by one minimum, and the disparity candidate of a pixel. */
+/* Disparity candidates by winner-takes-all: keys that give S and d by one minimum, and the candidate of a pixel. */
 #ifndef PLX_GPU_SGM_WINNER_CUH
 #define PLX_GPU_SGM_WINNER_CUH
 
@@ -10,10 +10,8 @@ extern "C" {
 }
 #include "gpu/device/packed.cuh"
 
-/*
- * S and a part of d in 16 bits, so that one minimum finds both: S << PLX_KEY_BITS | d modulo 2^PLX_KEY_BITS. S is at most
- * 8 * 94 + 4 * 240 = 1712.
- */
+/* S and a part of d in 16 bits, so that one minimum finds both: S << PLX_KEY_BITS | d modulo 2^PLX_KEY_BITS. S is at most 8 *
+ * 94 + 4 * 240 = 1712. */
 #if PLX_PACKED_HALF2
 #    define PLX_KEY_BITS 4
 #else
@@ -37,7 +35,7 @@ template <class T> static __device__ __forceinline__ T *plx_pixel_at(const plx_v
     return (T *)((char *)view.data + (uint64_t)(uint32_t)y * (uint32_t)view.pitch) + x;
 }
 
-/* Outputs of the left view, and the checks of a winner. */
+/* Outputs of the left view, and the checks of a candidate. */
 struct plx_candidate_views {
     plx_view<uint16_t> left, raw, s1, s2;
     int uniqueness; /* per mille; 0 = off */
@@ -46,7 +44,7 @@ struct plx_candidate_views {
 
 plx_candidate_views plx_candidate_views_of(const struct plx_sgm_job *job); /* winner.cu */
 
-/* Shift of the winner, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
+/* Shift of the candidate, 1/16 px; see docs/matching.md. BELOW > LEAST, being earlier. */
 static __device__ __forceinline__ int plx_parabola(int below, int least, int above)
 {
     const int curve = below - 2 * least + above;
@@ -67,7 +65,7 @@ static __device__ __forceinline__ int plx_blend(int below, int least, int above)
     return below > above ? shift : -shift;
 }
 
-/* Writes the winner D of pixel (X, Y). S1: its sum, SECOND: the smallest sum over |d' - d| > 1, BELOW and ABOVE: sums of the
+/* Writes the candidate D of pixel (X, Y). S1: its sum, SECOND: the smallest sum over |d' - d| > 1, BELOW and ABOVE: sums of the
  * adjacent disparities. INNER: both exist. */
 static __device__ __forceinline__ void plx_write_candidate(const plx_candidate_views &out, int x, int y, int d, int s1,
                                                            int second, bool inner, int below, int above)
@@ -84,11 +82,9 @@ static __device__ __forceinline__ void plx_write_candidate(const plx_candidate_v
     *plx_pixel_at(out.s2, x, y) = (uint16_t)second;
 }
 
-/*
- * How the keys of a pixel lie in shared memory: a struct with D; word(d), of which the lower half is the key of disparity d and
+/* How the keys of a pixel lie in shared memory: a struct with D; word(d), of which the lower half is the key of disparity d and
  * the upper half that of d + D / 2; WORDS, behind which there is, for each chunk, the least of its eight words; and what loads
- * the eight words of a chunk.
- */
+ * the eight words of a chunk. */
 
 /* Turns eight sums of chunk G into keys. */
 static __device__ __forceinline__ void plx_sums_to_keys(uint32_t sum[8], int g)

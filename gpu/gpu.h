@@ -34,7 +34,7 @@ static inline int plx_gpu_create(const struct plx_limits *limits, struct plx_sta
 }
 
 /* How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
- * The backend chooses by itself, unless it is told. */
+ * The backend chooses unless plx_gpu_set_schedule does. */
 #define PLX_GPU_SCHEDULES 3
 const char *plx_gpu_schedule_name(int schedule); /* NULL if there is none */
 

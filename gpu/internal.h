@@ -36,7 +36,7 @@ struct plx_gpu {
     struct plx_stages_ops ops; /* this device's; base.ops points here */
     struct plx_limits limits;
     bool adopts;         /* kernels reach memory that somebody else allocated by its own address */
-    cudaStream_t stream; /* that stages launch on; they do not ask which */
+    cudaStream_t stream; /* that stages launch on */
     struct plx_gpu_streams {
         cudaStream_t stream[PLX_STREAMS];
         cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
@@ -63,7 +63,7 @@ struct plx_gpu {
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
     bool programmatic_launch;             /* kernels may start before the previous one ends: device.cuh */
-    int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold together */
+    int lines_resident;                   /* warps of stage sgm's lines that all multiprocessors hold */
     int schedule;                         /* forced, see plx_sgm_schedule; below 0: by itself */
     struct plx_gpu_accumulators *totals;
     bool times_stages;            /* frames that are recorded from now on have time stamps */

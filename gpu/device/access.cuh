@@ -45,24 +45,24 @@ static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const 
     constexpr int most = (ROWS + STEP - 1) / STEP, overlapping = most > 3 ? most : 1;
     const bool whole = aligned && x >= 0 && x + PLX_VECTOR_BYTES <= image.width;
     const int last = image.width - 1, bottom = image.height - 1;
-    const auto asked = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly constant */
+    const auto exists = [first](int n) { return (n + 1) * STEP <= ROWS || first + n * STEP < ROWS; }; /* mostly constant */
 
     if (whole && y0 >= 0 && y0 + ROWS <= image.height) {
         const uint8_t *from = image.row(y0 + first) + x;
 #pragma unroll
         for (int n = 0; n < most; n++, from += STEP * image.pitch)
-            if (asked(n))
+            if (exists(n))
                 __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH, from, PLX_VECTOR_BYTES);
     } else if (whole) {
 #pragma unroll overlapping
         for (int n = 0; n < most; n++)
-            if (asked(n))
+            if (exists(n))
                 __pipeline_memcpy_async(ret_tile + (first + n * STEP) * PITCH,
                                         image.row(plx_clamp(y0 + first + n * STEP, 0, bottom)) + x, PLX_VECTOR_BYTES);
     } else if (x < 0 || x > last) {
 #pragma unroll overlapping
         for (int n = 0; n < most; n++)
-            if (asked(n))
+            if (exists(n))
                 plx_replicate_pixel(image.row(plx_clamp(y0 + first + n * STEP, 0, bottom))[x < 0 ? 0 : last],
                                     ret_tile + (first + n * STEP) * PITCH);
     } else {

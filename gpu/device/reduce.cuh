@@ -37,7 +37,7 @@ static __device__ __forceinline__ uint32_t plx_warp_min(uint32_t value)
 #endif
 }
 
-/* The sum of the lanes up to this one. */
+/* The sum of the warp's threads up to this one. */
 static __device__ __forceinline__ uint32_t plx_warp_prefix_sum(uint32_t value)
 {
     for (uint32_t step = 1; step < 32; step *= 2) {

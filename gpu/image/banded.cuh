@@ -48,7 +48,7 @@ static __device__ __forceinline__ void multiply_add(const struct matrix &a, uint
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1));
 #else
-    const int row = threadIdx.x / 4 * 4, columns = threadIdx.x % 4 * 8; /* lanes that hold the row, and the two columns */
+    const int row = threadIdx.x / 4 * 4, columns = threadIdx.x % 4 * 8; /* threads that hold the row, and the two columns */
 #    pragma unroll
     for (int half = 0; half < 2; half++) {
         const uint32_t b = half ? b1 : b0;

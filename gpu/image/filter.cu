@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage filter: separable, as two products with banded matrices of weights on the matrix units, whose 8-bit integers are exact:
- * weights and the 8.8 numbers between rows and columns are split into two bytes each. What the first product leaves in a
- * thread's registers is what the second wants there, so nothing but the tile itself goes through shared memory. */
+ * weights and the 8.8 numbers between rows and columns are split into two bytes each. A thread's results of the first product
+ * are its operands of the second, so only the tile itself uses shared memory. */
 extern "C" {
 #include "core/filter.h"
 }

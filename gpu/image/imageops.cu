@@ -274,7 +274,7 @@ struct sums {
     uint32_t w, t, ww, tt, wt;
 };
 
-/* Sums over the patch and the window at (x0, y0); lanes take every 32nd pixel in raster order. */
+/* Sums over the patch and the window at (x0, y0); a thread takes every 32nd pixel in raster order. */
 static __device__ struct sums sums_at(const plx_view<const uint8_t> &image, const plx_view<const uint8_t> &patch, int x0,
                                       int y0)
 {

@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(WARP *WARPS) fill_kernel(plx_view<const
         const int x = x0 + lane * EACH;
         pixels piece(from, min(x, width), width, aligned);
         const unsigned own = piece.first(0), valid = __ballot_sync(PLX_ALL_LANES, own != PLX_DISPARITY_INVALID);
-        const unsigned later = valid & ~(PLX_ALL_LANES >> (WARP - 1 - lane)); /* lanes behind this one */
+        const unsigned later = valid & ~(PLX_ALL_LANES >> (WARP - 1 - lane)); /* threads behind this one */
         const unsigned found = __shfl_sync(PLX_ALL_LANES, own, __ffs((int)later) - 1);
         unsigned next = later ? found : carry;
 #pragma unroll

@@ -147,7 +147,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(PLX_TILE *WARPS) 
         if (disparity[k + 1] == PLX_DISPARITY_INVALID)
             root[k] = PLX_NO_COMPONENT;
         else
-            atomicAdd(&t.area[root[k]], 1); /* one instruction for all lanes with the same root */
+            atomicAdd(&t.area[root[k]], 1); /* one instruction for all threads of a warp with the same root */
     }
     __syncthreads();
 #pragma unroll

@@ -13,8 +13,8 @@
 #define WARPS NEIGHBOURS
 #define BLOCK (WARPS * 32)
 #define MOST_BLOCKS 256
-#define PIXELS 4     /* of a thread, 32 columns apart; their reads overlap */
-#define LINE_LANES 8 /* lanes that share a candidate line, PLX_GROUND_ROWS / LINE_LANES rows each */
+#define PIXELS 4     /* of a thread, at every 32nd column; their reads overlap */
+#define LINE_LANES 8 /* threads that share a candidate line, PLX_GROUND_ROWS / LINE_LANES rows each */
 #define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
 
 typedef unsigned long long sum64; /* what atomicAdd takes; two's complement, so signs do not matter */
@@ -86,8 +86,8 @@ static __device__ void count_row(const ground_args &a, int i)
         below[0] = 0;
 }
 
-/* As plx_ground_score, by COUNT neighbouring lanes: each takes every COUNT-th row, up to the first row where the line is nearer
- * than the search. All of these lanes get the score; all lanes of the warp call it. */
+/* As plx_ground_score, by COUNT neighbouring threads, which all get the score: each takes every COUNT-th row, up to the first
+ * row where the line is nearer than the search. The whole warp calls it. */
 template <int COUNT>
 static __device__ int64_t score_line(const ground_args &a, const struct plx_ground_histogram *histogram,
                                      struct plx_ground_line line, int reach)
@@ -237,9 +237,9 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
     }
 }
 
-/* Grid: up to 256 blocks that run at once (cooperative). A block counts a row of the histogram; then 8 lanes score a candidate
- * line, with the histogram (33 KB) in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to 479 rows
- * in each fit. */
+/* Grid: up to 256 blocks that run at once (cooperative). A block counts a row of the histogram; then 8 threads score a
+ * candidate line, with the histogram (33 KB) in shared memory; then five fits. Reads 2 bytes a pixel of 64 rows, and of 240 to
+ * 479 rows in each fit. */
 static __global__ void __launch_bounds__(BLOCK, 1) ground_kernel(ground_args a)
 {
     __shared__ __align__(16) struct plx_ground_histogram histogram;

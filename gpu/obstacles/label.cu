@@ -12,7 +12,7 @@
 #define WARPS (THREADS / 32)
 #define BLOCK_X 32
 #define BLOCK_Y 8
-#define ROWS 4 /* of a thread, BLOCK_Y apart */
+#define ROWS 4 /* of a thread, at every BLOCK_Y-th row */
 
 struct order_args {
     struct plx_gpu_components components;
@@ -51,7 +51,7 @@ static __device__ void label_by_rank(const struct plx_gpu_components &c, const u
 }
 
 /* Calls VISIT(root, area) for each word of the warp's share of C.large, in raster order: a lane has a pixel, whose area is 0 if
- * it is not the root of a large component. All lanes call it. */
+ * it is not the root of a large component. The whole warp calls it. */
 template <class Visit>
 static __device__ __forceinline__ void for_each_word(const struct plx_gpu_components &c, uint32_t words, const Visit &visit)
 {

@@ -74,8 +74,8 @@ static __device__ __forceinline__ int first_shift(const plx_regions_args &a, uin
     return plx_refine_step(&sums);
 }
 
-/* The warp's sums of gg, ge and ggd over the pixels OWN, a bit each; 0 where the left image has no gradient. All lanes call it.
- */
+/* The warp's sums of gg, ge and ggd over the pixels OWN, a bit each; 0 where the left image has no gradient. The whole warp
+ * calls it. */
 static __device__ __forceinline__ void sum_part(const plx_region_pixels &p, const gradients &g, uint32_t own, int shift,
                                                 sum64 *ret_sums)
 {
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void sum_part(const plx_region_pixels &p, cons
     ret_sums[2] = plx_warp_sum64(ggd);
 }
 
-/* The warp's number, disparities and coordinates of the pixels INTERIOR, a bit each. All lanes call it. */
+/* The warp's number, disparities and coordinates of the pixels INTERIOR, a bit each. The whole warp calls it. */
 static __device__ __forceinline__ void sum_interior(const plx_region_pixels &p, uint32_t interior, sum64 *ret_sums)
 {
     uint32_t disparity = 0, y = 0;

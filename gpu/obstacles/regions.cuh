@@ -74,8 +74,8 @@ struct plx_region_pixels {
     }
 };
 
-/* Calls ADD(one, own) for each region of the warp's pixels; OWN has a bit for each of the thread's pixels in that region. All
- * lanes call it. */
+/* Calls ADD(one, own) for each region of the warp's pixels; OWN has a bit for each of the thread's pixels in that region. The
+ * whole warp calls it. */
 template <class Add> static __device__ __forceinline__ void plx_for_each_region(const uint32_t (&region)[ROWS], const Add &add)
 {
     uint32_t open[ROWS]; /* regions still to be added */

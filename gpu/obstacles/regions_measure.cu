@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
         if (p.region[i] == NO_REGION)
             continue;
         if (bins.key[slot] == key)
-            atomicAdd(&bins.count[slot], 1); /* one instruction for all lanes with the same slot */
+            atomicAdd(&bins.count[slot], 1); /* one instruction for all threads of a warp with the same slot */
         else
             atomicAdd(&a.at.bins[key], 1);
     }

@@ -30,7 +30,7 @@ int plx_gpu_error(struct plx_gpu *gpu, cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return 0;
-    cudaGetLastError(); /* told here: the next kernel's launch is not to be blamed for it */
+    cudaGetLastError(); /* reported here, not by the next kernel's launch */
     if (gpu->base.message.text[0] != '\0')
         return meaning(error); /* what failed first is the reason */
     return plx_fail(&gpu->base.message, meaning(error), "the GPU failed: %s: %s", call, cudaGetErrorString(error));

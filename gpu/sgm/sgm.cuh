@@ -175,7 +175,7 @@ struct wide_census_and_gradient {
 
 /* --- one step of a path ---------------------------------------------------------------------------------------------- */
 
-/* The lanes that hold the disparities below and above this thread's, and how to select their registers. */
+/* The threads that hold the disparities below and above, and how to select their registers. */
 template <int THREADS> struct plx_neighbours {
     int before, after;
     uint32_t select_before, select_after; /* the first and last disparity take their own value */

@@ -4,10 +4,11 @@
  * upward sweep is the downward sweep in an image turned by 180 degrees, with disparities in falling order: both run this code.
  *
  * Rows are skewed: each row is LAG columns behind the row above, whose L around the pixel are complete by then. A warp holds
- * ROWS rows in lockstep; a block is a band of WARPS warps, WARP_LAG columns apart. A row sends L - min L to the next row, one
- * byte for each disparity and direction: through shared memory within a band, through device memory (band_messages, 3 D bytes
- * a column) between bands. Only one volume is left. The first sweep at a pixel computes the costs from the features and
- * publishes the sums of its paths, with the costs in the upper bits. The second sweep reads both, adds its own sums and has S.
+ * ROWS rows in lockstep; a block is a band of WARPS warps, each WARP_LAG columns behind the one above. A row sends L - min L to
+ * the next row, one byte for each disparity and direction: through shared memory within a band, through device memory
+ * (band_messages, 3 D bytes a column) between bands. Only one volume is left. The first sweep at a pixel computes the costs
+ * from the features and publishes the sums of its paths, with the costs in the upper bits. The second sweep reads both, adds
+ * its own sums and has S.
  *
  * Barriers keep the warps of a block in step: between two barriers each warp makes GROUP steps. WARP_LAG is more than what a
  * step needs of the warp before, and less than what would overwrite a slot of the ring that is still needed.

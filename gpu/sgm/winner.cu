@@ -21,7 +21,7 @@ struct winner_args {
 
 /* Keys of a pixel in shared memory: a word holds those of disparities d and d + D / 2; after them, the minimum of each chunk's
  * eight words. One word of padding avoids bank conflicts along diagonals. Stores of a warp are free of conflicts, for D = 64,
- * if keys are in order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 .., and a warp's pixels are D / 16 apart. */
+ * if keys are in order; else if d = 0, 8, 16 .. come first, then 1, 9, 17 .., and a warp has every D / 16-th pixel. */
 template <int DISPARITIES> struct keys {
     static constexpr int D = DISPARITIES, chunks = D / 16, words = D / 2, pitch = words + chunks + 1;
     static constexpr bool in_order = D == 64;

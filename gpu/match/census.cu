@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage census: smoothing, census words and gradient of one image in one pass. */
+#include <cuda_fp16.h>
+
 #include <type_traits>
 
 #include "gpu/match/census_tile.cuh"
@@ -67,20 +69,26 @@ template <int COUNT> struct lines {
     }
 };
 
+static __device__ __forceinline__ __half2 half2_of(uint32_t pair)
+{
+    return *(const __half2 *)&pair;
+}
+
+static __device__ __forceinline__ uint32_t pair_of(__half2 halves)
+{
+    return *(const uint32_t *)&halves;
+}
+
 /* The first minus the second of both halves, no less than 0 and no more than 1. */
 static __device__ __forceinline__ uint32_t larger(uint32_t first, uint32_t second)
 {
-    uint32_t bit;
-    asm("sub.sat.f16x2 %0, %1, %2;" : "=r"(bit) : "r"(first), "r"(second));
-    return bit;
+    return pair_of(__hsub2_sat(half2_of(first), half2_of(second)));
 }
 
 /* 2 * bits + bit, of both halves */
 static __device__ __forceinline__ uint32_t append(uint32_t bits, uint32_t bit)
 {
-    uint32_t longer;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(longer) : "r"(bits), "r"(0x40004000u), "r"(bit));
-    return longer;
+    return pair_of(__hfma2(half2_of(bits), half2_of(0x40004000u), half2_of(bit)));
 }
 
 /* Words of a row of a thread's columns while bits are collected, highest first: eight bits a pair, a ninth stays with them. */

@@ -184,7 +184,7 @@ static __device__ __forceinline__ void gradients(const line &north, const line &
 }
 
 /* What a thread makes of its columns of a row, in both halves of the tile. */
-template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
+template <enum plx_census_kind KIND> struct row_features {
     typedef form<KIND> f;
     typedef std::conditional_t<f::words == 2, uint64_t, uint32_t> word;
     plx_vector<word, COLUMNS> words[2];
@@ -210,7 +210,7 @@ template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             *(plx_vector<word, COLUMNS> *)(to + half * HALF) = words[half];
-            if (GRADIENT)
+            if (a.gradient.data)
                 *(uint32_t *)(a.gradient.row(y) + x + half * HALF) = gradient[half];
         }
     }
@@ -231,7 +231,7 @@ template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
                     vector.at[i] = 0;
             plx_store(vector, (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x, a.grey.width - x,
                       a.census_aligned);
-            if (GRADIENT)
+            if (a.gradient.data)
                 plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
                           a.gradient_aligned);
         }
@@ -239,8 +239,8 @@ template <enum plx_census_kind KIND, bool GRADIENT> struct row_features {
 };
 
 /* The thread's columns of ROWS rows; MIDDLE: the pairs of the first, RADIUS_X columns before. */
-template <enum plx_census_kind KIND, bool GRADIENT, int ROWS>
-static __device__ __forceinline__ void make_rows(const uint32_t *middle, row_features<KIND, GRADIENT> (&ret_rows)[ROWS])
+template <enum plx_census_kind KIND, int ROWS>
+static __device__ __forceinline__ void make_rows(const uint32_t *middle, row_features<KIND> (&ret_rows)[ROWS])
 {
     constexpr int ry = form<KIND>::ry;
     lines<2 * ry + ROWS> window(middle - ry * PAIRS_X);
@@ -249,26 +249,25 @@ static __device__ __forceinline__ void make_rows(const uint32_t *middle, row_fea
     collect<KIND, ROWS>(window, words);
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
-        if (GRADIENT)
-            gradients(window.at(ry + row - 1), window.at(ry + row), window.at(ry + row + 1), ret_rows[row].gradient);
+        gradients(window.at(ry + row - 1), window.at(ry + row), window.at(ry + row + 1), ret_rows[row].gradient);
         ret_rows[row].finish(words[row]);
     }
 }
 
 /* Rows that a thread makes at once, and blocks of a multiprocessor: as many as registers allow without spills. */
-template <enum plx_census_kind KIND, bool GRADIENT> struct occupancy {
+template <enum plx_census_kind KIND> struct occupancy {
     static constexpr int at_once = form<KIND>::words > 1 ? 1 : 2;
-    static constexpr int hopper = form<KIND>::rx == 4 && GRADIENT ? 6 : 7;
+    static constexpr int hopper = form<KIND>::rx == 4 ? 6 : 7;
     static constexpr int symmetric = PLX_ARCH == 900 ? hopper : PLX_ARCH >= 800 ? 5 : 4;
     static constexpr int blocks = form<KIND>::symmetric ? symmetric : 4;
 };
 
 /* Grid: tiles of 256 x HEIGHT pixels; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo of a high
  * tile), writes 4 or 8, and 1 of gradient. */
-template <enum plx_census_kind KIND, int HEIGHT, bool GRADIENT>
-static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND, GRADIENT>::blocks)) census_kernel(census_args a)
+template <enum plx_census_kind KIND, int HEIGHT>
+static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND>::blocks)) census_kernel(census_args a)
 {
-    constexpr int at_once = occupancy<KIND, GRADIENT>::at_once, ry = form<KIND>::ry, each = HEIGHT / WARPS;
+    constexpr int at_once = occupancy<KIND>::at_once, ry = form<KIND>::ry, each = HEIGHT / WARPS;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::bytes bytes;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::pairs pairs;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT;
@@ -288,7 +287,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND, GRADIENT>:
     make_tile<ry, HEIGHT>(a, x0, y0, border, bytes, pairs);
 #pragma unroll 1
     for (int i = 0; i < each; i += at_once) {
-        row_features<KIND, GRADIENT> rows[at_once];
+        row_features<KIND> rows[at_once];
         make_rows(&pairs[y + i + ry][x], rows);
 #pragma unroll
         for (int row = 0; row < at_once; row++) {
@@ -300,25 +299,23 @@ static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND, GRADIENT>:
     }
 }
 
-template <enum plx_census_kind KIND, bool GRADIENT> static int launch(struct plx_gpu *gpu, struct census_args *args)
+template <enum plx_census_kind KIND> static int launch(struct plx_gpu *gpu, struct census_args *args)
 {
     const dim3 high = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, HIGH));
     const dim3 low = plx_grid(args->grey.width, args->grey.height, dim3(TILE_X, LOW));
 
     args->ahead = gpu->multiprocessors * RESIDENT / (int)high.x + 1;
     if (high.x * high.y <= (unsigned)gpu->multiprocessors * MANY_TILES)
-        return PLX_LAUNCH_DEPENDENT(gpu, (census_kernel<KIND, LOW, GRADIENT>), low, 32 * WARPS, *args);
-    return PLX_LAUNCH_DEPENDENT(gpu, (census_kernel<KIND, HIGH, GRADIENT>), high, 32 * WARPS, *args);
+        return PLX_LAUNCH_DEPENDENT(gpu, (census_kernel<KIND, LOW>), low, 32 * WARPS, *args);
+    return PLX_LAUNCH_DEPENDENT(gpu, (census_kernel<KIND, HIGH>), high, 32 * WARPS, *args);
 }
 
 int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                    const struct plx_features *ret_features)
 {
-    static int (*const launches[][2])(struct plx_gpu *, struct census_args *) = {
-        {launch<PLX_CENSUS_SYMMETRIC_9X7, false>, launch<PLX_CENSUS_SYMMETRIC_9X7, true>},
-        {launch<PLX_CENSUS_SYMMETRIC_7X5, false>, launch<PLX_CENSUS_SYMMETRIC_7X5, true>},
-        {launch<PLX_CENSUS_FULL_9X7, false>, launch<PLX_CENSUS_FULL_9X7, true>},
-        {launch<PLX_CENSUS_CHECKER_9X7, false>, launch<PLX_CENSUS_CHECKER_9X7, true>}}; /* in the order of plx_census_kind */
+    static int (*const launches[])(struct plx_gpu *, struct census_args *) = {
+        launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_7X5>, launch<PLX_CENSUS_FULL_9X7>,
+        launch<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
     struct plx_gpu *gpu = plx_gpu(self);
     const bool gradient = match->gradient_cap > 0;
 
@@ -337,5 +334,5 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                                plx_rows_aligned(grey, PLX_VECTOR_BYTES),
                                plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
                                !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
-    return launches[match->census][gradient](gpu, &args);
+    return launches[match->census](gpu, &args);
 }

@@ -18,6 +18,7 @@
 struct plx_run_options {
     int max_disparity, paths; /* 0: of the configuration */
     const char *output, *truth, *mask, *calibration;
+    const char *judge; /* --truth: what obstacles are compared with; NULL: nothing */
     bool raw, no_refine, obstacles, json;
     double truth_scale;
     struct plx_option_list set;
@@ -27,6 +28,7 @@ struct plx_run {
     struct plx_run_options options;
     struct plx_config config;
     struct plx_pairs pairs;
+    const struct plx_pair *pair;         /* the one being worked on */
     bool single;                         /* two files were named */
     char *directory_calibration;         /* the directory's own calib.txt, whether or not it exists; NULL for two files */
     bool calibrated;                     /* with a calibration, so that metres are right */
@@ -94,5 +96,8 @@ cJSON *plx_report_rates_json(const struct plx_error_rates *rates);
 
 /* Runs every pair that has ground truth with both presets and prints the accuracy table. Returns an exit code. */
 int plx_run_accuracy_table(struct plx_run *run);
+
+/* Compares obstacles and ground of every pair with LiDAR and prints the measures. Returns an exit code. */
+int plx_run_lidar(struct plx_run *run);
 
 #endif

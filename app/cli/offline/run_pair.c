@@ -81,7 +81,8 @@ int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
         int result = load(run, &run->pairs.item[i], &images, &message);
         if (result < 0)
             return plx_run_fail(result, false, &message);
-        exit_code = work(run, &run->pairs.item[i], &images, context);
+        run->pair = &run->pairs.item[i];
+        exit_code = work(run, run->pair, &images, context);
         unload(&images);
         plx_progress_step(&run->progress, (uint64_t)i + 1, (uint64_t)count);
     }
@@ -89,7 +90,7 @@ int plx_run_each_pair(struct plx_run *run, plx_pair_work *work, void *context)
     return exit_code;
 }
 
-/* --calibration, else the key, else calib.txt of the directory. NOT_FOUND if there is none. */
+/* --calibration, else the key, else calib.txt of the pair's folder or of the directory. NOT_FOUND if there is none. */
 static int find_calibration(const struct plx_run *run, int width, int height, struct plx_stereo_calibration *ret_calibration,
                             struct plx_error_message *message)
 {
@@ -103,9 +104,11 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
                         "name a calibration with --calibration, or leave the key empty if the pairs are rectified");
     if (config->calibration[0])
         return plx_calibration_read(config->calibration, &options, ret_calibration, message);
-    if (!run->directory_calibration)
+    if (run->single)
         return PLX_ERR_NOT_FOUND;
-    int result = plx_kitti_calibration(run->directory_calibration, run->pairs.first_projection, &info, message);
+    char *own = run->pair->folder ? plx_pair_file(run->pair, "calib.txt") : NULL;
+    int result = plx_kitti_calibration(own ? own : run->directory_calibration, run->pairs.first_projection, &info, message);
+    free(own);
     if (result == 0)
         plx_calibration_pinhole(width, height, &info, ret_calibration);
     return result;

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/cli/offline/obstacle_measures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#define STRIP 8              /* columns of a bearing */
+#define STRIP_POINTS 6       /* that make something seen there */
+#define STRIP_LOW_M 0.3F     /* heights of what counts in a bearing */
+#define STRIP_HIGH_M 2.0F
+#define STRIP_RISE_M 0.25F   /* their spread, within half a metre of depth */
+#define STRIP_DEPTH_M 0.5F
+#define THING_PIXELS 50      /* fewer are no thing */
+#define THING_FOUND 0.3
+#define CLUSTER_GAP_M 1.0F
+#define CLUSTER_PIXELS 10
+
+struct judge {
+    const struct plx_frame *frame;
+    const struct plx_lidar_truth *truth;
+    const struct plx_obstacle *by_label[PLX_MAX_OBSTACLES + 1]; /* NULL: not published */
+    double focal_base, shift;                                   /* depth = focal_base / (disparity - shift) */
+    float *depth;                                               /* scratch, [width * height] */
+    float *rise;
+    int *todo;
+};
+
+static const void *plane_row(const struct plx_frame *frame, enum plx_plane_id id, int y)
+{
+    return (const uint8_t *)frame + frame->plane[id].offset + (size_t)y * frame->plane[id].pitch;
+}
+
+static bool fits(double disparity, double lidar)
+{
+    return fabs(disparity - lidar) <= 0.1 * lidar + 0.5;
+}
+
+static double disparity_at(const struct judge *j, double depth)
+{
+    return j->focal_base / depth + j->shift;
+}
+
+/* The published obstacle at a pixel, NULL if there is none. */
+static const struct plx_obstacle *labelled(const struct judge *j, int x, int y)
+{
+    const uint16_t label = ((const uint16_t *)plane_row(j->frame, PLX_PLANE_LABELS, y))[x];
+    return label > 0 && label <= PLX_MAX_OBSTACLES ? j->by_label[label] : NULL;
+}
+
+/* Disparity that the labels claim at a pixel, NAN if none. */
+static double label_disparity(const struct judge *j, int x, int y)
+{
+    if (!labelled(j, x, y))
+        return NAN;
+    const uint16_t d = ((const uint16_t *)plane_row(j->frame, PLX_PLANE_DENSE, y))[x];
+    return d == PLX_DISPARITY_INVALID ? NAN : d / (double)PLX_DISPARITY_ONE + j->frame->min_disparity;
+}
+
+static bool label_fits(const struct judge *j, int x, int y, double lidar)
+{
+    return fits(label_disparity(j, x, y), lidar); /* false for NAN */
+}
+
+/* True if an obstacle's box holds the pixel and its depth, from the nearest part to the farthest, comes near. */
+static bool list_fits(const struct judge *j, int x, int y, double lidar)
+{
+    for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
+        const struct plx_obstacle *o = &j->frame->obstacle[i];
+        if (o->label == 0 || x < o->x || y < o->y || x >= o->x + o->width || y >= o->y + o->height)
+            continue;
+        const double near = (double)o->disparity_near, far = disparity_at(j, (double)(o->nearest_m + o->extent_m[2]));
+        if (fits(near, lidar) || fits(far, lidar) || (lidar < near && lidar > far))
+            return true;
+    }
+    return false;
+}
+
+static void count_pixels(const struct judge *j, struct plx_obstacle_counts *counts)
+{
+    for (int y = 0; y < j->truth->height; y++)
+        for (int x = 0; x < j->truth->width; x++) {
+            const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
+            if (p->class == PLX_LIDAR_UNKNOWN)
+                continue;
+            const double lidar = disparity_at(j, (double)p->depth_m);
+            const bool claimed[PLX_CLAIMS] = {label_fits(j, x, y, lidar), list_fits(j, x, y, lidar)};
+            counts->obstacle_pixels += p->class == PLX_LIDAR_OBSTACLE;
+            counts->ground_pixels += p->class != PLX_LIDAR_OBSTACLE;
+            counts->clear_pixels += p->class == PLX_LIDAR_CLEAR;
+            for (int c = 0; c < PLX_CLAIMS; c++) {
+                counts->claim[c].recalled += claimed[c] && p->class == PLX_LIDAR_OBSTACLE;
+                counts->claim[c].false_ground += claimed[c] && p->class != PLX_LIDAR_OBSTACLE;
+                counts->claim[c].false_clear += claimed[c] && p->class == PLX_LIDAR_CLEAR;
+            }
+        }
+}
+
+struct sample {
+    float depth, height;
+};
+
+static int by_depth(const void *a, const void *b)
+{
+    const float x = ((const struct sample *)a)->depth, y = ((const struct sample *)b)->depth;
+    return (x > y) - (x < y);
+}
+
+/* Heights of SAMPLE from I on, within half a metre of depth, spread enough for something that stands. */
+static bool stands(const struct sample *sample, int count, int i)
+{
+    float low = sample[i].height, high = low;
+    for (int k = i; k < count && sample[k].depth <= sample[i].depth + STRIP_DEPTH_M; k++) {
+        low = fminf(low, sample[k].height);
+        high = fmaxf(high, sample[k].height);
+    }
+    return high - low >= STRIP_RISE_M;
+}
+
+/* Depth of the nearest thing, INFINITY if there is none. STANDING: it has to have height. */
+static float nearest(struct sample *sample, int count, bool standing)
+{
+    qsort(sample, (size_t)count, sizeof *sample, by_depth);
+    for (int i = 0; i + STRIP_POINTS <= count; i++)
+        if (sample[i + STRIP_POINTS - 1].depth <= 1.1F * sample[i].depth && (!standing || stands(sample, count, i)))
+            return sample[i].depth;
+    return INFINITY;
+}
+
+static float true_nearest(const struct judge *j, int x0, struct sample *sample)
+{
+    int count = 0;
+    for (int y = 0; y < j->truth->height; y++)
+        for (int x = x0; x < x0 + STRIP; x++) {
+            const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
+            if (p->depth_m > 0 && p->depth_m <= (float)PLX_LIDAR_RANGE_M && p->height_m >= STRIP_LOW_M &&
+                p->height_m <= STRIP_HIGH_M)
+                sample[count++] = (struct sample){p->depth_m, p->height_m};
+        }
+    return nearest(sample, count, true);
+}
+
+/* Median depth of the nearest label. */
+static float label_nearest(const struct judge *j, int x0, struct sample *sample)
+{
+    float least = INFINITY;
+    for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
+        const struct plx_obstacle *o = &j->frame->obstacle[i];
+        const int begin = o->x > x0 ? o->x : x0, end = o->x + o->width < x0 + STRIP ? o->x + o->width : x0 + STRIP;
+        int count = 0;
+        for (int y = o->y; o->label != 0 && y < o->y + o->height; y++)
+            for (int x = begin; x < end; x++) {
+                const double d = labelled(j, x, y) == o ? label_disparity(j, x, y) : NAN;
+                if (d > j->shift)
+                    sample[count++] = (struct sample){(float)(j->focal_base / (d - j->shift)), 0};
+            }
+        qsort(sample, (size_t)count, sizeof *sample, by_depth);
+        if (count >= STRIP_POINTS)
+            least = fminf(least, sample[count / 2].depth);
+    }
+    return least;
+}
+
+static float list_nearest(const struct judge *j, int x0)
+{
+    float least = INFINITY;
+    for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
+        const struct plx_obstacle *o = &j->frame->obstacle[i];
+        if (o->label != 0 && o->x < x0 + STRIP && o->x + o->width > x0)
+            least = fminf(least, o->nearest_m);
+    }
+    return least;
+}
+
+/* LiDAR shows clear ground in this bearing at CLAIMED or beyond, so nothing stands there. */
+static bool clear_at(const struct judge *j, int x0, float claimed)
+{
+    for (int y = 0; y < j->truth->height; y++)
+        for (int x = x0; x < x0 + STRIP; x++) {
+            const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
+            if (p->class == PLX_LIDAR_CLEAR && fabsf(p->depth_m - claimed) <= STRIP_DEPTH_M)
+                return true;
+        }
+    return false;
+}
+
+static void count_strips(const struct judge *j, struct sample *sample, struct plx_obstacle_counts *counts)
+{
+    for (int x0 = 0; x0 + STRIP <= j->truth->width; x0 += STRIP) {
+        const float truth = true_nearest(j, x0, sample);
+        if (isinf(truth))
+            continue;
+        const float claimed[PLX_CLAIMS] = {label_nearest(j, x0, sample), list_nearest(j, x0)};
+        const float tolerance = fmaxf(0.5F, 0.1F * truth);
+        for (int c = 0; c < PLX_CLAIMS; c++) {
+            counts->claim[c].strips++;
+            counts->claim[c].right += fabsf(claimed[c] - truth) <= tolerance;
+            counts->claim[c].missed += claimed[c] > truth + tolerance;
+            counts->claim[c].phantom += claimed[c] < truth - tolerance && clear_at(j, x0, claimed[c]);
+        }
+    }
+}
+
+/* Pixels of the thing that holds pixel FIRST, whose classes become UNKNOWN in CLASS; ret_seen: those in an obstacle that fits. */
+static int flood(const struct judge *j, uint8_t *class, int first, int *ret_seen)
+{
+    const int width = j->truth->width, height = j->truth->height;
+    int pending = 0, pixels = 0, seen = 0;
+    j->todo[pending++] = first;
+    class[first] = PLX_LIDAR_UNKNOWN;
+    while (pending > 0) {
+        const int i = j->todo[--pending], x = i % width, y = i / width;
+        const float depth = j->truth->point[i].depth_m;
+        pixels++;
+        seen += label_fits(j, x, y, disparity_at(j, (double)depth));
+        /* LiDAR leaves rows out: a neighbour is up to 6 rows and 2 columns away. */
+        for (int v = y > 6 ? y - 6 : 0; v <= y + 6 && v < height; v++)
+            for (int u = x > 2 ? x - 2 : 0; u <= x + 2 && u < width; u++)
+                if (class[v * width + u] == PLX_LIDAR_OBSTACLE &&
+                    fabsf(j->truth->point[v * width + u].depth_m - depth) <= STRIP_DEPTH_M) {
+                    class[v * width + u] = PLX_LIDAR_UNKNOWN;
+                    j->todo[pending++] = v * width + u;
+                }
+    }
+    *ret_seen = seen;
+    return pixels;
+}
+
+static void count_things(const struct judge *j, uint8_t *class, struct plx_obstacle_counts *counts)
+{
+    const int pixels = j->truth->width * j->truth->height;
+    for (int i = 0; i < pixels; i++)
+        class[i] = j->truth->point[i].class;
+    for (int i = 0; i < pixels; i++) {
+        int seen;
+        if (class[i] != PLX_LIDAR_OBSTACLE)
+            continue;
+        const int size = flood(j, class, i, &seen);
+        counts->things += size >= THING_PIXELS;
+        counts->found += size >= THING_PIXELS && seen >= THING_FOUND * size;
+    }
+}
+
+/* Clusters of the sorted depths that are more than a metre apart. */
+static int clusters(const struct sample *sample, int count)
+{
+    int found = 0;
+    for (int begin = 0, i = 1; i <= count; i++)
+        if (i == count || sample[i].depth - sample[i - 1].depth > CLUSTER_GAP_M) {
+            found += i - begin >= CLUSTER_PIXELS;
+            begin = i;
+        }
+    return found;
+}
+
+static void count_records(const struct judge *j, struct sample *sample, struct plx_obstacle_counts *counts)
+{
+    for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
+        const struct plx_obstacle *o = &j->frame->obstacle[i];
+        int count = 0;
+        for (int y = o->y; o->label != 0 && y < o->y + o->height; y++)
+            for (int x = o->x; x < o->x + o->width; x++) {
+                const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
+                if (p->class == PLX_LIDAR_OBSTACLE && labelled(j, x, y) == o)
+                    sample[count++] = (struct sample){p->depth_m, p->height_m};
+            }
+        qsort(sample, (size_t)count, sizeof *sample, by_depth);
+        const int parts = clusters(sample, count);
+        counts->records += parts > 0;
+        counts->joined += parts > 1;
+    }
+}
+
+static struct plx_ground_error ground_error(const struct plx_ground_info *ground, const struct plx_lidar_truth *road)
+{
+    if (!ground->valid)
+        return (struct plx_ground_error){NAN, NAN, NAN};
+    const double long_normal = sqrt(1 + road->slope_x * road->slope_x + road->slope_z * road->slope_z);
+    /* At x = 0: normal . (0, y, z) = camera height. */
+    const double y10 = ((double)ground->camera_height_m - (double)ground->normal[2] * 10) / (double)ground->normal[1];
+    return (struct plx_ground_error){fabs((double)ground->camera_height_m - road->drop / long_normal),
+                                     fabs(atan2((double)ground->normal[2], (double)ground->normal[1]) + atan(road->slope_z)),
+                                     fabs(y10 - (road->slope_z * 10 + road->drop))};
+}
+
+int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
+                              struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    struct judge j = {.frame = frame,
+                      .truth = truth,
+                      .focal_base = c->fx * c->baseline_m,
+                      .shift = c->cx - c->cx_right};
+    const size_t pixels = (size_t)truth->width * (size_t)truth->height;
+    struct sample *sample = malloc(pixels * sizeof *sample);
+    uint8_t *class = malloc(pixels);
+    j.todo = malloc(pixels * sizeof *j.todo);
+    int result = sample && class && j.todo ? 0 : PLX_ERR_NOMEM;
+    counts->frames++;
+    if (result == 0 && truth->scored) {
+        for (uint32_t i = 0; i < frame->obstacle_count; i++)
+            if (frame->obstacle[i].label <= PLX_MAX_OBSTACLES)
+                j.by_label[frame->obstacle[i].label] = &frame->obstacle[i];
+        j.by_label[0] = NULL;
+        counts->scored++;
+        counts->ground_found += frame->ground.valid != 0;
+        count_pixels(&j, counts);
+        count_strips(&j, sample, counts);
+        count_things(&j, class, counts);
+        count_records(&j, sample, counts);
+    }
+    *ret_ground = truth->scored ? ground_error(&frame->ground, truth) : (struct plx_ground_error){NAN, NAN, NAN};
+    free(sample);
+    free(class);
+    free(j.todo);
+    return result;
+}

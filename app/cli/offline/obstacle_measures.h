@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How well published obstacles and ground agree with LiDAR: the measures of docs/obstacles.md, as counts that add up over frames. */
+#ifndef PLX_APP_CLI_OFFLINE_OBSTACLE_MEASURES_H
+#define PLX_APP_CLI_OFFLINE_OBSTACLE_MEASURES_H
+
+#include "app/cli/offline/lidar_truth.h"
+
+/* What claims a distance at a pixel. */
+enum plx_claim {
+    PLX_CLAIM_LABELS, /* the label plane with the dense disparity */
+    PLX_CLAIM_LIST,   /* boxes and distances of the list alone */
+    PLX_CLAIMS
+};
+
+struct plx_obstacle_counts {
+    int frames, scored;           /* scored: the road is certain */
+    int ground_found;             /* of the scored */
+    uint64_t obstacle_pixels, ground_pixels, clear_pixels;
+    struct {
+        uint64_t recalled, false_ground, false_clear; /* of the pixels above */
+        uint64_t strips, right, missed, phantom;      /* bearings with something to see */
+    } claim[PLX_CLAIMS];
+    int things, found;            /* connected obstacle pixels of the truth */
+    int records, joined;          /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
+};
+
+/* Error of the published ground against the road, one frame. */
+struct plx_ground_error {
+    double height_m, pitch_rad, at_10_m; /* absolute; NAN without ground */
+};
+
+/* Adds FRAME, whose truth is TRUTH. A frame that is not scored counts as such only. NOMEM. */
+int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
+                              struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground);
+
+#endif

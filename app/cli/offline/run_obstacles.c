@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax run DIR --truth lidar`: obstacles and ground against LiDAR. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/json.h"
+#include "app/cli/offline/obstacle_measures.h"
+#include "app/cli/offline/run.h"
+#include "app/exit.h"
+
+struct measured {
+    struct plx_obstacle_counts sum;
+    struct plx_ground_error *ground; /* of each pair */
+    int count;
+};
+
+static int measure(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
+{
+    struct measured *measured = context;
+    struct plx_error_message message = {""};
+    struct plx_pair_result done;
+    struct plx_lidar_truth truth;
+    (void)pair;
+    if (!images->truth.data)
+        return PLX_EXIT_OK;
+    int result = plx_run_prepare(run, images->left.width, images->left.height, &run->config.pipeline, &message);
+    if (result == 0 && !run->calibrated)
+        result = plx_fail(&message, PLX_ERR_NOT_FOUND, "%s: --truth lidar needs a calibration; expected a calib.txt beside it",
+                          pair->left);
+    if (result < 0)
+        return plx_run_fail(result, true, &message);
+    result = plx_run_images(run, images, 0, &done, &message);
+    if (result < 0)
+        return plx_run_fail(result, false, &message);
+    result = plx_lidar_truth_read(&images->truth, run->options.truth_scale, &done.frame->calibration, &truth);
+    if (result == 0) {
+        result = plx_obstacle_measures_add(done.frame, &truth, &measured->sum, &measured->ground[measured->count++]);
+        free(truth.point);
+    }
+    return result < 0 ? plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(result)) : PLX_EXIT_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The error that PART of the frames with ground stay within; FIELD: bytes into struct plx_ground_error. NAN without any. */
+static double quantile(const struct measured *measured, size_t field, double part)
+{
+    double *value = malloc(((size_t)measured->count + 1) * sizeof *value);
+    int count = 0;
+    for (int i = 0; value && i < measured->count; i++) {
+        const double error = *(const double *)((const char *)&measured->ground[i] + field);
+        if (!isnan(error))
+            value[count++] = error;
+    }
+    if (value)
+        qsort(value, (size_t)count, sizeof *value, ascending);
+    const double result = count > 0 ? value[(int)(part * (count - 1) + 0.5)] : NAN;
+    free(value);
+    return result;
+}
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : NAN;
+}
+
+struct figure {
+    const char *name, *unit, *text; /* name: of JSON */
+    double value;
+};
+
+enum { FIGURES = 22 };
+
+static int list_figures(const struct measured *m, struct figure *ret)
+{
+    static const char *const name[PLX_CLAIMS][6] = {
+        {"labels_recall", "labels_false_ground", "labels_clear_claimed", "labels_scan_right", "labels_scan_missed",
+         "labels_scan_phantom"},
+        {"list_recall", "list_false_ground", "list_clear_claimed", "list_scan_right", "list_scan_missed", "list_scan_phantom"}};
+    static const char *const text[PLX_CLAIMS][6] = {
+        {"labels: obstacle pixels found", "labels: ground pixels claimed", "labels: clear ground claimed",
+         "labels: bearings right", "labels: bearings missed", "labels: bearings phantom"},
+        {"list: obstacle pixels found", "list: ground pixels claimed", "list: clear ground claimed", "list: bearings right",
+         "list: bearings missed", "list: bearings phantom"}};
+    const struct plx_obstacle_counts *sum = &m->sum;
+    const size_t height = offsetof(struct plx_ground_error, height_m), pitch = offsetof(struct plx_ground_error, pitch_rad),
+                 ahead = offsetof(struct plx_ground_error, at_10_m);
+    const double degrees = 180 / M_PI;
+    int n = 0;
+    ret[n++] = (struct figure){"frames_scored", "", "frames scored", sum->scored};
+    ret[n++] = (struct figure){"ground_found", "", "ground found", sum->ground_found};
+    ret[n++] = (struct figure){"ground_height_median", "m", "camera height, error, median", quantile(m, height, 0.5)};
+    ret[n++] = (struct figure){"ground_height_p95", "m", "camera height, error, p95", quantile(m, height, 0.95)};
+    ret[n++] = (struct figure){"ground_pitch_median", "deg", "pitch, error, median", quantile(m, pitch, 0.5) * degrees};
+    ret[n++] = (struct figure){"ground_pitch_p95", "deg", "pitch, error, p95", quantile(m, pitch, 0.95) * degrees};
+    ret[n++] = (struct figure){"ground_at_10_m_median", "m", "ground at 10 m, error, median", quantile(m, ahead, 0.5)};
+    ret[n++] = (struct figure){"ground_at_10_m_p95", "m", "ground at 10 m, error, p95", quantile(m, ahead, 0.95)};
+    for (int c = 0; c < PLX_CLAIMS; c++) {
+        const double strips = (double)sum->claim[c].strips;
+        const double value[6] = {percent((double)sum->claim[c].recalled, (double)sum->obstacle_pixels),
+                                 percent((double)sum->claim[c].false_ground, (double)sum->ground_pixels),
+                                 percent((double)sum->claim[c].false_clear, (double)sum->clear_pixels),
+                                 percent((double)sum->claim[c].right, strips),
+                                 percent((double)sum->claim[c].missed, strips),
+                                 percent((double)sum->claim[c].phantom, strips)};
+        for (int i = 0; i < 6; i++)
+            ret[n++] = (struct figure){name[c][i], "%", text[c][i], value[i]};
+    }
+    ret[n++] = (struct figure){"things_found", "%", "things found", percent(sum->found, sum->things)};
+    ret[n++] = (struct figure){"records_joined", "%", "records that join things", percent(sum->joined, sum->records)};
+    return n;
+}
+
+static void print(const struct measured *measured, bool json)
+{
+    struct figure figure[FIGURES];
+    const int count = list_figures(measured, figure);
+    cJSON *object = json ? cJSON_CreateObject() : NULL;
+    for (int i = 0; i < count; i++)
+        if (json)
+            cJSON_AddItemToObject(object, figure[i].name, plx_json_number(figure[i].value, 4));
+        else
+            printf("%-32s %8.*f %s\n", figure[i].text, figure[i].unit[0] == '\0' ? 0 : figure[i].unit[0] == '%' ? 1 : 3,
+                   figure[i].value, figure[i].unit);
+    if (json)
+        plx_json_print(object);
+}
+
+int plx_run_lidar(struct plx_run *run)
+{
+    struct measured measured = {.ground = calloc((size_t)run->pairs.count, sizeof *measured.ground)};
+    if (!measured.ground)
+        return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+    int exit_code = plx_run_each_pair(run, measure, &measured);
+    if (exit_code == PLX_EXIT_OK && measured.count == 0)
+        exit_code = plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--truth lidar: no pair has a %s", run->options.truth);
+    if (exit_code == PLX_EXIT_OK)
+        print(&measured, run->options.json);
+    free(measured.ground);
+    return exit_code;
+}

@@ -74,12 +74,14 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
     if (fmin(interior, fmin(left, right)) <= rig->infinity)
         return false;
     const double z = depth_at(rig, interior), near = depth_at(rig, r->p95), far = depth_at(rig, r->p05);
-    const double x0 = (r->inner_x0 - 0.5 + FATTENING_PX - c->cx) / c->fx * depth_at(rig, left);
-    const double x1 = (r->inner_x1 + 0.5 - FATTENING_PX - c->cx) / c->fx * depth_at(rig, right);
+    const double u0 = r->inner_x0 - 0.5 + FATTENING_PX - c->cx, u1 = r->inner_x1 + 0.5 - FATTENING_PX - c->cx;
+    const double z0 = depth_at(rig, left), z1 = depth_at(rig, right);
+    /* From side to side, each at its own depth: a wall along the way is as wide as it is long. */
+    const double width = hypot((u1 * z1 - u0 * z0) / c->fx, z1 - z0);
     const double u = (double)r->interior_sum_x / r->interior_area, v = (double)r->interior_sum_y / r->interior_area;
     const double height = (r->inner_y1 - r->inner_y0 + 1) / c->fy * z;
     const double box = (double)(r->x1 - r->x0 + 1) * (r->y1 - r->y0 + 1);
-    if (x1 - x0 < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
+    if ((u1 - u0) / c->fx * z < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
         return false;
 
     *ret = (struct plx_obstacle){
@@ -95,7 +97,7 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
         .disparity_near = pixels(rig, r->p95),
         .nearest_m = (float)near,
         .position_m = {(float)((u - c->cx) / c->fx * z), (float)((v - c->cy) / c->fy * z), (float)z},
-        .extent_m = {(float)(x1 - x0), (float)height, (float)(far - near)},
+        .extent_m = {(float)width, (float)height, (float)(far - near)},
         .height_m = ground->valid ? (float)height_at(rig, ground, u, r->inner_y0, z) : 0,
         .valid_ratio = (float)(r->area / box),
         .confidence = (float)(r->interior_area / box),

@@ -138,9 +138,23 @@ static void sides_are_refined(void **state)
         region.p05 = 240, region.p95 = 320;
         region.left = cases[i].left, region.right = cases[i].right;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
-        assert_near((double)o.extent_m[0], (right - 0.5 / 500) * cases[i].z1 - (left - 0.5 / 500) * cases[i].z0);
+        assert_near((double)o.extent_m[0], hypot((right - 0.5 / 500) * cases[i].z1 - (left - 0.5 / 500) * cases[i].z0,
+                                                 cases[i].z1 - cases[i].z0));
         assert_near((double)o.position_m[2], 960.0 / 280);
     }
+}
+
+/* A facade left of the way: its left side, in the picture, is near and its right side far, so that both have the same x. */
+static void wall_along_the_way(void **state)
+{
+    (void)state;
+    struct plx_region region = rectangle(120 - 2, 190, 220 + 1, 249, 280);
+    struct plx_obstacle o;
+    region.p05 = 180, region.p95 = 360;
+    region.left = agree_at(360), region.right = agree_at(180); /* 2.67 m and 5.33 m away, at x = -1.07 m */
+    assert_int_equal(measure(&region, &no_ground, &o), 1);
+    assert_near((double)o.extent_m[0],
+                hypot(-100.5 / 500 * 960 / 180 + 200.5 / 500 * 960 / 360, 960.0 / 180 - 960.0 / 360));
 }
 
 /* Two sides are told apart from 28 px on. */
@@ -154,7 +168,7 @@ static void narrow_things_have_one_depth(void **state)
         region.left = agree_at(320), region.right = agree_at(240);
         const double z0 = width < 28 ? 960.0 / 280 : 3, z1 = width < 28 ? 960.0 / 280 : 4;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
-        assert_near((double)o.extent_m[0], (80 + width - 2.5) / 500 * z1 - 81.5 / 500 * z0);
+        assert_near((double)o.extent_m[0], hypot((80 + width - 2.5) / 500 * z1 - 81.5 / 500 * z0, z1 - z0));
     }
 }
 
@@ -167,7 +181,7 @@ static void far_things_are_refined_too(void **state)
     region.interior = agree_at(3), region.left = agree_at(2), region.right = agree_at(6);
     assert_int_equal(plx_obstacles_measure(&region, 1, &camera, 2, &no_ground, &params, &o), 1);
     assert_near((double)o.position_m[2], 960.0 / 35);
-    assert_near((double)o.extent_m[0], 51.5 / 500 * 960 / 38 + 48.5 / 500 * 960 / 34);
+    assert_near((double)o.extent_m[0], hypot(51.5 / 500 * 960 / 38 + 48.5 / 500 * 960 / 34, 960.0 / 38 - 960.0 / 34));
     assert_near((double)o.disparity_median, 2.25);
 }
 
@@ -198,6 +212,7 @@ int main(void)
         cmocka_unit_test(where_disparity_begins_does_not_matter),
         cmocka_unit_test(face_is_refined),
         cmocka_unit_test(sides_are_refined),
+        cmocka_unit_test(wall_along_the_way),
         cmocka_unit_test(narrow_things_have_one_depth),
         cmocka_unit_test(far_things_are_refined_too),
         cmocka_unit_test(height_over_tilted_ground),

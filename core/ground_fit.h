@@ -195,15 +195,18 @@ PLX_BOTH int plx_ground_fit_tolerance(const struct plx_ground_params *params, in
     return wide > params->tolerance ? wide : params->tolerance;
 }
 
-/* Adds pixel (x, y) with disparity D, in a row where the plane has value PLANE = a x + b y + c, to SUMS. */
+/* Adds pixel (x, y) with disparity D, in a row where the plane has value PLANE = a x + b y + c, to SUMS. LEAST: the plane's
+ * least value that counts; TOLERANCE: how far D may be from it, at least a 32nd of the ground's own disparity: a road is not as
+ * flat as a disparity is fine. */
 PLX_BOTH void plx_ground_vote(struct plx_ground_sums *sums, int u, int v, int d, int64_t plane, int64_t least,
                               int64_t tolerance)
 {
-    const int64_t residual = ((int64_t)d << 16) - plane;
+    const int64_t residual = ((int64_t)d << 16) - plane, unevenness = (plane - least + PLX_GROUND_LEAST * 65536) >> 5;
+    const int64_t reach = tolerance > unevenness ? tolerance : unevenness;
     if (d == PLX_DISPARITY_INVALID || plane < least)
         return;
     sums->votes++;
-    if (residual > tolerance || residual < -tolerance)
+    if (residual > reach || residual < -reach)
         return;
     sums->n++;
     sums->u += u;

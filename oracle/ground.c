@@ -136,7 +136,8 @@ static struct sums fitting(const struct search *s, struct plane plane, int toler
             if (d == PLX_DISPARITY_INVALID || ground < (s->infinity + 16) * 65536)
                 continue;
             sums.votes++;
-            if (llabs(d * 65536 - ground) > (int64_t)tolerance * 65536)
+            const int64_t uneven = (ground - s->infinity * 65536) / 32, fixed = (int64_t)tolerance * 65536;
+            if (llabs(d * 65536 - ground) > (uneven > fixed ? uneven : fixed))
                 continue;
             sums.n++;
             sums.u += u;

@@ -44,12 +44,16 @@ struct plx_ground_params {
     struct plx_calibration_info calibration;
 };
 
-/* Disparities in 1/16 px relative to min_disparity. Heights count only where ground was found; without it everything in range
- * is kept. */
+#define PLX_VEIL_REACH 3  /* pixels */
+#define PLX_VEIL_SLOPE 60 /* by so many times its distance over the focal length a veil recedes within twice that */
+
+/* Disparities in 1/16 px relative to min_disparity. */
 struct plx_mask_params {
     int near_disparity, far_disparity;    /* from range_min and range_max; near >= far */
     int infinity;                         /* disparity of a point at infinity, plx_disparity_at_infinity */
     int32_t min_height_um, max_height_um; /* above ground, micrometres */
+    int32_t focal_px;                     /* fx, rounded */
+    bool ground_needed;                   /* without ground nothing is kept; else everything in range */
 };
 
 #endif

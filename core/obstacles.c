@@ -7,16 +7,17 @@
 
 #include "core/ground.h"
 #include "core/region.h"
-#define LEAST_EXTENT_M 0.05 /* a thing is at least this wide and high */
-#define LEAST_RISE_M 0.1    /* above min_height; less is the ground's own roughness that came through the mask */
-#define LEAST_TEXTURE 16    /* mean square of left(x + 1) - left(x - 1), for the images to refine a disparity */
-#define LEAST_STRIPS 4      /* widths of a strip that a region must have, for its two sides to be told apart */
-#define FATTENING_PX 2.0    /* by so much matching makes things wider, at each side */
+#define LEAST_EXTENT_M 0.05  /* a thing is at least this wide and high */
+#define LEAST_RISE_M 0.1     /* above min_height; less is the ground's own roughness that came through the mask */
+#define STANDS_WITHIN_M 0.15 /* above min_height: a thing that ends there stands on the ground */
+#define LEAST_TEXTURE 16     /* mean square of left(x + 1) - left(x - 1), for the images to refine a disparity */
+#define LEAST_STRIPS 4       /* widths of a strip that a region must have, for its two sides to be told apart */
+#define FATTENING_PX 2.0     /* by so much matching makes things wider, at each side */
 
 /* Disparity in 1/16 px, relative to min_disparity, of what lies at infinity, and the way from there to metres. */
 struct rig {
     const struct plx_calibration_info *calibration;
-    int min_disparity;
+    int min_disparity, image_height;
     double infinity;
 };
 
@@ -62,9 +63,28 @@ static double side_disparity(const struct plx_region *r, const struct plx_refine
     return r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP ? interior : refined(r, side, interior);
 }
 
+/* Row where GROUND is Z away in column U; that is where a thing that stands there touches it. */
+static double contact_row(const struct rig *rig, const struct plx_ground_info *ground, double u, double z)
+{
+    const struct plx_calibration_info *c = rig->calibration;
+    const double across = (double)ground->normal[0] * (u - c->cx) / c->fx;
+    return c->cy +
+           ((double)ground->camera_height_m / z - across - (double)ground->normal[2]) / (double)ground->normal[1] * c->fy;
+}
+
+/* The last row of the thing: of its inner box, or of its contact with GROUND if it comes near. */
+static int last_row(const struct plx_region *r, const struct rig *rig, const struct plx_ground_info *ground,
+                    const struct plx_obstacle_params *params, double u, double z)
+{
+    if (!ground->valid || height_at(rig, ground, u, r->inner_y1, z) >= params->min_height_m + STANDS_WITHIN_M)
+        return r->inner_y1;
+    const double row = floor(contact_row(rig, ground, u, z));
+    return row <= r->inner_y1 ? r->inner_y1 : row < rig->image_height ? (int)row : rig->image_height - 1;
+}
+
 /* False if it is no thing. */
 static bool measure(const struct plx_region *r, const struct rig *rig, const struct plx_ground_info *ground,
-                    struct plx_obstacle *ret)
+                    const struct plx_obstacle_params *params, struct plx_obstacle *ret)
 {
     const struct plx_calibration_info *c = rig->calibration;
     if (r->area == 0 || r->interior_area == 0 || r->p05 <= rig->infinity)
@@ -79,8 +99,9 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
     /* From side to side, each at its own depth: a wall along the way is as wide as it is long. */
     const double width = hypot((u1 * z1 - u0 * z0) / c->fx, z1 - z0);
     const double u = (double)r->interior_sum_x / r->interior_area, v = (double)r->interior_sum_y / r->interior_area;
-    const double height = (r->inner_y1 - r->inner_y0 + 1) / c->fy * z;
-    const double box = (double)(r->x1 - r->x0 + 1) * (r->y1 - r->y0 + 1);
+    const int foot = last_row(r, rig, ground, params, u, z), bottom = foot > r->y1 ? foot : r->y1;
+    const double height = (foot - r->inner_y0 + 1) / c->fy * z;
+    const double box = (double)(r->x1 - r->x0 + 1) * (bottom - r->y0 + 1);
     if ((u1 - u0) / c->fx * z < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
         return false;
 
@@ -90,7 +111,7 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
         .x = r->x0,
         .y = r->y0,
         .width = r->x1 - r->x0 + 1,
-        .height = r->y1 - r->y0 + 1,
+        .height = bottom - r->y0 + 1,
         .centroid_x = (float)((double)r->sum_x / r->area),
         .centroid_y = (float)((double)r->sum_y / r->area),
         .disparity_median = pixels(rig, r->median),
@@ -106,13 +127,13 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
 }
 
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
-                          int min_disparity, const struct plx_ground_info *ground, const struct plx_obstacle_params *params,
-                          struct plx_obstacle *ret_obstacle)
+                          int min_disparity, int image_height, const struct plx_ground_info *ground,
+                          const struct plx_obstacle_params *params, struct plx_obstacle *ret_obstacle)
 {
-    const struct rig rig = {calibration, min_disparity, plx_disparity_at_infinity(calibration, min_disparity)};
+    const struct rig rig = {calibration, min_disparity, image_height, plx_disparity_at_infinity(calibration, min_disparity)};
     int kept = 0;
     for (int i = 0; i < count; i++)
-        if (measure(&region[i], &rig, ground, &ret_obstacle[kept]) &&
+        if (measure(&region[i], &rig, ground, params, &ret_obstacle[kept]) &&
             (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + LEAST_RISE_M))
             kept++;
     return kept;

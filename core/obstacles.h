@@ -17,10 +17,10 @@ struct plx_obstacle_params {
 
 /* Describes COUNT regions as obstacles in RET_OBSTACLE, which has room for COUNT, in the same order, and returns how many there
  * are: regions that lie at infinity, are too small in metres to be a thing, or hardly rise above PARAMS->min_height_m, are left
- * out. GROUND may be invalid (heights are then 0). Fills all but track, status, age, velocity and velocity_variance, which are
+ * out. GROUND may be invalid (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but track, status, age, velocity and velocity_variance, which are
  * 0 until plx_tracks_update. */
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
-                          int min_disparity, const struct plx_ground_info *ground, const struct plx_obstacle_params *params,
-                          struct plx_obstacle *ret_obstacle);
+                          int min_disparity, int image_height, const struct plx_ground_info *ground,
+                          const struct plx_obstacle_params *params, struct plx_obstacle *ret_obstacle);
 
 #endif

@@ -235,11 +235,21 @@ static bool stands_there(const struct plx_ground *ground, const struct plx_mask_
     if (d == PLX_DISPARITY_INVALID || d < params->far_disparity || d > params->near_disparity || d <= params->infinity)
         return false;
     if (!ground->valid)
-        return true;
+        return !params->ground_needed;
     const double above = (double)(65536 * d - (ground->a * x + ground->b * y + ground->c));
     const double depth = (double)(65536 * (d - params->infinity));
     const double height = above * ground->camera_height_um;
     return depth * params->min_height_um <= height && height <= depth * params->max_height_um;
+}
+
+/* The disparities 3 pixels to either side differ by more than 60 times D's distance from infinity over the focal length. */
+static bool on_a_veil(const struct plx_image *disparity, const struct plx_mask_params *params, int x, int y)
+{
+    if (x < 3 || x >= disparity->width - 3)
+        return false;
+    const int64_t a = value_at(disparity, x - 3, y), b = value_at(disparity, x + 3, y), d = value_at(disparity, x, y);
+    return a != PLX_DISPARITY_INVALID && b != PLX_DISPARITY_INVALID &&
+           llabs(a - b) * params->focal_px > 60 * (d - params->infinity);
 }
 
 void oracle_mask(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_mask_params *params,
@@ -247,5 +257,6 @@ void oracle_mask(const struct plx_image *disparity, const struct plx_ground *gro
 {
     for (int y = 0; y < disparity->height; y++)
         for (int x = 0; x < disparity->width; x++)
-            ((uint8_t *)plx_row(ret_mask, y))[x] = stands_there(ground, params, x, y, value_at(disparity, x, y)) ? 255 : 0;
+            ((uint8_t *)plx_row(ret_mask, y))[x] =
+                stands_there(ground, params, x, y, value_at(disparity, x, y)) && !on_a_veil(disparity, params, x, y) ? 255 : 0;
 }

@@ -196,6 +196,8 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
         .infinity = plx_disparity_at_infinity(&pipeline->calibration, params->match.min_disparity),
         .min_height_um = (int32_t)lround(params->obstacle.min_height_m * 1e6),
         .max_height_um = (int32_t)lround(params->obstacle.max_height_m * 1e6),
+        .focal_px = (int32_t)lround(pipeline->calibration.fx),
+        .ground_needed = params->ground,
     };
     return 0;
 }

@@ -81,7 +81,7 @@ static void measure_and_track(struct plx_frame_context *context, int64_t capture
     if (pipeline->params.obstacles) {
         const uint32_t regions = *pipeline->region_count;
         int count = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
-        count = plx_obstacles_measure(pipeline->regions, count, calibration, min_disparity, &frame->ground,
+        count = plx_obstacles_measure(pipeline->regions, count, calibration, min_disparity, pipeline->height, &frame->ground,
                                       &pipeline->params.obstacle, frame->obstacle);
         plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
         frame->region_count = regions;

@@ -18,7 +18,7 @@ static void mask_row(void *argument, int y)
     uint8_t *mask = plx_row(job->mask, y);
 
     for (int x = 0; x < job->disparity->width; x++)
-        mask[x] = plx_is_obstacle(job->ground, job->params, x, y, disparity[x]) ? 255 : 0;
+        mask[x] = plx_is_obstacle(job->ground, job->params, disparity, job->disparity->width, x, y) ? 255 : 0;
 }
 
 int plx_cpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,

@@ -300,7 +300,7 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
 #define MASK_X 32
 #define MASK_Y 8
 
-/* Grid: a thread a pixel. Reads 2 bytes a pixel, writes 1. */
+/* Grid: a thread a pixel. Reads 2 bytes a pixel, and of its neighbours in the row from the cache; writes 1. */
 static __global__ void __launch_bounds__(MASK_X *MASK_Y)
     mask_kernel(plx_view<const uint16_t> disparity, const struct plx_ground *ground, struct plx_mask_params params,
                 plx_view<uint8_t> mask)
@@ -308,7 +308,7 @@ static __global__ void __launch_bounds__(MASK_X *MASK_Y)
     const int x = blockIdx.x * MASK_X + threadIdx.x, y = blockIdx.y * MASK_Y + threadIdx.y;
 
     if (x < mask.width && y < mask.height)
-        mask.row(y)[x] = plx_is_obstacle(ground, &params, x, y, disparity.row(y)[x]) ? 255 : 0;
+        mask.row(y)[x] = plx_is_obstacle(ground, &params, disparity.row(y), disparity.width, x, y) ? 255 : 0;
 }
 
 int plx_gpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,

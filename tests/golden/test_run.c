@@ -160,12 +160,31 @@ static void output_is_ground_truth_of_itself(void **state)
     command_free(&command);
 }
 
+/* Facades and parked cars, which stand along the way, are in the list; little of the road is. */
+static void obstacles_agree_with_lidar(void **state)
+{
+    (void)state;
+    struct command command;
+    command_succeed(&command, "run", PLX_TEST_DATA "/kitti_dev", "--truth", "lidar", "--max-disparity", "128", "--json");
+    cJSON *figures = cJSON_Parse(command.out);
+    assert_true(number(figures, "frames_scored") >= 18);
+    assert_true(number(figures, "ground_found") == number(figures, "frames_scored"));
+    assert_true(number(figures, "ground_height_median") <= 0.04);
+    assert_true(number(figures, "labels_recall") >= 84);
+    assert_true(number(figures, "labels_clear_claimed") <= 2);
+    assert_true(number(figures, "labels_scan_right") >= 81);
+    assert_true(number(figures, "things_found") >= 80);
+    cJSON_Delete(figures);
+    command_free(&command);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classic_equals_libsgm),
         cmocka_unit_test(default_equals_its_reference),
         cmocka_unit_test(accuracy_table_of_both_sets),
+        cmocka_unit_test(obstacles_agree_with_lidar),
         cmocka_unit_test(output_is_ground_truth_of_itself),
     };
     return golden_run(tests, files_begin, files_end);

@@ -209,8 +209,13 @@ static void test_ground(struct parity *parity, int width, int height)
             .horizon_min = -height / 2,
             .horizon_max = height * 3 / 4,
             .calibration = {width * 0.8, width * 0.8, width * 0.5, height / 3.0, width * 0.5, 0.12}};
-        const struct plx_mask_params range = {900, 20, plx_disparity_at_infinity(&params.calibration, params.min_disparity),
-                                              60000, 2500000};
+        const struct plx_mask_params range = {900,
+                                              20,
+                                              plx_disparity_at_infinity(&params.calibration, params.min_disparity),
+                                              60000,
+                                              2500000,
+                                              width * 4 / 5,
+                                              variant % 2 == 0};
         paint_road(&disparity, variant % 4);
         snprintf(what, sizeof what, "ground of kind %d, variant %d", variant % 4, variant);
         parity_done(parity, parity->cpu->ops->ground(parity->cpu, &disparity.cpu, &params, ground.cpu.data),

@@ -120,6 +120,8 @@ static const struct bad {
     {{"run", "a", "b", "--raw"}, PLX_EXIT_USAGE, "--output"},
     {{"run", "a", "b", "--mask", "m"}, PLX_EXIT_USAGE, "--gt"},
     {{"run", "a", "b", "--gt", "g", "--gt-scale", "0"}, PLX_EXIT_USAGE, "0.001 to 65536"},
+    {{"run", "a", "--truth", "radar"}, PLX_EXIT_USAGE, "expected lidar"},
+    {{"run", "a", "b", "--truth", "lidar"}, PLX_EXIT_USAGE, "a directory of pairs"},
     {{"run", "a", "b", "c"}, PLX_EXIT_USAGE, "unexpected argument `c`"},
     {{"run"}, PLX_EXIT_USAGE, "an argument is missing"},
     {{"record"}, PLX_EXIT_USAGE, "an argument is missing"},

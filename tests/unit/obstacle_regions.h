@@ -55,7 +55,7 @@ static inline struct plx_region board(void)
 static inline int measure(const struct plx_region *region, const struct plx_ground_info *ground, struct plx_obstacle *ret)
 {
     memset(ret, 0x5A, sizeof *ret);
-    return plx_obstacles_measure(region, 1, &camera, 0, ground, &params, ret);
+    return plx_obstacles_measure(region, 1, &camera, 0, 480, ground, &params, ret);
 }
 
 static inline void assert_near(double got, double expected)

@@ -13,8 +13,12 @@ static const struct plx_ground grounds[] = {
 };
 
 static const struct plx_mask_params params[] = {
-    {900, 60, 0, 200000, 2000000}, {65535, 0, 0, 0, 2000000000}, {900, 60, -80, 300000, 900000},
-    {900, 0, 77, 50000, 1500000},  {400, 400, 399, 0, 0},        {65535, 0, -1, 0, 0},
+    {900, 60, 0, 200000, 2000000, 0, false},
+    {65535, 0, 0, 0, 2000000000, 700, true},
+    {900, 60, -80, 300000, 900000, 40, false},
+    {900, 0, 77, 50000, 1500000, 8192, true},
+    {400, 400, 399, 0, 0, 0, true},
+    {65535, 0, -1, 0, 0, 100, false},
 };
 
 enum content { INVALID, ZERO, EQUAL, TOP, ANY, BOXES, CONTENTS };
@@ -100,6 +104,46 @@ static void known_pixels(void **state)
     test_image_free(&mask);
 }
 
+/* fx 500 px: at 20 px a veil begins where the disparity changes by more than 2.4 px over 6 columns. */
+static void veils_are_no_obstacles(void **state)
+{
+    (void)state;
+    const struct plx_mask_params range = {
+        .near_disparity = 900, .far_disparity = 20, .max_height_um = 2000000, .focal_px = 500};
+    const struct {
+        uint16_t left, right;
+        uint8_t expected;
+    } cases[] = {{320, 320, 255}, {339, 301, 255}, {301, 339, 255},    {339, 300, 0},
+                 {300, 339, 0},   {900, 100, 0},   {339, 0xFFFF, 255}, {0xFFFF, 300, 255}};
+    struct plx_image disparity = test_image_new(7, 1, PLX_U16, 0), mask = test_image_new(7, 1, PLX_U8, 0);
+    uint16_t *value = disparity.data;
+    for (int i = 0; i < COUNT(cases); i++) {
+        for (int x = 0; x < 7; x++)
+            value[x] = 320;
+        value[0] = cases[i].left;
+        value[6] = cases[i].right;
+        assert_int_equal(stages->ops->mask(stages, &disparity, &grounds[0], &range, &mask), 0);
+        assert_int_equal(((uint8_t *)mask.data)[3], cases[i].expected);
+    }
+    test_image_free(&disparity);
+    test_image_free(&mask);
+}
+
+static void nothing_stands_on_a_ground_that_is_not_found(void **state)
+{
+    (void)state;
+    struct plx_mask_params range = {.near_disparity = 900, .far_disparity = 20, .max_height_um = 2000000};
+    struct plx_image disparity = test_image_new(1, 1, PLX_U16, 0), mask = test_image_new(1, 1, PLX_U8, 0);
+    *(uint16_t *)disparity.data = 320;
+    for (int needed = 0; needed < 2; needed++) {
+        range.ground_needed = needed == 1;
+        assert_int_equal(stages->ops->mask(stages, &disparity, &grounds[0], &range, &mask), 0);
+        assert_int_equal(*(uint8_t *)mask.data, needed ? 0 : 255);
+    }
+    test_image_free(&disparity);
+    test_image_free(&mask);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
@@ -122,6 +166,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mask_open_and_close_equal_the_oracle),
         cmocka_unit_test(known_pixels),
+        cmocka_unit_test(veils_are_no_obstacles),
+        cmocka_unit_test(nothing_stands_on_a_ground_that_is_not_found),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

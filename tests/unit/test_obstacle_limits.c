@@ -53,9 +53,9 @@ static void many_regions(void **state)
     }
     memset(o, 0x5A, sizeof o);
     const struct plx_obstacle untouched = o[0];
-    assert_int_equal(plx_obstacles_measure(region, 0, &camera, 0, &no_ground, &params, o), 0);
+    assert_int_equal(plx_obstacles_measure(region, 0, &camera, 0, 480, &no_ground, &params, o), 0);
     assert_memory_equal(&o[0], &untouched, sizeof untouched);
-    const int kept = plx_obstacles_measure(region, PLX_MAX_OBSTACLES, &camera, 0, &no_ground, &params, o);
+    const int kept = plx_obstacles_measure(region, PLX_MAX_OBSTACLES, &camera, 0, 480, &no_ground, &params, o);
     assert_int_equal(kept, 171);
     for (int i = 0; i < kept; i++) {
         assert_int_equal(o[i].label, i / 2 * 3 + i % 2 * 2 + 1);
@@ -63,7 +63,7 @@ static void many_regions(void **state)
     }
     for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
         region[i] = board();
-    assert_int_equal(plx_obstacles_measure(region, PLX_MAX_OBSTACLES, &camera, 0, &level, &params, o), PLX_MAX_OBSTACLES);
+    assert_int_equal(plx_obstacles_measure(region, PLX_MAX_OBSTACLES, &camera, 0, 480, &level, &params, o), PLX_MAX_OBSTACLES);
     assert_memory_equal(&o[PLX_MAX_OBSTACLES], &untouched, sizeof untouched);
 }
 
@@ -98,7 +98,7 @@ static void never_a_wild_number(void **state)
             *part[k] = (struct plx_refined){.weight = random_below(&seed, 100000) * (int64_t)random_below(&seed, 2),
                                             .sum = (int64_t)random_next(&seed) >> (1 + random_below(&seed, 62))};
         const int min_disparity = (int)random_below(&seed, 9) - 4;
-        if (plx_obstacles_measure(&region, 1, &camera, min_disparity, i % 2 ? &level : &no_ground, &params, &o) == 0)
+        if (plx_obstacles_measure(&region, 1, &camera, min_disparity, 480, i % 2 ? &level : &no_ground, &params, &o) == 0)
             continue;
         kept++;
         const float number[] = {o.position_m[0], o.position_m[1], o.position_m[2], o.extent_m[0], o.extent_m[1],

@@ -75,7 +75,7 @@ static void where_disparity_begins_does_not_matter(void **state)
         const double shift = 16 * (-rigs[i].doffs - rigs[i].min_disparity);
         region = rectangle(270, 190, 373, 249, (uint32_t)(320 + shift));
         region.left = region.right = agree_at(320 + shift);
-        assert_int_equal(plx_obstacles_measure(&region, 1, &c, rigs[i].min_disparity, &level, &params, &o), 1);
+        assert_int_equal(plx_obstacles_measure(&region, 1, &c, rigs[i].min_disparity, 480, &level, &params, &o), 1);
         assert_near((double)o.position_m[2], 3);
         assert_near((double)o.nearest_m, 3);
         assert_near((double)o.extent_m[0], 0.6);
@@ -138,8 +138,8 @@ static void sides_are_refined(void **state)
         region.p05 = 240, region.p95 = 320;
         region.left = cases[i].left, region.right = cases[i].right;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
-        assert_near((double)o.extent_m[0], hypot((right - 0.5 / 500) * cases[i].z1 - (left - 0.5 / 500) * cases[i].z0,
-                                                 cases[i].z1 - cases[i].z0));
+        assert_near((double)o.extent_m[0],
+                    hypot((right - 0.5 / 500) * cases[i].z1 - (left - 0.5 / 500) * cases[i].z0, cases[i].z1 - cases[i].z0));
         assert_near((double)o.position_m[2], 960.0 / 280);
     }
 }
@@ -153,8 +153,7 @@ static void wall_along_the_way(void **state)
     region.p05 = 180, region.p95 = 360;
     region.left = agree_at(360), region.right = agree_at(180); /* 2.67 m and 5.33 m away, at x = -1.07 m */
     assert_int_equal(measure(&region, &no_ground, &o), 1);
-    assert_near((double)o.extent_m[0],
-                hypot(-100.5 / 500 * 960 / 180 + 200.5 / 500 * 960 / 360, 960.0 / 180 - 960.0 / 360));
+    assert_near((double)o.extent_m[0], hypot(-100.5 / 500 * 960 / 180 + 200.5 / 500 * 960 / 360, 960.0 / 180 - 960.0 / 360));
 }
 
 /* Two sides are told apart from 28 px on. */
@@ -179,7 +178,7 @@ static void far_things_are_refined_too(void **state)
     struct plx_region region = rectangle(270, 190, 373, 249, 4);
     struct plx_obstacle o;
     region.interior = agree_at(3), region.left = agree_at(2), region.right = agree_at(6);
-    assert_int_equal(plx_obstacles_measure(&region, 1, &camera, 2, &no_ground, &params, &o), 1);
+    assert_int_equal(plx_obstacles_measure(&region, 1, &camera, 2, 480, &no_ground, &params, &o), 1);
     assert_near((double)o.position_m[2], 960.0 / 35);
     assert_near((double)o.extent_m[0], hypot(51.5 / 500 * 960 / 38 + 48.5 / 500 * 960 / 34, 960.0 / 38 - 960.0 / 34));
     assert_near((double)o.disparity_median, 2.25);
@@ -204,6 +203,32 @@ static void height_over_tilted_ground(void **state)
     assert_near((double)o.height_m, 1 - 0.6 * 0.609);
 }
 
+/* Level ground 1 m below the camera: 3 m away it begins at row 240 + 400 / 3 = 373.3, 0.3 m above it 40 rows higher. */
+static void boxes_reach_the_ground(void **state)
+{
+    (void)state;
+    static const struct {
+        int y1, foot;
+        int disparity;
+    } cases[] = {
+        {349, 373, 320},                  /* 0.18 m above the ground: it stands there */
+        {327, 373, 320},                  /* 0.347 m */
+        {326, 326, 320},                  /* 0.355 m: it hangs */
+        {373, 373, 320}, {380, 380, 320}, /* nothing is taken away */
+        {479, 479, 240},                  /* 4 m: contact far above */
+        {460, 479, 800},                  /* 1.2 m away, 0.34 m above the ground: contact below the picture */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plx_region region = rectangle(270, 190, 373, cases[i].y1, (uint32_t)cases[i].disparity);
+        struct plx_obstacle o;
+        assert_int_equal(measure(&region, &level, &o), 1);
+        assert_int_equal(o.y + o.height - 1, cases[i].foot);
+        assert_near((double)o.extent_m[1], (cases[i].foot - 189) / 400.0 * 960 / cases[i].disparity);
+        assert_int_equal(measure(&region, &no_ground, &o), 1);
+        assert_int_equal(o.y + o.height - 1, cases[i].y1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +241,7 @@ int main(void)
         cmocka_unit_test(narrow_things_have_one_depth),
         cmocka_unit_test(far_things_are_refined_too),
         cmocka_unit_test(height_over_tilted_ground),
+        cmocka_unit_test(boxes_reach_the_ground),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

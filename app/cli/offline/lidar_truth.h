@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What LiDAR says about the road and what stands on it, from a disparity picture that was measured by LiDAR (KITTI's gt.png). */
+/* What LiDAR says about the road and what stands on it, from a disparity picture that was measured by LiDAR (KITTI's gt.png).
+ */
 #ifndef PLX_APP_CLI_OFFLINE_LIDAR_TRUTH_H
 #define PLX_APP_CLI_OFFLINE_LIDAR_TRUTH_H
 

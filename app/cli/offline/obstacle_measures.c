@@ -7,13 +7,13 @@
 
 #include <parallax/error.h>
 
-#define STRIP 8              /* columns of a bearing */
-#define STRIP_POINTS 6       /* that make something seen there */
-#define STRIP_LOW_M 0.3F     /* heights of what counts in a bearing */
+#define STRIP 8          /* columns of a bearing */
+#define STRIP_POINTS 6   /* that make something seen there */
+#define STRIP_LOW_M 0.3F /* heights of what counts in a bearing */
 #define STRIP_HIGH_M 2.0F
-#define STRIP_RISE_M 0.25F   /* their spread, within half a metre of depth */
+#define STRIP_RISE_M 0.25F /* their spread, within half a metre of depth */
 #define STRIP_DEPTH_M 0.5F
-#define THING_PIXELS 50      /* fewer are no thing */
+#define THING_PIXELS 50 /* fewer are no thing */
 #define THING_FOUND 0.3
 #define CLUSTER_GAP_M 1.0F
 #define CLUSTER_PIXELS 10
@@ -203,7 +203,8 @@ static void count_strips(const struct judge *j, struct sample *sample, struct pl
     }
 }
 
-/* Pixels of the thing that holds pixel FIRST, whose classes become UNKNOWN in CLASS; ret_seen: those in an obstacle that fits. */
+/* Pixels of the thing that holds pixel FIRST, whose classes become UNKNOWN in CLASS; ret_seen: those in an obstacle that fits.
+ */
 static int flood(const struct judge *j, uint8_t *class, int first, int *ret_seen)
 {
     const int width = j->truth->width, height = j->truth->height;
@@ -289,10 +290,7 @@ int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_li
                               struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground)
 {
     const struct plx_calibration_info *c = &frame->calibration;
-    struct judge j = {.frame = frame,
-                      .truth = truth,
-                      .focal_base = c->fx * c->baseline_m,
-                      .shift = c->cx - c->cx_right};
+    struct judge j = {.frame = frame, .truth = truth, .focal_base = c->fx * c->baseline_m, .shift = c->cx - c->cx_right};
     const size_t pixels = (size_t)truth->width * (size_t)truth->height;
     struct sample *sample = malloc(pixels * sizeof *sample);
     uint8_t *class = malloc(pixels);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well published obstacles and ground agree with LiDAR: the measures of docs/obstacles.md, as counts that add up over frames. */
+/* How well published obstacles and ground agree with LiDAR: the measures of docs/obstacles.md, as counts that add up over
+ * frames. */
 #ifndef PLX_APP_CLI_OFFLINE_OBSTACLE_MEASURES_H
 #define PLX_APP_CLI_OFFLINE_OBSTACLE_MEASURES_H
 
@@ -13,15 +14,15 @@ enum plx_claim {
 };
 
 struct plx_obstacle_counts {
-    int frames, scored;           /* scored: the road is certain */
-    int ground_found;             /* of the scored */
+    int frames, scored; /* scored: the road is certain */
+    int ground_found;   /* of the scored */
     uint64_t obstacle_pixels, ground_pixels, clear_pixels;
     struct {
         uint64_t recalled, false_ground, false_clear; /* of the pixels above */
         uint64_t strips, right, missed, phantom;      /* bearings with something to see */
     } claim[PLX_CLAIMS];
-    int things, found;            /* connected obstacle pixels of the truth */
-    int records, joined;          /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
+    int things, found;   /* connected obstacle pixels of the truth */
+    int records, joined; /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
 };
 
 /* Error of the published ground against the road, one frame. */

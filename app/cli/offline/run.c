@@ -183,12 +183,15 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
                    .help = "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
         PLX_OPTION("mask", "FILE", options->mask, .help = "compares only where this picture is 255; for DIR as --gt"),
         PLX_OPTION("truth", "lidar", options->judge,
-                   .help = "compares obstacles and ground with LiDAR: gt.png (or --gt) and calib.txt in the folder of each pair"),
+                   .help =
+                       "compares obstacles and ground with LiDAR: gt.png (or --gt) and calib.txt in the folder of each pair"),
         PLX_OPTION("no-refine", NULL, options->no_refine,
                    .help = "leaves out speckle filter, dense output, confidence and temporal filter"),
         PLX_OPTION("obstacles", NULL, options->obstacles, .help = "lists the obstacles"),
-        PLX_OPTION("calibration", "FILE", options->calibration,
-                   .help = "rectifies with FILE, and gives obstacles in metres (default: DIR/calib.txt if it exists)"),
+        PLX_OPTION(
+            "calibration", "FILE", options->calibration,
+            .help =
+                "rectifies with FILE, and gives obstacles in metres (default: calib.txt in the folder of the pair or in DIR)"),
         PLX_OPTION("set", "KEY=VALUE", options->set,
                    .help = "sets a configuration key, such as match=classic; may be repeated"),
         PLX_OPTION("json", NULL, options->json, .help = "prints JSON"),

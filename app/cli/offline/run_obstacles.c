@@ -127,7 +127,10 @@ static void print(const struct measured *measured, bool json)
         if (json)
             cJSON_AddItemToObject(object, figure[i].name, plx_json_number(figure[i].value, 4));
         else
-            printf("%-32s %8.*f %s\n", figure[i].text, figure[i].unit[0] == '\0' ? 0 : figure[i].unit[0] == '%' ? 1 : 3,
+            printf("%-32s %8.*f %s\n", figure[i].text,
+                   figure[i].unit[0] == '\0'  ? 0
+                   : figure[i].unit[0] == '%' ? 1
+                                              : 3,
                    figure[i].value, figure[i].unit);
     if (json)
         plx_json_print(object);

@@ -9,6 +9,7 @@
 #define LEAST_VISIBLE 0.5   /* of the front face, for an object to count as in view */
 #define WHOLE_VISIBLE 0.97  /* to be measured in width and velocity */
 #define SETTLED_FRAMES 45   /* seen whole, before the velocity is judged */
+#define JOINED_M 1.0        /* apart in depth, two objects are not one obstacle */
 #define LEAST_SPEED_MPS 0.1 /* slower ones have no relative error */
 
 void score_begin(struct obstacle_score *score, double near_m, double far_m)
@@ -120,21 +121,45 @@ static void score_object(struct obstacle_score *all, const struct plx_scene *sce
         judge_velocity(score, object, seen);
 }
 
+/* True if OBSTACLE has the object in its box, half of its visible width or more, and in its depth. */
+static bool holds(const struct plx_obstacle *obstacle, const struct plx_scene_truth_object *object)
+{
+    const int x0 = obstacle->x > object->box_x ? obstacle->x : object->box_x;
+    const int x1 = obstacle->x + obstacle->width, end = object->box_x + object->box_width;
+    const double near = (double)obstacle->nearest_m, far = near + (double)obstacle->extent_m[2];
+    return object->box_width > 0 && 2 * ((x1 < end ? x1 : end) - x0) >= object->box_width && object->z >= near * 0.95 &&
+           object->z <= far * 1.05;
+}
+
+static bool joins(const struct plx_obstacle *obstacle, const struct plx_scene_truth *truth)
+{
+    double near = INFINITY, far = 0;
+    for (int k = 0; k < truth->object_count; k++)
+        if (holds(obstacle, &truth->object[k])) {
+            near = fmin(near, truth->object[k].z);
+            far = fmax(far, truth->object[k].z);
+        }
+    return obstacle->status != PLX_TRACK_LOST && far - near > JOINED_M;
+}
+
 void score_add(struct obstacle_score *score, const struct plx_scene *scene, const struct plx_scene_truth *truth,
                const struct plx_obstacle *obstacle, int count)
 {
     int wrong = 0;
+    bool joined = false;
     for (int i = 0; i < count; i++) {
         bool real = obstacle[i].status == PLX_TRACK_LOST;
         for (int k = 0; k < truth->object_count && !real; k++)
             real = on_object(&obstacle[i], &truth->object[k], scene->object[truth->object[k].index].depth);
         wrong += !real;
+        joined |= joins(&obstacle[i], truth);
     }
     for (int k = 0; k < truth->object_count; k++)
         score_object(score, scene, &truth->object[k], obstacle, count);
     score->frames++;
     score->false_obstacles += wrong;
     score->false_frames += wrong > 0;
+    score->joined_frames += joined;
 }
 
 void score_print(struct obstacle_score *score)
@@ -152,4 +177,5 @@ void score_print(struct obstacle_score *score)
     }
     printf("false obstacles: %d, in %d of %d frames (%.2f %% without)\n", score->false_obstacles, score->false_frames,
            score->frames, 100.0 * (score->frames - score->false_frames) / score->frames);
+    printf("frames with joined objects: %d\n", score->joined_frames);
 }

@@ -31,6 +31,7 @@ struct object_score {
 struct obstacle_score {
     double near_m, far_m; /* objects between count */
     int frames, false_frames, false_obstacles;
+    int joined_frames; /* with an obstacle that holds two objects more than a metre apart in depth */
     struct object_score object[PLX_SCENE_MAX_OBJECTS];
 };
 

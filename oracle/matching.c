@@ -8,17 +8,49 @@ const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_CENSUS_RIGHT] = "right census",
     [MATCHING_GRADIENT_LEFT] = "left gradient",
     [MATCHING_GRADIENT_RIGHT] = "right gradient",
-    [MATCHING_CANDIDATE_LEFT] = "left winner",
-    [MATCHING_CANDIDATE_RIGHT] = "right winner",
-    [MATCHING_CANDIDATE_RAW] = "raw winner",
-    [MATCHING_WIN_S1] = "S1",
-    [MATCHING_WIN_S2] = "S2",
+    [MATCHING_CANDIDATE_LEFT] = "left candidate",
+    [MATCHING_CANDIDATE_RIGHT] = "right candidate",
+    [MATCHING_CANDIDATE_RAW] = "raw candidate",
+    [MATCHING_S1] = "S1",
+    [MATCHING_S2] = "S2",
     [MATCHING_MEDIAN_LEFT] = "left median",
     [MATCHING_MEDIAN_RIGHT] = "right median",
-    [MATCHING_CHECKED] = "check",
-    [MATCHING_DENSE] = "fill",
+    [MATCHING_STRICT] = "strict disparity",
+    [MATCHING_DENSE_MEDIAN] = "median of the dense disparity",
+    [MATCHING_DENSE_CHECKED] = "check of the dense disparity",
+    [MATCHING_DENSE_FILLED] = "fill of the dense disparity",
     [MATCHING_FILLED] = "filled",
+    [MATCHING_DENSE] = "dense disparity",
     [MATCHING_CONFIDENCE] = "confidence",
+};
+
+enum {
+    CENSUS_LEFT,
+    CENSUS_RIGHT,
+    SGM,
+    MEDIAN_RIGHT,
+    DENSE_MEDIAN,
+    DENSE_CHECK,
+    DENSE_FILL,
+    DENSE_SMOOTH,
+    MEDIAN_LEFT,
+    CHECK,
+    CONFIDENCE
+};
+
+/* The right median comes first, because both disparities need it. A GPU refines beside the stages that follow. */
+const struct matching_call matching_calls[MATCHING_CALLS] = {
+    [CENSUS_LEFT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
+    [CENSUS_RIGHT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
+    [SGM] = {MATCHING_GROUP_SGM, PLX_STAGE_SGM, false},
+    [MEDIAN_RIGHT] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_CHECK, false},
+    [DENSE_MEDIAN] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_REFINE, true},
+    [DENSE_CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_REFINE, true},
+    [DENSE_FILL] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
+    [DENSE_SMOOTH] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
+    [MEDIAN_LEFT] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_CHECK, false},
+    [CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_CHECK, false},
+    [CONFIDENCE] = {MATCHING_GROUP_CONFIDENCE, PLX_STAGE_REFINE, true},
 };
 
 enum plx_type matching_type(const struct plx_match *match, enum matching_plane plane)
@@ -45,41 +77,67 @@ static struct plx_features features(const struct plx_image *plane, enum plx_eye 
 static struct plx_candidates candidates(const struct plx_image *plane)
 {
     return (struct plx_candidates){plane[MATCHING_CANDIDATE_LEFT], plane[MATCHING_CANDIDATE_RIGHT],
-                                   plane[MATCHING_CANDIDATE_RAW], plane[MATCHING_WIN_S1], plane[MATCHING_WIN_S2]};
+                                   plane[MATCHING_CANDIDATE_RAW], plane[MATCHING_S1], plane[MATCHING_S2]};
 }
 
-int matching_run(struct plx_stages *s, const struct plx_image grey[PLX_EYES], const struct plx_match *m,
-                 const struct plx_image p[MATCHING_PLANES])
+int matching_make(struct plx_stages *s, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *m,
+                  const struct plx_image p[MATCHING_PLANES])
 {
     const struct plx_features left = features(p, PLX_LEFT), right = features(p, PLX_RIGHT);
-    const struct plx_candidates w = candidates(p);
-    const int results[] = {
-        s->ops->census(s, &grey[PLX_LEFT], m, &left),
-        s->ops->census(s, &grey[PLX_RIGHT], m, &right),
-        s->ops->sgm(s, &left, &right, &grey[PLX_LEFT], m, &w),
-        s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]),
-        s->ops->median(s, &p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]),
-        s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_CHECKED]),
-        s->ops->fill(s, &p[MATCHING_CHECKED], &p[MATCHING_DENSE], &p[MATCHING_FILLED]),
-        s->ops->confidence(s, &w, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]),
-    };
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
-        if (results[i] < 0)
-            return results[i];
-    return 0;
+    const struct plx_candidates found = candidates(p);
+
+    switch (number) {
+    case CENSUS_LEFT:
+        return s->ops->census(s, &grey[PLX_LEFT], m, &left);
+    case CENSUS_RIGHT:
+        return s->ops->census(s, &grey[PLX_RIGHT], m, &right);
+    case SGM:
+        return s->ops->sgm(s, &left, &right, &grey[PLX_LEFT], m, &found);
+    case MEDIAN_RIGHT:
+        return s->ops->median(s, &p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
+    case DENSE_MEDIAN:
+        return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
+    case DENSE_CHECK:
+        return s->ops->check(s, &p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m,
+                             &p[MATCHING_DENSE_CHECKED]);
+    case DENSE_FILL:
+        return s->ops->fill(s, &p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
+    case DENSE_SMOOTH:
+        return s->ops->median(s, &p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE]);
+    case MEDIAN_LEFT:
+        return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
+    case CHECK:
+        return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_STRICT]);
+    default:
+        return s->ops->confidence(s, &found, &p[MATCHING_STRICT], m, &p[MATCHING_CONFIDENCE]);
+    }
+}
+
+int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match, bool refines,
+                 const struct plx_image plane[MATCHING_PLANES])
+{
+    int result = 0;
+    for (int i = 0; i < MATCHING_CALLS && result == 0; i++)
+        if (refines || !matching_calls[i].refines)
+            result = matching_make(stages, i, grey, match, plane);
+    return result;
 }
 
 void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_match *m,
                      const struct plx_image p[MATCHING_PLANES])
 {
     const struct plx_features left = features(p, PLX_LEFT), right = features(p, PLX_RIGHT);
-    const struct plx_candidates w = candidates(p);
+    const struct plx_candidates found = candidates(p);
+
     oracle_census(&grey[PLX_LEFT], m, &left);
     oracle_census(&grey[PLX_RIGHT], m, &right);
-    oracle_sgm(&left, &right, &grey[PLX_LEFT], m, &w);
+    oracle_sgm(&left, &right, &grey[PLX_LEFT], m, &found);
     oracle_median(&p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     oracle_median(&p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
-    oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_CHECKED]);
-    oracle_fill(&p[MATCHING_CHECKED], &p[MATCHING_DENSE], &p[MATCHING_FILLED]);
-    oracle_confidence(&w, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
+    oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_STRICT]);
+    oracle_median(&p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
+    oracle_check(&p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_DENSE_CHECKED]);
+    oracle_fill(&p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
+    oracle_median(&p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE]);
+    oracle_confidence(&found, &p[MATCHING_STRICT], m, &p[MATCHING_CONFIDENCE]);
 }

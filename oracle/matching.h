@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that the matching stages make of one pair, by a backend and by the oracles, to be compared plane by plane. */
+/*
+ * The matching of one pair as a list of calls, from census to confidence, with the images that the calls need. Tests and the
+ * self-test run the list on a backend and compare each image with the oracle's. Benches measure the calls.
+ */
 #ifndef PLX_ORACLE_MATCHING_H
 #define PLX_ORACLE_MATCHING_H
 
@@ -13,27 +16,53 @@ enum matching_plane {
     MATCHING_CANDIDATE_LEFT,
     MATCHING_CANDIDATE_RIGHT,
     MATCHING_CANDIDATE_RAW,
-    MATCHING_WIN_S1,
-    MATCHING_WIN_S2,
+    MATCHING_S1,
+    MATCHING_S2,
     MATCHING_MEDIAN_LEFT,
     MATCHING_MEDIAN_RIGHT,
-    MATCHING_CHECKED,
-    MATCHING_DENSE,
+    MATCHING_STRICT,
+    MATCHING_DENSE_MEDIAN,
+    MATCHING_DENSE_CHECKED,
+    MATCHING_DENSE_FILLED, /* the disparity that the fill makes */
     MATCHING_FILLED,
+    MATCHING_DENSE,
     MATCHING_CONFIDENCE,
     MATCHING_PLANES
 };
 
 extern const char *const matching_names[MATCHING_PLANES];
 
+/* Calls that a bench reports in one number. */
+enum matching_group {
+    MATCHING_GROUP_CENSUS,
+    MATCHING_GROUP_SGM,
+    MATCHING_GROUP_MEDIAN,
+    MATCHING_GROUP_CHECK,
+    MATCHING_GROUP_FILL,
+    MATCHING_GROUP_CONFIDENCE,
+    MATCHING_GROUPS
+};
+
+/* The list. */
+#define MATCHING_CALLS 11
+extern const struct matching_call {
+    enum matching_group group;
+    enum plx_stage stage;
+    bool refines; /* only the dense disparity and the confidence need it */
+} matching_calls[MATCHING_CALLS];
+
 /* The elements of PLANE with these parameters. */
 enum plx_type matching_type(const struct plx_match *match, enum matching_plane plane);
 
-/* GREY, left and right, through the stages into planes of its size, of matching_type each and in memory of the backend. Returns
- * the first stage's error, else 0; nothing is waited for. */
-int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match,
+/* Makes call NUMBER of the list. GREY is the left and the right image. PLANE has their size, matching_type each, and lies in
+ * memory of the backend. Returns the stage's error, else 0, without waiting for the stage. */
+int matching_make(struct plx_stages *stages, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *match,
+                  const struct plx_image plane[MATCHING_PLANES]);
+
+/* All calls, or those of the strict disparity only. Returns the first error, else 0. */
+int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match, bool refines,
                  const struct plx_image plane[MATCHING_PLANES]);
-/* The same by the oracles. */
+/* The same, all of it, by the oracles. */
 void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_match *match,
                      const struct plx_image plane[MATCHING_PLANES]);
 

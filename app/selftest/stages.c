@@ -180,7 +180,7 @@ static void case_matching(struct fixture *s)
         got[i] = image_new(s, s->width, s->height, type);
         want[i] = image_new(s, s->width, s->height, type);
     }
-    try(s, matching_run(s->stages, grey, &m, got));
+    try(s, matching_run(s->stages, grey, &m, true, got));
     if (!finish(s, "matching"))
         return;
     matching_oracle(grey, &m, want);

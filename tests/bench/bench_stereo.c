@@ -19,21 +19,19 @@
 #include "core/clock.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
+#include "oracle/matching.h"
 #include "oracle/test_image.h"
-#include "tests/bench/match_images.h"
+#include "tests/bench/timing.h"
 #include "tests/parity/confine.h"
 
 #define WARM_UP 20
-
-enum { CENSUS, SGM, MEDIAN, CHECK, FILL, CONFIDENCE, STAGES };
 
 struct bench {
     struct plx_stages *stages;
     struct plx_match match;
     int width, height;
-    struct plx_image left, right;
-    struct match_images made;
-    int first, last; /* stages that run */
+    struct plx_image grey[PLX_EYES], plane[MATCHING_PLANES];
+    int first, last; /* groups of calls that run */
     int calls;
 };
 
@@ -47,12 +45,12 @@ static void must(struct bench *bench, int result)
 
 #define MUST_CUDA(bench, call) must(bench, PLX_CUDA(plx_gpu((bench)->stages), call))
 
-static void allocate(void *of, struct plx_image *image, enum plx_type type)
+static struct plx_image allocate(struct bench *bench, enum plx_type type)
 {
-    struct bench *bench = of;
-    *image = (struct plx_image){.width = bench->width, .height = bench->height, .type = type};
-    image->pitch = ((size_t)bench->width * type + 63) / 64 * 64;
-    must(bench, bench->stages->ops->alloc_local(bench->stages, image->pitch * (size_t)bench->height, NULL, &image->data));
+    struct plx_image image = {.width = bench->width, .height = bench->height, .type = type};
+    image.pitch = ((size_t)bench->width * type + 63) / 64 * 64;
+    must(bench, bench->stages->ops->alloc_local(bench->stages, image.pitch * (size_t)bench->height, NULL, &image.data));
+    return image;
 }
 
 /* A textured pair, shifted by a disparity that grows downwards, with a little noise. */
@@ -61,7 +59,6 @@ static void paint(struct bench *bench)
     uint64_t state = test_seed();
     struct plx_image host[2] = {test_image_new(bench->width, bench->height, PLX_U8, 0),
                                 test_image_new(bench->width, bench->height, PLX_U8, 0)};
-    const struct plx_image *const device[2] = {&bench->left, &bench->right};
 
     for (int y = 0; y < bench->height; y++) {
         uint8_t *left = plx_row(&host[0], y), *right = plx_row(&host[1], y);
@@ -72,7 +69,7 @@ static void paint(struct bench *bench)
             left[x] = (uint8_t)(right[x >= shift ? x - shift : 0] + random_below(&state, 3));
     }
     for (int eye = 0; eye < 2; eye++) {
-        MUST_CUDA(bench, cudaMemcpy2D(device[eye]->data, device[eye]->pitch, host[eye].data, host[eye].pitch,
+        MUST_CUDA(bench, cudaMemcpy2D(bench->grey[eye].data, bench->grey[eye].pitch, host[eye].data, host[eye].pitch,
                                       (size_t)bench->width, (size_t)bench->height, cudaMemcpyHostToDevice));
         test_image_free(&host[eye]);
     }
@@ -87,66 +84,30 @@ static void open_bench(struct bench *bench)
         printf("skipped: %s\n", message.text);
         exit(77);
     }
-    allocate(bench, &bench->left, PLX_U8);
-    allocate(bench, &bench->right, PLX_U8);
-    match_images_visit(&bench->made, allocate, bench);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        bench->grey[eye] = allocate(bench, PLX_U8);
+    for (int i = 0; i < MATCHING_PLANES; i++)
+        bench->plane[i] = allocate(bench, matching_type(&bench->match, (enum matching_plane)i));
     paint(bench);
 }
 
-static bool runs(struct bench *bench, int stage)
-{
-    const bool yes = bench->first <= stage && bench->last >= stage;
-    bench->calls += yes;
-    return yes;
-}
-
-/* The dense disparity, from median to median. */
-static void make_dense(struct bench *bench)
-{
-    struct plx_stages *stages = bench->stages;
-    const struct plx_stages_ops *ops = stages->ops;
-
-    if (runs(bench, MEDIAN))
-        must(bench, ops->median(stages, &bench->made.candidates.left, PLX_MEDIAN_3X3, &bench->made.thin));
-    if (runs(bench, CHECK))
-        must(bench, ops->check(stages, &bench->made.thin, &bench->made.median_right, &bench->left, &bench->match,
-                               &bench->made.checked));
-    if (runs(bench, FILL)) {
-        must(bench, ops->fill(stages, &bench->made.checked, &bench->made.filled_disparity, &bench->made.filled));
-        must(bench, ops->median(stages, &bench->made.filled_disparity, PLX_MEDIAN_VALID_5X5, &bench->made.dense));
-    }
-}
-
-/* The stages bench->first .. last of a frame. The backend runs those of refinement beside the others. */
+/* The groups of calls bench->first .. last of a frame. The backend runs those of refinement beside the others. */
 static int run(void *context)
 {
     struct bench *bench = context;
-    struct plx_stages *stages = bench->stages;
-    const struct plx_stages_ops *ops = stages->ops;
-    const struct plx_match *match = &bench->match;
-    const bool refine = match->smooth; /* default */
-    struct match_images *made = &bench->made;
+    enum plx_stage stage = PLX_STAGE_COUNT;
 
-    must(bench, ops->begin_stage(stages, PLX_STAGE_CENSUS));
-    if (runs(bench, CENSUS)) {
-        must(bench, ops->census(stages, &bench->left, match, &made->features[0]));
-        must(bench, ops->census(stages, &bench->right, match, &made->features[1]));
+    for (int i = 0; i < MATCHING_CALLS; i++) {
+        const struct matching_call *call = &matching_calls[i];
+        if (call->refines && !bench->match.smooth) /* classic */
+            continue;
+        if (call->stage != stage)
+            must(bench, bench->stages->ops->begin_stage(bench->stages, stage = call->stage));
+        if ((int)call->group < bench->first || (int)call->group > bench->last)
+            continue;
+        bench->calls++;
+        must(bench, matching_make(bench->stages, i, bench->grey, &bench->match, bench->plane));
     }
-    if (runs(bench, SGM))
-        must(bench, ops->sgm(stages, &made->features[0], &made->features[1], &bench->left, match, &made->candidates));
-    if (runs(bench, MEDIAN))
-        must(bench, ops->median(stages, &made->candidates.right, match->median_right, &made->median_right));
-    must(bench, ops->begin_stage(stages, PLX_STAGE_REFINE));
-    if (refine)
-        make_dense(bench);
-    must(bench, ops->begin_stage(stages, PLX_STAGE_CHECK));
-    if (runs(bench, MEDIAN))
-        must(bench, ops->median(stages, &made->candidates.left, match->median_left, &made->median_left));
-    if (runs(bench, CHECK))
-        must(bench, ops->check(stages, &made->median_left, &made->median_right, &bench->left, match, &made->strict));
-    must(bench, ops->begin_stage(stages, PLX_STAGE_REFINE));
-    if (refine && runs(bench, CONFIDENCE))
-        must(bench, ops->confidence(stages, &made->candidates, &made->strict, match, &made->confidence));
     return 0;
 }
 
@@ -156,16 +117,10 @@ static int change_nothing(void *context)
     return 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Stages FIRST .. LAST as one graph launch: ROUNDS times in ascending order. Returns false if there is nothing to do. */
+/* Groups FIRST .. LAST as one graph launch: ROUNDS times in ascending order. Returns false if there is nothing to do. */
 static bool measure(struct bench *bench, int first, int last, int rounds, double *ms)
 {
-    static const char key[STAGES][STAGES];
+    static const char key[MATCHING_GROUPS][MATCHING_GROUPS];
     uint32_t stage_us[PLX_STAGE_COUNT];
     const struct plx_frame_run frame = {run, change_nothing, bench, &key[first][last], NULL, 0, stage_us};
 
@@ -180,7 +135,7 @@ static bool measure(struct bench *bench, int first, int last, int rounds, double
         if (round >= 0)
             ms[round] = (double)(plx_now_ns() - start) / 1e6;
     }
-    qsort(ms, (size_t)rounds, sizeof *ms, ascending);
+    qsort(ms, (size_t)rounds, sizeof *ms, timing_ascending);
     return true;
 }
 
@@ -204,13 +159,13 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     plx_gpu_plan(bench.stages, row->width, row->height, &bench.match, &plan);
     printf("%4dx%-4d D %-3d %d paths %-7s     ", row->width, row->height, row->disparities, row->paths,
            classic ? "classic" : "default");
-    for (int stage = CENSUS; stage < STAGES; stage++) {
-        if (measure(&bench, stage, stage, rounds, ms))
+    for (int group = 0; group < MATCHING_GROUPS; group++) {
+        if (measure(&bench, group, group, rounds, ms))
             printf(" %7.3f", ms[rounds / 2]);
         else
             printf("       -");
     }
-    measure(&bench, CENSUS, STAGES - 1, rounds, ms);
+    measure(&bench, 0, MATCHING_GROUPS - 1, rounds, ms);
     printf("  %7.3f %7.3f %7.3f  %-16s %5.2f %5.2f %%\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10],
            plx_gpu_schedule_name(plan.schedule), (double)plan.warps / plan.resident, plan.waste * 100);
     fflush(stdout);

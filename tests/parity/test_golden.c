@@ -13,17 +13,11 @@
 
 #include "drivers/files/picture.h"
 #include "gpu/gpu.h"
+#include "oracle/matching.h"
 #include "tests/parity/parity.h"
 
 #define LIBSGM_INVALID 65520
 #define SKIPPED 77
-
-struct images {
-    struct plx_image left, right;
-    struct plx_features features[2];
-    struct plx_candidates candidates;
-    struct plx_image median_left, median_right, checked, filled_disparity, filled, dense;
-};
 
 static void must(struct plx_stages *gpu, int result)
 {
@@ -61,25 +55,6 @@ static struct plx_image upload(struct plx_stages *gpu, const char *path)
     return image;
 }
 
-/* The stages in the order of docs/matching.md. */
-static const struct plx_image *run(struct plx_stages *gpu, const struct plx_match *match, bool dense, struct images *i)
-{
-    const struct plx_stages_ops *ops = gpu->ops;
-
-    must(gpu, ops->census(gpu, &i->left, match, &i->features[0]));
-    must(gpu, ops->census(gpu, &i->right, match, &i->features[1]));
-    must(gpu, ops->sgm(gpu, &i->features[0], &i->features[1], &i->left, match, &i->candidates));
-    must(gpu, ops->median(gpu, &i->candidates.left, dense ? PLX_MEDIAN_3X3 : match->median_left, &i->median_left));
-    must(gpu, ops->median(gpu, &i->candidates.right, match->median_right, &i->median_right));
-    must(gpu, ops->check(gpu, &i->median_left, &i->median_right, &i->left, match, &i->checked));
-    if (dense) {
-        must(gpu, ops->fill(gpu, &i->checked, &i->filled_disparity, &i->filled));
-        must(gpu, ops->median(gpu, &i->filled_disparity, PLX_MEDIAN_VALID_5X5, &i->dense));
-    }
-    must(gpu, ops->finish(gpu));
-    return dense ? &i->dense : &i->checked;
-}
-
 static int differences(const struct plx_image *got, const struct plx_image *expected, bool classic)
 {
     int count = 0;
@@ -95,12 +70,11 @@ static int differences(const struct plx_image *got, const struct plx_image *expe
 static int compare(const char *data, const char *path, bool classic)
 {
     const char *name = strrchr(path, '/') + 1, *mark = strstr(name, "_D");
-    char left[4096], right[4096], kind[16] = "";
-    struct plx_image expected = read_picture(path);
+    char eye_path[4096], kind[16] = "";
+    struct plx_image expected = read_picture(path), grey[PLX_EYES], plane[MATCHING_PLANES];
     struct plx_match match;
     struct plx_stages *gpu;
     struct plx_error_message message = {""};
-    struct images i;
 
     (classic ? plx_match_classic : plx_match_default)(&match);
     if (!mark || sscanf(mark, "_D%d_%15[a-z0-9]", &match.disparities, kind) != 2)
@@ -111,38 +85,21 @@ static int compare(const char *data, const char *path, bool classic)
         printf("skipped: %s\n", message.text);
         exit(SKIPPED);
     }
-    snprintf(left, sizeof left, "%s/stereo/%.*s/left.pgm", data, (int)(mark - name), name);
-    snprintf(right, sizeof right, "%s/stereo/%.*s/right.pgm", data, (int)(mark - name), name);
-    i.left = upload(gpu, left);
-    i.right = upload(gpu, right);
-    const struct {
-        struct plx_image *image;
-        enum plx_type type;
-    } all[] = {
-        {&i.features[0].census, PLX_U32},
-        {&i.features[0].gradient, PLX_U8},
-        {&i.features[1].census, PLX_U32},
-        {&i.features[1].gradient, PLX_U8},
-        {&i.candidates.left, PLX_U16},
-        {&i.candidates.right, PLX_U16},
-        {&i.candidates.raw, PLX_U16},
-        {&i.candidates.s1, PLX_U16},
-        {&i.candidates.s2, PLX_U16},
-        {&i.median_left, PLX_U16},
-        {&i.median_right, PLX_U16},
-        {&i.checked, PLX_U16},
-        {&i.filled_disparity, PLX_U16},
-        {&i.filled, PLX_U8},
-        {&i.dense, PLX_U16},
-    };
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
-        *all[k].image = gpu_image(gpu, expected.width, expected.height, all[k].type);
-    const int count = differences(run(gpu, &match, strcmp(kind, "dense") == 0, &i), &expected, classic);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(eye_path, sizeof eye_path, "%s/stereo/%.*s/%s.pgm", data, (int)(mark - name), name, eye ? "right" : "left");
+        grey[eye] = upload(gpu, eye_path);
+    }
+    for (int i = 0; i < MATCHING_PLANES; i++)
+        plane[i] = gpu_image(gpu, expected.width, expected.height, matching_type(&match, (enum matching_plane)i));
+    const bool dense = strcmp(kind, "dense") == 0;
+    must(gpu, matching_run(gpu, grey, &match, dense, plane));
+    must(gpu, gpu->ops->finish(gpu));
+    const int count = differences(&plane[dense ? MATCHING_DENSE : MATCHING_STRICT], &expected, classic);
     printf("%s: %d of %d pixels differ\n", name, count, expected.width * expected.height);
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
-        gpu->ops->free(gpu, all[k].image->data);
-    gpu->ops->free(gpu, i.left.data);
-    gpu->ops->free(gpu, i.right.data);
+    for (int i = 0; i < MATCHING_PLANES; i++)
+        gpu->ops->free(gpu, plane[i].data);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        gpu->ops->free(gpu, grey[eye].data);
     gpu->ops->destroy(gpu);
     free(expected.data);
     return count;

@@ -90,7 +90,7 @@ static void compare_case(struct plx_stages *stages, const char *isa, int number,
     draw_pair(seed, (enum content)random_below(seed, CONTENTS), &grey[0], &grey[1]);
     new_planes(width, height, &match, got);
     new_planes(width, height, &match, want);
-    assert_int_equal(matching_run(stages, grey, &match, got), 0);
+    assert_int_equal(matching_run(stages, grey, &match, true, got), 0);
     matching_oracle(grey, &match, want);
     for (int i = 0; i < MATCHING_PLANES; i++) {
         if (!test_image_equal(&got[i], &want[i]) || !test_image_padding_intact(&got[i]))

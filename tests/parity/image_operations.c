@@ -13,27 +13,27 @@ static void test_pixels(struct parity *parity, int width, int height)
     for (int variant = 0; variant < PICTURES * PICTURES; variant++) {
         struct twin a = picture_new(parity, width, height, PLX_U8, (enum picture)(variant % PICTURES));
         struct twin b = picture_new(parity, width, height, PLX_U8, (enum picture)(variant / PICTURES));
-        struct twin dst = twin_new(parity, width, height, PLX_U8), sum = twin_new(parity, 1, 1, PLX_U64);
+        struct twin dst = twin_new(parity->gpu, width, height, PLX_U8), sum = twin_new(parity->gpu, 1, 1, PLX_U64);
 
         for (int op = PLX_OP_ABSDIFF; op <= PLX_OP_XOR; op++) {
             char what[32];
             snprintf(what, sizeof what, "binary operation %d", op);
-            parity_done(parity, cpu->binary(parity->cpu, (enum plx_binary_op)op, &a.cpu, &b.cpu, &dst.cpu),
-                        gpu->binary(parity->gpu, (enum plx_binary_op)op, &a.gpu, &b.gpu, &dst.gpu), what);
-            twin_compare(parity, &dst, what);
+            parity_done(parity, cpu->binary(parity->cpu, (enum plx_binary_op)op, &a.want, &b.want, &dst.want),
+                        gpu->binary(parity->gpu, (enum plx_binary_op)op, &a.got, &b.got, &dst.got), what);
+            parity_compare(parity, &dst, what);
         }
-        parity_done(parity, cpu->invert(parity->cpu, &a.cpu, &dst.cpu), gpu->invert(parity->gpu, &a.gpu, &dst.gpu), "invert");
-        twin_compare(parity, &dst, "invert");
+        parity_done(parity, cpu->invert(parity->cpu, &a.want, &dst.want), gpu->invert(parity->gpu, &a.got, &dst.got), "invert");
+        parity_compare(parity, &dst, "invert");
         const int threshold = 17 * variant - 1;
-        parity_done(parity, cpu->threshold(parity->cpu, &a.cpu, threshold, &dst.cpu),
-                    gpu->threshold(parity->gpu, &a.gpu, threshold, &dst.gpu), "threshold");
-        twin_compare(parity, &dst, "threshold");
-        parity_done(parity, cpu->sum(parity->cpu, &a.cpu, sum.cpu.data), gpu->sum(parity->gpu, &a.gpu, sum.gpu.data), "sum");
-        twin_compare(parity, &sum, "sum");
-        twin_free(parity, &a);
-        twin_free(parity, &b);
-        twin_free(parity, &dst);
-        twin_free(parity, &sum);
+        parity_done(parity, cpu->threshold(parity->cpu, &a.want, threshold, &dst.want),
+                    gpu->threshold(parity->gpu, &a.got, threshold, &dst.got), "threshold");
+        parity_compare(parity, &dst, "threshold");
+        parity_done(parity, cpu->sum(parity->cpu, &a.want, sum.want.data), gpu->sum(parity->gpu, &a.got, sum.got.data), "sum");
+        parity_compare(parity, &sum, "sum");
+        twin_free(parity->gpu, &a);
+        twin_free(parity->gpu, &b);
+        twin_free(parity->gpu, &dst);
+        twin_free(parity->gpu, &sum);
     }
 }
 
@@ -44,16 +44,16 @@ static void test_morphology(struct parity *parity, int width, int height)
     for (int i = 0; i < PARITY_COUNT(windows) * 4; i++) {
         const int *window = windows[i / 4];
         struct twin src = picture_new(parity, width, height, PLX_U8, i % 2 ? NOISE : WAVES);
-        struct twin dst = twin_new(parity, width, height, PLX_U8);
+        struct twin dst = twin_new(parity->gpu, width, height, PLX_U8);
         const enum plx_morphology op = (enum plx_morphology)(i % 4);
         char what[64];
 
         snprintf(what, sizeof what, "morphology %d, %d x %d", i % 4, window[0], window[1]);
-        parity_done(parity, parity->cpu->ops->image.morphology(parity->cpu, op, &src.cpu, window[0], window[1], &dst.cpu),
-                    parity->gpu->ops->image.morphology(parity->gpu, op, &src.gpu, window[0], window[1], &dst.gpu), what);
-        twin_compare(parity, &dst, what);
-        twin_free(parity, &src);
-        twin_free(parity, &dst);
+        parity_done(parity, parity->cpu->ops->image.morphology(parity->cpu, op, &src.want, window[0], window[1], &dst.want),
+                    parity->gpu->ops->image.morphology(parity->gpu, op, &src.got, window[0], window[1], &dst.got), what);
+        parity_compare(parity, &dst, what);
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
     }
 }
 
@@ -61,13 +61,13 @@ static void test_affine(struct parity *parity, int width, int height)
 {
     for (int i = 0; i < PARITY_COUNT(affine_matrices); i++) {
         struct twin src = picture_new(parity, height + 3, width < IMAGE_HEIGHT ? width : IMAGE_HEIGHT, PLX_U8, NOISE);
-        struct twin dst = twin_new(parity, width, height, PLX_U8);
+        struct twin dst = twin_new(parity->gpu, width, height, PLX_U8);
 
-        parity_done(parity, parity->cpu->ops->image.affine(parity->cpu, &src.cpu, affine_matrices[i], &dst.cpu),
-                    parity->gpu->ops->image.affine(parity->gpu, &src.gpu, affine_matrices[i], &dst.gpu), "affine");
-        twin_compare(parity, &dst, "affine");
-        twin_free(parity, &src);
-        twin_free(parity, &dst);
+        parity_done(parity, parity->cpu->ops->image.affine(parity->cpu, &src.want, affine_matrices[i], &dst.want),
+                    parity->gpu->ops->image.affine(parity->gpu, &src.got, affine_matrices[i], &dst.got), "affine");
+        parity_compare(parity, &dst, "affine");
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
     }
 }
 
@@ -87,21 +87,21 @@ void image_template(struct parity *parity)
     for (int i = 0; i < PARITY_COUNT(cases) * PICTURES; i++) {
         const int *size = cases[i / PICTURES];
         struct twin image = picture_new(parity, size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-        struct twin patch = picture_new(parity, size[2], size[3], PLX_U8, NOISE), best = twin_new(parity, 3, 1, PLX_U32);
+        struct twin patch = picture_new(parity, size[2], size[3], PLX_U8, NOISE), best = twin_new(parity->gpu, 3, 1, PLX_U32);
         char what[64];
 
         if (i % PICTURES >= NOISE && size[0] > size[2]) { /* one that is there, darker */
             for (int y = 0; y < size[3]; y++)
                 for (int x = 0; x < size[2]; x++)
-                    ((uint8_t *)plx_row(&patch.cpu, y))[x] = ((const uint8_t *)plx_row(&image.cpu, y))[x + 1] / 2;
+                    ((uint8_t *)plx_row(&patch.want, y))[x] = ((const uint8_t *)plx_row(&image.want, y))[x + 1] / 2;
             twin_share(&patch);
         }
         snprintf(what, sizeof what, "template %d x %d in %d x %d", size[2], size[3], size[0], size[1]);
-        parity_done(parity, parity->cpu->ops->image.match_template(parity->cpu, &image.cpu, &patch.cpu, best.cpu.data),
-                    parity->gpu->ops->image.match_template(parity->gpu, &image.gpu, &patch.gpu, best.gpu.data), what);
-        twin_compare(parity, &best, what);
-        twin_free(parity, &image);
-        twin_free(parity, &patch);
-        twin_free(parity, &best);
+        parity_done(parity, parity->cpu->ops->image.match_template(parity->cpu, &image.want, &patch.want, best.want.data),
+                    parity->gpu->ops->image.match_template(parity->gpu, &image.got, &patch.got, best.got.data), what);
+        parity_compare(parity, &best, what);
+        twin_free(parity->gpu, &image);
+        twin_free(parity->gpu, &patch);
+        twin_free(parity->gpu, &best);
     }
 }

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <parallax/error.h>
 
@@ -11,8 +10,7 @@
 #include "gpu/gpu.h"
 
 #define SKIPPED 77
-#define PADDING 3 /* elements after each row */
-#define SHOWN 20  /* failures that are described */
+#define SHOWN 20 /* failures that are described */
 
 void parity_open(const struct plx_limits *limits, struct parity *ret_parity)
 {
@@ -64,36 +62,8 @@ static void fail(struct parity *parity, const char *what, const char *how)
         printf("FAILED: %s: %s; PLX_TEST_SEED=%llu\n", what, how, (unsigned long long)test_seed());
 }
 
-struct twin twin_new(struct parity *parity, int width, int height, enum plx_type type)
+void parity_compare(struct parity *parity, const struct twin *twin, const char *what)
 {
-    struct twin twin = {.cpu = test_image_new(width, height, type, PADDING)};
-
-    twin.gpu = twin.cpu;
-    if (parity->gpu->ops->alloc(parity->gpu, twin.cpu.pitch * (size_t)height, &twin.gpu.data) < 0) {
-        printf("no memory for a %d x %d image: %s\n", width, height, parity->gpu->message.text);
-        exit(1);
-    }
-    twin_share(&twin);
-    return twin;
-}
-
-void twin_free(struct parity *parity, struct twin *twin)
-{
-    test_image_free(&twin->cpu);
-    parity->gpu->ops->free(parity->gpu, twin->gpu.data);
-    twin->gpu.data = NULL;
-}
-
-void twin_share(struct twin *twin)
-{
-    memcpy(twin->gpu.data, twin->cpu.data, twin->cpu.pitch * (size_t)twin->cpu.height);
-}
-
-void twin_compare(struct parity *parity, const struct twin *twin, const char *what)
-{
-    const uint8_t *cpu = twin->cpu.data, *gpu = twin->gpu.data;
-    const size_t pitch = twin->cpu.pitch, bytes = pitch * (size_t)twin->cpu.height;
-    size_t different = 0, first = bytes;
     char how[256];
 
     parity->comparisons++;
@@ -101,16 +71,8 @@ void twin_compare(struct parity *parity, const struct twin *twin, const char *wh
         fail(parity, what, parity->gpu->message.text);
         exit(parity_close(parity)); /* after a CUDA error nothing works */
     }
-    for (size_t i = 0; i < bytes; i++) {
-        if (cpu[i] != gpu[i]) {
-            first = different++ == 0 ? i : first;
-        }
-    }
-    if (different == 0)
-        return;
-    snprintf(how, sizeof how, "%d x %d: %zu bytes differ, the first in row %zu, element %zu: %d, expected %d", twin->cpu.width,
-             twin->cpu.height, different, first / pitch, first % pitch / twin->cpu.type, gpu[first], cpu[first]);
-    fail(parity, what, how);
+    if (!twin_equal(twin, how, sizeof how))
+        fail(parity, what, how);
 }
 
 void parity_done(struct parity *parity, int cpu, int gpu, const char *what)

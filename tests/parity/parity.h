@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What parity tests share: both backends, and images that both have, with padded rows. */
+/* What parity tests share: the CPU backend as the reference, the GPU backend under test, and a count of the comparisons. */
 #ifndef PLX_TESTS_PARITY_PARITY_H
 #define PLX_TESTS_PARITY_PARITY_H
 
 #include "core/stages.h"
 #include "oracle/test_image.h"
+#include "oracle/twin.h"
 
 /* NOLINTNEXTLINE(bugprone-sizeof-expression): also of arrays of pointers */
 #define PARITY_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -12,11 +13,6 @@
 struct parity {
     struct plx_stages *cpu, *gpu;
     int failures, comparisons;
-};
-
-/* The same image in memory of the CPU and in memory that the GPU reaches. */
-struct twin {
-    struct plx_image cpu, gpu;
 };
 
 /* Opens both backends; exits with 77 where there is no GPU, with 1 on any other failure. */
@@ -31,15 +27,8 @@ void parity_must(int result, const struct plx_error_message *message);
 /* Checks the ROWS of a test's table, of which CHECK says 1 where row INDEX is wrong, else 0; returns the exit code. */
 int parity_rows(int rows, int (*check)(int index));
 
-/* A twin of padded rows; all bytes of both are 0xA5. Free with twin_free. */
-struct twin twin_new(struct parity *parity, int width, int height, enum plx_type type);
-void twin_free(struct parity *parity, struct twin *twin);
-
-/* Gives the GPU what the CPU has. */
-void twin_share(struct twin *twin);
-
-/* Waits for the GPU, then compares both, padding included; says WHAT differs where. */
-void twin_compare(struct parity *parity, const struct twin *twin, const char *what);
+/* Waits for the GPU, then compares its image with the CPU's, padding included; says WHAT differs where. */
+void parity_compare(struct parity *parity, const struct twin *twin, const char *what);
 
 /* Both backends must have returned 0. */
 void parity_done(struct parity *parity, int cpu, int gpu, const char *what);

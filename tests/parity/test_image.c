@@ -20,15 +20,15 @@ static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {2, 2},   {7, 1},  
 static void test_convert(struct parity *parity, struct plx_raw raw, struct twin *buffer, const char *what)
 {
     for (int i = 0; i < 2; i++) {
-        struct twin grey = twin_new(parity, raw.eye_width, raw.height, i % 2 ? PLX_U16 : PLX_U8);
+        struct twin grey = twin_new(parity->gpu, raw.eye_width, raw.height, i % 2 ? PLX_U16 : PLX_U8);
         struct plx_raw twin = raw;
 
-        raw.data = buffer->cpu.data;
-        twin.data = buffer->gpu.data;
-        parity_done(parity, parity->cpu->ops->convert(parity->cpu, &raw, &grey.cpu),
-                    parity->gpu->ops->convert(parity->gpu, &twin, &grey.gpu), what);
-        twin_compare(parity, &grey, what);
-        twin_free(parity, &grey);
+        raw.data = buffer->want.data;
+        twin.data = buffer->got.data;
+        parity_done(parity, parity->cpu->ops->convert(parity->cpu, &raw, &grey.want),
+                    parity->gpu->ops->convert(parity->gpu, &twin, &grey.got), what);
+        parity_compare(parity, &grey, what);
+        twin_free(parity->gpu, &grey);
     }
 }
 
@@ -60,15 +60,15 @@ static void test_formats(struct parity *parity, int width, int height)
             continue;
         for (int variant = 0; variant < (layout->bayer ? 4 : 1) * (layout->words ? 2 : 1); variant++) {
             struct twin buffer = picture_new(parity, row + (row + 1) % 2, rows, PLX_U8, NOISE);
-            const struct plx_raw raw = {.bytes = buffer.cpu.pitch * (size_t)rows,
+            const struct plx_raw raw = {.bytes = buffer.want.pitch * (size_t)rows,
                                         .width = width,
                                         .height = height,
-                                        .pitch = buffer.cpu.pitch,
+                                        .pitch = buffer.want.pitch,
                                         .format = (enum plx_format)format,
                                         .bayer = (enum plx_bayer)(layout->bayer ? variant % 4 : 0),
                                         .msb_aligned = variant / (layout->bayer ? 4 : 1)};
             test_windows(parity, raw, &buffer);
-            twin_free(parity, &buffer);
+            twin_free(parity->gpu, &buffer);
         }
     }
 }
@@ -78,15 +78,15 @@ static void test_histogram(struct parity *parity, int width, int height)
     for (int bins = 1; bins <= 256; bins *= bins == 4 ? 16 : 2) {
         for (enum picture picture = BLACK; picture < PICTURES; picture++) {
             struct twin grey = picture_new(parity, width, height, PLX_U8, picture);
-            struct twin counts = twin_new(parity, bins, 1 + PLX_ZONES * PLX_ZONES, PLX_U32);
+            struct twin counts = twin_new(parity->gpu, bins, 1 + PLX_ZONES * PLX_ZONES, PLX_U32);
             char what[64];
 
             snprintf(what, sizeof what, "histogram, %d bins, picture %d, %d x %d", bins, (int)picture, width, height);
-            parity_done(parity, parity->cpu->ops->histogram(parity->cpu, &grey.cpu, bins, &counts.cpu),
-                        parity->gpu->ops->histogram(parity->gpu, &grey.gpu, bins, &counts.gpu), what);
-            twin_compare(parity, &counts, what);
-            twin_free(parity, &grey);
-            twin_free(parity, &counts);
+            parity_done(parity, parity->cpu->ops->histogram(parity->cpu, &grey.want, bins, &counts.want),
+                        parity->gpu->ops->histogram(parity->gpu, &grey.got, bins, &counts.got), what);
+            parity_compare(parity, &counts, what);
+            twin_free(parity->gpu, &grey);
+            twin_free(parity->gpu, &counts);
         }
     }
 }
@@ -115,36 +115,36 @@ static void test_rectify(struct parity *parity, int width, int height)
         const enum plx_type type = variant % 2 ? PLX_U16 : PLX_U8;
         const int source_width = variant / 2 ? width : (width + 9) / 2, source_height = height + variant;
         struct twin src = picture_new(parity, source_width, source_height, type, NOISE);
-        struct twin entries = twin_new(parity, width * height * (int)sizeof(struct plx_remap_entry), 1, PLX_U8);
-        struct twin dst = twin_new(parity, width, height, type), masked = twin_new(parity, 1, 1, PLX_U32);
-        const struct plx_remap cpu = {entries.cpu.data, width, height}, gpu = {entries.gpu.data, width, height};
+        struct twin entries = twin_new(parity->gpu, width * height * (int)sizeof(struct plx_remap_entry), 1, PLX_U8);
+        struct twin dst = twin_new(parity->gpu, width, height, type), masked = twin_new(parity->gpu, 1, 1, PLX_U32);
+        const struct plx_remap cpu = {entries.want.data, width, height}, gpu = {entries.got.data, width, height};
         char what[32];
 
         fill_map(cpu.entry, width, height, variant >= 2);
         twin_share(&entries);
         snprintf(what, sizeof what, "rectify, variant %d", variant);
-        parity_done(parity, parity->cpu->ops->rectify(parity->cpu, &src.cpu, &cpu, &dst.cpu, masked.cpu.data),
-                    parity->gpu->ops->rectify(parity->gpu, &src.gpu, &gpu, &dst.gpu, masked.gpu.data), what);
-        twin_compare(parity, &dst, what);
-        twin_compare(parity, &masked, "masked pixels");
-        twin_free(parity, &src);
-        twin_free(parity, &entries);
-        twin_free(parity, &dst);
-        twin_free(parity, &masked);
+        parity_done(parity, parity->cpu->ops->rectify(parity->cpu, &src.want, &cpu, &dst.want, masked.want.data),
+                    parity->gpu->ops->rectify(parity->gpu, &src.got, &gpu, &dst.got, masked.got.data), what);
+        parity_compare(parity, &dst, what);
+        parity_compare(parity, &masked, "masked pixels");
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &entries);
+        twin_free(parity->gpu, &dst);
+        twin_free(parity->gpu, &masked);
     }
 }
 
 static void compare_filter(struct parity *parity, int width, int height, const struct plx_filter *filter, enum picture picture)
 {
-    struct twin src = picture_new(parity, width, height, PLX_U8, picture), dst = twin_new(parity, width, height, PLX_U8);
+    struct twin src = picture_new(parity, width, height, PLX_U8, picture), dst = twin_new(parity->gpu, width, height, PLX_U8);
     char what[64];
 
     snprintf(what, sizeof what, "filter %d x %d, picture %d", filter->size_x, filter->size_y, (int)picture);
-    parity_done(parity, parity->cpu->ops->filter(parity->cpu, &src.cpu, filter, &dst.cpu),
-                parity->gpu->ops->filter(parity->gpu, &src.gpu, filter, &dst.gpu), what);
-    twin_compare(parity, &dst, what);
-    twin_free(parity, &src);
-    twin_free(parity, &dst);
+    parity_done(parity, parity->cpu->ops->filter(parity->cpu, &src.want, filter, &dst.want),
+                parity->gpu->ops->filter(parity->gpu, &src.got, filter, &dst.got), what);
+    parity_compare(parity, &dst, what);
+    twin_free(parity->gpu, &src);
+    twin_free(parity->gpu, &dst);
 }
 
 /* Weights of any shape that sum to 65,536; a size of 1 and one in four have it all in one. */
@@ -185,11 +185,12 @@ static void test_temporal(struct parity *parity, int width, int height)
     static const struct plx_temporal cases[] = {{0, 64}, {16, 1}, {16, 256}, {2000, 77}, {65535, 128}};
 
     for (int i = 0; i < PARITY_COUNT(cases); i++) {
-        struct twin src = picture_new(parity, width, height, PLX_U16, NOISE), dst = twin_new(parity, width, height, PLX_U16);
+        struct twin src = picture_new(parity, width, height, PLX_U16, NOISE),
+                    dst = twin_new(parity->gpu, width, height, PLX_U16);
         struct twin history = picture_new(parity, width, height, PLX_U16, i % 2 ? NOISE : WAVES);
 
         for (int y = 0; y < height; y++) { /* near the history, far from it, or invalid */
-            uint16_t *now = plx_row(&src.cpu, y), *old = plx_row(&history.cpu, y);
+            uint16_t *now = plx_row(&src.want, y), *old = plx_row(&history.want, y);
             for (int x = 0; x < width; x++) {
                 old[x] = random_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID : old[x];
                 now[x] = random_below(&picture_state, 3) == 0   ? now[x]
@@ -199,13 +200,13 @@ static void test_temporal(struct parity *parity, int width, int height)
         }
         twin_share(&src);
         twin_share(&history);
-        parity_done(parity, parity->cpu->ops->temporal(parity->cpu, &src.cpu, &cases[i], &history.cpu, &dst.cpu),
-                    parity->gpu->ops->temporal(parity->gpu, &src.gpu, &cases[i], &history.gpu, &dst.gpu), "temporal");
-        twin_compare(parity, &dst, "temporal");
-        twin_compare(parity, &history, "history");
-        twin_free(parity, &src);
-        twin_free(parity, &dst);
-        twin_free(parity, &history);
+        parity_done(parity, parity->cpu->ops->temporal(parity->cpu, &src.want, &cases[i], &history.want, &dst.want),
+                    parity->gpu->ops->temporal(parity->gpu, &src.got, &cases[i], &history.got, &dst.got), "temporal");
+        parity_compare(parity, &dst, "temporal");
+        parity_compare(parity, &history, "history");
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
+        twin_free(parity->gpu, &history);
     }
 }
 

@@ -14,9 +14,9 @@ static uint64_t state;
 /* NOISE, or steps with equal values side by side; black pixels among them either way. */
 static void fill_grey(struct twin *twin, bool noise)
 {
-    for (int y = 0; y < twin->cpu.height; y++) {
-        uint8_t *row = plx_row(&twin->cpu, y);
-        for (int x = 0; x < twin->cpu.width; x++)
+    for (int y = 0; y < twin->want.height; y++) {
+        uint8_t *row = plx_row(&twin->want, y);
+        for (int x = 0; x < twin->want.width; x++)
             row[x] = noise ? (uint8_t)random_next(&state) : (uint8_t)((x / 5 * 37 + y / 3 * 11) & 0xF8);
     }
     twin_share(twin);
@@ -25,10 +25,10 @@ static void fill_grey(struct twin *twin, bool noise)
 /* Values below LIMIT, a share of SIXTEENTHS invalid. Neighbours are alike, as in a disparity image. */
 static void fill_disparity(struct twin *twin, uint32_t limit, uint32_t sixteenths)
 {
-    for (int y = 0; y < twin->cpu.height; y++) {
-        uint16_t *row = plx_row(&twin->cpu, y);
+    for (int y = 0; y < twin->want.height; y++) {
+        uint16_t *row = plx_row(&twin->want, y);
         const uint32_t base = random_below(&state, limit);
-        for (int x = 0; x < twin->cpu.width; x++) {
+        for (int x = 0; x < twin->want.width; x++) {
             uint32_t value = random_below(&state, 4) == 0 ? random_below(&state, limit) : base + random_below(&state, 20);
             row[x] = random_below(&state, 16) < sixteenths ? PLX_DISPARITY_INVALID : (uint16_t)(value < limit ? value : base);
         }
@@ -48,20 +48,21 @@ static void test_census(struct parity *parity, int width, int height)
         match.smooth = variant / 4 % 2;
         match.census_zero_border = variant / 8 % 2;
         match.gradient_cap = variant / 32 % 2 ? 8 : 0;
-        struct twin grey = twin_new(parity, width, height, PLX_U8), gradient = twin_new(parity, width, height, PLX_U8);
-        struct twin words = twin_new(parity, width, height, match.census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32);
-        const struct plx_features cpu = {words.cpu, gradient.cpu}, gpu = {words.gpu, gradient.gpu};
+        struct twin grey = twin_new(parity->gpu, width, height, PLX_U8),
+                    gradient = twin_new(parity->gpu, width, height, PLX_U8);
+        struct twin words = twin_new(parity->gpu, width, height, match.census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32);
+        const struct plx_features cpu = {words.want, gradient.want}, gpu = {words.got, gradient.got};
 
         fill_grey(&grey, noise);
         snprintf(what, sizeof what, "census %d, smooth %d, zero border %d, gradient %d, noise %d", match.census, match.smooth,
                  match.census_zero_border, match.gradient_cap, noise);
-        parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey.cpu, &match, &cpu),
-                    parity->gpu->ops->census(parity->gpu, &grey.gpu, &match, &gpu), what);
-        twin_compare(parity, &words, what);
-        twin_compare(parity, &gradient, what);
-        twin_free(parity, &grey);
-        twin_free(parity, &gradient);
-        twin_free(parity, &words);
+        parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey.want, &match, &cpu),
+                    parity->gpu->ops->census(parity->gpu, &grey.got, &match, &gpu), what);
+        parity_compare(parity, &words, what);
+        parity_compare(parity, &gradient, what);
+        twin_free(parity->gpu, &grey);
+        twin_free(parity->gpu, &gradient);
+        twin_free(parity->gpu, &words);
     }
 }
 
@@ -71,16 +72,17 @@ static void test_median(struct parity *parity, int width, int height)
 
     for (int i = 0; i < PARITY_COUNT(invalid); i++) {
         for (enum plx_median kind = PLX_MEDIAN_NONE; kind <= PLX_MEDIAN_VALID_5X5; kind++) {
-            struct twin src = twin_new(parity, width, height, PLX_U16), dst = twin_new(parity, width, height, PLX_U16);
+            struct twin src = twin_new(parity->gpu, width, height, PLX_U16),
+                        dst = twin_new(parity->gpu, width, height, PLX_U16);
             char what[64];
 
             fill_disparity(&src, 2048, invalid[i]);
             snprintf(what, sizeof what, "median %d, %u/16 invalid", kind, invalid[i]);
-            parity_done(parity, parity->cpu->ops->median(parity->cpu, &src.cpu, kind, &dst.cpu),
-                        parity->gpu->ops->median(parity->gpu, &src.gpu, kind, &dst.gpu), what);
-            twin_compare(parity, &dst, what);
-            twin_free(parity, &src);
-            twin_free(parity, &dst);
+            parity_done(parity, parity->cpu->ops->median(parity->cpu, &src.want, kind, &dst.want),
+                        parity->gpu->ops->median(parity->gpu, &src.got, kind, &dst.got), what);
+            parity_compare(parity, &dst, what);
+            twin_free(parity->gpu, &src);
+            twin_free(parity->gpu, &dst);
         }
     }
 }
@@ -92,8 +94,8 @@ static void test_check(struct parity *parity, int width, int height)
 
     plx_match_default(&match);
     for (int variant = 0; variant < 12; variant++) {
-        struct twin left = twin_new(parity, width, height, PLX_U16), right = twin_new(parity, width, height, PLX_U16);
-        struct twin grey = twin_new(parity, width, height, PLX_U8), dst = twin_new(parity, width, height, PLX_U16);
+        struct twin left = twin_new(parity->gpu, width, height, PLX_U16), right = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin grey = twin_new(parity->gpu, width, height, PLX_U8), dst = twin_new(parity->gpu, width, height, PLX_U16);
 
         match.lr_max_diff = variant % 3 - 1;
         match.lr_round = variant / 3 % 2;
@@ -103,32 +105,32 @@ static void test_check(struct parity *parity, int width, int height)
         fill_grey(&grey, false);
         snprintf(what, sizeof what, "check, largest difference %d, round %d, frame %d", match.lr_max_diff, match.lr_round,
                  match.invalid_border);
-        parity_done(parity, parity->cpu->ops->check(parity->cpu, &left.cpu, &right.cpu, &grey.cpu, &match, &dst.cpu),
-                    parity->gpu->ops->check(parity->gpu, &left.gpu, &right.gpu, &grey.gpu, &match, &dst.gpu), what);
-        twin_compare(parity, &dst, what);
-        twin_free(parity, &left);
-        twin_free(parity, &right);
-        twin_free(parity, &grey);
-        twin_free(parity, &dst);
+        parity_done(parity, parity->cpu->ops->check(parity->cpu, &left.want, &right.want, &grey.want, &match, &dst.want),
+                    parity->gpu->ops->check(parity->gpu, &left.got, &right.got, &grey.got, &match, &dst.got), what);
+        parity_compare(parity, &dst, what);
+        twin_free(parity->gpu, &left);
+        twin_free(parity->gpu, &right);
+        twin_free(parity->gpu, &grey);
+        twin_free(parity->gpu, &dst);
     }
 }
 
 static void test_fill(struct parity *parity, int width, int height)
 {
     for (uint32_t invalid = 0; invalid <= 16; invalid += 4) { /* sixteenths */
-        struct twin src = twin_new(parity, width, height, PLX_U16), dst = twin_new(parity, width, height, PLX_U16);
-        struct twin filled = twin_new(parity, width, height, PLX_U8);
+        struct twin src = twin_new(parity->gpu, width, height, PLX_U16), dst = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin filled = twin_new(parity->gpu, width, height, PLX_U8);
         char what[64];
 
         fill_disparity(&src, 2048, invalid);
         snprintf(what, sizeof what, "fill, %u/16 invalid", invalid);
-        parity_done(parity, parity->cpu->ops->fill(parity->cpu, &src.cpu, &dst.cpu, &filled.cpu),
-                    parity->gpu->ops->fill(parity->gpu, &src.gpu, &dst.gpu, &filled.gpu), what);
-        twin_compare(parity, &dst, what);
-        twin_compare(parity, &filled, what);
-        twin_free(parity, &src);
-        twin_free(parity, &dst);
-        twin_free(parity, &filled);
+        parity_done(parity, parity->cpu->ops->fill(parity->cpu, &src.want, &dst.want, &filled.want),
+                    parity->gpu->ops->fill(parity->gpu, &src.got, &dst.got, &filled.got), what);
+        parity_compare(parity, &dst, what);
+        parity_compare(parity, &filled, what);
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
+        twin_free(parity->gpu, &filled);
     }
 }
 
@@ -138,30 +140,31 @@ static void test_confidence(struct parity *parity, int width, int height)
 
     plx_match_default(&match);
     for (match.paths = 4; match.paths <= 8; match.paths += 4) {
-        struct twin raw = twin_new(parity, width, height, PLX_U16), checked = twin_new(parity, width, height, PLX_U16);
-        struct twin s1 = twin_new(parity, width, height, PLX_U16), s2 = twin_new(parity, width, height, PLX_U16);
-        struct twin confidence = twin_new(parity, width, height, PLX_U8);
+        struct twin raw = twin_new(parity->gpu, width, height, PLX_U16),
+                    checked = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin s1 = twin_new(parity->gpu, width, height, PLX_U16), s2 = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin confidence = twin_new(parity->gpu, width, height, PLX_U8);
 
         fill_disparity(&raw, 128, 0);
         fill_disparity(&checked, 2048, 8);
         fill_disparity(&s1, 1700, 0);
         for (int y = 0; y < height; y++) { /* S2 >= S1 but where it is less: next to the winner only */
-            uint16_t *second = plx_row(&s2.cpu, y);
-            const uint16_t *first = plx_row(&s1.cpu, y);
+            uint16_t *second = plx_row(&s2.want, y);
+            const uint16_t *first = plx_row(&s1.want, y);
             for (int x = 0; x < width; x++)
                 second[x] = (uint16_t)(random_below(&state, 50) == 0 ? 0xFFFF : first[x] + random_below(&state, 300));
         }
         twin_share(&s2);
-        const struct plx_candidates cpu = {.raw = raw.cpu, .s1 = s1.cpu, .s2 = s2.cpu};
-        const struct plx_candidates gpu = {.raw = raw.gpu, .s1 = s1.gpu, .s2 = s2.gpu};
-        parity_done(parity, parity->cpu->ops->confidence(parity->cpu, &cpu, &checked.cpu, &match, &confidence.cpu),
-                    parity->gpu->ops->confidence(parity->gpu, &gpu, &checked.gpu, &match, &confidence.gpu), "confidence");
-        twin_compare(parity, &confidence, "confidence");
-        twin_free(parity, &raw);
-        twin_free(parity, &checked);
-        twin_free(parity, &s1);
-        twin_free(parity, &s2);
-        twin_free(parity, &confidence);
+        const struct plx_candidates cpu = {.raw = raw.want, .s1 = s1.want, .s2 = s2.want};
+        const struct plx_candidates gpu = {.raw = raw.got, .s1 = s1.got, .s2 = s2.got};
+        parity_done(parity, parity->cpu->ops->confidence(parity->cpu, &cpu, &checked.want, &match, &confidence.want),
+                    parity->gpu->ops->confidence(parity->gpu, &gpu, &checked.got, &match, &confidence.got), "confidence");
+        parity_compare(parity, &confidence, "confidence");
+        twin_free(parity->gpu, &raw);
+        twin_free(parity->gpu, &checked);
+        twin_free(parity->gpu, &s1);
+        twin_free(parity->gpu, &s2);
+        twin_free(parity->gpu, &confidence);
     }
 }
 

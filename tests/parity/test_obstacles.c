@@ -72,10 +72,10 @@ static uint16_t depth(enum pattern pattern, int x, int y)
 
 static void paint(enum pattern pattern, struct twin *mask, struct twin *disparity)
 {
-    const int width = mask->cpu.width, height = mask->cpu.height;
+    const int width = mask->want.width, height = mask->want.height;
     for (int y = 0; y < height; y++) {
-        uint8_t *mask_row = plx_row(&mask->cpu, y);
-        uint16_t *row = plx_row(&disparity->cpu, y);
+        uint8_t *mask_row = plx_row(&mask->want, y);
+        uint16_t *row = plx_row(&disparity->want, y);
         for (int x = 0; x < width; x++) {
             mask_row[x] = (uint8_t)(is_set(pattern, x, y, width, height) ? 1 + random_below(&state, 255) : 0);
             row[x] = depth(pattern, x, y);
@@ -88,9 +88,9 @@ static void paint(enum pattern pattern, struct twin *mask, struct twin *disparit
 /* Pictures that differ by less than the refinement takes for outliers, mostly. */
 static void paint_alike(struct twin *left, struct twin *right)
 {
-    for (int y = 0; y < left->cpu.height; y++) {
-        uint8_t *l = plx_row(&left->cpu, y), *r = plx_row(&right->cpu, y);
-        for (int x = 0; x < left->cpu.width; x++) {
+    for (int y = 0; y < left->want.height; y++) {
+        uint8_t *l = plx_row(&left->want, y), *r = plx_row(&right->want, y);
+        for (int x = 0; x < left->want.width; x++) {
             l[x] = (uint8_t)(random_below(&state, 60) + 4 * ((uint32_t)x % 40));
             r[x] = (uint8_t)(l[x] ^ random_below(&state, 32));
         }
@@ -108,15 +108,15 @@ struct scene {
 
 static struct scene scene_new(struct parity *parity, int width, int height)
 {
-    return (struct scene){.mask = twin_new(parity, width, height, PLX_U8),
-                          .disparity = twin_new(parity, width, height, PLX_U16),
-                          .left = twin_new(parity, width, height, PLX_U8),
-                          .right = twin_new(parity, width, height, PLX_U8),
-                          .labels = twin_new(parity, width, height, PLX_U32),
-                          .published = twin_new(parity, width, height, PLX_U16),
-                          .clean = twin_new(parity, width, height, PLX_U16),
-                          .count = twin_new(parity, 1, 1, PLX_U32),
-                          .regions = twin_new(parity, PLX_MAX_OBSTACLES * (int)sizeof(struct plx_region) / 8, 1, PLX_U64)};
+    return (struct scene){.mask = twin_new(parity->gpu, width, height, PLX_U8),
+                          .disparity = twin_new(parity->gpu, width, height, PLX_U16),
+                          .left = twin_new(parity->gpu, width, height, PLX_U8),
+                          .right = twin_new(parity->gpu, width, height, PLX_U8),
+                          .labels = twin_new(parity->gpu, width, height, PLX_U32),
+                          .published = twin_new(parity->gpu, width, height, PLX_U16),
+                          .clean = twin_new(parity->gpu, width, height, PLX_U16),
+                          .count = twin_new(parity->gpu, 1, 1, PLX_U32),
+                          .regions = twin_new(parity->gpu, PLX_MAX_OBSTACLES * (int)sizeof(struct plx_region) / 8, 1, PLX_U64)};
 }
 
 static void scene_free(struct parity *parity, struct scene *s)
@@ -124,35 +124,35 @@ static void scene_free(struct parity *parity, struct scene *s)
     struct twin *all[] = {&s->mask,      &s->disparity, &s->left,  &s->right,  &s->labels,
                           &s->published, &s->clean,     &s->count, &s->regions};
     for (int i = 0; i < PARITY_COUNT(all); i++)
-        twin_free(parity, all[i]);
+        twin_free(parity->gpu, all[i]);
 }
 
 static void test_label(struct parity *parity, struct scene *s, int max_step, int min_area, int min_disparity)
 {
     const struct plx_label_params params = {max_step, min_area};
-    const struct plx_region_input cpu = {&s->labels.cpu, &s->disparity.cpu, &s->left.cpu, &s->right.cpu, min_disparity};
-    const struct plx_region_input gpu = {&s->labels.gpu, &s->disparity.gpu, &s->left.gpu, &s->right.gpu, min_disparity};
+    const struct plx_region_input cpu = {&s->labels.want, &s->disparity.want, &s->left.want, &s->right.want, min_disparity};
+    const struct plx_region_input gpu = {&s->labels.got, &s->disparity.got, &s->left.got, &s->right.got, min_disparity};
 
     parity_done(
         parity,
-        parity->cpu->ops->label(parity->cpu, &s->mask.cpu, &s->disparity.cpu, &params, &s->labels.cpu, s->count.cpu.data),
-        parity->gpu->ops->label(parity->gpu, &s->mask.gpu, &s->disparity.gpu, &params, &s->labels.gpu, s->count.gpu.data),
+        parity->cpu->ops->label(parity->cpu, &s->mask.want, &s->disparity.want, &params, &s->labels.want, s->count.want.data),
+        parity->gpu->ops->label(parity->gpu, &s->mask.got, &s->disparity.got, &params, &s->labels.got, s->count.got.data),
         s->what);
-    parity_done(parity, parity->cpu->ops->regions(parity->cpu, &cpu, s->count.cpu.data, s->regions.cpu.data, &s->published.cpu),
-                parity->gpu->ops->regions(parity->gpu, &gpu, s->count.gpu.data, s->regions.gpu.data, &s->published.gpu),
-                s->what);
-    twin_compare(parity, &s->count, s->what);
-    twin_compare(parity, &s->labels, s->what);
-    twin_compare(parity, &s->published, s->what);
-    twin_compare(parity, &s->regions, s->what);
+    parity_done(
+        parity, parity->cpu->ops->regions(parity->cpu, &cpu, s->count.want.data, s->regions.want.data, &s->published.want),
+        parity->gpu->ops->regions(parity->gpu, &gpu, s->count.got.data, s->regions.got.data, &s->published.got), s->what);
+    parity_compare(parity, &s->count, s->what);
+    parity_compare(parity, &s->labels, s->what);
+    parity_compare(parity, &s->published, s->what);
+    parity_compare(parity, &s->regions, s->what);
 }
 
 static void test_speckle(struct parity *parity, struct scene *s, int max_step, int max_size)
 {
     const struct plx_speckle speckle = {max_size, max_step};
-    parity_done(parity, parity->cpu->ops->speckle(parity->cpu, &s->disparity.cpu, &speckle, &s->clean.cpu),
-                parity->gpu->ops->speckle(parity->gpu, &s->disparity.gpu, &speckle, &s->clean.gpu), s->what);
-    twin_compare(parity, &s->clean, s->what);
+    parity_done(parity, parity->cpu->ops->speckle(parity->cpu, &s->disparity.want, &speckle, &s->clean.want),
+                parity->gpu->ops->speckle(parity->gpu, &s->disparity.got, &speckle, &s->clean.got), s->what);
+    parity_compare(parity, &s->clean, s->what);
 }
 
 static void test_components(struct parity *parity, int width, int height)
@@ -178,9 +178,9 @@ static void test_components(struct parity *parity, int width, int height)
 /* A road that rolls by ROLL 1/16 px a column, with boxes on it; of KIND 0. Others: noise, a wall, nothing valid. */
 static void paint_road(struct twin *disparity, int kind)
 {
-    const int width = disparity->cpu.width, height = disparity->cpu.height;
+    const int width = disparity->want.width, height = disparity->want.height;
     for (int y = 0; y < height; y++) {
-        uint16_t *row = plx_row(&disparity->cpu, y);
+        uint16_t *row = plx_row(&disparity->want, y);
         for (int x = 0; x < width; x++) {
             const int road = (y - height / 3) * 2 + (x - width / 2) / 16 + (int)random_below(&state, 7) - 3;
             const int box = x % 100 < 20 && y > height / 4 && y < height * 3 / 4 ? 300 + x / 4 : 0;
@@ -196,8 +196,8 @@ static void paint_road(struct twin *disparity, int kind)
 
 static void test_ground(struct parity *parity, int width, int height)
 {
-    struct twin disparity = twin_new(parity, width, height, PLX_U16), mask = twin_new(parity, width, height, PLX_U8);
-    struct twin ground = twin_new(parity, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
+    struct twin disparity = twin_new(parity->gpu, width, height, PLX_U16), mask = twin_new(parity->gpu, width, height, PLX_U8);
+    struct twin ground = twin_new(parity->gpu, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
     char what[64];
 
     for (int variant = 0; variant < 4 * 2 * 3; variant++) {
@@ -218,20 +218,20 @@ static void test_ground(struct parity *parity, int width, int height)
                                               variant % 2 == 0};
         paint_road(&disparity, variant % 4);
         snprintf(what, sizeof what, "ground of kind %d, variant %d", variant % 4, variant);
-        parity_done(parity, parity->cpu->ops->ground(parity->cpu, &disparity.cpu, &params, ground.cpu.data),
-                    parity->gpu->ops->ground(parity->gpu, &disparity.gpu, &params, ground.gpu.data), what);
-        parity_done(parity, parity->cpu->ops->mask(parity->cpu, &disparity.cpu, ground.cpu.data, &range, &mask.cpu),
-                    parity->gpu->ops->mask(parity->gpu, &disparity.gpu, ground.gpu.data, &range, &mask.gpu), what);
-        twin_compare(parity, &ground, what);
-        twin_compare(parity, &mask, what);
-        if (variant == 0 && width == 1241 && !((const struct plx_ground *)ground.cpu.data)->valid) {
+        parity_done(parity, parity->cpu->ops->ground(parity->cpu, &disparity.want, &params, ground.want.data),
+                    parity->gpu->ops->ground(parity->gpu, &disparity.got, &params, ground.got.data), what);
+        parity_done(parity, parity->cpu->ops->mask(parity->cpu, &disparity.want, ground.want.data, &range, &mask.want),
+                    parity->gpu->ops->mask(parity->gpu, &disparity.got, ground.got.data, &range, &mask.got), what);
+        parity_compare(parity, &ground, what);
+        parity_compare(parity, &mask, what);
+        if (variant == 0 && width == 1241 && !((const struct plx_ground *)ground.want.data)->valid) {
             printf("FAILED: the road of the test is no ground\n");
             parity->failures++;
         }
     }
-    twin_free(parity, &disparity);
-    twin_free(parity, &mask);
-    twin_free(parity, &ground);
+    twin_free(parity->gpu, &disparity);
+    twin_free(parity->gpu, &mask);
+    twin_free(parity->gpu, &ground);
 }
 
 static void test_size(struct parity *parity, int width, int height)
@@ -249,8 +249,8 @@ static int test_many_large(void)
     parity_open(&limits, &parity);
     struct scene s = scene_new(&parity, limits.width, limits.height);
     for (int y = 0; y < limits.height; y++) {
-        uint8_t *mask = plx_row(&s.mask.cpu, y);
-        uint16_t *disparity = plx_row(&s.disparity.cpu, y);
+        uint8_t *mask = plx_row(&s.mask.want, y);
+        uint16_t *disparity = plx_row(&s.disparity.want, y);
         for (int x = 0; x < limits.width; x++) {
             const bool stripe = x % 2 == 0 && y < 520 + x % 80;
             const bool small = y > 604 && random_below(&state, 10) < 3;

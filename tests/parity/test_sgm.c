@@ -57,8 +57,8 @@ struct outputs {
 static struct plx_candidates candidates(const struct outputs *o, bool gpu)
 {
     if (gpu)
-        return (struct plx_candidates){o->left.gpu, o->right.gpu, o->raw.gpu, o->s1.gpu, o->s2.gpu};
-    return (struct plx_candidates){o->left.cpu, o->right.cpu, o->raw.cpu, o->s1.cpu, o->s2.cpu};
+        return (struct plx_candidates){o->left.got, o->right.got, o->raw.got, o->s1.got, o->s2.got};
+    return (struct plx_candidates){o->left.want, o->right.want, o->raw.want, o->s1.want, o->s2.want};
 }
 
 static void compare(struct parity *parity, const struct plx_match *match, enum scene scene, int width, int height)
@@ -79,39 +79,39 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
         match->gradient_cap, match->p1_straight, match->p1_diagonal, match->p2_min, match->p2, match->p2_scale,
         match->uniqueness, match->subpixel, scene);
     for (int eye = 0; eye < 2; eye++) {
-        grey[eye] = twin_new(parity, width, height, PLX_U8);
-        census[eye] = twin_new(parity, width, height, word);
-        gradient[eye] = twin_new(parity, width, height, PLX_U8);
-        cpu[eye] = (struct plx_features){census[eye].cpu, gradient[eye].cpu};
-        gpu[eye] = (struct plx_features){census[eye].gpu, gradient[eye].gpu};
+        grey[eye] = twin_new(parity->gpu, width, height, PLX_U8);
+        census[eye] = twin_new(parity->gpu, width, height, word);
+        gradient[eye] = twin_new(parity->gpu, width, height, PLX_U8);
+        cpu[eye] = (struct plx_features){census[eye].want, gradient[eye].want};
+        gpu[eye] = (struct plx_features){census[eye].got, gradient[eye].got};
     }
     for (int i = 0; i < PARITY_COUNT(outputs); i++)
-        *outputs[i] = twin_new(parity, width, height, PLX_U16);
-    fill_pair(scene, &grey[0].cpu, &grey[1].cpu);
+        *outputs[i] = twin_new(parity->gpu, width, height, PLX_U16);
+    fill_pair(scene, &grey[0].want, &grey[1].want);
     for (int eye = 0; eye < 2; eye++) {
         twin_share(&grey[eye]);
-        parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey[eye].cpu, match, &cpu[eye]),
-                    parity->gpu->ops->census(parity->gpu, &grey[eye].gpu, match, &gpu[eye]), what);
+        parity_done(parity, parity->cpu->ops->census(parity->cpu, &grey[eye].want, match, &cpu[eye]),
+                    parity->gpu->ops->census(parity->gpu, &grey[eye].got, match, &gpu[eye]), what);
     }
     const struct plx_candidates expected = candidates(&out, false), got = candidates(&out, true);
-    const int result = parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].cpu, match, &expected);
+    const int result = parity->cpu->ops->sgm(parity->cpu, &cpu[0], &cpu[1], &grey[0].want, match, &expected);
     for (int schedule = -1; schedule < PLX_GPU_SCHEDULES; schedule++) { /* each way to launch it */
         plx_gpu_set_schedule(parity->gpu, schedule);
         for (int i = 0; i < PARITY_COUNT(outputs); i++)
-            memset(outputs[i]->gpu.data, POISON, outputs[i]->gpu.pitch * (size_t)height);
-        parity_done(parity, result, parity->gpu->ops->sgm(parity->gpu, &gpu[0], &gpu[1], &grey[0].gpu, match, &got), what);
+            memset(outputs[i]->got.data, POISON, outputs[i]->got.pitch * (size_t)height);
+        parity_done(parity, result, parity->gpu->ops->sgm(parity->gpu, &gpu[0], &gpu[1], &grey[0].got, match, &got), what);
         for (int i = 0; i < PARITY_COUNT(outputs); i++) {
             snprintf(which, sizeof which, "%s, launch %s: %s", names[i],
                      schedule < 0 ? "by itself" : plx_gpu_schedule_name(schedule), what);
-            twin_compare(parity, outputs[i], which);
+            parity_compare(parity, outputs[i], which);
         }
     }
     for (int i = 0; i < PARITY_COUNT(outputs); i++)
-        twin_free(parity, outputs[i]);
+        twin_free(parity->gpu, outputs[i]);
     for (int eye = 0; eye < 2; eye++) {
-        twin_free(parity, &grey[eye]);
-        twin_free(parity, &census[eye]);
-        twin_free(parity, &gradient[eye]);
+        twin_free(parity->gpu, &grey[eye]);
+        twin_free(parity->gpu, &census[eye]);
+        twin_free(parity->gpu, &gradient[eye]);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/selftest/cameras.h"
+/* The configured cameras: their rate, their synchronization, and whether they obey the exposure. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "app/engine/setup.h"
+#include "app/selftest/check.h"
 #include "core/clock.h"
 #include "core/pairing.h"
 

@@ -11,51 +11,15 @@
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 
-const struct check check_table[] = {
-    {"stages/cpu against oracles", check_stages_cpu},
-    {"stages/gpu against oracles", check_stages_gpu},
-    {"frames/cpu against golden hashes", check_golden_cpu},
-    {"frames/gpu against golden hashes", check_golden_gpu},
-    {"frames/gpu against cpu", check_gpu_like_cpu},
-    {"memory/latency", check_latency},
-    {"cameras/rate and sync", check_camera_pairs},
-    {"cameras/exposure", check_camera_control},
-    {"throughput/cpu", check_throughput_cpu},
-    {"throughput/gpu", check_throughput_gpu},
-    {"machine/temperature", check_temperature},
-    {"machine/power", check_power},
-};
-const int check_count = sizeof check_table / sizeof check_table[0];
-
-static void conclude(struct check_outcome *outcome, enum check_verdict verdict, const char *format, va_list args)
+void check_conclude(struct check_outcome *outcome, enum check_verdict verdict, const char *format, ...)
 {
+    va_list args;
+
     if (outcome->verdict == CHECK_FAILED)
         return;
     outcome->verdict = verdict;
+    va_start(args, format);
     vsnprintf(outcome->message, sizeof outcome->message, format, args);
-}
-
-void check_fail(struct check_outcome *outcome, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    conclude(outcome, CHECK_FAILED, format, args);
-    va_end(args);
-}
-
-void check_skip(struct check_outcome *outcome, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    conclude(outcome, CHECK_SKIPPED, format, args);
-    va_end(args);
-}
-
-void check_doubt(struct check_outcome *outcome, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    conclude(outcome, CHECK_DOUBTED, format, args);
     va_end(args);
 }
 

@@ -5,9 +5,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "config/config.h"
 #include "core/stages.h"
+
+struct plx_source;
 
 enum check_verdict {
     CHECK_PASSED,
@@ -24,24 +27,21 @@ struct check_outcome {
 };
 
 struct check_options {
-    bool full; /* more cases and longer measurements */
+    bool full;                     /* more cases and longer measurements */
+    enum plx_backend_kind backend; /* of a check that tests one */
     uint64_t seed;
     const char *config_path; /* whose cameras are tried */
     const char *root;        /* where /sys, /proc and /etc are looked for: "" but in tests */
 };
 
-struct check {
-    const char *name;
-    void (*run)(const struct check_options *options, struct check_outcome *ret);
-};
-
-extern const struct check check_table[];
-extern const int check_count;
+extern const int check_count; /* selftest.c */
 
 /* --- for checks: the first failure stays --- */
-__attribute__((format(printf, 2, 3))) void check_fail(struct check_outcome *outcome, const char *format, ...);
-__attribute__((format(printf, 2, 3))) void check_skip(struct check_outcome *outcome, const char *format, ...);
-__attribute__((format(printf, 2, 3))) void check_doubt(struct check_outcome *outcome, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void check_conclude(struct check_outcome *outcome, enum check_verdict verdict,
+                                                          const char *format, ...);
+#define check_fail(outcome, ...) check_conclude(outcome, CHECK_FAILED, __VA_ARGS__)
+#define check_skip(outcome, ...) check_conclude(outcome, CHECK_SKIPPED, __VA_ARGS__)
+#define check_doubt(outcome, ...) check_conclude(outcome, CHECK_DOUBTED, __VA_ARGS__)
 __attribute__((format(printf, 2, 3))) void check_note(struct check_outcome *outcome, const char *format, ...); /* adds a line */
 
 /* Opens the CPU's or the GPU's backend; false where there is none, with the outcome skipped (no GPU) or failed. */
@@ -53,20 +53,37 @@ int64_t check_quantile(const int64_t *sorted, int count, double q);
 void check_sort(int64_t *value, int count);
 
 /* --- the checks, by file --- */
-void check_stages_cpu(const struct check_options *options, struct check_outcome *ret); /* stages.c */
-void check_stages_gpu(const struct check_options *options, struct check_outcome *ret);
-void check_golden_cpu(const struct check_options *options, struct check_outcome *ret); /* frames.c */
-void check_golden_gpu(const struct check_options *options, struct check_outcome *ret);
-void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret);
+void check_stages(const struct check_options *options, struct check_outcome *ret);         /* stages.c */
+void check_golden(const struct check_options *options, struct check_outcome *ret);         /* frames.c */
+void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret);   /* frames.c */
 void check_latency(const struct check_options *options, struct check_outcome *ret);        /* latency.c */
 void check_camera_pairs(const struct check_options *options, struct check_outcome *ret);   /* cameras.c */
 void check_camera_control(const struct check_options *options, struct check_outcome *ret); /* cameras.c */
-void check_throughput_cpu(const struct check_options *options, struct check_outcome *ret); /* throughput.c */
-void check_throughput_gpu(const struct check_options *options, struct check_outcome *ret);
-void check_temperature(const struct check_options *options, struct check_outcome *ret); /* machine.c */
-void check_power(const struct check_options *options, struct check_outcome *ret);
+void check_throughput(const struct check_options *options, struct check_outcome *ret);     /* throughput.c */
+void check_temperature(const struct check_options *options, struct check_outcome *ret);    /* machine.c */
+void check_power(const struct check_options *options, struct check_outcome *ret);          /* machine.c */
 
-/* The board's name as its device tree says it, "" on machines without one. machine.c */
+/* What the camera checks ask of any source: for SECONDS the rate that SOURCE promises, both eyes at the same time within
+ * TOLERANCE_NS, nothing lost. cameras.c */
+void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int seconds, struct check_outcome *ret);
+/* A longer exposure makes brighter pictures. STAGES must reach the source's buffers and hold a picture. cameras.c */
+void check_source_control(struct plx_source *source, struct plx_stages *stages, struct check_outcome *ret);
+
+/* The model of the machine as its device tree says it, "" on machines without one. machine.c */
 void check_model(const struct check_options *options, char *ret_text, int size);
+
+/* --- results for people and machines: TAP 14 (testanything.org) and the XML of JUnit. report.c --- */
+struct check_result {
+    const char *name;
+    struct check_outcome outcome;
+    double seconds;
+};
+
+void report_tap_begin(FILE *file, int count);
+/* NUMBER counts from 1. Notes go after the line, as comments. */
+void report_tap(FILE *file, int number, const struct check_result *result);
+
+/* Writes PATH whole, through a file beside it. 0 or a negative errno. */
+int report_junit(const char *path, const struct check_result *result, int count);
 
 #endif

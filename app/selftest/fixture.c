@@ -8,7 +8,6 @@
 #include <parallax/error.h>
 
 #include "core/raw.h"
-#include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
 
 #define PERIOD_NS INT64_C(100000000)
@@ -35,25 +34,6 @@ static void pack_row(enum plx_format format, int width, const uint8_t *grey, uin
     }
 }
 
-/* A picture's upper left corner into IMAGE. */
-static int read_picture(const struct fixture_kind *kind, enum plx_eye eye, const struct plx_image *image,
-                        struct plx_error_message *message)
-{
-    struct plx_image picture;
-    char path[4096];
-
-    snprintf(path, sizeof path, "%s/%s.pgm", kind->pictures, eye == PLX_LEFT ? "left" : "right");
-    int result = plx_pgm_read(path, &picture, message);
-    if (result < 0)
-        return result;
-    if (picture.width < image->width || picture.height < image->height || picture.type != PLX_U8)
-        result = plx_fail(message, PLX_ERR_RANGE, "%s: too small, or not of 8 bits", path);
-    for (int y = 0; y < image->height && result == 0; y++)
-        memcpy(plx_row(image, y), plx_row(&picture, y), (size_t)image->width);
-    free(picture.data);
-    return result;
-}
-
 /* GREY in the pair's own format, in memory of the backend. */
 static int pack(struct fixture *fixture, const struct fixture_kind *kind, const struct plx_image *grey, struct plx_raw *ret)
 {
@@ -77,7 +57,7 @@ static int pack(struct fixture *fixture, const struct fixture_kind *kind, const 
     return 0;
 }
 
-static int draw_pairs(struct fixture *fixture, const struct fixture_kind *kind, struct plx_error_message *message)
+static int draw_pairs(struct fixture *fixture, const struct fixture_kind *kind)
 {
     const size_t bytes = (size_t)kind->width * (size_t)kind->height;
     const struct plx_image grey = {malloc(bytes), kind->width, kind->height, (size_t)kind->width, PLX_U8};
@@ -88,9 +68,9 @@ static int draw_pairs(struct fixture *fixture, const struct fixture_kind *kind, 
     for (int i = 0; i < FIXTURE_PAIRS * PLX_EYES && result == 0; i++) {
         const int pair = i / PLX_EYES;
         const enum plx_eye eye = (enum plx_eye)(i % PLX_EYES);
-        if (kind->pictures)
-            result = read_picture(kind, eye, &grey, message);
-        else
+        for (int y = 0; kind->pictures && y < grey.height; y++)
+            memcpy(plx_row(&grey, y), plx_row(&kind->pictures[eye], y), (size_t)grey.width);
+        if (!kind->pictures)
             result = plx_scene_render(&scene, (double)pair * (double)PERIOD_NS / 1e9, (uint32_t)pair, eye, 10000, 1, &grey);
         if (result == 0)
             result = pack(fixture, kind, &grey, &fixture->raw[pair][eye]);
@@ -130,7 +110,7 @@ int fixture_open(struct plx_stages *stages, const struct fixture_kind *kind, str
     void *frame = NULL;
 
     message->text[0] = '\0';
-    int result = draw_pairs(&fixture, kind, message);
+    int result = draw_pairs(&fixture, kind);
     if (result == 0)
         result = fixture_calibration(kind, &calibration, message);
     if (result == 0)
@@ -165,4 +145,28 @@ int fixture_run(struct fixture *fixture, int number)
         plx_pipeline_process(fixture->pipeline, fixture->raw[number % FIXTURE_PAIRS], number * PERIOD_NS, fixture->frame);
     memset(fixture->frame->stage_us, 0, sizeof fixture->frame->stage_us);
     return result;
+}
+
+bool fixture_open_check(enum plx_backend_kind backend, int width, int height, const struct plx_pipeline_params *params,
+                        struct fixture *ret_fixture, struct check_outcome *outcome)
+{
+    const struct fixture_kind kind = {width, height, PLX_FORMAT_GREY, false, *params, NULL};
+    const struct plx_limits limits = fixture_limits(&kind);
+    struct plx_stages *stages;
+    struct plx_error_message message;
+
+    if (!check_backend(backend, &limits, &stages, outcome))
+        return false;
+    if (fixture_open(stages, &kind, ret_fixture, &message) == 0)
+        return true;
+    check_fail(outcome, "no pipeline: %s", message.text);
+    return false;
+}
+
+bool fixture_run_check(struct fixture *fixture, int number, struct check_outcome *outcome)
+{
+    const int result = fixture_run(fixture, number);
+    if (result < 0)
+        check_fail(outcome, "frame %d: %s. %s", number, plx_strerror(result), fixture->stages->message.text);
+    return result == 0;
 }

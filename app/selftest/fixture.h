@@ -3,6 +3,7 @@
 #ifndef PLX_APP_SELFTEST_FIXTURE_H
 #define PLX_APP_SELFTEST_FIXTURE_H
 
+#include "app/selftest/check.h"
 #include "core/pipeline/pipeline.h"
 
 #define FIXTURE_PAIRS 4
@@ -12,7 +13,7 @@ struct fixture_kind {
     enum plx_format format;
     bool distorted; /* the lenses', so that rectification has work to do */
     struct plx_pipeline_params params;
-    const char *pictures; /* a folder with left.pgm and right.pgm, at least that large; NULL: the scene */
+    const struct plx_image *pictures; /* left and right, U8 and at least as large; NULL: the scene */
 };
 
 struct fixture {
@@ -30,8 +31,8 @@ struct plx_limits fixture_limits(const struct fixture_kind *kind);
 int fixture_calibration(const struct fixture_kind *kind, struct plx_stereo_calibration *ret_calibration,
                         struct plx_error_message *message);
 
-/* Renders the pairs (100 ms apart, seed 1) and creates the pipeline on STAGES, which RET_STAND destroys from now on. Returns 0;
- * or a negative plx_error with the reason, and everything is closed, STAGES too. */
+/* Renders the pairs (100 ms apart, seed 1) and creates the pipeline on STAGES, which RET_FIXTURE destroys from now on. Returns
+ * 0; or a negative plx_error with the reason, and everything is closed, STAGES too. */
 int fixture_open(struct plx_stages *stages, const struct fixture_kind *kind, struct fixture *ret_fixture,
                  struct plx_error_message *message);
 void fixture_close(struct fixture *fixture);
@@ -39,5 +40,12 @@ void fixture_close(struct fixture *fixture);
 /* Pair NUMBER through the pipeline into fixture->frame, whose stage times are then cleared. Returns what the pipeline returned.
  */
 int fixture_run(struct fixture *fixture, int number);
+
+/* --- for checks: OUTCOME says what went wrong, and false is returned --- */
+
+/* Grey pairs of an ideal camera, on a new backend. */
+bool fixture_open_check(enum plx_backend_kind backend, int width, int height, const struct plx_pipeline_params *params,
+                        struct fixture *ret_fixture, struct check_outcome *outcome);
+bool fixture_run_check(struct fixture *fixture, int number, struct check_outcome *outcome);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/selftest/scene_pairs.h"
+#include "app/selftest/fixture.h"
 
 #ifdef PLX_MUTANT_GOLDEN
 #    define MUTATION 1 /* for the test that a wrong hash is noticed */
@@ -75,10 +75,10 @@ static void check_one(enum plx_backend_kind kind, int index, struct check_outcom
     snprintf(what, sizeof what, "%d x %d, D %d, %d paths, %s", golden[index].width, golden[index].height,
              golden[index].disparities, golden[index].paths, golden[index].classic ? "classic" : "default");
     params_of(index, &params);
-    if (!scene_pairs_open(kind, golden[index].width, golden[index].height, &params, &fixture, ret))
+    if (!fixture_open_check(kind, golden[index].width, golden[index].height, &params, &fixture, ret))
         return;
     uint64_t hash = HASH_BEGIN;
-    for (int i = 0; i < FIXTURE_PAIRS && scene_pairs_run(&fixture, i, ret); i++)
+    for (int i = 0; i < FIXTURE_PAIRS && fixture_run_check(&fixture, i, ret); i++)
         hash = hash_frame(hash, fixture.frame);
     const uint64_t pictures = hash_pictures(&fixture);
     check_note(ret, "%s: pictures 0x%016" PRIx64 ", frames 0x%016" PRIx64, what, pictures, hash);
@@ -89,20 +89,10 @@ static void check_one(enum plx_backend_kind kind, int index, struct check_outcom
     fixture_close(&fixture);
 }
 
-static void check_golden(enum plx_backend_kind kind, const struct check_options *options, struct check_outcome *ret)
+void check_golden(const struct check_options *options, struct check_outcome *ret)
 {
     for (int i = 0; i < (options->full ? GOLDEN : GOLDEN - 1) && ret->verdict != CHECK_SKIPPED; i++)
-        check_one(kind, i, ret);
-}
-
-void check_golden_cpu(const struct check_options *options, struct check_outcome *ret)
-{
-    check_golden(PLX_BACKEND_CPU, options, ret);
-}
-
-void check_golden_gpu(const struct check_options *options, struct check_outcome *ret)
-{
-    check_golden(PLX_BACKEND_GPU, options, ret);
+        check_one(options->backend, i, ret);
 }
 
 void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret)
@@ -114,10 +104,10 @@ void check_gpu_like_cpu(const struct check_options *options, struct check_outcom
     for (int index = 0; index < GOLDEN && ret->verdict == CHECK_PASSED; index++) {
         params_of(index, &params);
         const int width = golden[index].width, height = golden[index].height;
-        if (!scene_pairs_open(PLX_BACKEND_GPU, width, height, &params, &gpu, ret))
+        if (!fixture_open_check(PLX_BACKEND_GPU, width, height, &params, &gpu, ret))
             return;
-        if (scene_pairs_open(PLX_BACKEND_CPU, width, height, &params, &cpu, ret)) {
-            for (int i = 0; i < frames && scene_pairs_run(&cpu, i, ret) && scene_pairs_run(&gpu, i, ret); i++)
+        if (fixture_open_check(PLX_BACKEND_CPU, width, height, &params, &cpu, ret)) {
+            for (int i = 0; i < frames && fixture_run_check(&cpu, i, ret) && fixture_run_check(&gpu, i, ret); i++)
                 if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0)
                     check_fail(ret, "%d x %d: frame %d of the GPU is not the CPU's", width, height, i);
             fixture_close(&cpu);

@@ -52,7 +52,6 @@ static int trip_point(const char *root, int zone, const char *type)
 void check_temperature(const struct check_options *options, struct check_outcome *ret)
 {
     char type[64], text[64];
-    int zones = 0;
 
     for (int zone = 0; zone < 64; zone++) {
         if (!read_line(options->root, type, sizeof type, "/sys/class/thermal/thermal_zone%d/type", zone) ||
@@ -60,13 +59,12 @@ void check_temperature(const struct check_options *options, struct check_outcome
             continue; /* zones of engines that sleep cannot be read */
         const int now = atoi(text), hot = trip_point(options->root, zone, "hot"),
                   critical = trip_point(options->root, zone, "critical"), passive = trip_point(options->root, zone, "passive");
-        zones++;
         check_note(ret, "%s %.1f C%s", type, now / 1000.0,
                    passive > 0 && now >= passive ? ", slowed down by its temperature" : "");
         if ((hot > 0 && now >= hot) || (critical > 0 && now >= critical))
             check_fail(ret, "%s has %.1f C, beyond its limit: look after its cooling", type, now / 1000.0);
     }
-    if (zones == 0)
+    if (ret->note[0] == '\0')
         check_skip(ret, "this machine shows no temperatures");
 }
 
@@ -102,23 +100,17 @@ static bool power_mode(const char *root, int *ret_mode, char *ret_name, int size
 void check_power(const struct check_options *options, struct check_outcome *ret)
 {
     char text[128], name[64];
-    int mode = 0, told = 0;
+    int mode = 0;
 
-    if (power_mode(options->root, &mode, name, sizeof name)) {
+    if (power_mode(options->root, &mode, name, sizeof name))
         check_note(ret, "nvpmodel mode %d, %s", mode, name);
-        told++;
-    }
-    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")) {
+    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
         check_note(ret, "CPU governor %s%s", text,
                    strcmp(text, "powersave") == 0
                        ? ": it holds the clock down on some boards; see jetson.md in /usr/share/doc/parallax"
                        : "");
-        told++;
-    }
-    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online")) {
+    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online"))
         check_note(ret, "CPUs online: %s", text);
-        told++;
-    }
-    if (told == 0)
+    if (ret->note[0] == '\0')
         check_skip(ret, "this machine tells nothing about its power");
 }

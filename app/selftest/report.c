@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/selftest/report.h"
+#include "app/selftest/check.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,27 +28,16 @@ void report_tap(FILE *file, int number, const struct check_result *result)
     fflush(file);
 }
 
-/* Text and attributes of XML 1.0; what cannot be said in it becomes a question mark. */
+/* Text and attributes of XML 1.0. Characters that XML cannot hold become question marks. */
 static void escape(FILE *file, const char *text)
 {
+    static const char *const entity[256] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;"};
     for (; *text; text++) {
         const unsigned char c = (unsigned char)*text;
-        switch (c) {
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        default:
+        if (entity[c])
+            fputs(entity[c], file);
+        else
             fputc((c < 0x20 && c != '\n' && c != '\t') || c >= 0x7F ? '?' : c, file);
-        }
     }
 }
 

@@ -13,7 +13,7 @@
 #include "app/cli/commands.h"
 #include "app/exit.h"
 #include "app/options.h"
-#include "app/selftest/report.h"
+#include "app/selftest/check.h"
 #include "core/clock.h"
 #include "oracle/test_image.h"
 
@@ -21,6 +21,27 @@
 #define FULL_LIMIT_S 3600
 
 #define NAME "parallax selftest"
+
+/* The backend is what a check finds in its options. */
+static const struct check {
+    const char *name;
+    void (*run)(const struct check_options *options, struct check_outcome *ret);
+    enum plx_backend_kind backend;
+} checks[] = {
+    {"stages/cpu against oracles", check_stages, PLX_BACKEND_CPU},
+    {"stages/gpu against oracles", check_stages, PLX_BACKEND_GPU},
+    {"frames/cpu against golden hashes", check_golden, PLX_BACKEND_CPU},
+    {"frames/gpu against golden hashes", check_golden, PLX_BACKEND_GPU},
+    {"frames/gpu against cpu", check_gpu_like_cpu, PLX_BACKEND_GPU},
+    {"memory/latency", check_latency, PLX_BACKEND_CPU},
+    {"cameras/rate and sync", check_camera_pairs, PLX_BACKEND_CPU},
+    {"cameras/exposure", check_camera_control, PLX_BACKEND_CPU},
+    {"throughput/cpu", check_throughput, PLX_BACKEND_CPU},
+    {"throughput/gpu", check_throughput, PLX_BACKEND_GPU},
+    {"machine/temperature", check_temperature, PLX_BACKEND_CPU},
+    {"machine/power", check_power, PLX_BACKEND_CPU},
+};
+const int check_count = sizeof checks / sizeof *checks;
 
 /* Runs CHECK in a process of its own: a crash or a hang is a result like others, and no CUDA context is forked. */
 static void run(const struct check *check, const struct check_options *options, struct check_outcome *shared,
@@ -46,7 +67,7 @@ static void run(const struct check *check, const struct check_options *options, 
     *ret = (struct check_result){check->name, *shared, (double)(plx_now_ns() - begun) / 1e9};
 }
 
-static int run_all(const struct check_options *options, const char *junit)
+static int run_all(struct check_options *options, const char *junit)
 {
     struct check_outcome *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct check_result *result = calloc((size_t)check_count, sizeof *result);
@@ -62,7 +83,8 @@ static int run_all(const struct check_options *options, const char *junit)
     printf("# %s, %s\n", model[0] ? model : "no board with a device tree", options->full ? "full" : "quick");
     fflush(stdout);
     for (int i = 0; i < check_count; i++) {
-        run(&check_table[i], options, shared, &result[i]);
+        options->backend = checks[i].backend;
+        run(&checks[i], options, shared, &result[i]);
         report_tap(stdout, i + 1, &result[i]);
         failed += result[i].outcome.verdict == CHECK_FAILED;
     }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every stage that has an oracle, on random images of awkward sizes, in memory of the backend. */
-#include <stdlib.h>
-#include <string.h>
-
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
@@ -13,236 +10,194 @@
 #include "oracle/matching.h"
 #include "oracle/oracle.h"
 #include "oracle/test_image.h"
+#include "oracle/twin.h"
 
 #define SIDE 520
-#define PADDING 3
-#define BLOCKS 64
-#define FILL 0xA5 /* as test_image_new has it */
+#define TWINS 32
 
 static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 7}, {7, 2}, {33, 31}, {513, 3}, {3, 130}, {2, 513}, {200, 40}};
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
-/* A backend, what it does of one case, and the memory of that case. */
-struct fixture {
+/* The backend, and the images of one case. */
+struct bench {
     struct plx_stages *stages;
     struct check_outcome *outcome;
     uint64_t random;
     int width, height, error; /* of the case; the first failure of its stages */
-    void *block[BLOCKS];
-    int blocks;
+    struct twin twin[TWINS];
+    int twins;
 };
 
-static void *block_new(struct fixture *fixture, size_t bytes)
+/* A new twin, until the end of the case. */
+static struct twin *image(struct bench *bench, int width, int height, enum plx_type type)
 {
-    void *data = NULL;
-    if (fixture->blocks == BLOCKS || fixture->stages->ops->alloc(fixture->stages, bytes, &data) < 0) {
-        fputs("parallax-selftest: no memory for a case\n", stderr);
-        exit(1);
-    }
-    return fixture->block[fixture->blocks++] = data;
+    struct twin *twin = &bench->twin[bench->twins++];
+    *twin = twin_new(bench->stages, width, height, type);
+    return twin;
 }
 
-static struct plx_image image_new(struct fixture *fixture, int width, int height, enum plx_type type)
+/* An image of the size of the case. */
+static struct twin *plane(struct bench *bench, enum plx_type type)
 {
-    struct plx_image image = {
-        .width = width, .height = height, .type = type, .pitch = (size_t)(width + PADDING) * (size_t)type};
-    image.data = block_new(fixture, image.pitch * (size_t)height);
-    memset(image.data, FILL, image.pitch * (size_t)height);
-    return image;
+    return image(bench, bench->width, bench->height, type);
 }
 
-static struct plx_image noise_new(struct fixture *fixture, enum plx_type type)
+static struct twin *noise(struct bench *bench, int width, int height)
 {
-    struct plx_image image = image_new(fixture, fixture->width, fixture->height, type);
-    for (int y = 0; y < image.height; y++)
-        for (size_t i = 0; i < (size_t)image.width * type; i++)
-            ((uint8_t *)plx_row(&image, y))[i] = (uint8_t)random_next(&fixture->random);
-    return image;
+    struct twin *twin = image(bench, width, height, PLX_U8);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            ((uint8_t *)plx_row(&twin->want, y))[x] = (uint8_t)random_next(&bench->random);
+    twin_share(twin);
+    return twin;
 }
 
-static void try(struct fixture *fixture, int result)
+static void try(struct bench *bench, int result)
 {
-    if (result < 0 && fixture->error == 0)
-        fixture->error = result;
+    if (result < 0 && bench->error == 0)
+        bench->error = result;
 }
 
-/* Waits for the backend; a stage that failed ends the comparison. */
-static bool finish(struct fixture *fixture, const char *what)
+/* Waits for the backend, then compares; after a stage that failed there is nothing to compare. */
+static void compare(struct bench *bench, const char *what, const struct twin *twin)
 {
-    try(fixture, fixture->stages->ops->finish(fixture->stages));
-    if (fixture->error < 0)
-        check_fail(fixture->outcome, "%s, %d x %d: %s. %s", what, fixture->width, fixture->height, plx_strerror(fixture->error),
-                   fixture->stages->message.text);
-    return fixture->error == 0;
+    char how[160];
+
+    try(bench, bench->stages->ops->finish(bench->stages));
+    if (bench->error < 0)
+        check_fail(bench->outcome, "%s, %d x %d: %s. %s", what, bench->width, bench->height, plx_strerror(bench->error),
+                   bench->stages->message.text);
+    else if (!twin_equal(twin, how, sizeof how))
+        check_fail(bench->outcome, "%s differs from the oracle, %s", what, how);
 }
 
-static void compare(struct fixture *fixture, const char *what, const struct plx_image *got, const struct plx_image *want)
+static void case_convert(struct bench *b)
 {
-    if (!test_image_equal(got, want))
-        check_fail(fixture->outcome, "%s, %d x %d: differs from the oracle", what, want->width, want->height);
-    else if (!test_image_padding_intact(got))
-        check_fail(fixture->outcome, "%s, %d x %d: wrote between the rows", what, want->width, want->height);
-}
-
-static void case_convert(struct fixture *s)
-{
-    const enum plx_format format = (enum plx_format)random_below(&s->random, PLX_FORMAT_COUNT);
+    const enum plx_format format = (enum plx_format)random_below(&b->random, PLX_FORMAT_COUNT);
     const struct plx_format_layout *layout = plx_format_layout(format);
-    struct plx_raw raw = {.width = s->width, .height = s->height, .format = format, .eye_width = s->width};
-    if (layout->bayer && (s->width < 2 || s->height < 2))
+    struct plx_raw raw = {.width = b->width, .height = b->height, .format = format, .eye_width = b->width};
+    if (layout->bayer && (b->width < 2 || b->height < 2))
         return;
-    const size_t row = plx_raw_row_bytes(format, s->width),
-                 rows = (size_t)s->height + (layout->chroma_plane ? ((size_t)s->height + 1) / 2 : 0);
-    raw.pitch = row + 6;
-    raw.bytes = rows * raw.pitch;
-    raw.bayer = (enum plx_bayer)random_below(&s->random, 4);
-    raw.msb_aligned = layout->words && random_below(&s->random, 2);
-    uint8_t *data = block_new(s, raw.bytes);
-    for (size_t i = 0; i < raw.bytes; i++)
-        data[i] = (uint8_t)random_next(&s->random);
-    raw.data = data;
-    struct plx_image got = image_new(s, s->width, s->height, PLX_U8), want = image_new(s, s->width, s->height, PLX_U8);
-    try(s, s->stages->ops->convert(s->stages, &raw, &got));
-    oracle_convert(&raw, &want);
-    if (finish(s, "convert"))
-        compare(s, layout->name, &got, &want);
+    const int row = (int)plx_raw_row_bytes(format, b->width);
+    const int rows = b->height + (layout->chroma_plane ? (b->height + 1) / 2 : 0);
+    const struct twin *data = noise(b, row + 3 + row % 2, rows), *grey = plane(b, PLX_U8);
+    raw.pitch = data->want.pitch;
+    raw.bytes = (size_t)rows * raw.pitch;
+    raw.bayer = (enum plx_bayer)random_below(&b->random, 4);
+    raw.msb_aligned = layout->words && random_below(&b->random, 2);
+    raw.data = data->got.data;
+    try(b, b->stages->ops->convert(b->stages, &raw, &grey->got));
+    raw.data = data->want.data;
+    oracle_convert(&raw, &grey->want);
+    compare(b, layout->name, grey);
 }
 
-static void case_histogram(struct fixture *s)
+static void case_histogram(struct bench *b)
 {
-    const struct plx_image grey = noise_new(s, PLX_U8);
-    struct plx_image got = image_new(s, 256, 65, PLX_U32), want = image_new(s, 256, 65, PLX_U32);
-    try(s, s->stages->ops->histogram(s->stages, &grey, 256, &got));
-    oracle_histogram(&grey, 256, &want);
-    if (finish(s, "histogram"))
-        compare(s, "histogram", &got, &want);
+    const struct twin *grey = noise(b, b->width, b->height), *bins = image(b, 256, 65, PLX_U32);
+    try(b, b->stages->ops->histogram(b->stages, &grey->got, 256, &bins->got));
+    oracle_histogram(&grey->want, 256, &bins->want);
+    compare(b, "histogram", bins);
 }
 
-static void case_rectify(struct fixture *s)
+static void case_rectify(struct bench *b)
 {
-    const struct plx_image src = noise_new(s, PLX_U8);
     const int width = 97, height = 33;
-    struct plx_remap map = {block_new(s, (size_t)width * (size_t)height * sizeof(struct plx_remap_entry)), width, height};
+    const struct twin *src = noise(b, b->width, b->height), *dst = image(b, width, height, PLX_U8);
+    const struct twin *masked = image(b, 1, 1, PLX_U32);
+    struct twin *entries = image(b, width * height * (int)sizeof(struct plx_remap_entry), 1, PLX_U8);
+    const struct plx_remap got = {entries->got.data, width, height}, want = {entries->want.data, width, height};
     for (int i = 0; i < width * height; i++)
-        map.entry[i] = (struct plx_remap_entry){(int16_t)((int)random_below(&s->random, (uint32_t)s->width + 6) - 3),
-                                                (int16_t)((int)random_below(&s->random, (uint32_t)s->height + 6) - 3),
-                                                (uint8_t)random_below(&s->random, 32), (uint8_t)random_below(&s->random, 32)};
-    struct plx_image got = image_new(s, width, height, PLX_U8), want = image_new(s, width, height, PLX_U8);
-    uint32_t *masked = block_new(s, sizeof *masked), masked_want;
-    try(s, s->stages->ops->rectify(s->stages, &src, &map, &got, masked));
-    oracle_rectify(&src, &map, &want, &masked_want);
-    if (!finish(s, "rectify"))
-        return;
-    compare(s, "rectify", &got, &want);
-    if (*masked != masked_want)
-        check_fail(s->outcome, "rectify: %u pixels masked, expected %u", *masked, masked_want);
+        want.entry[i] = (struct plx_remap_entry){(int16_t)((int)random_below(&b->random, (uint32_t)b->width + 6) - 3),
+                                                 (int16_t)((int)random_below(&b->random, (uint32_t)b->height + 6) - 3),
+                                                 (uint8_t)random_below(&b->random, 32), (uint8_t)random_below(&b->random, 32)};
+    twin_share(entries);
+    try(b, b->stages->ops->rectify(b->stages, &src->got, &got, &dst->got, masked->got.data));
+    oracle_rectify(&src->want, &want, &dst->want, masked->want.data);
+    compare(b, "rectify", dst);
+    compare(b, "number of masked pixels", masked);
 }
 
-static void case_filter(struct fixture *s)
+static void case_filter(struct bench *b)
 {
-    const struct plx_image src = noise_new(s, PLX_U8);
-    struct plx_filter *filter = block_new(s, sizeof *filter);
-    struct plx_image got = image_new(s, s->width, s->height, PLX_U8), want = image_new(s, s->width, s->height, PLX_U8);
-    try(s, plx_filter_make(random_below(&s->random, 2), 1 + 2 * (int)random_below(&s->random, 16),
-                           1 + 2 * (int)random_below(&s->random, 16), filter));
-    try(s, s->stages->ops->filter(s->stages, &src, filter, &got));
-    oracle_filter(&src, filter, &want);
-    if (finish(s, "filter"))
-        compare(s, "filter", &got, &want);
+    const struct twin *src = noise(b, b->width, b->height), *dst = plane(b, PLX_U8);
+    struct plx_filter filter;
+    try(b, plx_filter_make(random_below(&b->random, 2), 1 + 2 * (int)random_below(&b->random, 16),
+                           1 + 2 * (int)random_below(&b->random, 16), &filter));
+    try(b, b->stages->ops->filter(b->stages, &src->got, &filter, &dst->got));
+    oracle_filter(&src->want, &filter, &dst->want);
+    compare(b, "filter", dst);
 }
 
 /* The right picture is the left one, a few pixels on, with some noise: candidates of every kind. */
-static void draw_pair(struct fixture *s, struct plx_image grey[PLX_EYES])
+static void case_matching(struct bench *b)
 {
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        grey[eye] = noise_new(s, PLX_U8);
-    for (int y = 0; y < s->height; y++) {
-        const uint8_t *left = plx_row(&grey[PLX_LEFT], y);
-        uint8_t *right = plx_row(&grey[PLX_RIGHT], y);
-        for (int x = 0; x + 7 < s->width; x++)
+    struct twin *const eye[PLX_EYES] = {noise(b, b->width, b->height), noise(b, b->width, b->height)}, *made[MATCHING_PLANES];
+    struct plx_image got[MATCHING_PLANES], want[MATCHING_PLANES];
+    struct plx_match match;
+
+    (random_below(&b->random, 2) ? plx_match_default : plx_match_classic)(&match);
+    match.disparities = 64 << random_below(&b->random, 3);
+    match.paths = random_below(&b->random, 2) ? 4 : 8;
+    for (int y = 0; y < b->height; y++) {
+        const uint8_t *left = plx_row(&eye[PLX_LEFT]->want, y);
+        uint8_t *right = plx_row(&eye[PLX_RIGHT]->want, y);
+        for (int x = 0; x + 7 < b->width; x++)
             right[x] = right[x] > 200 ? right[x] : left[x + 7];
     }
-}
-
-static void case_matching(struct fixture *s)
-{
-    struct plx_image grey[PLX_EYES], got[MATCHING_PLANES], want[MATCHING_PLANES];
-    struct plx_match m;
-    if (random_below(&s->random, 2))
-        plx_match_default(&m);
-    else
-        plx_match_classic(&m);
-    m.disparities = 64 << random_below(&s->random, 3);
-    m.paths = random_below(&s->random, 2) ? 4 : 8;
-    draw_pair(s, grey);
+    twin_share(eye[PLX_RIGHT]);
     for (int i = 0; i < MATCHING_PLANES; i++) {
-        const enum plx_type type = matching_type(&m, (enum matching_plane)i);
-        got[i] = image_new(s, s->width, s->height, type);
-        want[i] = image_new(s, s->width, s->height, type);
+        made[i] = plane(b, matching_type(&match, (enum matching_plane)i));
+        got[i] = made[i]->got;
+        want[i] = made[i]->want;
     }
-    try(s, matching_run(s->stages, grey, &m, true, got));
-    if (!finish(s, "matching"))
-        return;
-    matching_oracle(grey, &m, want);
+    try(b, matching_run(b->stages, (struct plx_image[]){eye[PLX_LEFT]->got, eye[PLX_RIGHT]->got}, &match, true, got));
+    matching_oracle((struct plx_image[]){eye[PLX_LEFT]->want, eye[PLX_RIGHT]->want}, &match, want);
     for (int i = 0; i < MATCHING_PLANES; i++)
-        compare(s, matching_names[i], &got[i], &want[i]);
+        compare(b, matching_names[i], made[i]);
 }
 
-static void case_components(struct fixture *s)
+static void case_components(struct bench *b)
 {
-    const struct plx_label_params params = {(int)random_below(&s->random, 20), 1 + (int)random_below(&s->random, 10)};
-    const struct plx_image mask = noise_new(s, PLX_U8), disparity = image_new(s, s->width, s->height, PLX_U16);
-    const uint32_t density = random_below(&s->random, 256);
-    for (int y = 0; y < s->height; y++)
-        for (int x = 0; x < s->width; x++) {
-            uint8_t *on = (uint8_t *)plx_row(&mask, y) + x;
-            *on = *on < density ? 255 : 0;
-            ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(300 + random_below(&s->random, 24));
-        }
-    struct plx_image labels = image_new(s, s->width, s->height, PLX_U32), wanted = image_new(s, s->width, s->height, PLX_U32);
-    struct plx_image clean = image_new(s, s->width, s->height, PLX_U16),
-                     clean_want = image_new(s, s->width, s->height, PLX_U16);
+    const struct plx_label_params params = {(int)random_below(&b->random, 20), 1 + (int)random_below(&b->random, 10)};
     const struct plx_speckle speckle = {params.min_area * 4, params.max_step};
-    uint32_t *count = block_new(s, sizeof *count), count_want;
-    try(s, s->stages->ops->label(s->stages, &mask, &disparity, &params, &labels, count));
-    try(s, s->stages->ops->speckle(s->stages, &disparity, &speckle, &clean));
-    oracle_label(&mask, &disparity, &params, &wanted, &count_want);
-    oracle_speckle(&disparity, speckle.max_size, speckle.max_step, &clean_want);
-    if (!finish(s, "label"))
-        return;
-    compare(s, "label", &labels, &wanted);
-    compare(s, "speckle", &clean, &clean_want);
-    if (*count != count_want)
-        check_fail(s->outcome, "label: %u components, expected %u", *count, count_want);
+    struct twin *mask = noise(b, b->width, b->height), *disparity = plane(b, PLX_U16);
+    const struct twin *labels = plane(b, PLX_U32), *clean = plane(b, PLX_U16), *count = image(b, 1, 1, PLX_U32);
+    const uint32_t density = random_below(&b->random, 256);
+    for (int y = 0; y < b->height; y++)
+        for (int x = 0; x < b->width; x++) {
+            uint8_t *on = (uint8_t *)plx_row(&mask->want, y) + x;
+            *on = *on < density ? 255 : 0;
+            ((uint16_t *)plx_row(&disparity->want, y))[x] = (uint16_t)(300 + random_below(&b->random, 24));
+        }
+    twin_share(mask);
+    twin_share(disparity);
+    try(b, b->stages->ops->label(b->stages, &mask->got, &disparity->got, &params, &labels->got, count->got.data));
+    try(b, b->stages->ops->speckle(b->stages, &disparity->got, &speckle, &clean->got));
+    oracle_label(&mask->want, &disparity->want, &params, &labels->want, count->want.data);
+    oracle_speckle(&disparity->want, speckle.max_size, speckle.max_step, &clean->want);
+    compare(b, "label", labels);
+    compare(b, "speckle", clean);
+    compare(b, "number of components", count);
 }
 
-static void check_stages(enum plx_backend_kind kind, const struct check_options *options, struct check_outcome *ret)
+void check_stages(const struct check_options *options, struct check_outcome *ret)
 {
-    static void (*const cases[])(struct fixture *) = {case_convert, case_histogram, case_rectify,
-                                                      case_filter,  case_matching,  case_components};
+    static void (*const cases[])(struct bench *) = {case_convert, case_histogram, case_rectify,
+                                                    case_filter,  case_matching,  case_components};
     const int kinds = sizeof cases / sizeof *cases, rounds = options->full ? 20 : 2;
     const struct plx_limits limits = {SIDE, SIDE, 256, 0};
-    struct fixture fixture = {.outcome = ret, .random = options->seed};
+    struct bench bench = {.outcome = ret, .random = options->seed};
 
-    if (!check_backend(kind, &limits, &fixture.stages, ret))
+    if (!check_backend(options->backend, &limits, &bench.stages, ret))
         return;
     for (int i = 0; i < rounds * SIZES * kinds && ret->verdict == CHECK_PASSED; i++) {
-        fixture.width = sizes[i / kinds % SIZES][0];
-        fixture.height = sizes[i / kinds % SIZES][1];
-        cases[i % kinds](&fixture);
-        while (fixture.blocks > 0)
-            fixture.stages->ops->free(fixture.stages, fixture.block[--fixture.blocks]);
+        bench.width = sizes[i / kinds % SIZES][0];
+        bench.height = sizes[i / kinds % SIZES][1];
+        cases[i % kinds](&bench);
+        while (bench.twins > 0)
+            twin_free(bench.stages, &bench.twin[--bench.twins]);
     }
     check_note(ret, "%d cases, seed %llu", rounds * SIZES * kinds, (unsigned long long)options->seed);
-    fixture.stages->ops->destroy(fixture.stages);
-}
-
-void check_stages_cpu(const struct check_options *options, struct check_outcome *ret)
-{
-    check_stages(PLX_BACKEND_CPU, options, ret);
-}
-
-void check_stages_gpu(const struct check_options *options, struct check_outcome *ret)
-{
-    check_stages(PLX_BACKEND_GPU, options, ret);
+    bench.stages->ops->destroy(bench.stages);
 }

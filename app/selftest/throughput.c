@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/selftest/scene_pairs.h"
+#include "app/selftest/fixture.h"
 #include "core/clock.h"
 
 #define WIDTH 640
@@ -32,12 +32,12 @@ static double least_rate(const char *model, enum plx_backend_kind kind)
     return 0;
 }
 
-static void judge(const struct check_options *options, enum plx_backend_kind kind, double rate, struct check_outcome *ret)
+static void judge(const struct check_options *options, double rate, struct check_outcome *ret)
 {
     char model[128];
 
     check_model(options, model, sizeof model);
-    const double least = least_rate(model, kind);
+    const double least = least_rate(model, options->backend);
     if (least <= 0)
         check_note(ret, "informative: no expected rate is known for %s", model[0] ? model : "this machine");
     else if (rate < least)
@@ -47,7 +47,7 @@ static void judge(const struct check_options *options, enum plx_backend_kind kin
         check_note(ret, "%s should reach %.0f pairs/s (an estimate)", model, least);
 }
 
-static void check_throughput(enum plx_backend_kind kind, const struct check_options *options, struct check_outcome *ret)
+void check_throughput(const struct check_options *options, struct check_outcome *ret)
 {
     static int64_t took[MOST_FRAMES];
     const int64_t end = (options->full ? 30 : 2) * PLX_NS_PER_S;
@@ -57,14 +57,14 @@ static void check_throughput(enum plx_backend_kind kind, const struct check_opti
 
     plx_pipeline_params_default(&params);
     params.match.disparities = DISPARITIES;
-    if (!scene_pairs_open(kind, WIDTH, HEIGHT, &params, &fixture, ret))
+    if (!fixture_open_check(options->backend, WIDTH, HEIGHT, &params, &fixture, ret))
         return;
-    for (int i = 0; i < FIXTURE_PAIRS && scene_pairs_run(&fixture, i, ret); i++) /* warm */
+    for (int i = 0; i < FIXTURE_PAIRS && fixture_run_check(&fixture, i, ret); i++) /* warm */
         continue;
     const int64_t begun = plx_now_ns();
     while (frames < MOST_FRAMES && plx_now_ns() - begun < end && ret->verdict == CHECK_PASSED) {
         const int64_t start = plx_now_ns();
-        scene_pairs_run(&fixture, frames, ret);
+        fixture_run_check(&fixture, frames, ret);
         took[frames++] = plx_now_ns() - start;
     }
     fixture_close(&fixture);
@@ -73,15 +73,5 @@ static void check_throughput(enum plx_backend_kind kind, const struct check_opti
     check_note(ret, "%d x %d, D %d, 8 paths: median %.2f ms, p99 %.2f ms, %.1f pairs/s over %d frames", WIDTH, HEIGHT,
                DISPARITIES, median_ms, (double)check_quantile(took, frames, 0.99) / 1e6, 1000 / median_ms, frames);
     if (ret->verdict == CHECK_PASSED)
-        judge(options, kind, 1000 / median_ms, ret);
-}
-
-void check_throughput_cpu(const struct check_options *options, struct check_outcome *ret)
-{
-    check_throughput(PLX_BACKEND_CPU, options, ret);
-}
-
-void check_throughput_gpu(const struct check_options *options, struct check_outcome *ret)
-{
-    check_throughput(PLX_BACKEND_GPU, options, ret);
+        judge(options, 1000 / median_ms, ret);
 }

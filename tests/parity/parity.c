@@ -6,28 +6,21 @@
 
 #include <parallax/error.h>
 
-#include "cpu/cpu.h"
-#include "gpu/gpu.h"
+#include "app/selftest/check.h"
 
 #define SKIPPED 77
 #define SHOWN 20 /* failures that are described */
 
 void parity_open(const struct plx_limits *limits, struct parity *ret_parity)
 {
-    struct plx_error_message message = {""};
+    struct check_outcome outcome = {.verdict = CHECK_PASSED};
 
     *ret_parity = (struct parity){0};
-    int result = plx_gpu_create(limits, &ret_parity->gpu, &message);
-    if (result == PLX_ERR_UNSUPPORTED) {
-        printf("skipped: %s\n", message.text);
-        exit(SKIPPED);
-    }
-    if (result == 0)
-        result = plx_cpu_create(limits, &ret_parity->cpu);
-    if (result < 0) {
-        printf("no backend: %s: %s\n", plx_strerror(result), message.text);
-        exit(1);
-    }
+    if (check_backend(PLX_BACKEND_GPU, limits, &ret_parity->gpu, &outcome) &&
+        check_backend(PLX_BACKEND_CPU, limits, &ret_parity->cpu, &outcome))
+        return;
+    printf("%s: %s\n", outcome.verdict == CHECK_SKIPPED ? "skipped" : "FAILED", outcome.message);
+    exit(outcome.verdict == CHECK_SKIPPED ? SKIPPED : 1);
 }
 
 void parity_must(int result, const struct plx_error_message *message)
@@ -73,6 +66,26 @@ void parity_compare(struct parity *parity, const struct twin *twin, const char *
     }
     if (!twin_equal(twin, how, sizeof how))
         fail(parity, what, how);
+}
+
+void parity_frames(struct parity *parity, const struct plx_frame *cpu, const struct plx_frame *gpu, uint32_t bytes,
+                   const char *what)
+{
+    const uint8_t *a = (const uint8_t *)cpu, *b = (const uint8_t *)gpu;
+    uint32_t first = 0;
+    int plane = -1;
+    char how[128];
+
+    parity->comparisons++;
+    while (first < bytes && a[first] == b[first])
+        first++;
+    if (first == bytes)
+        return;
+    for (int id = 0; id < PLX_PLANE_COUNT; id++)
+        if (cpu->plane[id].offset > 0 && first >= cpu->plane[id].offset)
+            plane = id; /* planes lie in the order of their numbers */
+    snprintf(how, sizeof how, "first different byte %u of %u, in plane %d (-1: the header)", first, bytes, plane);
+    fail(parity, what, how);
 }
 
 void parity_done(struct parity *parity, int cpu, int gpu, const char *what)

@@ -3,6 +3,8 @@
 #ifndef PLX_TESTS_PARITY_PARITY_H
 #define PLX_TESTS_PARITY_PARITY_H
 
+#include <parallax/frame.h>
+
 #include "core/stages.h"
 #include "oracle/test_image.h"
 #include "oracle/twin.h"
@@ -29,6 +31,10 @@ int parity_rows(int rows, int (*check)(int index));
 
 /* Waits for the GPU, then compares its image with the CPU's, padding included; says WHAT differs where. */
 void parity_compare(struct parity *parity, const struct twin *twin, const char *what);
+
+/* Compares BYTES of two frames, header and planes; says WHAT differs from which byte on. */
+void parity_frames(struct parity *parity, const struct plx_frame *cpu, const struct plx_frame *gpu, uint32_t bytes,
+                   const char *what);
 
 /* Both backends must have returned 0. */
 void parity_done(struct parity *parity, int cpu, int gpu, const char *what);

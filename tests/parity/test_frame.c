@@ -18,6 +18,7 @@
 #include "app/selftest/fixture.h"
 #include "core/clock.h"
 #include "cpu/cpu.h"
+#include "drivers/files/picture.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"
 
@@ -107,19 +108,8 @@ static void compare(struct parity *parity, const struct fixture_kind *kind, enum
         snprintf(what, sizeof what, "%s, memory %d, schedule %d, format %d, frame %d", name, (int)memory, schedule,
                  kind->format, i);
         const int on_cpu = fixture_run(&cpu, i), on_gpu = fixture_run(&gpu, i);
-        const uint8_t *a = (const uint8_t *)cpu.frame, *b = (const uint8_t *)gpu.frame;
-        uint32_t first = 0;
-        while (first < cpu.bytes && a[first] == b[first])
-            first++;
-        parity->comparisons++;
-        if (on_cpu == 0 && on_gpu == 0 && first == cpu.bytes)
-            continue;
-        parity->failures++;
-        printf("FAILED: %s: cpu %d, gpu %d (%s), first different byte %u of %u (planes from %u)\n", what, on_cpu, on_gpu,
-               gpu.stages->message.text, first, cpu.bytes, cpu.frame->plane[PLX_PLANE_LEFT].offset);
-        for (int id = 0; id < PLX_PLANE_COUNT; id++)
-            if (first >= cpu.frame->plane[id].offset)
-                printf("  plane %d begins at %u\n", id, cpu.frame->plane[id].offset);
+        parity_done(parity, on_cpu, on_gpu, what);
+        parity_frames(parity, cpu.frame, gpu.frame, cpu.bytes, what);
     }
     if (cpu.frame->obstacle_count == 0 && kind->params.obstacles && !kind->pictures)
         printf("%s: the scene shows no obstacle\n", name);
@@ -193,11 +183,7 @@ static void compare_slots(struct parity *parity, const struct fixture_kind *kind
     for (int i = 0; i < 3 * SLOTS; i++) {
         gpu.frame = (struct plx_frame *)(slots + (size_t)(i % SLOTS) * gpu.bytes);
         parity_done(parity, fixture_run(&cpu, i), fixture_run(&gpu, i), "a frame in a slot");
-        parity->comparisons++;
-        if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0) {
-            parity->failures++;
-            printf("FAILED: frame %d in slot %d differs\n", i, i % SLOTS);
-        }
+        parity_frames(parity, cpu.frame, gpu.frame, cpu.bytes, "a frame in a slot");
     }
     stages->ops->disown(stages, slots);
     gpu.frame = own;
@@ -221,9 +207,14 @@ static void compare_real(struct parity *parity, const char *data)
     }
     for (size_t i = 0; i < found.gl_pathc && i < REAL_PAIRS; i++) {
         const char *last = strrchr(found.gl_pathv[i], '/') + 1;
+        struct plx_image pictures[PLX_EYES];
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            struct plx_error_message message;
+            snprintf(pattern, sizeof pattern, "%s/%s.pgm", found.gl_pathv[i], eye ? "right" : "left");
+            parity_must(plx_pgm_read(pattern, &pictures[eye], &message), &message);
+        }
         for (int set = 0; set < 2; set++) {
-            kind =
-                (struct fixture_kind){321 + 10 * (int)i, 241, PLX_FORMAT_GREY, set == 1, {.refine = false}, found.gl_pathv[i]};
+            kind = (struct fixture_kind){321 + 10 * (int)i, 241, PLX_FORMAT_GREY, set == 1, {.refine = false}, pictures};
             plx_pipeline_params_default(&kind.params);
             if (set == 1)
                 classic(&kind.params);
@@ -231,6 +222,8 @@ static void compare_real(struct parity *parity, const char *data)
             snprintf(name, sizeof name, "%.60s, %s", last, set == 1 ? "classic, rectified" : "default");
             compare(parity, &kind, PLX_GPU_MEMORY_AUTO, -1, name);
         }
+        for (int eye = 0; eye < PLX_EYES; eye++)
+            free(pictures[eye].data);
     }
     globfree(&found);
 }

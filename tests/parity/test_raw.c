@@ -113,15 +113,7 @@ static void compare(struct parity *parity, struct plx_stages *gpu_stages, const 
                  kind->height, memory);
         const int on_cpu = run(&cpu, i), on_gpu = run(&gpu, i);
         parity_done(parity, on_cpu, on_gpu, what);
-        const uint8_t *a = (const uint8_t *)cpu.slot[i % SLOTS], *b = (const uint8_t *)gpu.slot[i % SLOTS];
-        uint32_t first = 0;
-        while (first < cpu.bytes && a[first] == b[first])
-            first++;
-        parity->comparisons++;
-        if (first == cpu.bytes)
-            continue;
-        parity->failures++;
-        printf("FAILED: %s: first different byte %u of %u (%s)\n", what, first, cpu.bytes, gpu.stages->message.text);
+        parity_frames(parity, cpu.slot[i % SLOTS], gpu.slot[i % SLOTS], cpu.bytes, what);
     }
     close_side(&cpu);
     close_side(&gpu);

@@ -10,8 +10,7 @@
 
 #include <parallax/error.h>
 
-#include "app/selftest/cameras.h"
-#include "app/selftest/report.h"
+#include "app/selftest/check.h"
 #include "core/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Faults of the picture itself: frozen, dark, overexposed, unequal, misaligned. Each is flagged in its time, and good noisy
- * pictures never are: `test_picture 100000` looks at so many (default: 20,000).
+ * pictures never are: `test_picture 100000` looks at so many (default: 20,000, and 1,000 with a sanitizer).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "cpu/cpu.h"
 #include "drivers/synthetic/texture.h"
 #include "tests/cmocka.h"
+#include "tests/sanitizer.h"
 #include "tests/scratch.h"
 
 #define WIDTH 96
@@ -21,11 +22,11 @@
 #define DISPARITIES 16
 #define SETTLED (4 * PLX_ALIGNMENT_VOTES) /* frames after which every check has seen enough */
 
-static uint64_t good_frames = 20000;
+static uint64_t good_frames = SANITIZED ? 1000 : 20000;
 
 /* --- a pair of cameras ------------------------------------------------------------------------------------------- */
 
-struct rig {
+struct cameras {
     int x, y;             /* where in the texture they look */
     int disparity, shift; /* the right eye's; shift: rows */
     int gain[PLX_EYES];   /* percent */
@@ -46,31 +47,32 @@ struct checks {
 
 static struct checks checks;
 
-static struct rig steady_rig(void)
+static struct cameras steady_cameras(void)
 {
-    return (struct rig){.x = 100, .y = 60, .disparity = 5, .gain = {100, 100}, .noise = 3, .random = scratch_seed()};
+    return (struct cameras){.x = 100, .y = 60, .disparity = 5, .gain = {100, 100}, .noise = 3, .random = scratch_seed()};
 }
 
-static int noise(struct rig *rig)
+static int noise(struct cameras *cameras)
 {
     static const struct {
         uint64_t bits;
         int scale, mean;
     } level[] = {{0, 1, 0}, {1, 1, 0}, {0xF, 1, 2}, {0xFFFF, 1, 8}, {0xFFFF, 2, 16}}; /* binomial: as good as normal */
-    const uint64_t bits = (rig->random ^= rig->random << 13, rig->random ^= rig->random >> 7, rig->random ^= rig->random << 17);
-    return __builtin_popcountll(bits & level[rig->noise].bits) * level[rig->noise].scale - level[rig->noise].mean;
+    const uint64_t bits = (cameras->random ^= cameras->random << 13, cameras->random ^= cameras->random >> 7,
+                           cameras->random ^= cameras->random << 17);
+    return __builtin_popcountll(bits & level[cameras->noise].bits) * level[cameras->noise].scale - level[cameras->noise].mean;
 }
 
-static void take(struct rig *rig)
+static void take(struct cameras *cameras)
 {
     const uint8_t *tile = plx_texture_tile();
 
     for (int eye = 0; eye < PLX_EYES; eye++)
         for (int y = 0; y < HEIGHT; y++) {
-            const int row = (rig->y + y + eye * rig->shift) & (PLX_TEXTURE_SIDE - 1);
+            const int row = (cameras->y + y + eye * cameras->shift) & (PLX_TEXTURE_SIDE - 1);
             for (int x = 0; x < WIDTH; x++) {
-                const int column = (rig->x + x + eye * rig->disparity) & (PLX_TEXTURE_SIDE - 1);
-                const int value = tile[row * PLX_TEXTURE_STRIDE + column] * rig->gain[eye] / 100 + noise(rig);
+                const int column = (cameras->x + x + eye * cameras->disparity) & (PLX_TEXTURE_SIDE - 1);
+                const int value = tile[row * PLX_TEXTURE_STRIDE + column] * cameras->gain[eye] / 100 + noise(cameras);
                 checks.picture[eye][y][x] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
             }
         }
@@ -122,47 +124,47 @@ static uint32_t look(void)
     return health | plx_brightness_check_update(&checks.light, &plane);
 }
 
-static uint32_t take_and_look(struct rig *rig)
+static uint32_t take_and_look(struct cameras *cameras)
 {
-    take(rig);
+    take(cameras);
     return look();
 }
 
 /* Good pairs of RIG until every check has settled. */
-static void settle(struct rig *rig)
+static void settle(struct cameras *cameras)
 {
     for (int i = 0; i < SETTLED; i++)
-        assert_int_equal(take_and_look(rig), 0);
+        assert_int_equal(take_and_look(cameras), 0);
 }
 
 /* --- good pictures ----------------------------------------------------------------------------------------------- */
 
 #define SCENE_FRAMES 250 /* one scene, then another */
 
-static void choose_scene(struct rig *rig, uint64_t *random)
+static void choose_scene(struct cameras *cameras, uint64_t *random)
 {
-    rig->x = (int)(scratch_random(random) % PLX_TEXTURE_SIDE);
-    rig->y = (int)(scratch_random(random) % PLX_TEXTURE_SIDE);
-    rig->disparity = (int)(scratch_random(random) % DISPARITIES);
-    rig->noise = 1 + (int)(scratch_random(random) % 4);
-    rig->gain[PLX_LEFT] = 40 + (int)(scratch_random(random) % 90);
-    rig->gain[PLX_RIGHT] = rig->gain[PLX_LEFT] * (92 + (int)(scratch_random(random) % 17)) / 100; /* lenses differ */
+    cameras->x = (int)(scratch_random(random) % PLX_TEXTURE_SIDE);
+    cameras->y = (int)(scratch_random(random) % PLX_TEXTURE_SIDE);
+    cameras->disparity = (int)(scratch_random(random) % DISPARITIES);
+    cameras->noise = 1 + (int)(scratch_random(random) % 4);
+    cameras->gain[PLX_LEFT] = 40 + (int)(scratch_random(random) % 90);
+    cameras->gain[PLX_RIGHT] = cameras->gain[PLX_LEFT] * (92 + (int)(scratch_random(random) % 17)) / 100; /* lenses differ */
 }
 
 static void good_noisy_pictures_raise_no_flag(void **state)
 {
     (void)state;
-    struct rig rig = steady_rig();
+    struct cameras cameras = steady_cameras();
     uint64_t random = scratch_seed();
     int speed = 0;
 
     for (uint64_t frame = 0; frame < good_frames; frame++) {
         if (frame % SCENE_FRAMES == 0) {
-            choose_scene(&rig, &random);
-            speed = (int)(scratch_random(&random) % 2) * 3; /* the robot stands, or moves */
+            choose_scene(&cameras, &random);
+            speed = (int)(scratch_random(&random) % 2) * 3; /* the robot stops, or moves */
         }
-        rig.x += speed;
-        const uint32_t health = take_and_look(&rig);
+        cameras.x += speed;
+        const uint32_t health = take_and_look(&cameras);
         if (health)
             fail_msg("good frame %llu has flags 0x%x; PLX_TEST_SEED=%llu", (unsigned long long)frame, health,
                      (unsigned long long)scratch_seed());
@@ -176,17 +178,17 @@ static void good_noisy_pictures_raise_no_flag(void **state)
 static void a_picture_that_comes_again_is_frozen_at_once(void **state)
 {
     (void)state;
-    struct rig rig = steady_rig();
+    struct cameras cameras = steady_cameras();
 
-    settle(&rig);
+    settle(&cameras);
     for (int i = 0; i < 3; i++)
         assert_int_equal(look(), PLX_HEALTH_FROZEN);
-    assert_int_equal(take_and_look(&rig), 0);
-    take(&rig); /* one eye alone */
+    assert_int_equal(take_and_look(&cameras), 0);
+    take(&cameras); /* one eye alone */
     look();
     static uint8_t kept[HEIGHT][WIDTH];
     memcpy(kept, checks.picture[PLX_RIGHT], sizeof kept);
-    take(&rig);
+    take(&cameras);
     memcpy(checks.picture[PLX_RIGHT], kept, sizeof kept);
     assert_int_equal(look(), PLX_HEALTH_FROZEN);
 }
@@ -201,17 +203,17 @@ static void a_part_that_comes_again_is_frozen_after_some_frames(void **state)
     static uint8_t kept[HEIGHT][WIDTH];
 
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
-        struct rig rig = steady_rig();
-        settle(&rig);
+        struct cameras cameras = steady_cameras();
+        settle(&cameras);
         memcpy(kept, checks.picture[PLX_LEFT], sizeof kept);
         for (int frame = 1; frame <= PLX_FROZEN_CHECK_REPEATS + 2; frame++) {
-            rig.x += 3;
-            take(&rig);
+            cameras.x += 3;
+            take(&cameras);
             for (int y = part[i].y; y < part[i].y + part[i].height; y++)
                 memcpy(&checks.picture[PLX_LEFT][y][part[i].x], &kept[y][part[i].x], (size_t)part[i].width);
             assert_int_equal(look() & PLX_HEALTH_FROZEN, frame >= PLX_FROZEN_CHECK_REPEATS ? PLX_HEALTH_FROZEN : 0);
         }
-        assert_int_equal(take_and_look(&rig), 0);
+        assert_int_equal(take_and_look(&cameras), 0);
     }
 }
 
@@ -229,13 +231,13 @@ static void light_faults_are_flagged_when_they_last(void **state)
         {{100, 70}, PLX_HEALTH_BRIGHTNESS_MISMATCH},
     };
     for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
-        struct rig rig = steady_rig();
-        settle(&rig);
-        memcpy(rig.gain, fault[i].gain, sizeof rig.gain);
+        struct cameras cameras = steady_cameras();
+        settle(&cameras);
+        memcpy(cameras.gain, fault[i].gain, sizeof cameras.gain);
         for (int frame = 1; frame <= 3 * PLX_BRIGHTNESS_CHECK_FRAMES; frame++)
-            assert_int_equal(take_and_look(&rig), frame >= PLX_BRIGHTNESS_CHECK_FRAMES ? fault[i].health : 0);
-        rig.gain[PLX_LEFT] = rig.gain[PLX_RIGHT] = 100;
-        assert_int_equal(take_and_look(&rig), 0);
+            assert_int_equal(take_and_look(&cameras), frame >= PLX_BRIGHTNESS_CHECK_FRAMES ? fault[i].health : 0);
+        cameras.gain[PLX_LEFT] = cameras.gain[PLX_RIGHT] = 100;
+        assert_int_equal(take_and_look(&cameras), 0);
     }
 }
 
@@ -243,9 +245,9 @@ static void light_faults_are_flagged_when_they_last(void **state)
 static void blackness_is_dark_and_not_frozen(void **state)
 {
     (void)state;
-    struct rig rig = steady_rig();
+    struct cameras cameras = steady_cameras();
 
-    settle(&rig);
+    settle(&cameras);
     memset(checks.picture, 0, sizeof checks.picture);
     for (int frame = 1; frame <= 3 * PLX_BRIGHTNESS_CHECK_FRAMES; frame++)
         assert_int_equal(look(), frame >= PLX_BRIGHTNESS_CHECK_FRAMES ? PLX_HEALTH_DARK : 0);
@@ -255,19 +257,19 @@ static void rows_that_are_off_by_two_are_flagged(void **state)
 {
     (void)state;
     for (int shift = -3; shift <= 3; shift++) {
-        struct rig rig = steady_rig();
+        struct cameras cameras = steady_cameras();
         int frame = 0;
-        settle(&rig);
-        rig.shift = shift;
-        for (; frame < SETTLED && !(take_and_look(&rig) & PLX_HEALTH_MISALIGNED); frame++)
-            rig.x += 3;
+        settle(&cameras);
+        cameras.shift = shift;
+        for (; frame < SETTLED && !(take_and_look(&cameras) & PLX_HEALTH_MISALIGNED); frame++)
+            cameras.x += 3;
         if (abs(shift) >= PLX_ALIGNMENT_ROWS)
             assert_in_range(frame, 1, 2 * PLX_ALIGNMENT_VOTES - 1);
         else
             assert_int_equal(frame, SETTLED);
-        rig.shift = 0;
-        for (frame = 0; frame < 2 * PLX_ALIGNMENT_VOTES; frame++) /* then the rig's bent time is forgotten */
-            take_and_look(&rig);
+        cameras.shift = 0;
+        for (frame = 0; frame < 2 * PLX_ALIGNMENT_VOTES; frame++) /* then the bent time of the cameras is forgotten */
+            take_and_look(&cameras);
     }
 }
 

@@ -86,11 +86,10 @@ static int read_pose(const struct plx_reader *reader, const struct plx_yaml_node
         calibration->translation[i] = row[i][3];
     }
     if (!(calibration->translation[0] < 0))
-        return plx_yaml_fail(
-            reader->yaml, node, reader->message, PLX_ERR_RANGE,
-            "cam1 stands at x = %g against cam0; expected cam1 to the right, that is the first number of the last "
-            "column below 0; are left and right swapped?",
-            -calibration->translation[0]);
+        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
+                             "cam1 is at x = %g against cam0; expected cam1 to the right, that is the first number of the last "
+                             "column below 0; are left and right swapped?",
+                             -calibration->translation[0]);
     return plx_check_rotation(reader, node, calibration->rotation);
 }
 

@@ -65,7 +65,7 @@ void oracle_morphology(enum plx_morphology op, const struct plx_image *src, int 
     free(between.data);
 }
 
-/* Two passes about the means, in long double: another way to the same number. */
+/* First the means, then the sums about them, in long double: another way to the same number. */
 static int correlation(const struct plx_image *image, const struct plx_image *patch, int x0, int y0)
 {
     long double mean_w = 0, mean_t = 0, product = 0, w2 = 0, t2 = 0, n = (long double)patch->width * patch->height;

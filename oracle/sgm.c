@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cost, aggregation and winner over whole volumes, one path at a time. */
+/* Cost, aggregation and winner-takes-all over whole volumes, one path at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 

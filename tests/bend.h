@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures as a rig takes them that was bent after it was calibrated. */
+/* Pictures of two cameras whose mount was bent after the calibration. */
 #ifndef PLX_TESTS_BEND_H
 #define PLX_TESTS_BEND_H
 

@@ -21,7 +21,7 @@
 #define BRIGHTER 1.2    /* at four times the exposure */
 #define PATIENCE_NS (2 * PLX_NS_PER_S)
 
-/* Whether SENTENCE, why a camera was lost, is that another program has it. */
+/* Whether SENTENCE, the reason for a lost camera, names another program. */
 static bool is_in_use(const char *sentence)
 {
     return strstr(sentence, "another program") || strstr(sentence, strerror(EBUSY));

@@ -107,7 +107,7 @@ void check_power(const struct check_options *options, struct check_outcome *ret)
     if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
         check_note(ret, "CPU governor %s%s", text,
                    strcmp(text, "powersave") == 0
-                       ? ": it holds the clock down on some boards; see jetson.md in /usr/share/doc/parallax"
+                       ? ": it holds the clock down on some machines; see jetson.md in /usr/share/doc/parallax"
                        : "");
     if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online"))
         check_note(ret, "CPUs online: %s", text);

@@ -80,7 +80,7 @@ static int run_all(struct check_options *options, const char *junit)
     }
     check_model(options, model, sizeof model);
     report_tap_begin(stdout, check_count);
-    printf("# %s, %s\n", model[0] ? model : "no board with a device tree", options->full ? "full" : "quick");
+    printf("# %s, %s\n", model[0] ? model : "no device tree", options->full ? "full" : "quick");
     fflush(stdout);
     for (int i = 0; i < check_count; i++) {
         options->backend = checks[i].backend;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole frames a second at one load, beside what the board should reach. */
+/* Whole frames a second at one load, beside the rate that a machine of this model should reach. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,23 +12,23 @@
 #define MOST_FRAMES 20000
 
 /*
- * The least rates, pairs/s, at 640 x 480, D 64, 8 paths, default set. No such board was measured yet. Estimated, and halved:
- * CPU from 23 pairs/s of one x86 core with 512-bit vectors, a quarter of it for 128-bit ones, scaled by clock and number of
- * cores; GPU from the matching's times on 16 multiprocessors of an H200 (docs/performance.md), scaled by clock and
+ * The least rates, pairs/s, at 640 x 480, D 64, 8 paths, default set. None of these machines was measured yet. Estimated, and
+ * halved: CPU from 23 pairs/s of one x86 core with 512-bit vectors, a quarter of it for 128-bit ones, scaled by clock and
+ * number of cores; GPU from the matching's times on 16 multiprocessors of an H200 (docs/performance.md), scaled by clock and
  * multiprocessors, with as much again for the other stages. The first row whose name is part of the model counts.
  */
 static const struct {
     const char *model;
     double least[2]; /* CPU, GPU */
-} boards[] = {
+} machines[] = {
     {"AGX Orin", {20, 100}}, {"Orin NX", {12, 50}}, {"Orin Nano", {7, 30}}, {"Thor", {30, 150}}, {"Xavier", {8, 30}},
 };
 
 static double least_rate(const char *model, enum plx_backend_kind kind)
 {
-    for (size_t i = 0; i < sizeof boards / sizeof *boards; i++)
-        if (strstr(model, boards[i].model))
-            return boards[i].least[kind == PLX_BACKEND_GPU];
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strstr(model, machines[i].model))
+            return machines[i].least[kind == PLX_BACKEND_GPU];
     return 0;
 }
 

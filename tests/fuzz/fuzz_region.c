@@ -14,11 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void spoil(unsigned char *memory, const struct plx_region_header *good, const uint8_t *record)
 {
     const size_t frame = good->frames_offset + good->frame_stride; /* of sequence 1, with all before its obstacles */
-    const size_t spots = good->frames_offset + offsetof(struct plx_frame, obstacle);
+    const size_t offsets = good->frames_offset + offsetof(struct plx_frame, obstacle);
     uint32_t where, width;
     memcpy(&where, record, sizeof where);
     memcpy(&width, record + 4, sizeof width);
-    size_t at = where % spots;
+    size_t at = where % offsets;
     at = at < good->frames_offset ? at : at - good->frames_offset + frame;
     width = 1u << width % 4;
     memcpy(memory + at / width * width, record + 8, width);

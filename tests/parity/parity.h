@@ -23,7 +23,7 @@ void parity_open(const struct plx_limits *limits, struct parity *ret_parity);
 /* Says how many comparisons held, closes; returns the exit code. */
 int parity_close(struct parity *parity);
 
-/* Exits with 1, saying why, where RESULT is an error. */
+/* If RESULT is an error, prints MESSAGE and exits with 1. */
 void parity_must(int result, const struct plx_error_message *message);
 
 /* Checks the ROWS of a test's table, of which CHECK says 1 where row INDEX is wrong, else 0; returns the exit code. */

@@ -148,7 +148,7 @@ static void test_confidence(struct parity *parity, int width, int height)
         fill_disparity(&raw, 128, 0);
         fill_disparity(&checked, 2048, 8);
         fill_disparity(&s1, 1700, 0);
-        for (int y = 0; y < height; y++) { /* S2 >= S1 but where it is less: next to the winner only */
+        for (int y = 0; y < height; y++) { /* S2 >= S1 but where it is less: next to the best disparity only */
             uint16_t *second = plx_row(&s2.want, y);
             const uint16_t *first = plx_row(&s1.want, y);
             for (int x = 0; x < width; x++)

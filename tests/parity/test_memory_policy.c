@@ -8,7 +8,7 @@
 #include "gpu/internal.h"
 #include "tests/parity/parity.h"
 
-/* Attributes as NVIDIA documents them for these boards. */
+/* Attributes as NVIDIA documents them for these devices. */
 static const struct device {
     const char *name;
     int integrated, registered, concurrent;

@@ -75,7 +75,7 @@ static inline bool control_group_limit_cpu(const struct control_group *group, in
     return control_group_write(group, group->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", value);
 }
 
-/* All of its processes stand still from now on, or go on. */
+/* Freezes or thaws all processes of the group. */
 static inline bool control_group_freeze(const struct control_group *group, bool on)
 {
     return group->version == 1 ? control_group_write(group, "freezer.state", on ? "FROZEN" : "THAWED")

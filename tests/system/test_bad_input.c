@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bad input: a documented exit code and one clear line, a row a case. `@` in an argument stands for the case's directory. */
+/* Bad input: a documented exit code and one clear line, a row a case. `@` in an argument is the case's directory. */
 #include "tests/system/daemon.h"
 
 #include <png.h>

@@ -97,7 +97,7 @@ static void snapshot_writes_files_that_agree(void **state)
 
 /* --- bad input ---------------------------------------------------------------------------------------------------- */
 
-/* `@` stands for the test's directory. */
+/* `@` is the test's directory. */
 static const struct bad {
     const char *args[8];
     int exit_code;

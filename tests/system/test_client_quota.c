@@ -118,7 +118,7 @@ static void a_thousand_at_the_same_time(void **state)
     enum { MANY = 1000 };
     static int fd[MANY];
     int before = open_files(service.pid);
-    kill(service.pid, SIGSTOP); /* so that all of them stand in the queue together */
+    kill(service.pid, SIGSTOP); /* so that all of them wait in the queue together */
     for (int i = 0; i < MANY; i++)
         fd[i] = connect_raw();
     kill(service.pid, SIGCONT);

@@ -210,7 +210,7 @@ static void lines_of_the_engine_are_in_it(void **state)
     unsetenv("PLX_FAKE_ROOT");
 }
 
-/* Frames come, and one line says why there is no box. */
+/* Frames come, and one line gives the reason for the missing box. */
 static void expect_no_box(const char *words)
 {
     struct plx_client *client = start_with_box();

@@ -70,7 +70,7 @@ static void a_gpu_that_hangs_costs_engines_and_then_the_cpu_works(void **state)
     plx_disconnect(client);
 }
 
-/* With backend auto a machine without a GPU is served by its CPU: no fault, and the reason says why. */
+/* With backend auto a machine without a GPU is served by its CPU: no fault, and the reason names the cause. */
 static void why_the_cpu_works_is_published(void **state)
 {
     (void)state;

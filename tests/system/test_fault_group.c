@@ -45,7 +45,7 @@ static bool publishes_in(long bytes)
             usleep(2000);
         published = client && plx_next(client, 20, &view) == 0;
         if (strstr(daemon_said(&daemon_), "lack of memory); restarting in 0.4 s"))
-            break; /* it says why, and would try for ever */
+            break; /* it logged the reason, and would try for ever */
     }
     if (code >= 0 && code != PLX_EXIT_OS && code != 128 + SIGKILL)
         fail_msg("%ld MiB: exit code %d; it said: %s", bytes / MIB, code, daemon_said(&daemon_));

@@ -43,7 +43,7 @@ static struct plx_frame frame_with(struct plx_client *client, uint32_t dispariti
     return frame;
 }
 
-/* ENGINE goes on, in the ring of EPOCH, and the client is told why the file is not in force. */
+/* ENGINE goes on, in the ring of EPOCH, and the client reads the reason why the file is not in force. */
 static void expect_kept(struct plx_client *client, pid_t engine, uint64_t epoch, const char *reason)
 {
     wait_until_said("configuration kept as it was: ", START_MS);

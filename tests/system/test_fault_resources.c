@@ -27,7 +27,7 @@ static bool publishes_or_says_why(const char *what)
         if (client && plx_next(client, 20, &view) == 0)
             break;
         if (strstr(daemon_said(&daemon_), "engine failed: ") && strstr(daemon_said(&daemon_), "restarting in 0.4 s")) {
-            stop_daemon(); /* it says why, and would try for ever */
+            stop_daemon(); /* it logged the reason, and would try for ever */
             plx_disconnect(client);
             return false;
         }

@@ -126,8 +126,8 @@ static void check_bend(size_t row, const struct plx_alignment_info *alignment)
     if (alignment->patches == 0 || fabs((double)alignment->rows - bend.rows) > 0.5 ||
         fabs((double)alignment->roll_rad * 180 / M_PI - bend.roll_deg) > 0.4 ||
         fabs((double)alignment->scale - bend.scale) > 0.008)
-        fail_msg("fault %zu: measured %g rows, %g degrees, scale %g; the rig is bent by %g rows, %g degrees, scale %g", row,
-                 (double)alignment->rows, (double)alignment->roll_rad * 180 / M_PI, (double)alignment->scale, bend.rows,
+        fail_msg("fault %zu: measured %g rows, %g degrees, scale %g; the right camera is bent by %g rows, %g degrees, scale %g",
+                 row, (double)alignment->rows, (double)alignment->roll_rad * 180 / M_PI, (double)alignment->scale, bend.rows,
                  bend.roll_deg, bend.scale);
 }
 

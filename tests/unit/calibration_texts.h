@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One stereo rig, 640 x 480, baseline about 0.12 m, in the three forms that people have. */
+/* One pair of cameras, 640 x 480, baseline about 0.12 m, in the three forms that people have. */
 #ifndef PLX_TESTS_CALIBRATION_TEXTS_H
 #define PLX_TESTS_CALIBRATION_TEXTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calibration files: the same rig in three forms, and back to a file without loss. */
+/* Calibration files: the same pair of cameras in three forms, and back to a file without loss. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libparallax connects, or says why not, and reads from a good service. */
+/* libparallax connects and reads from a good service. A failure to connect has its own error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -224,7 +224,7 @@ static void signal_ends_a_wait(void **state)
     peer_end(&service);
 }
 
-/* The service stands still: its last frame is shown to nobody as news, and counts as missed when it goes on. */
+/* The service stops: its last frame is shown to nobody as news, and counts as missed when it goes on. */
 static void an_old_frame_is_no_news(void **state)
 {
     (void)state;

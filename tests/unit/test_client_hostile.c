@@ -79,7 +79,7 @@ static void bad_answers_are_refused(void **state)
     struct plx_region_header *image = region_image_make(&bytes);
     int seals = SERVICE_SEALS, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int good = make_memfd(image, bytes, seals), loose = make_memfd(image, bytes, 0), small = make_memfd(image, 16, seals);
-    int cut = make_memfd(image, bytes - 8, seals), thin = make_memfd(image, bytes, seals & ~F_SEAL_FUTURE_WRITE);
+    int cut = make_memfd(image, bytes - 8, seals), sparse = make_memfd(image, bytes, seals & ~F_SEAL_FUTURE_WRITE);
     int read_only = make_memfd(image, bytes, (seals & ~F_SEAL_FUTURE_WRITE) | F_SEAL_WRITE);
     image->abi_version++;
     int other = make_memfd(image, bytes, seals);
@@ -108,7 +108,7 @@ static void bad_answers_are_refused(void **state)
         {"not a memfd", welcome, whole, {null, -1}, PLX_ERR_FORMAT},
         {"memory that can be cut off", welcome, whole, {loose, -1}, PLX_ERR_FORMAT},
         {"memory that nobody can write", welcome, whole, {read_only, -1}, 0},
-        {"memory with room for holes", welcome, whole, {thin, -1}, PLX_ERR_FORMAT},
+        {"memory with room for holes", welcome, whole, {sparse, -1}, PLX_ERR_FORMAT},
         {"memory smaller than its header", welcome, whole, {small, -1}, PLX_ERR_FORMAT},
         {"memory smaller than it says", welcome, whole, {cut, -1}, PLX_ERR_FORMAT},
     };
@@ -126,7 +126,7 @@ static void bad_answers_are_refused(void **state)
     close(before);
     int after = dup(0);
     assert_int_equal(after, before); /* no descriptor was kept */
-    int mine[] = {after, listener, good, loose, small, cut, other, null, thin, read_only};
+    int mine[] = {after, listener, good, loose, small, cut, other, null, sparse, read_only};
     for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
         close(mine[i]);
     unlink(path);

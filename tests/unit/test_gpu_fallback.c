@@ -98,7 +98,7 @@ static void only_the_gpus_own_failures_are_losses(void **state)
         bool loss;
     } rows[] = {
         {{.failed = true, .gpu_lost = true, .doing = PLX_WATCHED_SOURCE}, true}, /* it said so */
-        {{.failed = true, .doing = PLX_STAGE_SGM}, false},                       /* it said that something else was why */
+        {{.failed = true, .doing = PLX_STAGE_SGM}, false},                       /* it reported another cause */
         {{.signal = SIGSEGV, .doing = PLX_STAGE_SGM}, true},
         {{.signal = SIGABRT, .doing = PLX_WATCHED_GPU}, true},
         {{.signal = SIGKILL, .hung = true, .doing = PLX_STAGE_OBSTACLES}, true},

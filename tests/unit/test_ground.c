@@ -68,7 +68,7 @@ static void render(const struct view *view, uint64_t seed, const struct plx_imag
     for (int v = 0; v < view->height; v++)
         for (int u = 0; u < view->width; u++) {
             double d = plane_at(view, u, v);
-            for (int i = 0; i < view->boxes; i++) { /* it stands where the ground has the box's own disparity */
+            for (int i = 0; i < view->boxes; i++) { /* its foot is where the ground has the box's own disparity */
                 const double left = view->width * (0.03 + 0.96 * i / view->boxes);
                 const double foot = view->height * (0.62 + 0.07 * (i % 5)), top = view->height * (0.30 - 0.02 * i);
                 const double own = plane_at(view, view->width / 2.0, foot);
@@ -133,7 +133,7 @@ static void known_planes(void **state)
     }
 }
 
-/* No plane to stand on: a wall, noise, nothing at all, a single pixel. */
+/* No ground: a wall, noise, nothing at all, a single pixel. */
 static void no_ground(void **state)
 {
     (void)state;

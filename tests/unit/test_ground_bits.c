@@ -38,7 +38,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* WALL stands on ground, BOXES have other disparities among theirs. */
+/* WALL: a wall on the ground. BOXES have other disparities among theirs. */
 enum content { INVALID, ZERO, EQUAL, WHITE, NOISE, WILD, SPARSE, PLANE, BOXES, WALL, CONTENTS };
 static const char *const names[] = {"all invalid", "all zero", "all equal", "all 65534", "noise",
                                     "any 16 bits", "sparse",   "plane",     "boxes",     "wall"};

@@ -32,11 +32,11 @@ static void limits(void **state)
         if (measure(&cases[i].region, cases[i].ground, &o) != cases[i].kept)
             fail_msg("%s: %s", cases[i].what, cases[i].kept ? "left out" : "kept");
     }
-    struct plx_region part = board(); /* some of it at infinity, or no interior */
+    struct plx_region part = panel(); /* some of it at infinity, or no interior */
     struct plx_obstacle o;
     part.p05 = 0;
     assert_int_equal(measure(&part, &no_ground, &o), 0);
-    part = board();
+    part = panel();
     part.interior_area = 0;
     assert_int_equal(measure(&part, &no_ground, &o), 0);
 }
@@ -62,7 +62,7 @@ static void many_regions(void **state)
         assert_int_equal(o[i].x, o[i].label - 1);
     }
     for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
-        region[i] = board();
+        region[i] = panel();
     assert_int_equal(plx_obstacles_measure(region, PLX_MAX_OBSTACLES, &camera, 0, 480, &level, &params, o), PLX_MAX_OBSTACLES);
     assert_memory_equal(&o[PLX_MAX_OBSTACLES], &untouched, sizeof untouched);
 }

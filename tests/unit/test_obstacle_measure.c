@@ -2,10 +2,10 @@
 /* Regions in metres: every number of an obstacle, of things whose place and size in 3-D are known. */
 #include "tests/unit/obstacle_regions.h"
 
-static void every_field_of_a_board(void **state)
+static void every_field_of_a_panel(void **state)
 {
     (void)state;
-    struct plx_region region = board();
+    struct plx_region region = panel();
     struct plx_obstacle o;
     region.label = 7;
     region.p05 = 304; /* 19 px */
@@ -37,7 +37,7 @@ static void every_field_of_a_board(void **state)
 static void frayed_region(void **state)
 {
     (void)state;
-    struct plx_region region = board();
+    struct plx_region region = panel();
     struct plx_obstacle o;
     region.x0 = 266, region.x1 = 385, region.y0 = 180, region.y1 = 279; /* 120 x 100 */
     region.area = 6000, region.sum_x = 6000 * 300, region.sum_y = 6000 * 200;
@@ -59,28 +59,28 @@ static void frayed_region(void **state)
     assert_near((double)o.confidence, 0.25);
 }
 
-/* The same board through cameras whose disparities begin elsewhere: the same metres. */
+/* The same panel through cameras whose disparities begin elsewhere: the same metres. */
 static void where_disparity_begins_does_not_matter(void **state)
 {
     (void)state;
     static const struct {
         int min_disparity;
         double doffs; /* cx_right - cx */
-    } rigs[] = {{0, 0}, {3, 0}, {-10, 0}, {0, -4.5}, {19, 0}, {-6, 7.25}};
-    for (size_t i = 0; i < sizeof rigs / sizeof *rigs; i++) {
+    } cameras[] = {{0, 0}, {3, 0}, {-10, 0}, {0, -4.5}, {19, 0}, {-6, 7.25}};
+    for (size_t i = 0; i < sizeof cameras / sizeof *cameras; i++) {
         struct plx_calibration_info c = camera;
-        struct plx_region region = board();
+        struct plx_region region = panel();
         struct plx_obstacle o;
-        c.cx_right += rigs[i].doffs;
-        const double shift = 16 * (-rigs[i].doffs - rigs[i].min_disparity);
+        c.cx_right += cameras[i].doffs;
+        const double shift = 16 * (-cameras[i].doffs - cameras[i].min_disparity);
         region = rectangle(270, 190, 373, 249, (uint32_t)(320 + shift));
         region.left = region.right = agree_at(320 + shift);
-        assert_int_equal(plx_obstacles_measure(&region, 1, &c, rigs[i].min_disparity, 480, &level, &params, &o), 1);
+        assert_int_equal(plx_obstacles_measure(&region, 1, &c, cameras[i].min_disparity, 480, &level, &params, &o), 1);
         assert_near((double)o.position_m[2], 3);
         assert_near((double)o.nearest_m, 3);
         assert_near((double)o.extent_m[0], 0.6);
         assert_near((double)o.extent_m[2], 0);
-        assert_near((double)o.disparity_median, 20 - rigs[i].doffs);
+        assert_near((double)o.disparity_median, 20 - cameras[i].doffs);
     }
 }
 
@@ -105,7 +105,7 @@ static void face_is_refined(void **state)
         {{enough, enough * 90000}, 320},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct plx_region region = board();
+        struct plx_region region = panel();
         struct plx_obstacle o;
         region.interior = cases[i].interior;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
@@ -232,7 +232,7 @@ static void boxes_reach_the_ground(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_of_a_board),
+        cmocka_unit_test(every_field_of_a_panel),
         cmocka_unit_test(frayed_region),
         cmocka_unit_test(where_disparity_begins_does_not_matter),
         cmocka_unit_test(face_is_refined),

@@ -8,34 +8,34 @@
 #define GUARD_BYTE 0xA5
 
 /* A pipeline for raw frames of one size, and memory for one with a guard behind it. */
-struct rig {
+struct fixture {
     struct plx_pipeline *pipeline;
     struct plx_frame *frame;
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t bytes;
 };
 
-static struct rig rig_open(int width, int height)
+static struct fixture fixture_open(int width, int height)
 {
-    struct rig rig;
+    struct fixture fixture;
     struct plx_error_message message = {""};
 
-    rig.bytes = plx_pipeline_layout_raw(width, height, rig.plane);
-    rig.frame = aligned_alloc(4096, rig.bytes + GUARD);
-    assert_non_null(rig.frame);
-    memset(rig.frame, 0, rig.bytes);
-    memset((uint8_t *)rig.frame + rig.bytes, GUARD_BYTE, GUARD);
-    if (plx_pipeline_create_raw(stages, width, height, &rig.pipeline, &message) < 0)
+    fixture.bytes = plx_pipeline_layout_raw(width, height, fixture.plane);
+    fixture.frame = aligned_alloc(4096, fixture.bytes + GUARD);
+    assert_non_null(fixture.frame);
+    memset(fixture.frame, 0, fixture.bytes);
+    memset((uint8_t *)fixture.frame + fixture.bytes, GUARD_BYTE, GUARD);
+    if (plx_pipeline_create_raw(stages, width, height, &fixture.pipeline, &message) < 0)
         fail_msg("%s", message.text);
-    return rig;
+    return fixture;
 }
 
-static void rig_close(struct rig *rig)
+static void fixture_close(struct fixture *fixture)
 {
     for (int i = 0; i < GUARD; i++)
-        assert_int_equal(((uint8_t *)rig->frame)[rig->bytes + (uint32_t)i], GUARD_BYTE);
-    plx_pipeline_destroy(rig->pipeline);
-    free(rig->frame);
+        assert_int_equal(((uint8_t *)fixture->frame)[fixture->bytes + (uint32_t)i], GUARD_BYTE);
+    plx_pipeline_destroy(fixture->pipeline);
+    free(fixture->frame);
 }
 
 /* One buffer of noise with both eyes side by side, its rows padded; free *ret_data. */
@@ -69,16 +69,16 @@ static void expect_plane(struct plx_frame *frame, enum plx_plane_id id, int from
     test_image_free(expected);
 }
 
-static void expect_frame(struct rig *rig, const struct plx_raw raw[PLX_EYES], const char *what)
+static void expect_frame(struct fixture *fixture, const struct plx_raw raw[PLX_EYES], const char *what)
 {
     static const struct plx_calibration_info none;
     static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
-    struct plx_frame *frame = rig->frame;
+    struct plx_frame *frame = fixture->frame;
 
-    assert_int_equal(plx_pipeline_process(rig->pipeline, raw, 1, frame), 0);
+    assert_int_equal(plx_pipeline_process(fixture->pipeline, raw, 1, frame), 0);
     assert_memory_equal(&frame->calibration, &none, sizeof none);
-    assert_memory_equal(frame->plane, rig->plane, sizeof rig->plane);
-    assert_int_equal(frame->bytes, rig->bytes);
+    assert_memory_equal(frame->plane, fixture->plane, sizeof fixture->plane);
+    assert_int_equal(frame->bytes, fixture->bytes);
     assert_int_equal(frame->width, raw[PLX_LEFT].eye_width);
     assert_int_equal(frame->height, raw[PLX_LEFT].height);
     assert_int_equal(frame->disparities, 0);
@@ -111,11 +111,11 @@ static void every_format_is_published_as_the_oracle_has_it(void **state)
         struct plx_raw raw[PLX_EYES];
         raw[PLX_LEFT] = raw[PLX_RIGHT] = both_eyes(format, width, height, &data);
         raw[PLX_RIGHT].eye_x = width;
-        struct rig rig = rig_open(width, height);
+        struct fixture fixture = fixture_open(width, height);
         snprintf(what, sizeof what, "%s, %d x %d", plx_format_layout(format)->name, width, height);
-        expect_frame(&rig, raw, what);
-        expect_frame(&rig, raw, what); /* and once more over the first */
-        rig_close(&rig);
+        expect_frame(&fixture, raw, what);
+        expect_frame(&fixture, raw, what); /* and once more over the first */
+        fixture_close(&fixture);
         free(data);
     }
 }
@@ -141,7 +141,7 @@ static void only_the_pictures_and_histograms_have_planes(void **state)
 static uint32_t health_of(const uint8_t *left, const uint8_t *right, int side, bool changing, int count)
 {
     const size_t bytes = (size_t)side * (size_t)side;
-    struct rig rig = rig_open(side, side);
+    struct fixture fixture = fixture_open(side, side);
     uint8_t *copy[PLX_EYES] = {malloc(bytes), malloc(bytes)};
 
     assert_true(copy[PLX_LEFT] && copy[PLX_RIGHT]);
@@ -160,10 +160,10 @@ static uint32_t health_of(const uint8_t *left, const uint8_t *right, int side, b
                                         .format = PLX_FORMAT_GREY,
                                         .eye_width = side};
         }
-        assert_int_equal(plx_pipeline_process(rig.pipeline, raw, i, rig.frame), 0);
+        assert_int_equal(plx_pipeline_process(fixture.pipeline, raw, i, fixture.frame), 0);
     }
-    const uint32_t health = rig.frame->health;
-    rig_close(&rig);
+    const uint32_t health = fixture.frame->health;
+    fixture_close(&fixture);
     free(copy[PLX_LEFT]);
     free(copy[PLX_RIGHT]);
     return health;
@@ -198,25 +198,25 @@ static void wrong_sizes_and_pictures_are_refused(void **state)
         assert_int_equal(plx_pipeline_create_raw(stages, wrong[i][0], wrong[i][1], &pipeline, &message), PLX_ERR_RANGE);
         assert_true(message.text[0] != '\0' && !pipeline);
     }
-    struct rig rig = rig_open(8, 8);
+    struct fixture fixture = fixture_open(8, 8);
     const struct plx_raw good = {pixels, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
     struct plx_raw pair[PLX_EYES] = {good, good};
     pair[PLX_RIGHT].height = 7;
-    assert_int_equal(plx_pipeline_process(rig.pipeline, pair, 1, rig.frame), PLX_ERR_ARG);
+    assert_int_equal(plx_pipeline_process(fixture.pipeline, pair, 1, fixture.frame), PLX_ERR_ARG);
     pair[PLX_RIGHT] = good;
-    assert_int_equal(plx_pipeline_process(rig.pipeline, pair, 1, rig.frame), 0);
-    rig_close(&rig);
+    assert_int_equal(plx_pipeline_process(fixture.pipeline, pair, 1, fixture.frame), 0);
+    fixture_close(&fixture);
 }
 
 /* An engine with raw frames between two with obstacles must not give numbers out twice. */
 static void numbers_of_tracks_are_carried_on(void **state)
 {
     (void)state;
-    struct rig rig = rig_open(8, 8);
-    assert_int_equal(plx_pipeline_last_track(rig.pipeline), 0);
-    plx_pipeline_continue_tracks(rig.pipeline, 41);
-    assert_int_equal(plx_pipeline_last_track(rig.pipeline), 41);
-    rig_close(&rig);
+    struct fixture fixture = fixture_open(8, 8);
+    assert_int_equal(plx_pipeline_last_track(fixture.pipeline), 0);
+    plx_pipeline_continue_tracks(fixture.pipeline, 41);
+    assert_int_equal(plx_pipeline_last_track(fixture.pipeline), 41);
+    fixture_close(&fixture);
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static size_t file_bytes(const char *name)
     return (size_t)status.st_size;
 }
 
-/* The recording in files_directory gives PAIRS pairs, and says why no more. */
+/* The recording in files_directory gives PAIRS pairs, then an error with its reason. */
 static void gives(int pairs, const char *words)
 {
     const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);

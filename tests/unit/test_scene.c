@@ -60,7 +60,7 @@ static void test_disparity_joins_the_eyes(void **state)
             }
         assert_true(seen > WIDTH * HEIGHT * 8 / 10);
         assert_true(same > 0.95 * seen);
-        assert_true(unlike_neighbour > 0.5 * seen); /* there is texture: a wrong disparity would not pass */
+        assert_true(unlike_neighbour > 0.5 * seen); /* there is texture: a wrong disparity would show */
     }
 }
 
@@ -84,7 +84,7 @@ static void test_objects_are_where_the_truth_says(void **state)
         double expected = info->fx * info->baseline_m / object->z * 16.0;
         assert_true(fabs(disparity[(int)v][(int)u] - expected) < 1.5);
         assert_true(fabs(object->box_width - info->fx * object->width / object->z) <
-                    0.15 * object->box_height + 3.0); /* uprights lean: pitch and roll */
+                    0.15 * object->box_height + 3.0); /* pitch and roll tilt what is upright */
         assert_true(object->full_x <= object->box_x && object->full_width >= object->box_width);
         assert_true(object->full_y <= object->box_y && object->full_height >= object->box_height);
     }

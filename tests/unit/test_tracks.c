@@ -133,7 +133,7 @@ static void velocity_of_a_noisy_walk(void **state)
     assert_true(worst < 0.4);
 }
 
-/* Two pass each other a metre apart, listed in changing order. */
+/* Two obstacles move past each other a metre apart, listed in changing order. */
 static void passing_keeps_identity(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void numbers_go_on_after_those_of_others(void **state)
     assert_int_equal(list[0].track, 1); /* never 0 */
 }
 
-/* A clock that stands still or goes back must not break anything. */
+/* A clock that stops or goes back must not break anything. */
 static void strange_times(void **state)
 {
     (void)state;

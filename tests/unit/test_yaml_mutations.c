@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files damaged at random: whatever stands in them, reading gives a checked result or one sentence, and never touches memory
+ * Files damaged at random: whatever they hold, reading gives a checked result or one sentence, and never touches memory
  * that is not its own (run it with the asan preset). $PLX_TEST_SEED is the first seed, $PLX_TEST_ROUNDS their number.
  */
 #include "config/config.h"

@@ -14,7 +14,7 @@ memory() {
     done
 }
 
-# Two cameras of the stock driver, there before the service is, as a board's are.
+# Two cameras of the stock driver, there before the service is, as those of a robot are.
 expect_cameras() {
     echo vivid >/etc/modules-load.d/cameras.conf
     echo 'options vivid n_devs=2 node_types=0x1,0x1 num_inputs=1,1 input_types=0x0,0x0' >/etc/modprobe.d/cameras.conf

@@ -187,7 +187,7 @@ static void take_fast(struct pairs *pairs, uint32_t exposure_us)
 
 /* Decoding takes longer than a period, for two cameras and for both eyes in one picture: the newest pictures are decoded, of
  * both eyes the same, the others are skipped and told as ours; exposure is set, nothing starves, and a stop is met in its time.
- * A control of v4l2loopback that does no harm stands for exposure. */
+ * A control of v4l2loopback that does no harm takes the place of exposure. */
 static void test_faster_than_decoded(void **state)
 {
     (void)state;

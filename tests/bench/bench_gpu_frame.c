@@ -14,16 +14,11 @@
 #include "core/clock.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
+#include "tests/bench/timing.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/parity.h"
 
 #define WARM 10
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. TIMED: with the times of stages. */
 static bool measure(const struct fixture_kind *kind, int multiprocessors, bool timed, int rounds, double *ret_ms)
@@ -50,7 +45,7 @@ static bool measure(const struct fixture_kind *kind, int multiprocessors, bool t
             ret_ms[i] = (double)(plx_now_ns() - start) / PLX_NS_PER_MS;
     }
     fixture_close(&fixture);
-    qsort(ret_ms, (size_t)rounds, sizeof *ret_ms, ascending);
+    qsort(ret_ms, (size_t)rounds, sizeof *ret_ms, timing_ascending);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrices by which affine is tested: the CPU beside its oracle, the GPU beside the CPU. */
+/* Test matrices of the operation affine, for the unit test and the parity test. */
 #ifndef PLX_TESTS_AFFINE_H
 #define PLX_TESTS_AFFINE_H
 

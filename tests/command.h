@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real `parallax` as a process of a test. */
+/* Runs the real `parallax` as a process of a test. */
 #ifndef PLX_TESTS_COMMAND_H
 #define PLX_TESTS_COMMAND_H
 

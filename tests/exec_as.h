@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of the build, in the child after fork. */
+/* Starts programs of the build in the child after fork. */
 #ifndef PLX_TESTS_EXEC_AS_H
 #define PLX_TESTS_EXEC_AS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small region to be spoiled by tests and fuzzers, and a reader that takes a view at its word. */
+/* A small region that tests and fuzzers damage, and a reader that trusts every size of a view. */
 #ifndef PLX_TESTS_REGION_IMAGE_H
 #define PLX_TESTS_REGION_IMAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a test writes and that vanish with it, and its random numbers. */
+/* Scratch files, which are removed with the test, and seeded random numbers. */
 #ifndef PLX_TESTS_SCRATCH_H
 #define PLX_TESTS_SCRATCH_H
 

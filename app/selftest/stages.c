@@ -136,7 +136,10 @@ static void case_matching(struct bench *b)
     struct plx_image got[MATCHING_PLANES], want[MATCHING_PLANES];
     struct plx_match match;
 
-    (random_below(&b->random, 2) ? plx_match_default : plx_match_classic)(&match);
+    if (random_below(&b->random, 2))
+        plx_match_default(&match);
+    else
+        plx_match_classic(&match);
     match.disparities = 64 << random_below(&b->random, 3);
     match.paths = random_below(&b->random, 2) ? 4 : 8;
     for (int y = 0; y < b->height; y++) {

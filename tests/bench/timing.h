@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a stage takes on a backend, whichever processor works: for benches that compare them. */
+/* Measures the time of a stage on a backend, for benches that compare CPU and GPU. */
 #ifndef PLX_TESTS_BENCH_TIMING_H
 #define PLX_TESTS_BENCH_TIMING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Golden tests compare with real pictures, which are not part of the project: without them a program ends as skipped. */
+/* Golden tests compare with real pictures, which are not part of the project: without these pictures a program is skipped. */
 #ifndef PLX_TESTS_GOLDEN_H
 #define PLX_TESTS_GOLDEN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of test_image: its pictures, the image operations, and what both backends must refuse. */
+/* The parts of test_image: its pictures, the image operations, and the arguments that both backends must refuse. */
 #ifndef PLX_TESTS_PARITY_IMAGE_H
 #define PLX_TESTS_PARITY_IMAGE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What parity tests share: the CPU backend as the reference, the GPU backend under test, and a count of the comparisons. */
+/* The harness of the parity tests: the CPU backend as the reference, the GPU backend under test, and a count of the
+ * comparisons. */
 #ifndef PLX_TESTS_PARITY_PARITY_H
 #define PLX_TESTS_PARITY_PARITY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service whose clients' socket is tested, and clients that speak its protocol by hand. */
+/* A service with the socket under test, and clients that speak the protocol by hand. */
 #ifndef PLX_TESTS_SYSTEM_CLIENTS_H
 #define PLX_TESTS_SYSTEM_CLIENTS_H
 

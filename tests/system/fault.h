@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the fault matrix (faults.md) share: how much of it to run, and what must hold whatever was done. */
+/* Fixture of the fault matrix (faults.md): how much of it to run, and the conditions that must hold after every fault. */
 #ifndef PLX_TESTS_SYSTEM_FAULT_H
 #define PLX_TESTS_SYSTEM_FAULT_H
 

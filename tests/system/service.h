@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real service with a small scene under real clients: what tests of the service share. */
+/* Fixture of the service's tests: the real service with a small scene, and real clients. */
 #ifndef PLX_TESTS_SYSTEM_SERVICE_H
 #define PLX_TESTS_SYSTEM_SERVICE_H
 

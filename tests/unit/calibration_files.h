@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two scratch files for calibrations, and what reading them must give. */
+/* Two scratch files for calibrations, and the expected results of reading them. */
 #ifndef PLX_TESTS_CALIBRATION_FILES_H
 #define PLX_TESTS_CALIBRATION_FILES_H
 

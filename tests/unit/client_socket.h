@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the client library share: a socket in a directory of its own, and what a refusal looks like. */
+/* Fixture of the client library's tests: a socket in a directory of its own, and the checks of a refusal. */
 #ifndef PLX_TESTS_UNIT_CLIENT_SOCKET_H
 #define PLX_TESTS_UNIT_CLIENT_SOCKET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the image stages share: a CPU backend, awkward sizes, and pictures that are black, white and noise. */
+/* Fixture of the image stages' tests: a CPU backend, awkward sizes, and pictures that are black, white and noise. */
 #ifndef PLX_TESTS_UNIT_IMAGE_CASES_H
 #define PLX_TESTS_UNIT_IMAGE_CASES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of core/obstacles.h share: a camera, and regions made by hand of things whose place and size are known. */
+/* Fixture of the tests of core/obstacles.h: a camera, and hand-made regions of objects with known position and size. */
 #ifndef PLX_TESTS_UNIT_OBSTACLE_REGIONS_H
 #define PLX_TESTS_UNIT_OBSTACLE_REGIONS_H
 

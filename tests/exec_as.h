@@ -10,8 +10,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* What a program of the build must be started with, "" where it is for this machine. A cross build's tests get it from CTest:
- * the emulator that runs the test does not run what the test starts. */
+/* The emulator that starts a program of the build, "" for this machine. The tests of a cross build get it from CTest, because
+ * the emulator of the test does not run the programs that the test starts. */
 static inline const char *emulator(void)
 {
     const char *words = getenv("PLX_EMULATOR");

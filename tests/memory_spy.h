@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which memory a backend holds: its alloc, free, adopt and disown are watched, and can be made as narrow as other backends are.
+/* Watches alloc, free, adopt and disown of a backend, so a test knows its memory, and can restrict them as other backends do.
  */
 #ifndef PLX_TESTS_MEMORY_SPY_H
 #define PLX_TESTS_MEMORY_SPY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How good a list of obstacles is, held against the synthetic scene's truth, over many frames. docs/obstacles.md says what
- * counts and why. */
+/* Compares lists of obstacles with the truth of the synthetic scene, over many frames. docs/obstacles.md defines the
+ * measures. */
 #ifndef PLX_TESTS_OBSTACLE_SCORE_H
 #define PLX_TESTS_OBSTACLE_SCORE_H
 

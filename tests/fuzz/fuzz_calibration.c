@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer: any bytes as a calibration, and as both of a ROS pair. What is read is right by the check's own word. */
+/* libFuzzer: any bytes as a calibration, and as both of a ROS pair. The check accepts every result. */
 #include <string.h>
 
 #include "config/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer: any bytes as a configuration. What loads also survives dump and load. */
+/* libFuzzer: any bytes as a configuration. Every configuration that loads also survives dump and load. */
 #include <string.h>
 
 #include "config/config.h"

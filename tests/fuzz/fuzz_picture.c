@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer: any bytes as a picture of a replay, PNG, JPEG or PGM. What is read has the size and type that its header told. */
+/* libFuzzer: any bytes as a picture of a replay, PNG, JPEG or PGM. Every result has the size and type of its header. */
 #include <string.h>
 
 #include "drivers/files/picture.h"

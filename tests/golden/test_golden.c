@@ -20,7 +20,7 @@
 
 #define LIBSGM_INVALID 65520
 
-/* What a golden file's name says: NAME_D64_p8.png, NAME_D128_dense.png. */
+/* A golden file and the parameters in its name: NAME_D64_p8.png, NAME_D128_dense.png. */
 struct golden {
     char pair[64], kind[16];
     int disparities;

@@ -136,7 +136,7 @@ static void accuracy_table_of_both_sets(void **state)
     command_free(&command);
 }
 
-/* What --output writes without --raw, compared with --gt, has no error but its missing pixels. */
+/* The output without --raw, compared with itself by --gt, has no error but its missing pixels. */
 static void output_is_ground_truth_of_itself(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both backends must refuse of the image stages and operations, with the same error. */
+/* Arguments of the image stages and operations that both backends must refuse, with the same error. */
 #include <parallax/error.h>
 
 #include "core/filter.h"

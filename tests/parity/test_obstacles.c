@@ -99,7 +99,7 @@ static void paint_alike(struct twin *left, struct twin *right)
     twin_share(right);
 }
 
-/* What one picture goes through. */
+/* Inputs and outputs of the stages for one picture. */
 struct scene {
     struct twin mask, disparity, left, right, labels, published, clean;
     struct twin count, regions; /* one row each */

@@ -52,7 +52,7 @@ static inline void daemon_remove(struct daemon *daemon)
     assert_int_equal(system(command), 0);
 }
 
-/* What a service works on unless a test says otherwise. */
+/* The default configuration of a test's service. */
 static inline const char *daemon_backend(void)
 {
     const char *backend = getenv("PLX_TEST_BACKEND");
@@ -115,7 +115,7 @@ static inline int daemon_wait(struct daemon *daemon, int timeout_ms)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What it has written so far, in static storage. */
+/* The output so far, in static storage. */
 static inline const char *daemon_said(const struct daemon *daemon)
 {
     static char text[16384];

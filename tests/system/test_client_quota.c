@@ -66,7 +66,7 @@ static void no_process_holds_all_places(void **state)
     wait_for_count(0);
 }
 
-/* However many processes a user starts, the next user finds half of what is left, and root all of the rest. */
+/* A user with many processes leaves half of the free places to the next user, and root can take all of the rest. */
 static void no_user_holds_all_places(void **state)
 {
     (void)state;

@@ -139,7 +139,7 @@ static void an_engine_killed_for_lack_of_memory_is_replaced(void **state)
 #define PERIOD_MS 50
 #define QUOTA 30 /* per cent of one processor */
 
-/* What FRAME took to make. */
+/* The processing time of FRAME. */
 static int64_t busy_ns(const struct plx_frame *frame)
 {
     int64_t us = 0;

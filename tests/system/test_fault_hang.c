@@ -6,7 +6,7 @@
 
 #define PERIOD_MS 50
 
-/* What FRAME took: more than it should on a machine that does other things, and budgets count by it. */
+/* The processing time of FRAME. A busy machine makes it longer, and budgets depend on it. */
 static int busy_ms(const struct plx_frame *frame)
 {
     uint32_t us = 0;

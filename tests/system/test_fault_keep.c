@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the service once had, it keeps: files that go away while it runs, and an engine that is then replaced. */
+/* The service keeps what it has read: files that go away while it runs, and an engine that is replaced afterwards. */
 #include "tests/system/fault.h"
 
 #include "config/config.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who counts as alive: a service that stood still as a whole does, a thread that is stuck in a driver does not, and what
- * nothing can kill is left to systemd. */
+/* Liveness: a service that was stopped as a whole counts as alive. A thread that is stuck in a driver does not. systemd
+ * restarts a service whose engine cannot be killed. */
 #include "tests/system/fault.h"
 
 #include "config/config.h"

@@ -26,7 +26,7 @@ static int close_it(void **state)
     return clean(state);
 }
 
-/* What has been written since, in static storage. */
+/* The lines written since, in static storage. */
 static const char *read_pipe(void)
 {
     static char text[1 << 17];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The obstacles of the synthetic scene, 300 noisy frames through the whole pipeline, held against the truth. What counts is in
- * docs/obstacles.md. */
+/* The obstacles of the synthetic scene, 300 noisy frames through the whole pipeline, compared with the truth as
+ * docs/obstacles.md defines it. */
 #include <stdlib.h>
 
 #include "core/clock.h"

@@ -134,7 +134,7 @@ static void a_directory_without_a_calibration_is_raw(void **state)
     stop_daemon();
 }
 
-/* What a directory holds is found out once, before the first engine: a file that goes or comes changes nothing until a reload.
+/* The supervisor reads the directory once, before the first engine: a file that goes or comes changes nothing until a reload.
  */
 static void a_new_engine_is_raw_or_rectified_as_the_one_before(void **state)
 {

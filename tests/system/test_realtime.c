@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bounds the latency of the engine: locked memory, its processors, its real-time priority; and a machine that refuses. */
+/* Bounded latency of the engine: locked memory, processors, real-time priority, and machines that refuse them. */
 #include "tests/system/service.h"
 
 #include <sched.h>

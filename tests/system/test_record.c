@@ -84,7 +84,7 @@ static void a_killed_recorder_leaves_what_can_be_used(void **state)
     }
 }
 
-/* What is recorded from the replay of a recording is that recording, bit for bit and in its order. */
+/* A recording of a replay equals the first recording, bit for bit and in its order. */
 static void replay_gives_the_recorded_pictures(void **state)
 {
     (void)state;

@@ -115,7 +115,8 @@ static void write_configuration(const char *text)
     assert_int_equal(rename(path_of("new.yaml"), path_of("parallax.yaml")), 0);
 }
 
-/* What the service runs with, by file and --set, whatever the file says meanwhile; after a reload, what that took. */
+/* The report holds the configuration in force: file and --set of the start, even after the file changed; then that of a reload.
+ */
 static void what_is_in_force_is_asked_from_the_service(void **state)
 {
     (void)state;

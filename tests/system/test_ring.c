@@ -181,7 +181,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What publishing a frame costs beside so many waiting threads, median; *ret_threads: so many there were. */
+/* Median cost of publishing a frame beside waiting threads; *ret_threads is their number. */
 static int64_t publish_cost_ns(int threads, int *ret_threads)
 {
     enum { COUNT = 101 };

@@ -147,7 +147,7 @@ static void wrong_arguments(void **state)
     assert_memory_equal(read_file("tap"), "parallax selftest 0.", 20);
 }
 
-/* What has a meaning in XML or TAP may be in any sentence. */
+/* A sentence may hold characters that have a meaning in XML or TAP. */
 static void reports_any_text(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --version says: commit, compiler, processor and CUDA, the same of both programs. */
+/* --version prints commit, compiler, processor and CUDA, the same for both programs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

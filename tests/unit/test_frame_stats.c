@@ -94,7 +94,7 @@ static void a_new_epoch_begins_anew(void **state)
     assert_float_equal(plx_frame_stats_latency_ms(&meter), 60, 1e-9);
 }
 
-/* What PRINT writes for METER, in static storage. */
+/* The text that PRINT writes for METER, in static storage. */
 static const char *printed(void (*print)(const struct plx_frame_stats *meter), const struct plx_frame_stats *meter)
 {
     static char text[512];

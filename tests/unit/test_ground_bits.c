@@ -70,7 +70,7 @@ static struct plx_ground_params random_params(uint64_t *seed, int width, int hei
     };
 }
 
-/* What the pixel (x, y) of a scene that is HEIGHT high holds; PLANE = {a, b, c}, 1/16 px. */
+/* The disparity of pixel (x, y) in a scene of HEIGHT rows; PLANE = {a, b, c}, 1/16 px. */
 static int value_of(uint64_t *seed, enum content content, const struct plx_ground_params *p, const double plane[3], int x,
                     int y, int height)
 {

@@ -17,7 +17,7 @@
 
 static int go[2]; /* a byte: the reader has made room */
 
-/* What a process does whose standard error is FD. */
+/* The body of a process whose standard error is FD. */
 static _Noreturn void write_lines(int fd, bool open_first)
 {
     char byte;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What systemd hears: each thing in one datagram, nothing of somebody else's choice, and nothing that was waited for. */
+/* Notifications to systemd: one datagram each, with cleaned texts, and without waiting. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -80,7 +80,7 @@ static void largest_region(void **state)
     assert_near((double)o.valid_ratio, 1);
 }
 
-/* Whatever the images and the percentiles say: numbers that a robot can use. */
+/* Extreme images and percentiles still give finite numbers. */
 static void never_a_wild_number(void **state)
 {
     (void)state;

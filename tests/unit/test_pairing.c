@@ -162,7 +162,7 @@ static void test_drops_are_counted_and_numbers_wrap(void **state)
     assert_int_equal(pairing.eye[PLX_RIGHT].dropped, 0);
 }
 
-/* What the source left out itself is no drop of the camera's; what is missing beyond that is. */
+/* Pictures that the source skipped do not count as dropped by the camera; all other missing numbers do. */
 static void test_skipped_is_not_dropped(void **state)
 {
     (void)state;

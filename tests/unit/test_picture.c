@@ -34,7 +34,7 @@ struct cameras {
     uint64_t random;
 };
 
-/* What the checks remember, and what they are given. */
+/* State and inputs of the checks. */
 struct checks {
     struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check light;

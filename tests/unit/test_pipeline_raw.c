@@ -169,7 +169,7 @@ static uint32_t health_of(const uint8_t *left, const uint8_t *right, int side, b
     return health;
 }
 
-/* What tells of the pictures alone is told of raw ones too. */
+/* Checks that need only the pictures also run in raw mode. */
 static void pictures_are_judged(void **state)
 {
     (void)state;

@@ -96,7 +96,7 @@ static void newest_publishes_what_was_written_before(void **state)
 
 static const char *const reasons[] = {"engine failed: no picture", "the GPU was lost 3 times, and the CPU works: it hangs"};
 
-/* Whatever is read while another reason is written is one of them, or is said to be torn. */
+/* A read beside a write gives one of the two reasons, or reports a torn read. */
 static void *read_reasons(void *memory)
 {
     struct plx_map map;

@@ -95,8 +95,7 @@ static void gives(int pairs, const char *words)
     source->ops->destroy(source);
 }
 
-/* What a recorder leaves that was killed, at each step of its last pair; and the same damage before the end, which is refused.
- */
+/* Recordings of a recorder that was killed, at each step of its last pair. The same damage before the end is refused. */
 static void a_recording_that_was_cut_off_gives_all_but_its_last_pair(void **state)
 {
     (void)state;

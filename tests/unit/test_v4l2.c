@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the v4l2 source decides without a camera: which one is meant, what its formats and controls are, JPEG. */
+/* Parts of the v4l2 source that need no camera: names, formats, controls, JPEG. */
 #include <errno.h>
 #include <linux/videodev2.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static void a_suggested_name_is_a_rule(void **state)
     assert_string_equal(name, "driver=d,bus=usb");
 }
 
-/* What the system says of a camera decides on whether it is looked for, waited for or given up. */
+/* The errno of a camera decides: look for it, wait for it, or give up. */
 static void errors_are_told_by_what_they_mean(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void simulate(struct simulation *simulation)
     }
 }
 
-/* However long decoding takes, whatever the cameras' distance: both eyes are decoded alike, as often as can be, none is old. */
+/* For any decoding time and any skew: both eyes are decoded equally often, as often as possible, and no picture is old. */
 static void slow_decoding_gives_pairs(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void a_stop_loses_no_slot(void **state)
     }
 }
 
-/* What is not read in time goes, and is told as skipped: it was not the camera that lost it. */
+/* Pictures that nobody reads in time count as skipped, not as dropped: the camera did not lose them. */
 static void the_inbox_tells_what_it_skipped(void **state)
 {
     (void)state;

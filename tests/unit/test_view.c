@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the client library works out from a frame: disparities, points, age. */
+/* Values that the client library computes from a frame: disparities, points, age. */
 #include <math.h>
 
 #include <parallax/client.h>

@@ -206,7 +206,7 @@ static inline long long stereocam_get(const char *setting)
     return (long long)value;
 }
 
-/* What the driver knows of picture SEQUENCE of EYE ("left", "right"); false if it has no record. */
+/* The driver's record of picture SEQUENCE of EYE ("left", "right"); false if it has no record. */
 struct camera_record {
     unsigned sequence, exposure_us, gain_16;
     unsigned long long timestamp_ns;

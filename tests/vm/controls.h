@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the controls of a camera say, read beside whoever uses it; it is named as in the configuration. */
+/* Reads the controls of a camera beside the program that uses it. The camera is named as in the configuration. */
 #ifndef PLX_TESTS_VM_CONTROLS_H
 #define PLX_TESTS_VM_CONTROLS_H
 

@@ -144,7 +144,8 @@ static inline void pairs_refused(const struct plx_v4l2_options *options, int err
     stages->ops->destroy(stages);
 }
 
-/* What OPTIONS ask for shows only when it is set: a source is made, and says of the left camera what is wrong. */
+/* An error of OPTIONS that shows only when they are set: the source is created, and its message names the error of the left
+ * camera. */
 static inline void pairs_refused_at_start(const struct plx_v4l2_options *options, const char *sentence)
 {
     struct pairs pairs;

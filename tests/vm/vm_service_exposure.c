@@ -50,7 +50,7 @@ static struct seen look(void)
     return seen;
 }
 
-/* What is said to be in force is, and in both eyes. */
+/* The published exposure is the one in force, in both eyes. */
 static void check_in_force(const struct seen *seen)
 {
     static const char *const name[PLX_EYES] = {"left", "right"};

@@ -223,7 +223,7 @@ static void test_usb_controls(void **state)
     pairs_close(&pairs);
 }
 
-/* What the lamps' mains are, where the camera asks; and a rate that it does not have. */
+/* The mains frequency for cameras with such a control, and a rate that the camera does not have. */
 static void test_mains_and_rate(void **state)
 {
     (void)state;

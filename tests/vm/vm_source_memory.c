@@ -34,7 +34,7 @@ static void check_ramp(const struct plx_capture *capture, int eye)
     }
 }
 
-/* What the backend is like. */
+/* The kind of backend. */
 enum backend { USUAL, PINS_NOTHING, ADOPTS_NOTHING };
 
 /* Pictures must come as MEMORY, into what the backend allocated or ADOPTED. */
@@ -83,7 +83,7 @@ static void test_userptr(void **state)
     check_memory(ADOPTS_NOTHING, PLX_MEMORY_USERPTR, false);
 }
 
-/* What the backend allocates is beyond the driver; ordinary memory that the backend adopts is not. */
+/* The driver cannot reach memory that the backend allocates. It can reach ordinary memory that the backend adopts. */
 static void test_userptr_into_adopted_memory(void **state)
 {
     (void)state;

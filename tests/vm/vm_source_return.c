@@ -198,7 +198,7 @@ static void test_format_refused(void **state)
     }
 }
 
-/* What the first start refuses is tried again too, and a patient source is made whatever the camera refuses. */
+/* A refusal at the first start is retried too. A source that waits is created although the camera refuses. */
 static void test_refused_at_the_start(void **state)
 {
     (void)state;

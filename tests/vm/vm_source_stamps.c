@@ -31,7 +31,7 @@ static void open_source(const char *module, int64_t readout_ns)
     pairs_open(&pairs, &options);
 }
 
-/* What the driver knows of the picture of EYE. */
+/* The driver's record of the picture of EYE. */
 static struct camera_record record_of(int eye)
 {
     struct camera_record record;

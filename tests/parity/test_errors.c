@@ -265,7 +265,7 @@ static void refuse(struct parity *parity, const struct life *model, long number,
                silent ? "; no reason" : "", invented ? "; for no reason" : "", runtime.alive);
 }
 
-/* A device that is not there, or of another architecture, is told apart from one that fails. */
+/* A missing device, or one of another architecture, gives UNSUPPORTED and a message that holds SAYS. */
 static void absent(struct parity *parity, const char *call, cudaError_t error, const char *says)
 {
     const struct plx_limits limits = {64, 64, 64, 1};

@@ -210,7 +210,7 @@ static void test_temporal(struct parity *parity, int width, int height)
     }
 }
 
-/* An argument limits the run to the first so many sizes, for tools under which programs are slow. */
+/* test_gpu_image [number of sizes]: fewer sizes for tools that make programs slow. */
 int main(int argc, char **argv)
 {
     const struct plx_limits limits = {.width = IMAGE_WIDTH, .height = IMAGE_HEIGHT, .disparities = 64};

@@ -56,7 +56,7 @@ static __attribute__((constructor)) void read_fault(void)
         abort();
 }
 
-/* True in the one call of NAME that is meant; it is told. */
+/* True in the one call of NAME that the fault selects; it is logged. */
 static bool is_due(const char *kind, const char *name)
 {
     if (strcmp(fault.kind, kind) != 0 || strcmp(fault.name, name) != 0 || atomic_fetch_add(fault.calls, 1) + 1 != fault.number)
@@ -192,7 +192,7 @@ STEP(void, plx_ring_commit, (struct plx_shared_region * region), (region))
 
 /* --- what a driver does --------------------------------------------------------------------------------------------- */
 
-/* A camera that is not there, as long as a fault names ioctl: each device that is asked what it is, is gone. */
+/* While a fault names ioctl, every camera is missing: VIDIOC_QUERYCAP finds no device. */
 int __real_ioctl(int fd, unsigned long request, void *argument);
 int __wrap_ioctl(int fd, unsigned long request, void *argument);
 int __wrap_ioctl(int fd, unsigned long request, void *argument)

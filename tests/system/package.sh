@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 
 # --- the same bytes ------------------------------------------------------------------------------------------------
 
-# Of the files as they are now; the copies know no git, so they are told what they are.
+# Two copies of the present files. A copy has no git, so it gets commit and time as variables.
 export PLX_COMMIT=0123456789ab SOURCE_DATE_EPOCH=1700000000
 for place in one another/place; do
     mkdir -p "$work/$place"

@@ -86,7 +86,7 @@ static const struct mistake ros_mistakes[] = {
     {"cols: 4", "cols: 3", PLX_ERR_FORMAT, ":18:3: projection_matrix is a 3 x 3 matrix; expected 3 x 4"},
 };
 
-/* Each of COUNT mistakes made in TEXT, which is the first file of PATH, is told with its place. */
+/* Each of COUNT mistakes in TEXT, the first file of PATH, gives an error with its place. */
 static void assert_all_refused(const char *text, const struct mistake *mistake, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++) {

@@ -89,7 +89,7 @@ static void test_one_step(void **state)
     assert_true(judge_once(&params, 20000) < 20000 / 16.0);
 }
 
-/* While a change is under way its frames are judged by what is in force in them: nothing is asked for twice. */
+/* The law judges each frame by the exposure in force in it, so it does not correct the same error twice. */
 static void test_no_wind_up(void **state)
 {
     (void)state;

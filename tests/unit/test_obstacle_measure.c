@@ -156,7 +156,7 @@ static void wall_along_the_way(void **state)
     assert_near((double)o.extent_m[0], hypot(-100.5 / 500 * 960 / 180 + 200.5 / 500 * 960 / 360, 960.0 / 180 - 960.0 / 360));
 }
 
-/* Two sides are told apart from 28 px on. */
+/* From a width of 28 px on, each side has a depth of its own. */
 static void narrow_things_have_one_depth(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Faults of the picture itself: frozen, dark, overexposed, unequal, misaligned. Each is flagged in its time, and good noisy
- * pictures never are: `test_picture 100000` looks at so many (default: 20,000, and 1,000 with a sanitizer).
+ * pictures never are: `test_picture 100000` checks 100,000 of them (default: 20,000, and 1,000 with a sanitizer).
  */
 #include <stdio.h>
 #include <stdlib.h>

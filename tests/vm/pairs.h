@@ -107,7 +107,7 @@ static inline void pairs_take(struct pairs *pairs, int count)
         assert_true(pairs_next(pairs, PAIRS_PATIENCE_MS));
 }
 
-/* How long until FLAG is told; what comes meanwhile is not paired. */
+/* The time until FLAG is reported. Captures that arrive meanwhile are not paired. */
 static inline int64_t pairs_wait_for_flag(struct pairs *pairs, uint32_t flag)
 {
     const int64_t since = plx_now_ns();

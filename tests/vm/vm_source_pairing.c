@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pairs by capture time: the exact skew is told, cameras out of step are flagged, one that lags or drops costs its own pictures
+ * Pairs by capture time: the exact skew is published, cameras out of step are flagged, one that lags or drops costs its own pictures
  * only.
  *
  * guest: stereocam width=128 height=96

@@ -79,7 +79,6 @@ struct check_result {
     double seconds;
 };
 
-void report_tap_begin(FILE *file, int count);
 /* NUMBER counts from 1. Notes go after the line, as comments. */
 void report_tap(FILE *file, int number, const struct check_result *result);
 

@@ -5,11 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void report_tap_begin(FILE *file, int count)
-{
-    fprintf(file, "TAP version 14\n1..%d\n", count);
-}
-
 void report_tap(FILE *file, int number, const struct check_result *result)
 {
     static const char *const line[] = {

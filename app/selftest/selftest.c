@@ -79,8 +79,8 @@ static int run_all(struct check_options *options, const char *junit)
         return PLX_EXIT_OS;
     }
     check_model(options, model, sizeof model);
-    report_tap_begin(stdout, check_count);
-    printf("# %s, %s\n", model[0] ? model : "no device tree", options->full ? "full" : "quick");
+    printf("TAP version 14\n1..%d\n# %s, %s\n", check_count, model[0] ? model : "no device tree",
+           options->full ? "full" : "quick");
     fflush(stdout);
     for (int i = 0; i < check_count; i++) {
         options->backend = checks[i].backend;

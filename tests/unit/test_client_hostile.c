@@ -132,7 +132,8 @@ static void bad_answers_are_refused(void **state)
     unlink(path);
 }
 
-/* The library requires a seal against writing. With SHRINK alone, pages can be removed from memory that is mapped and in use. */
+/* The library requires a seal against writing. With SHRINK alone, pages can be removed from memory that is mapped and in use.
+ */
 static void only_write_seals_forbid_holes(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pairs by capture time: the exact skew is published, cameras out of step are flagged, one that lags or drops costs its own pictures
- * only.
+ * Pairs by capture time: the exact skew is published, cameras out of step are flagged, one that lags or drops costs its own
+ * pictures only.
  *
  * guest: stereocam width=128 height=96
  */

@@ -19,7 +19,7 @@
 
 #define MAX_WIDTH 1280
 #define MAX_HEIGHT 600
-#define FRAMES (SANITIZED ? 200 : 300)
+#define FRAMES (SANITIZED ? 100 : 300)
 
 /*
  * ThreadSanitizer makes the template search hundreds of times as slow: gcc leaves vector code out around its checks. With a

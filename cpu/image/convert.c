@@ -119,29 +119,24 @@ static read_line *const readers[PLX_FORMAT_COUNT] = {
 struct convert_job {
     const struct plx_raw *raw;
     const struct plx_image *grey;
-    int bands;
 };
 
-static void convert_band(void *argument, int index)
+static void convert_row(void *argument, int y)
 {
     const struct convert_job *job = argument;
     const struct plx_image *grey = job->grey;
-    struct plx_band band = plx_band(index, job->bands, grey->height);
-    read_line *read = readers[job->raw->format];
-    int bits = plx_format_layout(job->raw->format)->bits;
+    const int bits = plx_format_layout(job->raw->format)->bits;
     uint16_t line[PLX_MAX_SIDE];
 
-    for (int y = band.first; y < band.last; y++) {
-        read(job->raw, y, line);
-        if (grey->type == PLX_U8) {
-            uint8_t *out = plx_row(grey, y);
-            for (int x = 0; x < grey->width; x++)
-                out[x] = (uint8_t)(line[x] >> (bits - 8));
-        } else {
-            uint16_t *out = plx_row(grey, y);
-            for (int x = 0; x < grey->width; x++)
-                out[x] = (uint16_t)(line[x] << (16 - bits));
-        }
+    readers[job->raw->format](job->raw, y, line);
+    if (grey->type == PLX_U8) {
+        uint8_t *out = plx_row(grey, y);
+        for (int x = 0; x < grey->width; x++)
+            out[x] = (uint8_t)(line[x] >> (bits - 8));
+    } else {
+        uint16_t *out = plx_row(grey, y);
+        for (int x = 0; x < grey->width; x++)
+            out[x] = (uint16_t)(line[x] << (16 - bits));
     }
 }
 
@@ -150,7 +145,7 @@ int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
     struct plx_cpu *cpu = plx_cpu(self);
     if (!plx_image_ok(grey, PLX_U8) && !plx_image_ok(grey, PLX_U16))
         return PLX_ERR_ARG;
-    int result = plx_raw_check(raw, NULL);
+    const int result = plx_raw_check(raw, NULL);
     if (result < 0)
         return result;
     if (grey->width != raw->eye_width || grey->height != raw->height)
@@ -158,7 +153,7 @@ int plx_cpu_convert(struct plx_stages *self, const struct plx_raw *raw, const st
     if (!plx_cpu_holds(cpu, grey))
         return PLX_ERR_RANGE;
 
-    struct convert_job job = {raw, grey, plx_band_count(cpu, grey->height)};
-    plx_pool_run(cpu->pool, job.bands, convert_band, &job);
+    struct convert_job job = {raw, grey};
+    plx_pool_run_rows(cpu->pool, grey->height, convert_row, &job);
     return 0;
 }

@@ -19,7 +19,6 @@
 struct match_job {
     const struct plx_image *image, *patch;
     int64_t pixels, patch_sum, patch_variance;
-    int bands;
     atomic_ullong best; /* key of the best place so far */
 };
 
@@ -105,19 +104,18 @@ static unsigned long long match_row(const struct match_job *job, const struct co
     return best;
 }
 
-static void match_band(void *argument, int index)
+static void match_band(void *argument, int first, int last)
 {
     struct match_job *job = argument;
     const int width = job->image->width, height = job->patch->height;
-    struct plx_band band = plx_band(index, job->bands, job->image->height - height + 1);
     struct columns columns;
     unsigned long long best = 0;
 
     memset(columns.sum, 0, (size_t)width * sizeof *columns.sum);
     memset(columns.squares, 0, (size_t)width * sizeof *columns.squares);
-    for (int y = band.first; y < band.first + height - 1; y++)
+    for (int y = first; y < first + height - 1; y++)
         add_row(&columns, plx_row(job->image, y), width);
-    for (int y = band.first; y < band.last; y++) {
+    for (int y = first; y < last; y++) {
         add_row(&columns, plx_row(job->image, y + height - 1), width);
         const unsigned long long key = match_row(job, &columns, y);
         best = key > best ? key : best;
@@ -148,13 +146,9 @@ int plx_cpu_match_template(struct plx_stages *self, const struct plx_image *imag
             squares += row[x] * row[x];
         }
     }
-    struct match_job job = {.image = image,
-                            .patch = patch,
-                            .pixels = pixels,
-                            .patch_sum = sum,
-                            .patch_variance = pixels * squares - sum * sum,
-                            .bands = plx_band_count(cpu, image->height - patch->height + 1)};
-    plx_pool_run(cpu->pool, job.bands, match_band, &job);
+    struct match_job job = {
+        .image = image, .patch = patch, .pixels = pixels, .patch_sum = sum, .patch_variance = pixels * squares - sum * sum};
+    plx_pool_run_bands(cpu->pool, image->height - patch->height + 1, match_band, &job);
     *ret_best = read_key(atomic_load_explicit(&job.best, memory_order_relaxed));
     return 0;
 }

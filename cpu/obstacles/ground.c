@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. */
+/* Stage ground: v-disparity, the best line, then a plane by least squares. Stage mask: what is in range and stands above it.
+ * The arithmetic of both is core/ground_fit.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct plx_ground_scratch {
     struct plx_ground_sums sums[STRIPS];
 };
 
-struct job {
+struct ground_job {
     const struct plx_image *disparity;
     const struct plx_ground_params *params;
     struct plx_ground_scratch *scratch;
@@ -40,7 +41,7 @@ void plx_ground_scratch_destroy(struct plx_ground_scratch *scratch)
 
 static void count_row(void *argument, int i)
 {
-    const struct job *job = argument;
+    const struct ground_job *job = argument;
     const struct plx_image *disparity = job->disparity;
     const uint16_t *row = plx_row(disparity, plx_ground_row(i, disparity->height));
     const unsigned width = (unsigned)plx_ground_bin_width(job->params->disparities);
@@ -58,7 +59,7 @@ static void count_row(void *argument, int i)
 
 static void score_lines(void *argument, int strip)
 {
-    const struct job *job = argument;
+    const struct ground_job *job = argument;
     const int lines = PLX_GROUND_LINES / STRIPS;
 
     for (int i = strip * lines; i < (strip + 1) * lines; i++)
@@ -77,7 +78,7 @@ static int best_line(const int64_t *score)
 
 static void sum_strip(void *argument, int strip)
 {
-    const struct job *job = argument;
+    const struct ground_job *job = argument;
     const struct plx_image *disparity = job->disparity;
     const struct plx_ground *ground = &job->ground;
     const int infinity = plx_disparity_at_infinity(&job->params->calibration, job->params->min_disparity);
@@ -117,13 +118,13 @@ int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
                    struct plx_ground *ret_ground)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    struct job job = {.disparity = disparity, .params = params, .scratch = cpu->ground};
+    struct ground_job job = {.disparity = disparity, .params = params, .scratch = cpu->ground};
 
-    if (!plx_image_ok(disparity, PLX_U16) || params->disparities < 1 || params->horizon_min > params->horizon_max ||
-        params->tolerance < 0)
+    if (params->disparities < 1 || params->horizon_min > params->horizon_max || params->tolerance < 0)
         return PLX_ERR_ARG;
-    if (!plx_cpu_holds(cpu, disparity))
-        return PLX_ERR_RANGE;
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {disparity, PLX_U16});
+    if (result < 0)
+        return result;
     if (!params->enabled) {
         *ret_ground = (struct plx_ground){0};
         return 0;
@@ -143,5 +144,35 @@ int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
     }
     plx_ground_accept(&sums, params, disparity->height, solved, &job.ground);
     *ret_ground = job.ground;
+    return 0;
+}
+
+/* Stage mask. */
+struct mask_job {
+    const struct plx_image *disparity, *mask;
+    const struct plx_ground *ground;
+    const struct plx_mask_params *params;
+};
+
+static void mask_row(void *argument, int y)
+{
+    const struct mask_job *job = argument;
+    const uint16_t *disparity = plx_row(job->disparity, y);
+    uint8_t *mask = plx_row(job->mask, y);
+
+    for (int x = 0; x < job->disparity->width; x++)
+        mask[x] = plx_is_obstacle(job->ground, job->params, disparity, job->disparity->width, x, y) ? 255 : 0;
+}
+
+int plx_cpu_mask(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                 const struct plx_mask_params *params, const struct plx_image *ret_mask)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {disparity, PLX_U16}, {ret_mask, PLX_U8});
+    if (result < 0)
+        return result;
+
+    struct mask_job job = {disparity, ret_mask, ground, params};
+    plx_pool_run_rows(cpu->pool, disparity->height, mask_row, &job);
     return 0;
 }

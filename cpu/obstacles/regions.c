@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage regions: sums over the largest components. Five passes over the labels, each a scatter into counters of the regions:
- * area, box and a histogram of the disparities' high bytes; then of the low bytes within the three high bytes that hold the
- * percentiles (a radix selection); then the inner box, by column and by row, and the interior; then two steps of refinement by
- * the images.
+ * Stage regions: sums over the largest components. The labels are read five times, each time a scatter into counters of the
+ * regions: area, box and a histogram of the disparities' high bytes; then of the low bytes within the three high bytes that
+ * hold the percentiles (a radix selection); then the inner box, by column and by row, and the interior; then two steps of
+ * refinement by the images.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,9 @@ struct plx_regions_scratch {
     uint32_t *row;             /* [PLX_MAX_OBSTACLES][height] */
 };
 
-int plx_regions_scratch_create(int width, int height, struct plx_regions_scratch **ret_scratch)
+int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regions_scratch **ret_scratch)
 {
+    const int width = limits->width, height = limits->height;
     struct plx_regions_scratch *s = calloc(1, sizeof *s);
     if (!s)
         return PLX_ERR_NOMEM;

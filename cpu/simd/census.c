@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Census words, and the smoothing and gradient that may go with them, of a row of pixels. */
-#include "cpu/simd/local.h"
+#include "cpu/simd/simd.h"
 
 void PLX_KERNEL(smooth)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint8_t *ret_row)
 {

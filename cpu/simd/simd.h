@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors of bytes and of 16-bit words as wide as the instruction set that this file is compiled for. What GCC's vector
- * extensions say well (+ - ^ & |, comparisons) is written with them; here is the rest.
+ * What every file of cpu/simd/ begins with: vectors of bytes and of 16-bit words as wide as the instruction set that the file
+ * is compiled for, and the names of the kernels. GCC's vector extensions have + - ^ & | and comparisons; here is the rest.
  */
 #ifndef PLX_CPU_SIMD_SIMD_H
 #define PLX_CPU_SIMD_SIMD_H
 
-#include <stdint.h>
 #include <string.h>
+
+#include "cpu/simd/kernels.h"
 
 #if defined(__AVX512VBMI__) && defined(__AVX512BITALG__) && defined(__AVX512VL__)
 #    define VECTOR 64 /* bytes */
@@ -74,32 +75,27 @@ INLINE u16v all16(uint16_t value)
  * least16(v)         the smallest word
  * widen(p)           LANES16 bytes at P as words
  */
+#define BINARY(type, name, instruction, raw)                                                                                   \
+    INLINE type name(type a, type b)                                                                                           \
+    {                                                                                                                          \
+        return (type)instruction((raw)a, (raw)b);                                                                              \
+    }
+
+#if VECTOR > 16
+INLINE __m128i least8_of_32(__m256i v)
+{
+    __m128i b = _mm_min_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    return _mm_minpos_epu16(_mm_min_epu8(b, _mm_srli_epi16(b, 8)));
+}
+#endif
+
 #if VECTOR == 64
 
-INLINE u8v min8(u8v a, u8v b)
-{
-    return (u8v)_mm512_min_epu8((__m512i)a, (__m512i)b);
-}
-
-INLINE u8v max8(u8v a, u8v b)
-{
-    return (u8v)_mm512_max_epu8((__m512i)a, (__m512i)b);
-}
-
-INLINE u8v adds8(u8v a, u8v b)
-{
-    return (u8v)_mm512_adds_epu8((__m512i)a, (__m512i)b);
-}
-
-INLINE u16v min16(u16v a, u16v b)
-{
-    return (u16v)_mm512_min_epu16((__m512i)a, (__m512i)b);
-}
-
-INLINE u16v max16(u16v a, u16v b)
-{
-    return (u16v)_mm512_max_epu16((__m512i)a, (__m512i)b);
-}
+BINARY(u8v, min8, _mm512_min_epu8, __m512i)
+BINARY(u8v, max8, _mm512_max_epu8, __m512i)
+BINARY(u8v, adds8, _mm512_adds_epu8, __m512i)
+BINARY(u16v, min16, _mm512_min_epu16, __m512i)
+BINARY(u16v, max16, _mm512_max_epu16, __m512i)
 
 INLINE u8v popcount8(u8v v)
 {
@@ -118,9 +114,10 @@ INLINE u8v shift_down(u8v v, u8v w)
     return (u8v)_mm512_alignr_epi8(low, (__m512i)v, 1);
 }
 
-INLINE __m256i halves_least8(u8v v)
+INLINE u8v least8(u8v v)
 {
-    return _mm256_min_epu8(_mm512_castsi512_si256((__m512i)v), _mm512_extracti64x4_epi64((__m512i)v, 1));
+    __m256i half = _mm256_min_epu8(_mm512_castsi512_si256((__m512i)v), _mm512_extracti64x4_epi64((__m512i)v, 1));
+    return (u8v)_mm512_broadcastb_epi8(least8_of_32(half));
 }
 
 INLINE unsigned least16(u16v v)
@@ -137,30 +134,11 @@ INLINE u16v widen(const uint8_t *from)
 
 #elif VECTOR == 32
 
-INLINE u8v min8(u8v a, u8v b)
-{
-    return (u8v)_mm256_min_epu8((__m256i)a, (__m256i)b);
-}
-
-INLINE u8v max8(u8v a, u8v b)
-{
-    return (u8v)_mm256_max_epu8((__m256i)a, (__m256i)b);
-}
-
-INLINE u8v adds8(u8v a, u8v b)
-{
-    return (u8v)_mm256_adds_epu8((__m256i)a, (__m256i)b);
-}
-
-INLINE u16v min16(u16v a, u16v b)
-{
-    return (u16v)_mm256_min_epu16((__m256i)a, (__m256i)b);
-}
-
-INLINE u16v max16(u16v a, u16v b)
-{
-    return (u16v)_mm256_max_epu16((__m256i)a, (__m256i)b);
-}
+BINARY(u8v, min8, _mm256_min_epu8, __m256i)
+BINARY(u8v, max8, _mm256_max_epu8, __m256i)
+BINARY(u8v, adds8, _mm256_adds_epu8, __m256i)
+BINARY(u16v, min16, _mm256_min_epu16, __m256i)
+BINARY(u16v, max16, _mm256_max_epu16, __m256i)
 
 INLINE u8v popcount8(u8v v)
 {
@@ -181,9 +159,9 @@ INLINE u8v shift_down(u8v v, u8v w)
     return (u8v)_mm256_alignr_epi8(_mm256_permute2x128_si256((__m256i)v, (__m256i)w, 0x21), (__m256i)v, 1);
 }
 
-INLINE __m256i halves_least8(u8v v)
+INLINE u8v least8(u8v v)
 {
-    return (__m256i)v;
+    return (u8v)_mm256_broadcastb_epi8(least8_of_32((__m256i)v));
 }
 
 INLINE unsigned least16(u16v v)
@@ -199,30 +177,11 @@ INLINE u16v widen(const uint8_t *from)
 
 #elif defined(PLX_NEON)
 
-INLINE u8v min8(u8v a, u8v b)
-{
-    return (u8v)vminq_u8((uint8x16_t)a, (uint8x16_t)b);
-}
-
-INLINE u8v max8(u8v a, u8v b)
-{
-    return (u8v)vmaxq_u8((uint8x16_t)a, (uint8x16_t)b);
-}
-
-INLINE u8v adds8(u8v a, u8v b)
-{
-    return (u8v)vqaddq_u8((uint8x16_t)a, (uint8x16_t)b);
-}
-
-INLINE u16v min16(u16v a, u16v b)
-{
-    return (u16v)vminq_u16((uint16x8_t)a, (uint16x8_t)b);
-}
-
-INLINE u16v max16(u16v a, u16v b)
-{
-    return (u16v)vmaxq_u16((uint16x8_t)a, (uint16x8_t)b);
-}
+BINARY(u8v, min8, vminq_u8, uint8x16_t)
+BINARY(u8v, max8, vmaxq_u8, uint8x16_t)
+BINARY(u8v, adds8, vqaddq_u8, uint8x16_t)
+BINARY(u16v, min16, vminq_u16, uint16x8_t)
+BINARY(u16v, max16, vmaxq_u16, uint16x8_t)
 
 INLINE u8v popcount8(u8v v)
 {
@@ -337,18 +296,6 @@ INLINE u16v widen(const uint8_t *from)
 #    undef EACH
 #endif
 
-#if VECTOR > 16
-INLINE u8v least8(u8v v)
-{
-    __m256i a = halves_least8(v);
-    __m128i b = _mm_min_epu8(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    b = _mm_minpos_epu16(_mm_min_epu8(b, _mm_srli_epi16(b, 8)));
-#    if VECTOR == 64
-    return (u8v)_mm512_broadcastb_epi8(b);
-#    else
-    return (u8v)_mm256_broadcastb_epi8(b);
-#    endif
-}
-#endif
+#undef BINARY
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cpu/simd/local.h"
+#include "cpu/simd/simd.h"
 
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 
 const struct plx_kernels PLX_KERNEL(kernels) = {
     .name = TEXT(PLX_ISA),
+    .smooth = PLX_KERNEL(smooth),
+    .gradient = PLX_KERNEL(gradient),
+    .census = PLX_KERNEL(census),
     .split = PLX_KERNEL(split),
-    .reverse = PLX_KERNEL(reverse),
-    .penalty = PLX_KERNEL(penalty),
+    .partners = PLX_KERNEL(partners),
+    .penalties = PLX_KERNEL(penalties),
     .cost = PLX_KERNEL(cost),
     .aggregate = PLX_KERNEL(aggregate),
-    .winner = PLX_KERNEL(winner),
-    .finish = PLX_KERNEL(finish),
-    .smooth = PLX_KERNEL(smooth),
-    .census = PLX_KERNEL(census),
-    .gradient = PLX_KERNEL(gradient),
+    .argmin = PLX_KERNEL(argmin),
+    .disparities = PLX_KERNEL(disparities),
     .median_3x3 = PLX_KERNEL(median_3x3),
     .median_valid_5x5 = PLX_KERNEL(median_valid_5x5),
     .confidence = PLX_KERNEL(confidence),

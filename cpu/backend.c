@@ -7,7 +7,6 @@
 #include <parallax/error.h>
 
 #include "cpu/internal.h"
-#include "cpu/obstacles/components.h"
 
 #define ALIGNMENT 256
 
@@ -16,12 +15,13 @@ static void destroy(struct plx_stages *self)
     if (!self)
         return;
     struct plx_cpu *cpu = plx_cpu(self);
+    free(cpu->grey);
+    free(cpu->smooth);
+    free(cpu->between);
+    plx_sgm_scratch_destroy(cpu->sgm);
     plx_components_destroy(cpu->components);
     plx_ground_scratch_destroy(cpu->ground);
     plx_regions_scratch_destroy(cpu->regions);
-    free(cpu->between);
-    plx_census_scratch_destroy(cpu->census);
-    plx_sgm_scratch_destroy(cpu->sgm);
     plx_pool_destroy(cpu->pool);
     free(cpu);
 }
@@ -84,22 +84,22 @@ static const struct plx_stages_ops cpu_ops = {
     .adopt = adopt,
     .disown = disown,
     .finish = finish,
+    .convert = plx_cpu_convert,
+    .histogram = plx_cpu_histogram,
+    .rectify = plx_cpu_rectify,
+    .filter = plx_cpu_filter,
     .census = plx_cpu_census,
     .sgm = plx_cpu_sgm,
     .median = plx_cpu_median,
     .check = plx_cpu_check,
     .fill = plx_cpu_fill,
-    .confidence = plx_cpu_confidence,
     .speckle = plx_cpu_speckle,
+    .confidence = plx_cpu_confidence,
+    .temporal = plx_cpu_temporal,
     .ground = plx_cpu_ground,
     .mask = plx_cpu_mask,
     .label = plx_cpu_label,
     .regions = plx_cpu_regions,
-    .convert = plx_cpu_convert,
-    .histogram = plx_cpu_histogram,
-    .rectify = plx_cpu_rectify,
-    .filter = plx_cpu_filter,
-    .temporal = plx_cpu_temporal,
     .image =
         {
             .binary = plx_cpu_binary,
@@ -111,6 +111,14 @@ static const struct plx_stages_ops cpu_ops = {
             .match_template = plx_cpu_match_template,
         },
 };
+
+int plx_cpu_check_images(const struct plx_cpu *cpu, const struct plx_typed_image *images)
+{
+    for (const struct plx_typed_image *i = images; i->type != 0; i++)
+        if (!plx_image_ok(i->image, i->type) || !plx_same_size(i->image, images->image))
+            return PLX_ERR_ARG;
+    return plx_cpu_holds(cpu, images->image) ? 0 : PLX_ERR_RANGE;
+}
 
 const struct plx_kernels *plx_isa_kernels(enum plx_isa isa)
 {
@@ -134,9 +142,29 @@ const struct plx_kernels *plx_isa_kernels(enum plx_isa isa)
     return isa == PLX_ISA_GENERIC ? &plx_kernels_generic : NULL;
 }
 
+static int create_scratch(struct plx_cpu *cpu)
+{
+    const struct plx_limits *limits = &cpu->limits;
+    const size_t height = (size_t)limits->height, padded = PLX_PADDED(limits->width);
+    int result;
+
+    cpu->grey = calloc(height, padded);
+    cpu->smooth = calloc(height, padded);
+    cpu->between = malloc(height * (size_t)limits->width);
+    if (!cpu->grey || !cpu->smooth || !cpu->between)
+        return PLX_ERR_NOMEM;
+    result = plx_sgm_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->sgm);
+    if (result == 0)
+        result = plx_components_create(limits, &cpu->components);
+    if (result == 0)
+        result = plx_ground_scratch_create(&cpu->ground);
+    if (result == 0)
+        result = plx_regions_scratch_create(limits, &cpu->regions);
+    return result;
+}
+
 int plx_cpu_create_isa(const struct plx_limits *limits, enum plx_isa isa, struct plx_stages **ret_stages)
 {
-    int result = PLX_ERR_NOMEM;
     const struct plx_kernels *kernels = plx_isa_kernels(isa);
     if (!kernels)
         return PLX_ERR_UNSUPPORTED;
@@ -147,29 +175,15 @@ int plx_cpu_create_isa(const struct plx_limits *limits, enum plx_isa isa, struct
     cpu->base.ops = &cpu_ops;
     cpu->limits = *limits;
     cpu->kernels = kernels;
-    result = plx_pool_create(limits->threads, &cpu->pool);
+    int result = plx_pool_create(limits->threads, &cpu->pool);
     if (result == 0)
-        result = plx_components_create(limits->width, limits->height, &cpu->components);
-    if (result == 0)
-        result = plx_ground_scratch_create(&cpu->ground);
-    if (result == 0)
-        result = plx_regions_scratch_create(limits->width, limits->height, &cpu->regions);
-    if (result == 0) {
-        cpu->between = malloc((size_t)limits->width * (size_t)limits->height);
-        result = cpu->between ? 0 : PLX_ERR_NOMEM;
+        result = create_scratch(cpu);
+    if (result < 0) {
+        destroy(&cpu->base);
+        return result;
     }
-    if (result == 0)
-        result = plx_census_scratch_create(limits->width, limits->height, &cpu->census);
-    if (result == 0)
-        result = plx_sgm_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->sgm);
-    if (result < 0)
-        goto fail;
     *ret_stages = &cpu->base;
     return 0;
-
-fail:
-    destroy(&cpu->base);
-    return result;
 }
 
 int plx_cpu_create(const struct plx_limits *limits, struct plx_stages **ret_stages)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Image operations pixel by pixel: two images into one, inversion, threshold, and the sum. */
+/* Stages that look at each pixel alone: two images into one, inversion, threshold, sum and histogram. */
 #include <stdatomic.h>
+#include <string.h>
 
 #include <parallax/error.h>
 
@@ -39,28 +40,24 @@ static pixel_row *const binary_rows[] = {
 struct pixel_job {
     pixel_row *row;
     const struct plx_image *a, *b, *dst;
-    int number, bands;
+    int number;
 };
 
-static void pixel_band(void *argument, int index)
+static void pixel_job_row(void *argument, int y)
 {
     const struct pixel_job *job = argument;
-    struct plx_band band = plx_band(index, job->bands, job->dst->height);
-    for (int y = band.first; y < band.last; y++)
-        job->row(plx_row(job->a, y), plx_row(job->b, y), job->number, plx_row(job->dst, y), job->dst->width);
+    job->row(plx_row(job->a, y), plx_row(job->b, y), job->number, plx_row(job->dst, y), job->dst->width);
 }
 
 static int run(struct plx_stages *self, pixel_row *row, const struct plx_image *a, const struct plx_image *b, int number,
                const struct plx_image *dst)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    if (!plx_image_ok(a, PLX_U8) || !plx_image_ok(b, PLX_U8) || !plx_image_ok(dst, PLX_U8) || !plx_same_size(a, b) ||
-        !plx_same_size(a, dst))
-        return PLX_ERR_ARG;
-    if (!plx_cpu_holds(cpu, a))
-        return PLX_ERR_RANGE;
-    struct pixel_job job = {row, a, b, dst, number, plx_band_count(cpu, dst->height)};
-    plx_pool_run(cpu->pool, job.bands, pixel_band, &job);
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {a, PLX_U8}, {b, PLX_U8}, {dst, PLX_U8});
+    if (result < 0)
+        return result;
+    struct pixel_job job = {row, a, b, dst, number};
+    plx_pool_run_rows(cpu->pool, dst->height, pixel_job_row, &job);
     return 0;
 }
 
@@ -82,16 +79,14 @@ int plx_cpu_threshold(struct plx_stages *self, const struct plx_image *src, int 
 
 struct sum_job {
     const struct plx_image *src;
-    int bands;
     atomic_ullong sum;
 };
 
-static void sum_band(void *argument, int index)
+static void sum_band(void *argument, int first, int last)
 {
     struct sum_job *job = argument;
-    struct plx_band band = plx_band(index, job->bands, job->src->height);
     unsigned long long sum = 0;
-    for (int y = band.first; y < band.last; y++) {
+    for (int y = first; y < last; y++) {
         const uint8_t *row = plx_row(job->src, y);
         uint32_t row_sum = 0;
         for (int x = 0; x < job->src->width; x++)
@@ -105,12 +100,74 @@ static void sum_band(void *argument, int index)
 int plx_cpu_sum(struct plx_stages *self, const struct plx_image *src, uint64_t *ret_sum)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    if (!plx_image_ok(src, PLX_U8) || !ret_sum)
-        return PLX_ERR_ARG;
-    if (!plx_cpu_holds(cpu, src))
-        return PLX_ERR_RANGE;
-    struct sum_job job = {src, plx_band_count(cpu, src->height), 0};
-    plx_pool_run(cpu->pool, job.bands, sum_band, &job);
+    const int result = ret_sum ? PLX_CPU_CHECK_IMAGES(cpu, {src, PLX_U8}) : PLX_ERR_ARG;
+    if (result < 0)
+        return result;
+    struct sum_job job = {src, 0};
+    plx_pool_run_bands(cpu->pool, src->height, sum_band, &job);
     *ret_sum = atomic_load_explicit(&job.sum, memory_order_relaxed);
+    return 0;
+}
+
+#define LANES 4 /* private counters, so that equal neighbours do not wait for each other */
+#define LEVELS 256
+
+/* Histogram: a task counts one row of zones, so that no two threads share a counter. */
+struct histogram_job {
+    const struct plx_image *grey, *bins;
+};
+
+/* First row or column of zone INDEX: pixel i of COUNT lies in zone i * PLX_ZONES / count. */
+static int zone_start(int index, int count)
+{
+    return (int)(((int64_t)count * index + PLX_ZONES - 1) / PLX_ZONES);
+}
+
+static void count_pixels(const struct plx_image *grey, int x0, int x1, int y0, int y1, uint32_t counter[LANES][LEVELS])
+{
+    for (int y = y0; y < y1; y++) {
+        const uint8_t *row = plx_row(grey, y);
+        for (int x = x0; x < x1; x++)
+            counter[x % LANES][row[x]]++;
+    }
+}
+
+static void count_zone_row(void *argument, int zone_y)
+{
+    const struct histogram_job *job = argument;
+    int y0 = zone_start(zone_y, job->grey->height), y1 = zone_start(zone_y + 1, job->grey->height);
+    int levels_per_bin = LEVELS / job->bins->width;
+
+    for (int zone_x = 0; zone_x < PLX_ZONES; zone_x++) {
+        uint32_t counter[LANES][LEVELS] = {{0}};
+        int x0 = zone_start(zone_x, job->grey->width), x1 = zone_start(zone_x + 1, job->grey->width);
+        count_pixels(job->grey, x0, x1, y0, y1, counter);
+
+        uint32_t *out = plx_row(job->bins, 1 + zone_y * PLX_ZONES + zone_x);
+        memset(out, 0, (size_t)job->bins->width * sizeof *out);
+        for (int level = 0; level < LEVELS; level++)
+            for (int lane = 0; lane < LANES; lane++)
+                out[level / levels_per_bin] += counter[lane][level];
+    }
+}
+
+int plx_cpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins)
+{
+    if (!plx_image_ok(grey, PLX_U8) || !plx_image_ok(ret_bins, PLX_U32) || bins < 1 || LEVELS % bins != 0 ||
+        ret_bins->width != bins || ret_bins->height != 1 + PLX_ZONES * PLX_ZONES)
+        return PLX_ERR_ARG;
+    if (!plx_cpu_holds(plx_cpu(self), grey))
+        return PLX_ERR_RANGE;
+
+    struct histogram_job job = {grey, ret_bins};
+    plx_pool_run(plx_cpu(self)->pool, PLX_ZONES, count_zone_row, &job);
+
+    uint32_t *whole = plx_row(ret_bins, 0);
+    memset(whole, 0, (size_t)bins * sizeof *whole);
+    for (int zone = 1; zone <= PLX_ZONES * PLX_ZONES; zone++) {
+        const uint32_t *part = plx_row(ret_bins, zone);
+        for (int i = 0; i < bins; i++)
+            whole[i] += part[i];
+    }
     return 0;
 }

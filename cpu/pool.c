@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cpu/runtime/pool.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include <parallax/error.h>
+
+#include "cpu/internal.h"
 
 struct plx_pool {
     int threads;
@@ -20,8 +19,8 @@ struct plx_pool {
     int busy;            /* workers that have not finished the current call */
     bool stop;
 
-    void (*task)(void *argument, int index);
-    void *argument;
+    void (*task)(void *job, int index);
+    void *job;
     int count;
     atomic_int next; /* first task not yet taken */
 };
@@ -33,7 +32,7 @@ static void take_tasks(struct plx_pool *pool)
         int index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (index >= pool->count)
             return;
-        pool->task(pool->argument, index);
+        pool->task(pool->job, index);
     }
 }
 
@@ -114,16 +113,16 @@ int plx_pool_threads(const struct plx_pool *pool)
     return pool->threads;
 }
 
-void plx_pool_run(struct plx_pool *pool, int count, void (*task)(void *argument, int index), void *argument)
+void plx_pool_run(struct plx_pool *pool, int count, void (*task)(void *job, int index), void *job)
 {
     if (pool->workers == 0 || count <= 1) {
         for (int i = 0; i < count; i++)
-            task(argument, i);
+            task(job, i);
         return;
     }
     pthread_mutex_lock(&pool->lock);
     pool->task = task;
-    pool->argument = argument;
+    pool->job = job;
     pool->count = count;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed); /* published by the lock */
     pool->busy = pool->workers;
@@ -137,4 +136,47 @@ void plx_pool_run(struct plx_pool *pool, int count, void (*task)(void *argument,
     while (pool->busy > 0)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+}
+
+struct bands {
+    int rows, count;
+    void (*band)(void *job, int first, int last);
+    void *job;
+};
+
+static void run_band(void *argument, int index)
+{
+    const struct bands *bands = argument;
+    const int64_t rows = bands->rows;
+    bands->band(bands->job, (int)(rows * index / bands->count), (int)(rows * (index + 1) / bands->count));
+}
+
+/* A few bands per thread, so that one delayed thread does not delay the whole image. */
+static int band_count(const struct plx_pool *pool, int rows)
+{
+    return rows < 4 * pool->threads ? rows : 4 * pool->threads;
+}
+
+void plx_pool_run_bands(struct plx_pool *pool, int rows, void (*band)(void *job, int first, int last), void *job)
+{
+    struct bands bands = {.rows = rows, .count = band_count(pool, rows), .band = band, .job = job};
+    plx_pool_run(pool, bands.count, run_band, &bands);
+}
+
+struct rows {
+    void (*row)(void *job, int y);
+    void *job;
+};
+
+static void run_rows(void *argument, int first, int last)
+{
+    const struct rows *rows = argument;
+    for (int y = first; y < last; y++)
+        rows->row(rows->job, y);
+}
+
+void plx_pool_run_rows(struct plx_pool *pool, int count, void (*row)(void *job, int y), void *job)
+{
+    struct rows rows = {row, job};
+    plx_pool_run_bands(pool, count, run_rows, &rows);
 }

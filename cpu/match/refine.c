@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From disparity candidates to disparities: median, left-right check, fill, confidence and the filter over time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "cpu/internal.h"
+
+#define MEDIAN_ROWS 5      /* of the larger window */
+#define CONFIDENCE_REACH 4 /* rows, up and down; every second one is a sample */
+#define CONFIDENCE_ROWS (2 * CONFIDENCE_REACH + 1)
+
+/* Row Y, clamped, of SRC (U16) into LINE [PLX_PADDED(width)], whose pixel 0 is at PLX_PAD. */
+static void padded_row(const struct plx_image *src, int y, uint16_t *line)
+{
+    const int last = src->height - 1;
+    const uint16_t *row = plx_row(src, y < 0 ? 0 : y > last ? last : y);
+
+    memcpy(line + PLX_PAD, row, (size_t)src->width * sizeof *line);
+    for (int i = 0; i < PLX_PAD; i++) {
+        line[i] = row[0];
+        line[PLX_PAD + src->width + i] = row[src->width - 1];
+    }
+}
+
+/* Median over a window. */
+struct median_job {
+    const struct plx_image *src, *dst;
+    void (*kernel)(const uint16_t *const *rows, int width, uint16_t *ret_row);
+};
+
+static void median_band(void *argument, int first, int last)
+{
+    const struct median_job *job = argument;
+    const int reach = MEDIAN_ROWS / 2;
+    uint16_t lines[MEDIAN_ROWS][PLX_PADDED(PLX_MAX_SIDE)];
+    const uint16_t *rows[MEDIAN_ROWS];
+
+    for (int y = first - reach; y < last + reach; y++) {
+        uint16_t *line = lines[(y + MEDIAN_ROWS) % MEDIAN_ROWS];
+        padded_row(job->src, y, line);
+        memmove(rows, rows + 1, sizeof rows - sizeof rows[0]);
+        rows[MEDIAN_ROWS - 1] = line + PLX_PAD;
+        if (y - reach >= first)
+            job->kernel(rows + reach, job->src->width, plx_row(job->dst, y - reach));
+    }
+}
+
+static void copy_row(void *argument, int y)
+{
+    const struct median_job *job = argument;
+    memcpy(plx_row(job->dst, y), plx_row(job->src, y), (size_t)job->src->width * sizeof(uint16_t));
+}
+
+int plx_cpu_median(struct plx_stages *self, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    if (kind < PLX_MEDIAN_NONE || kind > PLX_MEDIAN_VALID_5X5)
+        return PLX_ERR_ARG;
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {src, PLX_U16}, {dst, PLX_U16});
+    if (result < 0)
+        return result;
+
+    struct median_job job = {src, dst, kind == PLX_MEDIAN_3X3 ? cpu->kernels->median_3x3 : cpu->kernels->median_valid_5x5};
+    if (kind == PLX_MEDIAN_NONE)
+        plx_pool_run_rows(cpu->pool, src->height, copy_row, &job);
+    else
+        plx_pool_run_bands(cpu->pool, src->height, median_band, &job);
+    return 0;
+}
+
+/* Left-right check. */
+struct check_job {
+    const struct plx_image *left, *right, *grey, *disparity;
+    const struct plx_match *match;
+};
+
+/* With an invalid outermost frame the right view's frame counts as disparity 0, as in libSGM. */
+static void check_row(void *argument, int y)
+{
+    const struct check_job *job = argument;
+    const int width = job->left->width, rounding = job->match->lr_round ? PLX_DISPARITY_ONE / 2 : 0;
+    const int allowed = job->match->lr_max_diff;
+    const bool frame = job->match->invalid_border;
+    const uint16_t *left = plx_row(job->left, y), *right = plx_row(job->right, y);
+    const uint8_t *grey = plx_row(job->grey, y);
+    uint16_t *out = plx_row(job->disparity, y);
+
+    for (int x = 0; x < width; x++) {
+        const int d = (left[x] + rounding) / PLX_DISPARITY_ONE, partner = x - d;
+        bool keep = left[x] != PLX_DISPARITY_INVALID && grey[x] != 0;
+        if (keep && allowed >= 0 && partner >= 0)
+            keep = abs((partner == 0 && frame ? 0 : right[partner]) - d) <= allowed;
+        out[x] = keep ? left[x] : PLX_DISPARITY_INVALID;
+    }
+    if (frame) {
+        out[0] = out[width - 1] = PLX_DISPARITY_INVALID;
+        for (int x = 0; x < width && (y == 0 || y == job->left->height - 1); x++)
+            out[x] = PLX_DISPARITY_INVALID;
+    }
+}
+
+int plx_cpu_check(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    const int result =
+        PLX_CPU_CHECK_IMAGES(cpu, {left, PLX_U16}, {right, PLX_U16}, {left_grey, PLX_U8}, {ret_disparity, PLX_U16});
+    if (result < 0)
+        return result;
+
+    struct check_job job = {left, right, left_grey, ret_disparity, match};
+    plx_pool_run_rows(cpu->pool, left->height, check_row, &job);
+    return 0;
+}
+
+/* Fill: each invalid pixel takes the smaller disparity, the background, of the two valid ends of its run in the row. */
+struct fill_job {
+    const struct plx_image *src, *dst, *filled;
+};
+
+static void fill_row(void *argument, int y)
+{
+    const struct fill_job *job = argument;
+    const int width = job->src->width;
+    const uint16_t *src = plx_row(job->src, y);
+    uint16_t *dst = plx_row(job->dst, y);
+    uint8_t *filled = plx_row(job->filled, y);
+    uint16_t before = PLX_DISPARITY_INVALID; /* the last valid value; invalid is larger than any */
+
+    for (int x = 0; x < width;) {
+        int end = x;
+        while (end < width && src[end] == PLX_DISPARITY_INVALID)
+            end++;
+        const uint16_t after = end < width ? src[end] : PLX_DISPARITY_INVALID, value = before < after ? before : after;
+        for (; x < end; x++) {
+            dst[x] = value;
+            filled[x] = value != PLX_DISPARITY_INVALID;
+        }
+        for (; x < width && src[x] != PLX_DISPARITY_INVALID; x++) {
+            dst[x] = before = src[x];
+            filled[x] = 0;
+        }
+    }
+}
+
+int plx_cpu_fill(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                 const struct plx_image *ret_filled)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {src, PLX_U16}, {dst, PLX_U16}, {ret_filled, PLX_U8});
+    if (result < 0)
+        return result;
+
+    struct fill_job job = {src, dst, ret_filled};
+    plx_pool_run_rows(cpu->pool, src->height, fill_row, &job);
+    return 0;
+}
+
+/* Confidence: how many neighbours have a similar candidate, how sharp the minimum is, and the left-right check. */
+struct confidence_job {
+    const struct plx_kernels *kernels;
+    const struct plx_candidates *candidates;
+    const struct plx_image *checked, *confidence;
+    int s1_scale; /* so that four paths count as eight */
+};
+
+static void confidence_band(void *argument, int first, int last)
+{
+    const struct confidence_job *job = argument;
+    const struct plx_candidates *candidates = job->candidates;
+    uint16_t lines[CONFIDENCE_ROWS][PLX_PADDED(PLX_MAX_SIDE)];
+
+    for (int y = first - CONFIDENCE_REACH; y < last + CONFIDENCE_REACH; y++) {
+        padded_row(&candidates->raw, y, lines[(y + CONFIDENCE_ROWS) % CONFIDENCE_ROWS]);
+        const int middle = y - CONFIDENCE_REACH;
+        if (middle < first)
+            continue;
+        const uint16_t *rows[CONFIDENCE_REACH + 1];
+        for (int i = 0; i <= CONFIDENCE_REACH; i++)
+            rows[i] = lines[(middle - CONFIDENCE_REACH + 2 * i + CONFIDENCE_ROWS) % CONFIDENCE_ROWS] + PLX_PAD;
+        job->kernels->confidence(rows + CONFIDENCE_REACH / 2, plx_row(job->checked, middle), plx_row(&candidates->s1, middle),
+                                 job->s1_scale, plx_row(&candidates->s2, middle), job->checked->width,
+                                 plx_row(job->confidence, middle));
+    }
+}
+
+int plx_cpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
+                       const struct plx_match *match, const struct plx_image *ret_confidence)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {checked, PLX_U16}, {&candidates->raw, PLX_U16}, {&candidates->s1, PLX_U16},
+                                            {&candidates->s2, PLX_U16}, {ret_confidence, PLX_U8});
+    if (result < 0)
+        return result;
+
+    struct confidence_job job = {.kernels = cpu->kernels,
+                                 .candidates = candidates,
+                                 .checked = checked,
+                                 .confidence = ret_confidence,
+                                 .s1_scale = match->paths == 4 ? 2 : 1};
+    plx_pool_run_bands(cpu->pool, checked->height, confidence_band, &job);
+    return 0;
+}
+
+/*
+ * Recursive filter over time: where old and new are valid and differ by no more than max_step, the result is
+ * (weight * new + (256 - weight) * old + 128) >> 8; elsewhere it is the new value, valid or not.
+ */
+struct temporal_job {
+    const struct plx_image *src, *history, *dst;
+    const struct plx_temporal *temporal;
+};
+
+static void temporal_row(void *argument, int y)
+{
+    const struct temporal_job *job = argument;
+    const int max_step = job->temporal->max_step, weight = job->temporal->weight;
+    const uint16_t *src = plx_row(job->src, y);
+    uint16_t *history = plx_row(job->history, y), *dst = plx_row(job->dst, y);
+
+    for (int x = 0; x < job->src->width; x++) {
+        int now = src[x], old = history[x], step = abs(now - old);
+        bool blend = max_step > 0 && step <= max_step && now != PLX_DISPARITY_INVALID && old != PLX_DISPARITY_INVALID;
+        uint16_t value = (uint16_t)(blend ? (weight * now + (256 - weight) * old + 128) >> 8 : now);
+        history[x] = value;
+        dst[x] = value;
+    }
+}
+
+int plx_cpu_temporal(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
+                     const struct plx_image *history, const struct plx_image *dst)
+{
+    struct plx_cpu *cpu = plx_cpu(self);
+    if (!temporal || temporal->max_step < 0 || temporal->weight < 1 || temporal->weight > 256)
+        return PLX_ERR_ARG;
+    const int result = PLX_CPU_CHECK_IMAGES(cpu, {src, PLX_U16}, {history, PLX_U16}, {dst, PLX_U16});
+    if (result < 0)
+        return result;
+
+    struct temporal_job job = {src, history, dst, temporal};
+    plx_pool_run_rows(cpu->pool, src->height, temporal_row, &job);
+    return 0;
+}

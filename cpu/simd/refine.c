@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From disparity candidates to disparities: uniqueness and subpixel position, the right view, medians and confidence. */
+#include <parallax/frame.h>
+
+#include "cpu/simd/simd.h"
+
+/*
+ * Shift of the candidate, 1/16 px, from S below, at and above it. Here a float quotient, correctly rounded, is cut down to the
+ * same integer as the exact one: it lies below 9, and an exact one that is no integer is at least 1 / 16320 away from the next.
+ */
+INLINE int parabola(int below, int least, int above)
+{
+    const int curve = below - 2 * least + above;
+    return (int)((float)((below - above) * 16 + curve) / (float)(2 * curve));
+}
+
+/*
+ * The shift towards the lower neighbour is (lut[64 lo / hi] + 8) >> 4, where lut falls from 128 to 0. So it is the number of
+ * limits that 64 lo / hi stays below, and no division is needed: 64 lo / hi < limit exactly if 64 lo < limit hi.
+ */
+INLINE int blend(int below, int least, int above)
+{
+    static const int limit[8] = {60, 49, 40, 31, 23, 16, 9, 3};
+    const int down = below - least, up = above - least, lo = down < up ? down : up, hi = down < up ? up : down;
+    int shift = 0;
+    for (int i = 0; i < 8; i++)
+        shift += 64 * lo < limit[i] * hi;
+    return below > above ? shift : -shift;
+}
+
+INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, enum plx_subpixel kind, uint16_t *ret_left)
+{
+    const uint16_t *raw = row->raw, *s1 = row->s1, *s2 = row->s2, *below = row->below, *above = row->above;
+    const int last = row->disparities - 1, uniqueness = match->uniqueness > 0 ? match->uniqueness : 65535;
+
+    for (int x = 0; x < row->width; x++) {
+        const int d = raw[x];
+        int shift = 0;
+        if (kind == PLX_SUBPIXEL_PARABOLA)
+            shift = parabola(below[x], s1[x], above[x]);
+        if (kind == PLX_SUBPIXEL_BLEND)
+            shift = blend(below[x], s1[x], above[x]);
+        const int value = PLX_DISPARITY_ONE * d + (d > 0 && d < last ? shift : 0);
+        ret_left[x] = (uint16_t)(s2[x] * uniqueness < s1[x] * 1000 ? (int)PLX_DISPARITY_INVALID : value);
+    }
+}
+
+/* The vote with the least S, the earlier chunk among equals. Each key is S << 5 | d & 31. */
+INLINE void right(const struct plx_sgm_row *row, uint16_t *ret_right)
+{
+    const int chunks = row->disparities / PLX_CHUNK, pitch = row->width + row->disparities, ballot = chunks * pitch;
+
+    for (int x = 0; x < row->width; x++) {
+        const uint16_t *key = row->key + (row->width - 1 - x);
+        int least = 0xFFFF, best = 0;
+        for (int i = 0; i < chunks; i++) {
+            int vote = key[i * pitch];
+            for (int k = 1; k < PLX_KEY_ROWS; k++)
+                vote = key[i * pitch + k * ballot] < vote ? key[i * pitch + k * ballot] : vote;
+            best = vote >> 5 < least >> 5 ? i * PLX_CHUNK + (vote & (PLX_CHUNK - 1)) : best;
+            least = vote >> 5 < least >> 5 ? vote : least;
+        }
+        ret_right[x] = (uint16_t)best;
+    }
+}
+
+void PLX_KERNEL(disparities)(const struct plx_match *match, const struct plx_sgm_row *row, uint16_t *ret_left,
+                             uint16_t *ret_right)
+{
+    switch (match->subpixel) {
+    case PLX_SUBPIXEL_NONE:
+        left(match, row, PLX_SUBPIXEL_NONE, ret_left);
+        break;
+    case PLX_SUBPIXEL_PARABOLA:
+        left(match, row, PLX_SUBPIXEL_PARABOLA, ret_left);
+        break;
+    case PLX_SUBPIXEL_BLEND:
+        left(match, row, PLX_SUBPIXEL_BLEND, ret_left);
+        break;
+    }
+    right(row, ret_right);
+}
+
+INLINE void sort2(u16v *a, u16v *b)
+{
+    u16v least = min16(*a, *b);
+    *b = max16(*a, *b);
+    *a = least;
+}
+
+INLINE void sort3(u16v *a, u16v *b, u16v *c)
+{
+    sort2(a, b);
+    sort2(b, c);
+    sort2(a, b);
+}
+
+/* Writes the lanes of V that lie inside the row. */
+INLINE void put(uint16_t *row, int x, int width, u16v v)
+{
+    if (x + LANES16 <= width)
+        store16(row + x, v);
+    else
+        memcpy(row + x, &v, (size_t)(width - x) * sizeof *row);
+}
+
+/* The median of nine is that of the largest of three minima, the median of medians and the smallest of three maxima. */
+void PLX_KERNEL(median_3x3)(const uint16_t *const *rows, int width, uint16_t *ret_row)
+{
+    for (int x = 0; x < width; x += LANES16) {
+        u16v v[3][3]; /* columns, sorted */
+        for (int i = 0; i < 3; i++) {
+            for (int k = 0; k < 3; k++)
+                v[i][k] = load16(rows[k - 1] + x + i - 1);
+            sort3(&v[i][0], &v[i][1], &v[i][2]);
+        }
+        u16v low = max16(max16(v[0][0], v[1][0]), v[2][0]), high = min16(min16(v[0][2], v[1][2]), v[2][2]);
+        u16v middle = v[1][1];
+        sort3(&v[0][1], &middle, &v[2][1]);
+        sort3(&low, &middle, &high);
+        put(ret_row, x, width, middle);
+    }
+}
+
+/* Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2 M). */
+INLINE void sort25(u16v *v)
+{
+    for (int p = 16; p > 0; p >>= 1) {
+        for (int q = 16, r = 0, d = p;; d = q - p, q >>= 1, r = p) {
+            for (int i = 0; i + d < 25; i++)
+                if ((i & p) == r)
+                    sort2(&v[i], &v[i + d]);
+            if (q == p)
+                break;
+        }
+    }
+}
+
+/* Invalid is the largest value, so the N valid ones of a sorted window come first. */
+void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row)
+{
+    const u16v invalid = all16(0xFFFF);
+
+    for (int x = 0; x < width; x += LANES16) {
+        u16v v[25], n = all16(25);
+        for (int i = 0; i < 25; i++) {
+            v[i] = load16(rows[i / 5 - 2] + x + i % 5 - 2);
+            n += (u16v)(v[i] == invalid);
+        }
+        const u16v keep = (u16v)(v[12] != invalid) | (u16v)(n > 12);
+        sort25(v);
+        u16v median = invalid;
+        for (int i = 0; i < 13; i++)
+            median &= v[i] | ~(u16v)(n >> 1 == (uint16_t)i);
+        put(ret_row, x, width, median | ~keep);
+    }
+}
+
+/*
+ * Both float quotients, correctly rounded, are cut down to the same integers as the exact ones: numerators are below 2^24, and
+ * quotients below 512 are rounded by less than the 1 / denominator that an exact one keeps from the next integer.
+ */
+INLINE uint8_t value(int agree, int s1, int s2, int scale, bool holds)
+{
+    const int peak = s2 > 0 ? (int)((float)((s2 - s1) * 256) / (float)s2) : 0;
+    const int sum = 4 * agree + peak / 4 + (holds ? 16 : 0);
+    const int all = (int)((float)(sum * 256) / (float)(s1 * scale + 128));
+    return (uint8_t)(all < 255 ? all : 255);
+}
+
+void PLX_KERNEL(confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
+                            const uint16_t *s2, int width, uint8_t *ret_row)
+{
+    for (int x = 0; x < width; x += LANES16) {
+        const u16v near = load16(rows[0] + x) - 1; /* d - 1, d and d + 1 agree */
+        const int count = width - x < LANES16 ? width - x : LANES16;
+        uint16_t agree[LANES16];
+        u16v sum = all16(0);
+
+        for (int dy = -2; dy <= 2; dy++)
+            for (int dx = -4; dx <= 4; dx += 2)
+                sum -= (u16v)(load16(rows[dy] + x + dx) - near <= 2); /* true is all ones */
+        store16(agree, sum);
+        for (int i = 0; i < count; i++)
+            ret_row[x + i] = value(agree[i], s1[x + i], s2[x + i], s1_scale, checked[x + i] != PLX_DISPARITY_INVALID);
+    }
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Semi-global matching of a row: its bytes and penalties, matching costs, aggregation paths and disparity candidates. */
+#include "cpu/simd/simd.h"
+
+void PLX_KERNEL(split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes)
+{
+    const uint32_t *narrow_words = words;
+    const uint64_t *wide_words = words;
+
+    for (int k = 0; k < planes; k++) {
+        uint8_t *plane = ret_planes[k];
+        if (wide) {
+            for (int x = 0; x < width; x++)
+                plane[x] = (uint8_t)(wide_words[x] >> 8 * k);
+        } else {
+            for (int x = 0; x < width; x++)
+                plane[x] = (uint8_t)(narrow_words[x] >> 8 * k);
+        }
+    }
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void PLX_KERNEL(partners)(const struct plx_match *match, const uint8_t *src, int width, uint8_t before, uint8_t after,
+                          uint8_t *ret_bytes)
+{
+    const int count = width + match->disparities - 1;
+    const int last = width - 1 - match->min_disparity; /* column of the first, maybe outside */
+    const int first_inside = clamp(last - (width - 1), 0, count), first_before = clamp(last + 1, first_inside, count);
+
+    memset(ret_bytes, after, (size_t)first_inside);
+    for (int i = first_inside; i < first_before; i++)
+        ret_bytes[i] = src[last - i];
+    memset(ret_bytes + first_before, before, (size_t)(count - first_before));
+}
+
+/*
+ * The float quotient, correctly rounded, is cut down to the same integer as the exact one: it is at most 120, and an exact one
+ * that is no integer is at least 1 / 65790 away from the next.
+ */
+void PLX_KERNEL(penalties)(const struct plx_match *match, const uint8_t *row, const uint8_t *before, int dx, int width,
+                           uint8_t *ret_p2)
+{
+    const int least = match->p2_min, scale = match->p2_scale, first = dx < 0 ? 1 : 0, end = width - (dx > 0);
+    const float product = (float)(match->p2 * scale);
+
+    ret_p2[0] = ret_p2[width - 1] = 0;
+    if (scale == 0) {
+        memset(ret_p2 + first, match->p2, (size_t)(end - first));
+        return;
+    }
+    for (int x = first; x < end; x++) {
+        const int a = row[x], b = before[x + dx], step = a < b ? b - a : a - b, p2 = (int)(product / (float)(scale + step));
+        ret_p2[x] = (uint8_t)(p2 > least ? p2 : least);
+    }
+}
+
+/* Cost of a pixel at all disparities: a vector of partners at once, byte by byte of the census word. */
+INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost, int planes, bool single, bool gradient)
+{
+    const u8v cap = all8((uint8_t)row->gradient_cap);
+
+    for (int i = 0; i < count; i++) {
+        const int first = row->width - 1 - (x + i);
+        for (int d = 0; d < row->disparities; d += LANES8) {
+            u8v sum = all8(0);
+            for (int k = 0; k < planes; k++) {
+                u8v differ = load8(row->right[k] + first + d) ^ all8(row->left[k][x + i]);
+                sum += single && k == planes - 1 ? differ : popcount8(differ);
+            }
+            if (gradient) {
+                u8v a = load8(row->right_gradient + first + d), b = all8(row->left_gradient[x + i]);
+                sum += min8(max8(a, b) - min8(a, b), cap);
+            }
+            store8(ret_cost + d, sum);
+        }
+        ret_cost += row->disparities;
+    }
+}
+
+/* Three bytes are 17 bits, the third a single one; four are 30 or 31, eight are 62. */
+void PLX_KERNEL(cost)(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost)
+{
+    switch (row->planes * 2 + (row->gradient_cap > 0)) {
+    case 6:
+        cost(row, x, count, ret_cost, 3, true, false);
+        break;
+    case 7:
+        cost(row, x, count, ret_cost, 3, true, true);
+        break;
+    case 8:
+        cost(row, x, count, ret_cost, 4, false, false);
+        break;
+    case 9:
+        cost(row, x, count, ret_cost, 4, false, true);
+        break;
+    case 16:
+        cost(row, x, count, ret_cost, 8, false, false);
+        break;
+    case 17:
+        cost(row, x, count, ret_cost, 8, false, true);
+        break;
+    }
+}
+
+/*
+ * One step of one path: from the state STATE of the predecessor to V = min(L, L(d +- 1) + P1, min L + P2) - min L, which is
+ * L - C of this pixel and is added to SUM, and to this pixel's own state. Nothing overflows: V <= P2 <= 120, C <= 94.
+ */
+INLINE void step(const uint8_t *state, const u8v *cost, uint8_t p1, uint8_t p2, int vectors, u8v *sum, uint8_t *ret_state)
+{
+    const u8v most = all8(255), small = all8(p1), large = all8(p2);
+    u8v n[256 / LANES8], l[256 / LANES8];
+
+    for (int i = 0; i < vectors; i++)
+        n[i] = load8(state + i * LANES8);
+    u8v least = most;
+    for (int i = 0; i < vectors; i++) {
+        u8v near = min8(shift_up(n[i], i > 0 ? n[i - 1] : most), shift_down(n[i], i < vectors - 1 ? n[i + 1] : most));
+        u8v v = min8(min8(n[i], adds8(near, small)), large);
+        sum[i] += v;
+        l[i] = v + cost[i];
+        least = min8(least, l[i]);
+    }
+    least = least8(least);
+    for (int i = 0; i < vectors; i++)
+        store8(ret_state + i * LANES8, l[i] - least);
+}
+
+INLINE void aggregate(const struct plx_sgm_row *row, int x, int count, const uint8_t *cost, uint8_t *ret_pairs, int vectors,
+                      bool diagonal)
+{
+    const int disparities = vectors * LANES8;
+    const int back = row->step, first = row->step > 0 ? 0 : count - 1;
+
+    for (int k = 0; k < count; k++) {
+        const int i = first + k * row->step, at = x + i;
+        uint8_t *pairs = ret_pairs + (size_t)i * plx_pairs(row->paths, disparities);
+        u8v c[256 / LANES8], sum[256 / LANES8];
+
+        for (int v = 0; v < vectors; v++) {
+            c[v] = load8(cost + i * disparities + v * LANES8);
+            sum[v] = all8(0);
+        }
+        step(row->along, c, row->p1_straight, row->p2[PLX_ALONG][at], vectors, sum, row->along);
+        step(row->last[PLX_STRAIGHT] + at * disparities, c, row->p1_straight, row->p2[PLX_STRAIGHT][at], vectors, sum,
+             row->next[PLX_STRAIGHT] + at * disparities);
+        for (int v = 0; v < vectors; v++)
+            store8(pairs + v * LANES8, sum[v]);
+        if (!diagonal)
+            continue;
+        for (int v = 0; v < vectors; v++)
+            sum[v] = all8(0);
+        step(row->last[PLX_BEHIND] + (at - back) * disparities, c, row->p1_diagonal, row->p2[PLX_BEHIND][at], vectors, sum,
+             row->next[PLX_BEHIND] + at * disparities);
+        step(row->last[PLX_AHEAD] + (at + back) * disparities, c, row->p1_diagonal, row->p2[PLX_AHEAD][at], vectors, sum,
+             row->next[PLX_AHEAD] + at * disparities);
+        for (int v = 0; v < vectors; v++)
+            store8(pairs + disparities + v * LANES8, sum[v]);
+    }
+}
+
+void PLX_KERNEL(aggregate)(const struct plx_sgm_row *row, int x, int count, const uint8_t *cost, uint8_t *ret_pairs)
+{
+    switch (row->disparities + row->paths) {
+    case 64 + 4:
+        aggregate(row, x, count, cost, ret_pairs, 64 / LANES8, false);
+        break;
+    case 64 + 8:
+        aggregate(row, x, count, cost, ret_pairs, 64 / LANES8, true);
+        break;
+    case 128 + 4:
+        aggregate(row, x, count, cost, ret_pairs, 128 / LANES8, false);
+        break;
+    case 128 + 8:
+        aggregate(row, x, count, cost, ret_pairs, 128 / LANES8, true);
+        break;
+    case 256 + 4:
+        aggregate(row, x, count, cost, ret_pairs, 256 / LANES8, false);
+        break;
+    case 256 + 8:
+        aggregate(row, x, count, cost, ret_pairs, 256 / LANES8, true);
+        break;
+    }
+}
+
+/* Zeros but for three words in the middle: read from MIDDLE - d on, it hides d - 1, d and d + 1. */
+#define MIDDLE 256
+static const uint16_t hide[MIDDLE + 256 + 64] = {[MIDDLE - 1] = 0xFFFF, [MIDDLE] = 0xFFFF, [MIDDLE + 1] = 0xFFFF};
+
+INLINE u16v ramp(void)
+{
+    u16v v = {0};
+    for (int i = 0; i < LANES16; i++)
+        v[i] = (uint16_t)i;
+    return v;
+}
+
+/* S = paths C + (L - C of all paths) */
+INLINE u16v total(const uint8_t *cost, const uint8_t *a, const uint8_t *b, int disparities, int shift)
+{
+    u16v sum = (widen(cost) << shift) + widen(a) + widen(b);
+    if (shift == 3)
+        sum += widen(a + disparities) + widen(b + disparities);
+    return sum;
+}
+
+INLINE void argmin(const struct plx_sgm_row *row, int x, int count, const uint8_t *cost, const uint8_t *pairs_a,
+                   const uint8_t *pairs_b, int disparities, int shift)
+{
+    const int vectors = disparities / LANES16;
+    const size_t key_pitch = (size_t)row->width + (size_t)disparities, ballot = (size_t)(disparities / PLX_CHUNK) * key_pitch;
+    const u16v lane = ramp();
+
+    for (int i = 0; i < count; i++, x++) {
+        uint16_t s[256 + 2] = {0}; /* one more on each side */
+        u16v sum[256 / LANES16], least = all16(0xFFFF);
+        uint16_t *key = row->key + (size_t)(x % PLX_KEY_ROWS) * ballot + (row->width - 1 - x);
+
+        for (int v = 0; v < vectors; v++) {
+            const int d = v * LANES16;
+            sum[v] = total(cost + d, pairs_a + d, pairs_b + d, disparities, shift);
+            store16(s + 1 + d, sum[v]);
+            least = min16(least, sum[v]);
+            uint16_t *votes = key + (size_t)(d / PLX_CHUNK) * key_pitch + d;
+            store16(votes, min16(load16(votes), sum[v] << 5 | (lane + (uint16_t)(d % PLX_CHUNK))));
+        }
+        const unsigned s1 = least16(least);
+        u16v where = all16(0xFFFF);
+        for (int v = 0; v < vectors; v++)
+            where = min16(where, (lane + (uint16_t)(v * LANES16)) | ~(u16v)(sum[v] == all16((uint16_t)s1)));
+        const unsigned best = least16(where);
+        u16v second = all16(0xFFFF);
+        for (int v = 0; v < vectors; v++)
+            second = min16(second, sum[v] | load16(hide + MIDDLE - best + v * LANES16));
+
+        row->raw[x] = (uint16_t)best;
+        row->s1[x] = (uint16_t)s1;
+        row->s2[x] = (uint16_t)least16(second);
+        row->below[x] = s[best];
+        row->above[x] = s[best + 2];
+        cost += disparities;
+        pairs_a += disparities << (shift - 2);
+        pairs_b += disparities << (shift - 2);
+    }
+}
+
+void PLX_KERNEL(argmin)(const struct plx_sgm_row *row, int x, int count, const uint8_t *cost, const uint8_t *pairs_a,
+                        const uint8_t *pairs_b)
+{
+    switch (row->disparities + row->paths) {
+    case 64 + 4:
+        argmin(row, x, count, cost, pairs_a, pairs_b, 64, 2);
+        break;
+    case 64 + 8:
+        argmin(row, x, count, cost, pairs_a, pairs_b, 64, 3);
+        break;
+    case 128 + 4:
+        argmin(row, x, count, cost, pairs_a, pairs_b, 128, 2);
+        break;
+    case 128 + 8:
+        argmin(row, x, count, cost, pairs_a, pairs_b, 128, 3);
+        break;
+    case 256 + 4:
+        argmin(row, x, count, cost, pairs_a, pairs_b, 256, 2);
+        break;
+    case 256 + 8:
+        argmin(row, x, count, cost, pairs_a, pairs_b, 256, 3);
+        break;
+    }
+}

@@ -142,7 +142,8 @@ static void prepare_cost(const struct job *job, struct plx_sgm_row *row, int y)
 
     row->planes = wide ? 8 : (plx_census_bits(match->census) + 7) / 8;
     row->gradient_cap = match->gradient_cap;
-    kernels->split(plx_row(&job->right->census, y), job->width, wide, row->planes, row->left); /* for now */
+    /* row->left holds the bytes of the right view until its own are split */
+    kernels->split(plx_row(&job->right->census, y), job->width, wide, row->planes, row->left);
     for (int k = 0; k < row->planes; k++)
         kernels->partners(match, row->left[k], job->width, 0, 0, row->right[k]);
     kernels->split(plx_row(&job->left->census, y), job->width, wide, row->planes, row->left);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Census words, and the smoothing and gradient that may go with them, of a row of pixels. */
+/* Census words of a row of pixels, with smoothing and gradient; then their bytes, in the order in which costs read them. */
 #include "cpu/simd/simd.h"
 
 void PLX_KERNEL(smooth)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint8_t *ret_row)
@@ -49,4 +49,39 @@ void PLX_KERNEL(census)(const struct plx_census_sample *samples, int count, cons
         for (int i = 0; i < lanes && !wide; i++)
             ((uint32_t *)ret_words)[x + i] = (uint32_t)words[i];
     }
+}
+
+void PLX_KERNEL(split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes)
+{
+    const uint32_t *narrow_words = words;
+    const uint64_t *wide_words = words;
+
+    for (int k = 0; k < planes; k++) {
+        uint8_t *plane = ret_planes[k];
+        if (wide) {
+            for (int x = 0; x < width; x++)
+                plane[x] = (uint8_t)(wide_words[x] >> 8 * k);
+        } else {
+            for (int x = 0; x < width; x++)
+                plane[x] = (uint8_t)(narrow_words[x] >> 8 * k);
+        }
+    }
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void PLX_KERNEL(partners)(const struct plx_match *match, const uint8_t *src, int width, uint8_t before, uint8_t after,
+                          uint8_t *ret_bytes)
+{
+    const int count = width + match->disparities - 1;
+    const int last = width - 1 - match->min_disparity; /* column of the first, maybe outside */
+    const int first_inside = clamp(last - (width - 1), 0, count), first_before = clamp(last + 1, first_inside, count);
+
+    memset(ret_bytes, after, (size_t)first_inside);
+    for (int i = first_inside; i < first_before; i++)
+        ret_bytes[i] = src[last - i];
+    memset(ret_bytes + first_before, before, (size_t)(count - first_before));
 }

@@ -77,13 +77,13 @@ struct plx_kernels {
     /* words of WIDTH pixels, 4 or (WIDE) 8 bytes each; the first of COUNT samples is the highest bit; ROWS[y] is padded */
     void (*census)(const struct plx_census_sample *samples, int count, const uint8_t *const *rows, int width, bool wide,
                    void *ret_words);
-
-    /* sgm.c. Bytes of WIDTH words of 4 or (WIDE) 8 bytes: byte k of all goes to ret_planes[k] */
+    /* bytes of WIDTH words of 4 or (WIDE) 8 bytes: byte k of all goes to ret_planes[k] */
     void (*split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes);
     /* partners of the WIDTH pixels of SRC at all disparities, as in plx_sgm_row.right; BEFORE and AFTER beside the image */
     void (*partners)(const struct plx_match *match, const uint8_t *src, int width, uint8_t before, uint8_t after,
                      uint8_t *ret_bytes);
-    /* P2 of the steps from the pixels DX columns beside, in row BEFORE, to those of ROW; 0 where a path starts */
+
+    /* sgm.c. P2 of the steps from the pixels DX columns beside, in row BEFORE, to those of ROW; 0 where a path starts */
     void (*penalties)(const struct plx_match *match, const uint8_t *row, const uint8_t *before, int dx, int width,
                       uint8_t *ret_p2);
     /* C of the COUNT pixels from X -> [count][disparities] */

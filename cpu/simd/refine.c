@@ -45,20 +45,20 @@ INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, e
     }
 }
 
-/* The vote with the least S, the earlier chunk among equals. Each key is S << 5 | d & 31. */
+/* The disparity with the least S, the smaller among equals. A key holds its last 5 bits: S << 5 | d & 31. */
 INLINE void right(const struct plx_sgm_row *row, uint16_t *ret_right)
 {
-    const int chunks = row->disparities / PLX_CHUNK, pitch = row->width + row->disparities, ballot = chunks * pitch;
+    const int chunks = row->disparities / PLX_CHUNK, pitch = row->width + row->disparities, key_row = chunks * pitch;
 
     for (int x = 0; x < row->width; x++) {
         const uint16_t *key = row->key + (row->width - 1 - x);
         int least = 0xFFFF, best = 0;
         for (int i = 0; i < chunks; i++) {
-            int vote = key[i * pitch];
+            int chunk = key[i * pitch];
             for (int k = 1; k < PLX_KEY_ROWS; k++)
-                vote = key[i * pitch + k * ballot] < vote ? key[i * pitch + k * ballot] : vote;
-            best = vote >> 5 < least >> 5 ? i * PLX_CHUNK + (vote & (PLX_CHUNK - 1)) : best;
-            least = vote >> 5 < least >> 5 ? vote : least;
+                chunk = key[i * pitch + k * key_row] < chunk ? key[i * pitch + k * key_row] : chunk;
+            best = chunk >> 5 < least >> 5 ? i * PLX_CHUNK + (chunk & (PLX_CHUNK - 1)) : best;
+            least = chunk >> 5 < least >> 5 ? chunk : least;
         }
         ret_right[x] = (uint16_t)best;
     }

@@ -1,41 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semi-global matching of a row: its bytes and penalties, matching costs, aggregation paths and disparity candidates. */
+/* Semi-global matching of a row: penalties, matching costs, aggregation paths and disparity candidates. */
 #include "cpu/simd/simd.h"
-
-void PLX_KERNEL(split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes)
-{
-    const uint32_t *narrow_words = words;
-    const uint64_t *wide_words = words;
-
-    for (int k = 0; k < planes; k++) {
-        uint8_t *plane = ret_planes[k];
-        if (wide) {
-            for (int x = 0; x < width; x++)
-                plane[x] = (uint8_t)(wide_words[x] >> 8 * k);
-        } else {
-            for (int x = 0; x < width; x++)
-                plane[x] = (uint8_t)(narrow_words[x] >> 8 * k);
-        }
-    }
-}
-
-static int clamp(int value, int low, int high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-void PLX_KERNEL(partners)(const struct plx_match *match, const uint8_t *src, int width, uint8_t before, uint8_t after,
-                          uint8_t *ret_bytes)
-{
-    const int count = width + match->disparities - 1;
-    const int last = width - 1 - match->min_disparity; /* column of the first, maybe outside */
-    const int first_inside = clamp(last - (width - 1), 0, count), first_before = clamp(last + 1, first_inside, count);
-
-    memset(ret_bytes, after, (size_t)first_inside);
-    for (int i = first_inside; i < first_before; i++)
-        ret_bytes[i] = src[last - i];
-    memset(ret_bytes + first_before, before, (size_t)(count - first_before));
-}
 
 /*
  * The float quotient, correctly rounded, is cut down to the same integer as the exact one: it is at most 120, and an exact one
@@ -212,21 +177,21 @@ INLINE void argmin(const struct plx_sgm_row *row, int x, int count, const uint8_
                    const uint8_t *pairs_b, int disparities, int shift)
 {
     const int vectors = disparities / LANES16;
-    const size_t key_pitch = (size_t)row->width + (size_t)disparities, ballot = (size_t)(disparities / PLX_CHUNK) * key_pitch;
+    const size_t key_pitch = (size_t)row->width + (size_t)disparities, key_row = (size_t)(disparities / PLX_CHUNK) * key_pitch;
     const u16v lane = ramp();
 
     for (int i = 0; i < count; i++, x++) {
         uint16_t s[256 + 2] = {0}; /* one more on each side */
         u16v sum[256 / LANES16], least = all16(0xFFFF);
-        uint16_t *key = row->key + (size_t)(x % PLX_KEY_ROWS) * ballot + (row->width - 1 - x);
+        uint16_t *key = row->key + (size_t)(x % PLX_KEY_ROWS) * key_row + (row->width - 1 - x);
 
         for (int v = 0; v < vectors; v++) {
             const int d = v * LANES16;
             sum[v] = total(cost + d, pairs_a + d, pairs_b + d, disparities, shift);
             store16(s + 1 + d, sum[v]);
             least = min16(least, sum[v]);
-            uint16_t *votes = key + (size_t)(d / PLX_CHUNK) * key_pitch + d;
-            store16(votes, min16(load16(votes), sum[v] << 5 | (lane + (uint16_t)(d % PLX_CHUNK))));
+            uint16_t *keys = key + (size_t)(d / PLX_CHUNK) * key_pitch + d;
+            store16(keys, min16(load16(keys), sum[v] << 5 | (lane + (uint16_t)(d % PLX_CHUNK))));
         }
         const unsigned s1 = least16(least);
         u16v where = all16(0xFFFF);

@@ -296,6 +296,4 @@ INLINE u16v widen(const uint8_t *from)
 #    undef EACH
 #endif
 
-#undef BINARY
-
 #endif

@@ -112,7 +112,7 @@ static __device__ __forceinline__ uint32_t plx_parent_now(const uint32_t *parent
     return *(const volatile uint32_t *)&parent[i];
 }
 
-/* As plx_components_find of cpu/obstacles/components.h, with 8 neighbours or 4. A component of MIN_AREA pixels is large.
+/* As find_components of cpu/obstacles/components.c, with 8 neighbours or 4. A component of MIN_AREA pixels is large.
  * Asynchronous; MASK may be NULL. */
 int plx_gpu_components_find(struct plx_gpu *gpu, const struct plx_image *mask, const struct plx_image *disparity, int max_step,
                             uint32_t min_area, bool eight);

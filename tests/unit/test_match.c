@@ -162,11 +162,12 @@ static void same_bits_as_the_oracle(void **state)
 
 int main(void)
 {
-    static enum plx_isa isa[PLX_ISA_COUNT] = {PLX_ISA_GENERIC, PLX_ISA_AVX2, PLX_ISA_AVX512};
+    static enum plx_isa isa[] = {PLX_ISA_GENERIC, PLX_ISA_NEON, PLX_ISA_AVX2, PLX_ISA_AVX512};
     const struct CMUnitTest tests[] = {
-        {"generic", same_bits_as_the_oracle, NULL, NULL, &isa[PLX_ISA_GENERIC]},
-        {"avx2", same_bits_as_the_oracle, NULL, NULL, &isa[PLX_ISA_AVX2]},
-        {"avx512", same_bits_as_the_oracle, NULL, NULL, &isa[PLX_ISA_AVX512]},
+        {"generic", same_bits_as_the_oracle, NULL, NULL, &isa[0]},
+        {"neon", same_bits_as_the_oracle, NULL, NULL, &isa[1]},
+        {"avx2", same_bits_as_the_oracle, NULL, NULL, &isa[2]},
+        {"avx512", same_bits_as_the_oracle, NULL, NULL, &isa[3]},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ static void append(struct plx_blackbox *blackbox, enum plx_box_kind kind, struct
     if (!blackbox->box || plx_box_append(blackbox->box, kind, head, body, &message) == 0)
         return;
     plx_log_copy(NULL, NULL);
-    plx_log(LOG_WARNING, "%s; frames go on, the box does not, until the service is restarted", message.text);
+    plx_log(LOG_WARNING, "%s; the black box records nothing more until the service is restarted; frames are not affected",
+            message.text);
 }
 
 static void copy_line(void *context, int level, const char *line)
@@ -44,7 +45,7 @@ void plx_blackbox_open(struct plx_blackbox *blackbox, const char *directory)
 void plx_blackbox_log_note(struct plx_blackbox *blackbox)
 {
     if (blackbox->note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s; make it, or set blackbox.directory (empty: none)", blackbox->note.text);
+        plx_log(LOG_NOTICE, "%s; create it, or set blackbox.directory (empty: no black box)", blackbox->note.text);
     blackbox->note.text[0] = '\0';
 }
 
@@ -75,7 +76,7 @@ void plx_blackbox_close(struct plx_blackbox *blackbox)
 
 /* --- records -------------------------------------------------------------------------------------------------------- */
 
-/* FRAME's header says where its left picture is. It is checked, for an engine that wrote it may have gone astray. */
+/* FRAME's header locates its left picture. It is checked first: a faulty engine may have written it. */
 static void append_picture(struct plx_blackbox *blackbox, const struct plx_shared_region *region, const struct plx_frame *frame)
 {
     static unsigned char pixels[PLX_BOX_PICTURE_SIDE * PLX_BOX_PICTURE_SIDE], row[8192];
@@ -173,7 +174,7 @@ void plx_blackbox_save(struct plx_blackbox *blackbox, const char *reason)
 
 bool plx_blackbox_tick(struct plx_blackbox *blackbox, const struct plx_heartbeats *heartbeats)
 {
-    const int64_t now_ns = plx_monotonic_ns(); /* as in the heartbeats: the box tells what was, and judges nothing */
+    const int64_t now_ns = plx_monotonic_ns(); /* the clock of the heartbeats: the box records, and judges nothing */
     int status;
 
     if (plx_child_reap(&blackbox->copier, &status))

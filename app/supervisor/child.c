@@ -11,16 +11,16 @@
 
 #include "app/engine/report.h"
 
-static _Noreturn void become(const char *name, pid_t parent, plx_child_main *run, void *argument, int report_fd)
+static _Noreturn void run_child(const char *name, pid_t parent, plx_child_main *run, void *argument, int report_fd)
 {
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before prctl */
+    if (getppid() != parent) /* the parent died before prctl */
         _exit(1);
     prctl(PR_SET_NAME, name);
-    signal(SIGPIPE, SIG_IGN); /* a parent that is gone is noticed by the death signal */
-    signal(SIGINT, SIG_IGN);  /* from the terminal, for the parent to act on; likewise SIGHUP */
+    signal(SIGPIPE, SIG_IGN); /* the death signal reports a parent that is gone */
+    signal(SIGINT, SIG_IGN);  /* sent by the terminal: the parent acts on it; likewise SIGHUP */
     signal(SIGHUP, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -42,7 +42,7 @@ int plx_child_start(struct plx_child *child, const char *name, plx_child_main *r
     }
     if (pid == 0) {
         close(fd[0]);
-        become(name, parent, run, argument, fd[1]);
+        run_child(name, parent, run, argument, fd[1]);
     }
     close(fd[1]);
     *child = (struct plx_child){.pid = pid, .report_fd = fd[0]};
@@ -54,7 +54,7 @@ int plx_child_watch(struct plx_child *child, sd_event *event, sd_event_io_handle
     if (sd_event_add_io(event, &child->reports, child->report_fd, EPOLLIN, on_report, argument) >= 0)
         return 0;
     plx_child_signal(child, SIGKILL);
-    waitpid(child->pid, NULL, 0); /* it was forked just now: no driver can hold it yet */
+    waitpid(child->pid, NULL, 0); /* the process is new: no driver can hold it yet */
     plx_child_finish(child);
     return PLX_ERR_NOMEM;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One forked process, the socket to it, and how the event loop hears of both. */
+/* One forked process, the socket to it, and its event source in the event loop. */
 #ifndef PLX_APP_SUPERVISOR_CHILD_H
 #define PLX_APP_SUPERVISOR_CHILD_H
 
@@ -9,14 +9,14 @@
 #include <systemd/sd-event.h>
 
 struct plx_child {
-    pid_t pid;     /* 0 = there is none */
-    int report_fd; /* its reports come from here, orders go there; -1 = none. Outlives the process until plx_child_finish */
+    pid_t pid;     /* 0 = no process */
+    int report_fd; /* receives reports, sends commands; -1 = closed. Stays open after the process until plx_child_finish */
     sd_event_source *reports; /* of plx_child_watch; NULL = none */
 };
 
 #define PLX_CHILD_NONE ((struct plx_child){.pid = 0, .report_fd = -1})
 
-/* What the child does: its return value is its exit code. It never returns into the parent's code. */
+/* The child's main function; it returns the exit code. */
 typedef int plx_child_main(void *argument, int report_fd);
 
 /* Forks. The child dies with its parent (PR_SET_PDEATHSIG), has default signal handling and nothing blocked, and is called
@@ -24,10 +24,10 @@ typedef int plx_child_main(void *argument, int report_fd);
 int plx_child_start(struct plx_child *child, const char *name, plx_child_main *run, void *argument);
 
 /* Lets EVENT call ON_REPORT with ARGUMENT when the child has written to its socket. NOMEM: the child is killed and finished.
- * Its end is known by SIGCHLD and plx_child_reap: sd_event_add_child misses it where a debugger holds the child. */
+ * SIGCHLD and plx_child_reap report its end: sd_event_add_child misses it when a debugger holds the child. */
 int plx_child_watch(struct plx_child *child, sd_event *event, sd_event_io_handler_t on_report, void *argument);
 
-/* Sends SIGNAL if the process is there. */
+/* Sends SIGNAL if there is a process. */
 void plx_child_signal(const struct plx_child *child, int signal);
 
 /* True if it has ended by now; *ret_status as of waitpid. */
@@ -36,7 +36,7 @@ bool plx_child_reap(struct plx_child *child, int *ret_status);
 /* Closes the socket to a child that has ended. */
 void plx_child_finish(struct plx_child *child);
 
-/* For a forked process: drops its copy of the socket. The event loop is its parent's, and is left alone. */
+/* For a forked process: closes its copy of the socket, and leaves its parent's event loop alone. */
 void plx_child_close_in_child(struct plx_child *child);
 
 #endif

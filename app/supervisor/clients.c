@@ -13,8 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "app/supervisor/client_quota.h"
-#include "app/supervisor/client_session.h"
+#include "app/supervisor/client.h"
 #include "app/supervisor/listener.h"
 #include "core/clock.h"
 
@@ -22,7 +21,7 @@
 #define TICK_NS (PLX_NS_PER_S / 2) /* of the timer that ends silent clients */
 #define EVENTS 64
 
-/* What an epoll event is about: one of these, else an index into client[]. */
+/* The user data of an epoll event: one of these, else an index into client[]. */
 #define LISTENER UINT64_MAX
 #define TIMER (UINT64_MAX - 1)
 
@@ -30,7 +29,7 @@ struct plx_clients {
     struct plx_client_offer offer;
     struct plx_listener listener;
     int epoll, timer;
-    int spare; /* given up to accept and refuse when the process has no descriptor left */
+    int spare; /* closed to accept and refuse a client when the process has no other descriptor left */
     bool ticking;
     int capacity, count;
     void (*note)(const char *sentence);
@@ -130,7 +129,7 @@ void plx_clients_close_in_child(struct plx_clients *clients)
 
 static void drop(struct plx_clients *clients, struct plx_client_session *client)
 {
-    /* By hand, for a forked engine may hold a copy of the descriptor, and then close alone ends neither. */
+    /* A forked engine may hold a copy of the descriptor; then close alone ends neither the connection nor its epoll entry. */
     epoll_ctl(clients->epoll, EPOLL_CTL_DEL, client->fd, NULL);
     shutdown(client->fd, SHUT_RDWR);
     close(client->fd);
@@ -149,7 +148,7 @@ static void receive(struct plx_clients *clients, struct plx_client_session *clie
     drop(clients, client);
 }
 
-/* The timer runs only while somebody has yet to say HELLO. */
+/* The timer runs only while a client has yet to send HELLO. */
 static void tick(struct plx_clients *clients, bool on)
 {
     if (on == clients->ticking)
@@ -172,7 +171,8 @@ static void end_silent(struct plx_clients *clients)
             continue;
         waiting = true;
         if (now >= client->deadline_ns) {
-            note(clients, "client of pid %d, uid %u dropped: it says nothing", (int)client->peer.pid, client->peer.uid);
+            note(clients, "client of pid %d, uid %u dropped: it sent no HELLO within 2 s", (int)client->peer.pid,
+                 client->peer.uid);
             drop(clients, client);
         }
     }
@@ -184,27 +184,27 @@ static void admit(struct plx_clients *clients, int fd)
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    int free_place = -1;
+    int free_slot = -1;
     struct plx_client_quota quota = {.capacity = clients->capacity, .service = geteuid()};
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0)
             plx_client_quota_count(&quota, &peer, &clients->client[i].peer);
-        else if (free_place < 0)
-            free_place = i;
+        else if (free_slot < 0)
+            free_slot = i;
     const char *refusal = plx_client_quota_refusal(&quota, &peer);
-    /* The service's own check of its socket takes nobody's place. */
+    /* The service's own check of its socket must not take the last connection. */
     const bool is_last_for_self = peer.pid == getpid() && !refusal && clients->count + 1 >= clients->capacity;
-    if (!refusal && !is_last_for_self && watch(clients, fd, (uint64_t)free_place))
+    if (!refusal && !is_last_for_self && watch(clients, fd, (uint64_t)free_slot))
         refusal = "the system is out of memory";
     if (refusal)
-        note(clients, "client of pid %d, uid %u refused: %s; %d clients are here", (int)peer.pid, peer.uid, refusal,
+        note(clients, "client of pid %d, uid %u refused: %s; %d clients are connected", (int)peer.pid, peer.uid, refusal,
              clients->count);
     if (refusal || is_last_for_self) {
         plx_client_session_refuse(fd, PLX_ERR_BUSY);
         close(fd);
         return;
     }
-    clients->client[free_place] =
+    clients->client[free_slot] =
         (struct plx_client_session){.fd = fd, .deadline_ns = plx_now_ns() + HELLO_TIME_NS, .peer = peer};
     clients->count++;
     tick(clients, true);
@@ -212,12 +212,12 @@ static void admit(struct plx_clients *clients, int fd)
 
 static void accept_some(struct plx_clients *clients)
 {
-    for (int i = 0; i < EVENTS; i++) { /* not for ever: others wait too */
+    for (int i = 0; i < EVENTS; i++) { /* bounded: attached clients wait meanwhile */
         int fd = accept4(clients->listener.socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             admit(clients, fd);
         } else if (errno == EMFILE || errno == ENFILE) {
-            /* Refuse with the spare descriptor; left in the queue, the caller would poll readable for ever. */
+            /* Refuse with the spare descriptor: left in the queue, the connection would keep the listener readable for ever. */
             close_if_open(clients->spare);
             fd = accept4(clients->listener.socket, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
@@ -225,7 +225,7 @@ static void accept_some(struct plx_clients *clients)
                 close(fd);
             }
             clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
-            note(clients, "a client refused: the service has no file descriptor left");
+            note(clients, "a client refused: the service has no file descriptor left; raise LimitNOFILE");
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
@@ -253,11 +253,11 @@ void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_regio
 
 int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx_error_message *message)
 {
-    accept_some(clients); /* who called the old one is not to be lost with it */
+    accept_some(clients); /* connections that wait in the old socket's queue */
     int code = plx_listener_repair(&clients->listener, unreachable, message);
     if (code <= 0)
         return code;
-    close_if_open(clients->spare); /* the last copy of the old one, which so leaves the set */
+    close_if_open(clients->spare); /* the last copy of the old socket: closing it removes it from the epoll set */
     clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
     if (watch(clients, clients->listener.socket, LISTENER))
         return cannot_wait(clients, message);
@@ -279,7 +279,7 @@ void plx_clients_handle(struct plx_clients *clients)
             accept_some(clients);
         else if (about == TIMER)
             end_silent(clients);
-        else if (clients->client[about].fd >= 0) /* else dropped a moment ago */
+        else if (clients->client[about].fd >= 0) /* else dropped by an earlier event */
             receive(clients, &clients->client[about]);
     }
 }

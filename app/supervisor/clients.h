@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The socket that clients connect to (SOCK_SEQPACKET): version handshake, then the region's read-only descriptor by SCM_RIGHTS.
- * Clients are untrusted: bounded in number (all of them, of a user, of a process: client_quota.h), never waited for, dropped
- * when they talk nonsense. Single-threaded; everything happens in plx_clients_handle, called when plx_clients_fd polls
+ * Clients are untrusted: their number is limited (in all, per user, per process: client.h), the service never waits for them,
+ * and a faulty message ends the connection. Single-threaded; plx_clients_handle does the work when plx_clients_fd polls
  * readable.
  */
 #ifndef PLX_APP_SUPERVISOR_CLIENTS_H
@@ -18,7 +18,7 @@ struct plx_clients_options {
     const char *socket_path;
     const char *group; /* "" = leave as it is */
     int max_clients;
-    void (*note)(const char *sentence); /* told of clients that are refused or dropped, at most once a second; NULL = nobody */
+    void (*note)(const char *sentence); /* logs clients that are refused or dropped, at most once a second; NULL = no log */
     int (*config)(void *context);       /* the descriptor for CONFIG, or a plx_error; NULL = clients may not ask */
     void *context;
 };
@@ -29,21 +29,21 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
                        struct plx_clients **ret_clients, struct plx_error_message *message);
 /* Closes every client and removes the socket; NULL is fine. */
 void plx_clients_destroy(struct plx_clients *clients);
-/* For a process forked from the supervisor, first thing: closes its copies of the descriptors and frees, without a word to the
- * clients, so that they notice at once when the supervisor dies. NULL is fine. */
+/* For a process forked from the supervisor, first of all: closes its copies of the descriptors and frees, without a message to
+ * the clients. They then notice at once when the supervisor dies. NULL is fine. */
 void plx_clients_close_in_child(struct plx_clients *clients);
 
-/* Clients get REGION from now on, which must outlive it; those that have the one before are dropped, and reattach. */
+/* Clients get REGION from now on; REGION must outlive CLIENTS. Clients of the old region are dropped, and reattach. */
 void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region);
 
-/* Looks whether the socket is still reached by its path, or makes it again if it is UNREACHABLE; clients that are attached stay
- * so. As plx_listener_repair. */
+/* Checks the socket's file, and makes the socket again if the file is gone or the socket UNREACHABLE; attached clients stay
+ * attached. As plx_listener_repair. */
 int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx_error_message *message);
 
 int plx_clients_fd(const struct plx_clients *clients); /* an epoll descriptor: poll it for reading */
 void plx_clients_handle(struct plx_clients *clients);  /* accepts, answers, drops; never blocks */
 void plx_clients_notify(struct plx_clients *clients,
-                        uint64_t sequence); /* a new frame or state: tells those who asked by plx_fd */
+                        uint64_t sequence); /* a new frame or state: notifies subscribers (plx_fd) */
 int plx_clients_count(const struct plx_clients *clients);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/engine_process.h"
+#include "app/supervisor/supervisor.h"
 
 #include <signal.h>
 #include <string.h>
@@ -12,10 +12,6 @@
 #include "app/engine/setup.h"
 #include "app/exit.h"
 #include "app/log.h"
-#include "app/supervisor/engine_exit.h"
-#include "app/supervisor/engine_watch.h"
-#include "app/supervisor/reload.h"
-#include "app/supervisor/state.h"
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
 
@@ -26,7 +22,7 @@ static int engine_main(void *argument, int report_fd)
 
     plx_supervisor_close_in_child(supervisor);
     if (supervisor->gpu_fallback.active)
-        supervisor->plan.config.backend = PLX_BACKEND_CPU; /* in this process alone */
+        supervisor->plan.config.backend = PLX_BACKEND_CPU; /* in this process only */
     return plx_engine_run(&supervisor->plan, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
 }
 
@@ -41,7 +37,7 @@ static int handle_clients(sd_event_source *source, int fd, uint32_t events, void
     return 0;
 }
 
-/* Region and socket, before the first engine. */
+/* Opens region and socket before the first engine. */
 static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_message *message)
 {
     struct plx_publisher *publisher = &supervisor->publisher;
@@ -59,7 +55,7 @@ static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_me
     return 0;
 }
 
-/* An engine cannot be started, for ERROR and MESSAGE. */
+/* An engine cannot be started. */
 static void cannot_start(struct plx_supervisor *supervisor, int error, const struct plx_error_message *message)
 {
     const struct plx_report report = {
@@ -83,7 +79,7 @@ static void handle_frame(struct plx_supervisor *supervisor, const struct plx_rep
     plx_recovery_frame(recovery, now, report->health, report->period_ns, report->busy_ns);
     plx_gpu_fallback_frame(&supervisor->gpu_fallback, now, report->on_gpu, now - recovery->started_ns >= PLX_STABLE_NS);
     if (supervisor->gpu_fallback.active && !was_active)
-        plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU works");
+        plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU replaces it");
     supervisor->frames++;
     supervisor->obstacles = report->obstacles;
     supervisor->degraded_reason = (struct plx_error_message){""};
@@ -96,7 +92,7 @@ static void handle_frame(struct plx_supervisor *supervisor, const struct plx_rep
     plx_notify_alive(&supervisor->notify);
 }
 
-/* A recording has a gap, and the replay keeps its pace. */
+/* A recording has a gap, and replay keeps the recorded times. */
 static void wait_for_pair(struct plx_supervisor *supervisor, int64_t left_ns)
 {
     if (left_ns <= 0)
@@ -120,7 +116,7 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
     while (plx_report_receive(fd, &report)) {
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_NOTE:
-            if (!supervisor->gpu_fallback.active) /* a lost GPU weighs more than what an engine notes */
+            if (!supervisor->gpu_fallback.active) /* a lost GPU is more important than a note of the engine */
                 supervisor->fallback_reason = report.message;
             break;
         case PLX_REPORT_WAITING:
@@ -130,7 +126,7 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
             if (!report.away)
                 wait_for_pair(supervisor, report.due_in_ns);
             plx_supervisor_publish_state(supervisor);
-            if (report.away) { /* all that can be had without the camera works */
+            if (report.away) { /* everything but the camera works */
                 plx_reload_confirm(supervisor, true);
                 plx_notify_ready(&supervisor->notify);
             }
@@ -178,7 +174,7 @@ void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
     plx_supervisor_publish_state(supervisor);
 }
 
-/* Asks the engine to end; it is killed if it does not. */
+/* Asks the engine to end; the tick kills it if it does not. */
 static void ask_to_end(struct plx_supervisor *supervisor)
 {
     plx_child_signal(&supervisor->engine, SIGTERM);
@@ -194,16 +190,16 @@ void plx_engine_process_replace(struct plx_supervisor *supervisor)
     }
 }
 
-/* The engine is no good, for REASON. */
+/* The engine has failed for REASON. */
 static void fail(struct plx_supervisor *supervisor, const char *reason)
 {
     supervisor->engine_failed = true;
     plx_fail(&supervisor->degraded_reason, 0, "%s", reason);
-    plx_log(LOG_WARNING, "%s; killing it", reason);
+    plx_log(LOG_WARNING, "%s; ending the engine", reason);
     plx_blackbox_save(&supervisor->blackbox, "engine-killed");
 }
 
-/* Not by SIGKILL at once: an engine that ends in order puts the cameras' controls back. */
+/* SIGTERM first: an engine that ends in order restores the cameras' controls. */
 void plx_engine_process_give_up(struct plx_supervisor *supervisor, const char *reason)
 {
     fail(supervisor, reason);

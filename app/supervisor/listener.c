@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
+#include <parallax/region.h>
 
 #define LOCK_PATH (sizeof((struct sockaddr_un *)NULL)->sun_path + 8)
 
@@ -25,7 +27,7 @@ static int fail_errno(struct plx_error_message *message, const char *what, const
     return plx_fail(message, code, "%s: cannot %s: %s", path, what, strerror(error));
 }
 
-/* The file at PATH is the one that FD has open. */
+/* True if the file at PATH is the one that FD has open. */
 static bool is_at(const char *path, int fd)
 {
     struct stat at_path, open_file;
@@ -52,16 +54,16 @@ static int take_lock(const struct plx_listener *listener, struct plx_error_messa
     lock_path(listener, path);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return fail_errno(message, "open the lock file (does its directory exist, may this user write there?)", path);
+        return fail_errno(message, "open the lock file (does its directory exist, may this user write in it?)", path);
 
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int code = 0;
     if (fcntl(fd, F_SETLK, &lock) == 0) {
         if (is_at(path, fd))
             return fd;
-        code = plx_fail(message, PLX_ERR_IO, "%s: was removed by somebody just now; start again", path);
+        code = plx_fail(message, PLX_ERR_IO, "%s: was removed by another process; start again", path);
     } else if (errno != EACCES && errno != EAGAIN) {
-        code = fail_errno(message, "lock it", path);
+        code = fail_errno(message, "lock the file", path);
     } else {
         if (fcntl(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
             lock.l_pid = 0;
@@ -84,7 +86,7 @@ static int find_group(const char *path, const char *name, gid_t *ret_group, stru
     return 0;
 }
 
-/* Somebody listens at the address: who holds no lock, but must not lose the socket either. */
+/* True if another process listens at the address. It holds no lock, but must not lose its socket. */
 static bool is_served(const struct plx_listener *listener, pid_t *ret_pid)
 {
     struct ucred peer = {0};
@@ -101,7 +103,7 @@ static bool is_served(const struct plx_listener *listener, pid_t *ret_pid)
     return served && peer.pid != getpid();
 }
 
-/* Clears the way for bind: of a stale socket, for we hold the lock. */
+/* Removes a stale socket before bind. The caller holds the lock. */
 static int remove_stale(const struct plx_listener *listener, struct plx_error_message *message)
 {
     const char *path = listener->address.sun_path;
@@ -126,12 +128,12 @@ static int start_listening(struct plx_listener *listener, struct plx_error_messa
         return code;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return fail_errno(message, "make a socket", path);
-    /* Born 0600, so that nobody slips in before group and mode are as they should be. */
+        return fail_errno(message, "create a socket", path);
+    /* Mode 0600 at first: nobody connects before group and mode are set. */
     if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)&listener->address, sizeof listener->address)) {
         code = fail_errno(message, "bind the socket", path);
     } else if (listener->group != (gid_t)-1 && chown(path, (uid_t)-1, listener->group)) {
-        code = fail_errno(message, "give it to its group", path);
+        code = fail_errno(message, "give the socket to its group", path);
         unlink(path);
     } else if (chmod(path, 0660) || listen(fd, SOMAXCONN) || lstat(path, &status)) {
         code = fail_errno(message, "listen on the socket", path);
@@ -167,7 +169,7 @@ int plx_listener_open(const char *path, const char *group, struct plx_listener *
     return code;
 }
 
-/* The socket's file is this listener's. */
+/* True if the socket's file is this listener's. */
 static bool is_ours(const struct plx_listener *listener)
 {
     struct stat status;
@@ -185,12 +187,12 @@ int plx_listener_repair(struct plx_listener *listener, bool unreachable, struct 
         int lock = take_lock(listener, message);
         if (lock < 0)
             return lock;
-        close(listener->lock); /* of another file: this releases no lock of the new one */
+        close(listener->lock); /* the old lock file is another file: closing it does not release the new lock */
         listener->lock = fresh.lock = lock;
     }
     if (is_ours(listener) && !unreachable)
         return 0;
-    if (is_ours(listener)) /* or who connects to see whether somebody serves it would find this process */
+    if (is_ours(listener)) /* else is_served would find this process */
         unlink(listener->address.sun_path);
     int code = start_listening(&fresh, message);
     if (code < 0)
@@ -216,4 +218,74 @@ void plx_listener_remove(const struct plx_listener *listener)
     lock_path(listener, path);
     if (is_ours(listener) && is_at(path, listener->lock))
         unlink(listener->address.sun_path);
+}
+
+/* --- the check from outside ------------------------------------------------------------------------------------------- */
+
+void plx_self_client_close(struct plx_self_client *self)
+{
+    if (self->fd >= 0)
+        close(self->fd);
+    self->fd = -1;
+}
+
+/* Connects and sends HELLO. False if nobody listens. True without an attempt if the process has no descriptor left. */
+static bool begin_check(struct plx_self_client *self, const char *path)
+{
+    const struct plx_message hello = {.magic = PLX_MESSAGE_MAGIC, .abi_version = PLX_ABI_VERSION, .type = PLX_MESSAGE_HELLO};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    self->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (self->fd < 0)
+        return true;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (connect(self->fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        send(self->fd, &hello, sizeof hello, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof hello)
+        return true;
+    const bool queue_full = errno == EAGAIN; /* so somebody listens */
+    plx_self_client_close(self);
+    return queue_full;
+}
+
+/* Receives the answer and closes its descriptor. -1: no answer yet, 0: a wrong one, 1: the right one. */
+static int receive_answer(const struct plx_self_client *self, uint64_t epoch)
+{
+    struct plx_message answer;
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct iovec part = {&answer, sizeof answer};
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    const ssize_t bytes = recvmsg(self->fd, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int fd = -1;
+
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return -1;
+    const struct cmsghdr *rights = bytes > 0 ? CMSG_FIRSTHDR(&packet) : NULL;
+    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
+        memcpy(&fd, CMSG_DATA(rights), sizeof fd);
+        close(fd);
+    }
+    if (bytes != (ssize_t)sizeof answer || answer.magic != PLX_MESSAGE_MAGIC)
+        return 0;
+    return (answer.type == PLX_MESSAGE_WELCOME && fd >= 0 && answer.value == epoch) ||
+           (answer.type == PLX_MESSAGE_REFUSED && answer.error == PLX_ERR_BUSY);
+}
+
+enum plx_self_client_result plx_self_client_check(struct plx_self_client *self, const char *path, uint64_t epoch,
+                                                  int64_t now_ns)
+{
+    if (self->fd < 0) {
+        if (now_ns - self->begun_ns < PLX_SELF_PERIOD_NS)
+            return PLX_SELF_PENDING;
+        self->begun_ns = now_ns;
+        return begin_check(self, path) ? PLX_SELF_PENDING : PLX_SELF_UNREACHABLE;
+    }
+    const int answer = receive_answer(self, epoch);
+    if (answer < 0 && now_ns - self->begun_ns < PLX_SELF_BUDGET_NS)
+        return PLX_SELF_PENDING;
+    plx_self_client_close(self);
+    return answer > 0 ? PLX_SELF_REACHABLE : PLX_SELF_UNREACHABLE;
 }

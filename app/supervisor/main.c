@@ -49,7 +49,7 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
     *ret_command = command;
 }
 
-/* A file that is there and wrong is a wrong configuration, whatever is wrong in it. */
+/* Any fault in a file that can be read is a wrong configuration. */
 static int config_exit_code(int error)
 {
     return error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);

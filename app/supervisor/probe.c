@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/probe.h"
+#include "app/supervisor/supervisor.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
@@ -9,9 +9,8 @@
 
 #include "app/engine/engine.h"
 #include "app/exit.h"
-#include "app/supervisor/state.h"
 
-#define PROBE_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening everything */
+#define PROBE_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening all that the configuration names */
 
 static int probe_main(void *argument, int report_fd)
 {
@@ -31,7 +30,7 @@ static void answer(struct plx_probe *probe, const struct plx_report *report)
     probe->answer = *report;
 }
 
-/* The probe ended, or could not begin, without an answer; TRANSIENT: another one may have one. */
+/* The probe could not start, or ended without an answer. TRANSIENT: another probe may succeed. */
 static void answer_failed(struct plx_probe *probe, int exit_code, bool transient, const char *reason)
 {
     struct plx_report report = {.kind = PLX_REPORT_FAILED, .exit_code = exit_code, .transient = transient};
@@ -52,7 +51,7 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
     return 0;
 }
 
-static void start(struct plx_supervisor *supervisor, enum plx_probe_kind kind)
+void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind)
 {
     struct plx_probe *probe = &supervisor->probe;
 
@@ -63,16 +62,6 @@ static void start(struct plx_supervisor *supervisor, enum plx_probe_kind kind)
                       "cannot start a process: the system is out of processes, memory or descriptors");
 }
 
-void plx_probe_config(struct plx_supervisor *supervisor)
-{
-    start(supervisor, PLX_PROBE_CONFIG);
-}
-
-void plx_probe_gpu(struct plx_supervisor *supervisor)
-{
-    start(supervisor, PLX_PROBE_GPU);
-}
-
 void plx_probe_reaped(struct plx_supervisor *supervisor, int status)
 {
     struct plx_probe *probe = &supervisor->probe;
@@ -80,11 +69,11 @@ void plx_probe_reaped(struct plx_supervisor *supervisor, int status)
     receive(probe->child.reports, probe->child.report_fd, 0, supervisor);
     plx_child_finish(&probe->child);
     if (supervisor->now_ns > probe->kill_ns)
-        answer_failed(probe, PLX_EXIT_FAILURE, true, "opening all that it names did not end in time");
+        answer_failed(probe, PLX_EXIT_FAILURE, true, "opening cameras or GPU took longer than 20 s; does a driver hang?");
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        answer_failed(probe, PLX_EXIT_OS, true, "the process that tried it was killed: by somebody, or for lack of memory");
+        answer_failed(probe, PLX_EXIT_OS, true, "the probe process was killed from outside, or because memory is exhausted");
     else
-        answer_failed(probe, PLX_EXIT_FAILURE, false, "trying it ended without an answer: please report this");
+        answer_failed(probe, PLX_EXIT_FAILURE, false, "the probe process ended without an answer; please report this");
 }
 
 bool plx_probe_take_answer(struct plx_probe *probe, struct plx_report *ret_report)
@@ -109,8 +98,9 @@ void plx_probe_tick(struct plx_supervisor *supervisor)
     if (probe->child.pid > 0 && supervisor->now_ns > probe->kill_ns)
         plx_child_signal(&probe->child, SIGKILL);
     if (probe->child.pid > 0 && plx_probe_has_ended(supervisor))
-        answer_failed(probe, PLX_EXIT_FAILURE, true,
-                      "the process that tried it was killed and does not die: a driver holds it");
+        answer_failed(
+            probe, PLX_EXIT_FAILURE, true,
+            "the probe process does not die of SIGKILL: a driver holds it; unplug the camera, or restart the machine");
 }
 
 void plx_probe_stop(struct plx_supervisor *supervisor)

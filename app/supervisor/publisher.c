@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/publisher.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <parallax/error.h>
 
 #include "app/log.h"
 #include "core/clock.h"
 
-#define CHECK_PERIOD_NS PLX_NS_PER_S /* of looking at the files of socket and lock */
+#define CHECK_PERIOD_NS PLX_NS_PER_S /* between two checks of the files of socket and lock */
 
 static void note(const char *sentence)
 {
@@ -77,10 +82,10 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     publisher->region = publisher->next;
     publisher->next = NULL;
     publisher->frame_bytes = publisher->next_bytes;
-    publisher->state = PLX_STATE_STARTING; /* as a region is born: clients are to be told all of it */
+    publisher->state = PLX_STATE_STARTING; /* the state of a new region: all of it is published again */
     publisher->health = 0;
     publisher->reason = (struct plx_error_message){""};
-    plx_region_set_state(old, PLX_STATE_STOPPED, 0); /* wakes readers, who find that their line has ended */
+    plx_region_set_state(old, PLX_STATE_STOPPED, 0); /* wakes readers, who find their region closed */
     plx_clients_set_region(publisher->clients, publisher->region);
     plx_region_destroy(old);
     return true;
@@ -98,14 +103,15 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
     publisher->checked_ns = now_ns;
     const int result = plx_clients_repair(publisher->clients, lost, message);
     if (result > 0)
-        plx_log(LOG_WARNING, "%s: nobody could attach there any more; the socket was made again, attached clients stay",
+        plx_log(LOG_WARNING,
+                "%s: clients could not attach any more; the socket was created again, attached clients stay attached",
                 socket_path);
     if (result >= 0 || result == PLX_ERR_BUSY) {
         publisher->repair_error = (struct plx_error_message){""};
         return result == PLX_ERR_BUSY ? result : 0;
     }
     if (strcmp(publisher->repair_error.text, message->text) != 0)
-        plx_log(LOG_ERR, "nobody can attach, and the socket cannot be made again; trying again: %s", message->text);
+        plx_log(LOG_ERR, "clients cannot attach, and the socket cannot be created again; trying again: %s", message->text);
     publisher->repair_error = *message;
     return 0;
 }
@@ -129,7 +135,7 @@ void plx_publisher_close_in_child(struct plx_publisher *publisher)
     publisher->clients = NULL;
     if (!publisher->next)
         return;
-    plx_region_destroy(publisher->region); /* or its memory would live as long as this process */
+    plx_region_destroy(publisher->region); /* else its memory would stay as long as this process */
     publisher->region = publisher->next;
     publisher->next = NULL;
 }
@@ -151,4 +157,61 @@ bool plx_publisher_set_state(struct plx_publisher *publisher, enum plx_state sta
     publisher->state = state;
     publisher->health = health;
     return true;
+}
+
+/* --- the configuration ------------------------------------------------------------------------------------------------ */
+
+/* Writes TEXT into a sealed memfd; returns a read-only descriptor of it. */
+static int seal_text(const char *text, size_t bytes)
+{
+    char path[32];
+    int reader = -1;
+    const int fd = memfd_create("parallax-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0)
+        return PLX_ERR_NOMEM;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    /* A memfd has mode 0777 at first. With 0400 a client cannot even open it for writing; the seals stop writes too. */
+    if (write(fd, text, bytes) == (ssize_t)bytes && fchmod(fd, 0400) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
+        reader = open(path, O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return reader < 0 ? PLX_ERR_NOMEM : reader;
+}
+
+static int write_text(const struct plx_config *config)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (!out)
+        return PLX_ERR_NOMEM;
+    int result = plx_config_dump(config, out);
+    if (fclose(out) != 0 || result < 0)
+        result = PLX_ERR_NOMEM;
+    if (result == 0)
+        result = seal_text(text, bytes);
+    free(text);
+    return result;
+}
+
+int plx_config_text_fd(struct plx_config_text *text, const struct plx_config *config)
+{
+    if (text->fd > 0 && plx_config_equals(&text->config, config))
+        return text->fd;
+    plx_config_text_close(text);
+    const int fd = write_text(config);
+    if (fd < 0)
+        return fd;
+    text->fd = fd;
+    text->config = *config;
+    return fd;
+}
+
+void plx_config_text_close(struct plx_config_text *text)
+{
+    if (text->fd > 0)
+        close(text->fd);
+    text->fd = 0;
 }

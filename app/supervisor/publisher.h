@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clients see of the service: the shared memory, the socket that hands it out, and the state in it. */
+/* What clients see of the service: the shared memory, the socket that hands it out, the state, and the configuration. */
 #ifndef PLX_APP_SUPERVISOR_PUBLISHER_H
 #define PLX_APP_SUPERVISOR_PUBLISHER_H
 
@@ -7,24 +7,24 @@
 
 #include "app/region/region.h"
 #include "app/supervisor/clients.h"
-#include "app/supervisor/self_client.h"
+#include "app/supervisor/listener.h"
 #include "config/config.h"
 
 /* Zeroed = closed. */
 struct plx_publisher {
-    struct plx_shared_region *region; /* that clients have */
-    struct plx_shared_region *next;   /* that an engine fills for the first time, until it has published; NULL = none */
+    struct plx_shared_region *region; /* the region that clients have */
+    struct plx_shared_region *next;   /* a new region, until its engine has published; NULL = none */
     struct plx_clients *clients;
-    uint32_t frame_bytes;            /* that the region was made for */
-    uint32_t next_bytes;             /* likewise next */
-    enum plx_state state;            /* that clients were told */
-    uint32_t health;                 /* likewise */
-    struct plx_error_message reason; /* likewise */
+    uint32_t frame_bytes;            /* frame size of region */
+    uint32_t next_bytes;             /* frame size of next */
+    enum plx_state state;            /* the published state */
+    uint32_t health;                 /* the published health */
+    struct plx_error_message reason; /* the published reason */
     int (*config)(void *context);
     void *context;
     struct plx_self_client self;           /* while clients is not NULL */
-    int64_t checked_ns;                    /* when the socket was looked at last */
-    struct plx_error_message repair_error; /* what was logged of a socket that cannot be made again; "" = it can */
+    int64_t checked_ns;                    /* last check of the socket */
+    struct plx_error_message repair_error; /* the logged error of a failed repair; "" = none */
 };
 
 /* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
@@ -37,26 +37,37 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
  * failure. Errors as plx_region_create. */
 int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                           struct plx_error_message *message);
-/* The second region works: clients reattach to it. False if there is none. */
+/* Replaces the region with the second one: clients reattach to it. False if there is no second region. */
 bool plx_publisher_promote(struct plx_publisher *publisher);
-/* The second region is given up: engines started from now on fill the one that clients have. */
+/* Destroys the second region: engines started from now on fill the one that clients have. */
 void plx_publisher_discard(struct plx_publisher *publisher);
 
-/* Sees to it that clients can attach: looks at socket and lock, attaches as a client, and makes again what is gone. At each
- * turn. BUSY: another daemon has taken the path; this one cannot serve any more. */
+/* Checks, in each iteration, that clients can attach: checks socket and lock, attaches as a client, and makes again what is
+ * gone. BUSY: another daemon has taken the path; this one cannot serve any more. */
 int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns,
                         struct plx_error_message *message);
 
-/* Ends all of it. */
+/* Closes the socket and destroys the regions. */
 void plx_publisher_close(struct plx_publisher *publisher);
 
-/* For a forked process, first thing: drops the socket and the clients, and keeps one region, the one that it is to fill. */
+/* For a forked process, first of all: closes the socket and the clients, and keeps only the region that the process fills. */
 void plx_publisher_close_in_child(struct plx_publisher *publisher);
 
-/* Why the state is what it is, for clients to read; to be told before the state. */
+/* Publishes the reason of the state; call it before plx_publisher_set_state. */
 void plx_publisher_set_reason(struct plx_publisher *publisher, const char *reason);
 
-/* True if clients did not know this state; they do now. False while closed. */
+/* Publishes the state. True if it is new to clients. False while closed. */
 bool plx_publisher_set_state(struct plx_publisher *publisher, enum plx_state state, uint32_t health);
+
+/* The configuration in force, as clients read it: YAML in a memfd that is sealed against every change. It is written when a
+ * client first asks for it after a change. Zeroed = none is written. */
+struct plx_config_text {
+    struct plx_config config; /* the configuration that FD holds */
+    int fd;                   /* read-only; 0 = none */
+};
+
+/* The descriptor for CONFIG. TEXT owns it, until the next call. Returns a plx_error if memory or descriptors are exhausted. */
+int plx_config_text_fd(struct plx_config_text *text, const struct plx_config *config);
+void plx_config_text_close(struct plx_config_text *text);
 
 #endif

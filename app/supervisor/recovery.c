@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/recovery.h"
 
+#include <signal.h>
+
 #include "app/budget.h"
 
 enum event {
     EVENT_GOOD,      /* a frame without faults */
     EVENT_FAULTY,    /* a frame with faults */
-    EVENT_LATE,      /* the engine is over a warn budget */
+    EVENT_LATE,      /* the engine is over a warning budget */
     EVENT_LOST,      /* it died, or is over a fatal budget */
     EVENT_EXHAUSTED, /* no fresh frame for PLX_RECOVERY_BUDGET_NS */
     EVENTS
 };
 
-/* The state machine. The orderly end (stopped) is the supervisor's own. */
+/* The state machine. The supervisor itself sets the state STOPPED. */
 static const enum plx_state next_state[][EVENTS] = {
 #define ROW(state, late, lost)                                                                                                 \
     [PLX_STATE_##state] = {PLX_STATE_RUNNING, PLX_STATE_DEGRADED, PLX_STATE_##late, PLX_STATE_##lost, PLX_STATE_FAILED}
@@ -60,7 +62,7 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
     recovery->fresh = true;
     recovery->last_report_ns = now_ns;
     recovery->frame_ns = now_ns;
-    recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_PUBLISH, now_ns}; /* until it is told again */
+    recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_PUBLISH, now_ns}; /* until the next heartbeat */
     recovery->frame_period_ns = larger(period_ns, busy_ns);
     recovery->health = health;
     step(recovery, health ? EVENT_FAULTY : EVENT_GOOD);
@@ -78,11 +80,11 @@ void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_
 {
     recovery->last_report_ns = now_ns;
     recovery->health |= health;
-    /* Neither a new engine nor a new service brings a camera back; but somebody has to look for it, which a thread that is
-     * stuck in a driver does not. */
+    /* Neither a new engine nor a new service brings a camera back. But a thread has to look for the camera, and one that hangs
+     * in a driver does not. */
     if (away && !is_late(recovery, PLX_THREAD_CAMERAS, now_ns)) {
         recovery->camera_lost_ns = now_ns;
-        if (!recovery->fresh) /* it has started; what it waits for is the camera */
+        if (!recovery->fresh) /* the start is complete except for the camera */
             recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_START, now_ns};
     }
     if (health)
@@ -95,7 +97,7 @@ void plx_recovery_scheduled(struct plx_recovery *recovery, int64_t now_ns, int64
     recovery->scheduled_ns = scheduled_ns;
 }
 
-/* Up to when, at NOW_NS, no frame could be expected. */
+/* The time until which no frame can be expected, as of NOW_NS. */
 static int64_t excused_until_ns(const struct plx_recovery *recovery, int64_t now_ns)
 {
     return larger(recovery->camera_lost_ns, recovery->scheduled_ns < now_ns ? recovery->scheduled_ns : now_ns);
@@ -104,7 +106,7 @@ static int64_t excused_until_ns(const struct plx_recovery *recovery, int64_t now
 void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread, int doing, int64_t since_ns)
 {
     const int64_t start_ns = larger(recovery->started_ns, recovery->camera_lost_ns);
-    /* Up to the first frame all that the working thread does is the start; only a driver has a budget of its own then. */
+    /* Before the first frame every activity of the working thread counts as the start, except a driver call. */
     const bool starts = thread == PLX_THREAD_WORK && !recovery->fresh && doing != PLX_WATCHED_DRIVER_CALL;
 
     recovery->activity[thread] =
@@ -155,7 +157,7 @@ void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool plann
     back_off(recovery, now_ns);
 }
 
-/* How far THREAD is over its fatal budget; negative: it is not. The working thread's reports are signs of life too. */
+/* How far THREAD is over its fatal budget; negative: within it. The working thread's reports count like heartbeats. */
 static int64_t overrun_ns(const struct plx_recovery *recovery, enum plx_thread thread, int64_t now_ns)
 {
     const struct plx_activity *activity = &recovery->activity[thread];
@@ -164,7 +166,7 @@ static int64_t overrun_ns(const struct plx_recovery *recovery, enum plx_thread t
     return now_ns - last_report_ns - plx_budget_fatal_ns(activity->doing, recovery->frame_period_ns);
 }
 
-/* The health table's word on what the threads are doing. */
+/* Compares the threads' activities with the health table; true if one is over its fatal budget. */
 static bool judge(struct plx_recovery *recovery, int64_t now_ns)
 {
     int64_t worst_ns = INT64_MIN;
@@ -201,7 +203,7 @@ bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns)
 
     if (hangs || (silent && !scheduled)) {
         lose(recovery);
-    } else if (silent) { /* nothing to recover from, and yet no frames */
+    } else if (silent) { /* the engine is alive, but there are no frames */
         recovery->health |= PLX_HEALTH_NO_FRAMES;
         step(recovery, EVENT_FAULTY);
     }
@@ -219,4 +221,62 @@ bool plx_recovery_is_well(const struct plx_recovery *recovery, int64_t now_ns)
 {
     return !recovery->unkillable &&
            now_ns - larger(recovery->frame_ns, excused_until_ns(recovery, now_ns)) <= PLX_RECOVERY_BUDGET_NS;
+}
+
+/* --- the CPU instead of a GPU that fails -------------------------------------------------------------------------------- */
+
+bool plx_gpu_fallback_is_loss(const struct plx_engine_end *end)
+{
+    const bool at_work = end->doing == PLX_WATCHED_GPU || (end->doing < PLX_WATCHED_STAGES && end->doing != PLX_STAGE_TRACKS);
+
+    if (end->failed)
+        return end->gpu_lost;
+    return at_work && end->signal != 0 && (end->hung || end->signal != SIGKILL);
+}
+
+/* Doubles the pause up to its maximum. */
+static void pause_longer(struct plx_gpu_fallback *gpu_fallback, int64_t now_ns)
+{
+    gpu_fallback->pause_ns = gpu_fallback->pause_ns == 0 ? PLX_GPU_FALLBACK_PAUSE_MIN_NS : 2 * gpu_fallback->pause_ns;
+    if (gpu_fallback->pause_ns > PLX_GPU_FALLBACK_PAUSE_MAX_NS)
+        gpu_fallback->pause_ns = PLX_GPU_FALLBACK_PAUSE_MAX_NS;
+    gpu_fallback->retry_ns = now_ns + gpu_fallback->pause_ns;
+}
+
+static void activate(struct plx_gpu_fallback *gpu_fallback, int64_t now_ns)
+{
+    gpu_fallback->active = true;
+    pause_longer(gpu_fallback, now_ns);
+}
+
+void plx_gpu_fallback_frame(struct plx_gpu_fallback *gpu_fallback, int64_t now_ns, bool on_gpu, bool stable)
+{
+    if (!on_gpu && gpu_fallback->worked && !gpu_fallback->active)
+        activate(gpu_fallback, now_ns);
+    if (!on_gpu)
+        return;
+    gpu_fallback->worked = true;
+    if (stable) {
+        gpu_fallback->losses = 0;
+        gpu_fallback->pause_ns = 0;
+    }
+}
+
+void plx_gpu_fallback_lost(struct plx_gpu_fallback *gpu_fallback, int64_t now_ns)
+{
+    if (++gpu_fallback->losses >= PLX_GPU_FALLBACK_LOSSES && !gpu_fallback->active)
+        activate(gpu_fallback, now_ns);
+}
+
+bool plx_gpu_fallback_wants_probe(const struct plx_gpu_fallback *gpu_fallback, int64_t now_ns)
+{
+    return gpu_fallback->active && now_ns >= gpu_fallback->retry_ns;
+}
+
+void plx_gpu_fallback_probed(struct plx_gpu_fallback *gpu_fallback, int64_t now_ns, bool works)
+{
+    if (works)
+        gpu_fallback->active = false;
+    else
+        pause_longer(gpu_fallback, now_ns);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/reload.h"
+#include "app/supervisor/supervisor.h"
 
 #include "app/log.h"
-#include "app/supervisor/state.h"
 
 static void finish(struct plx_supervisor *supervisor)
 {
@@ -44,7 +43,7 @@ void plx_reload_confirm(struct plx_supervisor *supervisor, bool away)
 {
     const struct plx_reload *reload = &supervisor->reload;
 
-    /* An engine that was given up may publish between SIGTERM and its end. */
+    /* An engine that failed may still publish between SIGTERM and its end. */
     if (reload->phase != PLX_RELOAD_STARTING || supervisor->engine_failed || (away && reload->must_publish))
         return;
     const bool resized = plx_publisher_promote(&supervisor->publisher);

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/reload_request.h"
+#include "app/supervisor/supervisor.h"
 
 #include <string.h>
 
 #include "app/budget.h"
 #include "app/log.h"
-#include "app/supervisor/engine_process.h"
-#include "app/supervisor/probe.h"
-#include "app/supervisor/reload.h"
-#include "app/supervisor/state.h"
 
-/* The candidate differs only in what a running engine takes as an order. */
+/* The candidate differs only in keys that a running engine can change. */
 static void apply(struct plx_supervisor *supervisor)
 {
-    const struct plx_engine_command order = {.exposure = supervisor->candidate.config.exposure};
+    const struct plx_engine_command command = {.exposure = supervisor->candidate.config.exposure};
 
     supervisor->plan.config = supervisor->candidate.config;
     if (supervisor->engine.pid > 0)
-        plx_engine_command_send(supervisor->engine.report_fd,
-                                &order); /* an engine that is still starting has it from its birth */
+        plx_engine_command_send(supervisor->engine.report_fd, &command);
     plx_reload_accept(supervisor, "");
 }
 
@@ -27,7 +22,7 @@ static bool frames_come(const struct plx_supervisor *supervisor)
     return supervisor->recovery.state == PLX_STATE_RUNNING || supervisor->recovery.state == PLX_STATE_DEGRADED;
 }
 
-/* The candidate opens. Its ring, if it needs another one, is made before anything that runs is touched. */
+/* The candidate opens. A ring of another size is made before anything that runs is changed. */
 static void adopt(struct plx_supervisor *supervisor)
 {
     struct plx_reload *reload = &supervisor->reload;
@@ -42,11 +37,11 @@ static void adopt(struct plx_supervisor *supervisor)
     reload->before = supervisor->plan;
     supervisor->plan = *candidate;
     reload->phase = PLX_RELOAD_STOPPING;
-    plx_log(LOG_NOTICE, "the new configuration opens; the engine starts again with it");
+    plx_log(LOG_NOTICE, "the new configuration opens; the engine restarts with it");
     plx_engine_process_replace(supervisor);
 }
 
-/* Whether the plan holds more than the configuration says, read from files that may have changed. */
+/* True if the plan depends on files besides the configuration, which may have changed. */
 static bool reads_calibration(const struct plx_config *config)
 {
     return config->calibration[0] != '\0' || config->source.type == PLX_SOURCE_REPLAY;
@@ -71,7 +66,7 @@ static void begin(struct plx_supervisor *supervisor)
     plx_notify_reloading(&supervisor->notify);
     if (plx_config_read(supervisor->config_source, &supervisor->candidate.config, &message) < 0) {
         plx_reload_refuse(supervisor, message.text);
-    } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start waits for what it needs */
+    } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start still waits */
         supervisor->plan.frame_bytes = 0;
         supervisor->recovery.start_ns = supervisor->now_ns;
         plx_reload_accept(supervisor, "; it is tried now");
@@ -84,14 +79,14 @@ static void begin(struct plx_supervisor *supervisor)
         apply(supervisor);
     } else {
         supervisor->reload.phase = PLX_RELOAD_PROBING;
-        plx_probe_config(supervisor);
+        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
     }
 }
 
 void plx_reload_request(struct plx_supervisor *supervisor)
 {
     if (supervisor->reload.phase != PLX_RELOAD_NONE || supervisor->probe.child.pid > 0)
-        plx_log(LOG_NOTICE, "the configuration is read again when what is being tried is decided");
+        plx_log(LOG_NOTICE, "the configuration is read again after the current probe or reload");
     supervisor->reload.requested = true;
 }
 
@@ -127,7 +122,7 @@ void plx_reload_tick(struct plx_supervisor *supervisor)
         begin(supervisor);
     if (supervisor->plan.frame_bytes == 0 && supervisor->probe.child.pid == 0 &&
         plx_recovery_wants_engine(recovery, supervisor->now_ns))
-        plx_probe_config(supervisor);
+        plx_probe_start(supervisor, PLX_PROBE_CONFIG);
     if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine_failed &&
         supervisor->now_ns - recovery->started_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
         plx_engine_process_give_up(supervisor, "the engine gives no first frame");

@@ -31,7 +31,7 @@ int64_t plx_service_clock_at(const struct plx_service_clock *clock, int64_t mono
 
     if (monotonic_ns >= clock->gap_end_ns)
         return monotonic_ns - clock->lost_ns;
-    if (monotonic_ns > clock->gap_begin_ns) /* the service's time stood still */
+    if (monotonic_ns > clock->gap_begin_ns) /* service time did not advance */
         return clock->gap_begin_ns - before_ns;
     return monotonic_ns - before_ns;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/state.h"
+#include "app/supervisor/supervisor.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const
     plx_supervisor_stop(supervisor, exit_code);
 }
 
-/* With --wait a start that waits is a start: systemd shall neither wait for more, nor give up. */
+/* With --wait the service is ready while it waits: systemd must neither delay other units nor report a timeout. */
 static void be_ready(struct plx_supervisor *supervisor)
 {
     if (supervisor->wait)

@@ -12,14 +12,9 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "app/realtime.h"
-#include "app/supervisor/engine_process.h"
-#include "app/supervisor/probe.h"
-#include "app/supervisor/reload.h"
-#include "app/supervisor/reload_request.h"
-#include "app/supervisor/state.h"
 #include "core/words.h"
 
-#define STALL_NS PLX_NS_PER_S /* a turn that is so late is logged */
+#define STALL_NS PLX_NS_PER_S /* an iteration that is this late is logged */
 #define STATUS_PERIOD_NS PLX_NS_PER_S
 
 static int handle_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *argument)
@@ -50,7 +45,7 @@ static int handle_child(sd_event_source *source, const struct signalfd_siginfo *
 
 static void publish_status(struct plx_supervisor *supervisor)
 {
-    const int64_t now = supervisor->clock.turn_ns; /* what people call a second */
+    const int64_t now = supervisor->clock.turn_ns; /* real time */
     const struct plx_recovery *recovery = &supervisor->recovery;
     const char *reason = plx_supervisor_reason(supervisor);
     char faults[512], sentence[1280], obstacles[32] = "";
@@ -59,7 +54,7 @@ static void publish_status(struct plx_supervisor *supervisor)
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    if (!(recovery->health & PLX_HEALTH_NOT_CALIBRATED)) /* else nothing looks for any */
+    if (!(recovery->health & PLX_HEALTH_NOT_CALIBRATED)) /* raw mode detects no obstacles */
         snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->obstacles);
     const char *note = plx_source_note(supervisor->plan.config.source.type);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %s%d clients, %s%s%s%s%s", plx_state_word(recovery->state),
@@ -79,20 +74,20 @@ static void check_socket(struct plx_supervisor *supervisor)
         plx_supervisor_fail(supervisor, PLX_EXIT_BUSY, message.text);
 }
 
-/* What a probe said of the GPU that was lost. */
+/* The probe's answer about the GPU that was lost. */
 static void gpu_probed(struct plx_supervisor *supervisor, bool works, const char *reason)
 {
     struct plx_gpu_fallback *gpu_fallback = &supervisor->gpu_fallback;
 
     plx_gpu_fallback_probed(gpu_fallback, supervisor->now_ns, works);
     if (works) {
-        plx_log(LOG_NOTICE, "the GPU works again; the engine starts again on it");
+        plx_log(LOG_NOTICE, "the GPU works again; the engine restarts on it");
         plx_engine_process_replace(supervisor);
         return;
     }
-    plx_log(LOG_WARNING, "the GPU is still lost, and is tried again in %d s: %s", (int)(gpu_fallback->pause_ns / PLX_NS_PER_S),
+    plx_log(LOG_WARNING, "the GPU is still lost, and is probed again in %d s: %s", (int)(gpu_fallback->pause_ns / PLX_NS_PER_S),
             reason);
-    plx_fail(&supervisor->fallback_reason, 0, "the GPU is lost, and the CPU works: %s", reason);
+    plx_fail(&supervisor->fallback_reason, 0, "the GPU is lost, and the CPU replaces it: %s", reason);
 }
 
 static void take_probe_answer(struct plx_supervisor *supervisor)
@@ -107,13 +102,13 @@ static void take_probe_answer(struct plx_supervisor *supervisor)
         plx_reload_probed(supervisor, &report);
 }
 
-/* Tries the GPU that was lost when that is due. */
+/* Probes the GPU that was lost, when that is due. */
 static void probe_gpu(struct plx_supervisor *supervisor)
 {
     if (!supervisor->stopping && supervisor->probe.child.pid == 0 && supervisor->reload.phase == PLX_RELOAD_NONE &&
         supervisor->plan.config.backend != PLX_BACKEND_CPU &&
         plx_gpu_fallback_wants_probe(&supervisor->gpu_fallback, supervisor->now_ns))
-        plx_probe_gpu(supervisor);
+        plx_probe_start(supervisor, PLX_PROBE_GPU);
 }
 
 static int copier_main(void *argument, int report_fd)
@@ -122,7 +117,7 @@ static int copier_main(void *argument, int report_fd)
     struct plx_blackbox blackbox = supervisor->blackbox;
 
     (void)report_fd;
-    supervisor->blackbox.box = NULL; /* which is needed yet */
+    supervisor->blackbox.box = NULL; /* this process still needs the box */
     plx_supervisor_close_in_child(supervisor);
     return plx_blackbox_write_copy(&blackbox);
 }
@@ -142,10 +137,10 @@ static void stop_children(struct plx_supervisor *supervisor)
         return;
     supervisor->children_stopped = true;
     plx_probe_stop(supervisor);
-    plx_engine_process_replace(supervisor); /* nobody starts the next */
+    plx_engine_process_replace(supervisor); /* while stopping no next engine starts */
 }
 
-/* What follows from the events of this turn, and from the clock. */
+/* What follows from the events of this iteration, and from the clock. */
 static void tick(struct plx_supervisor *supervisor)
 {
     plx_log_flush();
@@ -171,7 +166,7 @@ static int config_in_force(void *context)
     return plx_config_text_fd(&supervisor->config_text, plx_reload_config(supervisor));
 }
 
-/* Signals that come before the loop runs wait for it. */
+/* Signals that come before the loop runs stay pending until it does. */
 static int block_signals(void)
 {
     sigset_t signals;
@@ -202,7 +197,7 @@ static int open_loop(struct plx_supervisor *supervisor)
     return 0;
 }
 
-/* A turn begins: what it decides, it decides by the time of now, without what this process slept. */
+/* Sets the time by which this iteration decides. */
 static void begin_turn(struct plx_supervisor *supervisor)
 {
     const int64_t monotonic_ns = plx_monotonic_ns();
@@ -211,7 +206,7 @@ static void begin_turn(struct plx_supervisor *supervisor)
     supervisor->now_ns = plx_service_clock_at(&supervisor->clock, monotonic_ns);
     if (lost_ns > STALL_NS)
         plx_log(LOG_WARNING,
-                "the service stood still for %.1f s (frozen, stopped or short of processor time); no budget counts it",
+                "the service did not run for %.1f s (frozen, stopped or short of processor time); no budget counts that time",
                 (double)lost_ns / PLX_NS_PER_S);
 }
 
@@ -258,11 +253,11 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
         plx_log(LOG_ERR, "cannot start: the system is out of memory or descriptors");
         return PLX_EXIT_OS;
     }
-    plx_realtime_lock_memory(NULL); /* the engine says it where that is refused */
+    plx_realtime_lock_memory(NULL); /* the engine logs a refusal */
     plx_blackbox_open(&supervisor.blackbox, config->blackbox.directory);
-    plx_probe_config(&supervisor);
+    plx_probe_start(&supervisor, PLX_PROBE_CONFIG);
     loop(&supervisor);
-    if (supervisor.recovery.unkillable) /* it is left to systemd, which finds it in the unit's control group */
+    if (supervisor.recovery.unkillable) /* systemd ends the engine, which is in the unit's control group */
         supervisor.exit_code = PLX_EXIT_OS;
 
     if (supervisor.exit_code == PLX_EXIT_OK)

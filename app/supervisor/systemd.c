@@ -15,9 +15,9 @@
 #include "core/clock.h"
 #include "core/text.h"
 
-#define FEEDINGS 4 /* in one watchdog period, so that a late one costs nothing */
+#define FEEDINGS 4 /* in one watchdog period, so that a late one does no harm */
 
-/* Sends one datagram as sd_notify(3) does, which would wait while systemd's queue is full. False: to be said again later. */
+/* Sends one datagram. sd_notify(3) would wait while systemd's queue is full. False: send it again later. */
 static bool tell(const char *text)
 {
     const char *path = getenv("NOTIFY_SOCKET");
@@ -56,7 +56,7 @@ void plx_notify_ready(struct plx_notify *notify)
 
 void plx_notify_alive(struct plx_notify *notify)
 {
-    const int64_t now_ns = plx_now_ns(); /* systemd counts all of it */
+    const int64_t now_ns = plx_now_ns(); /* systemd's watchdog counts real time */
 
     if (notify->interval_ns == 0 || now_ns - notify->fed_ns < notify->interval_ns)
         return;
@@ -69,7 +69,7 @@ void plx_notify_status(struct plx_notify *notify, const char *sentence)
     char line[sizeof notify->status];
 
     snprintf(line, sizeof line, "STATUS=%s", sentence);
-    plx_clean_text(line); /* a newline would begin a variable of somebody else's choice: the last line of defence */
+    plx_clean_text(line); /* a newline in a message would begin another variable */
     if (strcmp(notify->status, line) == 0)
         return;
     if (tell(line))
@@ -87,7 +87,7 @@ void plx_notify_reloading(struct plx_notify *notify)
 
 void plx_notify_reloaded(struct plx_notify *notify)
 {
-    if (notify->ready) /* else the first frame will say so */
+    if (notify->ready) /* else the first frame sends it */
         tell("READY=1");
 }
 

@@ -169,10 +169,10 @@ static void an_engine_that_hangs_is_in_a_copy(void **state)
     (void)state;
     daemon_.fault = "hang plx_cpu_sgm 20";
     struct plx_client *client = start_with_box();
-    wait_until_said("; killing it", 10000);
+    wait_until_said("; ending the engine", 10000);
     struct plx_box_content content = read_box(wait_for_file("-engine-killed.box", 3000));
     expect_log(&content, "stage sgm");
-    expect_log(&content, "; killing it");
+    expect_log(&content, "; ending the engine");
     bool seen = false; /* by the heartbeats, since a second */
     for (int i = 0; i < content.count; i++) {
         struct plx_box_beat beat;

@@ -3,7 +3,7 @@
  * machine can lose one. */
 #include "tests/system/fault.h"
 
-#include "app/supervisor/gpu_fallback.h"
+#include "app/supervisor/recovery.h"
 #include "tests/command.h"
 
 static const char *const gpu_args[] = {SMALL, "--set", "backend=gpu", NULL};
@@ -35,7 +35,7 @@ static struct plx_client *lose_gpu(const char *const *args)
         assert_true(frame_from(client, true).epoch == frame.epoch);
     assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
     assert_true(plx_health(client) & PLX_HEALTH_GPU_FALLBACK);
-    expect_reason(client, "the GPU was lost 3 times, and the CPU works: engine failed: the pipeline: the GPU of ");
+    expect_reason(client, "the GPU was lost 3 times, and the CPU replaces it: engine failed: the pipeline: the GPU of ");
     assert_int_equal(plx_restarts(client), PLX_GPU_FALLBACK_LOSSES);
     return client;
 }
@@ -65,7 +65,7 @@ static void a_gpu_that_hangs_costs_engines_and_then_the_cpu_works(void **state)
     wait_until_said("the GPU was lost 3 times", START_MS);
     assert_int_equal(frame_from(client, true).state, PLX_STATE_DEGRADED);
     print_message("    the CPU works %d ms after the first frame\n", (int)(now_ms() - begin_ms));
-    expect_reason(client, "the GPU was lost 3 times, and the CPU works: the engine gives no frames (");
+    expect_reason(client, "the GPU was lost 3 times, and the CPU replaces it: the engine gives no frames (");
     stop_daemon();
     plx_disconnect(client);
 }
@@ -106,7 +106,7 @@ static void a_gpu_that_works_again_is_used_again(void **state)
     struct plx_client *client = lose_gpu(gpu_args);
     wait_until_said("the GPU works again", wait_ms);
     frame_from(client, false);
-    wait_until_said("the GPU was lost 4 times; the CPU works, and the GPU is tried again in 60 s", START_MS);
+    wait_until_said("the GPU was lost 4 times; the CPU replaces it, and the GPU is probed in 60 s", START_MS);
     frame_from(client, true);
     stop_daemon();
     plx_disconnect(client);

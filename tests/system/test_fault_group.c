@@ -123,7 +123,8 @@ static void an_engine_killed_for_lack_of_memory_is_replaced(void **state)
     assert_int_equal(fclose(file), 0);
     assert_true(control_group_limit_memory(&group, 400 * MIB));
     const pid_t hog = start_hog();
-    wait_until_said("engine died of signal 9 (Killed: by somebody, or for lack of memory); restarting in 0.1 s", 3 * START_MS);
+    wait_until_said("engine died of signal 9 (Killed: sent from outside, or because memory is exhausted); restarting in 0.1 s",
+                    3 * START_MS);
     kill(hog, SIGKILL);
     waitpid(hog, NULL, 0);
     const struct plx_frame after = running_frame(client, RECOVER_MS);

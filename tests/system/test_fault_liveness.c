@@ -52,7 +52,7 @@ static void a_service_that_is_frozen_as_a_whole_keeps_its_engine(void **state)
         assert_int_equal(engine_of(&daemon_), engine);
         assert_int_equal(plx_restarts(client), 0);
     }
-    wait_until_said("the service stood still for ", RECOVER_MS);
+    wait_until_said("the service did not run for ", RECOVER_MS);
     stop_daemon();
     plx_disconnect(client);
 }
@@ -177,7 +177,7 @@ static void a_driver_that_never_returns_is_named_and_its_engine_replaced(void **
         assert_false(is_late(begin_ms, 2000 + SLACK_MS));
         usleep(10000);
     }
-    expect_reason(client, "a call of a camera's driver takes longer than it may");
+    expect_reason(client, "a call of a camera's driver takes longer than its budget");
     while (plx_restarts(client) == 0) {
         if (is_late(begin_ms, 12000 + 1000))
             fail_msg("no new engine; the service said: %s", daemon_said(&daemon_));
@@ -246,8 +246,8 @@ static void what_nothing_can_kill_is_left_to_systemd(void **state)
     const pid_t engine = engine_of(&daemon_);
     assert_true(systemd_fed(WATCHDOG_MS));
     kill(engine, SIGSTOP);
-    wait_until_said("does not die: a driver holds it", START_MS);
-    expect_reason(client, "was killed and does not die");
+    wait_until_said("does not die of SIGKILL: a driver holds it", START_MS);
+    expect_reason(client, "does not die of SIGKILL: a driver holds it");
     assert_int_equal(plx_state(client), PLX_STATE_FAILED);
     assert_int_equal(engine_of(&daemon_), engine); /* no second one beside it */
     systemd_fed(0);

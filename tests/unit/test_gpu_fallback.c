@@ -2,7 +2,7 @@
 /* When the CPU takes the GPU's place and when the GPU gets it back, with a clock of the test's own. */
 #include <signal.h>
 
-#include "app/supervisor/gpu_fallback.h"
+#include "app/supervisor/recovery.h"
 #include "core/heartbeat.h"
 #include "tests/cmocka.h"
 

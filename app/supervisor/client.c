@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/client_session.h"
+#include "app/supervisor/client.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <parallax/region.h>
+
+void plx_client_quota_count(struct plx_client_quota *quota, const struct ucred *peer, const struct ucred *other)
+{
+    quota->taken++;
+    /* Pid 0: a process outside this PID namespace. Then only the user distinguishes peers. */
+    quota->of_process += peer->pid != 0 && other->pid == peer->pid && other->uid == peer->uid;
+    quota->of_user += other->uid == peer->uid;
+}
+
+const char *plx_client_quota_refusal(const struct plx_client_quota *quota, const struct ucred *peer)
+{
+    const int left_by_others = quota->capacity - (quota->taken - quota->of_user);
+
+    if (quota->taken >= quota->capacity)
+        return "all connections are in use (publish.max_clients)";
+    if (quota->of_process >= PLX_CLIENTS_PER_PROCESS)
+        return "its process holds as many connections as one process may; use one client for all threads that read frames";
+    if (peer->uid != 0 && peer->uid != quota->service && quota->of_user >= (left_by_others + 1) / 2)
+        return "its user holds as many connections as one user may, half of what others leave (publish.max_clients)";
+    return NULL;
+}
 
 static struct plx_message message(enum plx_message_type type)
 {
@@ -37,7 +57,7 @@ static bool send_with(int socket, struct plx_message *message, int fd)
     return sendmsg(socket, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *message;
 }
 
-/* REGION's epoch and read-only descriptor. False: they did not fit, or the client is gone. */
+/* Sends REGION's epoch and read-only descriptor. False: the client's queue is full, or it is gone. */
 static bool send_welcome(int socket, const struct plx_shared_region *region)
 {
     struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
@@ -45,8 +65,8 @@ static bool send_welcome(int socket, const struct plx_shared_region *region)
     return send_with(socket, &welcome, plx_region_client_fd(region));
 }
 
-/* The descriptor FD of the configuration's text, which stays the caller's, or the plx_error for why there is none. Once for
- * each client: a descriptor that nobody takes from the queue counts against the service's own limit. */
+/* Sends the descriptor FD of the configuration's text, which stays the caller's, or the plx_error that FD is instead. Once per
+ * client: a descriptor that nobody takes from the queue counts against the service's own limit. */
 static bool send_config(int socket, int fd)
 {
     struct plx_message answer = message(PLX_MESSAGE_CONFIG);
@@ -66,30 +86,30 @@ bool plx_client_session_send_frame(const struct plx_client_session *session, uin
     return send(session->fd, &frame, sizeof frame, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN || errno == ENOBUFS;
 }
 
-/* Returns what is wrong with REQUEST, or NULL. */
+/* Returns the fault of REQUEST, or NULL. */
 static const char *answer(struct plx_client_session *session, const struct plx_client_offer *offer,
                           const struct plx_message *request)
 {
     if (request->magic != PLX_MESSAGE_MAGIC)
-        return "it does not speak our protocol";
+        return "its message is not of the Parallax protocol";
     if (request->type == PLX_MESSAGE_HELLO && !session->welcomed) {
         if (request->abi_version != PLX_ABI_VERSION) {
             plx_client_session_refuse(session->fd, PLX_ERR_VERSION);
-            return "its libparallax has another version";
+            return "its libparallax has another ABI version; link it again with the installed one";
         }
         session->welcomed = send_welcome(session->fd, offer->region);
-        return session->welcomed ? NULL : "the region could not be handed over";
+        return session->welcomed ? NULL : "the shared memory could not be sent to it";
     }
     if (request->type == PLX_MESSAGE_SUBSCRIBE && session->welcomed && !session->subscribed) {
         session->subscribed = true;
-        plx_client_session_send_frame(session, plx_ring_newest(offer->region)); /* what it may have missed until now */
+        plx_client_session_send_frame(session, plx_ring_newest(offer->region)); /* it may have missed this frame */
         return NULL;
     }
     if (request->type == PLX_MESSAGE_CONFIG && session->welcomed && !session->has_config && offer->config) {
         session->has_config = send_config(session->fd, offer->config(offer->context));
-        return session->has_config ? NULL : "the configuration could not be handed over";
+        return session->has_config ? NULL : "the configuration could not be sent to it";
     }
-    return "it said something out of turn";
+    return "its message is out of order; expected HELLO, then SUBSCRIBE and CONFIG once each";
 }
 
 bool plx_client_session_receive(struct plx_client_session *session, const struct plx_client_offer *offer,
@@ -103,7 +123,7 @@ bool plx_client_session_receive(struct plx_client_session *session, const struct
     if (bytes <= 0)
         *ret_fault = NULL;
     else if (bytes != (ssize_t)sizeof request)
-        *ret_fault = "it does not speak our protocol (wrong length)";
+        *ret_fault = "its message is not of the Parallax protocol (wrong length)";
     else
         *ret_fault = answer(session, offer, &request);
     return bytes > 0 && !*ret_fault;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any calibration file: its kind recognised, read, brought to metres, completed and checked. */
+/* Reads any kind of calibration file, scales it to metres, completes and checks it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "config/calibration_formats.h"
+#include "config/calibration_reader.h"
 #include "config/config.h"
 
 static int read_one(const char *path, double scale, struct plx_stereo_calibration *calibration,
@@ -15,7 +15,7 @@ static int read_one(const char *path, double scale, struct plx_stereo_calibratio
     int result = plx_yaml_read(path, &yaml, message);
     if (result < 0)
         return result;
-    const struct plx_reader reader = {yaml, message, scale};
+    struct plx_reader reader = {yaml, message, scale, 0};
     const struct plx_yaml_node *root = plx_yaml_root(yaml);
     if (plx_is_opencv(root))
         result = plx_read_opencv(&reader, calibration);
@@ -47,7 +47,7 @@ static int read_two(const char *paths, const char *comma, double scale, struct p
     if (result == 0)
         result = plx_yaml_read(comma + 1, &right, message);
     if (result == 0)
-        result = plx_read_ros((const struct plx_reader[]){{left, message, scale}, {right, message, scale}}, calibration);
+        result = plx_read_ros((struct plx_reader[]){{left, message, scale, 0}, {right, message, scale, 0}}, calibration);
     plx_yaml_destroy(right);
     plx_yaml_destroy(left);
     free(left_path);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenCV FileStorage YAML, as stereo_calib.cpp and its many descendants write it. */
+/* OpenCV FileStorage YAML, as stereo_calib.cpp and its many descendants write it: read and written. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "config/calibration_formats.h"
+#include "config/calibration_reader.h"
+#include "config/config.h"
+#include "config/file.h"
 
 #define NAMES 4
 
@@ -40,37 +43,27 @@ bool plx_is_opencv(const struct plx_yaml_node *root)
     return find(root, matrix_names, PLX_LEFT) || find(root, matrix_names, PLX_RIGHT);
 }
 
-static int need(const struct plx_reader *reader, const char *const names[NAMES], enum plx_eye eye,
-                const struct plx_yaml_node **ret_node)
+static const struct plx_yaml_node *need(struct plx_reader *reader, const char *const names[NAMES], enum plx_eye eye)
 {
-    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
-    *ret_node = find(root, names, eye);
-    if (!*ret_node)
-        return plx_yaml_fail(reader->yaml, root, reader->message, PLX_ERR_FORMAT,
-                             "no key \"%.*s%d\"; expected an OpenCV stereo calibration with M1, D1, M2, D2, R and T",
-                             (int)strcspn(names[0], "%"), names[0], (int)eye + 1);
-    return 0;
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *node = find(root, names, eye);
+    if (!node)
+        plx_reader_fail(reader, root, PLX_ERR_FORMAT,
+                        "no key \"%.*s%d\"; expected an OpenCV stereo calibration with M1, D1, M2, D2, R and T",
+                        (int)strcspn(names[0], "%"), names[0], (int)eye + 1);
+    return node;
 }
 
-static int read_camera(const struct plx_reader *reader, enum plx_eye eye, struct plx_camera *camera)
+static void read_camera(struct plx_reader *reader, enum plx_eye eye, struct plx_camera *camera)
 {
-    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *matrix, *distortion;
     double value[14];
-    int count;
-    int result = need(reader, matrix_names, eye, &matrix);
-    if (result == 0)
-        result = plx_read_camera_matrix(reader, matrix, camera);
-    if (result == 0)
-        result = need(reader, distortion_names, eye, &distortion);
-    if (result == 0)
-        result = plx_read_vector(reader, distortion, 0, 14, value, &count);
-    if (result == 0)
-        result = plx_set_distortion(reader, find(root, model_names, eye), distortion, value, count, camera);
-    return result;
+    plx_read_camera_matrix(reader, need(reader, matrix_names, eye), camera);
+    const struct plx_yaml_node *distortion = need(reader, distortion_names, eye);
+    const int count = plx_read_vector(reader, distortion, 0, 14, value);
+    plx_set_distortion(reader, find(plx_yaml_root(reader->yaml), model_names, eye), distortion, value, count, camera);
 }
 
-static int read_size(const struct plx_reader *reader, const char *const size[NAMES], const char *const widths[NAMES],
-                     const char *const heights[NAMES], int *width, int *height)
+static void read_size(struct plx_reader *reader, const char *const size[NAMES], const char *const widths[NAMES],
+                      const char *const heights[NAMES], int *width, int *height)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     const struct plx_yaml_node *w = find(root, widths, PLX_LEFT), *h = find(root, heights, PLX_LEFT);
@@ -79,82 +72,125 @@ static int read_size(const struct plx_reader *reader, const char *const size[NAM
         w = both->child;
         h = w->next;
     } else if (!w && !h && both) {
-        return plx_yaml_fail(reader->yaml, both, reader->message, PLX_ERR_FORMAT, "%s is no size; expected [width, height]",
-                             both->key->text);
+        plx_reader_fail(reader, both, PLX_ERR_FORMAT, "%s is no size; expected [width, height]", both->key->text);
     }
     if (!w && !h)
-        return 0;
+        return;
     if (!w || !h)
-        return plx_yaml_fail(reader->yaml, w ? w->key : h->key, reader->message, PLX_ERR_FORMAT,
-                             "width without height, or height without width; expected both");
-    int result = plx_read_side(reader, w, width);
-    return result < 0 ? result : plx_read_side(reader, h, height);
+        plx_reader_fail(reader, w ? w->key : h->key, PLX_ERR_FORMAT,
+                        "width without height, or height without width; expected both");
+    *width = plx_read_side(reader, w);
+    *height = plx_read_side(reader, h);
 }
 
 /* R1, R2, P1, P2: all or none. */
-static int read_rectification(const struct plx_reader *reader, struct plx_stereo_calibration *calibration)
+static void read_rectification(struct plx_reader *reader, struct plx_stereo_calibration *calibration)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     static const char *const width_of_rectified[NAMES] = {"rectified_width"};
     static const char *const height_of_rectified[NAMES] = {"rectified_height"};
     static const char *const size_of_rectified[NAMES] = {"rectified_size"};
-    bool any = false;
     for (int eye = 0; eye < PLX_EYES; eye++)
-        any = any || find(root, rectification_names, eye) || find(root, projection_names, eye);
-    if (!any)
-        return 0;
+        if (find(root, rectification_names, eye) || find(root, projection_names, eye))
+            calibration->rectified = true;
+    if (!calibration->rectified)
+        return;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_yaml_node *node;
-        int result = need(reader, rectification_names, eye, &node);
-        if (result == 0)
-            result = plx_read_rotation(reader, node, calibration->rectification[eye]);
-        if (result == 0)
-            result = need(reader, projection_names, eye, &node);
-        if (result == 0)
-            result = plx_read_matrix(reader, node, 3, 4, calibration->projection[eye]);
-        if (result < 0)
-            return result;
+        plx_read_rotation(reader, need(reader, rectification_names, eye), calibration->rectification[eye]);
+        plx_read_matrix(reader, need(reader, projection_names, eye), 3, 4, calibration->projection[eye]);
     }
-    calibration->rectified = true;
-    return read_size(reader, size_of_rectified, width_of_rectified, height_of_rectified, &calibration->rectified_width,
-                     &calibration->rectified_height);
+    read_size(reader, size_of_rectified, width_of_rectified, height_of_rectified, &calibration->rectified_width,
+              &calibration->rectified_height);
 }
 
-/* Of the rectification where the file has one, for that is published; else of the pose. Left and right swapped: found later. */
-static int check_baseline(const struct plx_reader *reader, const struct plx_yaml_node *pose,
-                          const struct plx_stereo_calibration *calibration)
+/* The baseline of the rectification if the file has one, because that is published; else of the pose. Left and right swapped:
+ * plx_calibration_check finds it. */
+static void check_baseline(struct plx_reader *reader, const struct plx_yaml_node *pose,
+                           const struct plx_stereo_calibration *calibration)
 {
     const double *t = calibration->translation, *right = calibration->projection[PLX_RIGHT];
-    if (!calibration->rectified)
-        return plx_check_baseline(reader, pose, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    if (!calibration->rectified) {
+        plx_check_baseline(reader, pose, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+        return;
+    }
     const double baseline = (calibration->projection[PLX_LEFT][3] - right[3]) / right[0];
-    const struct plx_yaml_node *projection = find(plx_yaml_root(reader->yaml), projection_names, PLX_RIGHT);
-    return baseline >= 0 ? plx_check_baseline(reader, projection, baseline) : 0;
+    if (baseline >= 0)
+        plx_check_baseline(reader, find(plx_yaml_root(reader->yaml), projection_names, PLX_RIGHT), baseline);
 }
 
-int plx_read_opencv(const struct plx_reader *reader, struct plx_stereo_calibration *calibration)
+int plx_read_opencv(struct plx_reader *reader, struct plx_stereo_calibration *calibration)
 {
-    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *node;
-    struct plx_camera *camera = calibration->camera;
-    int count;
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        int result = read_camera(reader, eye, &camera[eye]);
-        if (result == 0)
-            result = read_size(reader, size_names, width_names, height_names, &camera[eye].width, &camera[eye].height);
-        if (result < 0)
-            return result;
+        struct plx_camera *camera = &calibration->camera[eye];
+        read_camera(reader, eye, camera);
+        read_size(reader, size_names, width_names, height_names, &camera->width, &camera->height);
     }
-    int result = plx_need(reader, root, "R", &node);
-    if (result == 0)
-        result = plx_read_rotation(reader, node, calibration->rotation);
-    if (result == 0)
-        result = plx_need(reader, root, "T", &node);
-    if (result == 0)
-        result = plx_read_vector(reader, node, 3, 3, calibration->translation, &count);
-    const struct plx_yaml_node *pose = node;
-    if (result == 0)
-        result = read_rectification(reader, calibration);
-    if (result == 0)
-        result = check_baseline(reader, pose, calibration);
-    return result;
+    plx_read_rotation(reader, plx_need(reader, root, "R"), calibration->rotation);
+    const struct plx_yaml_node *pose = plx_need(reader, root, "T");
+    plx_read_vector(reader, pose, 3, 3, calibration->translation);
+    read_rectification(reader, calibration);
+    check_baseline(reader, pose, calibration);
+    return reader->error;
+}
+
+/* --- writing --------------------------------------------------------------------------------------------------------- */
+
+static void write_matrix(FILE *out, const char *name, int rows, int cols, const double *value)
+{
+    fprintf(out, "%s: !!opencv-matrix\n   rows: %d\n   cols: %d\n   dt: d\n   data: [ ", name, rows, cols);
+    for (int i = 0; i < rows * cols; i++)
+        fprintf(out, "%s%.17g", i == 0 ? "" : i % 4 == 0 ? ",\n       " : ", ", value[i]);
+    fputs(" ]\n", out);
+}
+
+static void write_camera(FILE *out, enum plx_eye eye, const struct plx_camera *camera)
+{
+    static const struct {
+        const char *name;
+        int count;
+    } model[] = {
+        [PLX_DISTORTION_NONE] = {"none", 5},
+        [PLX_DISTORTION_PLUMB_BOB] = {"plumb_bob", 5},
+        [PLX_DISTORTION_RATIONAL] = {"rational_polynomial", 8},
+        [PLX_DISTORTION_EQUIDISTANT] = {"equidistant", 4},
+    };
+    const double matrix[9] = {camera->fx, 0, camera->cx, 0, camera->fy, camera->cy, 0, 0, 1};
+    write_matrix(out, eye == PLX_LEFT ? "M1" : "M2", 3, 3, matrix);
+    write_matrix(out, eye == PLX_LEFT ? "D1" : "D2", 1, model[camera->model].count, camera->k);
+    fprintf(out, "distortion_model%d: %s\n", (int)eye + 1, model[camera->model].name);
+}
+
+static void write_all(FILE *out, const struct plx_stereo_calibration *calibration)
+{
+    const struct plx_camera *left = &calibration->camera[PLX_LEFT];
+    fprintf(out, "%%YAML:1.0\n---\nimage_width: %d\nimage_height: %d\n", left->width, left->height);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        write_camera(out, eye, &calibration->camera[eye]);
+    write_matrix(out, "R", 3, 3, calibration->rotation);
+    write_matrix(out, "T", 3, 1, calibration->translation);
+    if (calibration->rectified_width < 1)
+        return;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        write_matrix(out, eye == PLX_LEFT ? "R1" : "R2", 3, 3, calibration->rectification[eye]);
+        write_matrix(out, eye == PLX_LEFT ? "P1" : "P2", 3, 4, calibration->projection[eye]);
+    }
+    fprintf(out, "rectified_width: %d\nrectified_height: %d\n", calibration->rectified_width, calibration->rectified_height);
+}
+
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+{
+    const struct plx_camera *left = &calibration->camera[PLX_LEFT], *right = &calibration->camera[PLX_RIGHT];
+    if (left->width != right->width || left->height != right->height)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: the form has one size for both cameras, which are %d x %d and %d x %d", path, left->width,
+                        left->height, right->width, right->height);
+    FILE *out = fopen(path, "we");
+    if (!out)
+        return plx_fail(message, plx_file_error(errno), "%s: cannot be written: %s", path, strerror(errno));
+    write_all(out, calibration);
+    bool failed = ferror(out);
+    if (fclose(out) != 0 || failed)
+        return plx_fail(message, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return 0;
 }

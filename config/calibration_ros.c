@@ -7,66 +7,47 @@
 
 #include <parallax/error.h>
 
-#include "config/calibration_formats.h"
+#include "config/calibration_reader.h"
 
 bool plx_is_ros(const struct plx_yaml_node *root)
 {
     return plx_yaml_get(root, "camera_matrix") && plx_yaml_get(root, "projection_matrix");
 }
 
-static int read_camera(const struct plx_reader *reader, struct plx_camera *camera)
+static void read_camera(struct plx_reader *reader, struct plx_camera *camera)
 {
-    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *width, *height, *matrix, *model, *distortion;
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     double value[14];
-    int count;
-    int result = plx_need(reader, root, "image_width", &width);
-    if (result == 0)
-        result = plx_read_side(reader, width, &camera->width);
-    if (result == 0)
-        result = plx_need(reader, root, "image_height", &height);
-    if (result == 0)
-        result = plx_read_side(reader, height, &camera->height);
-    if (result == 0)
-        result = plx_need(reader, root, "camera_matrix", &matrix);
-    if (result == 0)
-        result = plx_read_camera_matrix(reader, matrix, camera);
-    if (result == 0)
-        result = plx_need(reader, root, "distortion_model", &model);
-    if (result == 0)
-        result = plx_need(reader, root, "distortion_coefficients", &distortion);
-    if (result == 0)
-        result = plx_read_vector(reader, distortion, 0, 14, value, &count);
-    if (result == 0)
-        result = plx_set_distortion(reader, model, distortion, value, count, camera);
-    return result;
+    camera->width = plx_read_side(reader, plx_need(reader, root, "image_width"));
+    camera->height = plx_read_side(reader, plx_need(reader, root, "image_height"));
+    plx_read_camera_matrix(reader, plx_need(reader, root, "camera_matrix"), camera);
+    const struct plx_yaml_node *model = plx_need(reader, root, "distortion_model");
+    const struct plx_yaml_node *distortion = plx_need(reader, root, "distortion_coefficients");
+    const int count = plx_read_vector(reader, distortion, 0, 14, value);
+    plx_set_distortion(reader, model, distortion, value, count, camera);
 }
 
-static int read_eye(const struct plx_reader *reader, enum plx_eye eye, struct plx_stereo_calibration *calibration)
+static void read_eye(struct plx_reader *reader, enum plx_eye eye, struct plx_stereo_calibration *calibration)
 {
-    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml), *rectification = NULL, *projection = NULL;
+    const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     double *p = calibration->projection[eye];
     if (!plx_is_ros(root))
-        return plx_yaml_fail(reader->yaml, root, reader->message, PLX_ERR_FORMAT,
-                             "not a ROS camera_info; expected camera_matrix and projection_matrix");
-    int result = read_camera(reader, &calibration->camera[eye]);
-    if (result == 0)
-        result = plx_need(reader, root, "rectification_matrix", &rectification);
-    if (result == 0)
-        result = plx_read_rotation(reader, rectification, calibration->rectification[eye]);
-    if (result == 0)
-        result = plx_need(reader, root, "projection_matrix", &projection);
-    if (result == 0)
-        result = plx_read_matrix(reader, projection, 3, 4, p);
-    if (result < 0)
-        return result;
+        plx_reader_fail(reader, root, PLX_ERR_FORMAT, "not a ROS camera_info; expected camera_matrix and projection_matrix");
+    read_camera(reader, &calibration->camera[eye]);
+    plx_read_rotation(reader, plx_need(reader, root, "rectification_matrix"), calibration->rectification[eye]);
+    const struct plx_yaml_node *projection = plx_need(reader, root, "projection_matrix");
+    plx_read_matrix(reader, projection, 3, 4, p);
+    if (reader->error < 0)
+        return;
     if (!(p[0] > 0))
-        return plx_yaml_fail(reader->yaml, projection, reader->message, PLX_ERR_RANGE,
-                             "the focal length in projection_matrix is %g; expected more than 0", p[0]);
-    if (eye == PLX_LEFT ? p[3] != 0 : !(p[3] < 0))
-        return plx_yaml_fail(reader->yaml, projection, reader->message, PLX_ERR_RANGE,
-                             "the fourth number of projection_matrix is %g; expected %s; are left and right swapped?", p[3],
-                             eye == PLX_LEFT ? "0 for the left camera" : "-fx * baseline, below 0, for the right camera");
-    return eye == PLX_LEFT ? 0 : plx_check_baseline(reader, projection, -p[3] / p[0]);
+        plx_reader_fail(reader, projection, PLX_ERR_RANGE, "the focal length in projection_matrix is %g; expected more than 0",
+                        p[0]);
+    else if (eye == PLX_LEFT ? p[3] != 0 : !(p[3] < 0))
+        plx_reader_fail(reader, projection, PLX_ERR_RANGE,
+                        "the fourth number of projection_matrix is %g; expected %s; are left and right swapped?", p[3],
+                        eye == PLX_LEFT ? "0 for the left camera" : "-fx * baseline, below 0, for the right camera");
+    else if (eye == PLX_RIGHT)
+        plx_check_baseline(reader, projection, -p[3] / p[0]);
 }
 
 /* x_right = R2' (R1 x_left + (b, 0, 0)). */
@@ -81,12 +62,12 @@ static void recover_pose(struct plx_stereo_calibration *calibration)
     }
 }
 
-int plx_read_ros(const struct plx_reader reader[PLX_EYES], struct plx_stereo_calibration *calibration)
+int plx_read_ros(struct plx_reader reader[PLX_EYES], struct plx_stereo_calibration *calibration)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        int result = read_eye(&reader[eye], eye, calibration);
-        if (result < 0)
-            return result;
+        read_eye(&reader[eye], eye, calibration);
+        if (reader[eye].error < 0)
+            return reader[eye].error;
     }
     recover_pose(calibration);
     calibration->rectified = true;

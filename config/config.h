@@ -80,6 +80,17 @@ int plx_config_check(const struct plx_config *config, struct plx_error_message *
 int plx_config_check_pipeline(const struct plx_pipeline_params *params, int width, int height,
                               struct plx_error_message *message);
 
+/* Where a configuration comes from: a file, then assignments of the command line. */
+struct plx_config_source {
+    const char *path;        /* NULL = the built-in defaults */
+    char *const *assignment; /* `key=value`s of the command line, applied after the file */
+    int assignments;
+};
+
+/* Reads and checks it. *ret_config is untouched on failure. Errors as plx_config_load. One thread at a time. */
+int plx_config_read(const struct plx_config_source *config_source, struct plx_config *ret_config,
+                    struct plx_error_message *message);
+
 /* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
 

@@ -33,12 +33,6 @@ struct builder {
     struct plx_error_message *message;
 };
 
-static int fail_at(const struct plx_yaml *yaml, int line, int column, struct plx_error_message *message, int error,
-                   const char *text)
-{
-    return plx_fail(message, error, "%s:%d:%d: %s", yaml->path, line, column, text);
-}
-
 int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node, struct plx_error_message *message, int error,
                   const char *format, ...)
 {
@@ -49,30 +43,30 @@ int plx_yaml_fail(const struct plx_yaml *yaml, const struct plx_yaml_node *node,
     va_end(args);
     if (!node)
         return plx_fail(message, error, "%s: %s", yaml->path, text);
-    return fail_at(yaml, node->line, node->column, message, error, text);
+    return plx_fail(message, error, "%s:%d:%d: %s", yaml->path, node->line, node->column, text);
 }
 
 static int fail_mark(const struct builder *build, const yaml_mark_t *mark, int error, const char *text)
 {
-    return fail_at(build->yaml, (int)mark->line + 1, (int)mark->column + 1, build->message, error, text);
+    return plx_fail(build->message, error, "%s:%d:%d: %s", build->yaml->path, (int)mark->line + 1, (int)mark->column + 1, text);
 }
 
 /* libyaml names a bad byte by its offset alone. */
 static int fail_offset(const struct builder *build, size_t offset, const char *problem)
 {
     const char *source = build->yaml->source;
-    int line = 1, column = 1;
+    yaml_mark_t mark = {0};
     char text[128];
     for (size_t i = 0; i < offset && i < build->yaml->source_size; i++) {
         if (source[i] == '\n') {
-            line++;
-            column = 1;
+            mark.line++;
+            mark.column = 0;
         } else if (((unsigned char)source[i] & 0xC0) != 0x80) {
-            column++;
+            mark.column++;
         }
     }
     snprintf(text, sizeof text, "%s; expected YAML in UTF-8", problem ? problem : "unreadable byte");
-    return fail_at(build->yaml, line, column, build->message, PLX_ERR_FORMAT, text);
+    return fail_mark(build, &mark, PLX_ERR_FORMAT, text);
 }
 
 /* True if the character at MARK, whose index counts characters, is a tab. */
@@ -101,38 +95,20 @@ static int fail_parser(const struct builder *build)
     return fail_mark(build, mark, PLX_ERR_FORMAT, text);
 }
 
-static int next_event(struct builder *build, yaml_event_t *ret_event)
-{
-    if (!yaml_parser_parse(&build->parser, ret_event))
-        return fail_parser(build);
-    return 0;
-}
-
-/* 0, or why the scalar of EVENT, or one more node, is too much. */
-static int check_node(struct builder *build, const yaml_event_t *event, size_t length)
-{
-    if (length > PLX_YAML_MAX_SCALAR)
-        return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "a text of more than 65536 bytes; is this the right file?");
-    if (++build->yaml->nodes > PLX_YAML_MAX_NODES)
-        return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "more than 262144 values; is this the right file?");
-    if (length > 0 && memchr(event->data.scalar.value, 0, length))
-        return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, "a zero byte in a text; expected printable text");
-    return 0;
-}
-
-/* A node without children; NULL with *ret_error. */
-static struct plx_yaml_node *add_node(struct builder *build, const yaml_event_t *event, enum plx_yaml_kind kind, int *ret_error)
+/* Adds a node without children. */
+static int add_node(struct builder *build, const yaml_event_t *event, enum plx_yaml_kind kind, struct plx_yaml_node **ret_node)
 {
     struct plx_yaml *yaml = build->yaml;
     const size_t length = kind == PLX_YAML_SCALAR ? event->data.scalar.length : 0;
-    *ret_error = check_node(build, event, length);
-    if (*ret_error < 0)
-        return NULL;
+    if (length > PLX_YAML_MAX_SCALAR)
+        return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "a text of more than 65536 bytes; is this the right file?");
+    if (++yaml->nodes > PLX_YAML_MAX_NODES)
+        return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "more than 262144 values; is this the right file?");
+    if (length > 0 && memchr(event->data.scalar.value, 0, length))
+        return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, "a zero byte in a text; expected printable text");
     struct block *block = calloc(1, sizeof *block + length + 1);
-    if (!block) {
-        *ret_error = plx_fail(build->message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
-        return NULL;
-    }
+    if (!block)
+        return plx_fail(build->message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
     block->before = yaml->last;
     yaml->last = block;
     if (length > 0)
@@ -143,7 +119,8 @@ static struct plx_yaml_node *add_node(struct builder *build, const yaml_event_t 
                                          .column = (int)event->start_mark.column + 1};
     if (kind == PLX_YAML_SCALAR)
         block->node.quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || event->data.scalar.tag;
-    return &block->node;
+    *ret_node = &block->node;
+    return 0;
 }
 
 static int build_node(struct builder *build, const yaml_event_t *event, int depth, struct plx_yaml_node **ret_node);
@@ -170,9 +147,9 @@ static int check_key(const struct builder *build, const struct plx_yaml_node *ma
 static int build_child(struct builder *build, int depth, struct plx_yaml_node **ret_node)
 {
     yaml_event_t event;
-    int result = next_event(build, &event);
-    if (result < 0)
-        return result;
+    int result = 0;
+    if (!yaml_parser_parse(&build->parser, &event))
+        return fail_parser(build);
     *ret_node = NULL;
     if (event.type != YAML_SEQUENCE_END_EVENT && event.type != YAML_MAPPING_END_EVENT)
         result = build_node(build, &event, depth, ret_node);
@@ -230,12 +207,9 @@ static int build_node(struct builder *build, const yaml_event_t *event, int dept
         return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, anchors);
     if (depth >= PLX_YAML_MAX_DEPTH)
         return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "nested more than 16 deep; is this the right file?");
-    int result;
-    struct plx_yaml_node *node = add_node(build, event, kind, &result);
-    if (node && kind != PLX_YAML_SCALAR)
-        result = build_children(build, node, depth + 1);
-    if (result == 0)
-        *ret_node = node;
+    int result = add_node(build, event, kind, ret_node);
+    if (result == 0 && kind != PLX_YAML_SCALAR)
+        result = build_children(build, *ret_node, depth + 1);
     return result;
 }
 
@@ -243,14 +217,13 @@ static int build_document(struct builder *build)
 {
     for (;;) {
         yaml_event_t event;
-        int result = next_event(build, &event);
-        if (result < 0)
-            return result;
-        yaml_event_type_t type = event.type;
+        int result = 0;
+        if (!yaml_parser_parse(&build->parser, &event))
+            return fail_parser(build);
+        const yaml_event_type_t type = event.type;
         if (type == YAML_DOCUMENT_START_EVENT && build->yaml->root)
             result = fail_mark(build, &event.start_mark, PLX_ERR_FORMAT, "a second document; expected one document a file");
-        else if (type != YAML_STREAM_START_EVENT && type != YAML_STREAM_END_EVENT && type != YAML_DOCUMENT_START_EVENT &&
-                 type != YAML_DOCUMENT_END_EVENT)
+        else if (type >= YAML_ALIAS_EVENT) /* a node: the other events are of streams and documents */
             result = build_node(build, &event, 0, &build->yaml->root);
         yaml_event_delete(&event);
         if (result < 0 || type == YAML_STREAM_END_EVENT)
@@ -275,24 +248,18 @@ static int parse_source(struct plx_yaml *yaml, struct plx_error_message *message
 
 int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error_message *message)
 {
-    int result = PLX_ERR_NOMEM;
     struct plx_yaml *yaml = calloc(1, sizeof *yaml);
-    if (yaml)
-        yaml->path = strdup(path);
-    if (!yaml || !yaml->path) {
-        plx_fail(message, result, "%s: out of memory", path);
-        goto fail;
-    }
-    result = plx_file_read(path, PLX_YAML_MAX_BYTES, &yaml->source, &yaml->source_size, message);
-    if (result < 0)
-        goto fail;
-    result = parse_source(yaml, message);
-    if (result < 0)
-        goto fail;
-    *ret_yaml = yaml;
-    return 0;
-fail:
-    plx_yaml_destroy(yaml);
+    int result = 0;
+    if (!yaml || !(yaml->path = strdup(path)))
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
+    if (result == 0)
+        result = plx_file_read(path, PLX_YAML_MAX_BYTES, &yaml->source, &yaml->source_size, message);
+    if (result == 0)
+        result = parse_source(yaml, message);
+    if (result == 0)
+        *ret_yaml = yaml;
+    else
+        plx_yaml_destroy(yaml);
     return result;
 }
 

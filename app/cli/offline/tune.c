@@ -9,7 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/exit.h"
 #include "app/options.h"
-#include "config/source.h"
+#include "config/config.h"
 #include "gpu/gpu.h"
 
 #define NAME "parallax tune"

@@ -134,7 +134,7 @@ int plx_read_opencv(struct plx_reader *reader, struct plx_stereo_calibration *ca
     return reader->error;
 }
 
-/* --- writing --------------------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 static void write_matrix(FILE *out, const char *name, int rows, int cols, const double *value)
 {

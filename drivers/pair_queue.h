@@ -40,7 +40,7 @@ void plx_queued_source_stop(struct plx_source *source);
 int plx_queued_source_next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture);
 void plx_queued_source_release(struct plx_source *source, struct plx_capture *capture);
 
-/* --- for MAKE --- */
+/* --- for MAKE ----------------------------------------------------------------------------------------------------- */
 
 /* Begins a pair: RET_DATA[eye] has the bytes given at creation. Returns its number; PLX_PAIR_QUEUE_FULL if the reader holds
  * everything (LATEST only: this pair is lost); PLX_PAIR_QUEUE_STOPPED when MAKE must return. */

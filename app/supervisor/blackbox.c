@@ -74,7 +74,7 @@ void plx_blackbox_close(struct plx_blackbox *blackbox)
     blackbox->box = NULL;
 }
 
-/* --- records -------------------------------------------------------------------------------------------------------- */
+/* --- records ------------------------------------------------------------------------------------------------------ */
 
 /* FRAME's header locates its left picture. It is checked first: a faulty engine may have written it. */
 static void append_picture(struct plx_blackbox *blackbox, const struct plx_shared_region *region, const struct plx_frame *frame)
@@ -148,7 +148,7 @@ static void append_heartbeats(struct plx_blackbox *blackbox, const struct plx_he
     append(blackbox, PLX_BOX_HEARTBEATS, PART(beat, sizeof beat), NOTHING);
 }
 
-/* --- copies --------------------------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
 int plx_blackbox_write_copy(struct plx_blackbox *blackbox)
 {

@@ -51,7 +51,7 @@ void plx_engine_watch_kill_result(struct plx_supervisor *supervisor)
             supervisor->degraded_reason.text);
 }
 
-/* --- its end --------------------------------------------------------------------------------------------------------- */
+/* --- its end ------------------------------------------------------------------------------------------------------ */
 
 /* Seconds until the next engine starts. */
 static double pause_s(const struct plx_supervisor *supervisor)

@@ -220,7 +220,7 @@ void plx_listener_remove(const struct plx_listener *listener)
         unlink(listener->address.sun_path);
 }
 
-/* --- the check from outside ------------------------------------------------------------------------------------------- */
+/* --- the check from outside --------------------------------------------------------------------------------------- */
 
 void plx_self_client_close(struct plx_self_client *self)
 {

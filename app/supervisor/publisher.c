@@ -159,7 +159,7 @@ bool plx_publisher_set_state(struct plx_publisher *publisher, enum plx_state sta
     return true;
 }
 
-/* --- the configuration ------------------------------------------------------------------------------------------------ */
+/* --- the configuration -------------------------------------------------------------------------------------------- */
 
 /* Writes TEXT into a sealed memfd; returns a read-only descriptor of it. */
 static int seal_text(const char *text, size_t bytes)

@@ -223,7 +223,7 @@ bool plx_recovery_is_well(const struct plx_recovery *recovery, int64_t now_ns)
            now_ns - larger(recovery->frame_ns, excused_until_ns(recovery, now_ns)) <= PLX_RECOVERY_BUDGET_NS;
 }
 
-/* --- the CPU instead of a GPU that fails -------------------------------------------------------------------------------- */
+/* --- the CPU instead of a GPU that fails -------------------------------------------------------------------------- */
 
 bool plx_gpu_fallback_is_loss(const struct plx_engine_end *end)
 {

@@ -94,7 +94,7 @@ struct plx_supervisor {
     int exit_code;
 };
 
-/* --- state.c: what clients, the black box and systemd are told ---------------------------------------------------------- */
+/* --- state.c: what clients, the black box and systemd are told ---------------------------------------------------- */
 
 /* Why the service is degraded, waits or has failed; "" when all is well. */
 const char *plx_supervisor_reason(const struct plx_supervisor *supervisor);
@@ -117,8 +117,7 @@ void plx_supervisor_keep_waiting(struct plx_supervisor *supervisor);
 /* For a child, first of all: closes inherited descriptors, or sockets would outlive their owner. */
 void plx_supervisor_close_in_child(struct plx_supervisor *supervisor);
 
-/* --- probe.c: opens a new configuration, or a GPU that was lost, in a process of its own -----------------------------------
- */
+/* --- probe.c: opens a new configuration, or a GPU that was lost, in a process of its own -------------------------- */
 
 /* A probe opens and closes, and never starts a source: the running engine goes on. PLX_PROBE_CONFIG opens
  * supervisor->candidate. If no process can be started, the answer is FAILED. */
@@ -134,8 +133,7 @@ void plx_probe_tick(struct plx_supervisor *supervisor);
 /* Kills the probe now, because nobody needs its answer. */
 void plx_probe_stop(struct plx_supervisor *supervisor);
 
-/* --- reload.c: accepts or refuses a new configuration, and rolls back ------------------------------------------------------
- */
+/* --- reload.c: accepts or refuses a new configuration, and rolls back --------------------------------------------- */
 
 /* The candidate is refused for REASON. */
 void plx_reload_refuse(struct plx_supervisor *supervisor, const char *reason);
@@ -151,8 +149,7 @@ void plx_reload_confirm(struct plx_supervisor *supervisor, bool away);
  * configuration, calibration and ring. */
 bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *reason);
 
-/* --- engine_watch.c: which thread of the engine is late, whether it dies, why it ended -------------------------------------
- */
+/* --- engine_watch.c: which thread of the engine is late, whether it dies, why it ended ---------------------------- */
 
 /* Compares the engine's heartbeats with the health table and logs what is late; true if the engine must be killed. */
 bool plx_engine_watch_progress(struct plx_supervisor *supervisor);
@@ -174,8 +171,7 @@ void plx_engine_exit_count_gpu_loss(struct plx_supervisor *supervisor, int statu
 /* True if frames should come from the GPU, so that frames of the CPU get a flag. */
 bool plx_engine_expects_gpu(const struct plx_supervisor *supervisor);
 
-/* --- engine_process.c: start, reports, hang and end of the engine ----------------------------------------------------------
- */
+/* --- engine_process.c: start, reports, hang and end of the engine ------------------------------------------------- */
 
 /* Asks the engine to end; the next one starts at once, with the configuration that is then in force. */
 void plx_engine_process_replace(struct plx_supervisor *supervisor);
@@ -188,8 +184,7 @@ bool plx_engine_process_has_ended(const struct plx_supervisor *supervisor);
 /* Kills an engine that hangs or does not end; starts the next one when it is due. */
 void plx_engine_process_tick(struct plx_supervisor *supervisor);
 
-/* --- reload_request.c: SIGHUP, and the first configuration ------------------------------------------------------------------
- */
+/* --- reload_request.c: SIGHUP, and the first configuration -------------------------------------------------------- */
 
 /* SIGHUP. A request during a reload is carried out after it: the last state of the file counts. */
 void plx_reload_request(struct plx_supervisor *supervisor);
@@ -198,8 +193,7 @@ void plx_reload_probed(struct plx_supervisor *supervisor, const struct plx_repor
 /* Begins a requested reload, and the first start when it is due; ends a new engine that gives no frame. */
 void plx_reload_tick(struct plx_supervisor *supervisor);
 
-/* --- supervisor.c: the loop -------------------------------------------------------------------------------------------------
- */
+/* --- supervisor.c: the loop --------------------------------------------------------------------------------------- */
 
 /* Serves until SIGTERM, SIGINT, the end of the source, or a failure of the first start, which is logged. WAIT: the first start
  * waits for cameras, devices, permissions and memory. Returns the exit code (enum plx_exit). */

@@ -11,8 +11,8 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/layout.h"
 #include "drivers/files/picture.h"
+#include "drivers/files/recording.h"
 
 #define MAX_PAIRS 1000000
 #define MAX_TIME_S 4e9 /* times.txt may count from any epoch */

@@ -6,6 +6,8 @@
 #ifndef PLX_DRIVERS_FILES_PICTURE_H
 #define PLX_DRIVERS_FILES_PICTURE_H
 
+#include <stddef.h>
+
 #include "core/error_message.h"
 #include "core/image.h"
 
@@ -39,5 +41,16 @@ int plx_png_info(const char *path, struct plx_picture_info *ret_info, struct plx
 int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+
+/* The decompressor alone: JPEG to grey through libturbojpeg. */
+struct plx_jpeg;
+
+int plx_jpeg_create(struct plx_jpeg **ret_jpeg); /* NOMEM */
+void plx_jpeg_destroy(struct plx_jpeg *jpeg);    /* NULL is fine */
+
+/* Decodes the luma of DATA into GREY, U8, which must have the size of the picture. FORMAT: no whole JPEG picture, or another
+ * size; the content of GREY is then undefined. One thread at a time. */
+int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
+                    struct plx_error_message *message);
 
 #endif

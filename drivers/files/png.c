@@ -159,7 +159,7 @@ int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_error
     return result;
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 static int write_rows(struct reader *writer, const char *path, const struct plx_image *image, int channels,
                       struct plx_error_message *message)

@@ -9,9 +9,9 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "drivers/files/kitti.h"
 #include "drivers/files/pair_list.h"
 #include "drivers/files/picture.h"
+#include "drivers/files/recording.h"
 #include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64

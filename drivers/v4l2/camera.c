@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
-#include "drivers/v4l2/negotiate.h"
+#include "drivers/v4l2/format.h"
 
 #define RETRY_NS (100 * PLX_NS_PER_MS) /* between two attempts to open a camera; doubled by each refusal ... */
 #define MOST_DOUBLINGS 4               /* ... up to 1.6 s */

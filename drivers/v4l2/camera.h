@@ -8,9 +8,9 @@
 
 #include "core/source.h"
 #include "drivers/v4l2/buffers.h"
-#include "drivers/v4l2/camera_controls.h"
 #include "drivers/v4l2/clock.h"
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/controls.h"
+#include "drivers/v4l2/node.h"
 
 struct plx_v4l2_camera {
     /* Set by the owner, before it is opened. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/v4l2/camera_controls.h"
+#include "drivers/v4l2/controls.h"
 
 #include <linux/videodev2.h>
 #include <math.h>

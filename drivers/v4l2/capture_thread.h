@@ -10,8 +10,7 @@
 #include <stdatomic.h>
 
 #include "drivers/v4l2/camera.h"
-#include "drivers/v4l2/control_request.h"
-#include "drivers/v4l2/decode_schedule.h"
+#include "drivers/v4l2/decoder.h"
 #include "drivers/v4l2/frame_queue.h"
 
 struct plx_v4l2_capture_thread {

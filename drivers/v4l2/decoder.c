@@ -2,68 +2,12 @@
 #include "drivers/v4l2/decoder.h"
 
 #include <stdlib.h>
-#include <turbojpeg.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
 
-struct plx_jpeg {
-    tjhandle handle;
-};
-
-int plx_jpeg_create(struct plx_jpeg **ret_jpeg)
-{
-    struct plx_jpeg *jpeg = calloc(1, sizeof *jpeg);
-    if (!jpeg)
-        return PLX_ERR_NOMEM;
-    jpeg->handle = tjInitDecompress();
-    if (!jpeg->handle) {
-        free(jpeg);
-        return PLX_ERR_NOMEM;
-    }
-    *ret_jpeg = jpeg;
-    return 0;
-}
-
-void plx_jpeg_destroy(struct plx_jpeg *jpeg)
-{
-    if (!jpeg)
-        return;
-    if (jpeg->handle)
-        tjDestroy(jpeg->handle);
-    free(jpeg);
-}
-
-static int decompress(tjhandle handle, const void *data, size_t bytes, const struct plx_image *grey,
-                      struct plx_error_message *message)
-{
-    int width, height, subsampling, colours;
-
-    if (tjDecompressHeader3(handle, data, bytes, &width, &height, &subsampling, &colours) < 0)
-        return plx_fail(message, PLX_ERR_FORMAT, "no JPEG picture: %s", tjGetErrorStr2(handle));
-    if (width != grey->width || height != grey->height)
-        return plx_fail(message, PLX_ERR_FORMAT, "a JPEG picture of %dx%d pixels, expected %dx%d", width, height, grey->width,
-                        grey->height);
-    /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
-    if (tjDecompress2(handle, data, bytes, grey->data, width, (int)grey->pitch, height, TJPF_GRAY, 0) < 0)
-        return plx_fail(message, PLX_ERR_FORMAT, "a damaged JPEG picture: %s", tjGetErrorStr2(handle));
-    return 0;
-}
-
-int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
-                    struct plx_error_message *message)
-{
-    if (!jpeg->handle)
-        jpeg->handle = tjInitDecompress();
-    if (!jpeg->handle)
-        return plx_fail(message, PLX_ERR_NOMEM, "JPEG: out of memory");
-    int result = decompress(jpeg->handle, data, bytes, grey, message);
-    if (result < 0) { /* libjpeg-turbo 2.1 resumes where a header broke off, so the next picture would fail too */
-        tjDestroy(jpeg->handle);
-        jpeg->handle = NULL;
-    }
-    return result;
-}
+#include "core/clock.h"
+#include "drivers/files/picture.h"
 
 struct plx_v4l2_decoder {
     struct plx_v4l2_frame_queue *frames;
@@ -211,4 +155,113 @@ void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_com
     decoder->busy = true;
     pthread_cond_signal(&decoder->given);
     pthread_mutex_unlock(&decoder->lock);
+}
+
+/* --- which pictures are decoded next ------------------------------------------------------------------------------ */
+
+#define EXPECTED_NS (300 * PLX_NS_PER_MS) /* the schedule does not wait for a camera that was silent for so long ... */
+#define EXPECTED_PERIODS 3                /* ... and for so many periods */
+#define OVERDUE_PERIODS 4                 /* then decode without a partner: pairing reports cameras out of step */
+
+unsigned plx_v4l2_decode_schedule_choose(const struct plx_v4l2_decode_candidate *eye, int count, int64_t period_ns,
+                                         bool overdue)
+{
+    const struct plx_v4l2_decode_candidate *left = &eye[0], *right = &eye[1];
+
+    if (overdue)
+        return (left->waiting ? 1U : 0) | (count > 1 && right->waiting ? 2U : 0);
+    if (count == 1 || !right->waiting)
+        return left->waiting && (count == 1 || !right->expected) ? 1 : 0;
+    if (!left->waiting)
+        return left->expected ? 0 : 2;
+    const int64_t apart = left->capture_ns - right->capture_ns;
+    if (2 * apart <= period_ns && 2 * apart >= -period_ns)
+        return 3;
+    const struct plx_v4l2_decode_candidate *older = apart < 0 ? left : right;
+    if (older->expected)
+        return 0;
+    return apart < 0 ? 2 : 1;
+}
+
+static bool is_expected(const struct plx_v4l2_camera *camera, int64_t now_ns)
+{
+    const int64_t periods = EXPECTED_PERIODS * plx_v4l2_camera_period_ns(camera);
+    return camera->streaming && now_ns - camera->progress_ns < (periods > EXPECTED_NS ? periods : EXPECTED_NS);
+}
+
+static bool is_idle(const struct plx_v4l2_decode_schedule *schedule)
+{
+    for (int i = 0; i < PLX_EYES; i++)
+        if (schedule->decoder[i] && !plx_v4l2_decoder_is_idle(schedule->decoder[i]))
+            return false;
+    return true;
+}
+
+void plx_v4l2_decode_schedule_run(struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera, int count)
+{
+    const int64_t now = plx_now_ns(), period_ns = plx_v4l2_camera_period_ns(&camera[0]);
+    struct plx_v4l2_decode_candidate eye[PLX_EYES] = {{0}};
+
+    if (!is_idle(schedule)) {
+        schedule->progress_ns = now;
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        eye[i] = (struct plx_v4l2_decode_candidate){.waiting = camera[i].pending.buffer != NULL,
+                                                    .capture_ns = camera[i].pending.capture_ns,
+                                                    .expected = schedule->decoder[i] && is_expected(&camera[i], now)};
+    const bool overdue = now - schedule->progress_ns > OVERDUE_PERIODS * period_ns;
+    const unsigned chosen = plx_v4l2_decode_schedule_choose(eye, count, period_ns, overdue);
+    schedule->progress_ns = chosen ? now : schedule->progress_ns;
+    for (int i = 0; i < count; i++) {
+        if (!(chosen >> i & 1))
+            continue;
+        plx_v4l2_decoder_give(schedule->decoder[i], &camera[i].buffers->compressed, &camera[i].pending);
+        camera[i].pending.buffer = NULL;
+    }
+}
+
+void plx_v4l2_decode_schedule_put(const struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera,
+                                  const struct plx_capture *capture)
+{
+    const struct plx_capture before = camera->pending;
+
+    camera->pending = *capture;
+    if (!before.buffer)
+        return;
+    plx_v4l2_slot_release(before.buffer);
+    camera->pending.skipped += before.skipped + 1;
+    if (!is_idle(schedule)) /* else its partner did not come */
+        camera->pending.health |= PLX_HEALTH_OVERLOAD;
+}
+
+int plx_v4l2_decode_schedule_start(struct plx_v4l2_decode_schedule *schedule, const struct plx_v4l2_camera *camera, int i,
+                                   struct plx_v4l2_frame_queue *frames, int wake_fd, struct plx_heartbeats *heartbeats,
+                                   struct plx_error_message *message)
+{
+    struct plx_v4l2_decoder **decoder = &schedule->decoder[i];
+    int result = 0;
+
+    if (!camera->buffers->compressed.data)
+        return 0;
+    schedule->progress_ns = plx_now_ns();
+    if (!*decoder)
+        result = plx_v4l2_decoder_create(frames, wake_fd, camera->buffers->compressed_room, decoder);
+    if (result == 0)
+        result = plx_v4l2_decoder_start(*decoder, heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
+    return result < 0 ? plx_fail(message, result, "%s: no memory or thread to decode its pictures", camera->node.path) : 0;
+}
+
+void plx_v4l2_decode_schedule_stop(struct plx_v4l2_decode_schedule *schedule)
+{
+    for (int i = 0; i < PLX_EYES; i++)
+        plx_v4l2_decoder_stop(schedule->decoder[i]);
+}
+
+void plx_v4l2_decode_schedule_finish(struct plx_v4l2_decode_schedule *schedule)
+{
+    for (int i = 0; i < PLX_EYES; i++) {
+        plx_v4l2_decoder_destroy(schedule->decoder[i]);
+        schedule->decoder[i] = NULL;
+    }
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that decodes the compressed pictures of one camera, one at a time, into their slots, and pushes them to the frame
- * queue. It does not use the camera itself, which may be lost meanwhile.
+ * Decoding of compressed pictures. Each camera has a thread that decodes its pictures, one at a time, into their slots, and
+ * pushes them to the frame queue. It does not use the camera itself, which may be lost meanwhile.
+ *
+ * If decoding takes longer than a period, the schedule chooses the newest picture of each camera and skips older ones, the same
+ * ones for both eyes: pictures of different moments make no pair.
  */
 #ifndef PLX_V4L2_DECODER_H
 #define PLX_V4L2_DECODER_H
 
 #include "core/heartbeat.h"
+#include "drivers/v4l2/camera.h"
 #include "drivers/v4l2/frame_queue.h"
-#include "drivers/v4l2/memory.h"
 
 struct plx_v4l2_decoder;
 
@@ -30,15 +33,39 @@ bool plx_v4l2_decoder_is_idle(struct plx_v4l2_decoder *decoder);
 void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_compressed *file,
                            const struct plx_capture *capture);
 
-/* The decompressor alone: JPEG to grey through libturbojpeg. */
-struct plx_jpeg;
+/* --- which pictures are decoded next ------------------------------------------------------------------------------ */
 
-int plx_jpeg_create(struct plx_jpeg **ret_jpeg); /* NOMEM */
-void plx_jpeg_destroy(struct plx_jpeg *jpeg);    /* NULL is fine */
+struct plx_v4l2_decode_schedule {
+    struct plx_v4l2_decoder *decoder[PLX_EYES]; /* of each camera whose pictures are compressed */
+    int64_t progress_ns;                        /* when the decoders last had something to do */
+};
 
-/* Decodes the luma of DATA into GREY, U8, which must have the size of the picture. FORMAT: no whole JPEG picture, or another
- * size; the content of GREY is then undefined. One thread at a time. */
-int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
-                    struct plx_error_message *message);
+/* What the decision needs of one camera. */
+struct plx_v4l2_decode_candidate {
+    bool waiting;       /* a picture waits to be decoded ... */
+    int64_t capture_ns; /* ... of that time */
+    bool expected;      /* more pictures are expected */
+};
+
+/* The cameras whose pictures are decoded now, as bits; 0: none yet. A picture waits for its partner, the one within half a
+ * PERIOD_NS, as long as one is expected and decoding is not OVERDUE; the camera's next picture replaces it. */
+unsigned plx_v4l2_decode_schedule_choose(const struct plx_v4l2_decode_candidate *eye, int count, int64_t period_ns,
+                                         bool overdue);
+
+/* Camera I of a source was started: creates and starts its decoder if its pictures are compressed. Pictures go to FRAMES;
+ * WAKE_FD is as in plx_v4l2_decoder_create. NOMEM. */
+int plx_v4l2_decode_schedule_start(struct plx_v4l2_decode_schedule *schedule, const struct plx_v4l2_camera *camera, int i,
+                                   struct plx_v4l2_frame_queue *frames, int wake_fd, struct plx_heartbeats *heartbeats,
+                                   struct plx_error_message *message);
+
+/* CAPTURE, compressed, came from CAMERA and waits. It replaces the picture that waited before. */
+void plx_v4l2_decode_schedule_put(const struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera,
+                                  const struct plx_capture *capture);
+
+/* Once all decoders are idle: gives them the next pictures of CAMERA[COUNT]. */
+void plx_v4l2_decode_schedule_run(struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera, int count);
+
+void plx_v4l2_decode_schedule_stop(struct plx_v4l2_decode_schedule *schedule); /* returns after what is being decoded */
+void plx_v4l2_decode_schedule_finish(struct plx_v4l2_decode_schedule *schedule);
 
 #endif

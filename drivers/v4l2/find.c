@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 
 #include <dirent.h>
 #include <fnmatch.h>

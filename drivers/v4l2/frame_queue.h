@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue from the capture thread to the reader: a few pictures of each camera, health flags, the frame rate. Thread-safe. */
+/* What the capture thread and the reader exchange: a few pictures of each camera, health flags and the frame rate to the
+ * reader, exposure and gain to the cameras. Thread-safe. */
 #ifndef PLX_V4L2_FRAME_QUEUE_H
 #define PLX_V4L2_FRAME_QUEUE_H
 
@@ -37,5 +38,34 @@ void plx_v4l2_frame_queue_set_rate(struct plx_v4l2_frame_queue *frames, double r
 void plx_v4l2_frame_queue_read_rate(struct plx_v4l2_frame_queue *frames, double *ret_rate_hz, struct plx_error_message *note);
 int plx_v4l2_frame_queue_pop(struct plx_v4l2_frame_queue *frames, int64_t deadline_ns, struct plx_capture *ret_capture,
                              struct plx_error_message *message);
+
+/* --- exposure and gain that are requested, until the cameras have them -------------------------------------------- */
+
+struct plx_v4l2_setting {
+    uint32_t exposure_us; /* 0: none was requested */
+    float gain;
+    bool pending;     /* not set yet */
+    int64_t asked_ns; /* when it was requested */
+};
+
+struct plx_v4l2_control_request {
+    pthread_mutex_t lock; /* guards all below */
+    struct plx_control_range range;
+    struct plx_v4l2_setting setting;
+};
+
+int plx_v4l2_control_request_init(struct plx_v4l2_control_request *request); /* NOMEM */
+void plx_v4l2_control_request_finish(struct plx_v4l2_control_request *request);
+
+/* For the exposure control: requests values, clamped to the range. ARG; UNSUPPORTED without controls. */
+int plx_v4l2_control_request_submit(struct plx_v4l2_control_request *request, uint32_t exposure_us, float gain);
+void plx_v4l2_control_request_range(struct plx_v4l2_control_request *request, struct plx_control_range *ret_range);
+
+/* For the capture thread. Done: the cameras have SETTING, unless another was requested since. Repeat: a camera was started
+ * with settings of its own, so the request is pending again. */
+void plx_v4l2_control_request_set_range(struct plx_v4l2_control_request *request, const struct plx_control_range *range);
+struct plx_v4l2_setting plx_v4l2_control_request_read(struct plx_v4l2_control_request *request);
+void plx_v4l2_control_request_done(struct plx_v4l2_control_request *request, const struct plx_v4l2_setting *setting);
+void plx_v4l2_control_request_repeat(struct plx_v4l2_control_request *request);
 
 #endif

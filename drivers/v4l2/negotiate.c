@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/v4l2/negotiate.h"
 
 #include <errno.h>
 #include <linux/videodev2.h>
@@ -8,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "drivers/v4l2/enumerate.h"
+#include "drivers/v4l2/format.h"
 
 static struct v4l2_selection selection_of(const struct plx_v4l2_requested_format *requested)
 {

@@ -2,9 +2,125 @@
 #include "drivers/v4l2/queue.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libv4l2.h>
+#include <linux/dma-buf.h>
+#include <linux/udmabuf.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "core/stages.h"
+
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = whole_pages(bytes);
+    void *block;
+    int result = stages->ops->alloc(stages, whole + page, &block); /* aligned for the GPU, not to pages */
+    if (result < 0)
+        return result;
+    uint8_t *start = block;
+    *ret_memory = (struct plx_v4l2_memory){
+        .data = start + (page - (uintptr_t)start % page) % page, .bytes = whole, .dmabuf = -1, .block = block};
+    return 0;
+}
+
+/* A dma-buf of the whole of MEMFD; its descriptor or a negative errno. */
+static int make_dmabuf(int memfd, size_t bytes)
+{
+    const struct udmabuf_create create = {.memfd = (uint32_t)memfd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
+    int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+    if (device < 0)
+        return -errno;
+    int dmabuf = ioctl(device, UDMABUF_CREATE, &create);
+    const int failure = errno;
+    close(device);
+    return dmabuf < 0 ? -failure : dmabuf;
+}
+
+static void unmap(const struct plx_v4l2_memory *memory)
+{
+    if (memory->data != MAP_FAILED)
+        munmap(memory->data, memory->bytes);
+    if (memory->dmabuf >= 0)
+        close(memory->dmabuf);
+}
+
+/* Lets STAGES adopt what is mapped, or unmaps it. */
+static int hand_over(struct plx_stages *stages, const struct plx_v4l2_memory *memory, struct plx_v4l2_memory *ret_memory)
+{
+    int result = stages->ops->adopt ? stages->ops->adopt(stages, memory->data, memory->bytes) : PLX_ERR_UNSUPPORTED;
+    if (result == 0)
+        *ret_memory = *memory;
+    else
+        unmap(memory);
+    return result;
+}
+
+int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
+{
+    struct plx_v4l2_memory memory = {.bytes = whole_pages(bytes), .dmabuf = -1};
+
+    memory.data = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return memory.data == MAP_FAILED ? PLX_ERR_NOMEM : hand_over(stages, &memory, ret_memory);
+}
+
+int plx_v4l2_memory_create_dmabuf(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
+{
+    struct plx_v4l2_memory memory = {.data = MAP_FAILED, .bytes = whole_pages(bytes), .dmabuf = -1};
+
+    int memfd = memfd_create("parallax-camera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memfd < 0)
+        return PLX_ERR_UNSUPPORTED;
+    if (ftruncate(memfd, (off_t)memory.bytes) == 0 && fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
+        memory.data = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memfd, 0);
+        memory.dmabuf = make_dmabuf(memfd, memory.bytes);
+    }
+    close(memfd); /* the mapping and the dma-buf hold the memory */
+    if (memory.data != MAP_FAILED && memory.dmabuf >= 0)
+        return hand_over(stages, &memory, ret_memory);
+    unmap(&memory);
+    return PLX_ERR_UNSUPPORTED;
+}
+
+void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *memory)
+{
+    if (memory->block) {
+        stages->ops->free(stages, memory->block);
+    } else if (memory->data) {
+        stages->ops->disown(stages, memory->data);
+        unmap(memory);
+    }
+    *memory = (struct plx_v4l2_memory){.data = NULL};
+}
+
+static void synchronize(const struct plx_v4l2_memory *memory, uint64_t flags)
+{
+    struct dma_buf_sync sync = {.flags = flags};
+    while (memory->dmabuf >= 0 && ioctl(memory->dmabuf, DMA_BUF_IOCTL_SYNC, &sync) < 0 && (errno == EINTR || errno == EAGAIN))
+        continue;
+}
+
+void plx_v4l2_memory_begin_read(const struct plx_v4l2_memory *memory)
+{
+    synchronize(memory, DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ);
+}
+
+void plx_v4l2_memory_end_read(const struct plx_v4l2_memory *memory)
+{
+    synchronize(memory, DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ);
+}
+
+/* --- the buffer ioctls -------------------------------------------------------------------------------------------- */
 
 static const uint32_t v4l2_memory[] = {
     [PLX_MEMORY_USERPTR] = V4L2_MEMORY_USERPTR,

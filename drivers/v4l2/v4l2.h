@@ -27,7 +27,7 @@ struct plx_v4l2_control_options {
 
 /* Two cameras, or one that gives both eyes side by side. */
 struct plx_v4l2_options {
-    const char *camera[PLX_EYES]; /* a path or what to match, see drivers/v4l2/find.h; right "": left gives both */
+    const char *camera[PLX_EYES]; /* a path or a match, see struct plx_v4l2_rule; right "": left gives both */
     const char *format;           /* fourcc; "": the best one offered */
     int width, height;            /* of one eye */
     double rate_hz;               /* 0: as the camera is set */

@@ -12,7 +12,7 @@
 #include "core/frozen_check.h"
 #include "core/raw.h"
 #include "cpu/cpu.h"
-#include "drivers/synthetic/texture.h"
+#include "drivers/synthetic/raycast.h"
 #include "tests/cmocka.h"
 #include "tests/sanitizer.h"
 #include "tests/scratch.h"

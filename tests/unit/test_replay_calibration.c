@@ -2,7 +2,7 @@
 /* calib.txt beside recorded pairs, in KITTI's forms. */
 #include <math.h>
 
-#include "drivers/files/kitti.h"
+#include "drivers/files/recording.h"
 #include "tests/unit/replay_files.h"
 
 #define ROW_LEFT "700 0 320 0 0 701 240 0 0 0 1 0\n"

@@ -10,11 +10,9 @@
 
 #include <parallax/error.h>
 
-#include "drivers/v4l2/camera_controls.h"
 #include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/decoder.h"
-#include "drivers/v4l2/enumerate.h"
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"
 #include "tests/cmocka.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/clock.h"
 #include "drivers/v4l2/buffers.h"
-#include "drivers/v4l2/decode_schedule.h"
+#include "drivers/v4l2/decoder.h"
 #include "tests/cmocka.h"
 
 #define PERIOD 1000 /* ticks of the simulation */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cpu/cpu.h"
-#include "drivers/v4l2/memory.h"
+#include "drivers/v4l2/queue.h"
 
 static struct plx_stages *stages;
 

@@ -6,7 +6,7 @@
 #include "tests/vm/camera.h"
 
 #include "drivers/v4l2/controls.h"
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 #include "tests/cmocka.h"
 
 #define DESCRIPTION 256

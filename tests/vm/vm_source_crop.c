@@ -11,7 +11,7 @@
 
 #include <linux/videodev2.h>
 
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 
 enum { WHOLE_WIDTH = 1280, WHOLE_HEIGHT = 720, X = 410, Y = 132, WIDTH = 320, HEIGHT = 200, FRAMES = 3 };
 

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 
 #include "drivers/v4l2/controls.h"
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"
-#include "drivers/v4l2/negotiate.h"
 
 enum { WIDTH = 320, HEIGHT = 180 };
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 
 #define RATE_HZ 20
 #define LOST_NS (2 * PLX_NS_PER_S / RATE_HZ + 50 * PLX_NS_PER_MS)

@@ -10,7 +10,7 @@
 #include <linux/videodev2.h>
 #include <stdlib.h>
 
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 
 #define LEFT "bus=platform:vivid-000"
 #define BACK_NS PLX_NS_PER_S

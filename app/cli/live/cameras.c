@@ -11,8 +11,7 @@
 #include "app/exit.h"
 #include "app/options.h"
 #include "drivers/v4l2/controls.h"
-#include "drivers/v4l2/enumerate.h"
-#include "drivers/v4l2/find.h"
+#include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"
 
 #define MAX_CAMERAS 64

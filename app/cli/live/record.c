@@ -16,7 +16,7 @@
 #include "app/exit.h"
 #include "core/clock.h"
 #include "drivers/files/file.h"
-#include "drivers/files/kitti.h"
+#include "drivers/files/recording.h"
 #include "drivers/files/picture.h"
 
 static const char *const folder[PLX_EYES] = {"image_0", "image_1"};

@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/layout.h"
+#include "drivers/files/recording.h"
 #include "drivers/files/pair_list.h"
 
 #define UNTIMED_PERIOD_S 0.1

@@ -8,7 +8,7 @@
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "drivers/files/kitti.h"
+#include "drivers/files/recording.h"
 #include "drivers/files/picture.h"
 
 int plx_run_fail(int error, bool configuring, const struct plx_error_message *message)

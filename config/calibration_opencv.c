@@ -9,7 +9,6 @@
 
 #include "config/calibration_reader.h"
 #include "config/config.h"
-#include "config/file.h"
 
 #define NAMES 4
 
@@ -187,7 +186,7 @@ int plx_calibration_save(const char *path, const struct plx_stereo_calibration *
                         left->height, right->width, right->height);
     FILE *out = fopen(path, "we");
     if (!out)
-        return plx_fail(message, plx_file_error(errno), "%s: cannot be written: %s", path, strerror(errno));
+        return plx_fail(message, plx_error_of_errno(errno), "%s: cannot be written: %s", path, strerror(errno));
     write_all(out, calibration);
     bool failed = ferror(out);
     if (fclose(out) != 0 || failed)

@@ -10,25 +10,6 @@
 
 #include <parallax/error.h>
 
-int plx_file_error(int number)
-{
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-        return PLX_ERR_NOT_FOUND;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return PLX_ERR_PERMISSION;
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-        return PLX_ERR_NOMEM;
-    default:
-        return PLX_ERR_IO;
-    }
-}
-
 /* Up to SIZE bytes, fewer only at the end of the file; negative when the system refuses. */
 static ssize_t read_fully(int fd, char *text, size_t size)
 {
@@ -55,7 +36,7 @@ int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_siz
 
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer must not hold us */
     if (fd < 0 || fstat(fd, &status) < 0) {
-        result = plx_fail(message, plx_file_error(errno), "%s: cannot be opened: %s", path, strerror(errno));
+        result = plx_fail(message, plx_error_of_errno(errno), "%s: cannot be opened: %s", path, strerror(errno));
         goto out;
     }
     if (!S_ISREG(status.st_mode)) {
@@ -69,7 +50,7 @@ int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_siz
     }
     size = read_fully(fd, text, max + 1);
     if (size < 0)
-        result = plx_fail(message, plx_file_error(errno), "%s: cannot be read: %s", path, strerror(errno));
+        result = plx_fail(message, plx_error_of_errno(errno), "%s: cannot be read: %s", path, strerror(errno));
     else if ((size_t)size > max)
         result = plx_fail(message, PLX_ERR_RANGE, "%s: is larger than %zu bytes; is it the right file?", path, max);
     if (result < 0)

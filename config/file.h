@@ -11,7 +11,4 @@
  * follows). NOT_FOUND, PERMISSION, IO, RANGE (larger than MAX), FORMAT (not a regular file), NOMEM. */
 int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size, struct plx_error_message *message);
 
-/* The plx_error for an errno of open and its kin. */
-int plx_file_error(int number);
-
 #endif

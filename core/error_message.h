@@ -11,6 +11,9 @@ struct plx_error_message {
  * `return plx_fail(why, PLX_ERR_RANGE, "...", ...)`. MESSAGE may be NULL. */
 int plx_fail(struct plx_error_message *message, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The plx_error for an errno of open and the calls like it: NOT_FOUND, PERMISSION, NOMEM, else IO. */
+int plx_error_of_errno(int number);
+
 #if defined __clang_analyzer__ ||                                                                                              \
     defined PLX_ANALYZER /* they see one file at a time, and would not know that ERROR comes back */
 #    define plx_fail(message, error, ...) (plx_fail(message, error, __VA_ARGS__), (error))

@@ -17,7 +17,6 @@
 
 #include <parallax/error.h>
 
-#include "config/file.h"
 #include "core/clock.h"
 
 #define NAME_BYTES 96
@@ -35,7 +34,7 @@ struct plx_box {
 static int refuse(struct plx_error_message *message, const char *path, const char *what)
 {
     const int error = errno;
-    return plx_fail(message, plx_file_error(error), "black box in %s: cannot %s: %s", path, what, strerror(error));
+    return plx_fail(message, plx_error_of_errno(error), "black box in %s: cannot %s: %s", path, what, strerror(error));
 }
 
 /* --- the file ------------------------------------------------------------------------------------------------------- */
@@ -68,7 +67,7 @@ uint32_t plx_box_header_sum(const struct plx_box_header *header)
     return (uint32_t)crc32(0, (const unsigned char *)header, offsetof(struct plx_box_header, sum));
 }
 
-/* A name that sorts by time: when the file was last written. */
+/* A name with the time of the last write to FILE, so that names sort by time. */
 static void name_copy(int file, const char *reason, char ret_name[NAME_BYTES])
 {
     struct stat info;
@@ -102,8 +101,8 @@ static void remove_oldest(const struct plx_box *box)
         free(name);
 }
 
-/* What lies there, unless its supervisor ended in order, or it tells nothing. */
-static void put_aside(struct plx_box *box)
+/* Keeps the old box as a copy if its supervisor did not end in order. */
+static void keep_old(struct plx_box *box)
 {
     struct plx_box_header old;
     char name[NAME_BYTES];
@@ -116,7 +115,7 @@ static void put_aside(struct plx_box *box)
     remove_oldest(box);
 }
 
-/* POSIX locks are the process's own: an engine that outlives its supervisor for a moment does not hold it. */
+/* A POSIX lock belongs to this process alone: an engine that outlives its supervisor for a moment does not hold it. */
 static int open_live(struct plx_box *box, struct plx_error_message *message)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -126,12 +125,11 @@ static int open_live(struct plx_box *box, struct plx_error_message *message)
         return refuse(message, box->path, "open " PLX_BOX_LIVE);
     if (fcntl(box->file, F_SETLK, &lock) < 0)
         return plx_fail(message, PLX_ERR_BUSY,
-                        "black box in %s: another parallaxd writes it; give this one a blackbox.directory of its own",
-                        box->path);
+                        "black box in %s: another parallaxd writes it; give this one another blackbox.directory", box->path);
     return 0;
 }
 
-/* Every block exists from now on: a full disk is an error now, not one in the middle of a fault. */
+/* Allocates every block: a full disk is an error now, not in the middle of a fault. */
 static int fill_live(struct plx_box *box, struct plx_error_message *message)
 {
     if (ftruncate(box->file, 0) < 0 || fchmod(box->file, 0640) < 0)
@@ -139,7 +137,7 @@ static int fill_live(struct plx_box *box, struct plx_error_message *message)
     errno = posix_fallocate(box->file, 0, PLX_BOX_BYTES);
     if (errno == 0 && write_header(box))
         return 0;
-    const int result = refuse(message, box->path, "make a file of 4 MiB");
+    const int result = refuse(message, box->path, "create a file of 4 MiB");
     unlinkat(box->directory, PLX_BOX_LIVE, 0);
     return result;
 }
@@ -172,15 +170,15 @@ int plx_box_create(const char *directory, const char *program, struct plx_box **
     snprintf(box->path, sizeof box->path, "%s", directory);
     box->header = describe(program);
     box->file = -1;
-    signal(SIGXFSZ, SIG_IGN); /* RLIMIT_FSIZE: an error like any other */
+    signal(SIGXFSZ, SIG_IGN); /* RLIMIT_FSIZE then is an ordinary error of write */
     if (mkdir(directory, 0750) < 0 && errno != EEXIST)
-        box->directory = -1; /* errno says why */
+        box->directory = -1; /* errno holds the reason */
     else
         box->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     result = box->directory < 0 ? refuse(message, directory, "open the directory") : open_live(box, message);
     if (result == 0) {
-        put_aside(box);
-        close(box->file); /* and the lock; the name may be a new file's now */
+        keep_old(box);
+        close(box->file); /* this also releases the lock; live.box may be a new file now */
         result = open_live(box, message);
     }
     if (result == 0)
@@ -209,13 +207,13 @@ void plx_box_destroy(struct plx_box *box)
     if (!box)
         return;
     box->header.ended = 1;
-    write_header(box); /* a disk that refuses it leaves one box more */
+    write_header(box); /* if the disk refuses, the next start keeps one more copy */
     plx_box_close_in_child(box);
 }
 
 /* --- records -------------------------------------------------------------------------------------------------------- */
 
-/* Into the ring, over its end. */
+/* Writes into the ring, across its end. */
 static bool put(struct plx_box *box, const void *data, size_t bytes)
 {
     const size_t room = PLX_BOX_RING_BYTES - box->at, first = bytes < room ? bytes : room;
@@ -235,7 +233,7 @@ int plx_box_append(struct plx_box *box, enum plx_box_kind kind, struct plx_box_p
     unsigned char *payload = memory + sizeof record;
 
     if (box->broken)
-        return 0; /* it has been told */
+        return 0; /* the error was reported already */
     if (body.bytes > PLX_BOX_MAX_PAYLOAD - head.bytes)
         body.bytes = PLX_BOX_MAX_PAYLOAD - head.bytes;
     memcpy(payload, head.data, head.bytes);
@@ -276,10 +274,10 @@ int plx_box_save(struct plx_box *box, const char *reason, struct plx_error_messa
     int result = 0;
 
     if (to < 0)
-        return refuse(message, box->path, "put it aside");
+        return refuse(message, box->path, "save a copy");
     name_copy(box->file, reason, name);
     if (fchmod(to, 0640) < 0 || !copy(box->file, to) || renameat(box->directory, "saving", box->directory, name) < 0) {
-        result = refuse(message, box->path, "put it aside");
+        result = refuse(message, box->path, "save a copy");
         unlinkat(box->directory, "saving", 0);
     }
     close(to);

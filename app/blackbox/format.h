@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The black box's file: one block of header, then a ring of records, each of which begins on PLX_BOX_ALIGN bytes and has a
- * number and a sum. There is no index: whatever is whole counts, in the order of the numbers, so that a file that was cut off
- * or overwritten anywhere still tells the rest. Little endian. Both structs have no padding.
+ * number and a checksum. There is no index: every whole record counts, in the order of the numbers, so a file that was cut off
+ * or overwritten anywhere still yields its other records. Little endian. The structs have no padding.
  */
 #ifndef PLX_APP_BLACKBOX_FORMAT_H
 #define PLX_APP_BLACKBOX_FORMAT_H
@@ -22,8 +22,8 @@
 #define PLX_BOX_BYTES (PLX_BOX_HEADER_BYTES + PLX_BOX_RING_BYTES)
 #define PLX_BOX_ALIGN 16u
 #define PLX_BOX_MAX_PAYLOAD 65536u
-#define PLX_BOX_LIVE "live.box" /* the one that is being written */
-#define PLX_BOX_OBSTACLES 16    /* of each frame, the largest ones */
+#define PLX_BOX_LIVE "live.box" /* the box that is being written */
+#define PLX_BOX_OBSTACLES 16    /* in the record of a frame: the first ones */
 #define PLX_BOX_PICTURE_SIDE 160
 
 struct plx_box_header {
@@ -33,10 +33,10 @@ struct plx_box_header {
     uint32_t ring_bytes;
     int32_t pid;          /* of the supervisor */
     int64_t begun_ns;     /* CLOCK_REALTIME */
-    int64_t monotonic_ns; /* then */
+    int64_t monotonic_ns; /* CLOCK_MONOTONIC at the same moment */
     char program[64];     /* its version; text ends with a zero */
-    uint32_t ended;       /* 1: the supervisor has ended in order */
-    uint32_t sum;         /* CRC-32 of all before */
+    uint32_t ended;       /* 1: the supervisor ended in order */
+    uint32_t sum;         /* CRC-32 of all fields before */
 };
 
 enum plx_box_kind {
@@ -67,7 +67,7 @@ struct plx_box_state {
 
 struct plx_box_beat {
     uint32_t what;     /* enum plx_watched */
-    uint32_t since_ms; /* for how long */
+    uint32_t since_ms; /* for this long */
 };
 
 #define PLX_BOX_FRAME_BYTES offsetof(struct plx_frame, obstacle)

@@ -12,7 +12,7 @@
 #include "config/file.h"
 #include "core/text.h"
 
-/* Sums of so many bytes may fail: a file that is made to look like records at every step takes no longer. */
+/* The limit of bytes under checksums that fail: it bounds the time for a file with false records at every step. */
 #define WASTE_BYTES (4u * PLX_BOX_RING_BYTES)
 #define RECORD sizeof(struct plx_box_record)
 
@@ -24,8 +24,8 @@ uint32_t plx_box_record_sum(const struct plx_box_record *record, const void *pay
     return (uint32_t)crc32(crc32(0, (const unsigned char *)&sealed, sizeof sealed), payload, record->bytes);
 }
 
-/* The ring of the file, *ret_bytes of it, in memory that continues behind its end, with its begin where the ring is whole: no
- * record is in two parts. */
+/* Copies the ring, *ret_bytes long, and repeats its begin behind its end if the ring is whole, so that no record is in two
+ * parts. */
 static int unroll(const unsigned char *file, size_t size, unsigned char **ret_ring, size_t *ret_bytes)
 {
     const size_t more = RECORD + PLX_BOX_MAX_PAYLOAD;
@@ -42,7 +42,7 @@ static int unroll(const unsigned char *file, size_t size, unsigned char **ret_ri
     return 0;
 }
 
-/* The whole record at AT; *WASTE is the bytes that were summed for nothing. */
+/* Reads the record at AT; false if there is no whole one. *WASTE counts the bytes under checksums that failed. */
 static bool find_record(const unsigned char *at, size_t *waste, struct plx_box_record *ret_record)
 {
     memcpy(ret_record, at, RECORD);
@@ -54,7 +54,7 @@ static bool find_record(const unsigned char *at, size_t *waste, struct plx_box_r
     return false;
 }
 
-/* Walks over all places where a record may begin; *RET_ENTRY NULL: only counts. */
+/* Tries every position where a record may begin. RET_ENTRY NULL: only counts. */
 static int find_all(const unsigned char *ring, size_t bytes, struct plx_box_entry *ret_entry)
 {
     struct plx_box_record record;
@@ -84,10 +84,10 @@ static int by_number(const void *a, const void *b)
 static int check_header(const void *file, size_t size, struct plx_box_header *ret_header, struct plx_error_message *message)
 {
     if (size < PLX_BOX_HEADER_BYTES)
-        return plx_fail(message, PLX_ERR_FORMAT, "no black box: it has %zu bytes; expected %u", size, PLX_BOX_BYTES);
+        return plx_fail(message, PLX_ERR_FORMAT, "no black box: the file has %zu bytes; expected %u", size, PLX_BOX_BYTES);
     memcpy(ret_header, file, sizeof *ret_header);
     if (memcmp(ret_header->magic, PLX_BOX_MAGIC, sizeof ret_header->magic) != 0)
-        return plx_fail(message, PLX_ERR_FORMAT, "no black box: it begins with other bytes");
+        return plx_fail(message, PLX_ERR_FORMAT, "no black box: the file does not begin with PLXBOX");
     if (ret_header->version != PLX_BOX_VERSION || ret_header->ring_bytes != PLX_BOX_RING_BYTES)
         return plx_fail(message, PLX_ERR_FORMAT,
                         "a black box of version %u; expected %u: read it with the program that wrote it", ret_header->version,

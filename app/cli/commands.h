@@ -16,4 +16,10 @@ int plx_command_report(int argc, char **argv);
 int plx_command_tune(int argc, char **argv);
 int plx_command_selftest(int argc, char **argv);
 
+#define PLX_DIRECTORY_BYTES 4096
+
+/* blackbox.directory of the service at SOCKET_PATH (NULL: as plx_connect). Without a service, of the configuration file
+ * CONFIG_PATH; without that file, the default. "" if the black box is switched off. */
+void plx_blackbox_directory(const char *socket_path, const char *config_path, char ret_directory[PLX_DIRECTORY_BYTES]);
+
 #endif

@@ -45,7 +45,7 @@ void plx_blackbox_open(struct plx_blackbox *blackbox, const char *directory)
 void plx_blackbox_log_note(struct plx_blackbox *blackbox)
 {
     if (blackbox->note.text[0] != '\0')
-        plx_log(LOG_NOTICE, "%s; create it, or set blackbox.directory (empty: no black box)", blackbox->note.text);
+        plx_log(LOG_NOTICE, "%s; create it, or set blackbox.directory (empty: none)", blackbox->note.text);
     blackbox->note.text[0] = '\0';
 }
 

@@ -17,14 +17,8 @@
 
 static int fail_errno(struct plx_error_message *message, const char *what, const char *path)
 {
-    int error = errno, code = PLX_ERR_IO;
-    if (error == EACCES || error == EPERM || error == EROFS)
-        code = PLX_ERR_PERMISSION;
-    else if (error == ENOENT || error == ENOTDIR)
-        code = PLX_ERR_NOT_FOUND;
-    else if (error == ENOMEM || error == EMFILE || error == ENFILE)
-        code = PLX_ERR_NOMEM;
-    return plx_fail(message, code, "%s: cannot %s: %s", path, what, strerror(error));
+    const int error = errno;
+    return plx_fail(message, plx_error_of_errno(error), "%s: cannot %s: %s", path, what, strerror(error));
 }
 
 /* True if the file at PATH is the one that FD has open. */

@@ -12,18 +12,8 @@
 
 int plx_file_fail(const char *path, struct plx_error_message *message)
 {
-    static const struct {
-        int number, error;
-    } known[] = {
-        {ENOENT, PLX_ERR_NOT_FOUND}, {ENOTDIR, PLX_ERR_NOT_FOUND}, {EACCES, PLX_ERR_PERMISSION}, {EPERM, PLX_ERR_PERMISSION},
-        {EROFS, PLX_ERR_PERMISSION}, {ENOMEM, PLX_ERR_NOMEM},      {EMFILE, PLX_ERR_NOMEM},      {ENFILE, PLX_ERR_NOMEM},
-    };
     const int number = errno;
-    int error = PLX_ERR_IO;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].number == number)
-            error = known[i].error;
-    return plx_fail(message, error, "%s: %s", path, strerror(number));
+    return plx_fail(message, plx_error_of_errno(number), "%s: %s", path, strerror(number));
 }
 
 int plx_file_open(const char *path, FILE **ret_file, struct plx_error_message *message)

@@ -18,7 +18,7 @@
 #define OCTAVES 6
 #define FINEST_SPACING 2 /* texels between lattice points of the finest octave */
 
-static uint8_t tile[(SIDE + 1) * PLX_TEXTURE_STRIDE];
+static uint8_t texels[(SIDE + 1) * PLX_TEXTURE_STRIDE];
 static pthread_once_t tile_once = PTHREAD_ONCE_INIT;
 
 /* Lattice value in -1..1 of OCTAVE at (X, Y), which wrap at CELLS. */
@@ -53,14 +53,14 @@ static void make_tile(void)
             for (int octave = 0; octave < OCTAVES; octave++)
                 value += weight[octave] * octave_at(octave, x % SIDE, y % SIDE);
             value = value < 0.0f ? 0.0f : value > 255.0f ? 255.0f : value;
-            tile[y * PLX_TEXTURE_STRIDE + x] = (uint8_t)value;
+            texels[y * PLX_TEXTURE_STRIDE + x] = (uint8_t)value;
         }
 }
 
 const uint8_t *plx_texture_tile(void)
 {
     pthread_once(&tile_once, make_tile);
-    return tile;
+    return texels;
 }
 
 /* --- the rays ----------------------------------------------------------------------------------------------------- */

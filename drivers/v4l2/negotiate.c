@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/v4l2/format.h"
 
 #include <errno.h>
 #include <linux/videodev2.h>
@@ -6,8 +7,6 @@
 #include <string.h>
 
 #include <parallax/error.h>
-
-#include "drivers/v4l2/format.h"
 
 static struct v4l2_selection selection_of(const struct plx_v4l2_requested_format *requested)
 {

@@ -27,10 +27,10 @@ struct plx_v4l2_control_options {
 
 /* Two cameras, or one that gives both eyes side by side. */
 struct plx_v4l2_options {
-    const char *camera[PLX_EYES]; /* a path or a match, see struct plx_v4l2_rule; right "": left gives both */
-    const char *format;           /* fourcc; "": the best one offered */
-    int width, height;            /* of one eye */
-    double rate_hz;               /* 0: as the camera is set */
+    const char *camera[PLX_EYES];                /* a path or a match, see struct plx_v4l2_rule; right "": left gives both */
+    const char *format;                          /* fourcc; "": the best one offered */
+    int width, height;                           /* of one eye */
+    double rate_hz;                              /* 0: as the camera is set */
     int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
     bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
     int64_t readout_ns; /* from the end of the exposure to a stamp of the end of the frame; 0: not known */

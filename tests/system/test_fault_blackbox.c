@@ -232,7 +232,7 @@ static void a_full_disk_costs_the_box_alone(void **state)
         print_message("skipped: no tmpfs can be mounted here\n");
         skip();
     }
-    expect_no_box("cannot make a file of 4 MiB: No space left on device");
+    expect_no_box("cannot create a file of 4 MiB: No space left on device");
     assert_int_equal(umount(directory), 0);
 }
 

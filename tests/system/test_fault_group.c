@@ -44,7 +44,7 @@ static bool publishes_in(long bytes)
         if (!client && plx_connect(daemon_.socket, &client) < 0)
             usleep(2000);
         published = client && plx_next(client, 20, &view) == 0;
-        if (strstr(daemon_said(&daemon_), "lack of memory); restarting in 0.4 s"))
+        if (strstr(daemon_said(&daemon_), "memory is exhausted); restarting in 0.4 s"))
             break; /* it logged the reason, and would try for ever */
     }
     if (code >= 0 && code != PLX_EXIT_OS && code != 128 + SIGKILL)

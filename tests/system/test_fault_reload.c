@@ -231,10 +231,10 @@ static void of_quick_reloads_the_last_file_counts(void **state)
 
     assert_int_equal(truncate(daemon_.log, 0), 0);
     reload(SMALL_SOURCE MATCH("128"));
-    wait_until_said("the engine starts again with it", START_MS); /* while it is taken */
+    wait_until_said("the engine restarts with it", START_MS); /* while it is taken */
     reload(SMALL_SOURCE MATCH("64"));
     frame_with(client, 64, 2 * START_MS);
-    assert_null(strstr(daemon_said(&daemon_), "again when that is over"));
+    assert_null(strstr(daemon_said(&daemon_), "is read again after"));
     assert_int_equal(plx_restarts(client), 0);
     stop_daemon();
     plx_disconnect(client);

@@ -72,7 +72,7 @@ static void its_directory_is_removed_and_made_again(void **state)
     snprintf(daemon_.socket, sizeof daemon_.socket, "%s/run/s", daemon_.directory);
     struct plx_client *client = start();
     assert_int_equal(rename(inner, outer), 0);
-    wait_until_said("the socket cannot be made again; trying again", MEND_MS);
+    wait_until_said("the socket cannot be created again; trying again", MEND_MS);
     running_frame(client, START_MS);
     assert_int_equal(mkdir(inner, 0755), 0);
     expect_service(client, MEND_MS);

@@ -189,7 +189,7 @@ static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
 
     write_config(SMALL_SOURCE "match:\n  disparities: 128\n"); /* a new engine, the same memory */
     kill(daemon_.pid, SIGHUP);
-    wait_until_said("the engine starts again with it\n", START_MS);
+    wait_until_said("the engine restarts with it\n", START_MS);
     deadline = now_ms() + START_MS;
     struct plx_frame after;
     do {

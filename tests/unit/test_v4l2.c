@@ -11,6 +11,7 @@
 #include <parallax/error.h>
 
 #include "drivers/v4l2/controls.h"
+#include "drivers/files/picture.h"
 #include "drivers/v4l2/decoder.h"
 #include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax blackbox`: the black box as text, and its pictures. */
-#include "app/cli/live/blackbox.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

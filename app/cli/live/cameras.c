@@ -11,8 +11,8 @@
 #include "app/exit.h"
 #include "app/options.h"
 #include "drivers/v4l2/controls.h"
-#include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"
+#include "drivers/v4l2/node.h"
 
 #define MAX_CAMERAS 64
 #define SUGGESTION 1024 /* bytes */

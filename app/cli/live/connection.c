@@ -39,22 +39,18 @@ const char *plx_socket_path(const char *socket)
     return path && *path ? path : PLX_DEFAULT_SOCKET;
 }
 
-int plx_connection_open(const char *command, const char *socket, struct plx_connection *ret_connection)
+int plx_connection_run(const char *command, const char *socket, int (*work)(struct plx_connection *connection, void *context),
+                       void *context)
 {
     struct plx_connection connection = {.command = command, .socket = plx_socket_path(socket)};
 
     int result = plx_connect(connection.socket, &connection.client);
     if (result < 0)
         return plx_connection_fail(&connection, result);
-    *ret_connection = connection;
-    return PLX_EXIT_OK;
-}
-
-void plx_connection_close(struct plx_connection *connection)
-{
-    plx_disconnect(connection->client);
-    free(connection->frame);
-    *connection = (struct plx_connection){.client = NULL};
+    const int exit_code = work(&connection, context);
+    plx_disconnect(connection.client);
+    free(connection.frame);
+    return exit_code;
 }
 
 int plx_connection_fail(const struct plx_connection *connection, int error)

@@ -29,9 +29,10 @@ struct plx_connection {
 /* The service's socket if the option gave SOCKET (NULL: not given). */
 const char *plx_socket_path(const char *socket);
 
-/* Connects to the service. Returns PLX_EXIT_OK; or prints one line, holds nothing, and returns the exit code of COMMAND. */
-int plx_connection_open(const char *command, const char *socket, struct plx_connection *ret_connection);
-void plx_connection_close(struct plx_connection *connection);
+/* Connects COMMAND to the service, calls WORK with CONTEXT, and closes the connection. Returns WORK's exit code; if there is no
+ * connection, prints one line and returns the exit code for it. */
+int plx_connection_run(const char *command, const char *socket, int (*work)(struct plx_connection *connection, void *context),
+                       void *context);
 
 /* Prints one line for ERROR of a client call and returns its exit code. */
 int plx_connection_fail(const struct plx_connection *connection, int error);

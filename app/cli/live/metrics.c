@@ -147,7 +147,7 @@ static void read_status(const char *socket, struct plx_status *status)
         status->up = true;
         status->state = PLX_STATE_FAILED;
     }
-    plx_connection_close(&connection);
+    plx_disconnect(connection.client);
 }
 
 static void print_all(FILE *out, const struct plx_status *status)

@@ -16,15 +16,17 @@
 #include "app/exit.h"
 #include "core/clock.h"
 #include "drivers/files/file.h"
-#include "drivers/files/recording.h"
 #include "drivers/files/picture.h"
+#include "drivers/files/recording.h"
 
 static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
 static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
 
 struct recording {
     const char *directory;
-    bool raw; /* record pairs as captured; else rectified ones */
+    bool raw;       /* record pairs as captured; else rectified ones */
+    int limit;      /* pairs; 0: no limit */
+    double seconds; /* 0: no limit */
     FILE *times;
     uint64_t pairs, missed;
     int64_t first_ns;               /* capture time of the first pair */
@@ -167,31 +169,22 @@ static int copy_pair(struct plx_connection *connection, struct recording *record
     return PLX_EXIT_OK;
 }
 
-/* 0: no limit. */
-struct limits {
-    int pairs;
-    double seconds;
-};
-
-static int64_t end_time(const struct limits *limits)
+static int record(struct plx_connection *connection, void *context)
 {
-    return limits->seconds > 0 ? plx_now_ns() + (int64_t)(limits->seconds * PLX_NS_PER_S) : INT64_MAX;
-}
-
-static int record(struct plx_connection *connection, struct recording *recording, const struct limits *limits)
-{
+    struct recording *recording = context;
     struct plx_error_message message = {""};
     struct plx_progress progress;
+    plx_stop_on_signals();
     int exit_code = copy_pair(connection, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     int result = begin(recording, connection->frame, &message);
-    const int64_t end_ns = end_time(limits);
+    const int64_t end_ns = recording->seconds > 0 ? plx_now_ns() + (int64_t)(recording->seconds * PLX_NS_PER_S) : INT64_MAX;
     plx_progress_begin(&progress);
     while (result == 0 && exit_code == PLX_EXIT_OK) {
         result = write_pair(recording, connection->frame, &message);
-        plx_progress_step(&progress, recording->pairs, (uint64_t)limits->pairs);
-        if (plx_stopped() || recording->pairs == (uint64_t)limits->pairs || plx_now_ns() >= end_ns)
+        plx_progress_step(&progress, recording->pairs, (uint64_t)recording->limit);
+        if (plx_stopped() || recording->pairs == (uint64_t)recording->limit || plx_now_ns() >= end_ns)
             break;
         exit_code = copy_pair(connection, recording);
     }
@@ -200,24 +193,23 @@ static int record(struct plx_connection *connection, struct recording *recording
     plx_progress_end(&progress);
     if (result < 0)
         exit_code = plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", message.text);
-    if (recording->pairs)
+    if (recording->pairs) {
         printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
                (unsigned long long)recording->missed);
-    if (recording->pairs)
         plx_print_source_note(connection->frame);
+    }
     return exit_code;
 }
 
 int plx_command_record(int argc, char **argv)
 {
     const char *socket = NULL;
-    bool raw = false;
-    struct limits limits = {.pairs = 0};
+    struct recording recording = {.directory = NULL};
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("pairs", "N", limits.pairs, .help = "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
-        PLX_OPTION("seconds", "S", limits.seconds, .help = "ends after S seconds", .min = 0.1, .max = 100000),
-        PLX_OPTION("raw", NULL, raw, .help = "records pictures as captured, from a service without a calibration"),
+        PLX_OPTION("pairs", "N", recording.limit, .help = "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
+        PLX_OPTION("seconds", "S", recording.seconds, .help = "ends after S seconds", .min = 0.1, .max = 100000),
+        PLX_OPTION("raw", NULL, recording.raw, .help = "records pictures as captured, from a service without a calibration"),
         {0},
     };
     const struct plx_command_line line = {
@@ -232,17 +224,11 @@ int plx_command_record(int argc, char **argv)
         .min_words = 1,
         .max_words = 1};
     const char *word[PLX_MAX_WORDS];
-    struct plx_connection connection;
 
     plx_parse_command_line(&line, argc, argv, word);
-    int exit_code = plx_connection_open(line.program, socket, &connection);
-    if (exit_code != PLX_EXIT_OK)
-        return exit_code;
-    struct recording recording = {.directory = word[0], .raw = raw};
-    plx_stop_on_signals();
-    exit_code = record(&connection, &recording, &limits);
+    recording.directory = word[0];
+    const int exit_code = plx_connection_run(line.program, socket, record, &recording);
     if (recording.times)
         fclose(recording.times);
-    plx_connection_close(&connection);
     return exit_code;
 }

@@ -15,7 +15,6 @@
 
 #include "app/blackbox/format.h"
 #include "app/cli/commands.h"
-#include "app/cli/live/blackbox.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "app/version.h"

@@ -81,8 +81,9 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
     return result;
 }
 
-static int write_snapshot(struct plx_connection *connection, const char *directory)
+static int write_snapshot(struct plx_connection *connection, void *context)
 {
+    const char *const *directory = context;
     int result = plx_connection_next_frame(connection, PLX_FRESH_FRAME_MS);
     if (result < 0)
         return plx_connection_fail(connection, result);
@@ -96,7 +97,7 @@ static int write_snapshot(struct plx_connection *connection, const char *directo
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
     struct plx_error_message message = {""};
-    result = write_files(directory, &snapshot, &message);
+    result = write_files(*directory, &snapshot, &message);
     if (result < 0)
         return plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     plx_print_source_note(connection->frame);
@@ -118,13 +119,7 @@ int plx_command_snapshot(int argc, char **argv)
             "obstacles.png, and right.png if the service publishes it (publish.right). Without a calibration it writes only "
             "left.png and right.png, as captured.",
         .option = options};
-    struct plx_connection connection;
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    int exit_code = plx_connection_open(line.program, socket, &connection);
-    if (exit_code != PLX_EXIT_OK)
-        return exit_code;
-    exit_code = write_snapshot(&connection, output);
-    plx_connection_close(&connection);
-    return exit_code;
+    return plx_connection_run(line.program, socket, write_snapshot, &output);
 }

@@ -37,8 +37,7 @@ const char *plx_schedule_name(uint32_t schedule);
 /* To standard output, if no frame came: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);
 
-/* Print to standard output. An old frame is marked as old and printed without ground and obstacles. */
-void plx_status_print_text(const struct plx_status *status);
+/* Prints to standard output. An old frame is marked as old and printed without ground and obstacles. */
 void plx_status_print_json(const struct plx_status *status);
 
 #endif

@@ -176,17 +176,24 @@ static int watch_until(struct plx_connection *connection, struct watch *watch, i
     return 0;
 }
 
-static int watch_service(struct plx_connection *connection, double seconds, bool screen)
+struct request {
+    double seconds; /* 0 = until Ctrl-C */
+    bool screen;
+};
+
+static int watch_service(struct plx_connection *connection, void *context)
 {
+    const struct request *request = context;
+    const bool screen = request->screen;
     struct watch *watch = calloc(1, sizeof *watch); /* large */
     if (!watch)
         return plx_connection_fail(connection, PLX_ERR_NOMEM);
     watch->started_ns = plx_now_ns();
+    const int64_t end_ns = request->seconds > 0 ? watch->started_ns + (int64_t)(request->seconds * PLX_NS_PER_S) : 0;
     plx_stop_on_signals();
     if (screen)
         plx_watch_screen_begin();
-    int result =
-        watch_until(connection, watch, seconds > 0 ? watch->started_ns + (int64_t)(seconds * PLX_NS_PER_S) : 0, screen);
+    int result = watch_until(connection, watch, end_ns, screen);
     if (screen)
         plx_watch_screen_end();
     if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* it may have been late only once */
@@ -200,11 +207,12 @@ static int watch_service(struct plx_connection *connection, double seconds, bool
 int plx_command_watch(int argc, char **argv)
 {
     const char *socket = NULL;
-    double seconds = 0;
+    struct request request = {.seconds = 0};
     bool changes = false;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("seconds", "S", seconds, .help = "ends after S seconds (default: at Ctrl-C)", .min = 0.1, .max = 100000),
+        PLX_OPTION("seconds", "S", request.seconds, .help = "ends after S seconds (default: at Ctrl-C)", .min = 0.1,
+                   .max = 100000),
         PLX_OPTION("changes", NULL, changes,
                    .help = "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
         {0},
@@ -215,13 +223,8 @@ int plx_command_watch(int argc, char **argv)
             "Shows rate, latency of each stage, faults and the nearest obstacles: a screen on a terminal, else plain lines as "
             "with --changes. If the service stops, `watch` waits until it is back.",
         .option = options};
-    struct plx_connection connection;
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    int exit_code = plx_connection_open(line.program, socket, &connection);
-    if (exit_code != PLX_EXIT_OK)
-        return exit_code;
-    exit_code = watch_service(&connection, seconds, isatty(STDOUT_FILENO) && !changes);
-    plx_connection_close(&connection);
-    return exit_code;
+    request.screen = isatty(STDOUT_FILENO) && !changes;
+    return plx_connection_run(line.program, socket, watch_service, &request);
 }

@@ -10,8 +10,8 @@
 #include <parallax/error.h>
 
 #include "drivers/files/file.h"
-#include "drivers/files/recording.h"
 #include "drivers/files/pair_list.h"
+#include "drivers/files/recording.h"
 
 #define UNTIMED_PERIOD_S 0.1
 

@@ -8,8 +8,8 @@
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "drivers/files/recording.h"
 #include "drivers/files/picture.h"
+#include "drivers/files/recording.h"
 
 int plx_run_fail(int error, bool configuring, const struct plx_error_message *message)
 {

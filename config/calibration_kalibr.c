@@ -67,7 +67,7 @@ static void read_pose(struct plx_reader *reader, const struct plx_yaml_node *nod
     }
     if (!(calibration->translation[0] < 0))
         plx_reader_fail(reader, node, PLX_ERR_RANGE,
-                        "cam1 is at x = %g against cam0; expected cam1 to the right, that is the first number of the last "
+                        "cam1 is at x = %g of cam0; expected cam1 to the right, that is the first number of the last "
                         "column below 0; are left and right swapped?",
                         -calibration->translation[0]);
     plx_check_rotation(reader, node, calibration->rotation);

@@ -12,7 +12,7 @@
 
 #define NAMES 4
 
-/* The names under which people store each thing, the usual one first; the eye's digit stands where the % is. */
+/* The names that programs give each value, the usual one first; % is the eye's digit. */
 static const char *const matrix_names[NAMES] = {"M%", "K%", "cameraMatrix%", "camera_matrix_%"};
 static const char *const distortion_names[NAMES] = {"D%", "distCoeffs%", "dist_coeffs_%", "distortion_coefficients_%"};
 static const char *const model_names[NAMES] = {"distortion_model%", "distortion_model"};

@@ -209,7 +209,7 @@ void plx_check_baseline(struct plx_reader *reader, const struct plx_yaml_node *n
 static const struct model {
     const char *name;
     enum plx_distortion model;
-    int least, most; /* more than 8: thin prism and tilt, which must be 0 */
+    int least, most; /* more than 8: OpenCV's thin prism and tilt, which must be 0 */
 } models[] = {
     {"none", PLX_DISTORTION_NONE, 0, 14},          {"plumb_bob", PLX_DISTORTION_PLUMB_BOB, 4, 5},
     {"radtan", PLX_DISTORTION_PLUMB_BOB, 4, 5},    {"rational_polynomial", PLX_DISTORTION_RATIONAL, 8, 14},

@@ -49,7 +49,7 @@ void plx_check_rotation(struct plx_reader *reader, const struct plx_yaml_node *n
 void plx_check_baseline(struct plx_reader *reader, const struct plx_yaml_node *node, double baseline);
 
 /* The distortion model named by the scalar NODE, in the words of ROS, OpenCV or Kalibr; NODE NULL: by COUNT as OpenCV does.
- * Then COUNT coefficients in that model's order, which stand at PLACE, into CAMERA. */
+ * Then COUNT coefficients in that model's order, of the node PLACE, into CAMERA. */
 void plx_set_distortion(struct plx_reader *reader, const struct plx_yaml_node *node, const struct plx_yaml_node *place,
                         const double *value, int count, struct plx_camera *camera);
 

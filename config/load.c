@@ -119,7 +119,7 @@ static int apply_all(const struct load *load, struct plx_config *config)
     return 0;
 }
 
-/* An error stands where the file has the key, or at the whole file where it has not. */
+/* Reports an error at the key, or for the whole file if the file does not have the key. */
 static int check(const struct load *load, const struct plx_config *config)
 {
     struct plx_error_message reason;

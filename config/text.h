@@ -12,7 +12,7 @@ bool plx_parse_real(const char *text, double *ret_value);
 #define PLX_QUOTED_TEXT 64
 const char *plx_quote(const char *text, char ret_quoted[PLX_QUOTED_TEXT]);
 
-/* True if TEXT is UTF-8 that can stand in YAML as it is, on one line (YAML 1.1, 5.1 and 5.4): no controls, no separators. */
+/* True if TEXT is UTF-8 that YAML can hold as it is, on one line (YAML 1.1, 5.1 and 5.4): no controls, no separators. */
 bool plx_is_printable(const char *text);
 
 /* Lists of processors as Linux writes them, such as 2-3,5. */

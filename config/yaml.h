@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A YAML file as a tree that remembers where everything stands. A small, strict part of YAML: one document, no anchors, no
+ * A YAML file as a tree that keeps the position of every node. A small, strict part of YAML: one document, no anchors, no
  * aliases, no duplicate keys, bounded size and depth. OpenCV's `%YAML:1.0` first line is taken as a comment.
  */
 #ifndef PLX_CONFIG_YAML_H
@@ -43,7 +43,7 @@ const char *plx_yaml_path(const struct plx_yaml *yaml);
 /* The child of MAP under KEY, or NULL (also when MAP is NULL or no map). */
 const struct plx_yaml_node *plx_yaml_get(const struct plx_yaml_node *map, const char *key);
 
-/* True for a scalar that stands for nothing: empty, ~ or null, without quotes. */
+/* True for a scalar without a value: empty, ~ or null, without quotes. */
 bool plx_yaml_is_null(const struct plx_yaml_node *node);
 
 /* plx_fail with `path:line:column: ` of NODE before the sentence (the path alone when NODE is NULL). */

@@ -33,14 +33,14 @@ static int open_synthetic(struct plx_setup *setup, const struct plx_config *conf
 
 static int open_replay(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
-    static const enum plx_pace pace[] = {
-        [PLX_REPLAY_RECORDED] = PLX_PACE_RECORDED,
-        [PLX_REPLAY_FIXED] = PLX_PACE_FIXED,
-        [PLX_REPLAY_MAXIMUM] = PLX_PACE_MAXIMUM,
+    static const enum plx_replay_timing timing[] = {
+        [PLX_REPLAY_RECORDED] = PLX_TIMING_RECORDED,
+        [PLX_REPLAY_FIXED] = PLX_TIMING_FIXED,
+        [PLX_REPLAY_MAXIMUM] = PLX_TIMING_MAXIMUM,
     };
     const struct plx_replay_options options = {
         .path = config->source.path,
-        .pace = pace[config->source.replay_rate],
+        .timing = timing[config->source.replay_rate],
         .rate_hz = config->source.rate_hz,
         .loop = config->source.loop,
         .calibrated = setup->calibrated,

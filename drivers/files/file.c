@@ -19,7 +19,8 @@ int plx_file_fail(const char *path, struct plx_error_message *message)
 int plx_file_open(const char *path, FILE **ret_file, struct plx_error_message *message)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer must not hold us */
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without O_NONBLOCK open waits for ever on a FIFO without a writer */
     if (fd < 0)
         return plx_file_fail(path, message);
     int result = 0;

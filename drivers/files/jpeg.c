@@ -9,10 +9,10 @@
 
 #include "drivers/files/file.h"
 
-#define MAX_FILE (256 << 20) /* bytes: more than a picture of PLX_MAX_SIDE can need */
+#define MAX_FILE (256 << 20) /* bytes: more than a picture of PLX_MAX_SIDE needs */
 
 #ifdef TJFLAG_LIMITSCANS
-#    define FLAGS TJFLAG_LIMITSCANS /* a small file can hold scans for hours */
+#    define FLAGS TJFLAG_LIMITSCANS /* limits the decoding time: a small file can hold very many scans */
 #else
 #    define FLAGS 0
 #endif
@@ -48,12 +48,12 @@ static int load(const char *path, struct jpeg_file *file, struct plx_error_messa
     else
         file->bytes = fread(file->data, 1, (size_t)status.st_size, stream);
     if (result == 0 && ferror(stream))
-        result = plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
+        result = plx_fail(message, PLX_ERR_IO, "%s: cannot be read to its end", path);
     fclose(stream);
     return result;
 }
 
-/* The file in memory, its header read and in range. To be finished also after an error. */
+/* Reads the file into memory and checks its header. Call finish also after an error. */
 static int open_file(const char *path, struct jpeg_file *file, struct plx_error_message *message)
 {
     int subsampling, colours;
@@ -88,7 +88,7 @@ int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_erro
     int result = open_file(path, &file, message);
     if (result == 0 && !(grey = malloc((size_t)file.width * (size_t)file.height)))
         result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
-    /* A warning is an error here: a picture that was cut off is grey from there on. */
+    /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
     if (result == 0 &&
         tjDecompress2(file.handle, file.data, file.bytes, grey, file.width, 0, file.height, TJPF_GRAY, FLAGS) < 0)
         result = plx_fail(message, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file.handle));

@@ -15,7 +15,7 @@
 #include "drivers/files/recording.h"
 
 #define MAX_PAIRS 1000000
-#define MAX_TIME_S 4e9 /* times.txt may count from any epoch */
+#define MAX_TIME_S 4e9 /* times may count from any epoch */
 
 /* Pictures of one eye. */
 struct names {
@@ -47,7 +47,7 @@ static int add_name(struct names *names, const char *name)
     return 0;
 }
 
-/* What a name has in common with its counterpart's: all but a leading "left" or "right". */
+/* The part of NAME that its counterpart has too: all but a leading "left" or "right". */
 static const char *key_of(const char *name)
 {
     for (int eye = 0; eye < PLX_EYES; eye++)
@@ -107,10 +107,10 @@ static void leave_out_last(struct plx_pair_list *list, const char *path, const c
         free(pair->path[eye]);
         pair->path[eye] = NULL;
     }
-    plx_fail(&list->note, 0, "%s: %s: the last pair is left out, the recording was cut off there", path, what);
+    plx_fail(&list->note, 0, "%s: %s: the last pair is left out, because the recording was cut off there", path, what);
 }
 
-/* Joins the sorted names of both eyes; one that stands alone is an error unless it is the last of all. */
+/* Pairs the sorted names of both eyes. A picture without a counterpart is an error unless it is the last. */
 static int join_names(const char *directory, const struct plx_layout *layout, const struct names names[PLX_EYES],
                       struct plx_pair_list *list, struct plx_error_message *message)
 {
@@ -153,9 +153,9 @@ static int check_last(struct plx_pair_list *list, struct plx_error_message *mess
             free(image.data);
     }
     if (result != PLX_ERR_FORMAT)
-        return 0; /* what else may be wrong is no sign of an end, and is met again */
+        return 0; /* any other error is reported when the pair is replayed */
     char *path = strdup(message->text);
-    leave_out_last(list, path ? path : "a picture", "not whole");
+    leave_out_last(list, path ? path : "a picture", "incomplete picture");
     free(path);
     return 0;
 }
@@ -166,7 +166,7 @@ static int read_times(const char *directory, struct plx_pair_list *list, struct 
     char line[256], *path = plx_layout_path(directory, "times.txt", "");
     FILE *file = NULL;
     int result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
-    if (result == PLX_ERR_NOT_FOUND) { /* then there are none */
+    if (result == PLX_ERR_NOT_FOUND) { /* the recording has no times */
         result = 0;
         goto out;
     }

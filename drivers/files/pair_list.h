@@ -17,16 +17,15 @@ struct plx_pair_list_pair {
 struct plx_pair_list {
     struct plx_pair_list_pair *pair;
     int count;                     /* at least 1 */
-    bool timed;                    /* there is a times.txt */
-    struct plx_error_message note; /* what was left out at the end of a recording that was cut off; "" mostly */
-    int first_projection;          /* which of calib.txt's matrices is the left eye's: 0, or 2 for KITTI's colour cameras */
+    bool timed;                    /* the directory has a times.txt */
+    struct plx_error_message note; /* what is left out at the end of a recording that was cut off; "" = nothing */
+    int first_projection;          /* the matrix of the left eye in calib.txt: 0, or 2 for KITTI's colour cameras */
 };
 
-/* More than one layout is an error too (FORMAT), which names both. A recorder that was killed may leave its last pair without
- * its time, with half a time, or with a picture missing or cut off: that pair is left out, and the note says so. The same
- * anywhere else is an error. NOT_FOUND (no directory, no pairs, a picture without its counterpart), FORMAT (bad times.txt),
- * RANGE, IO, PERMISSION, NOMEM.
- */
+/* Lists the pairs of DIRECTORY. A recorder that was killed may leave its last pair without its time, with half a time, or with
+ * a picture missing or cut off: that pair is left out, and the note says so. The same in any other pair is an error. NOT_FOUND
+ * (no directory, no pairs, a picture without its counterpart), FORMAT (two layouts, bad times.txt), RANGE, IO, PERMISSION,
+ * NOMEM. */
 int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, struct plx_error_message *message);
 void plx_pair_list_close(struct plx_pair_list *list); /* all zeros is fine */
 

@@ -10,7 +10,7 @@
 
 #define MAX_VALUE 65535
 
-/* The next character of the header, comments left out; EOF at the end. */
+/* The next character of the header, without comments; EOF at the end. */
 static int next_character(FILE *file)
 {
     int c = getc(file);
@@ -44,7 +44,7 @@ static int read_header(FILE *file, const char *path, struct plx_picture_info *re
     int width, height, max_value;
     const int first = getc(file), second = getc(file);
     if (first != 'P' || second != '5')
-        return plx_fail(message, PLX_ERR_FORMAT, "%s: not a binary PGM (P5)", path);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: not a binary PGM; expected P5 as its first two bytes", path);
     if (!read_number(file, PLX_MAX_SIDE, &width) || !read_number(file, PLX_MAX_SIDE, &height) || width < 1 || height < 1)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: the PGM's width or height is missing or not within 1..%d", path,
                         PLX_MAX_SIDE);
@@ -85,7 +85,7 @@ static int read_pixels(FILE *file, const char *path, const struct plx_picture_in
     if (got != bytes) {
         free(pixels);
         if (ferror(file))
-            return plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
+            return plx_fail(message, PLX_ERR_IO, "%s: cannot be read to its end", path);
         return plx_fail(message, PLX_ERR_FORMAT, "%s: the PGM is truncated: %zu of %zu bytes of pixels", path, got, bytes);
     }
     if (info->type == PLX_U16)

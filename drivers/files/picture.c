@@ -31,7 +31,7 @@ static int find_kind(const char *path, const struct kind **ret_kind, struct plx_
     bool failed = ferror(file) != 0;
     fclose(file);
     if (failed)
-        return plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
+        return plx_fail(message, PLX_ERR_IO, "%s: cannot be read to its end", path);
     if (got == 0)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: the file is empty, expected a PNG, a JPEG or a binary PGM", path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -39,7 +39,7 @@ static int find_kind(const char *path, const struct kind **ret_kind, struct plx_
             *ret_kind = &kinds[i];
             return 0;
         }
-    return plx_fail(message, PLX_ERR_FORMAT, "%s: neither a PNG nor a JPEG nor a binary PGM (P5)", path);
+    return plx_fail(message, PLX_ERR_FORMAT, "%s: unknown kind of file, expected a PNG, a JPEG or a binary PGM (P5)", path);
 }
 
 int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)
@@ -104,7 +104,7 @@ int plx_picture_read_into(const char *path, const struct plx_image *image, struc
     if (plx_same_size(&found, image))
         copy(&found, image);
     else
-        result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in the picture before", path,
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in the first picture", path,
                           found.width, found.height, image->width, image->height);
     free(found.data);
     return result;

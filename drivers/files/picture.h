@@ -23,12 +23,11 @@ int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct
  * the file has it, 8-bit files refused. ret_image->data is the caller's, to be freed with free(). The errors above, NOMEM. */
 int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message);
 
-/* The same into memory of the caller, whose size the picture must have: else FORMAT. What IMAGE holds after a failure is open.
- */
+/* The same into IMAGE, whose size the picture must have: else FORMAT. After a failure the content of IMAGE is undefined. */
 int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_error_message *message);
 
 /* Writing: U8 or U16 as grey; RGB takes a U8 image three times as wide as the picture, R G B R G B ... A file that cannot be
- * finished is removed. IO, PERMISSION, NOT_FOUND, ARG, NOMEM. */
+ * completed is removed. IO, PERMISSION, NOT_FOUND, ARG, NOMEM. */
 int plx_pgm_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
 int plx_png_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
 int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message);

@@ -10,9 +10,9 @@
 #include "drivers/files/file.h"
 
 #define SIGNATURE 8                 /* bytes */
-#define MAX_CHUNK (8 * 1024 * 1024) /* bytes that a compressed text or profile may unfold to */
+#define MAX_CHUNK (8 * 1024 * 1024) /* bytes of a text or profile after decompression */
 
-/* What must survive libpng's longjmp lives here, not in locals. A writer uses file and message only. */
+/* State that must survive libpng's longjmp is here, not in local variables. A writer uses file and message only. */
 struct reader {
     FILE *file;
     png_structp png;
@@ -48,11 +48,11 @@ static void finish(struct reader *reader)
         fclose(reader->file);
 }
 
-/* libpng's own words, behind the path. */
+/* The error that libpng reported. */
 static int damaged(const struct reader *reader, const char *path, struct plx_error_message *message)
 {
     if (ferror(reader->file))
-        return plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
+        return plx_fail(message, PLX_ERR_IO, "%s: cannot be read to its end", path);
     if (feof(reader->file))
         return plx_fail(message, PLX_ERR_FORMAT, "%s: the PNG is truncated", path);
     return plx_fail(message, PLX_ERR_FORMAT, "%s: damaged PNG (%s)", path, reader->message);
@@ -72,7 +72,7 @@ static int read_header(struct reader *reader, const char *path, struct plx_error
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     if (setjmp(png_jmpbuf(reader->png)))
         return damaged(reader, path, message);
-    png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* sizes are judged below, with a clearer sentence */
+    png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* sizes are checked below, with a clearer message */
     png_set_chunk_malloc_max(reader->png, MAX_CHUNK);
     png_init_io(reader->png, reader->file);
     png_set_sig_bytes(reader->png, SIGNATURE);
@@ -103,7 +103,7 @@ static int read_pixels(struct reader *reader, const char *path, struct plx_error
     reader->pitch = png_get_rowbytes(reader->png, reader->info);
     size_t expected = (size_t)reader->size.width * (size_t)reader->channels * reader->size.type;
     if ((reader->channels != 1 && reader->channels != 3) || reader->pitch != expected)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: a kind of PNG that cannot be read, expected grey or colour", path);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: unsupported kind of PNG, expected grey or colour", path);
     reader->pixels = malloc(reader->pitch * (size_t)reader->size.height);
     reader->row = malloc((size_t)reader->size.height * sizeof reader->row[0]);
     if (!reader->pixels || !reader->row)
@@ -116,7 +116,7 @@ static int read_pixels(struct reader *reader, const char *path, struct plx_error
     return 0;
 }
 
-/* The luma of the stage contract, in place: pixel i is written after it was read. */
+/* The luma of core/stages.h, in place: pixel i is written after it was read. */
 static void to_grey(struct reader *reader)
 {
     size_t count = (size_t)reader->size.width * (size_t)reader->size.height;
@@ -178,7 +178,7 @@ static int write_rows(struct reader *writer, const char *path, const struct plx_
     png_set_IHDR(png, info, (png_uint_32)(image->width / channels), (png_uint_32)image->height, 8 * (int)image->type,
                  channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(png, 3); /* a third of the time of the default for a few per cent more bytes */
+    png_set_compression_level(png, 3); /* much faster than the default, for a few per cent more bytes */
     png_write_info(png, info);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (image->type == PLX_U16)
@@ -209,7 +209,7 @@ int plx_png_write(const char *path, const struct plx_image *image, struct plx_er
 
 int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
-    /* The view is three times as wide as the picture, so plx_image_ok's limit on the width is not asked for. */
+    /* The image is three times as wide as the picture, so plx_image_ok, which limits the width, cannot check it. */
     if (!image || !image->data || image->type != PLX_U8 || image->width < 3 || image->width % 3 != 0 ||
         image->width > 3 * PLX_MAX_SIDE || image->height < 1 || image->height > PLX_MAX_SIDE ||
         image->pitch < (size_t)image->width)

@@ -18,7 +18,7 @@
 
 /* --- the layout --------------------------------------------------------------------------------------------------- */
 
-#define ONE_LAYOUT "name a directory with only one of them, such as one with links to its folders"
+#define ONE_LAYOUT "name a directory with only one of them, such as one with links to these folders"
 
 const char *const plx_layout_eye[PLX_EYES] = {"left", "right"};
 
@@ -73,7 +73,7 @@ int plx_layout_find(const char *directory, const struct plx_layout **ret_layout,
     for (; *layout->folder[PLX_LEFT]; layout++) {
         bool left = is_folder(directory, layout->folder[PLX_LEFT]), right = is_folder(directory, layout->folder[PLX_RIGHT]);
         if (left != right)
-            return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: %s/ is there, %s/ beside it is missing", directory,
+            return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: has %s/ but no %s/, expected both", directory,
                             layout->folder[left ? PLX_LEFT : PLX_RIGHT], layout->folder[left ? PLX_RIGHT : PLX_LEFT]);
         if (left && found)
             return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
@@ -101,17 +101,17 @@ const char *plx_layout_left_folder(const char *directory)
 
 #define MATRICES 4
 #define NUMBERS 12
-#define SAME_PX 0.01 /* largest difference of what rectified cameras share */
+#define SAME_PX 0.01 /* largest difference of values that rectified cameras share */
 
 struct projections {
     double p[MATRICES][NUMBERS]; /* row-major 3x4 */
     bool found[MATRICES];
-    bool raw;    /* a line says that the pictures are not rectified */
+    bool raw;    /* the line PLX_KITTI_RAW was found */
     int unnamed; /* matrices without a name so far */
 };
 
-/* Which matrix LINE holds, and where its numbers begin; -1 for another kind of line. */
-static int recognise(struct projections *projections, const char *line, const char **ret_numbers)
+/* Returns the number of the matrix in LINE, and where its values begin; -1 for any other line. */
+static int find_matrix(struct projections *projections, const char *line, const char **ret_numbers)
 {
     *ret_numbers = line;
     if (line[0] == 'P' && isdigit((unsigned char)line[1])) {
@@ -130,7 +130,7 @@ static int read_line(struct projections *projections, const char *line, const ch
     line += strspn(line, " \t");
     if (strncmp(line, PLX_KITTI_RAW, strlen(PLX_KITTI_RAW)) == 0)
         projections->raw = true;
-    int matrix = recognise(projections, line, &text);
+    int matrix = find_matrix(projections, line, &text);
     if (matrix < 0)
         return 0;
     for (int i = 0; i < NUMBERS; i++) {
@@ -163,7 +163,7 @@ static int read_file(const char *path, struct projections *projections, struct p
             result = read_line(projections, line, path, number, message);
     }
     if (result == 0 && ferror(file))
-        result = plx_fail(message, PLX_ERR_IO, "%s: reading failed", path);
+        result = plx_fail(message, PLX_ERR_IO, "%s: cannot be read to its end", path);
     fclose(file);
     return result;
 }
@@ -180,7 +180,8 @@ int plx_kitti_calibration(const char *path, int first, struct plx_calibration_in
     if (!projections.found[first + 1]) /* a file of one camera pair only */
         first = 0;
     if (!projections.found[first] || !projections.found[first + 1])
-        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no projection matrices P0 and P1 of KITTI's form", path);
+        return plx_fail(message, PLX_ERR_NOT_FOUND,
+                        "%s: no projection matrices P0 and P1, expected 12 numbers each as in KITTI", path);
 
     const double *left = projections.p[first], *right = projections.p[first + 1];
     const double fx = left[0], fy = left[5], baseline = (left[3] - right[3]) / fx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorded pairs as a frame source. A thread decodes ahead; paced, it behaves as a camera does and loses what is not read. */
+/* Recorded pairs as a frame source. A thread decodes ahead. At a rate it behaves like a camera: pairs that are not read in time
+ * are lost. */
 #include "drivers/files/replay.h"
 
 #include <stdio.h>
@@ -15,14 +16,14 @@
 #include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64
-#define UNTIMED_RATE_HZ 10.0 /* KITTI's, where there is no times.txt */
+#define UNTIMED_RATE_HZ 10.0 /* without times.txt: KITTI's rate */
 
 struct replay {
     struct plx_queued_source queued; /* first: a struct plx_source * of this source is a struct replay * */
     struct plx_pair_list list;
-    enum plx_pace pace;
+    enum plx_replay_timing timing;
     bool loop;
-    double period_s; /* from one pair to the next where no time says more, and from the last to the first */
+    double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
     size_t pitch;
     bool calibrated;
@@ -35,11 +36,11 @@ static struct replay *replay_of(struct plx_source *source)
     return (struct replay *)source;
 }
 
-/* When pair K of an endless replay is due, seconds after the first. */
+/* The time of pair K of an endless replay, seconds after the first. */
 static double due_s(const struct replay *self, uint64_t k)
 {
     const struct plx_pair_list *list = &self->list;
-    if (!list->timed || self->pace == PLX_PACE_FIXED)
+    if (!list->timed || self->timing == PLX_TIMING_FIXED)
         return (double)k * self->period_s;
     const uint64_t count = (uint64_t)list->count;
     const double first_s = list->pair[0].time_s, span_s = list->pair[count - 1].time_s - first_s;
@@ -77,16 +78,16 @@ static void publish(const struct replay *self, int number, void *const data[PLX_
     }
 }
 
-/* In the producer thread. */
+/* Produces pairs, in the producer thread. */
 static int make(struct plx_queued_source *queued, struct plx_error_message *message)
 {
     const struct replay *self = replay_of(&queued->base);
     const uint64_t count = (uint64_t)self->list.count;
-    const bool paced = self->pace != PLX_PACE_MAXIMUM;
+    const bool real_time = self->timing != PLX_TIMING_MAXIMUM;
     const int64_t begun = plx_now_ns();
     for (uint64_t k = 0; self->loop || k < count; k++) {
-        while (paced && begun + (int64_t)(due_s(self, k + 1) * PLX_NS_PER_S) < plx_now_ns() && (self->loop || k + 1 < count))
-            k++; /* its time is over */
+        while (real_time && begun + (int64_t)(due_s(self, k + 1) * PLX_NS_PER_S) < plx_now_ns() && (self->loop || k + 1 < count))
+            k++; /* too late for this pair */
         void *data[PLX_EYES];
         int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
         int number = plx_pair_queue_begin_pair(self->queued.queue, data);
@@ -95,7 +96,7 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
             if (result < 0)
                 return result;
         }
-        if (number == PLX_PAIR_QUEUE_STOPPED || (paced && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns)))
+        if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns)))
             return PLX_ERR_LOST;
         if (number >= 0)
             publish(self, number, data, k, capture_ns);
@@ -173,10 +174,10 @@ static int find_size(struct replay *self, struct plx_error_message *message)
 static void find_rate(struct replay *self, double rate_hz)
 {
     const struct plx_pair_list *list = &self->list;
-    self->period_s = 1.0 / (self->pace == PLX_PACE_FIXED ? rate_hz : UNTIMED_RATE_HZ);
-    if (self->pace != PLX_PACE_FIXED && list->timed && list->count > 1)
+    self->period_s = 1.0 / (self->timing == PLX_TIMING_FIXED ? rate_hz : UNTIMED_RATE_HZ);
+    if (self->timing != PLX_TIMING_FIXED && list->timed && list->count > 1)
         self->period_s = (list->pair[list->count - 1].time_s - list->pair[0].time_s) / (list->count - 1);
-    self->queued.base.rate_hz = self->pace == PLX_PACE_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    self->queued.base.rate_hz = self->timing == PLX_TIMING_MAXIMUM ? 0.0 : 1.0 / self->period_s;
 }
 
 static int find_calibration(struct replay *self, struct plx_error_message *message)
@@ -195,7 +196,7 @@ static int find_calibration(struct replay *self, struct plx_error_message *messa
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
                       struct plx_error_message *message)
 {
-    if (options->pace == PLX_PACE_FIXED && !(options->rate_hz >= 0.1 && options->rate_hz <= 1000.0))
+    if (options->timing == PLX_TIMING_FIXED && !(options->rate_hz >= 0.1 && options->rate_hz <= 1000.0))
         return plx_fail(message, PLX_ERR_RANGE, "replay: a rate of %g Hz is not within 0.1..1000", options->rate_hz);
     const size_t length = strlen(options->path) + 1;
     struct replay *self = calloc(1, sizeof *self + length);
@@ -204,7 +205,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     memcpy(self->path, options->path, length);
     self->queued.base.ops = &replay_ops;
     self->queued.make = make;
-    self->pace = options->pace;
+    self->timing = options->timing;
     self->loop = options->loop;
 
     int result = plx_pair_list_open(options->path, &self->list, message);
@@ -217,7 +218,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->queued.base.note = self->list.note;
     find_rate(self, options->rate_hz);
     result =
-        plx_pair_queue_create(stages, self->pace == PLX_PACE_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
+        plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
                               PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);
     if (result < 0) {
         plx_fail(message, result, "%s: out of memory for pictures of %dx%d", self->path, self->queued.base.width,

@@ -7,11 +7,11 @@
 
 struct plx_stages;
 
-enum plx_pace { PLX_PACE_RECORDED, PLX_PACE_FIXED, PLX_PACE_MAXIMUM };
+enum plx_replay_timing { PLX_TIMING_RECORDED, PLX_TIMING_FIXED, PLX_TIMING_MAXIMUM };
 
 struct plx_replay_options {
     const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG, JPEG, PGM */
-    enum plx_pace pace;
+    enum plx_replay_timing timing;
     double rate_hz; /* for FIXED */
     bool loop;
     bool calibrated; /* a calibration is known: calib.txt is not read */

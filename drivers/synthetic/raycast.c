@@ -70,7 +70,7 @@ const uint8_t *plx_texture_tile(void)
 #define NEAREST_M 0.0625 /* distance of level 0 */
 #define SKY_ALBEDO 0.55f
 #define GROUND_ALBEDO 0.38f
-#define SMALLEST_OFFSET_M 0.02 /* between camera and a receding plane: keeps its stretch finite */
+#define SMALLEST_OFFSET_M 0.02 /* between the camera and a receding plane: keeps the texture scale finite */
 
 /* The ground frame of SCENE against the left camera. */
 static void rotation_of(const struct plx_scene *scene, double ret_rotation[9])
@@ -229,7 +229,7 @@ static inline float shade(const struct plx_ray_face *face, const uint8_t *tile, 
 
     s = (s - face->s_origin) * face->s_stretch;
     q = (q - face->q_origin) * face->q_stretch;
-    float offset = face->shift + 37.0f * (float)level; /* so that levels show different parts of the tile */
+    float offset = face->shift + 37.0f * (float)level; /* each level shows another part of the tile */
     int32_t fine = plx_texture_sample(tile, s * face->s_density[level] + offset, q * face->q_density[level] + offset);
     int32_t coarse = plx_texture_sample(tile, s * face->s_density[level + 1] + (offset + 37.0f),
                                         q * face->q_density[level + 1] + (offset + 37.0f));

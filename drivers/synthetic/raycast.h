@@ -47,7 +47,8 @@ static inline int32_t plx_texture_sample(const uint8_t *tile, float s, float q)
 
 enum plx_axis { PLX_AXIS_X, PLX_AXIS_Y, PLX_AXIS_Z };
 
-/* What a ray may hit; the values of plx_ray_row.hit. Fronts of objects are FRONT + index, their other faces SIDE + index. */
+/* The surfaces that a ray can hit; values of plx_ray_row.hit. Fronts of objects are FRONT + index, their other faces SIDE +
+ * index. */
 enum { PLX_HIT_SKY, PLX_HIT_GROUND, PLX_HIT_FRONT, PLX_HIT_SIDE = PLX_HIT_FRONT + PLX_SCENE_MAX_OBJECTS };
 
 /* A rectangle of one plane of the ground frame: AXIS has the value PLANE on it; S and Q are the other two axes. */
@@ -58,10 +59,10 @@ struct plx_ray_face {
     int x0, x1, y0, y1; /* pixels it may cover, ends excluded */
     uint8_t hit;
     float albedo;
-    float s_origin, q_origin;           /* texture coordinates count from here, so that the texture moves with its box */
+    float s_origin, q_origin;           /* zero of the texture coordinates, so that the texture moves with its box */
     const float *s_density, *q_density; /* texels per metre at each level */
     float s_stretch, q_stretch;
-    float shift; /* texels: tells the faces' textures apart */
+    float shift; /* texels: gives each face another part of the texture */
 };
 
 struct plx_ray_view {

@@ -14,8 +14,8 @@ void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_
 {
     static const struct plx_scene_object object[] = {
         /* x, z, width, height, depth, vx, vz, period */
-        {-1.2, 3.2, 0.6, 0.8, 0.5, 0.25, 0.0, 20.0},  /* a low box that passes in front */
-        {1.5, 7.0, 1.0, 1.3, 0.8, 0.0, -0.30, 16.0},  /* one that comes and goes */
+        {-1.2, 3.2, 0.6, 0.8, 0.5, 0.25, 0.0, 20.0},  /* a low box that crosses in front */
+        {1.5, 7.0, 1.0, 1.3, 0.8, 0.0, -0.30, 16.0},  /* a box that approaches and leaves */
         {-1.9, 4.8, 0.15, 1.8, 0.15, 0.0, 0.0, 0.0},  /* a pole */
         {4.5, 8.6, 0.2, 2.0, 0.2, 0.0, 0.0, 0.0},     /* a pole further off */
         {-4.0, 11.0, 1.6, 1.4, 1.0, 0.50, 0.0, 24.0}, /* a large box that crosses far away */
@@ -45,12 +45,13 @@ static int check_object(const struct plx_scene_object *object, int index, struct
     const double size[3] = {object->width, object->height, object->depth};
     for (int i = 0; i < 3; i++)
         if (!between(size[i], 1e-3, 100.0))
-            return plx_fail(message, PLX_ERR_RANGE, "scene object %d: a size of %g m is not within 0.001..100", index, size[i]);
+            return plx_fail(message, PLX_ERR_RANGE, "scene object %d: a size of %g m, expected 0.001..100", index, size[i]);
     if (!between(fabs(object->x), 0.0, 1e4) || !between(fabs(object->z), 0.0, 1e4))
-        return plx_fail(message, PLX_ERR_RANGE, "scene object %d: it stands at (%g, %g) m, beyond 10 km", index, object->x,
-                        object->z);
+        return plx_fail(message, PLX_ERR_RANGE, "scene object %d: its position is (%g, %g) m, expected within 10 km", index,
+                        object->x, object->z);
     if (!between(fabs(object->vx), 0.0, 1e3) || !between(fabs(object->vz), 0.0, 1e3) || !between(object->period_s, 0.0, 1e6))
-        return plx_fail(message, PLX_ERR_RANGE, "scene object %d: speeds are within 1000 m/s, periods within 0..1e6 s", index);
+        return plx_fail(message, PLX_ERR_RANGE, "scene object %d: expected speeds up to 1000 m/s and periods of 0..1e6 s",
+                        index);
     return 0;
 }
 

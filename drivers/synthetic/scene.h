@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A textured 3-D scene with known answers: tilted ground, boxes and poles that move, seen by a noisy stereo pair. */
+/* A textured 3-D scene with known ground truth: tilted ground, boxes and poles that move, seen by a noisy stereo pair. */
 #ifndef PLX_DRIVERS_SYNTHETIC_SCENE_H
 #define PLX_DRIVERS_SYNTHETIC_SCENE_H
 
@@ -12,9 +12,9 @@
 
 #define PLX_SCENE_MAX_OBJECTS 16
 
-/* An upright box (a pole is a thin one) standing on the ground. Ground frame: X right, Y down, Z forward from the point
- * below the camera, metres. It moves with a constant velocity; with a period it goes to and fro: half of PERIOD_S out, half of
- * it back the same way at the same speed. 0 = it goes on for ever. */
+/* An upright box on the ground; a pole is a narrow box. Ground frame: X right, Y down, Z forward from the point
+ * below the camera, metres. It moves with a constant velocity. With a period it moves forth for half of PERIOD_S and back for
+ * the other half, at the same speed; 0 = it never turns. */
 struct plx_scene_object {
     double x, z; /* centre of the face turned to the camera, at time 0 */
     double width, height, depth;
@@ -33,7 +33,7 @@ struct plx_scene {
     struct plx_scene_object object[PLX_SCENE_MAX_OBJECTS];
 };
 
-/* What is truly there at one time. */
+/* The ground truth of one moment. */
 struct plx_scene_truth {
     int object_count;
     struct plx_scene_truth_object {
@@ -41,16 +41,16 @@ struct plx_scene_truth {
         double x, y, z;                              /* centre of the front face, camera axes, metres */
         double width, height;                        /* metres */
         double velocity[3];                          /* camera axes, m/s */
-        double visible_ratio;                        /* of its front face: inside the left image and not hidden, 0..1 */
-        int box_x, box_y, box_width, box_height;     /* pixels of its front face that are visible; 0 wide if there are none */
-        int full_x, full_y, full_width, full_height; /* the same of the whole box, sides and top included */
+        double visible_ratio;                        /* the part of its front face that the left image shows, 0..1 */
+        int box_x, box_y, box_width, box_height;     /* visible pixels of its front face; width 0 if there are none */
+        int full_x, full_y, full_width, full_height; /* the same for the whole box, with sides and top */
     } object[PLX_SCENE_MAX_OBJECTS];
 };
 
 /* The embedded demonstration scene at any size. */
 void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
 
-/* RANGE, with the reason, if a number of SCENE is not finite or beyond what can be drawn. */
+/* RANGE, with the reason, if a number of SCENE is not finite or out of range. */
 int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *message);
 
 /* Renders EYE at TIME_S with EXPOSURE_US and GAIN into image U8 [height][width]: the same bits at every call. FRAME_INDEX and

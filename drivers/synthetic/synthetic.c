@@ -53,7 +53,7 @@ static struct synthetic *synthetic_of(struct plx_source *source)
     return (struct synthetic *)source;
 }
 
-/* What is in force in frame K; frames before the first one were like it. */
+/* The setting in force in frame K; for frames before the first, the first one. */
 static struct setting in_force(const struct synthetic *self, uint64_t k)
 {
     uint64_t exposure_delay = (uint64_t)self->options.exposure_delay, gain_delay = (uint64_t)self->options.gain_delay;
@@ -100,17 +100,18 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
         int number = plx_pair_queue_begin_pair(self->queued.queue, data);
         if (number == PLX_PAIR_QUEUE_STOPPED)
             return PLX_ERR_LOST;
-        /* Relaxed: the request is one word and nothing else hangs on it. */
+        /* Relaxed: the request is one word, and no other data depends on it. */
         uint64_t request = atomic_load_explicit(&self->request, memory_order_relaxed);
         for (remembered = k - remembered > HISTORY ? k - HISTORY : remembered; remembered <= k; remembered++)
             self->history[remembered % HISTORY] = unpack(request);
         if (number >= 0) {
             int result = make_pair(self, number, data, k, capture_ns);
             if (result < 0)
-                return plx_fail(message, result, "the synthetic scene cannot be drawn");
+                return plx_fail(message, result,
+                                "the synthetic scene cannot be drawn; check source.width, height and noise_levels");
         }
         k++;
-        if (paced) { /* frames whose time passed during the drawing are lost, as in a camera that is read too slowly */
+        if (paced) { /* frames that were due during the drawing are lost, as with a camera that is read too slowly */
             uint64_t due = (uint64_t)((double)(plx_now_ns() - begun) / (self->period_s * PLX_NS_PER_S));
             k = due > k ? due : k;
         }
@@ -176,8 +177,7 @@ static const struct plx_source_ops synthetic_ops = {
 static int check(const struct plx_synthetic_options *options, struct plx_error_message *message)
 {
     if (!(options->rate_hz == 0.0 || (options->rate_hz >= 0.1 && options->rate_hz <= 1000.0)))
-        return plx_fail(message, PLX_ERR_RANGE, "synthetic source: a rate of %g Hz is neither 0 nor within 0.1..1000",
-                        options->rate_hz);
+        return plx_fail(message, PLX_ERR_RANGE, "synthetic source: a rate of %g Hz, expected 0 or 0.1..1000", options->rate_hz);
     if (options->exposure_delay < 0 || options->exposure_delay > PLX_SYNTHETIC_MAX_DELAY || options->gain_delay < 0 ||
         options->gain_delay > PLX_SYNTHETIC_MAX_DELAY)
         return plx_fail(message, PLX_ERR_RANGE, "synthetic source: delays of %d and %d frames, expected 0..%d",

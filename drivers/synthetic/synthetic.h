@@ -8,7 +8,7 @@
 
 struct plx_stages;
 
-#define PLX_SYNTHETIC_RATE_HZ 30.0 /* whose times are used at rate 0 */
+#define PLX_SYNTHETIC_RATE_HZ 30.0 /* capture times at rate 0 follow this rate */
 #define PLX_SYNTHETIC_MAX_DELAY 15
 
 /* Picture n, counted by its sequence from 0 at each start, shows the scene at n / rate seconds, both eyes at once. A reader

@@ -32,7 +32,7 @@ static bool direct(const struct plx_v4l2_buffers *buffers)
     return buffers->method->kind != PLX_MEMORY_MMAP;
 }
 
-/* Chooses the best kind of memory that NODE and the backend support. The trial uses the first slot, which keeps its memory. */
+/* Chooses the best kind of memory that NODE and the backend support. The test uses the first slot, which keeps its memory. */
 static int choose_method(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, size_t bytes,
                          struct plx_error_message *message)
 {

@@ -106,9 +106,9 @@ int plx_v4l2_capture_thread_open(struct plx_v4l2_capture_thread *thread, struct 
 static bool in_gap(const struct plx_v4l2_capture_thread *thread, int64_t now)
 {
     const struct plx_v4l2_camera *left = &thread->camera[0], *right = &thread->camera[thread->cameras - 1];
-    const int64_t half = plx_v4l2_camera_period_ns(left) / 2, apart = left->last_capture_ns - right->last_capture_ns;
+    const int64_t half = plx_v4l2_camera_period_ns(left) / 2, difference = left->last_capture_ns - right->last_capture_ns;
     const int64_t newest = left->progress_ns > right->progress_ns ? left->progress_ns : right->progress_ns;
-    return left->has_picture && right->has_picture && apart < half && -apart < half && now - newest < half;
+    return left->has_picture && right->has_picture && difference < half && -difference < half && now - newest < half;
 }
 
 /* Sets the requested exposure and gain on both cameras together. */

@@ -174,13 +174,13 @@ unsigned plx_v4l2_decode_schedule_choose(const struct plx_v4l2_decode_candidate 
         return left->waiting && (count == 1 || !right->expected) ? 1 : 0;
     if (!left->waiting)
         return left->expected ? 0 : 2;
-    const int64_t apart = left->capture_ns - right->capture_ns;
-    if (2 * apart <= period_ns && 2 * apart >= -period_ns)
+    const int64_t difference = left->capture_ns - right->capture_ns;
+    if (2 * difference <= period_ns && 2 * difference >= -period_ns)
         return 3;
-    const struct plx_v4l2_decode_candidate *older = apart < 0 ? left : right;
+    const struct plx_v4l2_decode_candidate *older = difference < 0 ? left : right;
     if (older->expected)
         return 0;
-    return apart < 0 ? 2 : 1;
+    return difference < 0 ? 2 : 1;
 }
 
 static bool is_expected(const struct plx_v4l2_camera *camera, int64_t now_ns)

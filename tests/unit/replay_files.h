@@ -70,9 +70,9 @@ static inline void put_sequence(const char *left, const char *right, int count)
     }
 }
 
-static inline struct plx_replay_options at(enum plx_pace pace)
+static inline struct plx_replay_options at(enum plx_replay_timing timing)
 {
-    return (struct plx_replay_options){.path = files_directory, .pace = pace, .rate_hz = 100.0};
+    return (struct plx_replay_options){.path = files_directory, .timing = timing, .rate_hz = 100.0};
 }
 
 static inline struct plx_source *opened(const struct plx_replay_options *options)
@@ -129,7 +129,7 @@ static inline void expect_end(struct plx_source *source)
 
 static inline void refused(int error, const char *file, const char *words)
 {
-    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     struct plx_source *source = NULL;
     message.text[0] = '\0';
     assert_int_equal(plx_replay_create(stages, &options, &source, &message), error);

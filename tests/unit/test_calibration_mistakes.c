@@ -71,8 +71,8 @@ static const struct mistake kalibr_mistakes[] = {
     {"[0.0, 0.0, 0.0, 1.0]", "[0.0, 0.0, 0.0]", PLX_ERR_FORMAT, ":14:5: this has 3 numbers; expected 4"},
     {"[0.0, 0.0, 0.0, 1.0]", "[0.0, 0.0, 1.0, 1.0]", PLX_ERR_RANGE, ":11:3: the last row of T_cn_cnm1"},
     {"[0.0, 1.0, 0.0, 0.001]", "[0.0, 2.0, 0.0, 0.001]", PLX_ERR_RANGE, ":11:3: T_cn_cnm1 is no rotation"},
-    {"-0.12", "0.12", PLX_ERR_RANGE, ":11:3: cam1 is at x = -0.12 against cam0"},
-    {"-0.12", "0", PLX_ERR_RANGE, ":11:3: cam1 is at x = -0 against cam0"},
+    {"-0.12", "0.12", PLX_ERR_RANGE, ":11:3: cam1 is at x = -0.12 of cam0"},
+    {"-0.12", "0", PLX_ERR_RANGE, ":11:3: cam1 is at x = -0 of cam0"},
     {"-0.12", "-85", PLX_ERR_RANGE, ":11:3: the baseline is 85 m; expected 0.01 to 2 m; it looks like millimetres"},
 };
 

@@ -60,7 +60,7 @@ static void test_bad_files(void **state)
         const char *text, *words;
     } bad[] = {
         {"", "is empty"},
-        {"P2 2 1 255 1 2", "neither a PNG nor a JPEG nor a binary PGM"},
+        {"P2 2 1 255 1 2", "expected a PNG, a JPEG or a binary PGM"},
         {"P5", "width or height"},
         {"P5 2", "width or height"},
         {"P5 0 1 255 A", "width or height"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replay of directories: layouts, formats of pictures, order, times and pace. */
+/* Replay of directories: layouts, formats of pictures, order and times. */
 #include <math.h>
 #include <time.h>
 
@@ -25,7 +25,7 @@ static void test_layouts(void **state)
     (void)state;
     static const char *const folder[][2] = {{"left", "right"}, {"image_2", "image_3"}, {"image_0", "image_1"}};
     for (size_t i = 0; i < 3; i++) {
-        const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+        const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
         put_sequence(folder[i][0], folder[i][1], 1 + (int)i);
         struct plx_source *source = opened(&options);
         assert_true(source->width == WIDTH && source->height == HEIGHT && source->rate_hz == 0.0);
@@ -54,7 +54,7 @@ static void test_jpeg(void **state)
         tjFree(data);
     }
     tjDestroy(handle);
-    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     struct plx_source *source = opened(&options);
     assert_true(source->width == 24 && source->height == 16);
     for (int i = 0; i < 4; i++) {
@@ -86,7 +86,7 @@ static void test_flat_files_in_natural_order(void **state)
             put_picture(name[k][eye], k, eye, WIDTH, HEIGHT);
     files_text("left.txt", "not a picture");
     files_text("gt.png", "not one of an eye");
-    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     struct plx_source *source = opened(&options);
     bool seen[4] = {false};
     for (uint32_t k = 0; k < 4; k++) { /* where left.png goes among the numbers does not matter */
@@ -109,7 +109,7 @@ static void test_sixteen_bits(void **state)
     files_folder("right");
     put_picture("left/a.PGM", 3, PLX_LEFT, 13, 5);
     put_picture("right/a.PGM", 3, PLX_RIGHT, 13, 5);
-    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     struct plx_source *source = opened(&options);
     expect_pair(source, 0, 3);
     expect_end(source);
@@ -122,7 +122,7 @@ static void test_recorded_times_and_loop(void **state)
     files_text("times.txt", "1.000000e+02\n1.000200e+02\n1.000300e+02\n1.000600e+02\n");
     static const int64_t expected_ms[] = {0, 20, 30, 60, 80, 100, 110, 140, 160};
     for (int paced = 0; paced < 2; paced++) {
-        struct plx_replay_options options = at(paced ? PLX_PACE_RECORDED : PLX_PACE_MAXIMUM);
+        struct plx_replay_options options = at(paced ? PLX_TIMING_RECORDED : PLX_TIMING_MAXIMUM);
         options.loop = true;
         struct plx_source *source = opened(&options);
         assert_true(fabs(source->rate_hz - (paced ? 50.0 : 0.0)) < 1e-6);
@@ -152,7 +152,7 @@ static void test_fixed_rate(void **state)
     (void)state;
     put_sequence("left", "right", 5);
     files_text("times.txt", "0\n1\n2\n3\n4\n"); /* not used */
-    struct plx_replay_options options = at(PLX_PACE_FIXED);
+    struct plx_replay_options options = at(PLX_TIMING_FIXED);
     options.rate_hz = 20.0;
     struct plx_source *source = opened(&options);
     assert_true(source->rate_hz == 20.0);
@@ -171,7 +171,7 @@ static void test_slow_reader(void **state)
     (void)state;
     put_sequence("left", "right", 40);
     const struct timespec pause = {0, 250 * 1000000L};
-    struct plx_replay_options options = at(PLX_PACE_FIXED);
+    struct plx_replay_options options = at(PLX_TIMING_FIXED);
     struct plx_source *source = opened(&options);
     struct plx_capture capture = take(source);
     source->ops->release(source, &capture);
@@ -188,7 +188,7 @@ static void test_slow_reader(void **state)
     assert_int_equal(range.exposure_max_us, 0);
     source->ops->destroy(source);
 
-    options = at(PLX_PACE_MAXIMUM); /* here nothing is lost */
+    options = at(PLX_TIMING_MAXIMUM); /* here nothing is lost */
     source = opened(&options);
     nanosleep(&pause, NULL);
     for (uint32_t k = 0; k < 40; k++) {
@@ -203,7 +203,7 @@ static void test_slow_reader(void **state)
 static void test_real_sequence(void **state)
 {
     (void)state;
-    const struct plx_replay_options options = {.path = PLX_TEST_DATA "/sequence/kitti_seq1", .pace = PLX_PACE_MAXIMUM};
+    const struct plx_replay_options options = {.path = PLX_TEST_DATA "/sequence/kitti_seq1", .timing = PLX_TIMING_MAXIMUM};
     if (access(options.path, F_OK) != 0) {
         print_message("skipped: no data at %s\n", options.path);
         skip();

@@ -57,7 +57,7 @@ static void test_calibration(void **state)
 
     put_sequence("left", "right", 1);
     refused(PLX_ERR_RANGE, "calib.txt", "not rectified"); /* the last of those */
-    const struct plx_replay_options options = at(PLX_PACE_MAXIMUM);
+    const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     struct plx_stereo_calibration calibration;
     for (int given = 0; given < 2; given++) {
         unlink(files_path("calib.txt"));

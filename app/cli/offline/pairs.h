@@ -11,7 +11,7 @@
 struct plx_pair {
     char *name; /* of its folder, or of its left picture without the ending */
     char *left, *right;
-    double time_s; /* in a sequence; without times.txt 0.1 s apart, as in KITTI */
+    double time_s; /* in a sequence; without times.txt at intervals of 0.1 s, as in KITTI */
     char *folder;  /* of left.png, right.png and their ground truth; NULL in a sequence */
 };
 

@@ -15,7 +15,7 @@
 #include "app/exit.h"
 #include "core/clock.h"
 
-/* Defaults, then --set, then the options that stand for a key. */
+/* Defaults, then --set, then the options that set a key. */
 static int configure(struct plx_run *run, struct plx_error_message *message)
 {
     const struct plx_run_options *options = &run->options;

@@ -26,7 +26,7 @@ static void print_times(const struct plx_stages *stages, const struct plx_tune_c
     struct plx_gpu_plan plan;
 
     plx_gpu_plan(stages, conditions->width, conditions->height, conditions->match, &plan);
-    printf("%s; %d x %d, %d disparities, %d paths: %d warps for the path kernels, %d resident at once, %.2f %% of the lanes "
+    printf("%s; %d x %d, %d disparities, %d paths: %d warps for the path kernels, %d resident at once, %.2f %% of the threads "
            "idle\n",
            conditions->device, conditions->width, conditions->height, conditions->match->disparities, conditions->match->paths,
            plan.warps, plan.resident, plan.waste * 100);

@@ -113,10 +113,3 @@ int plx_calibration_read(const char *path, const struct plx_calibration_options 
         *ret_calibration = calibration;
     return result;
 }
-
-int plx_calibration_load(const char *path, double alpha, struct plx_stereo_calibration *ret_calibration,
-                         struct plx_error_message *message)
-{
-    const struct plx_calibration_options options = {.alpha = alpha, .scale = 1};
-    return plx_calibration_read(path, &options, ret_calibration, message);
-}

@@ -94,9 +94,6 @@ int plx_config_read(const struct plx_config_source *config_source, struct plx_co
 /* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
 
-/* Writes the table of all keys of docs/configuration.md, in Markdown. IO. */
-int plx_config_document(FILE *out);
-
 /* True if every key has the same value in A and B. */
 bool plx_config_equals(const struct plx_config *a, const struct plx_config *b);
 
@@ -118,12 +115,5 @@ struct plx_calibration_options {
  * FORMAT, RANGE, UNSUPPORTED with file:line:column in MESSAGE; NOT_FOUND, PERMISSION, IO. */
 int plx_calibration_read(const char *path, const struct plx_calibration_options *options,
                          struct plx_stereo_calibration *ret_calibration, struct plx_error_message *message);
-
-/* The same for a file that says its size, in metres. */
-int plx_calibration_load(const char *path, double alpha, struct plx_stereo_calibration *ret_calibration,
-                         struct plx_error_message *message);
-
-/* Writes CALIBRATION as OpenCV FileStorage YAML that plx_calibration_load reads back bit by bit. IO, PERMISSION, NOT_FOUND. */
-int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message);
 
 #endif

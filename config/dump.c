@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration as YAML that explains itself, and the table of keys for the documentation. */
+/* The configuration as YAML that explains itself. */
 #include <string.h>
 
 #include <parallax/error.h>
@@ -37,22 +37,6 @@ int plx_config_dump(const struct plx_config *config, FILE *out)
         fprintf(out, "; default %s%s\n", text, key->reloadable ? "; can change while running" : "");
         plx_value_print(key, config, text);
         fprintf(out, "%s%s: %s\n", indent, key->name + (length > 0 ? length + 1 : 0), text);
-    }
-    return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
-}
-
-int plx_config_document(FILE *out)
-{
-    struct plx_config defaults;
-    char expected[PLX_VALUE_TEXT], text[PLX_VALUE_TEXT];
-
-    plx_config_default(&defaults);
-    fputs("| key | default | takes | what it is |\n|---|---|---|---|\n", out);
-    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
-        plx_value_expected(key, expected);
-        plx_value_print(key, &defaults, text);
-        fprintf(out, "| `%s`%s | %s | %s | %s |\n", key->name, key->reloadable ? " ↻" : "",
-                key->type == PLX_KEY_BYTES ? "all 0" : text, expected, key->help);
     }
     return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
 }

@@ -282,11 +282,6 @@ const struct plx_yaml_node *plx_yaml_root(const struct plx_yaml *yaml)
     return yaml->root;
 }
 
-const char *plx_yaml_path(const struct plx_yaml *yaml)
-{
-    return yaml->path;
-}
-
 const struct plx_yaml_node *plx_yaml_get(const struct plx_yaml_node *map, const char *key)
 {
     if (!map || map->kind != PLX_YAML_MAP)

@@ -38,7 +38,6 @@ void plx_yaml_destroy(struct plx_yaml *yaml); /* NULL is fine; the nodes go with
 
 /* NULL if the file holds nothing but blanks and comments. */
 const struct plx_yaml_node *plx_yaml_root(const struct plx_yaml *yaml);
-const char *plx_yaml_path(const struct plx_yaml *yaml);
 
 /* The child of MAP under KEY, or NULL (also when MAP is NULL or no map). */
 const struct plx_yaml_node *plx_yaml_get(const struct plx_yaml_node *map, const char *key);

@@ -13,10 +13,11 @@
 
 #include "core/raw.h"
 
-#define BAYER(bits, code, order)                                                                                               \
+#define BAYER(bits, order)                                                                                                     \
     {                                                                                                                          \
-        .fourcc = (code), .format = PLX_FORMAT_BAYER##bits, .bayer = PLX_BAYER_##order, .planes = 1                            \
+        .fourcc = V4L2_PIX_FMT_S##order##bits, .format = PLX_FORMAT_BAYER##bits, .bayer = PLX_BAYER_##order, .planes = 1       \
     }
+#define BAYERS(bits) BAYER(bits, RGGB), BAYER(bits, BGGR), BAYER(bits, GRBG), BAYER(bits, GBRG)
 #define PLAIN(code, as)                                                                                                        \
     {                                                                                                                          \
         .fourcc = (code), .format = PLX_FORMAT_##as, .planes = 1                                                               \
@@ -44,18 +45,9 @@ const struct plx_v4l2_format plx_v4l2_formats[] = {
     PLAIN(V4L2_PIX_FMT_YVYU, YUYV), /* the luma lies at the same places */
     PLAIN(V4L2_PIX_FMT_UYVY, UYVY),
     PLAIN(V4L2_PIX_FMT_VYUY, UYVY),
-    BAYER(8, V4L2_PIX_FMT_SRGGB8, RGGB),
-    BAYER(8, V4L2_PIX_FMT_SBGGR8, BGGR),
-    BAYER(8, V4L2_PIX_FMT_SGRBG8, GRBG),
-    BAYER(8, V4L2_PIX_FMT_SGBRG8, GBRG),
-    BAYER(10, V4L2_PIX_FMT_SRGGB10, RGGB),
-    BAYER(10, V4L2_PIX_FMT_SBGGR10, BGGR),
-    BAYER(10, V4L2_PIX_FMT_SGRBG10, GRBG),
-    BAYER(10, V4L2_PIX_FMT_SGBRG10, GBRG),
-    BAYER(12, V4L2_PIX_FMT_SRGGB12, RGGB),
-    BAYER(12, V4L2_PIX_FMT_SBGGR12, BGGR),
-    BAYER(12, V4L2_PIX_FMT_SGRBG12, GRBG),
-    BAYER(12, V4L2_PIX_FMT_SGBRG12, GBRG),
+    BAYERS(8),
+    BAYERS(10),
+    BAYERS(12),
     PLAIN(V4L2_PIX_FMT_RGB24, RGB24),
     PLAIN(V4L2_PIX_FMT_BGR24, BGR24),
     {.fourcc = V4L2_PIX_FMT_MJPEG, .format = PLX_FORMAT_GREY, .jpeg = true, .planes = 1},

@@ -11,6 +11,7 @@
 #include <parallax/error.h>
 
 #include "config/config.h"
+#include "tests/calibration_save.h"
 
 #define SERVICE_MS 20000 /* the guest is slow, and its host may be busy */
 

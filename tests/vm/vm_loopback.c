@@ -11,6 +11,7 @@
 
 #include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
+#include "tests/calibration_save.h"
 
 enum { WIDTH = 320, HEIGHT = 200, PAIRS = 6 };
 

@@ -9,6 +9,7 @@
 #include "tests/vm/published.h"
 
 #include "drivers/synthetic/synthetic.h"
+#include "tests/calibration_save.h"
 
 enum { WIDTH = 320, HEIGHT = 200 };
 

@@ -110,31 +110,3 @@ int plx_pgm_read(const char *path, struct plx_image *ret_image, struct plx_error
         *ret_image = (struct plx_image){pixels, info.width, info.height, (size_t)info.width * info.type, info.type};
     return result;
 }
-
-static int write_pixels(FILE *file, const char *path, const struct plx_image *image, struct plx_error_message *message)
-{
-    uint8_t line[2 * PLX_MAX_SIDE];
-    fprintf(file, "P5\n%d %d\n%d\n", image->width, image->height, image->type == PLX_U16 ? MAX_VALUE : 255);
-    for (int y = 0; y < image->height; y++) {
-        const void *row = plx_row(image, y);
-        size_t bytes = (size_t)image->width * image->type;
-        for (int x = 0; x < image->width && image->type == PLX_U16; x++) {
-            line[2 * x] = (uint8_t)(((const uint16_t *)row)[x] >> 8);
-            line[2 * x + 1] = (uint8_t)((const uint16_t *)row)[x];
-        }
-        if (fwrite(image->type == PLX_U16 ? line : row, 1, bytes, file) != bytes)
-            return plx_file_fail(path, message);
-    }
-    return 0;
-}
-
-int plx_pgm_write(const char *path, const struct plx_image *image, struct plx_error_message *message)
-{
-    FILE *file;
-    if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16))
-        return plx_fail(message, PLX_ERR_ARG, "%s: only 8- and 16-bit images can be written", path);
-    int result = plx_file_create(path, &file, message);
-    if (result < 0)
-        return result;
-    return plx_file_commit(path, file, write_pixels(file, path, image, message), message);
-}

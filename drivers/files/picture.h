@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Grey pictures in files. picture.c recognises PNG, JPEG and PGM by their first bytes; png.c (libpng), jpeg.c (libturbojpeg)
- * and pgm.c (Netpbm's P5) read and write one format each. Every error message begins with the path.
+ * and pgm.c (Netpbm's P5, reading only) have one format each. Every error message begins with the path.
  */
 #ifndef PLX_DRIVERS_FILES_PICTURE_H
 #define PLX_DRIVERS_FILES_PICTURE_H
@@ -28,7 +28,6 @@ int plx_picture_read_into(const char *path, const struct plx_image *image, struc
 
 /* Writing: U8 or U16 as grey; RGB takes a U8 image three times as wide as the picture, R G B R G B ... A file that cannot be
  * completed is removed. IO, PERMISSION, NOT_FOUND, ARG, NOMEM. */
-int plx_pgm_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
 int plx_png_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
 int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message);
 

@@ -86,7 +86,8 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
     const bool real_time = self->timing != PLX_TIMING_MAXIMUM;
     const int64_t begun = plx_now_ns();
     for (uint64_t k = 0; self->loop || k < count; k++) {
-        while (real_time && begun + (int64_t)(due_s(self, k + 1) * PLX_NS_PER_S) < plx_now_ns() && (self->loop || k + 1 < count))
+        while (real_time && begun + (int64_t)(due_s(self, k + 1) * PLX_NS_PER_S) < plx_now_ns() &&
+               (self->loop || k + 1 < count))
             k++; /* too late for this pair */
         void *data[PLX_EYES];
         int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);

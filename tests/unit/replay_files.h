@@ -10,6 +10,7 @@
 #include "drivers/files/picture.h"
 #include "drivers/files/replay.h"
 #include "tests/cmocka.h"
+#include "tests/pgm_write.h"
 #include "tests/unit/files.h"
 
 #define WIDTH 21

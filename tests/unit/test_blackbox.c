@@ -275,7 +275,8 @@ static int open_with_little_room(void)
     struct plx_box *small;
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, 1 << 20});
     const int result = plx_box_create(files_directory, "", &small, &message);
-    return result == PLX_ERR_IO && strstr(message.text, "create a file of 4 MiB") && access(files_path(PLX_BOX_LIVE), F_OK) != 0;
+    return result == PLX_ERR_IO && strstr(message.text, "create a file of 4 MiB") &&
+           access(files_path(PLX_BOX_LIVE), F_OK) != 0;
 }
 
 static void without_room_there_is_an_error_and_no_file(void **state)

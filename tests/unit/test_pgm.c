@@ -4,6 +4,7 @@
 
 #include "drivers/files/picture.h"
 #include "tests/cmocka.h"
+#include "tests/pgm_write.h"
 #include "tests/unit/files.h"
 
 static struct plx_error_message message;

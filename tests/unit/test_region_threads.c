@@ -94,7 +94,8 @@ static void newest_publishes_what_was_written_before(void **state)
     plx_region_destroy(region);
 }
 
-static const char *const reasons[] = {"engine failed: no picture", "the GPU was lost 3 times, and the CPU replaces it: it hangs"};
+static const char *const reasons[] = {"engine failed: no picture",
+                                      "the GPU was lost 3 times, and the CPU replaces it: it hangs"};
 
 /* A read beside a write gives one of the two reasons, or reports a torn read. */
 static void *read_reasons(void *memory)

@@ -10,11 +10,11 @@
 
 #include <parallax/error.h>
 
-#include "drivers/v4l2/controls.h"
 #include "drivers/files/picture.h"
+#include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/decoder.h"
-#include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"
+#include "drivers/v4l2/node.h"
 #include "tests/cmocka.h"
 
 static void a_rule_is_a_path_or_a_match(void **state)

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "drivers/v4l2/controls.h"
-#include "drivers/v4l2/node.h"
 #include "drivers/v4l2/format.h"
+#include "drivers/v4l2/node.h"
 
 enum { WIDTH = 320, HEIGHT = 180 };
 

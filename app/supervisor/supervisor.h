@@ -82,8 +82,7 @@ struct plx_supervisor {
     struct plx_report last_report;     /* END or FAILED of the engine that is about to exit; kind 0 = none */
 
     struct plx_error_message degraded_reason; /* why frames are late or missing, until the next one; "" = they come */
-    struct plx_error_message
-        fallback_reason; /* why the CPU replaces the GPU; "" = it does not, or the configuration names the CPU */
+    struct plx_error_message fallback_reason; /* why the CPU replaces the GPU; "" = it does not */
 
     int64_t status_ns;  /* when the last complete STATUS= was sent */
     uint32_t frames;    /* published since then */

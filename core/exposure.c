@@ -14,8 +14,8 @@
 
 #include <parallax/error.h>
 
-#include "core/error_message.h"
 #include "core/source.h"
+#include "core/text.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define EYE_ROWS (1 + ZONES) /* of the histogram plane: whole image, then zones */

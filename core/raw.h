@@ -3,8 +3,8 @@
 #ifndef PLX_CORE_RAW_H
 #define PLX_CORE_RAW_H
 
-#include "core/error_message.h"
 #include "core/image.h"
+#include "core/text.h"
 
 struct plx_format_layout {
     const char *name;

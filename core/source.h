@@ -6,9 +6,9 @@
 #include <parallax/frame.h>
 
 #include "core/calibration.h"
-#include "core/error_message.h"
 #include "core/heartbeat.h"
 #include "core/image.h"
+#include "core/text.h"
 
 /* One picture of one eye (or of both: side by side), or none at all: then HEALTH alone says what happened. BUFFER is the
  * source's own; hand it back with ops->release. */

@@ -15,9 +15,9 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
 #include "core/image.h"
 #include "core/match.h"
+#include "core/text.h"
 
 struct plx_ground;
 struct plx_ground_params;

@@ -4,7 +4,7 @@
 #define PLX_APP_BLACKBOX_READ_H
 
 #include "app/blackbox/format.h"
-#include "core/error_message.h"
+#include "core/text.h"
 
 /* One record. DATA has BYTES and belongs to the reading; nothing but its sum was checked. */
 struct plx_box_entry {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "core/calibration.h"
-#include "core/error_message.h"
 #include "core/exposure.h"
+#include "core/text.h"
 
 enum plx_report_kind {
     PLX_REPORT_PLAN = 1, /* of a probe: everything opens, frames will have frame_bytes, calibration is the one to use */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 #define PLX_SYSTEM_HEALTH_HOLD 10 /* readings without a cause until a flag is taken back */
 

@@ -13,7 +13,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 /* Not struct plx_region: that is a region of the picture (core/region.h). */
 struct plx_shared_region;

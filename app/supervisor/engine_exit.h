@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 struct plx_supervisor;
 

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 struct plx_listener {
     struct sockaddr_un address;

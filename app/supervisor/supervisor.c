@@ -17,7 +17,7 @@
 #include "app/supervisor/reload.h"
 #include "app/supervisor/reload_request.h"
 #include "app/supervisor/state.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #define STALL_NS PLX_NS_PER_S /* a turn that is so late is logged */
 #define STATUS_PERIOD_NS PLX_NS_PER_S

@@ -6,7 +6,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 #define PLX_KITTI_RAW "rectified: 0" /* the line of calib.txt that says so */
 

@@ -7,7 +7,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 struct plx_layout {
     const char *folder[PLX_EYES]; /* "": pictures lie in the directory itself, and their names begin with plx_layout_eye */

@@ -6,8 +6,8 @@
 #ifndef PLX_DRIVERS_FILES_PICTURE_H
 #define PLX_DRIVERS_FILES_PICTURE_H
 
-#include "core/error_message.h"
 #include "core/image.h"
+#include "core/text.h"
 
 struct plx_picture_info {
     int width, height;

@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 #include "core/pipeline/pipeline.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/scene.h"
 

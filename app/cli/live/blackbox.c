@@ -21,7 +21,6 @@
 #include "app/exit.h"
 #include "config/config.h"
 #include "core/text.h"
-#include "core/words.h"
 #include "drivers/files/picture.h"
 
 #define LEVELS 8

@@ -10,7 +10,7 @@
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #define MEASURE_NS PLX_NS_PER_S
 

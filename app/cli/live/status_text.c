@@ -6,7 +6,7 @@
 
 #include "app/cli/frame_text.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "gpu/gpu.h"
 
 static const double degrees = 57.29577951308232; /* of a radian */

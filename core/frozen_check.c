@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/raw.h"
+#include "core/image.h"
 
 #define TILE_ROWS 16 /* that are looked at, evenly spaced: enough pixels for noise to show */
 #define SHADOW 8     /* luma below this, and from HIGHLIGHT on, may be clipped */

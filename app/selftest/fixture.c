@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "core/raw.h"
+#include "core/image.h"
 #include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
 

@@ -7,7 +7,7 @@
 
 #include "app/selftest/check.h"
 #include "core/filter.h"
-#include "core/raw.h"
+#include "core/image.h"
 #include "oracle/components.h"
 #include "oracle/image.h"
 #include "oracle/matching.h"

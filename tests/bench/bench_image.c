@@ -7,7 +7,7 @@
 
 #include "core/clock.h"
 #include "core/filter.h"
-#include "core/raw.h"
+#include "core/image.h"
 #include "cpu/cpu.h"
 
 #define WIDTH 640

@@ -3,7 +3,7 @@
 #include <parallax/error.h>
 
 #include "core/filter.h"
-#include "core/raw.h"
+#include "core/image.h"
 #include "tests/parity/image.h"
 
 #define REFUSED(call, ...)                                                                                                     \

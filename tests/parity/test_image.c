@@ -8,7 +8,7 @@
 #include <parallax/frame.h>
 
 #include "core/filter.h"
-#include "core/raw.h"
+#include "core/image.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/image.h"
 

@@ -10,7 +10,7 @@
 #include "core/alignment.h"
 #include "core/brightness_check.h"
 #include "core/frozen_check.h"
-#include "core/raw.h"
+#include "core/image.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/texture.h"
 #include "tests/cmocka.h"

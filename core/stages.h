@@ -41,7 +41,7 @@ struct plx_limits {
 /* A separable filter: odd sizes 1..31, Q16 weights, each axis summing to 65,536. Edge clamped. */
 struct plx_filter {
     int size_x, size_y;
-    uint32_t weight_x[31], weight_y[31];
+    uint32_t weight_x[PLX_MAX_WINDOW], weight_y[PLX_MAX_WINDOW];
 };
 
 struct plx_features {
@@ -166,5 +166,11 @@ struct plx_stages_ops {
 int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features);
 int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,
                   const struct plx_match *match, const struct plx_candidates *candidates);
+
+/* Box, or Gaussian with OpenCV's sigma for that size, 0.3 ((n - 1) / 2 - 1) + 0.8. Sizes odd, 1..31. RANGE. */
+int plx_filter_make(bool gaussian, int size_x, int size_y, struct plx_filter *ret_filter);
+
+/* False for NULL, for sizes that are not odd and 1..31, and for an axis whose weights do not sum to 65,536. */
+bool plx_filter_ok(const struct plx_filter *filter);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include <parallax/error.h>
 
-#include "core/filter.h"
+#include "core/stages.h"
 #include "cpu/internal.h"
 #include "cpu/runtime/tile.h"
 

@@ -5,7 +5,7 @@
  * thread's registers is what the second wants there, so nothing but the tile itself goes through shared memory.
  */
 extern "C" {
-#include "core/filter.h"
+#include "core/stages.h"
 }
 #include "gpu/device/launch.cuh"
 #include "gpu/device/tile.cuh"

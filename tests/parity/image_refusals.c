@@ -2,8 +2,8 @@
 /* What both backends must refuse of the image stages and operations, with the same error. */
 #include <parallax/error.h>
 
-#include "core/filter.h"
 #include "core/image.h"
+#include "core/stages.h"
 #include "tests/parity/image.h"
 
 #define REFUSED(call, ...)                                                                                                     \

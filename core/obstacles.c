@@ -3,37 +3,34 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include "core/ground.h"
-#include "core/region.h"
 #define LEAST_EXTENT_M 0.05 /* a thing is at least this wide and high */
 #define LEAST_RISE_M 0.1    /* above min_height; less is the ground's own roughness that came through the mask */
 #define LEAST_TEXTURE 16    /* mean square of left(x + 1) - left(x - 1), for the images to refine a disparity */
 #define LEAST_STRIPS 4      /* widths of a strip that a region must have, for its two sides to be told apart */
 #define FATTENING_PX 2.0    /* by so much matching makes things wider, at each side */
 
-/* Disparity in 1/16 px, relative to min_disparity, of what lies at infinity, and the way from there to metres. */
-struct rig {
+/* What turns disparities, 1/16 px relative to min_disparity, into metres. */
+struct geometry {
     const struct plx_calibration_info *calibration;
     int min_disparity;
-    double infinity;
+    double infinity; /* disparity of a point at infinity */
 };
 
-static double depth_at(const struct rig *rig, double disparity)
+static double depth_at(const struct geometry *geometry, double disparity)
 {
-    return rig->calibration->fx * rig->calibration->baseline_m * PLX_DISPARITY_ONE / (disparity - rig->infinity);
+    return geometry->calibration->fx * geometry->calibration->baseline_m * PLX_DISPARITY_ONE / (disparity - geometry->infinity);
 }
 
-static float pixels(const struct rig *rig, uint32_t disparity)
+static float pixels(const struct geometry *geometry, uint32_t disparity)
 {
-    return (float)(disparity / (double)PLX_DISPARITY_ONE + rig->min_disparity);
+    return (float)(disparity / (double)PLX_DISPARITY_ONE + geometry->min_disparity);
 }
 
 /* Height above ground of the point at pixel (u, v) and depth z. */
-static double height_at(const struct rig *rig, const struct plx_ground_info *ground, double u, double v, double z)
+static double height_at(const struct geometry *geometry, const struct plx_ground_info *ground, double u, double v, double z)
 {
-    const struct plx_calibration_info *c = rig->calibration;
+    const struct plx_calibration_info *c = geometry->calibration;
     const double x = (u - c->cx) / c->fx * z, y = (v - c->cy) / c->fy * z;
     return (double)ground->camera_height_m -
            ((double)ground->normal[0] * x + (double)ground->normal[1] * y + (double)ground->normal[2] * z);
@@ -63,19 +60,19 @@ static double side_disparity(const struct plx_region *r, const struct plx_refine
 }
 
 /* False if it is no thing. */
-static bool measure(const struct plx_region *r, const struct rig *rig, const struct plx_ground_info *ground,
+static bool measure(const struct plx_region *r, const struct geometry *geometry, const struct plx_ground_info *ground,
                     struct plx_obstacle *ret)
 {
-    const struct plx_calibration_info *c = rig->calibration;
-    if (r->area == 0 || r->interior_area == 0 || r->p05 <= rig->infinity)
+    const struct plx_calibration_info *c = geometry->calibration;
+    if (r->area == 0 || r->interior_area == 0 || r->p05 <= geometry->infinity)
         return false;
     const double interior = interior_disparity(r);
     const double left = side_disparity(r, &r->left, interior), right = side_disparity(r, &r->right, interior);
-    if (fmin(interior, fmin(left, right)) <= rig->infinity)
+    if (fmin(interior, fmin(left, right)) <= geometry->infinity)
         return false;
-    const double z = depth_at(rig, interior), near = depth_at(rig, r->p95), far = depth_at(rig, r->p05);
-    const double x0 = (r->inner_x0 - 0.5 + FATTENING_PX - c->cx) / c->fx * depth_at(rig, left);
-    const double x1 = (r->inner_x1 + 0.5 - FATTENING_PX - c->cx) / c->fx * depth_at(rig, right);
+    const double z = depth_at(geometry, interior), near = depth_at(geometry, r->p95), far = depth_at(geometry, r->p05);
+    const double x0 = (r->inner_x0 - 0.5 + FATTENING_PX - c->cx) / c->fx * depth_at(geometry, left);
+    const double x1 = (r->inner_x1 + 0.5 - FATTENING_PX - c->cx) / c->fx * depth_at(geometry, right);
     const double u = (double)r->interior_sum_x / r->interior_area, v = (double)r->interior_sum_y / r->interior_area;
     const double height = (r->inner_y1 - r->inner_y0 + 1) / c->fy * z;
     const double box = (double)(r->x1 - r->x0 + 1) * (r->y1 - r->y0 + 1);
@@ -91,12 +88,12 @@ static bool measure(const struct plx_region *r, const struct rig *rig, const str
         .height = r->y1 - r->y0 + 1,
         .centroid_x = (float)((double)r->sum_x / r->area),
         .centroid_y = (float)((double)r->sum_y / r->area),
-        .disparity_median = pixels(rig, r->median),
-        .disparity_near = pixels(rig, r->p95),
+        .disparity_median = pixels(geometry, r->median),
+        .disparity_near = pixels(geometry, r->p95),
         .nearest_m = (float)near,
         .position_m = {(float)((u - c->cx) / c->fx * z), (float)((v - c->cy) / c->fy * z), (float)z},
         .extent_m = {(float)(x1 - x0), (float)height, (float)(far - near)},
-        .height_m = ground->valid ? (float)height_at(rig, ground, u, r->inner_y0, z) : 0,
+        .height_m = ground->valid ? (float)height_at(geometry, ground, u, r->inner_y0, z) : 0,
         .valid_ratio = (float)(r->area / box),
         .confidence = (float)(r->interior_area / box),
     };
@@ -107,10 +104,10 @@ int plx_obstacles_measure(const struct plx_region *region, int count, const stru
                           int min_disparity, const struct plx_ground_info *ground, const struct plx_obstacle_params *params,
                           struct plx_obstacle *ret_obstacle)
 {
-    const struct rig rig = {calibration, min_disparity, plx_disparity_at_infinity(calibration, min_disparity)};
+    const struct geometry geometry = {calibration, min_disparity, plx_disparity_at_infinity(calibration, min_disparity)};
     int kept = 0;
     for (int i = 0; i < count; i++)
-        if (measure(&region[i], &rig, ground, &ret_obstacle[kept]) &&
+        if (measure(&region[i], &geometry, ground, &ret_obstacle[kept]) &&
             (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + LEAST_RISE_M))
             kept++;
     return kept;

@@ -3,7 +3,7 @@
 #ifndef PLX_CPU_INTERNAL_H
 #define PLX_CPU_INTERNAL_H
 
-#include "core/region.h"
+#include "core/obstacles.h"
 #include "core/stages.h"
 #include "cpu/runtime/pool.h"
 #include "cpu/simd/kernels.h"

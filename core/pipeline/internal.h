@@ -6,8 +6,8 @@
 #include "core/alignment.h"
 #include "core/brightness_check.h"
 #include "core/frozen_check.h"
+#include "core/obstacles.h"
 #include "core/pipeline/pipeline.h"
-#include "core/region.h"
 #include "core/stages.h"
 
 #define PLX_PIPELINE_BUFFERS 48

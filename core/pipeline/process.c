@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "core/heartbeat.h"
 #include "core/pipeline/internal.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. */
+/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "cpu/internal.h"
 
 #define STRIPS 16 /* of rows, and of candidate lines; sums do not depend on it */

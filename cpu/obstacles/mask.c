@@ -2,7 +2,7 @@
 /* Stage mask: what is in range and stands above the ground. */
 #include <parallax/error.h>
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "cpu/internal.h"
 
 struct job {

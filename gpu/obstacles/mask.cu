@@ -3,7 +3,7 @@
 #include "gpu/device/device.cuh"
 #include "gpu/internal.h"
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8

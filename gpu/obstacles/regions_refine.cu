@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stage regions, second part: the regions' interiors, and two passes of the refinement by the images (Lucas and Kanade 1981;
- * core/region.h). Blocks add up by region in shared memory before they add to device memory.
+ * core/obstacles.h). Blocks add up by region in shared memory before they add to device memory.
  */
 #include "gpu/obstacles/regions.cuh"
 

@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"

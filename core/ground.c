@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/ground_fit.h"
+#include "core/ground.h"
 
 #include <string.h>
 

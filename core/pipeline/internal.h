@@ -4,9 +4,8 @@
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/alignment.h"
-#include "core/brightness_check.h"
-#include "core/frozen_check.h"
 #include "core/obstacles.h"
+#include "core/picture_check.h"
 #include "core/pipeline/pipeline.h"
 #include "core/stages.h"
 

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "core/alignment.h"
-#include "core/brightness_check.h"
-#include "core/frozen_check.h"
 #include "core/image.h"
+#include "core/picture_check.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/texture.h"
 #include "tests/cmocka.h"

@@ -33,7 +33,7 @@ struct plx_ground {
     int64_t a, b, c;
     int32_t camera_height_um; /* of the left camera above the plane, micrometres */
     int32_t valid;
-    int32_t votes;   /* pixels below the horizon that have a disparity */
+    int32_t pixels;  /* pixels below the horizon that have a disparity */
     int32_t inliers; /* of those, within the tolerance of the plane */
 };
 
@@ -220,7 +220,7 @@ PLX_BOTH struct plx_ground plx_ground_start(const struct plx_ground_histogram *h
 
 /* Sums over the pixels within the tolerance of a plane. u from the middle column, v from the middle row; d in 1/16 px. */
 struct plx_ground_sums {
-    int64_t votes, n;
+    int64_t pixels, n;
     int64_t u, v, d, uu, uv, vv, ud, vd;
 };
 
@@ -239,13 +239,13 @@ PLX_BOTH int plx_ground_fit_tolerance(const struct plx_ground_params *params, in
 }
 
 /* Adds pixel (x, y) with disparity D, in a row where the plane has value PLANE = a x + b y + c, to SUMS. */
-PLX_BOTH void plx_ground_vote(struct plx_ground_sums *sums, int u, int v, int d, int64_t plane, int64_t least,
-                              int64_t tolerance)
+PLX_BOTH void plx_ground_add_pixel(struct plx_ground_sums *sums, int u, int v, int d, int64_t plane, int64_t least,
+                                   int64_t tolerance)
 {
     const int64_t residual = ((int64_t)d << 16) - plane;
     if (d == PLX_DISPARITY_INVALID || plane < least)
         return;
-    sums->votes++;
+    sums->pixels++;
     if (residual > tolerance || residual < -tolerance)
         return;
     sums->n++;
@@ -308,11 +308,11 @@ PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct
     const double n = sums->n > 0 ? (double)sums->n : 1.0;
     const double mean = (double)sums->v / n, spread = (double)sums->vv / n - mean * mean;
     const double least = (double)height / 16.0;
-    const bool good = solved && sums->n >= 32 && sums->n * 8 >= sums->votes && spread >= least * least && length >= 1.0 / 6.0 &&
-                      length <= 50.0 && normal[1] >= 0.5 * length;
+    const bool good = solved && sums->n >= 32 && sums->n * 8 >= sums->pixels && spread >= least * least &&
+                      length >= 1.0 / 6.0 && length <= 50.0 && normal[1] >= 0.5 * length;
 
     ground->valid = good;
-    ground->votes = (int32_t)sums->votes;
+    ground->pixels = (int32_t)sums->pixels;
     ground->inliers = (int32_t)sums->n;
     ground->camera_height_um = good ? (int32_t)(1e6 / length + 0.5) : 0;
     ground->a = good ? ground->a : 0;

@@ -18,7 +18,7 @@
 #define WIDTH 96
 #define HEIGHT 64
 #define DISPARITIES 16
-#define SETTLED (4 * PLX_ALIGNMENT_VOTES) /* frames after which every check has seen enough */
+#define SETTLED (4 * PLX_ALIGNMENT_OFFSETS) /* frames after which every check has seen enough */
 
 static uint64_t good_frames = 20000;
 
@@ -166,7 +166,7 @@ static void good_noisy_pictures_raise_no_flag(void **state)
             fail_msg("good frame %llu has flags 0x%x; PLX_TEST_SEED=%llu", (unsigned long long)frame, health,
                      (unsigned long long)scratch_seed());
     }
-    assert_int_equal(checks.alignment.votes, PLX_ALIGNMENT_VOTES); /* they were looked at, not passed over */
+    assert_int_equal(checks.alignment.offsets, PLX_ALIGNMENT_OFFSETS); /* they were looked at, not passed over */
     print_message("    no flag in %llu good frames\n", (unsigned long long)good_frames);
 }
 
@@ -261,11 +261,11 @@ static void rows_that_are_off_by_two_are_flagged(void **state)
         for (; frame < SETTLED && !(take_and_look(&rig) & PLX_HEALTH_MISALIGNED); frame++)
             rig.x += 3;
         if (abs(shift) >= PLX_ALIGNMENT_ROWS)
-            assert_in_range(frame, 1, 2 * PLX_ALIGNMENT_VOTES - 1);
+            assert_in_range(frame, 1, 2 * PLX_ALIGNMENT_OFFSETS - 1);
         else
             assert_int_equal(frame, SETTLED);
         rig.shift = 0;
-        for (frame = 0; frame < 2 * PLX_ALIGNMENT_VOTES; frame++) /* then the rig's bent time is forgotten */
+        for (frame = 0; frame < 2 * PLX_ALIGNMENT_OFFSETS; frame++) /* then the rig's bent time is forgotten */
             take_and_look(&rig);
     }
 }

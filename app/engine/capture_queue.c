@@ -6,9 +6,9 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/log.h"
 #include "core/clock.h"
+#include "core/heartbeat.h"
 
 #define WAIT_NS (100 * PLX_NS_PER_MS) /* for a picture, before the engine looks after other things */
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)

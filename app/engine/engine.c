@@ -6,7 +6,6 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/engine/capture_queue.h"
 #include "app/engine/report.h"
 #include "app/engine/sensors.h"
@@ -16,6 +15,7 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "core/clock.h"
+#include "core/heartbeat.h"
 
 struct engine {
     const struct plx_config *config;

@@ -7,7 +7,6 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/engine/engine.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
@@ -16,6 +15,7 @@
 #include "app/supervisor/engine_watch.h"
 #include "app/supervisor/reload.h"
 #include "app/supervisor/state.h"
+#include "core/heartbeat.h"
 
 #define STOP_BUDGET_NS PLX_NS_PER_S /* for the engine's orderly end; then it is killed */
 

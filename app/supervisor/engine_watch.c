@@ -3,9 +3,9 @@
 
 #include <signal.h>
 
-#include "app/budget.h"
 #include "app/log.h"
 #include "app/supervisor/state.h"
+#include "core/heartbeat.h"
 
 bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
 {

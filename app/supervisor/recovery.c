@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/supervisor/recovery.h"
 
-#include "app/budget.h"
+#include "core/heartbeat.h"
 
 enum event {
     EVENT_GOOD,      /* a frame without faults */

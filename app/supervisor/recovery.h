@@ -2,7 +2,7 @@
 /*
  * What the supervisor decides, as a function of what it was told and of the time: the service's state, when the engine is
  * to be started, when it counts as hung, and whether systemd may be told that all is well. No clock, no process: plain data.
- * All times are the service's (app/supervisor/service_clock.h), nanoseconds. Budgets of stages and cameras: app/budget.c.
+ * All times are the service's (app/supervisor/service_clock.h), nanoseconds. Budgets of stages and cameras: core/heartbeat.c.
  */
 #ifndef PLX_APP_SUPERVISOR_RECOVERY_H
 #define PLX_APP_SUPERVISOR_RECOVERY_H

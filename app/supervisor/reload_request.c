@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "app/budget.h"
 #include "app/log.h"
 #include "app/supervisor/engine_process.h"
 #include "app/supervisor/probe.h"
 #include "app/supervisor/reload.h"
 #include "app/supervisor/state.h"
+#include "core/heartbeat.h"
 
 /* The candidate differs only in what a running engine takes as an order. */
 static void apply(struct plx_supervisor *supervisor)

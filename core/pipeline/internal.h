@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a pipeline, which create.c makes, and of the frame that pipeline.c and steps.c compute. */
+/* The state of a pipeline, which create.c makes, and of the frame that process.c and steps.c compute. */
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
@@ -10,6 +10,7 @@
 #include "core/stages.h"
 
 #define PLX_PIPELINE_BUFFERS 48
+#define PLX_BUFFER_ALIGNMENT 256 /* bytes, as ops->alloc */
 
 /* One frame while it is computed. */
 struct plx_frame_context {
@@ -22,6 +23,15 @@ struct plx_frame_context {
     enum plx_stage stage; /* that runs */
     int64_t stage_start_ns;
     int result; /* of the stages so far; after a failure the next ones do nothing */
+};
+
+/* What stages find in a frame beside its planes, in shared memory. Each array has the alignment of a buffer of its own. */
+struct plx_results {
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_region regions[PLX_MAX_OBSTACLES];
+    _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground ground;
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
+    _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };
 
 struct plx_pipeline {
@@ -52,25 +62,18 @@ struct plx_pipeline {
     struct plx_image dense_median, dense_checked; /* U16 on the way to dense */
     struct plx_image mask, opened;                /* U8 */
     struct plx_image labels;                      /* U32 */
-    struct plx_region *regions;                   /* [PLX_MAX_OBSTACLES] */
-    struct plx_ground *ground;                    /* where stages reach it best */
-    struct plx_ground *found_ground;              /* the same, or its copy for the CPU */
-    uint32_t *region_count;
-    uint32_t *masked; /* [PLX_EYES] */
+    struct plx_results *results;
+    struct plx_ground *ground; /* where stages write it: results->ground, or local memory */
 
     struct plx_frozen_check frozen[PLX_EYES];
-    struct plx_brightness_check light;
+    struct plx_brightness_check brightness;
     struct plx_alignment alignment;
-    struct plx_template_match *found; /* [PLX_ALIGNMENT_MATCHES] */
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;
 };
 
-/* create.c: the memory that every frame needs, rectified or raw. Errors: those of the backend. */
-int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline);
-
-/* pipeline.c: the calls that follow belong to STAGE. Returns the frame's result so far. End: the last stage is complete. */
+/* process.c: the calls that follow belong to STAGE. Returns the frame's result so far. End: the last stage is complete. */
 int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage);
 void plx_end_stage(struct plx_frame_context *context);
 

@@ -154,16 +154,3 @@ uint32_t plx_pipeline_layout_raw(int width, int height, struct plx_plane ret_pla
     static const bool on[PLX_PLANE_COUNT] = {[PLX_PLANE_LEFT] = true, [PLX_PLANE_HISTOGRAM] = true, [PLX_PLANE_RIGHT] = true};
     return lay_out(on, width, height, ret_plane);
 }
-
-struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)
-{
-    const struct plx_plane *plane = &frame->plane[id];
-
-    if (plane->width == 0)
-        return (struct plx_image){.data = NULL};
-    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
-                              .width = (int)plane->width,
-                              .height = (int)plane->height,
-                              .pitch = plane->pitch,
-                              .type = (enum plx_type)plane->element};
-}

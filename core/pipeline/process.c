@@ -75,13 +75,13 @@ static void measure_and_track(struct plx_frame_context *context, int64_t capture
     const int min_disparity = pipeline->params.match.min_disparity;
 
     plx_heartbeat_busy(PLX_STAGE_TRACKS);
-    plx_ground_geometry(pipeline->found_ground, calibration, min_disparity, &frame->ground);
+    plx_ground_geometry(&pipeline->results->ground, calibration, min_disparity, &frame->ground);
     if (pipeline->params.ground && !frame->ground.valid)
         frame->health |= PLX_HEALTH_GROUND_LOST;
     if (pipeline->params.obstacles) {
-        const uint32_t regions = *pipeline->region_count;
+        const uint32_t regions = pipeline->results->region_count;
         int count = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
-        count = plx_obstacles_measure(pipeline->regions, count, calibration, min_disparity, &frame->ground,
+        count = plx_obstacles_measure(pipeline->results->regions, count, calibration, min_disparity, &frame->ground,
                                       &pipeline->params.obstacle, frame->obstacle);
         plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
         frame->region_count = regions;
@@ -97,7 +97,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
     struct plx_pipeline *pipeline = context->pipeline;
     const struct plx_image histogram = plx_pipeline_plane(context->frame, PLX_PLANE_HISTOGRAM);
     const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT);
-    uint32_t health = plx_brightness_check_update(&pipeline->light, &histogram);
+    uint32_t health = plx_brightness_check_update(&pipeline->brightness, &histogram);
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image bins = plx_eye_bins(&histogram, eye);
@@ -106,7 +106,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
     }
     if (pipeline->raw)
         return health | PLX_HEALTH_NOT_CALIBRATED;
-    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->found, &context->frame->alignment))
+    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
     return health;
 }
@@ -159,9 +159,9 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
                 (struct plx_output){completed_by[i], context->plane[i].data, (uint8_t *)context->frame + plane->offset,
                                     (size_t)plane->pitch * plane->height};
     }
-    if (pipeline->params.ground && pipeline->ground != pipeline->found_ground)
+    if (pipeline->params.ground && pipeline->ground != &pipeline->results->ground)
         output[count++] =
-            (struct plx_output){PLX_STAGE_GROUND, pipeline->ground, pipeline->found_ground, sizeof *pipeline->found_ground};
+            (struct plx_output){PLX_STAGE_GROUND, pipeline->ground, &pipeline->results->ground, sizeof *pipeline->ground};
     return count;
 }
 
@@ -201,7 +201,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         measure_and_track(&context, capture_ns);
     frame->health |= check_pictures(&context);
     for (int eye = 0; eye < PLX_EYES; eye++)
-        frame->capture[eye].masked = pipeline->masked[eye];
+        frame->capture[eye].masked = pipeline->results->masked[eye];
     return 0;
 }
 
@@ -213,4 +213,17 @@ uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline)
 void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
 {
     plx_tracks_continue(pipeline->tracks, last);
+}
+
+struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)
+{
+    const struct plx_plane *plane = &frame->plane[id];
+
+    if (plane->width == 0)
+        return (struct plx_image){.data = NULL};
+    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
+                              .width = (int)plane->width,
+                              .height = (int)plane->height,
+                              .pitch = plane->pitch,
+                              .type = (enum plx_type)plane->element};
 }

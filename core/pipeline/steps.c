@@ -33,7 +33,7 @@ void plx_step_rectify(struct plx_frame_context *context)
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         if (!pipeline->identity[eye])
             result = stages->ops->rectify(stages, &context->grey[eye], &pipeline->map[eye], &context->rectified[eye],
-                                          &pipeline->masked[eye]);
+                                          &pipeline->results->masked[eye]);
     }
     context->result = result;
 }
@@ -49,7 +49,7 @@ void plx_step_match_rows(struct plx_frame_context *context)
     for (int i = 0; i < PLX_ALIGNMENT_MATCHES && result == 0; i++)
         if (plx_alignment_patch(&pipeline->alignment, i, &context->rectified[PLX_LEFT], &context->rectified[PLX_RIGHT], &patch,
                                 &strip))
-            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->found[i]);
+            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->results->match[i]);
     context->result = result;
 }
 
@@ -223,8 +223,9 @@ void plx_step_obstacles(struct plx_frame_context *context)
     if (result == 0)
         result = ops->image.morphology(stages, PLX_CLOSE, opened, params->close_size, params->close_size, mask);
     if (result == 0)
-        result = ops->label(stages, mask, disparity, &label, &pipeline->labels, pipeline->region_count);
+        result = ops->label(stages, mask, disparity, &label, &pipeline->labels, &pipeline->results->region_count);
     if (result == 0)
-        result = ops->regions(stages, &input, pipeline->region_count, pipeline->regions, &context->plane[PLX_PLANE_LABELS]);
+        result = ops->regions(stages, &input, &pipeline->results->region_count, pipeline->results->regions,
+                              &context->plane[PLX_PLANE_LABELS]);
     context->result = result;
 }

@@ -35,7 +35,7 @@ struct rig {
 /* What the checks remember, and what they are given. */
 struct checks {
     struct plx_frozen_check frozen[PLX_EYES];
-    struct plx_brightness_check light;
+    struct plx_brightness_check brightness;
     struct plx_alignment alignment;
     struct plx_alignment_info info;
     struct plx_stages *stages;
@@ -118,7 +118,7 @@ static uint32_t look(void)
             assert_int_equal(ops->image.match_template(checks.stages, &strip, &patch, &found[i]), 0);
     if (plx_alignment_look(&checks.alignment, &image[PLX_LEFT], found, &checks.info))
         health |= PLX_HEALTH_MISALIGNED;
-    return health | plx_brightness_check_update(&checks.light, &plane);
+    return health | plx_brightness_check_update(&checks.brightness, &plane);
 }
 
 static uint32_t take_and_look(struct rig *rig)

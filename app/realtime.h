@@ -19,7 +19,4 @@ int plx_realtime_choose_cpus(const char *cpus, struct plx_error_message *message
 #define PLX_REALTIME_SPIN_S 5
 int plx_realtime_set_fifo(int priority, struct plx_error_message *message);
 
-/* Gives this thread ordinary priority again: for a thread that has time. */
-void plx_realtime_leave_fifo(void);
-
 #endif

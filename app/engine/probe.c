@@ -10,6 +10,7 @@
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
+#include "app/region/region.h"
 
 static struct plx_report failure(const struct plx_config *config, int error, const struct plx_error_message *message)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/engine/sensors.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
 #include "app/log.h"
-#include "app/realtime.h"
 #include "core/clock.h"
 
 #define PERIOD_NS PLX_NS_PER_S
@@ -37,10 +37,11 @@ static uint32_t tell_change(struct plx_sensors *sensors, uint32_t before, uint32
 static void *work(void *argument)
 {
     struct plx_sensors *sensors = argument;
+    const struct sched_param ordinary = {.sched_priority = 0};
     const struct timespec step = {.tv_nsec = STEP_NS};
     uint32_t told = 0;
 
-    plx_realtime_leave_fifo(); /* it has time, and may read hundreds of files */
+    sched_setscheduler(0, SCHED_OTHER, &ordinary); /* no frame waits for this thread, which may read hundreds of files */
     plx_heartbeat_join(sensors->heartbeats, PLX_THREAD_SENSORS);
     plx_heartbeat_busy(PLX_WATCHED_SENSORS);
     plx_system_health_init(&sensors->machine, "");

@@ -3,8 +3,8 @@
 #ifndef PLX_APP_ENGINE_SETUP_H
 #define PLX_APP_ENGINE_SETUP_H
 
-#include "app/engine/plan.h"
 #include "app/engine/report.h"
+#include "config/config.h"
 #include "core/source.h"
 
 struct plx_setup {

@@ -333,8 +333,4 @@ PLX_BOTH bool plx_is_obstacle(const struct plx_ground *ground, const struct plx_
     return height >= depth * (double)params->min_height_um && height <= depth * (double)params->max_height_um;
 }
 
-/* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. All 0 if there is none. */
-void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,
-                         struct plx_ground_info *ret_info);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define LEAST_EXTENT_M 0.05 /* a thing is at least this wide and high */
 #define LEAST_RISE_M 0.1    /* above min_height; less is the ground's own roughness that came through the mask */
@@ -111,4 +112,24 @@ int plx_obstacles_measure(const struct plx_region *region, int count, const stru
             (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + LEAST_RISE_M))
             kept++;
     return kept;
+}
+
+void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,
+                         struct plx_ground_info *ret_info)
+{
+    double normal[3];
+
+    memset(ret_info, 0, sizeof *ret_info);
+    if (!ground->valid)
+        return;
+    plx_ground_normal(ground, calibration, plx_disparity_at_infinity(calibration, min_disparity), normal);
+    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    *ret_info = (struct plx_ground_info){
+        .valid = 1,
+        .camera_height_m = (float)(1 / length),
+        .pitch_rad = (float)asin(normal[2] / length),
+        .roll_rad = (float)atan2(normal[0], normal[1]),
+        .normal = {(float)(normal[0] / length), (float)(normal[1] / length), (float)(normal[2] / length)},
+        .inlier_ratio = (float)ground->inliers / (float)ground->pixels,
+    };
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Obstacles: connected regions of the mask as integer sums, which a backend makes, and what the regions are in metres. */
+/* Obstacles: connected regions of the mask as integer sums, which a backend makes, and what regions and ground are in metres.
+ */
 #ifndef PLX_CORE_OBSTACLES_H
 #define PLX_CORE_OBSTACLES_H
 
@@ -73,6 +74,10 @@ struct plx_region {
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
                           int min_disparity, const struct plx_ground_info *ground, const struct plx_obstacle_params *params,
                           struct plx_obstacle *ret_obstacle);
+
+/* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. All 0 if there is none. */
+void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,
+                         struct plx_ground_info *ret_info);
 
 /* How the stage regions refines disparities, in a subset of C that every backend compiles: integers only. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/engine/system_health.h"
+#include "app/engine/sensors.h"
 
 #include <glob.h>
 #include <inttypes.h>

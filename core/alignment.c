@@ -70,7 +70,7 @@ static struct plx_row_fit refine(const struct plx_row_offset *offset, int count,
         const double x = offset[i].x / half_width, y = offset[i].y / half_height, rows = offset[i].rows;
         n += 1, u += x, v += y, uu += x * x, uv += x * y, vv += y * y, r += rows, ru += rows * x, rv += rows * y;
     }
-    /* about the mean: two equations for the slopes */
+    /* centred: two equations for the slopes */
     const double sxx = uu - u * u / n, sxy = uv - u * v / n, syy = vv - v * v / n;
     const double sxr = ru - u * r / n, syr = rv - v * r / n, det = sxx * syy - sxy * sxy;
     const double along = (sxr * syy - syr * sxy) / det, down = (syr * sxx - sxr * sxy) / det;
@@ -122,16 +122,16 @@ struct plx_row_fit plx_row_fit(const struct plx_row_offset *offset, int count, d
 
 #define PATCH_WIDTH 32
 #define PATCH_HEIGHT 16
-#define MARGIN 8         /* an eighth of the image on each side is left out: there lenses are worst, and masked pixels lie */
+#define MARGIN 8         /* an eighth of the image on each side is left out: lenses are worst there, and pixels masked */
 #define GOOD_SCORE 29491 /* of 32,768: correlation of 0.9 */
 #define CORNER 64        /* least squared gradient per pixel in the patch's weakest direction; noise of 4 levels makes 32 */
-#define NEAR_ROWS 3      /* further off than that the expected row is another place, not the slope of the same one */
-#define CLEAR_SCORE 983  /* by which that other place must be the better one: correlation of 0.03 */
+#define NEAR_ROWS 3      /* farther off, the expected row is another place and not the slope of the same match */
+#define CLEAR_SCORE 983  /* that other place must be better by this: correlation of 0.03 */
 
 /* Matches of a frame. */
 enum { TALL, ABOVE, EXPECTED, BELOW };
 
-/* Where a frame's patch is, and where it is looked for. */
+/* Where a frame's patch is, and where it is searched for. */
 struct place {
     int x, y;                                    /* of the patch, left */
     int strip_x, strip_end, strip_y, strip_last; /* of the tall strip, right; ends are not part of it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ground as a plane in disparity space, and the mask of what stands above it. */
+/* The ground as a plane in disparity space, and the mask of the pixels above it. */
 #ifndef PLX_CORE_GROUND_H
 #define PLX_CORE_GROUND_H
 
@@ -72,7 +72,7 @@ struct plx_mask_params {
 #define PLX_GROUND_REFINES 3
 #define PLX_GROUND_FITS 5
 #define PLX_GROUND_FIT_ROWS 240 /* about as many rows go into the least squares */
-#define PLX_GROUND_LEAST 16     /* 1/16 px: nearer to the horizon, ground is not told from what stands there */
+#define PLX_GROUND_LEAST 16     /* 1/16 px: nearer to the horizon, ground and obstacles look the same */
 
 /* Image row of row I of the histogram. */
 PLX_BOTH int plx_ground_row(int i, int height)
@@ -116,9 +116,8 @@ PLX_BOTH struct plx_ground_line plx_ground_grid_line(const struct plx_ground_par
     return line;
 }
 
-/* What row I of the histogram says about LINE with a tolerance of REACH bins. A quarter of a row is enough to speak for the
- * line in full, so that boxes that hide the rest do not matter. False, and nothing said, from where the ground is nearer than
- * the search. */
+/* Score of LINE in row I of the histogram, with a tolerance of REACH bins. A quarter of a row gives the full score, so that
+ * obstacles may hide the rest. False, with score 0, in rows where the ground is nearer than the searched disparities. */
 PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
                                    int width, int height, struct plx_ground_line line, int reach, int i, int64_t *ret_score)
 {
@@ -141,7 +140,7 @@ PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram,
     return true;
 }
 
-/* Score of LINE: the sum of what the rows say. */
+/* Score of LINE: the sum over the rows. */
 PLX_BOTH int64_t plx_ground_score(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
                                   int width, int height, struct plx_ground_line line, int reach)
 {
@@ -224,7 +223,7 @@ struct plx_ground_sums {
     int64_t u, v, d, uu, uv, vv, ud, vd;
 };
 
-/* Rows 0, step, 2 step, ... go into the sums. */
+/* Rows 0, step, 2 step, ... are summed. */
 PLX_BOTH int plx_ground_fit_step(int height)
 {
     const int step = height / PLX_GROUND_FIT_ROWS;
@@ -320,7 +319,7 @@ PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct
     ground->c = good ? ground->c : 0;
 }
 
-/* The mask's question. Height of a point over the ground: camera height times (d - ground) / (d - infinity). */
+/* True for a pixel of the mask. Height of a point above the ground: camera height times (d - ground) / (d - infinity). */
 PLX_BOTH bool plx_is_obstacle(const struct plx_ground *ground, const struct plx_mask_params *params, int x, int y, int d)
 {
     if (d == PLX_DISPARITY_INVALID || d > params->near_disparity || d < params->far_disparity || d <= params->infinity)

@@ -35,7 +35,7 @@ void plx_heartbeat_mark(struct plx_heartbeat *heartbeat, int what)
 {
     const uint64_t us = (uint64_t)(plx_now_ns() / PLX_NS_PER_US);
 
-    if (heartbeat) /* Relaxed: the word alone is read, and nothing else by its word. */
+    if (heartbeat) /* Relaxed: no other data depends on the word. */
         atomic_store_explicit(&heartbeat->word, us << 8 | (unsigned)what, memory_order_relaxed);
 }
 

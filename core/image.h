@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views of images, which own no memory: captured buffers, grey pictures, rectification maps; and the operations on them. */
+/* Views of images, which own no memory: captured buffers and their formats, grey pictures, rectification maps; and operations.
+ */
 #ifndef PLX_CORE_IMAGE_H
 #define PLX_CORE_IMAGE_H
 

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LEAST_EXTENT_M 0.05 /* a thing is at least this wide and high */
-#define LEAST_RISE_M 0.1    /* above min_height; less is the ground's own roughness that came through the mask */
-#define LEAST_TEXTURE 16    /* mean square of left(x + 1) - left(x - 1), for the images to refine a disparity */
-#define LEAST_STRIPS 4      /* widths of a strip that a region must have, for its two sides to be told apart */
-#define FATTENING_PX 2.0    /* by so much matching makes things wider, at each side */
+#define LEAST_EXTENT_M 0.05 /* an obstacle is at least this wide and high */
+#define LEAST_RISE_M 0.1    /* above min_height; a lower region is roughness of the ground */
+#define LEAST_TEXTURE 16    /* mean square of left(x + 1) - left(x - 1) that refinement needs */
+#define LEAST_STRIPS 4      /* in widths of a strip: narrower regions have no separate sides */
+#define FATTENING_PX 2.0    /* matching widens an obstacle by this much at each side */
 
 /* What turns disparities, 1/16 px relative to min_disparity, into metres. */
 struct geometry {
@@ -37,7 +37,7 @@ static double height_at(const struct geometry *geometry, const struct plx_ground
            ((double)ground->normal[0] * x + (double)ground->normal[1] * y + (double)ground->normal[2] * z);
 }
 
-/* What the images make of PART's disparity; OTHERWISE where they say nothing, or what cannot be the region's. */
+/* The refined disparity of PART; OTHERWISE if the images have no texture there, or the result lies outside the region. */
 static double refined(const struct plx_region *r, const struct plx_refined *part, double otherwise)
 {
     if (part->weight == 0)
@@ -47,20 +47,20 @@ static double refined(const struct plx_region *r, const struct plx_refined *part
                                                                                                               : otherwise;
 }
 
-/* Disparity of the interior: refined where there is texture to go by, else the mean of what matching found. */
+/* Disparity of the interior: refined if there is enough texture, else the mean of matching. */
 static double interior_disparity(const struct plx_region *r)
 {
     const double mean = (double)r->interior_sum_d / r->interior_area;
     return r->interior.weight >= LEAST_TEXTURE * (int64_t)r->interior_area ? refined(r, &r->interior, mean) : mean;
 }
 
-/* Disparity at one side of the region; the interior's where the region is too narrow. */
+/* Disparity at one side of the region; that of the interior if the region is too narrow. */
 static double side_disparity(const struct plx_region *r, const struct plx_refined *side, double interior)
 {
     return r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP ? interior : refined(r, side, interior);
 }
 
-/* False if it is no thing. */
+/* False if the region is no obstacle. */
 static bool measure(const struct plx_region *r, const struct geometry *geometry, const struct plx_ground_info *ground,
                     struct plx_obstacle *ret)
 {

@@ -24,7 +24,8 @@ struct plx_label_params {
     int min_area; /* pixels; smaller components are dropped before numbering */
 };
 
-/* What regions are measured in, all of one size. LEFT and RIGHT, rectified U8, refine the disparities of whole regions. */
+/* The images that regions are measured in, all of one size. LEFT and RIGHT, rectified U8, refine the disparities of whole
+ * regions. */
 struct plx_region_input {
     const struct plx_image *labels, *disparity, *left, *right;
     int min_disparity;
@@ -39,9 +40,9 @@ static inline bool plx_region_input_ok(const struct plx_region_input *input, con
            plx_same_size(input->labels, input->right) && plx_same_size(input->labels, published);
 }
 
-/* A disparity that the images themselves refine, in 1/16 px relative to min_disparity: sum / weight, weight 0 where there is
- * nothing to go by. Matching draws surfaces that face the camera towards whole disparities (the smoothness of semi-global
- * matching does); the shift that makes the two images agree best over many pixels (Lucas and Kanade 1981) does not. */
+/* A disparity that the images themselves refine, in 1/16 px relative to min_disparity: sum / weight, weight 0 without
+ * texture. The smoothness of semi-global matching pulls surfaces parallel to the image towards whole disparities; the shift
+ * with the best agreement of the two images over many pixels (Lucas and Kanade 1981) does not. */
 struct plx_refined {
     int64_t weight; /* sum of g g, g = left(x + 1) - left(x - 1) */
     int64_t sum;    /* sum of g g d - 2 g e, e = 16 (left(x) - right(x - d)), d the disparity that was tried */
@@ -68,9 +69,9 @@ struct plx_region {
 };
 
 /* Describes COUNT regions as obstacles in RET_OBSTACLE, which has room for COUNT, in the same order, and returns how many there
- * are: regions that lie at infinity, are too small in metres to be a thing, or hardly rise above PARAMS->min_height_m, are left
- * out. GROUND may be invalid (heights are then 0). Fills all but track, status, age, velocity and velocity_variance, which are
- * 0 until plx_tracks_update. */
+ * are: regions at infinity, too small in metres, or hardly above PARAMS->min_height_m are left out. GROUND may be invalid
+ * (heights are then 0). Fills all but track, status, age, velocity and velocity_variance, which are 0 until plx_tracks_update.
+ */
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
                           int min_disparity, const struct plx_ground_info *ground, const struct plx_obstacle_params *params,
                           struct plx_obstacle *ret_obstacle);
@@ -81,7 +82,7 @@ void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calib
 
 /* How the stage regions refines disparities, in a subset of C that every backend compiles: integers only. */
 
-#define PLX_REFINE_MARGIN 3    /* pixels at both ends of a run that are left out: matching fattens things by about that */
+#define PLX_REFINE_MARGIN 3    /* pixels at both ends of a run that are left out: matching widens obstacles by about that */
 #define PLX_REFINE_STRIP 7     /* columns from the inner box's side that a strip ends at */
 #define PLX_REFINE_OUTLIER 640 /* 1/16 grey level: what differs more is no match */
 #define PLX_REFINE_STEP 12     /* 1/16 px: the largest first step */

@@ -9,7 +9,7 @@
 #define WHITE_LEVEL 250
 #define WHITE_PERCENT 60
 #define MISMATCH_LEVELS 8
-#define TILE_ROWS 16 /* that are looked at, evenly spaced: enough pixels for noise to show */
+#define TILE_ROWS 16 /* that are read, evenly spaced: enough pixels to contain noise */
 #define SHADOW 8     /* luma below this, and from HIGHLIGHT on, may be clipped */
 #define HIGHLIGHT 248
 

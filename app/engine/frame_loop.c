@@ -18,7 +18,7 @@ static uint32_t late_stages(const struct plx_frame_loop *loop, const struct plx_
     return health;
 }
 
-/* Sets until when the frame is fresh, by the clock that goes on in suspend. */
+/* Sets how long the frame is fresh, and the time in suspend that dates it. */
 static void set_freshness(struct plx_frame_loop *loop, struct plx_frame *frame, int64_t taken_ns)
 {
     const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
@@ -41,7 +41,7 @@ static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame, in
             .dropped = loop->queue.pairing.eye[eye].dropped,
             .exposure_us = capture->exposure_us,
             .gain = capture->gain,
-            .masked = frame->capture[eye].masked, /* the pipeline's */
+            .masked = frame->capture[eye].masked, /* filled by the pipeline */
             .memory = capture->memory,
         };
     }
@@ -66,7 +66,7 @@ static void report_frame(struct plx_frame_loop *loop, const struct plx_frame *fr
         .obstacles = frame->obstacle_count,
         .on_gpu = loop->on_gpu,
     };
-    plx_report_send(loop->report_fd, &report); /* if it does not fit, the next one will do */
+    plx_report_send(loop->report_fd, &report); /* without room it is dropped: the next report replaces it */
 }
 
 /* Adjusts exposure by the histograms of the published frame. */

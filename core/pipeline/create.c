@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that a pipeline allocates and computes before the first frame. */
+/* Creates pipelines: everything that is allocated and computed before the first frame. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MAX_LOOK_DOWN 0.6 /* tangent of the camera's pitch, where the horizon is looked for */
 #define MAX_LOOK_UP 0.3
 
-/* Memory that the CPU reaches too, or only stages. */
+/* Shared with the CPU, or local to the stages. */
 enum reach { SHARED, LOCAL };
 
 /* Local memory begins with CONTENT, or zeros if NULL. */
@@ -42,7 +42,7 @@ static int allocate_image(struct plx_pipeline *pipeline, int width, int height, 
     return allocate(pipeline, LOCAL, bytes, NULL, &image->data);
 }
 
-/* The temporal filter's memory: nothing is known before the first frame. */
+/* The temporal filter's history, all invalid before the first frame. */
 static int allocate_history(struct plx_pipeline *pipeline)
 {
     const size_t bytes = lay_out_image(pipeline->width, pipeline->height, PLX_U16, &pipeline->history);
@@ -134,7 +134,7 @@ static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calib
     return result;
 }
 
-/* What each eye needs to get from raw to rectified. */
+/* Prepares the rectification of one eye. */
 static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye)
 {
     const struct plx_camera *camera = &calibration->camera[eye];

@@ -17,12 +17,12 @@ struct plx_frame_context {
     struct plx_pipeline *pipeline;
     const struct plx_raw *raw; /* [PLX_EYES] */
     struct plx_frame *frame;
-    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
+    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write it */
     struct plx_image grey[PLX_EYES];         /* raw luma */
     struct plx_image rectified[PLX_EYES];
     enum plx_stage stage; /* that runs */
     int64_t stage_start_ns;
-    int result; /* of the stages so far; after a failure the next ones do nothing */
+    int result; /* of the stages so far; after a failure later stages do nothing */
 };
 
 /* What stages find in a frame beside its planes, in shared memory. Each array has the alignment of a buffer of its own. */
@@ -57,9 +57,9 @@ struct plx_pipeline {
     struct plx_features features[PLX_EYES];
     struct plx_candidates candidates;
     struct plx_image median_left, median_right;   /* U16 */
-    struct plx_image checked, despeckled;         /* U16 strict, before what follows */
+    struct plx_image checked, despeckled;         /* U16 strict, before the next filter */
     struct plx_image history;                     /* U16 temporal filter's */
-    struct plx_image dense_median, dense_checked; /* U16 on the way to dense */
+    struct plx_image dense_median, dense_checked; /* U16 intermediate images of dense */
     struct plx_image mask, opened;                /* U8 */
     struct plx_image labels;                      /* U32 */
     struct plx_results *results;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pipeline may be asked for, and the shape of the frames that it then makes. */
+/* The parameters of a pipeline: defaults, ranges, and the layout of its frames. */
 #include <stddef.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static const struct plx_parameter list[] = {
 };
 const struct plx_parameters plx_pipeline_parameters = {list, sizeof list / sizeof list[0]};
 
-/* What no single number tells: which of them fit together, and to an image of WIDTH columns. */
+/* Checks combinations of parameters, also with an image of WIDTH columns. */
 static int check_combinations(const struct plx_pipeline_params *params, int width, struct plx_parameter_error *ret_error)
 {
     const struct plx_match *match = &params->match;

@@ -16,7 +16,7 @@ int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage)
 
     if (context->result < 0)
         return context->result;
-    if (!stages->ops->run_frame) /* which times the stages itself */
+    if (!stages->ops->run_frame) /* run_frame measures the stages */
         plx_end_stage(context);
     plx_heartbeat_busy((int)stage);
     context->stage = stage;
@@ -44,10 +44,10 @@ static int run_stages(void *argument)
     if (context->pipeline->raw)
         return context->result;
     plx_step_rectify(context);    /* the same point on the same row in both images */
-    plx_step_match_rows(context); /* is it the same row? */
+    plx_step_match_rows(context); /* calibration drift: searches patches of the left image in the right one */
     plx_step_prefilter(context);  /* box or Gaussian */
     plx_step_census(context);     /* grey -> census and gradient words */
-    plx_step_sgm(context);        /* cost, aggregation, winner: disparity of both views */
+    plx_step_sgm(context);        /* cost, aggregation, winner-takes-all: disparity of both views */
     plx_step_check(context);      /* median, left-right check: the strict disparity */
     plx_step_refine(context);     /* speckle, temporal; dense; confidence */
     plx_step_ground(context);     /* the ground as a plane in disparity space */
@@ -55,7 +55,7 @@ static int run_stages(void *argument)
     return context->result;
 }
 
-/* Those stages of them whose arguments differ from frame to frame. */
+/* The stages whose arguments change from frame to frame. */
 static int run_changing(void *argument)
 {
     struct plx_frame_context *context = argument;
@@ -91,7 +91,7 @@ static void measure_and_track(struct plx_frame_context *context, int64_t capture
     plx_end_stage(context);
 }
 
-/* Whether the pictures can be trusted, as health flags. */
+/* Checks brightness, frozen pictures and alignment; returns health flags. */
 static uint32_t check_pictures(const struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
@@ -136,7 +136,7 @@ static void start_frame(struct plx_frame_context *context)
         context->grey[eye] = pipeline->identity[eye] ? context->rectified[eye] : pipeline->grey[eye];
 }
 
-/* What the backend copies to the frame, if stages do not write to it directly. Returns how many. */
+/* Lists the outputs that the backend copies to the frame, if stages do not write them in place. Returns their number. */
 static int list_outputs(const struct plx_frame_context *context, struct plx_output output[OUTPUTS])
 {
     const struct plx_pipeline *pipeline = context->pipeline;
@@ -165,7 +165,7 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
     return count;
 }
 
-/* Has the backend run the stages. What is left of the time counts for the last one: launch, copies of outputs, waiting. */
+/* Runs the stages on the backend. The time outside stages (launch, copies of outputs, waiting) counts for the last stage. */
 static int run_on_backend(struct plx_frame_context *context)
 {
     struct plx_stages *stages = context->pipeline->stages;

@@ -38,7 +38,7 @@ void plx_step_rectify(struct plx_frame_context *context)
     context->result = result;
 }
 
-/* Looks for patches of the left image in the right one; plx_alignment_look judges the answers when the frame is done. */
+/* Searches patches of the left image in the right one; plx_alignment_look evaluates the matches after the frame. */
 void plx_step_match_rows(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
@@ -88,7 +88,7 @@ void plx_step_sgm(struct plx_frame_context *context)
     context->result = result;
 }
 
-/* Median SRC into DST, or nothing; *ret_image is the one that holds the result. */
+/* Filters SRC into DST, unless KIND is NONE; *ret_image is the image with the result. */
 static int median(struct plx_stages *stages, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst,
                   const struct plx_image **ret_image)
 {
@@ -100,7 +100,7 @@ static int median(struct plx_stages *stages, const struct plx_image *src, enum p
     return stages->ops->median(stages, src, kind, dst);
 }
 
-/* Where the strict disparity lies after the left-right check: in the frame already, unless another filter follows. */
+/* The strict disparity after the left-right check: the frame's plane, unless another filter follows. */
 static const struct plx_image *strict_checked(const struct plx_frame_context *context)
 {
     const struct plx_pipeline *pipeline = context->pipeline;

@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "core/camera.h"
+#include "core/calibration.h"
 #include "core/matrix3.h"
 
 #define GRID 9 /* points per side that sample the picture's outline */

@@ -60,14 +60,8 @@ struct plx_source_ops {
     /* Sets both eyes between the same two frames, clamped to the range. UNSUPPORTED without controls. Never blocks. */
     int (*control)(struct plx_source *self, uint32_t exposure_us, float gain);
     void (*range)(struct plx_source *self, struct plx_control_range *ret_range);
-    /* The calibration that the source knows by itself. NOT_FOUND. */
+    /* The calibration of the source itself (synthetic: always; replay: calib.txt in its directory). NOT_FOUND. */
     int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration);
 };
-
-/* The calibration that a source knows by itself (synthetic: always; replay: from calib.txt in its directory). NOT_FOUND. */
-static inline int plx_source_calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
-{
-    return source->ops->calibration(source, ret_calibration);
-}
 
 #endif

@@ -108,7 +108,7 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
         return 0;
     if (config->calibration[0] != '\0')
         return plx_calibration_read(config->calibration, &options, &setup->calibration, message);
-    int result = plx_source_calibration(setup->source, &setup->calibration);
+    int result = setup->source->ops->calibration(setup->source, &setup->calibration);
     if (result == PLX_ERR_NOT_FOUND)
         return 0;
     return result < 0 ? result : plx_calibration_check(&setup->calibration, message);

@@ -73,22 +73,18 @@ struct plx_pipeline {
     int buffers;
 };
 
-/* process.c: the calls that follow belong to STAGE. Returns the frame's result so far. End: the last stage is complete. */
-int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage);
-void plx_end_stage(struct plx_frame_context *context);
-
-/* steps.c: which stages of the backend work on which images. Each step sets context->result. */
-void plx_step_convert(struct plx_frame_context *context);
-void plx_step_histogram(struct plx_frame_context *context);
-void plx_step_rectify(struct plx_frame_context *context);
-void plx_step_match_rows(struct plx_frame_context *context);
-void plx_step_prefilter(struct plx_frame_context *context);
-void plx_step_census(struct plx_frame_context *context);
-void plx_step_sgm(struct plx_frame_context *context);
-void plx_step_check(struct plx_frame_context *context);
-void plx_step_refine(struct plx_frame_context *context);
-void plx_step_ground(struct plx_frame_context *context);
-void plx_step_obstacles(struct plx_frame_context *context);
+/* steps.c: which stages of the backend work on which images. They return 0 or an error of the backend. */
+int plx_step_convert(struct plx_frame_context *context);
+int plx_step_histogram(struct plx_frame_context *context);
+int plx_step_rectify(struct plx_frame_context *context);
+int plx_step_match_rows(struct plx_frame_context *context);
+int plx_step_prefilter(struct plx_frame_context *context);
+int plx_step_census(struct plx_frame_context *context);
+int plx_step_sgm(struct plx_frame_context *context);
+int plx_step_check(struct plx_frame_context *context);
+int plx_step_refine(struct plx_frame_context *context);
+int plx_step_ground(struct plx_frame_context *context);
+int plx_step_obstacles(struct plx_frame_context *context);
 
 /* One eye's rows of the histogram plane. */
 static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)

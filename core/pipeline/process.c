@@ -10,22 +10,7 @@
 
 #define OUTPUTS (PLX_PLANE_COUNT + 1) /* the planes and the ground */
 
-int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage)
-{
-    struct plx_stages *stages = context->pipeline->stages;
-
-    if (context->result < 0)
-        return context->result;
-    if (!stages->ops->run_frame) /* run_frame measures the stages */
-        plx_end_stage(context);
-    plx_heartbeat_busy((int)stage);
-    context->stage = stage;
-    if (stages->ops->begin_stage)
-        context->result = stages->ops->begin_stage(stages, stage);
-    return context->result;
-}
-
-void plx_end_stage(struct plx_frame_context *context)
+static void end_stage(struct plx_frame_context *context)
 {
     const int64_t now = plx_now_ns();
 
@@ -34,24 +19,41 @@ void plx_end_stage(struct plx_frame_context *context)
     context->stage_start_ns = now;
 }
 
+/* Runs one step, as a part of STAGE; after a failure, none. */
+static void run_step(struct plx_frame_context *context, enum plx_stage stage, int (*step)(struct plx_frame_context *context))
+{
+    struct plx_stages *stages = context->pipeline->stages;
+
+    if (context->result < 0)
+        return;
+    if (!stages->ops->run_frame) /* run_frame measures the stages */
+        end_stage(context);
+    plx_heartbeat_busy((int)stage);
+    context->stage = stage;
+    if (stages->ops->begin_stage)
+        context->result = stages->ops->begin_stage(stages, stage);
+    if (context->result == 0)
+        context->result = step(context);
+}
+
 /* All stages of a frame that a backend computes, in order. A GPU may run some of them at the same time. */
 static int run_stages(void *argument)
 {
     struct plx_frame_context *context = argument;
 
-    plx_step_convert(context);   /* raw -> 8-bit grey */
-    plx_step_histogram(context); /* of the grey pictures: whole and by zones */
+    run_step(context, PLX_STAGE_CONVERT, plx_step_convert);     /* raw -> 8-bit grey */
+    run_step(context, PLX_STAGE_HISTOGRAM, plx_step_histogram); /* of the grey pictures: whole and by zones */
     if (context->pipeline->raw)
         return context->result;
-    plx_step_rectify(context);    /* the same point on the same row in both images */
-    plx_step_match_rows(context); /* calibration drift: searches patches of the left image in the right one */
-    plx_step_prefilter(context);  /* box or Gaussian */
-    plx_step_census(context);     /* grey -> census and gradient words */
-    plx_step_sgm(context);        /* cost, aggregation, winner-takes-all: disparity of both views */
-    plx_step_check(context);      /* median, left-right check: the strict disparity */
-    plx_step_refine(context);     /* speckle, temporal; dense; confidence */
-    plx_step_ground(context);     /* the ground as a plane in disparity space */
-    plx_step_obstacles(context);  /* mask, open and close, label, regions */
+    run_step(context, PLX_STAGE_RECTIFY, plx_step_rectify);     /* the same point on the same row in both images */
+    run_step(context, PLX_STAGE_RECTIFY, plx_step_match_rows);  /* patches for the check of the alignment */
+    run_step(context, PLX_STAGE_PREFILTER, plx_step_prefilter); /* box or Gaussian */
+    run_step(context, PLX_STAGE_CENSUS, plx_step_census);       /* grey -> census and gradient words */
+    run_step(context, PLX_STAGE_SGM, plx_step_sgm);       /* cost, aggregation, winner-takes-all: disparity of both views */
+    run_step(context, PLX_STAGE_CHECK, plx_step_check);   /* median, left-right check: the strict disparity */
+    run_step(context, PLX_STAGE_REFINE, plx_step_refine); /* speckle, temporal; dense; confidence */
+    run_step(context, PLX_STAGE_GROUND, plx_step_ground); /* the ground as a plane in disparity space */
+    run_step(context, PLX_STAGE_OBSTACLES, plx_step_obstacles); /* mask, open and close, label, regions */
     return context->result;
 }
 
@@ -60,9 +62,9 @@ static int run_changing(void *argument)
 {
     struct plx_frame_context *context = argument;
 
-    plx_step_convert(context);
+    run_step(context, PLX_STAGE_CONVERT, plx_step_convert);
     if (!context->pipeline->raw)
-        plx_step_match_rows(context);
+        run_step(context, PLX_STAGE_RECTIFY, plx_step_match_rows);
     return context->result;
 }
 
@@ -88,7 +90,7 @@ static void measure_and_track(struct plx_frame_context *context, int64_t capture
         frame->obstacle_count = (uint32_t)count;
     }
     context->stage = PLX_STAGE_TRACKS;
-    plx_end_stage(context);
+    end_stage(context);
 }
 
 /* Checks brightness, frozen pictures and alignment; returns health flags. */
@@ -196,7 +198,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
     if (result < 0)
         return result;
     if (!stages->ops->run_frame)
-        plx_end_stage(&context);
+        end_stage(&context);
     if (!pipeline->raw)
         measure_and_track(&context, capture_ns);
     frame->health |= check_pictures(&context);

@@ -204,8 +204,8 @@ static __device__ struct plx_ground_sums sum_pixels(const ground_args &a, const 
             disparity[k] = x + 32 * k < width ? row[x + 32 * k] : PLX_DISPARITY_INVALID;
 #pragma unroll
         for (int k = 0; k < PIXELS; k++)
-            plx_ground_add_pixel(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k), least,
-                            tolerance);
+            plx_ground_add_pixel(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k),
+                                 least, tolerance);
     }
     return sums;
 }

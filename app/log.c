@@ -16,13 +16,13 @@
 
 #define PREFIX "parallaxd: "
 
-/* Where lines go. Before plx_log_open: standard error as it is. */
+/* The output of all lines. Before plx_log_open: the inherited standard error. */
 static struct {
     int fd;
-    bool is_socket;  /* the journal's: a send can be told not to wait */
-    bool is_private; /* this program's own description, which does not block */
-    bool is_torn;    /* the last line arrived in part: the next one begins with a newline */
-    unsigned lost;   /* lines since the last one that arrived */
+    bool is_socket;  /* the journal's: send has MSG_DONTWAIT */
+    bool is_private; /* an open file description of this program alone, which does not block */
+    bool is_torn;    /* the last line was written in part: the next one begins with a newline */
+    unsigned lost;   /* lines since the last written one */
 } output = {.fd = STDERR_FILENO};
 
 static struct {
@@ -45,10 +45,10 @@ void plx_log_open(void)
     output.is_socket = S_ISSOCK(info.st_mode);
     if (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode))
         return;
-    /* A description of its own: O_NONBLOCK on the one that was inherited would hold for everyone who shares it, the shell that
-     * started this program among them. A file keeps the inherited one, for its position and O_APPEND. */
+    /* A description of its own: O_NONBLOCK on the inherited one would apply to every process that shares it, for example the
+     * shell. A file keeps the inherited description, for its position and O_APPEND. */
     const int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0) /* somebody else's pipe */
+    if (fd < 0) /* a pipe of another user */
         return;
     output.fd = fd;
     output.is_private = true;
@@ -57,11 +57,11 @@ void plx_log_open(void)
 static bool has_room(void)
 {
     struct pollfd writable = {.fd = output.fd, .events = POLLOUT};
-    return poll(&writable, 1, 0) != 0; /* a failure too: writing tells it, and does not wait */
+    return poll(&writable, 1, 0) != 0; /* true also after a failure: the write reports it without waiting */
 }
 
-/* Never waits; false if LINE was lost. Of a pipe without a description of its own only poll can be asked, which promises room
- * for a whole line, for lines are shorter than PIPE_BUF. */
+/* Never waits; false if LINE was lost. For a pipe without a private description, poll promises room for PIPE_BUF bytes, and a
+ * line is shorter. */
 static bool put(const char *line, size_t bytes)
 {
     ssize_t written;
@@ -107,7 +107,7 @@ void plx_log(int level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    plx_clean_text(text); /* the last line of defence: a name of a device may hold a newline */
+    plx_clean_text(text); /* in any case: the name of a device may hold a newline */
     if (copier.copy)
         copier.copy(copier.context, level, text);
     plx_log_flush();

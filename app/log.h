@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One line on standard error; in the journal's own way (`<3>text`, sd-daemon(3)) when the journal reads it. Never waits: what
- * does not fit, because nobody reads, is lost, counted, and told of when there is room again. For one thread of a process.
+ * The log: lines on standard error, in the journal's format (`<3>text`, sd-daemon(3)) if the journal reads them. Never waits:
+ * if the reader is slow, lines are lost and counted, and their number is logged when there is room again. For one thread of a
+ * process.
  */
 #ifndef PLX_APP_LOG_H
 #define PLX_APP_LOG_H
@@ -14,10 +15,10 @@ void plx_log_open(void);
 /* TEXT is made one line of clean UTF-8 (core/text.h). */
 void plx_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* From now on COPY gets each line too; NULL: nobody. Forked processes inherit it. */
+/* From now on COPY receives each line too; NULL: nobody does. Forked processes inherit it. */
 void plx_log_copy(void (*copy)(void *context, int level, const char *line), void *context);
 
-/* Says how many lines were lost, if some were and there is room again. */
+/* Logs the number of lost lines, if there are any and there is room again. */
 void plx_log_flush(void);
 
 #endif

@@ -76,9 +76,3 @@ int plx_realtime_set_fifo(int priority, struct plx_error_message *message)
         "the unit, or kernel.sched_rt_runtime_us=-1 where the kernel divides real time by control group",
         priority, strerror(errno), priority);
 }
-
-void plx_realtime_leave_fifo(void)
-{
-    const struct sched_param param = {.sched_priority = 0};
-    sched_setscheduler(0, SCHED_OTHER, &param); /* of a thread that has it already this changes nothing */
-}

@@ -3,7 +3,7 @@
 #ifndef PLX_APP_REALTIME_H
 #define PLX_APP_REALTIME_H
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 /* Locks the memory of this process, later memory included, page by page as it is first used (MCL_ONFAULT): what a driver has
  * reserved without using it costs nothing. Where the limit (RLIMIT_MEMLOCK) is not unlimited, later memory is left out, as it
@@ -18,8 +18,5 @@ int plx_realtime_choose_cpus(const char *cpus, struct plx_error_message *message
  * for PLX_REALTIME_SPIN_S without ever waiting ends the process (RLIMIT_RTTIME). PERMISSION with what to do. */
 #define PLX_REALTIME_SPIN_S 5
 int plx_realtime_set_fifo(int priority, struct plx_error_message *message);
-
-/* Gives this thread ordinary priority again: for a thread that has time. */
-void plx_realtime_leave_fifo(void);
 
 #endif

@@ -19,7 +19,7 @@
 enum { VERSION, DEVICE, PICTURE, MATCH, SCHEDULE, MS, KEYS };
 static const char *const key[KEYS] = {"version", "device", "picture", "match", "schedule", "ms"};
 
-/* The conditions as values of the first four keys. */
+/* Writes the conditions as values of the first four keys. */
 static void describe(const struct plx_tune_conditions *conditions, char value[KEYS][VALUE_BYTES])
 {
     const struct plx_match *match = conditions->match;
@@ -74,8 +74,8 @@ static int schedule_named(const char *name)
 }
 
 /* The schedule in YAML, if it was measured under CONDITIONS. */
-static int look_up(const struct plx_yaml *yaml, const struct plx_tune_conditions *conditions, int *ret_schedule,
-                   struct plx_error_message *message)
+static int read_schedule(const struct plx_yaml *yaml, const struct plx_tune_conditions *conditions, int *ret_schedule,
+                         struct plx_error_message *message)
 {
     const struct plx_yaml_node *root = plx_yaml_root(yaml), *node = NULL;
     char value[KEYS][VALUE_BYTES];
@@ -106,7 +106,7 @@ int plx_tune_load(const char *path, const struct plx_tune_conditions *conditions
 
     int result = plx_yaml_read(path, &yaml, message);
     if (result == 0)
-        result = look_up(yaml, conditions, ret_schedule, message);
+        result = read_schedule(yaml, conditions, ret_schedule, message);
     plx_yaml_destroy(yaml);
     return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of `parallax tune`: the fastest schedule, which the engine uses if the conditions are the same. No result depends on
- * it. */
+/* The file of `parallax tune`: the fastest schedule, which the engine uses under the same conditions. It changes the speed and
+ * no result. */
 #ifndef PLX_APP_TUNE_H
 #define PLX_APP_TUNE_H
 
@@ -8,7 +8,7 @@
 
 #define PLX_TUNE_FILE "/var/lib/parallax/tune.yaml"
 
-/* A measurement holds for these pictures, this matching and this GPU, and for this version of the program. */
+/* A measurement is valid for this GPU, picture size, matching and program version. */
 struct plx_tune_conditions {
     const char *device; /* plx_gpu_device */
     int width, height;
@@ -22,7 +22,7 @@ int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions
 
 /*
  * The schedule that the file at PATH names. NOT_FOUND (no file), FORMAT (another kind of file), UNSUPPORTED (other
- * CONDITIONS), IO, PERMISSION; MESSAGE then names the place in the file.
+ * CONDITIONS), IO, PERMISSION; MESSAGE names the line of the file.
  */
 int plx_tune_load(const char *path, const struct plx_tune_conditions *conditions, int *ret_schedule,
                   struct plx_error_message *message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attaching, now and again: connect, the pollable descriptor, and finding a service that came back. */
+/* Attaching to the service, attaching again after its restart, and the pollable descriptor. */
 #include "client/client.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 
 /* --- the pollable descriptor -------------------------------------------------------------------------------------- */
 
-/* Nobody tells us when the service is back; so the descriptor polls readable at every attempt that is due. */
+/* No message announces the return of the service, so the descriptor becomes readable at every attempt that is due. */
 static void set_poll_timer(struct plx_client *client, bool on)
 {
     struct timespec every = {.tv_nsec = on ? RETRY_NS : 0};
-    if (client->poll_timer >= 0) /* which also takes back an expiry that was not read */
+    if (client->poll_timer >= 0) /* this also discards an unread expiry */
         timerfd_settime(client->poll_timer, 0, &(struct itimerspec){every, every}, NULL);
 }
 
@@ -39,7 +39,7 @@ static bool watch(const struct plx_client *client, int fd)
     return !epoll_ctl(client->poll_fd, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN});
 }
 
-/* Makes the descriptor follow the socket. False: the service is gone again. */
+/* Makes the descriptor readable with the socket. False: the service closed the connection. */
 static bool poll_socket(struct plx_client *client)
 {
     set_poll_timer(client, false);
@@ -78,7 +78,7 @@ int plx_fd(struct plx_client *client)
     if (!plx_client_attached(client))
         set_poll_timer(client, true);
     else
-        poll_socket(client); /* a service that is gone makes the socket readable, and plx_next says so */
+        poll_socket(client); /* if it fails, the closed socket is readable and plx_next reports it */
     return client->poll_fd;
 }
 
@@ -87,7 +87,7 @@ int plx_fd(struct plx_client *client)
 void plx_client_detach(struct plx_client *client)
 {
     plx_map_close(&client->map);
-    if (client->socket >= 0 && client->poll_fd >= 0) /* by hand, for a process forked from here may hold it open */
+    if (client->socket >= 0 && client->poll_fd >= 0) /* explicitly: a forked process may still hold it open */
         epoll_ctl(client->poll_fd, EPOLL_CTL_DEL, client->socket, NULL);
     if (client->socket >= 0)
         close(client->socket);
@@ -96,18 +96,18 @@ void plx_client_detach(struct plx_client *client)
     set_poll_timer(client, true);
 }
 
-/* Goes on in the frames of a service that kept its memory, and begins again with another one. */
-static void follow(struct plx_client *client)
+/* Continues after the last seen frame if the region is the same as before; starts again in a new region. */
+static void resume_after_last(struct plx_client *client)
 {
     const struct plx_region_header *header = client->map.header;
     const uint64_t epoch = plx_fetch64(&header->epoch);
-    /* Relaxed: only whether it can be the memory that was seen before; the frames are looked for in their own order. */
+    /* Relaxed: it only tells whether the region can be the same one; plx_map_look orders the reads of frames. */
     if (epoch != client->epoch || atomic_load_explicit(&header->newest, memory_order_relaxed) < client->last)
         client->last = 0;
     client->epoch = epoch;
 }
 
-/* One attempt, as far as it gets until DEADLINE. TIMEOUT: greeting goes on at the next call. */
+/* One attempt until DEADLINE. TIMEOUT: no answer yet, and the next call waits for it. */
 static int attach(struct plx_client *client, int64_t deadline)
 {
     int region = -1;
@@ -132,7 +132,7 @@ static int attach(struct plx_client *client, int64_t deadline)
         plx_client_detach(client);
         return code;
     }
-    follow(client);
+    resume_after_last(client);
     return 0;
 }
 
@@ -168,7 +168,7 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client)
     int code = client->path ? attach(client, plx_now_ns() + PLX_HELLO_TIME_NS) : PLX_ERR_NOMEM;
     if (code) {
         plx_disconnect(client);
-        return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* it closed without an answer: going down */
+        return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* closed without an answer: the service is stopping */
     }
     *ret_client = client;
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration that a service has in force, asked from it. */
+/* Reads the configuration in force from the service. */
 #include <parallax/client.h>
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 #include "client/link.h"
 
-/* Sealed against every change, so that what was checked is what is read; and a memfd, from which no read can block. */
+/* Sealed against every change, so that the checked text is the text that is read. Only a memfd has seals; reading it never
+ * blocks. */
 #define TEXT_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 static int check_text(int fd, uint64_t bytes)
@@ -26,7 +27,7 @@ static int check_text(int fd, uint64_t bytes)
     return bytes > PLX_CONFIG_BYTES || status.st_size < 0 || (uint64_t)status.st_size != bytes ? PLX_ERR_FORMAT : 0;
 }
 
-/* Copies by read, which gives an error where a mapping would give a SIGBUS. */
+/* Copies by pread, which returns an error where a mapping would raise SIGBUS. */
 static int read_text(int fd, char *ret_text, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
@@ -37,7 +38,7 @@ static int read_text(int fd, char *ret_text, size_t bytes)
             return PLX_ERR_IO;
         done += (size_t)got;
     }
-    for (size_t i = 0; i < bytes; i++) /* nothing that would steer a terminal */
+    for (size_t i = 0; i < bytes; i++) /* no terminal control characters */
         if (((unsigned char)ret_text[i] < ' ' && ret_text[i] != '\n') || ret_text[i] == 0x7F)
             ret_text[i] = '?';
     ret_text[bytes] = 0;
@@ -56,7 +57,7 @@ static int ask(const char *path, int64_t deadline, int *ret_text, uint64_t *ret_
         code = plx_link_ask_config(socket, deadline, ret_text, ret_bytes);
     }
     close(socket);
-    return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* it closed without an answer: going down */
+    return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* closed without an answer: the service is stopping */
 }
 
 int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads of memory that another process may be writing. Relaxed atomic loads: each happens exactly once, so that what was
- * checked is what is used, and none is torn. Ordering comes from the sequence lock around them.
+ * Reads of memory that another process may be writing. Relaxed atomic loads: each happens exactly once, so that the checked
+ * value is the used value, and none is torn. The sequence lock around them orders them.
  */
 #ifndef PLX_CLIENT_FETCH_H
 #define PLX_CLIENT_FETCH_H

@@ -15,9 +15,9 @@
 #include "core/clock.h"
 
 #define QUEUE_RETRY_MS 5
-#define DRAIN_LIMIT 1024 /* more than a queue holds; a service that floods us does not hold us */
+#define DRAIN_LIMIT 1024 /* more than a queue holds; bounds the time if the service floods the socket */
 
-static bool say(int fd, enum plx_message_type type)
+static bool send_message(int fd, enum plx_message_type type)
 {
     struct plx_message message = {.magic = PLX_MESSAGE_MAGIC, .abi_version = PLX_ABI_VERSION, .type = type};
     return send(fd, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof message;
@@ -28,13 +28,13 @@ static int connect_error(int error)
     switch (error) {
     case ENOENT:
     case ENOTDIR:
-    case ECONNREFUSED: /* a socket file that nobody listens to */
+    case ECONNREFUSED: /* a socket file without a listener */
         return PLX_ERR_NOT_FOUND;
     case EACCES:
     case EPERM:
         return PLX_ERR_PERMISSION;
     case EPROTOTYPE:
-        return PLX_ERR_FORMAT; /* another kind of socket: not ours */
+        return PLX_ERR_FORMAT; /* another kind of socket */
     case ENOMEM:
     case ENOBUFS:
         return PLX_ERR_NOMEM;
@@ -67,14 +67,14 @@ int plx_link_start(const char *path, int64_t deadline, int *ret_socket)
             close(fd);
             return code;
         }
-        poll(NULL, 0, QUEUE_RETRY_MS); /* many connect at once and the queue is full */
+        poll(NULL, 0, QUEUE_RETRY_MS); /* the queue of the service is full */
     }
-    say(fd, PLX_MESSAGE_HELLO); /* if it cannot be said, the answer (refused, or end of file) tells why */
+    send_message(fd, PLX_MESSAGE_HELLO); /* after a failure, the answer (refused, or end of file) has the reason */
     *ret_socket = fd;
     return 0;
 }
 
-/* What came with a descriptor, or -1, which is the caller's. TIMEOUT: nothing yet. */
+/* The next message and its descriptor, which is the caller's, or -1. TIMEOUT: none yet. */
 static int read_message(int fd, struct plx_message *ret_message, int *ret_descriptor)
 {
     struct plx_message message = {0};
@@ -86,8 +86,8 @@ static int read_message(int fd, struct plx_message *ret_message, int *ret_descri
     struct iovec part = {&message, sizeof message};
     struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes};
     ssize_t bytes;
-    do { /* again after ECONNRESET: a service that refused us without reading our hello leaves one before its answer */
-        packet.msg_controllen = CMSG_LEN(sizeof descriptor); /* room for one, not for more from a hostile service */
+    do { /* a service that refuses without reading HELLO causes ECONNRESET before its answer */
+        packet.msg_controllen = CMSG_LEN(sizeof descriptor); /* room for one descriptor, whatever a hostile service sends */
         bytes = recvmsg(fd, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (bytes < 0 && (errno == ECONNRESET || errno == EINTR));
     if (bytes < 0)
@@ -99,7 +99,7 @@ static int read_message(int fd, struct plx_message *ret_message, int *ret_descri
     if (bytes == 0 && descriptor < 0)
         return PLX_ERR_LOST;
     if (descriptor < 0 && (packet.msg_flags & MSG_CTRUNC))
-        return PLX_ERR_NOMEM; /* this process has no descriptor left to receive it */
+        return PLX_ERR_NOMEM; /* this process is out of descriptors */
     if (bytes != (ssize_t)sizeof message || (packet.msg_flags & MSG_TRUNC) || message.magic != PLX_MESSAGE_MAGIC) {
         if (descriptor >= 0)
             close(descriptor);
@@ -110,7 +110,7 @@ static int read_message(int fd, struct plx_message *ret_message, int *ret_descri
     return 0;
 }
 
-/* The same, waiting until DEADLINE. */
+/* As read_message, but waits until DEADLINE. */
 static int wait_message(int fd, int64_t deadline, struct plx_message *ret_message, int *ret_descriptor)
 {
     for (;;) {
@@ -122,7 +122,7 @@ static int wait_message(int fd, int64_t deadline, struct plx_message *ret_messag
     }
 }
 
-/* An answer of TYPE gives its descriptor to the caller. */
+/* Checks ANSWER, and gives the descriptor of one of TYPE to the caller. */
 static int take_answer(const struct plx_message *answer, enum plx_message_type type, int descriptor, int *ret_descriptor)
 {
     int code = PLX_ERR_FORMAT;
@@ -151,7 +151,7 @@ int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_b
 {
     struct plx_message answer;
     int text;
-    if (!say(fd, PLX_MESSAGE_CONFIG))
+    if (!send_message(fd, PLX_MESSAGE_CONFIG))
         return PLX_ERR_LOST;
     int code = wait_message(fd, deadline, &answer, &text);
     if (code)
@@ -166,7 +166,7 @@ int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_b
 
 bool plx_link_subscribe(int fd)
 {
-    return say(fd, PLX_MESSAGE_SUBSCRIBE);
+    return send_message(fd, PLX_MESSAGE_SUBSCRIBE);
 }
 
 bool plx_link_alive(int fd)

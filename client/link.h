@@ -8,12 +8,12 @@
 
 #include "core/clock.h"
 
-#define PLX_HELLO_TIME_NS (2 * PLX_NS_PER_S) /* that a service may take to answer */
+#define PLX_HELLO_TIME_NS (2 * PLX_NS_PER_S) /* for the answer of the service */
 
-/* SOCKET_PATH, or where NULL means that the service is. */
+/* SOCKET_PATH; if NULL, that of the environment or the default. */
 const char *plx_link_path(const char *socket_path);
 
-/* Connects and says hello, waiting no longer than DEADLINE for a place in the service's queue. The caller closes *ret_socket.
+/* Connects and sends HELLO; waits until DEADLINE for a place in the service's queue. The caller closes *ret_socket.
  * NOT_FOUND, PERMISSION, TIMEOUT, FORMAT, RANGE, NOMEM, IO. */
 int plx_link_start(const char *path, int64_t deadline, int *ret_socket);
 
@@ -21,17 +21,17 @@ int plx_link_start(const char *path, int64_t deadline, int *ret_socket);
  * LOST, NOMEM. */
 int plx_link_finish(int fd, int64_t deadline, int *ret_region);
 
-/* Asks for the configuration in force, once HELLO was answered, and waits until DEADLINE. The caller closes *ret_text, a
- * descriptor that is not checked yet, said to hold *ret_bytes. TIMEOUT, FORMAT, LOST, NOMEM, and what the service says. */
+/* Requests the configuration in force, after the answer to HELLO, and waits until DEADLINE. The caller closes *ret_text, a
+ * descriptor that is not checked yet; the service promises *ret_bytes in it. TIMEOUT, FORMAT, LOST, NOMEM, IO. */
 int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_bytes);
 
-/* Asks for a message at every frame. False: the service is gone. */
+/* Requests a message at every frame. False: the service closed the connection. */
 bool plx_link_subscribe(int fd);
 
 /* False when the service has closed its end. */
 bool plx_link_alive(int fd);
 
-/* Throws the messages away that have come. */
+/* Discards the messages that have arrived. */
 void plx_link_drain(int fd);
 
 #endif

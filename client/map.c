@@ -14,15 +14,14 @@
 #include "client/fetch.h"
 #include "core/reason.h"
 
-/* A look fails when the writer goes once around the ring between two adjacent loads: rare, and never so often in a row. */
+/* An attempt fails if the writer fills the whole ring between two adjacent loads: rare, and never this often in a row. */
 #define ATTEMPTS 16
 #define STAT_BLOCK 512u /* of st_blocks */
 
 /* --- the mapping ------------------------------------------------------------------------------------------------- */
 
-/* What a service seals (app/region/region.c). Without SHRINK it could cut the memory off under us; without a seal against
- * writing it could punch holes into it (fallocate, MADV_REMOVE): to read there is a SIGBUS, or memory that grows on our bill.
- */
+/* The seals of a service (app/region/region.c). Without SHRINK it could truncate the memory; without a seal against writing it
+ * could punch holes (fallocate, MADV_REMOVE). A read there raises SIGBUS, or allocates memory that this process pays for. */
 static bool is_sealed(int fd)
 {
     const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, write = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
@@ -41,7 +40,7 @@ static int check_header(int fd, uint64_t bytes)
     return plx_map_check(&header, bytes, &promised);
 }
 
-/* Size and seals first, then the header, and only then the memory: nothing is brought in for a region that is refused. */
+/* Checks size and seals, then the header, and only then maps the memory: a refused region costs no memory. */
 int plx_map_open(int fd, struct plx_map *ret_map)
 {
     struct stat status;
@@ -52,7 +51,7 @@ int plx_map_open(int fd, struct plx_map *ret_map)
     if (status.st_size < (off_t)sizeof(struct plx_region_header) || (uint64_t)status.st_size > PTRDIFF_MAX)
         return PLX_ERR_FORMAT;
     uint64_t bytes = (uint64_t)status.st_size;
-    /* The seals keep allocated pages where they are; pages that never were allocated would come into being by being read. */
+    /* The seals keep allocated pages; a read of a page that was never allocated would allocate it. */
     if ((uint64_t)status.st_blocks < bytes / STAT_BLOCK)
         return PLX_ERR_FORMAT;
     int code = check_header(fd, bytes);
@@ -61,7 +60,7 @@ int plx_map_open(int fd, struct plx_map *ret_map)
     void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (memory == MAP_FAILED)
         return errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    code = plx_map_check(memory, bytes, ret_map); /* again: a hostile service may have changed it */
+    code = plx_map_check(memory, bytes, ret_map); /* again: a hostile service may have changed the header */
     if (code)
         munmap(memory, bytes);
     return code;
@@ -171,7 +170,7 @@ int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_
             return 0;
         if (sequence < last)
             return PLX_ERR_FORMAT;
-        /* Relaxed: never older than that, so another number means that the writer has come round. */
+        /* Relaxed: never older than newest, so another number means that the writer has overwritten the slot. */
         if (atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_relaxed) != 2 * sequence)
             continue; /* overwritten between the two loads */
         const unsigned char *frame = map->frames + sequence % map->slot_count * map->frame_stride;
@@ -181,7 +180,7 @@ int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_
             return 1;
         }
         if (plx_map_whole(map, sequence))
-            return PLX_ERR_FORMAT; /* it is nonsense, not torn */
+            return PLX_ERR_FORMAT; /* damaged, not torn */
     }
     return PLX_ERR_FORMAT;
 }
@@ -201,7 +200,7 @@ int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *vi
 
 /* --- the reason -------------------------------------------------------------------------------------------------- */
 
-/* Needs no ordering: a text that is not of one piece has another sum. */
+/* Needs no ordering: a torn text has another checksum. */
 int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size)
 {
     uint64_t word[PLX_REASON_WORDS];
@@ -217,7 +216,7 @@ int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size)
     size_t length = strlen(text);
     if (length >= size)
         length = size - 1;
-    for (size_t i = 0; i < length; i++) /* nothing that would steer a terminal */
+    for (size_t i = 0; i < length; i++) /* no terminal control characters */
         ret_text[i] = (char)((unsigned char)text[i] < ' ' || text[i] == 0x7F ? '?' : text[i]);
     ret_text[length] = 0;
     return 0;

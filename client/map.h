@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The region as a reader sees it. Nothing in it is believed: sizes and offsets are read once, checked, and only the checked
- * copies are used, so that a damaged or hostile region gives PLX_ERR_FORMAT and never an access outside the mapping.
+ * The region as a reader sees it. No number in it is trusted: sizes and offsets are read once, checked, and only the checked
+ * copies are used. So a damaged or hostile region gives PLX_ERR_FORMAT and never an access outside the mapping.
  */
 #ifndef PLX_CLIENT_MAP_H
 #define PLX_CLIENT_MAP_H
@@ -20,25 +20,25 @@ struct plx_map {
     uint64_t slot_count, frame_bytes, frame_stride;
 };
 
-/* Maps the region behind FD, which may be closed afterwards. FORMAT where it is not sealed as a service seals it, has pages
- * that are not allocated, or a header that promises something else; VERSION, NOMEM, IO. */
+/* Maps the region of FD, which may be closed afterwards. FORMAT if it lacks the seals of a service, has pages that are not
+ * allocated, or a header that does not fit its size; VERSION, NOMEM, IO. */
 int plx_map_open(int fd, struct plx_map *ret_map);
 void plx_map_close(struct plx_map *map);
 
 /* Checks the region at MEMORY, which stays the caller's. FORMAT, VERSION. */
 int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);
 
-/* Looks for a frame newer than LAST. 1: *ret_view shows the newest (missed and token are the caller's to fill), 0: there is
- * none, FORMAT. */
+/* Finds a frame newer than LAST. 1: *ret_view shows the newest one (the caller fills missed and token); 0: there is none;
+ * FORMAT. */
 int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view);
 
-/* True if frame SEQUENCE has been in its slot, whole, since plx_map_look found it there. */
+/* True if frame SEQUENCE was not overwritten since plx_map_look found it. */
 bool plx_map_whole(const struct plx_map *map, uint64_t sequence);
 
-/* Bytes of the viewed frame; FORMAT (negative) if that number cannot be. */
+/* Bytes of the viewed frame; FORMAT (negative) if that number is impossible. */
 int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *view);
 
-/* As plx_reason; FORMAT where the text is torn again and again, or has no end. */
+/* As plx_reason; FORMAT if every attempt reads a torn text, or the text has no end. */
 int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size);
 
 /* Fills planes, layout, obstacle count and min_disparity of *ret_view from FRAME, whose planes must lie inside BYTES. False if

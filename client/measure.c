@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pixel of a view means in metres and seconds. */
+/* Age and freshness of a frame, and the point in metres of a pixel. */
 #include <parallax/client.h>
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "client/fetch.h"
 #include "core/clock.h"
 
-/* Time since AT_NS, which is CLOCK_MONOTONIC when FRAME was made; both clocks are joined by what the frame says of suspend, as
- * CLOCK_MONOTONIC alone stands still while the machine sleeps. False where the numbers are nonsense. */
+/* Time since AT_NS, a CLOCK_MONOTONIC time of FRAME, in CLOCK_BOOTTIME: the frame's time in suspend converts it, because
+ * CLOCK_MONOTONIC stops in suspend. False if the numbers overflow. */
 static bool time_since(const struct plx_frame *frame, int64_t at_ns, int64_t *ret_ns)
 {
     int64_t boot_ns;
@@ -23,7 +23,7 @@ int64_t plx_age_ns(const struct plx_frame *frame)
     int64_t captured = frame ? (int64_t)plx_fetch64(&frame->capture[PLX_LEFT].capture_ns) : 0;
     int64_t age;
     if (captured <= 0 || !time_since(frame, captured, &age))
-        return INT64_MAX; /* unknown: it must not look young */
+        return INT64_MAX; /* unknown: it must not look new */
     return age > 0 ? age : 0;
 }
 
@@ -47,8 +47,8 @@ float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)
     return (float)value / PLX_DISPARITY_ONE + (float)view->min_disparity;
 }
 
-/* Triangulation of a rectified pair: Z = f b / d, where d counts from the pixel at infinity, which lies cx - cx_right off zero
- * when the two principal points differ. (Hartley, Zisserman: Multiple View Geometry, 2004, chapter 12.) */
+/* Triangulation of a rectified pair: Z = f b / d, where d counts from the disparity at infinity, cx - cx_right. (Hartley,
+ * Zisserman: Multiple View Geometry, 2004, chapter 12.) */
 int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz[3])
 {
     float disparity = plx_disparity_px(view, x, y);

@@ -13,12 +13,12 @@
 #include "client/link.h"
 #include "core/clock.h"
 
-#define SLICE_NS (20 * PLX_NS_PER_MS)        /* of a wait; between two, the socket is looked at for the end of the service */
-#define CROWDED_SLICE_NS (2 * PLX_NS_PER_MS) /* while wake-ups do not reach this reader, */
-#define CROWDED_NS PLX_NS_PER_S              /* so long after the last one that did not */
-#define PASSED_ON 2                          /* readers that each woken one wakes */
+#define SLICE_NS (20 * PLX_NS_PER_MS) /* longest sleep; between two sleeps the socket is checked for the end of the service */
+#define CROWDED_SLICE_NS (2 * PLX_NS_PER_MS) /* the same after a missed wake-up, */
+#define CROWDED_NS PLX_NS_PER_S              /* for this long */
+#define PASSED_ON 2                          /* readers that each woken reader wakes */
 #define COPY_ATTEMPTS 64
-#define LOOK_ATTEMPTS 16 /* to see a frame that is not overwritten just then */
+#define LOOK_ATTEMPTS 16 /* to see a frame that is not being overwritten */
 
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static int64_t deadline_of(int timeout_ms)
 
 static uint64_t status_of(const struct plx_client *client)
 {
-    /* Acquire: what led to the state is visible with it. */
+    /* Acquire: everything written before the state is visible with it. */
     return atomic_load_explicit(&client->map.header->status, memory_order_acquire);
 }
 
@@ -40,9 +40,9 @@ static bool engine_gone(const struct plx_client *client)
 }
 
 /*
- * Sleeps until the wake word is no longer WORD, DEADLINE or the slice's end. False if a signal handler ran.
- * The writer wakes some readers, and each of them some more of those who sleep on the same word: that is what the bit is for.
- * A reader who was woken by somebody else than the writer, so that the word is unchanged, wakes nobody.
+ * Sleeps until the wake word is no longer WORD, until DEADLINE or the end of the slice. False if a signal handler ran.
+ * The writer wakes some readers, and each of them wakes more readers that sleep on the same word, which the bit selects. A
+ * reader that finds the word unchanged was not woken by the writer and wakes nobody.
  */
 static bool sleep_on(struct plx_client *client, uint32_t word, int64_t deadline)
 {
@@ -53,16 +53,16 @@ static bool sleep_on(struct plx_client *client, uint32_t word, int64_t deadline)
     const struct timespec until = {.tv_sec = end / PLX_NS_PER_S, .tv_nsec = end % PLX_NS_PER_S};
     bool woken = !syscall(SYS_futex, wake, FUTEX_WAIT_BITSET, word, &until, NULL, bit);
     bool interrupted = !woken && errno == EINTR, timed_out = !woken && errno == ETIMEDOUT;
-    bool changed = atomic_load_explicit(wake, memory_order_relaxed) != word; /* the caller looks with its own ordering */
+    bool changed = atomic_load_explicit(wake, memory_order_relaxed) != word; /* the caller loads it again, ordered */
     if (woken && changed)
         syscall(SYS_futex, wake, FUTEX_WAKE_BITSET, PASSED_ON, NULL, NULL, bit);
-    if (timed_out && changed) /* there was a wake-up, and others stood before us */
+    if (timed_out && changed) /* a wake-up reached other readers first */
         client->crowded_until = end + CROWDED_NS;
     return !interrupted;
 }
 
-/* 1: *ret_view shows a fresh frame newer than the last one; 0: there is none, or only an old one; FORMAT. */
-static int find_news(const struct plx_client *client, struct plx_view *ret_view)
+/* 1: *ret_view shows a fresh frame newer than the last one; 0: there is none, or it is not fresh; FORMAT. */
+static int find_new_frame(const struct plx_client *client, struct plx_view *ret_view)
 {
     for (int attempt = 0; attempt < LOOK_ATTEMPTS; attempt++) {
         int found = plx_map_look(&client->map, client->last, ret_view);
@@ -74,7 +74,7 @@ static int find_news(const struct plx_client *client, struct plx_view *ret_view)
     return 0;
 }
 
-/* Finds a fresh frame newer than the last one. It is not yet counted as seen. */
+/* Waits for a fresh frame newer than the last one, and does not count it as seen. */
 static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_view *ret_view)
 {
     for (;;) {
@@ -83,15 +83,16 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
             if (code)
                 return code;
         }
-        /* Before the look, so that whatever comes after it is still there to wake us. Acquire: the look comes after. */
+        /* Loaded before the ring, so that a later frame changes the word and ends the sleep. Acquire: the ring is read after.
+         */
         uint32_t word = atomic_load_explicit(&client->map.header->wake, memory_order_acquire);
         if (client->poll_fd >= 0)
             plx_link_drain(client->socket);
-        int found = find_news(client, ret_view);
+        int found = find_new_frame(client, ret_view);
         if (found < 0)
             return found;
         if (found) {
-            if (engine_gone(client)) /* and the message of it may just have been drained */
+            if (engine_gone(client)) /* the message of the state may have been drained above */
                 plx_client_remind(client, true);
             return 0;
         }
@@ -99,11 +100,11 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
         plx_client_remind(client, false);
         bool service_gone = !plx_link_alive(client->socket);
         bool gone = service_gone || engine_gone(client);
-        bool news = gone && !client->told;
-        client->told = gone;
+        bool is_new = gone && !client->loss_reported;
+        client->loss_reported = gone;
         if (service_gone)
             plx_client_detach(client);
-        if (news)
+        if (is_new)
             return PLX_ERR_LOST;
         if (service_gone)
             continue;
@@ -118,7 +119,7 @@ static void count_as_seen(struct plx_client *client, struct plx_view *view)
     view->token = view->sequence;
     client->last = view->sequence;
     client->seen_any = true;
-    client->told = false;
+    client->loss_reported = false;
 }
 
 int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_view)
@@ -148,7 +149,7 @@ int plx_release(struct plx_client *client, struct plx_view *view)
     return whole ? 0 : PLX_ERR_OVERWRITTEN;
 }
 
-/* Word by word, since the writer may be at work in the same memory; a copy that it disturbed is thrown away. */
+/* Word by word: the writer may write the same memory meanwhile, and such a copy is discarded. */
 static void copy_words(void *to, const void *from, size_t bytes)
 {
     size_t words = bytes / 8;
@@ -223,14 +224,14 @@ uint32_t plx_restarts(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client))
         return 0;
-    return atomic_load_explicit(&client->map.header->restarts, memory_order_relaxed); /* nothing else is read by it */
+    return atomic_load_explicit(&client->map.header->restarts, memory_order_relaxed); /* no other data depends on it */
 }
 
 uint32_t plx_gpu_schedule(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client))
         return 0;
-    return atomic_load_explicit(&client->map.header->gpu_schedule, memory_order_relaxed); /* nothing else is read by it */
+    return atomic_load_explicit(&client->map.header->gpu_schedule, memory_order_relaxed); /* no other data depends on it */
 }
 
 uint32_t plx_health(struct plx_client *client)

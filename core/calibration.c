@@ -64,7 +64,7 @@ int plx_baseline_check(double metres, struct plx_error_message *message)
                     PLX_MAX_BASELINE_M);
 }
 
-/* What holds before rectification: how the right camera stands against the left. */
+/* Checks the pose of the right camera against the left one. */
 static int check_pose(const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
 {
     const struct plx_camera *left = &calibration->camera[PLX_LEFT], *right = &calibration->camera[PLX_RIGHT];

@@ -7,8 +7,8 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
 #include "core/image.h"
+#include "core/text.h"
 
 enum plx_distortion {
     PLX_DISTORTION_NONE,
@@ -23,6 +23,16 @@ struct plx_camera {
     enum plx_distortion model;
     double k[8]; /* in the order above, unused ones 0 */
 };
+
+/* The camera models, from a ray (x, y, 1) to a pixel and back: Brown-Conrady with 5 or 8 coefficients (plumb_bob, rational) and
+ * Kannala-Brandt with 4 (equidistant), as defined by OpenCV's calib3d. */
+
+/* Pixel of the ray (x, y, 1). */
+void plx_camera_project(const struct plx_camera *camera, double x, double y, double *ret_u, double *ret_v);
+
+/* Ray (x, y, 1) of a pixel, by as many iterations as OpenCV makes (5 fixed-point, or up to 10 Newton steps). An equidistant
+ * pixel 90 degrees or more off the axis has no such ray and gives 90 degrees. */
+void plx_camera_unproject(const struct plx_camera *camera, double u, double v, double *ret_x, double *ret_y);
 
 /* All zeros: there is none. */
 struct plx_stereo_calibration {

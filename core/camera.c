@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/camera.h"
+#include "core/calibration.h"
 
 #include <math.h>
 

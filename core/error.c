@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled into libparallax as well, so that robot programs need nothing else. */
+/* Also a part of libparallax. */
 #include <parallax/error.h>
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sensor is linear: twice the exposure times gain is twice the signal. So each frame tells, from its own brightness and the
- * setting in force in it, which total exposure would have been right, however old that setting is. The controller moves from
- * what it asked for last towards that; nothing winds up while a change is still on its way, and nothing oscillates.
- * All brightness errors are in stops, powers of two.
+ * A sensor is linear: twice the exposure times gain is twice the signal. So the brightness of a frame and the setting in force
+ * in it give the right total exposure, however old that setting is. The controller moves from its last setting towards the
+ * right one. It neither winds up nor oscillates while a change has not reached the pictures yet. All brightness errors are in
+ * stops, powers of two.
  */
 #include "core/exposure.h"
 
@@ -14,25 +14,25 @@
 
 #include <parallax/error.h>
 
-#include "core/error_message.h"
 #include "core/source.h"
+#include "core/text.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define EYE_ROWS (1 + ZONES) /* of the histogram plane: whole image, then zones */
 #define WHITE 255.0
-#define HIGHLIGHT 250            /* levels from here count as blown out */
-#define DARKEST_MEAN 0.5         /* levels; below this nothing can be read from the mean */
-#define BLOWN_STOPS 6.0          /* a picture that is all white is taken to be so much over white */
+#define HIGHLIGHT 250            /* levels from here on count as blown out */
+#define DARKEST_MEAN 0.5         /* levels; a darker mean says nothing */
+#define BLOWN_STOPS 6.0          /* assumed excess of an all-white picture */
 #define HIGHLIGHT_STRENGTH 0.25  /* stops per doubling of the blown out share above its limit */
 #define SMALLEST_LIMIT 1e-4      /* of that share */
-#define AT_ONCE_STOPS 0.5        /* errors above this are not damped: that would only prolong a bad picture */
+#define AT_ONCE_STOPS 0.5        /* larger errors are not damped, which would only prolong a bad picture */
 #define HISTORY 16               /* frames; longer than any actuation delay */
-#define FIRST_EXPOSURE_US 10000u /* where a source does not say what is in force */
+#define FIRST_EXPOSURE_US 10000u /* if the setting in force is unknown */
 
 struct plx_exposure {
     struct plx_exposure_params params;
-    struct plx_exposure_setting asked;            /* exposure_us 0: nothing yet */
-    struct plx_exposure_setting history[HISTORY]; /* asked at the end of frame n, at n % HISTORY */
+    struct plx_exposure_setting requested;        /* exposure_us 0: none yet */
+    struct plx_exposure_setting history[HISTORY]; /* requested at the end of frame n, at n % HISTORY */
     uint64_t frames;
 };
 
@@ -68,7 +68,7 @@ void plx_exposure_destroy(struct plx_exposure *exposure)
     free(exposure);
 }
 
-/* Both eyes' zones added up by their weights; returns the number of pixels, weighted. */
+/* Adds the zones of both eyes by their weights; returns the weighted number of pixels. */
 static uint64_t merge(const struct plx_exposure_params *params, const struct plx_image *histogram,
                       uint64_t ret_merged[PLX_HISTOGRAM_BINS])
 {
@@ -88,8 +88,8 @@ static uint64_t merge(const struct plx_exposure_params *params, const struct plx
     return total;
 }
 
-/* How far the mean is from its target. Blown out pixels were brighter than they look, the more so the fewer others there are
- * (the power is a guess that fits scenes whose radiance spreads over a few stops). */
+/* Error of the mean against its target. Blown-out pixels were brighter than their level, by more stops the larger their share
+ * is (the power is an estimate that fits scenes of a few stops of dynamic range). */
 static double mean_error(const uint64_t merged[PLX_HISTOGRAM_BINS], uint64_t total, double blown, double target)
 {
     double sum = 0.0, cube = blown * blown * blown, blown_level = WHITE * exp2(BLOWN_STOPS * cube * cube * cube * cube);
@@ -98,7 +98,7 @@ static double mean_error(const uint64_t merged[PLX_HISTOGRAM_BINS], uint64_t tot
     return log2(target * WHITE / fmax(sum / (double)total, DARKEST_MEAN));
 }
 
-/* By how much the picture may become brighter (or must become darker) until the blown out share is at its limit. */
+/* How much brighter the picture may become until the blown-out share is at its limit; negative: it must become darker. */
 static double highlight_room(const uint64_t merged[PLX_HISTOGRAM_BINS], uint64_t total, double blown, double limit)
 {
     if (blown > limit)
@@ -125,19 +125,19 @@ static double stops_of(struct plx_exposure_setting setting)
     return log2((double)setting.exposure_us) + log2((double)setting.gain);
 }
 
-/* The setting asked for DELAY frames before this one; the oldest known if there are not as many. */
-static struct plx_exposure_setting asked_before(const struct plx_exposure *exposure, int delay)
+/* The setting requested DELAY frames before this one; the oldest known if there are fewer. */
+static struct plx_exposure_setting requested_before(const struct plx_exposure *exposure, int delay)
 {
     uint64_t back = delay < 0 ? 1 : delay < HISTORY - 1 ? (uint64_t)delay + 1 : HISTORY;
     return exposure->history[(exposure->frames >= back ? exposure->frames - back : 0) % HISTORY];
 }
 
-/* Total exposure in force in the frame, in stops, over both eyes; false if nobody knows it. */
+/* Mean total exposure of both eyes in the frame, in stops; false if it is unknown. */
 static bool stops_in_force(const struct plx_exposure *exposure, const struct plx_capture_info *capture,
                            const struct plx_control_range *range, double *ret_stops)
 {
-    const uint32_t exposure_us = asked_before(exposure, range->exposure_delay).exposure_us;
-    const float gain = asked_before(exposure, range->gain_delay).gain;
+    const uint32_t exposure_us = requested_before(exposure, range->exposure_delay).exposure_us;
+    const float gain = requested_before(exposure, range->gain_delay).gain;
     double stops = 0.0;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         struct plx_exposure_setting setting = {capture[eye].exposure_us, capture[eye].gain};
@@ -158,7 +158,7 @@ static double clamp(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Divides a total exposure into shutter, as long as it may be, and gain. */
+/* Divides a total exposure into the longest allowed shutter time, and gain. */
 static struct plx_exposure_setting split(const struct plx_exposure_params *params, const struct plx_control_range *range,
                                          double stops)
 {
@@ -176,7 +176,7 @@ static struct plx_exposure_setting split(const struct plx_exposure_params *param
     return (struct plx_exposure_setting){(uint32_t)shutter, (float)clamp(total / shutter, gain_min, gain_max)};
 }
 
-/* The next setting; the same as before if all is well. */
+/* The next setting; the last one if the error is small. */
 static struct plx_exposure_setting decide(const struct plx_exposure *exposure, const struct plx_image *histogram,
                                           const struct plx_capture_info *capture, const struct plx_control_range *range)
 {
@@ -187,12 +187,12 @@ static struct plx_exposure_setting decide(const struct plx_exposure *exposure, c
     if (!stops_in_force(exposure, capture, range, &in_force))
         return split(params, range, log2(FIRST_EXPOSURE_US));
     if (total == 0)
-        return exposure->asked;
-    const bool first = exposure->asked.exposure_us == 0;
-    double before = first ? in_force : stops_of(exposure->asked);
+        return exposure->requested;
+    const bool first = exposure->requested.exposure_us == 0;
+    double before = first ? in_force : stops_of(exposure->requested);
     double error = in_force + brightness_error(params, merged, total) - before;
     if (fabs(error) < params->dead_band)
-        return first ? split(params, range, in_force) : exposure->asked; /* first: makes both eyes alike */
+        return first ? split(params, range, in_force) : exposure->requested; /* first: gives both eyes the same setting */
     return split(params, range, before + (fabs(error) > AT_ONCE_STOPS ? 1.0 : params->damping) * error);
 }
 
@@ -207,8 +207,8 @@ int plx_exposure_update(struct plx_exposure *exposure, const struct plx_image *h
     if (range->exposure_max_us == 0)
         return PLX_ERR_UNSUPPORTED;
     struct plx_exposure_setting next = decide(exposure, histogram, capture, range);
-    const bool change = next.exposure_us != exposure->asked.exposure_us || next.gain != exposure->asked.gain;
-    exposure->asked = next;
+    const bool change = next.exposure_us != exposure->requested.exposure_us || next.gain != exposure->requested.gain;
+    exposure->requested = next;
     exposure->history[exposure->frames++ % HISTORY] = next;
     if (!change || next.exposure_us == 0)
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exposure law: one controller for both cameras, on their merged histograms. Plain data and maths. */
+/* The exposure controller: one for both cameras, on their merged histograms. It does no I/O. */
 #ifndef PLX_CORE_EXPOSURE_H
 #define PLX_CORE_EXPOSURE_H
 
@@ -15,10 +15,10 @@ struct plx_control_range;
 
 struct plx_exposure_params {
     bool enabled;
-    double target;            /* wanted mean luma, 0..1 of full scale */
-    double highlight_limit;   /* largest share of pixels at or above 250, 0..1 */
-    double dead_band;         /* in stops: no change while the error is smaller */
-    double damping;           /* share of the error corrected at a time, 0..1; errors above half a stop go at once */
+    double target;          /* wanted mean luma, 0..1 of full scale */
+    double highlight_limit; /* largest share of pixels at or above 250, 0..1 */
+    double dead_band;       /* in stops: no change while the error is smaller */
+    double damping;         /* share of the error corrected per frame, 0..1; an error above half a stop is corrected in full */
     uint32_t max_exposure_us; /* motion-blur cap */
     double max_gain;
     int flicker_hz; /* 0, 50 or 60: shutter times are whole flicker periods (1/100 s, 1/120 s) where long enough */
@@ -27,7 +27,7 @@ struct plx_exposure_params {
 
 struct plx_exposure; /* the controller's state; one thread at a time */
 
-/* Meant for both eyes alike. */
+/* The same for both eyes. */
 struct plx_exposure_setting {
     uint32_t exposure_us;
     float gain;
@@ -41,11 +41,10 @@ int plx_exposure_create(const struct plx_exposure_params *params, struct plx_exp
                         struct plx_error_message *message);
 void plx_exposure_destroy(struct plx_exposure *exposure); /* NULL is fine */
 
-/* Judges one frame; call it once for every frame, with what was published of it. HISTOGRAM: U32, 256 wide and 130 high, the
- * rows of PLX_PLANE_HISTOGRAM; CAPTURE: both eyes', the settings in force in that frame (where a source does not know them, 0:
- * then those are taken that were set RANGE's delay ago); RANGE: from the source. Returns 1 and *ret_setting if the source's
- * `control` is to be called with it now, 0 if nothing is to change; ARG for a histogram of another shape, UNSUPPORTED if the
- * source has no exposure control. Allocates nothing. */
+/* Computes the next setting; to be called once for every published frame. HISTOGRAM: PLX_PLANE_HISTOGRAM, U32, 256 wide and 130
+ * high. CAPTURE: of both eyes, with the settings in force in that frame; 0 = unknown: the settings from RANGE's delay ago
+ * count. RANGE: from the source. Returns 1 with *ret_setting for the source's `control`, or 0 if nothing changes. ARG for a
+ * histogram of another shape, UNSUPPORTED if the source has no exposure control. Allocates nothing. */
 int plx_exposure_update(struct plx_exposure *exposure, const struct plx_image *histogram,
                         const struct plx_capture_info *capture, const struct plx_control_range *range,
                         struct plx_exposure_setting *ret_setting);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views of images, which own no memory: captured buffers, grey pictures, rectification maps; and the operations on them. */
+/* Views of images, which own no memory: captured buffers and their formats, grey pictures, rectification maps; and operations.
+ */
 #ifndef PLX_CORE_IMAGE_H
 #define PLX_CORE_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct plx_error_message;
+struct plx_stages;
 
 #define PLX_MAX_SIDE 8192 /* of any image, pixels */
 
@@ -65,6 +69,26 @@ struct plx_raw {
     int eye_x, eye_width; /* this eye's columns; 0 and width where the buffer holds one eye */
 };
 
+struct plx_format_layout {
+    const char *name;
+    int bits;        /* of one sample, which is also the depth of the grey made from it */
+    int unit_pixels; /* the shortest run of whole pixels along a row ... */
+    int unit_bytes;  /* ... and its bytes */
+    bool words;      /* samples are 16-bit words, little endian */
+    bool bayer;
+    bool chroma_plane; /* 4:2:0: a plane of interleaved chroma pairs follows the luma plane with the same pitch */
+};
+
+/* NULL where FORMAT is no plx_format. Static storage. */
+const struct plx_format_layout *plx_format_layout(enum plx_format format);
+
+/* Bytes of one row without padding; FORMAT must be valid. */
+size_t plx_raw_row_bytes(enum plx_format format, int width);
+
+/* Checks every number of RAW against its buffer: sizes 1..PLX_MAX_SIDE, pitch, bytes, alignment of words, eye window (Bayer:
+ * at least 2x2). ARG, RANGE, or FORMAT for a short buffer. */
+int plx_raw_check(const struct plx_raw *raw, struct plx_error_message *message);
+
 /* One entry of a rectification map: source position in 1/32 px, the numbers of OpenCV's CV_16SC2 + CV_16UC1 maps. */
 struct plx_remap_entry {
     int16_t x, y;   /* whole pixel of the upper left neighbour, may lie outside */
@@ -91,8 +115,6 @@ struct plx_remap {
 };
 
 #define PLX_MAX_WINDOW 31 /* sides of the filter's and of morphology's window: 1..31, odd */
-
-struct plx_stages;
 
 static inline bool plx_window_ok(int size)
 {

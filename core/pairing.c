@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both eyes' times increase, so the older of two captures that are too far apart can find no partner any more. Pairing the
- * oldest that fit, one after the other, therefore makes as many pairs as there can be.
+ * The timestamps of each eye increase. So of two captures whose times differ too much, the older one will never have a partner.
+ * Pairing the oldest captures that fit therefore gives the largest possible number of pairs.
  */
 #include "core/pairing.h"
 
@@ -47,22 +47,22 @@ static void pop_oldest(struct plx_pairing *pairing)
     memmove(pairing->waiting, pairing->waiting + 1, (size_t)pairing->waiting_count * sizeof pairing->waiting[0]);
 }
 
-/* Keeps the books of EYE; true if its time went on as it should. */
-static bool note(struct plx_pairing_eye *eye, const struct plx_capture *capture, struct plx_pairing_result *result)
+/* Counts CAPTURE and its gaps in EYE; true if its timestamp increased. */
+static bool count_capture(struct plx_pairing_eye *eye, const struct plx_capture *capture, struct plx_pairing_result *result)
 {
-    bool forward = !eye->seen || capture->capture_ns > eye->last_ns;
+    bool increases = !eye->seen || capture->capture_ns > eye->last_ns;
     uint32_t gap = capture->sequence - eye->last_sequence - 1u; /* numbering wraps */
     result->health |= capture->health;
-    if (!forward)
+    if (!increases)
         result->health |= PLX_HEALTH_TIMESTAMP;
-    if (eye->seen && gap > capture->skipped && gap < UINT32_MAX / 2) { /* more: the numbering began again */
+    if (eye->seen && gap > capture->skipped && gap < UINT32_MAX / 2) { /* more: the camera restarted its numbering */
         eye->dropped += gap - capture->skipped;
         result->health |= PLX_HEALTH_DROPPED;
     }
     eye->seen = true;
     eye->last_ns = capture->capture_ns;
     eye->last_sequence = capture->sequence;
-    return forward;
+    return increases;
 }
 
 static void make_pair(struct plx_pairing *pairing, const struct plx_capture *left, const struct plx_capture *right,
@@ -92,18 +92,18 @@ static void match(struct plx_pairing *pairing, enum plx_eye eye, const struct pl
 {
     while (pairing->waiting_count > 0 && pairing->waiting_eye != eye) {
         const struct plx_capture oldest = pairing->waiting[0];
-        /* Later minus earlier, unsigned: right for any two times. */
-        bool waited_longer = oldest.capture_ns <= capture->capture_ns;
-        uint64_t apart = waited_longer ? (uint64_t)capture->capture_ns - (uint64_t)oldest.capture_ns
+        /* Later minus earlier, unsigned: no overflow for any two times. */
+        bool is_older = oldest.capture_ns <= capture->capture_ns;
+        uint64_t difference = is_older ? (uint64_t)capture->capture_ns - (uint64_t)oldest.capture_ns
                                        : (uint64_t)oldest.capture_ns - (uint64_t)capture->capture_ns;
-        if (apart <= (uint64_t)pairing->tolerance_ns) {
-            if (apart > (uint64_t)pairing->drift_ns)
+        if (difference <= (uint64_t)pairing->tolerance_ns) {
+            if (difference > (uint64_t)pairing->drift_ns)
                 result->health |= PLX_HEALTH_DESYNC;
             pop_oldest(pairing);
             make_pair(pairing, eye == PLX_LEFT ? capture : &oldest, eye == PLX_LEFT ? &oldest : capture, result);
             return;
         }
-        if (!waited_longer) {
+        if (!is_older) {
             discard_unmatched(pairing, eye, capture, result);
             return;
         }
@@ -120,14 +120,14 @@ int plx_pairing_push(struct plx_pairing *pairing, const struct plx_capture *capt
         return PLX_ERR_ARG;
     memset(ret_result, 0, sizeof *ret_result);
     if (left && right) {
-        note(&pairing->eye[PLX_LEFT], capture, ret_result);
-        note(&pairing->eye[PLX_RIGHT], capture, ret_result);
+        count_capture(&pairing->eye[PLX_LEFT], capture, ret_result);
+        count_capture(&pairing->eye[PLX_RIGHT], capture, ret_result);
         make_pair(pairing, capture, capture, ret_result);
         ret_result->pair[PLX_RIGHT].buffer = NULL;
         return 0;
     }
     const enum plx_eye eye = left ? PLX_LEFT : PLX_RIGHT;
-    if (!note(&pairing->eye[eye], capture, ret_result) && pairing->waiting_eye == eye) {
+    if (!count_capture(&pairing->eye[eye], capture, ret_result) && pairing->waiting_eye == eye) {
         for (int i = 0; i < pairing->waiting_count; i++)
             discard_unmatched(pairing, eye, &pairing->waiting[i], ret_result);
         pairing->waiting_count = 0;

@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 bool plx_range_contains(const struct plx_range *range, double value)
 {

@@ -72,7 +72,7 @@ int plx_parameters_check(const struct plx_parameters *parameters, const void *va
 int plx_parameter_refuse(struct plx_parameter_error *ret_error, const char *name, size_t offset, double value,
                          const char *expected, ...) __attribute__((format(printf, 5, 6)));
 
-/* Says ERROR in core's own names, and returns RANGE. */
+/* Writes ERROR with the name of its field, and returns RANGE. */
 int plx_parameter_fail(struct plx_error_message *message, const struct plx_parameter_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum that tells a reason in the shared memory from one that is just being written (include/parallax/region.h). */
+/* A checksum that detects a torn read of the reason in shared memory (include/parallax/region.h). */
 #ifndef PLX_CORE_REASON_H
 #define PLX_CORE_REASON_H
 

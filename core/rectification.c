@@ -3,7 +3,7 @@
  * Rectification by Bouguet's method: each camera is turned by half of the rotation between them, then both by the smallest
  * rotation that lays the rows along the baseline. Focal length and principal point are chosen as OpenCV does: stereoRectify
  * with CALIB_ZERO_DISPARITY for Brown-Conrady cameras, as of 4.6, and fisheye::stereoRectify for equidistant ones, as of 4.7.
- * Where OpenCV rounds to float on the way, so does this, to give the same numbers.
+ * Intermediate results are rounded to float where OpenCV does it, to give the same numbers.
  */
 #include <float.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "core/camera.h"
+#include "core/calibration.h"
 #include "core/matrix3.h"
 
 #define GRID 9 /* points per side that sample the picture's outline */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stage contract, on one page. A frame passes these stages from top to bottom; each is a pure function of its const
+ * The stage contract, on one page, in the order of the stages. Each stage is a pure function of its const
  * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground and mask, which also use
  * single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
  *
@@ -15,9 +15,9 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
 #include "core/image.h"
 #include "core/match.h"
+#include "core/text.h"
 
 struct plx_ground;
 struct plx_ground_params;
@@ -28,10 +28,10 @@ struct plx_region_input;
 
 struct plx_stages {
     const struct plx_stages_ops *ops;
-    struct plx_error_message message; /* of the last failure that its error code alone does not explain; else "" */
+    struct plx_error_message message; /* of the last failure whose error code is not enough; else "" */
 };
 
-/* What a backend must be able to hold; its scratch memory is sized by this at creation. */
+/* The largest frame that a backend must hold; it allocates its scratch memory at creation. */
 struct plx_limits {
     int width, height; /* largest image of one eye, raw or rectified; a buffer may hold both side by side */
     int disparities;   /* largest D */
@@ -41,7 +41,7 @@ struct plx_limits {
 /* A separable filter: odd sizes 1..31, Q16 weights, each axis summing to 65,536. Edge clamped. */
 struct plx_filter {
     int size_x, size_y;
-    uint32_t weight_x[31], weight_y[31];
+    uint32_t weight_x[PLX_MAX_WINDOW], weight_y[PLX_MAX_WINDOW];
 };
 
 struct plx_features {
@@ -49,7 +49,7 @@ struct plx_features {
     struct plx_image gradient; /* U8; data NULL when gradient_cap is 0 */
 };
 
-/* Disparity candidates: the winner of each pixel, before any check. */
+/* Disparity candidates: the best disparity of each pixel, before any check. */
 struct plx_candidates {
     struct plx_image left;  /* U16 disparity x 16, 0xFFFF = not unique */
     struct plx_image right; /* U16 whole disparities of the right view, always valid */
@@ -68,7 +68,7 @@ struct plx_temporal {
     int weight;   /* of the new value, 1..256 */
 };
 
-/* Something that a frame's stages leave in local memory and that run_frame copies to shared memory. */
+/* A result in local memory that run_frame copies to shared memory. */
 struct plx_output {
     enum plx_stage stage; /* that completes it */
     const void *from;
@@ -91,17 +91,17 @@ struct plx_stages_ops {
     const char *name;                         /* "cpu", "gpu" */
     void (*destroy)(struct plx_stages *self); /* NULL is fine */
 
-    /* Shared memory: what both the CPU and the backend reach, zeroed, aligned to 256 bytes. Not on the per-frame path. */
+    /* Shared memory: the CPU and the backend reach it; zeroed, aligned to 256 bytes. Not on the per-frame path. */
     int (*alloc)(struct plx_stages *self, size_t bytes, void **ret_data);
-    /* Local memory: what only stages reach, such as images between stages. It begins with CONTENT, BYTES of the CPU's memory;
-     * NULL: zeros. */
+    /* Local memory: only stages reach it, for images between stages. Its initial CONTENT is BYTES of CPU memory; NULL: zeros.
+     */
     int (*alloc_local)(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
     void (*free)(struct plx_stages *self, void *data);
-    /* Makes memory that somebody else allocated shared memory, until disown. UNSUPPORTED where the backend cannot. */
+    /* Registers memory of another allocator as shared memory, until disown. UNSUPPORTED if the backend cannot. */
     int (*adopt)(struct plx_stages *self, void *data, size_t bytes);
     void (*disown)(struct plx_stages *self, void *data);
 
-    /* After stage calls that are no part of run_frame: outputs are there, errors are reported. */
+    /* After stage calls outside run_frame: waits for their outputs and reports their errors. */
     int (*finish)(struct plx_stages *self);
 
     /* Optional: NULL where each stage is complete when it returns. Run_frame computes one frame: RUN->body makes its stage
@@ -124,7 +124,7 @@ struct plx_stages_ops {
     /* grey U8 -> census and gradient words */
     int (*census)(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
                   const struct plx_features *ret_features);
-    /* cost, aggregation over 4 or 8 paths and winner-takes-all, fused; LEFT_GREY steers P2 */
+    /* cost, aggregation over 4 or 8 paths and winner-takes-all, fused; P2 depends on LEFT_GREY */
     int (*sgm)(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
     int (*median)(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
@@ -162,9 +162,15 @@ struct plx_stages_ops {
     struct plx_image_ops image;
 };
 
-/* What backends ask of the arguments of census and sgm, but for their own limits: ARG, or what plx_match_check says. */
+/* Checks of the arguments of census and sgm for every backend, without its limits: ARG, or RANGE from plx_match_check. */
 int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features);
 int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,
                   const struct plx_match *match, const struct plx_candidates *candidates);
+
+/* Box, or Gaussian with OpenCV's sigma for that size, 0.3 ((n - 1) / 2 - 1) + 0.8. Sizes odd, 1..31. RANGE. */
+int plx_filter_make(bool gaussian, int size_x, int size_y, struct plx_filter *ret_filter);
+
+/* False for NULL, for sizes that are not odd and 1..31, and for an axis whose weights do not sum to 65,536. */
+bool plx_filter_ok(const struct plx_filter *filter);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that come from outside: from a device, a file, a person, another process. */
+/*
+ * Text for people: error messages, the published enumerations in words, and texts from outside (a device, a file, a person,
+ * another process) made safe to show. All words are in static storage, never NULL.
+ */
 #ifndef PLX_CORE_TEXT_H
 #define PLX_CORE_TEXT_H
 
@@ -7,20 +10,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes TEXT one line that a terminal, the journal and sd_notify show as it is: each control character (C0, DEL, C1, line and
+#include <parallax/frame.h>
+
+/* The sentence that explains a failure: what, where, what was expected, what to do. */
+struct plx_error_message {
+    char text[512]; /* one line, no newline at its end; "" while nothing failed */
+};
+
+/* Writes the sentence, cut to fit, and returns ERROR, so that a failing function can say
+ * `return plx_fail(message, PLX_ERR_RANGE, "...", ...)`. MESSAGE may be NULL. */
+int plx_fail(struct plx_error_message *message, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The plx_error for an errno of open and the calls like it: NOT_FOUND, PERMISSION, NOMEM, else IO. */
+int plx_error_of_errno(int number);
+
+#if defined __clang_analyzer__ || defined PLX_ANALYZER /* an analyzer sees one file and does not know that ERROR comes back */
+#    define plx_fail(message, error, ...) (plx_fail(message, error, __VA_ARGS__), (error))
+#endif
+
+#define PLX_HEALTH_FLAGS 19 /* bits of enum plx_health that have a meaning, from bit 0 on */
+
+/* The enumerations of parallax/frame.h in words; "unknown" outside the enumeration. */
+const char *plx_state_word(uint32_t state);   /* "running" */
+const char *plx_stage_word(int stage);        /* "convert" */
+const char *plx_track_word(uint32_t status);  /* "tracked" */
+const char *plx_clock_word(uint32_t clock);   /* "monotonic" */
+const char *plx_source_word(uint32_t source); /* "v4l2" */
+const char *plx_memory_word(uint32_t memory); /* "userptr", "dmabuf", "mmap"; "none" without a camera */
+const char *plx_health_name(int bit);         /* "camera_lost_left", as in metrics and JSON */
+
+/* Longer forms, as parts of a sentence. */
+const char *plx_memory_words(uint32_t memory); /* "one copy (MMAP)" */
+const char *plx_health_words(int bit);         /* "left camera lost" */
+const char *plx_source_note(uint32_t source);  /* "simulated pictures", "recorded pictures"; "" for pictures of a camera */
+
+/* All flags of HEALTH in words, separated by ", "; "no faults" for 0. Cut to fit SIZE. */
+void plx_health_sentence(uint32_t health, char *ret_text, size_t size);
+
+/* Makes TEXT one line that a terminal, the journal and sd_notify show unchanged: each control character (C0, DEL, C1, line and
  * paragraph separators) and each byte that is not UTF-8 becomes '?'. To be called where a text enters. Returns true if anything
  * was replaced. */
 bool plx_clean_text(char *text);
 
-/* Bytes of the UTF-8 character at TEXT, and its code point; 0 where there is none. Overlong forms and surrogates (RFC 3629) are
- * none. The 0 at the end of TEXT is a character of one byte. */
+/* Bytes of the UTF-8 character at TEXT, and its code point; 0 if there is none. Overlong forms and surrogates (RFC 3629) are
+ * invalid. The 0 at the end of TEXT is a character of one byte. */
 int plx_utf8_decode(const char *text, uint32_t *ret_point);
 
 /* True for C0, DEL, C1, line and paragraph separators. */
 bool plx_is_control(uint32_t point);
 
-/* How far two words are apart: the optimal string alignment distance (Damerau 1964), that is the insertions, deletions,
- * replacements and swaps of neighbours that turn A into the first B_LENGTH characters of B. */
+/* The optimal string alignment distance (Damerau 1964): insertions, deletions, replacements and swaps of neighbours that turn A
+ * into the first B_LENGTH characters of B. */
 #define PLX_EDIT_DISTANCE_LETTERS 64 /* of A that are compared, and the largest B_LENGTH */
 int plx_edit_distance(const char *a, const char *b, size_t b_length);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One Kalman filter of constant velocity for each axis of each track (Bar-Shalom, Li, Kirubarajan 2001, 6.3: white acceleration
- * that is constant between two frames). Obstacles and predictions are matched nearest pair first, within a gate.
+ * A Kalman filter of constant velocity for each axis of each track (Bar-Shalom, Li, Kirubarajan 2001, 6.3: piecewise constant
+ * white acceleration). Obstacles and predictions are matched nearest pair first, within a gate.
  */
 #include "core/tracks.h"
 
@@ -18,11 +18,11 @@
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
 #define INITIAL_SPEED_MPS 3.0      /* standard deviation before anything is known */
 #define DISPARITY_SIGMA_PX 0.1     /* of an obstacle's disparity from frame to frame */
-#define PLACE_SIGMA_PX 0.7         /* of its place in the image */
-#define FAR_OFF FLT_MAX            /* cost of a pair outside the gate */
-#define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for so long at most, whatever the rate */
-#define GAP_NS (2 * PLX_NS_PER_S)  /* between two frames: after more nobody can tell what is still the same */
-#define NEAREST_M 0.05             /* nothing is extrapolated nearer, to the camera or behind it */
+#define POSITION_SIGMA_PX 0.7      /* of its image position */
+#define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
+#define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
+#define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
+#define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
 
 /* State and covariance of one axis. */
 struct axis {
@@ -36,7 +36,7 @@ struct track {
     int missed;      /* frames since then */
     int64_t lost_ns; /* time since then */
     struct axis axis[3];
-    struct plx_obstacle last; /* as it was seen last */
+    struct plx_obstacle last; /* its last match */
 };
 
 struct plx_tracks {
@@ -75,13 +75,13 @@ void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last)
     tracks->last_id = last;
 }
 
-/* Variance of a measured position: of z by the disparity, of x and y by that and by the place in the image. */
+/* Variance of a measured position: of z from the disparity, of x and y from the disparity and the image position. */
 static void measurement_variance(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
                                  double ret_variance[3])
 {
     const double z = (double)obstacle->position_m[2];
     const double along = z * z / (calibration->fx * calibration->baseline_m) * DISPARITY_SIGMA_PX;
-    const double across = z / calibration->fx * PLACE_SIGMA_PX;
+    const double across = z / calibration->fx * POSITION_SIGMA_PX;
     for (int i = 0; i < 2; i++) {
         const double ray = (double)obstacle->position_m[i] / z * along;
         ret_variance[i] = across * across + ray * ray;
@@ -109,7 +109,7 @@ static void correct(struct axis *a, double position, double variance)
     a->pp *= 1 - gain_p;
 }
 
-/* Squared distance in standard deviations, or FAR_OFF if the pair is further apart than the gate. */
+/* Squared distance in standard deviations, or NO_MATCH beyond the gate. */
 static float pair_cost(const struct track *track, const struct plx_obstacle *obstacle, const double variance[3], double gate)
 {
     double metres = 0, sigmas = 0;
@@ -118,7 +118,7 @@ static float pair_cost(const struct track *track, const struct plx_obstacle *obs
         metres += d * d;
         sigmas += d * d / (track->axis[i].pp + variance[i]);
     }
-    return metres > gate * gate ? FAR_OFF : (float)sigmas;
+    return metres > gate * gate ? NO_MATCH : (float)sigmas;
 }
 
 static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
@@ -136,7 +136,7 @@ static int nearest_obstacle(const struct plx_tracks *tracks, int t, int count)
 {
     int best = -1;
     for (int k = 0; k < count; k++)
-        if (tracks->track_of[k] < 0 && tracks->cost[t][k] < (best < 0 ? FAR_OFF : tracks->cost[t][best]))
+        if (tracks->track_of[k] < 0 && tracks->cost[t][k] < (best < 0 ? NO_MATCH : tracks->cost[t][best]))
             best = k;
     return best;
 }
@@ -145,12 +145,13 @@ static int nearest_track(const struct plx_tracks *tracks, int k)
 {
     int best = -1;
     for (int t = 0; t < tracks->count; t++)
-        if (tracks->obstacle_of[t] < 0 && tracks->cost[t][k] < (best < 0 ? FAR_OFF : tracks->cost[best][k]))
+        if (tracks->obstacle_of[t] < 0 && tracks->cost[t][k] < (best < 0 ? NO_MATCH : tracks->cost[best][k]))
             best = t;
     return best;
 }
 
-/* Nearest pair first: pairs that are each other's nearest are what that order takes, so whole rounds of them are. */
+/* Nearest pair first. That order matches every pair whose members are each other's nearest, so each round matches all such
+ * pairs. */
 static void match_pairs(struct plx_tracks *tracks, int count)
 {
     for (int t = 0; t < tracks->count; t++)
@@ -204,7 +205,7 @@ static bool is_over(const struct track *track, const struct plx_track_params *pa
                                  track->axis[2].position < NEAREST_M);
 }
 
-/* Ends tracks that are lost for too long or have come to the camera, and new ones at once. Matches move along. */
+/* Removes tracks that are lost for too long or too near, and new tracks at their first miss. */
 static void end_tracks(struct plx_tracks *tracks)
 {
     int kept = 0;
@@ -219,7 +220,7 @@ static void end_tracks(struct plx_tracks *tracks)
     tracks->count = kept;
 }
 
-/* Room for one more: the track that is lost for longest goes. */
+/* A free slot; if there is none, that of the track with the most misses. */
 static struct track *new_slot(struct plx_tracks *tracks)
 {
     if (tracks->count < MAX_TRACKS)
@@ -237,7 +238,7 @@ static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_
     struct track *track = new_slot(tracks);
     double variance[3];
     measurement_variance(calibration, obstacle, variance);
-    if (++tracks->last_id == 0) /* which is no number */
+    if (++tracks->last_id == 0) /* 0 is not a valid number */
         tracks->last_id = 1;
     *track = (struct track){.id = tracks->last_id, .age = 1, .seen = 1};
     for (int i = 0; i < 3; i++)
@@ -247,7 +248,7 @@ static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_
     track->last = *obstacle;
 }
 
-/* A track that nothing was found for: where it should be now. */
+/* A track without a match: its predicted position. */
 static void publish_lost(const struct plx_tracks *tracks, const struct track *track, struct plx_obstacle *ret)
 {
     *ret = track->last;

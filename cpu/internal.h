@@ -3,6 +3,7 @@
 #ifndef PLX_CPU_INTERNAL_H
 #define PLX_CPU_INTERNAL_H
 
+#include "core/obstacles.h"
 #include "core/stages.h"
 #include "cpu/simd/kernels.h"
 

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#include "core/region.h"
+#include "core/obstacles.h"
 #include "core/stages.h"
 #include "gpu/gpu.h"
 

@@ -4,7 +4,7 @@
 #define PLX_ORACLE_COMPONENTS_H
 
 #include "core/image.h"
-#include "core/region.h"
+#include "core/obstacles.h"
 
 /* As the stage `label`. */
 void oracle_label(const struct plx_image *mask, const struct plx_image *disparity, const struct plx_label_params *params,

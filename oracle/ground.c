@@ -26,7 +26,7 @@ struct plane {
 
 /* Of the pixels that fit a plane. */
 struct sums {
-    int64_t votes, n, u, v, d, uu, uv, vv, ud, vd;
+    int64_t pixels, n, u, v, d, uu, uv, vv, ud, vd;
 };
 
 static int64_t round_away(double value)
@@ -135,7 +135,7 @@ static struct sums fitting(const struct search *s, struct plane plane, int toler
             const int64_t ground = plane.a * x + plane.b * y + plane.c; /* 2^-16 of 1/16 px */
             if (d == PLX_DISPARITY_INVALID || ground < (s->infinity + 16) * 65536)
                 continue;
-            sums.votes++;
+            sums.pixels++;
             const int64_t uneven = (ground - s->infinity * 65536) / 32, fixed = (int64_t)tolerance * 65536;
             if (llabs(d * 65536 - ground) > (uneven > fixed ? uneven : fixed))
                 continue;
@@ -218,10 +218,10 @@ void oracle_ground(const struct plx_image *disparity, const struct plx_ground_pa
         sums = fitting(&s, plane, wide > params->tolerance ? wide : params->tolerance);
         solved = least_squares(&s, &sums, &plane);
     }
-    ret_ground->votes = (int32_t)sums.votes;
+    ret_ground->pixels = (int32_t)sums.pixels;
     ret_ground->inliers = (int32_t)sums.n;
     const double length = plausible(&s, plane);
-    if (!solved || sums.n < 32 || sums.n * 8 < sums.votes || !spread_out(&s, &sums) || length == 0)
+    if (!solved || sums.n < 32 || sums.n * 8 < sums.pixels || !spread_out(&s, &sums) || length == 0)
         return;
     ret_ground->a = plane.a;
     ret_ground->b = plane.b;

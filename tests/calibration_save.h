@@ -11,7 +11,7 @@
 #include <parallax/error.h>
 
 #include "core/calibration.h"
-#include "core/error_message.h"
+#include "core/text.h"
 
 static inline void write_matrix(FILE *out, const char *name, int rows, int cols, const double *value)
 {

@@ -7,7 +7,7 @@
 #define PLX_APP_BLACKBOX_BOX_H
 
 #include "app/blackbox/format.h"
-#include "core/error_message.h"
+#include "core/text.h"
 
 #define PLX_BOX_SAVED 8 /* copies that are kept */
 

@@ -6,11 +6,12 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/log.h"
 #include "core/clock.h"
+#include "core/heartbeat.h"
 
-#define WAIT_NS (100 * PLX_NS_PER_MS) /* for a picture, before the engine looks after other things */
+#define WAIT_NS                                                                                                                \
+    (100 * PLX_NS_PER_MS) /* longest wait for a picture: then the loop checks commands, sensors and silent cameras */
 #define CAMERAS_LOST (PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT)
 
 static bool has_pair(const struct plx_capture_queue *queue)
@@ -27,7 +28,7 @@ void plx_capture_queue_release(struct plx_capture_queue *queue)
     }
 }
 
-/* The rate of the source, which may change: a camera that was missing has come. */
+/* Logs the source's note, and follows its rate, which changes when a missing camera appears. */
 static void update_rate(struct plx_capture_queue *queue)
 {
     struct plx_source *source = queue->source;
@@ -45,7 +46,7 @@ static void update_rate(struct plx_capture_queue *queue)
 
 void plx_capture_queue_init(struct plx_capture_queue *queue, struct plx_source *source, int64_t tolerance_ns)
 {
-    *queue = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* of no source */, .tolerance_ns = tolerance_ns};
+    *queue = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* no valid rate */, .tolerance_ns = tolerance_ns};
     plx_pairing_init(&queue->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
     update_rate(queue);
 }
@@ -55,7 +56,7 @@ void plx_capture_queue_start(struct plx_capture_queue *queue)
     queue->seen_ns[PLX_LEFT] = queue->seen_ns[PLX_RIGHT] = plx_now_ns();
 }
 
-/* Takes the health flags that the source reports without a picture. */
+/* Records the health flags of a capture without a picture. */
 static void update_lost_cameras(struct plx_capture_queue *queue, uint32_t health)
 {
     const uint32_t lost = health & CAMERAS_LOST;
@@ -66,7 +67,7 @@ static void update_lost_cameras(struct plx_capture_queue *queue, uint32_t health
     queue->health |= health & ~CAMERAS_LOST;
 }
 
-/* A newer pair replaces one that the engine has not taken. */
+/* A newer pair replaces one that the engine has not processed. */
 static void keep_newest(struct plx_capture_queue *queue, const struct plx_capture *pair)
 {
     if (has_pair(queue)) {
@@ -112,18 +113,18 @@ int plx_capture_queue_next(struct plx_capture_queue *queue, const volatile sig_a
         result = source->ops->next(source, has_pair(queue) ? 0 : deadline_ns, &capture);
         update_rate(queue);
         if (result < 0) {
-            if (source->due_ns > plx_now_ns()) /* a recording waits for its timetable, which is not silence */
+            if (source->due_ns > plx_now_ns()) /* a recording waits for the time of its next pair: the cameras are not silent */
                 plx_capture_queue_start(queue);
         } else if (capture.raw[PLX_LEFT].data || capture.raw[PLX_RIGHT].data) {
             pair_capture(queue, &capture);
         } else {
             update_lost_cameras(queue, capture.health);
             if (queue->away && !has_pair(queue))
-                break; /* to be reported at once */
+                break; /* the loss is reported at once */
         }
     }
     if (has_pair(queue))
-        return 0; /* if the source has ended, the next call says so */
+        return 0; /* if the source has ended, the next call returns END */
     return result < 0 ? result : PLX_ERR_TIMEOUT;
 }
 

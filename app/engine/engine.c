@@ -6,30 +6,14 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
-#include "app/engine/capture_queue.h"
+#include "app/engine/frame_loop.h"
 #include "app/engine/report.h"
-#include "app/engine/sensors.h"
 #include "app/engine/setup.h"
-#include "app/engine/startup_log.h"
-#include "app/engine/suspend_clock.h"
 #include "app/exit.h"
 #include "app/log.h"
-#include "core/clock.h"
-
-struct engine {
-    const struct plx_config *config;
-    struct plx_setup setup;
-    struct plx_shared_region *region;
-    int report_fd;
-    void *shared_slots; /* that the backend has adopted */
-    bool on_gpu;
-    bool gpu_lost;             /* the pipeline failed on it */
-    uint32_t permanent_health; /* health flags of every frame */
-    struct plx_suspend_clock suspend;
-    struct plx_capture_queue queue;
-    struct plx_sensors sensors;
-};
+#include "app/realtime.h"
+#include "app/region/region.h"
+#include "core/heartbeat.h"
 
 static volatile sig_atomic_t stop_requested;
 
@@ -39,226 +23,141 @@ static void request_stop(int signal)
     stop_requested = 1;
 }
 
-/* The stages of FRAME that took longer than the health table allows, as flags. */
-static uint32_t late_stages(const struct engine *engine, const struct plx_frame *frame)
+/* Sends a line of the log to the supervisor too, for the black box. A line that does not fit is in the log alone. */
+static void report_line(void *context, int level, const char *line)
 {
-    uint32_t health = 0;
+    const int *report_fd = context;
+    struct plx_report report = {.kind = PLX_REPORT_LOG, .error = level};
 
-    for (int stage = 0; stage < PLX_WATCHED_STAGES && engine->queue.period_ns > 0; stage++)
-        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, engine->queue.period_ns))
-            health |= plx_budget_health(stage);
-    return health;
+    plx_fail(&report.message, 0, "%s", line);
+    plx_report_send(*report_fd, &report);
 }
 
-/* Sets until when the frame is fresh, by the clock that goes on in suspend. */
-static void set_freshness(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
+/* Logs what differs from the configuration and does not end the engine: the CPU instead of a GPU, no real-time priority. */
+static void log_setup(const struct plx_setup *setup, int report_fd)
 {
-    const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
+    const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
+    struct plx_report note = {.kind = PLX_REPORT_NOTE};
 
-    plx_suspend_clock_update(&engine->suspend, now, plx_suspended_ns());
-    frame->suspended_ns = plx_suspend_clock_at(&engine->suspend, frame->capture[PLX_LEFT].capture_ns);
-    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > engine->queue.period_ns ? busy_ns : engine->queue.period_ns);
-}
-
-/* Fills the parts of the header that the pipeline does not know. */
-static void fill_header(struct engine *engine, struct plx_frame *frame, int64_t taken_ns)
-{
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_capture *capture = &engine->queue.pair[eye];
-        frame->capture[eye] = (struct plx_capture_info){
-            .capture_ns = capture->capture_ns,
-            .clock_offset_ns = capture->clock_offset_ns,
-            .clock = capture->clock,
-            .sequence = capture->sequence,
-            .dropped = engine->queue.pairing.eye[eye].dropped,
-            .exposure_us = capture->exposure_us,
-            .gain = capture->gain,
-            .masked = frame->capture[eye].masked, /* the pipeline's */
-            .memory = capture->memory,
-        };
+    plx_fail(&note.message, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
+    if (note.message.text[0] != '\0') {
+        plx_log(LOG_NOTICE, "%s", note.message.text);
+        plx_report_send(report_fd, &note);
     }
-    set_freshness(engine, frame, taken_ns);
-    frame->source = engine->config->source.type;
-    frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
-    frame->pairs_skipped = engine->queue.skipped;
-    frame->health |=
-        engine->permanent_health | plx_sensors_health(&engine->sensors) | engine->queue.health | late_stages(engine, frame);
-    frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
-    engine->queue.health = 0;
+    if (setup->fifo_note.text[0] != '\0')
+        plx_log(LOG_NOTICE, "%s", setup->fifo_note.text);
+    if (setup->tune_note.text[0] != '\0')
+        plx_log(LOG_WARNING, "%s", setup->tune_note.text);
 }
 
-static void report_frame(struct engine *engine, const struct plx_frame *frame, int64_t taken_ns)
+static void lock_memory(void)
+{
+    struct plx_error_message message;
+
+    if (plx_realtime_lock_memory(&message) < 0)
+        plx_log(LOG_NOTICE, "%s", message.text);
+}
+
+/* Reports why the engine ends; returns its exit code. GPU_FAILED: the pipeline failed on the GPU. */
+static int report_end(const struct plx_config *config, const struct plx_error_message *message, int error, bool gpu_failed,
+                      int report_fd)
 {
     const struct plx_report report = {
-        .kind = PLX_REPORT_FRAME,
-        .health = frame->health,
-        .sequence = frame->sequence,
-        .period_ns = engine->queue.period_ns,
-        .busy_ns = plx_now_ns() - taken_ns,
-        .obstacles = frame->obstacle_count,
-        .on_gpu = engine->on_gpu,
+        .kind = error == PLX_ERR_END ? PLX_REPORT_END : PLX_REPORT_FAILED,
+        .error = error,
+        .exit_code = plx_exit_code(error),
+        .gpu_lost = gpu_failed,
+        .transient = plx_setup_is_transient(config, !gpu_failed, error),
+        .message = *message,
     };
-    plx_report_send(engine->report_fd, &report); /* if it does not fit, the next one will do */
-}
-
-/* Adjusts exposure by the histograms of the published frame. */
-static void update_exposure(struct engine *engine, struct plx_frame *frame)
-{
-    struct plx_source *source = engine->setup.source;
-    const struct plx_image histogram = plx_pipeline_plane(frame, PLX_PLANE_HISTOGRAM);
-    struct plx_control_range range;
-    struct plx_exposure_setting setting;
-
-    source->ops->range(source, &range);
-    if (plx_exposure_update(engine->setup.exposure, &histogram, frame->capture, &range, &setting) > 0)
-        source->ops->control(source, setting.exposure_us, setting.gain);
-}
-
-static int process_pair(struct engine *engine)
-{
-    const int64_t taken_ns = plx_now_ns();
-    const struct plx_capture *pair = engine->queue.pair;
-    const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
-    struct plx_frame *frame = plx_ring_begin(engine->region);
-
-    const int result = plx_pipeline_process(engine->setup.pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
-    if (result < 0) {
-        plx_ring_abandon(engine->region);
-        engine->gpu_lost = engine->on_gpu;
-        const char *message = engine->setup.stages->message.text;
-        return plx_fail(&engine->setup.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
-    }
-    plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
-    fill_header(engine, frame, taken_ns);
-    plx_region_set_tracks(engine->region, plx_pipeline_last_track(engine->setup.pipeline));
-    plx_ring_commit(engine->region);
-    report_frame(engine, frame, taken_ns);
-    update_exposure(engine, frame);
-    return 0;
-}
-
-static void receive_commands(struct engine *engine)
-{
-    struct plx_engine_command command;
-    struct plx_exposure *exposure;
-
-    if (!plx_engine_command_receive(engine->report_fd, &command) || plx_exposure_create(&command.exposure, &exposure, NULL) < 0)
-        return;
-    plx_exposure_destroy(engine->setup.exposure);
-    engine->setup.exposure = exposure;
-}
-
-/* Returns 0 if the engine was asked to stop, else a plx_error. */
-static int run(struct engine *engine)
-{
-    struct plx_report waiting = {.kind = PLX_REPORT_WAITING};
-    int result = 0;
-
-    while (result == 0 && !stop_requested) {
-        receive_commands(engine);
-        plx_suspend_clock_update(&engine->suspend, plx_now_ns(), plx_suspended_ns());
-        plx_sensors_log(&engine->sensors);
-        plx_heartbeat_busy(PLX_WATCHED_SOURCE);
-        result = plx_capture_queue_next(&engine->queue, &stop_requested);
-        if (result == 0) {
-            result = process_pair(engine);
-        } else if (result == PLX_ERR_TIMEOUT) {
-            waiting.health = plx_capture_queue_silent_eyes(&engine->queue) | engine->queue.health | engine->queue.away;
-            waiting.away = engine->queue.away != 0;
-            waiting.due_in_ns = engine->setup.source->due_ns - plx_now_ns();
-            waiting.message = engine->queue.away ? engine->setup.source->message : (struct plx_error_message){""};
-            result = plx_report_send(engine->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
-        }
-        plx_capture_queue_release(&engine->queue);
-    }
-    return stop_requested ? 0 : result;
-}
-
-static int report_end(const struct engine *engine, int error)
-{
-    struct plx_report report = {.kind = PLX_REPORT_FAILED,
-                                .error = error,
-                                .exit_code = plx_exit_code(error),
-                                .gpu_lost = engine->gpu_lost,
-                                .transient = plx_setup_is_transient(engine->config, !engine->gpu_lost, error),
-                                .message = engine->setup.source->message};
-
-    if (error == PLX_ERR_END)
-        report.kind = PLX_REPORT_END;
-    plx_report_send_last(engine->report_fd, &report);
+    plx_report_send_last(report_fd, &report);
     return report.exit_code;
 }
 
 /* Registers the frame slots with the backend, so that it writes published frames in place. Optional for a backend that copies
- * outputs: registered memory is faster. FRAME_BYTES: the size of a slot. */
-static int share_slots(struct engine *engine, uint32_t frame_bytes)
+ * outputs: registered memory is faster. FRAME_BYTES: the size of a slot. *RET_SLOTS: what to disown; NULL if not registered. */
+static int share_slots(const struct plx_setup *setup, struct plx_shared_region *region, uint32_t frame_bytes, void **ret_slots)
 {
-    struct plx_stages *stages = engine->setup.stages;
+    struct plx_stages *stages = setup->stages;
     size_t bytes;
 
-    if (engine->setup.frame_bytes != frame_bytes)
-        return plx_fail(&engine->setup.source->message, PLX_ERR_RANGE,
+    *ret_slots = NULL;
+    if (setup->frame_bytes != frame_bytes)
+        return plx_fail(&setup->source->message, PLX_ERR_RANGE,
                         "frames have %u bytes, and shared memory was made for %u: the source has changed; reload or restart",
-                        engine->setup.frame_bytes, frame_bytes);
-    void *frames = plx_region_frames(engine->region, &bytes);
+                        setup->frame_bytes, frame_bytes);
+    void *slots = plx_region_frames(region, &bytes);
 
-    const int result = stages->ops->adopt(stages, frames, bytes);
+    const int result = stages->ops->adopt(stages, slots, bytes);
     if (result == 0)
-        engine->shared_slots = frames;
+        *ret_slots = slots;
     else if (stages->ops->copies_outputs)
-        plx_log(LOG_NOTICE, "the GPU copies frames to shared memory by way of the driver's buffers, which is slower: %s",
+        plx_log(LOG_NOTICE, "the GPU copies frames to shared memory through the driver's buffers, which is slower: %s",
                 stages->message.text);
     else
-        return plx_fail(&engine->setup.source->message, result, "the backend cannot write to shared memory: %s",
-                        stages->message.text);
+        return plx_fail(&setup->source->message, result, "the backend cannot write to shared memory: %s", stages->message.text);
     return 0;
+}
+
+static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx_config *config, bool gpu_expected,
+                                       struct plx_shared_region *region, int report_fd)
+{
+    const bool on_gpu = strcmp(setup->stages->ops->name, "gpu") == 0;
+
+    return (struct plx_frame_loop){
+        .stages = setup->stages,
+        .pipeline = setup->pipeline,
+        .exposure = &setup->exposure,
+        .region = region,
+        .suspend.suspended_ns = plx_suspended_ns(),
+        .report_fd = report_fd,
+        .source_type = config->source.type,
+        .on_gpu = on_gpu,
+        .permanent_health = gpu_expected && !on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0,
+    };
 }
 
 int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shared_region *region,
                    struct plx_heartbeats *heartbeats, int report_fd)
 {
-    static struct engine engine; /* large, and there is one */
+    static struct plx_setup setup; /* large, and there is one */
+    static struct plx_frame_loop loop;
     const struct sigaction on_stop = {.sa_handler = request_stop};
     struct plx_report report;
+    void *slots;
     int exit_code = PLX_EXIT_OK;
 
     sigaction(SIGTERM, &on_stop, NULL);
-    engine.report_fd = report_fd;
-    plx_startup_log_forward(&engine.report_fd);
+    plx_log_copy(report_line, &report_fd);
     plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
     plx_heartbeat_busy(PLX_WATCHED_START);
-    if (plx_setup_open(&engine.setup, &plan->config, &plan->calibration, &report) < 0) {
+    if (plx_setup_open(&setup, &plan->config, &plan->calibration, &report) < 0) {
         plx_report_send_last(report_fd, &report);
         return report.exit_code;
     }
-    plx_startup_log_setup(&engine.setup, report_fd);
-    engine.config = &plan->config;
-    engine.region = region;
-    engine.suspend.suspended_ns = plx_suspended_ns();
-    plx_region_set_gpu_schedule(region, engine.setup.gpu_schedule);
-    engine.on_gpu = strcmp(engine.setup.stages->ops->name, "gpu") == 0;
-    engine.permanent_health = gpu_expected && !engine.on_gpu ? PLX_HEALTH_GPU_FALLBACK : 0;
-    plx_pipeline_continue_tracks(engine.setup.pipeline, plx_region_tracks(region));
+    log_setup(&setup, report_fd);
+    loop = make_loop(&setup, &plan->config, gpu_expected, region, report_fd);
+    plx_region_set_gpu_schedule(region, setup.gpu_schedule);
+    plx_pipeline_continue_tracks(setup.pipeline, plx_region_tracks(region));
+    plx_sensors_start(&loop.sensors, heartbeats);
 
-    plx_sensors_start(&engine.sensors, heartbeats);
-
-    struct plx_source *source = engine.setup.source;
+    struct plx_source *source = setup.source;
     source->heartbeats = heartbeats;
-    plx_capture_queue_init(&engine.queue, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
-    int result = share_slots(&engine, plan->frame_bytes);
-    plx_startup_lock_memory(); /* all that a frame needs is allocated, the ring among it */
+    plx_capture_queue_init(&loop.queue, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
+    int result = share_slots(&setup, region, plan->frame_bytes, &slots);
+    lock_memory(); /* everything that a frame needs is allocated, and the ring is mapped */
     if (result == 0)
         result = source->ops->start(source, &source->message);
-    plx_capture_queue_start(&engine.queue);
+    plx_capture_queue_start(&loop.queue);
     if (result == 0)
-        result = run(&engine);
+        result = plx_frame_loop_run(&loop, &stop_requested);
     if (result < 0)
-        exit_code = report_end(&engine, result);
-    plx_capture_queue_release(&engine.queue);
+        exit_code = report_end(&plan->config, &source->message, result, loop.pipeline_failed && loop.on_gpu, report_fd);
+    plx_capture_queue_release(&loop.queue);
     source->ops->stop(source);
-    plx_sensors_stop(&engine.sensors);
-    if (engine.shared_slots)
-        engine.setup.stages->ops->disown(engine.setup.stages, engine.shared_slots);
-    plx_setup_close(&engine.setup);
+    plx_sensors_stop(&loop.sensors);
+    if (slots)
+        setup.stages->ops->disown(setup.stages, slots);
+    plx_setup_close(&setup);
     return exit_code;
 }

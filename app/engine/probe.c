@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trying what an engine would do, without starting the source: nothing that runs is touched. */
+/* Probes: open what an engine would open, without starting the source or disturbing a running engine. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
+#include "app/region/region.h"
 
 static struct plx_report failure(const struct plx_config *config, int error, const struct plx_error_message *message)
 {
@@ -22,7 +23,7 @@ static struct plx_report failure(const struct plx_config *config, int error, con
     };
 }
 
-/* Makes a ring for frames of FRAME_BYTES, and gives it back. */
+/* Allocates a ring for frames of FRAME_BYTES, and frees it. */
 static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_error_message *message)
 {
     const struct plx_region_options options = {.slots = config->publish.slots, .frame_bytes = frame_bytes};
@@ -34,15 +35,15 @@ static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struc
     return result;
 }
 
-/* Where memory ends, the kernel shall kill the probe and not the engine that runs beside it. */
-static void offer_to_be_killed(void)
+/* Out of memory, the kernel must kill the probe and not the engine. */
+static void prefer_oom_kill(void)
 {
     const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
     if (fd < 0)
         return;
     const ssize_t written = write(fd, "1000", 4);
-    (void)written; /* else the kernel chooses as it always does */
+    (void)written; /* without it the kernel chooses by its own rules */
     close(fd);
 }
 
@@ -52,7 +53,7 @@ int plx_engine_probe(const struct plx_config *config, uint32_t ring_bytes, int r
     struct plx_report report;
     struct plx_error_message message;
 
-    offer_to_be_killed();
+    prefer_oom_kill();
     if (plx_setup_open(&setup, config, NULL, &report) == 0) {
         report =
             (struct plx_report){.kind = PLX_REPORT_PLAN, .frame_bytes = setup.frame_bytes, .calibration = setup.calibration};

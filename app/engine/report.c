@@ -7,14 +7,14 @@
 
 #include <parallax/error.h>
 
-#define LAST_WORDS_MS 1000
+#define LAST_REPORT_MS 1000
 
 int plx_report_pair(int fd[2])
 {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd) == 0 ? 0 : PLX_ERR_NOMEM;
 }
 
-static int put(int fd, const void *record, size_t bytes)
+static int send_record(int fd, const void *record, size_t bytes)
 {
     ssize_t sent;
     do {
@@ -25,7 +25,7 @@ static int put(int fd, const void *record, size_t bytes)
     return errno == EAGAIN || errno == ENOBUFS ? PLX_ERR_TIMEOUT : PLX_ERR_LOST;
 }
 
-static bool get(int fd, void *record, size_t bytes)
+static bool receive_record(int fd, void *record, size_t bytes)
 {
     ssize_t got;
     do {
@@ -36,27 +36,27 @@ static bool get(int fd, void *record, size_t bytes)
 
 int plx_report_send(int fd, const struct plx_report *report)
 {
-    return put(fd, report, sizeof *report);
+    return send_record(fd, report, sizeof *report);
 }
 
 int plx_report_send_last(int fd, const struct plx_report *report)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
-    poll(&room, 1, LAST_WORDS_MS);
+    poll(&room, 1, LAST_REPORT_MS);
     return plx_report_send(fd, report);
 }
 
 bool plx_report_receive(int fd, struct plx_report *ret_report)
 {
-    return get(fd, ret_report, sizeof *ret_report);
+    return receive_record(fd, ret_report, sizeof *ret_report);
 }
 
-int plx_engine_command_send(int fd, const struct plx_engine_command *order)
+int plx_engine_command_send(int fd, const struct plx_engine_command *command)
 {
-    return put(fd, order, sizeof *order);
+    return send_record(fd, command, sizeof *command);
 }
 
-bool plx_engine_command_receive(int fd, struct plx_engine_command *ret_order)
+bool plx_engine_command_receive(int fd, struct plx_engine_command *ret_command)
 {
-    return get(fd, ret_order, sizeof *ret_order);
+    return receive_record(fd, ret_command, sizeof *ret_command);
 }

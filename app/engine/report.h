@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine and its supervisor tell each other: whole records through a socket pair, never waited for. */
+/* Reports of the engine to its supervisor, and commands back: whole records through a socket pair that never blocks. */
 #ifndef PLX_APP_ENGINE_REPORT_H
 #define PLX_APP_ENGINE_REPORT_H
 
@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 #include "core/calibration.h"
-#include "core/error_message.h"
 #include "core/exposure.h"
+#include "core/text.h"
 
 enum plx_report_kind {
-    PLX_REPORT_PLAN = 1, /* of a probe: everything opens, frames will have frame_bytes, calibration is the one to use */
+    PLX_REPORT_PLAN = 1, /* of a probe: everything opens; frame_bytes and calibration are for the engine */
     PLX_REPORT_FRAME,    /* sequence was published with health */
-    PLX_REPORT_NOTE,     /* it opened, and why says what is not as one might wish: the CPU instead of a GPU */
-    PLX_REPORT_WAITING,  /* alive, but the source gives no pairs; health says what is known, and why where cameras are away */
-    PLX_REPORT_LOG,      /* it has logged why, at level error */
-    PLX_REPORT_END,      /* the source has no more pairs; the engine exits */
-    PLX_REPORT_FAILED    /* it exits: error, exit_code and why say how it failed */
+    PLX_REPORT_NOTE,     /* everything opened; message has a difference from the configuration: the CPU instead of a GPU */
+    PLX_REPORT_WAITING, /* alive, but the source gives no pairs; health has the flags, message the reason if cameras are lost */
+    PLX_REPORT_LOG,     /* message was logged at level error */
+    PLX_REPORT_END,     /* the source has no more pairs; the engine exits */
+    PLX_REPORT_FAILED   /* the engine exits with error, exit_code and message */
 };
 
 struct plx_report {
@@ -28,35 +28,35 @@ struct plx_report {
     int64_t busy_ns;   /* from taking the pair to publishing it */
     uint32_t frame_bytes;
     uint32_t obstacles; /* in that frame */
-    bool on_gpu;        /* FRAME: where it was made */
+    bool on_gpu;        /* FRAME: where it was computed */
     bool gpu_lost;      /* FAILED: because of the GPU */
-    uint32_t away;      /* WAITING: cameras are gone, and the source itself looks for them: a new engine would be no help */
-    int64_t due_in_ns; /* WAITING: until the source's own timetable, a recording's, has its next pair; 0 or less: it has none */
-    int32_t error;     /* a plx_error */
-    bool transient;    /* FAILED: may mend itself: a camera, a device, memory, a permission */
-    int32_t exit_code; /* enum plx_exit, should the service end with this */
+    uint32_t away;      /* WAITING: the source looks for lost cameras; a new engine would not help */
+    int64_t due_in_ns;  /* WAITING: time until the next pair of a recording; 0 or less: none is due */
+    int32_t error;      /* a plx_error */
+    bool transient;     /* FAILED: a later attempt may succeed: a camera, a device, memory, a permission */
+    int32_t exit_code;  /* enum plx_exit, if the service ends with this failure */
     struct plx_error_message message;
     struct plx_stereo_calibration calibration; /* PLAN */
 };
 
-/* What a running engine takes without a restart (keys marked reloadable in the configuration). */
+/* Parameters that a running engine applies without a restart (reloadable keys of the configuration). */
 struct plx_engine_command {
     struct plx_exposure_params exposure;
 };
 
-/* Two connected ends, close-on-exec, neither ever blocks. Errors: NOMEM. */
+/* Two connected non-blocking sockets, close-on-exec. NOMEM. */
 int plx_report_pair(int fd[2]);
 
-/* Sends REPORT if there is room: a supervisor that sleeps costs the engine nothing but its reports. TIMEOUT, LOST. */
+/* Sends REPORT if there is room: a slow supervisor loses reports and does not delay the engine. TIMEOUT, LOST. */
 int plx_report_send(int fd, const struct plx_report *report);
 
-/* As plx_report_send, but waits up to a second for room: for the last words. */
+/* As plx_report_send, but waits up to a second for room: for the last report. */
 int plx_report_send_last(int fd, const struct plx_report *report);
 
-/* False when there is none to read now. */
+/* False if there is none. */
 bool plx_report_receive(int fd, struct plx_report *ret_report);
 
-/* The way back; likewise. */
+/* The same for commands, from supervisor to engine. */
 int plx_engine_command_send(int fd, const struct plx_engine_command *order);
 bool plx_engine_command_receive(int fd, struct plx_engine_command *ret_order);
 

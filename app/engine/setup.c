@@ -15,11 +15,11 @@
 #include "drivers/v4l2/v4l2.h"
 #include "gpu/gpu.h"
 
-/* Sensor delays of the synthetic camera, as real ones have them. */
+/* Control delays of the synthetic camera, in frames, as a real sensor has them. */
 #define EXPOSURE_DELAY 2
 #define GAIN_DELAY 1
 
-#define MIN_DISPARITIES 64 /* that a backend is made for, for raw frames, which search none */
+#define MIN_DISPARITIES 64 /* limit of a backend for raw frames, which search none */
 
 static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
@@ -93,7 +93,7 @@ static int open_source(struct plx_setup *setup, const struct plx_config *config,
     return PLX_ERR_ARG;
 }
 
-/* Leaves all zeros where there is none, which makes frames raw. A file that is named and is not there is an error. */
+/* Leaves all zeros if there is none: frames are raw then. A named file that does not exist is an error. */
 static int read_calibration(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_source *source = setup->source;
@@ -108,7 +108,7 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
         return 0;
     if (config->calibration[0] != '\0')
         return plx_calibration_read(config->calibration, &options, &setup->calibration, message);
-    int result = plx_source_calibration(setup->source, &setup->calibration);
+    int result = setup->source->ops->calibration(setup->source, &setup->calibration);
     if (result == PLX_ERR_NOT_FOUND)
         return 0;
     return result < 0 ? result : plx_calibration_check(&setup->calibration, message);
@@ -132,7 +132,7 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
     return result;
 }
 
-/* What `parallax tune` measured, where it holds; else the GPU's backend goes on choosing by itself. */
+/* Sets the schedule that `parallax tune` measured, if it is valid here; otherwise the GPU backend chooses. */
 static void choose_schedule(struct plx_setup *setup, const struct plx_match *match, int width, int height)
 {
     struct plx_error_message message = {""};
@@ -141,8 +141,8 @@ static void choose_schedule(struct plx_setup *setup, const struct plx_match *mat
 
     if (strcmp(setup->stages->ops->name, "gpu") != 0)
         return;
-    const struct plx_tune_conditions what = {plx_gpu_device(setup->stages), width, height, match};
-    int result = plx_tune_load(PLX_TUNE_FILE, &what, &schedule, &message);
+    const struct plx_tune_conditions here = {plx_gpu_device(setup->stages), width, height, match};
+    int result = plx_tune_load(PLX_TUNE_FILE, &here, &schedule, &message);
     if (result == 0)
         plx_gpu_set_schedule(setup->stages, schedule);
     else if (result != PLX_ERR_NOT_FOUND)
@@ -208,7 +208,7 @@ static int open_exposure(struct plx_setup *setup, const struct plx_config *confi
     return plx_exposure_create(&config->exposure, &setup->exposure, message);
 }
 
-/* First of all: every thread that is made later, of the backend and of the cameras, inherits both. */
+/* The first step: the threads of backend and cameras inherit both. */
 static int open_processors(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     int result = config->engine.cpus[0] != '\0' ? plx_realtime_choose_cpus(config->engine.cpus, message) : 0;
@@ -223,7 +223,7 @@ static int open_memory(struct plx_setup *setup, const struct plx_config *config,
     return plx_backend_open(config->backend, config->gpu_memory, &smallest, &setup->memory, NULL, message);
 }
 
-/* A calibration is part of the configuration, whatever is wrong with it; only a missing file is a missing file. */
+/* A damaged calibration is a configuration error. */
 static int calibration_exit_code(int error)
 {
     return error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
@@ -239,7 +239,7 @@ bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int
     case PLX_ERR_TIMEOUT:
     case PLX_ERR_LOST:
         return true;
-    default: /* whatever a camera answers, it or its driver may answer otherwise when it has settled */
+    default: /* a camera or its driver may fail in any way just after it was connected */
         return of_source && config->source.type == PLX_SOURCE_V4L2;
     }
 }

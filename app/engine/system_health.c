@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/engine/system_health.h"
+#include "app/engine/sensors.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -14,22 +14,23 @@
 #include "core/heartbeat.h"
 #include "core/text.h"
 
-/* Shares of the last 10 s in which some, or all, processes waited for memory, percent; from .. until. */
+/* Shares of the last 10 s in which some, or all, processes waited for memory, percent: the flag begins at FROM, ends below
+ * UNTIL. */
 #define SOME_FROM 20.0
 #define SOME_UNTIL 10.0
 #define FULL_FROM 5.0
 #define FULL_UNTIL 2.0
-/* Where the kernel has no pressure stall information: memory that is available, percent of all. */
+/* Without pressure stall information in the kernel: available memory, percent of all. */
 #define AVAILABLE_FROM 4.0
 #define AVAILABLE_UNTIL 8.0
 
-#define COOLED_MC 3000 /* below a trip point by so much, a zone is no longer hot: thousandths of a degree */
+#define COOLED_MC 3000 /* a zone is no longer hot this far below its trip point, 1/1000 degree */
 #define TRIP_POINTS 16
 #define LINE 256
 
 /* --- files ---------------------------------------------------------------------------------------------------------- */
 
-/* Reads FILE's first bytes, as a text of any bytes; false where there is none. Each read is an advance of the thread. */
+/* Reads the first bytes of the file, which may be any bytes; false if there are none. Each read marks the heartbeat. */
 static bool read_text(const char *path, char *ret_text, size_t size)
 {
     plx_heartbeat_busy(PLX_WATCHED_SENSORS);
@@ -54,7 +55,7 @@ static bool read_number(long long *ret_number, const char *format, ...)
     return read_text(path, text, sizeof text) && sscanf(text, "%lld", ret_number) == 1;
 }
 
-/* One line of the file, clean. */
+/* The first line of the file, without control characters. */
 static bool read_word(char ret_word[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool read_word(char ret_word[LINE], const char *format, ...)
 {
@@ -71,7 +72,7 @@ static bool read_word(char ret_word[LINE], const char *format, ...)
     return true;
 }
 
-/* All that PATTERN below the root finds; to be freed by globfree. */
+/* The files that match PATTERN below the root; to be freed by globfree. */
 static glob_t find_files(const struct plx_system_health *system, const char *pattern)
 {
     char path[768];
@@ -83,7 +84,7 @@ static glob_t find_files(const struct plx_system_health *system, const char *pat
     return found;
 }
 
-/* A flag begins with its first cause, and ends when no reading has found one for PLX_SYSTEM_HEALTH_HOLD times. */
+/* A flag begins with its first cause, and ends after PLX_SYSTEM_HEALTH_HOLD readings without one. */
 static uint32_t hold(struct plx_system_fault *fault, bool caused, uint32_t flag)
 {
     if (caused)
@@ -95,8 +96,8 @@ static uint32_t hold(struct plx_system_fault *fault, bool caused, uint32_t flag)
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
-/* True if the file of pressure stall information tells of a shortage; *ret_told if it is one. */
-static bool is_pressed(struct plx_system_health *system, const char *file, bool *ret_told)
+/* True if FILE, of pressure stall information, shows a shortage; sets *ret_known if the file can be read. */
+static bool is_pressed(struct plx_system_health *system, const char *file, bool *ret_known)
 {
     char path[768], text[LINE];
     double some, full = 0;
@@ -104,7 +105,7 @@ static bool is_pressed(struct plx_system_health *system, const char *file, bool 
     snprintf(path, sizeof path, "%s%s", system->root, file);
     if (!*file || !read_text(path, text, sizeof text) || sscanf(text, "some avg10=%lf", &some) != 1)
         return false;
-    *ret_told = true;
+    *ret_known = true;
     const char *second = strstr(text, "full avg10=");
     if (second)
         sscanf(second, "full avg10=%lf", &full);
@@ -147,7 +148,7 @@ static uint32_t read_memory(struct plx_system_health *system)
 
 /* --- heat ----------------------------------------------------------------------------------------------------------- */
 
-/* From the lowest trip point on at which clocks are slowed down or the machine is switched off; active ones start a fan. */
+/* True from the lowest trip point on that throttles clocks or switches the machine off; active trip points start a fan. */
 static bool is_hot(struct plx_system_health *system, const char *zone)
 {
     char type[LINE];
@@ -167,7 +168,7 @@ static bool is_hot(struct plx_system_health *system, const char *zone)
     return hot;
 }
 
-/* A cooling device that slows clocks down, or Jetson's alert that says so; fans are none. */
+/* True for an active cooling device that throttles clocks, or Jetson's alert of it; not for a fan. */
 static bool is_throttled(struct plx_system_health *system, const char *device)
 {
     static const char *const slows[] = {"throttle", "hot-surface-alert", "cpufreq-", "devfreq-"};
@@ -185,7 +186,7 @@ static bool is_throttled(struct plx_system_health *system, const char *device)
     return false;
 }
 
-/* Counters of throttling: of x86 for temperature, of Jetson (oc*_event_cnt) for temperature, current and voltage. */
+/* Compares the throttle counters: x86 counts temperature, Jetson (oc*_event_cnt) temperature, current and voltage. */
 static bool has_been_throttled(struct plx_system_health *system)
 {
     static const char *const patterns[] = {"/sys/class/hwmon/hwmon*/oc*_event_cnt",
@@ -236,7 +237,7 @@ void plx_system_health_init(struct plx_system_health *system, const char *root)
     *system = (struct plx_system_health){.counters = -1};
     snprintf(system->root, sizeof system->root, "%s", root);
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    const char *group = read_text(path, text, sizeof text) ? strstr(text, "0::/") : NULL; /* that of version 2 */
+    const char *group = read_text(path, text, sizeof text) ? strstr(text, "0::/") : NULL; /* cgroup version 2 */
     if (group)
         snprintf(system->pressure, sizeof system->pressure, "/sys/fs/cgroup%.*s/memory.pressure", (int)strcspn(group + 3, "\n"),
                  group + 3);

@@ -13,9 +13,9 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
-/* Not struct plx_region: that is a region of the picture (core/region.h). */
+/* Not struct plx_region: that is a region of the picture (core/obstacles.h). */
 struct plx_shared_region;
 
 struct plx_region_options {

@@ -3,8 +3,8 @@
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
-#include "core/filter.h"
-#include "core/raw.h"
+#include "core/image.h"
+#include "core/stages.h"
 #include "oracle/components.h"
 #include "oracle/image.h"
 #include "oracle/matching.h"

@@ -7,7 +7,6 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/engine/engine.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"

@@ -6,7 +6,6 @@
 
 #include <parallax/error.h>
 
-#include "app/budget.h"
 #include "app/log.h"
 #include "app/supervisor/supervisor.h"
 

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 
 #include "core/clock.h"
-#include "core/error_message.h"
+#include "core/text.h"
 
 struct plx_listener {
     struct sockaddr_un address;

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include "app/budget.h"
+#include "core/heartbeat.h"
 
 enum event {
     EVENT_GOOD,      /* a frame without faults */

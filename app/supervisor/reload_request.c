@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "app/budget.h"
 #include "app/log.h"
 
 /* The candidate differs only in keys that a running engine can change. */

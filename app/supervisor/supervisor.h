@@ -13,7 +13,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "app/engine/plan.h"
+#include "app/engine/engine.h"
 #include "app/engine/report.h"
 #include "app/supervisor/blackbox.h"
 #include "app/supervisor/child.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that a pipeline allocates and computes before the first frame. */
+/* Creates pipelines: everything that is allocated and computed before the first frame. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MAX_LOOK_DOWN 0.6 /* tangent of the camera's pitch, where the horizon is looked for */
 #define MAX_LOOK_UP 0.3
 
-/* Memory that the CPU reaches too, or only stages. */
+/* Shared with the CPU, or local to the stages. */
 enum reach { SHARED, LOCAL };
 
 /* Local memory begins with CONTENT, or zeros if NULL. */
@@ -42,7 +42,7 @@ static int allocate_image(struct plx_pipeline *pipeline, int width, int height, 
     return allocate(pipeline, LOCAL, bytes, NULL, &image->data);
 }
 
-/* The temporal filter's memory: nothing is known before the first frame. */
+/* The temporal filter's history, all invalid before the first frame. */
 static int allocate_history(struct plx_pipeline *pipeline)
 {
     const size_t bytes = lay_out_image(pipeline->width, pipeline->height, PLX_U16, &pipeline->history);
@@ -96,39 +96,24 @@ static int allocate_images(struct plx_pipeline *pipeline)
     return result == 0 && temporal_on(pipeline) ? allocate_history(pipeline) : result;
 }
 
-int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline)
+/* What every frame needs, rectified or raw. */
+static int allocate_outputs(struct plx_pipeline *pipeline)
 {
-    void *masked;
+    const bool copies = pipeline->stages->ops->copies_outputs;
+    void *results, *ground = NULL;
 
-    int result = allocate(pipeline, SHARED, PLX_EYES * sizeof *pipeline->masked, NULL, &masked);
+    int result = allocate(pipeline, SHARED, sizeof *pipeline->results, NULL, &results);
     if (result < 0)
         return result;
-    pipeline->masked = masked;
-    return pipeline->stages->ops->copies_outputs ? allocate(pipeline, LOCAL, pipeline->bytes, NULL, &pipeline->device_planes)
-                                                 : 0;
-}
-
-static int allocate_results(struct plx_pipeline *pipeline)
-{
-    void *regions, *ground_plane = NULL, *count, *found;
-
-    int result = allocate(pipeline, SHARED, PLX_MAX_OBSTACLES * sizeof *pipeline->regions, NULL, &regions);
-    if (result == 0)
-        result = allocate(pipeline, SHARED, sizeof *pipeline->ground, NULL, &ground_plane);
-    pipeline->found_ground = ground_plane;
-    if (result == 0 && pipeline->stages->ops->copies_outputs)
-        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, NULL, &ground_plane);
-    if (result == 0)
-        result = allocate(pipeline, SHARED, sizeof *pipeline->region_count, NULL, &count);
-    if (result == 0)
-        result = allocate(pipeline, SHARED, PLX_ALIGNMENT_MATCHES * sizeof *pipeline->found, NULL, &found);
-    if (result != 0)
-        return result;
-    pipeline->regions = regions;
-    pipeline->ground = ground_plane;
-    pipeline->region_count = count;
-    pipeline->found = found;
-    return 0;
+    pipeline->results = results;
+    pipeline->ground = &pipeline->results->ground;
+    if (copies)
+        result = allocate(pipeline, LOCAL, pipeline->bytes, NULL, &pipeline->device_planes);
+    if (copies && result == 0)
+        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, NULL, &ground);
+    if (ground)
+        pipeline->ground = ground;
+    return result;
 }
 
 /* The rectification map, in local memory. */
@@ -149,7 +134,7 @@ static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calib
     return result;
 }
 
-/* What each eye needs to get from raw to rectified. */
+/* Prepares the rectification of one eye. */
 static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye)
 {
     const struct plx_camera *camera = &calibration->camera[eye];
@@ -217,83 +202,91 @@ static void prepare_ground(struct plx_pipeline *pipeline)
     };
 }
 
+/* A pipeline without memory of the backend; its frames are WIDTH x HEIGHT pixels. */
+static int create_empty(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
+                        struct plx_error_message *message)
+{
+    struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (!pipeline)
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
+    pipeline->stages = stages;
+    pipeline->width = width;
+    pipeline->height = height;
+    *ret_pipeline = pipeline;
+    return 0;
+}
+
+/* Gives PIPELINE to the caller, or destroys it if RESULT is an error. */
+static int finish(struct plx_pipeline *pipeline, int result, struct plx_pipeline **ret_pipeline,
+                  struct plx_error_message *message)
+{
+    if (result < 0) {
+        plx_fail(message, result, "the pipeline for %d x %d pixels: %s", pipeline->width, pipeline->height,
+                 plx_strerror(result));
+        plx_pipeline_destroy(pipeline);
+        return result;
+    }
+    *ret_pipeline = pipeline;
+    return 0;
+}
+
 int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_params *params,
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
                         struct plx_error_message *message)
 {
     const int width = calibration->rectified_width, height = calibration->rectified_height;
     struct plx_parameter_error error;
+    struct plx_pipeline *pipeline;
+
     int result = plx_pipeline_params_check(params, width, height, &error);
     if (result < 0)
         return plx_parameter_fail(message, &error);
-    struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    if (!pipeline)
-        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
-
-    pipeline->stages = stages;
+    result = create_empty(stages, width, height, &pipeline, message);
+    if (result < 0)
+        return result;
     pipeline->params = *params;
-    pipeline->width = width;
-    pipeline->height = height;
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);
     plx_alignment_init(&pipeline->alignment, width, height, pipeline->calibration.fy, params->match.min_disparity,
                        params->match.disparities);
     result = prepare_ranges(pipeline, message);
-    if (result < 0)
-        goto fail;
+    if (result < 0) {
+        plx_pipeline_destroy(pipeline);
+        return result;
+    }
     result = plx_filter_make(params->prefilter_gaussian, params->prefilter_width, params->prefilter_height, &pipeline->filter);
     if (result == 0)
-        result = plx_pipeline_allocate_frame(pipeline);
+        result = allocate_outputs(pipeline);
     if (result == 0)
         result = allocate_images(pipeline);
-    if (result == 0)
-        result = allocate_results(pipeline);
-    if (result == 0)
-        result = prepare_eye(pipeline, calibration, PLX_LEFT);
-    if (result == 0)
-        result = prepare_eye(pipeline, calibration, PLX_RIGHT);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
+        result = prepare_eye(pipeline, calibration, (enum plx_eye)eye);
     if (result == 0)
         result = plx_tracks_create(&params->track, &pipeline->tracks);
-    if (result < 0) {
-        plx_fail(message, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
-        goto fail;
-    }
-    *ret_pipeline = pipeline;
-    return 0;
-
-fail:
-    plx_pipeline_destroy(pipeline);
-    return result;
+    return finish(pipeline, result, ret_pipeline, message);
 }
 
-int plx_pipeline_create_raw(struct plx_stages *backend, int width, int height, struct plx_pipeline **ret_pipeline,
+int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
                             struct plx_error_message *message)
 {
+    const struct plx_track_params none = {.min_hits = 1};
+    struct plx_pipeline *pipeline;
+
     if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
                         PLX_MAX_SIDE);
-    const struct plx_track_params none = {.min_hits = 1};
-    struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    if (!pipeline)
-        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
-
+    int result = create_empty(stages, width, height, &pipeline, message);
+    if (result < 0)
+        return result;
     pipeline->raw = true;
-    pipeline->stages = backend;
     pipeline->params.right = true;
-    pipeline->width = width;
-    pipeline->height = height;
     pipeline->identity[PLX_LEFT] = pipeline->identity[PLX_RIGHT] = true;
     pipeline->bytes = plx_pipeline_layout_raw(width, height, pipeline->plane);
-    int result = plx_pipeline_allocate_frame(pipeline);
+    result = allocate_outputs(pipeline);
     if (result == 0)
         result = plx_tracks_create(&none, &pipeline->tracks);
-    if (result < 0) {
-        plx_pipeline_destroy(pipeline);
-        return plx_fail(message, result, "the pipeline for %d x %d pixels: %s", width, height, plx_strerror(result));
-    }
-    *ret_pipeline = pipeline;
-    return 0;
+    return finish(pipeline, result, ret_pipeline, message);
 }
 
 void plx_pipeline_destroy(struct plx_pipeline *pipeline)

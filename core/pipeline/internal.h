@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a pipeline, which create.c makes, and of the frame that pipeline.c and steps.c compute. */
+/* The state of a pipeline, which create.c makes, and of the frame that process.c and steps.c compute. */
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/alignment.h"
-#include "core/brightness_check.h"
-#include "core/filter.h"
-#include "core/frozen_check.h"
+#include "core/obstacles.h"
+#include "core/picture_check.h"
 #include "core/pipeline/pipeline.h"
-#include "core/region.h"
+#include "core/stages.h"
 
 #define PLX_PIPELINE_BUFFERS 48
+#define PLX_BUFFER_ALIGNMENT 256 /* bytes, as ops->alloc */
 
 /* One frame while it is computed. */
 struct plx_frame_context {
     struct plx_pipeline *pipeline;
     const struct plx_raw *raw; /* [PLX_EYES] */
     struct plx_frame *frame;
-    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write them */
+    struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write it */
     struct plx_image grey[PLX_EYES];         /* raw luma */
     struct plx_image rectified[PLX_EYES];
     enum plx_stage stage; /* that runs */
     int64_t stage_start_ns;
-    int result; /* of the stages so far; after a failure the next ones do nothing */
+    int result; /* of the stages so far; after a failure later stages do nothing */
+};
+
+/* What stages find in a frame beside its planes, in shared memory. Each array has the alignment of a buffer of its own. */
+struct plx_results {
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_region regions[PLX_MAX_OBSTACLES];
+    _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground ground;
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
+    _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };
 
 struct plx_pipeline {
@@ -48,45 +57,34 @@ struct plx_pipeline {
     struct plx_features features[PLX_EYES];
     struct plx_candidates candidates;
     struct plx_image median_left, median_right;   /* U16 */
-    struct plx_image checked, despeckled;         /* U16 strict, before what follows */
+    struct plx_image checked, despeckled;         /* U16 strict, before the next filter */
     struct plx_image history;                     /* U16 temporal filter's */
-    struct plx_image dense_median, dense_checked; /* U16 on the way to dense */
+    struct plx_image dense_median, dense_checked; /* U16 intermediate images of dense */
     struct plx_image mask, opened;                /* U8 */
     struct plx_image labels;                      /* U32 */
-    struct plx_region *regions;                   /* [PLX_MAX_OBSTACLES] */
-    struct plx_ground *ground;                    /* where stages reach it best */
-    struct plx_ground *found_ground;              /* the same, or its copy for the CPU */
-    uint32_t *region_count;
-    uint32_t *masked; /* [PLX_EYES] */
+    struct plx_results *results;
+    struct plx_ground *ground; /* where stages write it: results->ground, or local memory */
 
     struct plx_frozen_check frozen[PLX_EYES];
-    struct plx_brightness_check light;
+    struct plx_brightness_check brightness;
     struct plx_alignment alignment;
-    struct plx_template_match *found; /* [PLX_ALIGNMENT_MATCHES] */
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;
 };
 
-/* create.c: the memory that every frame needs, rectified or raw. Errors: those of the backend. */
-int plx_pipeline_allocate_frame(struct plx_pipeline *pipeline);
-
-/* pipeline.c: the calls that follow belong to STAGE. Returns the frame's result so far. End: the last stage is complete. */
-int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage);
-void plx_end_stage(struct plx_frame_context *context);
-
-/* steps.c: which stages of the backend work on which images. Each step sets context->result. */
-void plx_step_convert(struct plx_frame_context *context);
-void plx_step_histogram(struct plx_frame_context *context);
-void plx_step_rectify(struct plx_frame_context *context);
-void plx_step_match_rows(struct plx_frame_context *context);
-void plx_step_prefilter(struct plx_frame_context *context);
-void plx_step_census(struct plx_frame_context *context);
-void plx_step_sgm(struct plx_frame_context *context);
-void plx_step_check(struct plx_frame_context *context);
-void plx_step_refine(struct plx_frame_context *context);
-void plx_step_ground(struct plx_frame_context *context);
-void plx_step_obstacles(struct plx_frame_context *context);
+/* steps.c: which stages of the backend work on which images. They return 0 or an error of the backend. */
+int plx_step_convert(struct plx_frame_context *context);
+int plx_step_histogram(struct plx_frame_context *context);
+int plx_step_rectify(struct plx_frame_context *context);
+int plx_step_match_rows(struct plx_frame_context *context);
+int plx_step_prefilter(struct plx_frame_context *context);
+int plx_step_census(struct plx_frame_context *context);
+int plx_step_sgm(struct plx_frame_context *context);
+int plx_step_check(struct plx_frame_context *context);
+int plx_step_refine(struct plx_frame_context *context);
+int plx_step_ground(struct plx_frame_context *context);
+int plx_step_obstacles(struct plx_frame_context *context);
 
 /* One eye's rows of the histogram plane. */
 static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pipeline may be asked for, and the shape of the frames that it then makes. */
+/* The parameters of a pipeline: defaults, ranges, and the layout of its frames. */
 #include <stddef.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static const struct plx_parameter list[] = {
 };
 const struct plx_parameters plx_pipeline_parameters = {list, sizeof list / sizeof list[0]};
 
-/* What no single number tells: which of them fit together, and to an image of WIDTH columns. */
+/* Checks combinations of parameters, also with an image of WIDTH columns. */
 static int check_combinations(const struct plx_pipeline_params *params, int width, struct plx_parameter_error *ret_error)
 {
     const struct plx_match *match = &params->match;
@@ -153,17 +153,4 @@ uint32_t plx_pipeline_layout_raw(int width, int height, struct plx_plane ret_pla
 {
     static const bool on[PLX_PLANE_COUNT] = {[PLX_PLANE_LEFT] = true, [PLX_PLANE_HISTOGRAM] = true, [PLX_PLANE_RIGHT] = true};
     return lay_out(on, width, height, ret_plane);
-}
-
-struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)
-{
-    const struct plx_plane *plane = &frame->plane[id];
-
-    if (plane->width == 0)
-        return (struct plx_image){.data = NULL};
-    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
-                              .width = (int)plane->width,
-                              .height = (int)plane->height,
-                              .pitch = plane->pitch,
-                              .type = (enum plx_type)plane->element};
 }

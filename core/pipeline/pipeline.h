@@ -58,7 +58,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
                         struct plx_error_message *message);
 
-/* For raw frames; WIDTH, HEIGHT: of one eye. It has no tracks, but carries their numbers on. */
+/* For raw frames; WIDTH, HEIGHT: of one eye. It has no tracks, and only keeps the last track number. */
 int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
                             struct plx_error_message *message);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);

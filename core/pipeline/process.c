@@ -4,28 +4,13 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "core/heartbeat.h"
 #include "core/pipeline/internal.h"
 
 #define OUTPUTS (PLX_PLANE_COUNT + 1) /* the planes and the ground */
 
-int plx_begin_stage(struct plx_frame_context *context, enum plx_stage stage)
-{
-    struct plx_stages *stages = context->pipeline->stages;
-
-    if (context->result < 0)
-        return context->result;
-    if (!stages->ops->run_frame) /* which times the stages itself */
-        plx_end_stage(context);
-    plx_heartbeat_busy((int)stage);
-    context->stage = stage;
-    if (stages->ops->begin_stage)
-        context->result = stages->ops->begin_stage(stages, stage);
-    return context->result;
-}
-
-void plx_end_stage(struct plx_frame_context *context)
+static void end_stage(struct plx_frame_context *context)
 {
     const int64_t now = plx_now_ns();
 
@@ -34,35 +19,52 @@ void plx_end_stage(struct plx_frame_context *context)
     context->stage_start_ns = now;
 }
 
+/* Runs one step, as a part of STAGE; after a failure, none. */
+static void run_step(struct plx_frame_context *context, enum plx_stage stage, int (*step)(struct plx_frame_context *context))
+{
+    struct plx_stages *stages = context->pipeline->stages;
+
+    if (context->result < 0)
+        return;
+    if (!stages->ops->run_frame) /* run_frame measures the stages */
+        end_stage(context);
+    plx_heartbeat_busy((int)stage);
+    context->stage = stage;
+    if (stages->ops->begin_stage)
+        context->result = stages->ops->begin_stage(stages, stage);
+    if (context->result == 0)
+        context->result = step(context);
+}
+
 /* All stages of a frame that a backend computes, in order. A GPU may run some of them at the same time. */
 static int run_stages(void *argument)
 {
     struct plx_frame_context *context = argument;
 
-    plx_step_convert(context);   /* raw -> 8-bit grey */
-    plx_step_histogram(context); /* of the grey pictures: whole and by zones */
+    run_step(context, PLX_STAGE_CONVERT, plx_step_convert);     /* raw -> 8-bit grey */
+    run_step(context, PLX_STAGE_HISTOGRAM, plx_step_histogram); /* of the grey pictures: whole and by zones */
     if (context->pipeline->raw)
         return context->result;
-    plx_step_rectify(context);    /* the same point on the same row in both images */
-    plx_step_match_rows(context); /* is it the same row? */
-    plx_step_prefilter(context);  /* box or Gaussian */
-    plx_step_census(context);     /* grey -> census and gradient words */
-    plx_step_sgm(context);        /* cost, aggregation, winner: disparity of both views */
-    plx_step_check(context);      /* median, left-right check: the strict disparity */
-    plx_step_refine(context);     /* speckle, temporal; dense; confidence */
-    plx_step_ground(context);     /* the ground as a plane in disparity space */
-    plx_step_obstacles(context);  /* mask, open and close, label, regions */
+    run_step(context, PLX_STAGE_RECTIFY, plx_step_rectify);     /* the same point on the same row in both images */
+    run_step(context, PLX_STAGE_RECTIFY, plx_step_match_rows);  /* patches for the check of the alignment */
+    run_step(context, PLX_STAGE_PREFILTER, plx_step_prefilter); /* box or Gaussian */
+    run_step(context, PLX_STAGE_CENSUS, plx_step_census);       /* grey -> census and gradient words */
+    run_step(context, PLX_STAGE_SGM, plx_step_sgm);       /* cost, aggregation, winner-takes-all: disparity of both views */
+    run_step(context, PLX_STAGE_CHECK, plx_step_check);   /* median, left-right check: the strict disparity */
+    run_step(context, PLX_STAGE_REFINE, plx_step_refine); /* speckle, temporal; dense; confidence */
+    run_step(context, PLX_STAGE_GROUND, plx_step_ground); /* the ground as a plane in disparity space */
+    run_step(context, PLX_STAGE_OBSTACLES, plx_step_obstacles); /* mask, open and close, label, regions */
     return context->result;
 }
 
-/* Those stages of them whose arguments differ from frame to frame. */
+/* The stages whose arguments change from frame to frame. */
 static int run_changing(void *argument)
 {
     struct plx_frame_context *context = argument;
 
-    plx_step_convert(context);
+    run_step(context, PLX_STAGE_CONVERT, plx_step_convert);
     if (!context->pipeline->raw)
-        plx_step_match_rows(context);
+        run_step(context, PLX_STAGE_RECTIFY, plx_step_match_rows);
     return context->result;
 }
 
@@ -75,29 +77,29 @@ static void measure_and_track(struct plx_frame_context *context, int64_t capture
     const int min_disparity = pipeline->params.match.min_disparity;
 
     plx_heartbeat_busy(PLX_STAGE_TRACKS);
-    plx_ground_geometry(pipeline->found_ground, calibration, min_disparity, &frame->ground);
+    plx_ground_geometry(&pipeline->results->ground, calibration, min_disparity, &frame->ground);
     if (pipeline->params.ground && !frame->ground.valid)
         frame->health |= PLX_HEALTH_GROUND_LOST;
     if (pipeline->params.obstacles) {
-        const uint32_t regions = *pipeline->region_count;
+        const uint32_t regions = pipeline->results->region_count;
         int count = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
-        count = plx_obstacles_measure(pipeline->regions, count, calibration, min_disparity, pipeline->height, &frame->ground,
-                                      &pipeline->params.obstacle, frame->obstacle);
+        count = plx_obstacles_measure(pipeline->results->regions, count, calibration, min_disparity, pipeline->height,
+                                      &frame->ground, &pipeline->params.obstacle, frame->obstacle);
         plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
         frame->region_count = regions;
         frame->obstacle_count = (uint32_t)count;
     }
     context->stage = PLX_STAGE_TRACKS;
-    plx_end_stage(context);
+    end_stage(context);
 }
 
-/* Whether the pictures can be trusted, as health flags. */
+/* Checks brightness, frozen pictures and alignment; returns health flags. */
 static uint32_t check_pictures(const struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     const struct plx_image histogram = plx_pipeline_plane(context->frame, PLX_PLANE_HISTOGRAM);
     const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT);
-    uint32_t health = plx_brightness_check_update(&pipeline->light, &histogram);
+    uint32_t health = plx_brightness_check_update(&pipeline->brightness, &histogram);
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image bins = plx_eye_bins(&histogram, eye);
@@ -106,7 +108,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
     }
     if (pipeline->raw)
         return health | PLX_HEALTH_NOT_CALIBRATED;
-    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->found, &context->frame->alignment))
+    if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
     return health;
 }
@@ -136,7 +138,7 @@ static void start_frame(struct plx_frame_context *context)
         context->grey[eye] = pipeline->identity[eye] ? context->rectified[eye] : pipeline->grey[eye];
 }
 
-/* What the backend copies to the frame, if stages do not write to it directly. Returns how many. */
+/* Lists the outputs that the backend copies to the frame, if stages do not write them in place. Returns their number. */
 static int list_outputs(const struct plx_frame_context *context, struct plx_output output[OUTPUTS])
 {
     const struct plx_pipeline *pipeline = context->pipeline;
@@ -159,13 +161,13 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
                 (struct plx_output){completed_by[i], context->plane[i].data, (uint8_t *)context->frame + plane->offset,
                                     (size_t)plane->pitch * plane->height};
     }
-    if (pipeline->params.ground && pipeline->ground != pipeline->found_ground)
+    if (pipeline->params.ground && pipeline->ground != &pipeline->results->ground)
         output[count++] =
-            (struct plx_output){PLX_STAGE_GROUND, pipeline->ground, pipeline->found_ground, sizeof *pipeline->found_ground};
+            (struct plx_output){PLX_STAGE_GROUND, pipeline->ground, &pipeline->results->ground, sizeof *pipeline->ground};
     return count;
 }
 
-/* Has the backend run the stages. What is left of the time counts for the last one: launch, copies of outputs, waiting. */
+/* Runs the stages on the backend. The time outside stages (launch, copies of outputs, waiting) counts for the last stage. */
 static int run_on_backend(struct plx_frame_context *context)
 {
     struct plx_stages *stages = context->pipeline->stages;
@@ -196,12 +198,12 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
     if (result < 0)
         return result;
     if (!stages->ops->run_frame)
-        plx_end_stage(&context);
+        end_stage(&context);
     if (!pipeline->raw)
         measure_and_track(&context, capture_ns);
     frame->health |= check_pictures(&context);
     for (int eye = 0; eye < PLX_EYES; eye++)
-        frame->capture[eye].masked = pipeline->masked[eye];
+        frame->capture[eye].masked = pipeline->results->masked[eye];
     return 0;
 }
 
@@ -213,4 +215,17 @@ uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline)
 void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
 {
     plx_tracks_continue(pipeline->tracks, last);
+}
+
+struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)
+{
+    const struct plx_plane *plane = &frame->plane[id];
+
+    if (plane->width == 0)
+        return (struct plx_image){.data = NULL};
+    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
+                              .width = (int)plane->width,
+                              .height = (int)plane->height,
+                              .pitch = plane->pitch,
+                              .type = (enum plx_type)plane->element};
 }

@@ -2,93 +2,90 @@
 /* The steps of a frame: which stages of the backend work on which images. */
 #include "core/pipeline/internal.h"
 
-void plx_step_convert(struct plx_frame_context *context)
+int plx_step_convert(struct plx_frame_context *context)
 {
     struct plx_stages *stages = context->pipeline->stages;
-    int result = plx_begin_stage(context, PLX_STAGE_CONVERT);
+    int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
         result = stages->ops->convert(stages, &context->raw[eye], &context->grey[eye]);
-    context->result = result;
+    return result;
 }
 
-void plx_step_histogram(struct plx_frame_context *context)
+int plx_step_histogram(struct plx_frame_context *context)
 {
     struct plx_stages *stages = context->pipeline->stages;
-    int result = plx_begin_stage(context, PLX_STAGE_HISTOGRAM);
+    int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         const struct plx_image bins = plx_eye_bins(&context->plane[PLX_PLANE_HISTOGRAM], eye);
         result = stages->ops->histogram(stages, &context->grey[eye], PLX_HISTOGRAM_BINS, &bins);
     }
-    context->result = result;
+    return result;
 }
 
-void plx_step_rectify(struct plx_frame_context *context)
+int plx_step_rectify(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
-    int result = plx_begin_stage(context, PLX_STAGE_RECTIFY);
+    int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         if (!pipeline->identity[eye])
             result = stages->ops->rectify(stages, &context->grey[eye], &pipeline->map[eye], &context->rectified[eye],
-                                          &pipeline->masked[eye]);
+                                          &pipeline->results->masked[eye]);
     }
-    context->result = result;
+    return result;
 }
 
-/* Looks for patches of the left image in the right one; plx_alignment_look judges the answers when the frame is done. */
-void plx_step_match_rows(struct plx_frame_context *context)
+/* Searches patches of the left image in the right one; plx_alignment_look evaluates the matches after the frame. */
+int plx_step_match_rows(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     struct plx_image patch, strip;
 
-    int result = plx_begin_stage(context, PLX_STAGE_RECTIFY);
+    int result = 0;
     for (int i = 0; i < PLX_ALIGNMENT_MATCHES && result == 0; i++)
         if (plx_alignment_patch(&pipeline->alignment, i, &context->rectified[PLX_LEFT], &context->rectified[PLX_RIGHT], &patch,
                                 &strip))
-            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->found[i]);
-    context->result = result;
+            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->results->match[i]);
+    return result;
 }
 
-void plx_step_prefilter(struct plx_frame_context *context)
+int plx_step_prefilter(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
-    int result = plx_begin_stage(context, PLX_STAGE_PREFILTER);
+    int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && prefilter_on(pipeline) && result == 0; eye++)
         result = stages->ops->filter(stages, &context->rectified[eye], &pipeline->filter, &pipeline->smooth[eye]);
-    context->result = result;
+    return result;
 }
 
-void plx_step_census(struct plx_frame_context *context)
+int plx_step_census(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_image *grey = prefilter_on(pipeline) ? pipeline->smooth : context->rectified;
-    int result = plx_begin_stage(context, PLX_STAGE_CENSUS);
+    int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
         result = stages->ops->census(stages, &grey[eye], &pipeline->params.match, &pipeline->features[eye]);
-    context->result = result;
+    return result;
 }
 
-void plx_step_sgm(struct plx_frame_context *context)
+int plx_step_sgm(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
-    int result = plx_begin_stage(context, PLX_STAGE_SGM);
 
-    if (result == 0)
-        result = stages->ops->sgm(stages, &pipeline->features[PLX_LEFT], &pipeline->features[PLX_RIGHT],
-                                  &context->rectified[PLX_LEFT], &pipeline->params.match, &pipeline->candidates);
-    context->result = result;
+    return stages->ops->sgm(stages, &pipeline->features[PLX_LEFT], &pipeline->features[PLX_RIGHT],
+                            &context->rectified[PLX_LEFT], &pipeline->params.match, &pipeline->candidates);
 }
 
-/* Median SRC into DST, or nothing; *ret_image is the one that holds the result. */
+/* Filters SRC into DST, unless KIND is NONE; *ret_image is the image with the result. */
 static int median(struct plx_stages *stages, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst,
                   const struct plx_image **ret_image)
 {
@@ -100,28 +97,26 @@ static int median(struct plx_stages *stages, const struct plx_image *src, enum p
     return stages->ops->median(stages, src, kind, dst);
 }
 
-/* Where the strict disparity lies after the left-right check: in the frame already, unless another filter follows. */
+/* The strict disparity after the left-right check: the frame's plane, unless another filter follows. */
 static const struct plx_image *strict_checked(const struct plx_frame_context *context)
 {
     const struct plx_pipeline *pipeline = context->pipeline;
     return speckle_on(pipeline) || temporal_on(pipeline) ? &pipeline->checked : &context->plane[PLX_PLANE_DISPARITY];
 }
 
-void plx_step_check(struct plx_frame_context *context)
+int plx_step_check(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_match *match = &pipeline->params.match;
     const struct plx_image *left, *right;
 
-    int result = plx_begin_stage(context, PLX_STAGE_CHECK);
-    if (result == 0)
-        result = median(stages, &pipeline->candidates.left, match->median_left, &pipeline->median_left, &left);
+    int result = median(stages, &pipeline->candidates.left, match->median_left, &pipeline->median_left, &left);
     if (result == 0)
         result = median(stages, &pipeline->candidates.right, match->median_right, &pipeline->median_right, &right);
     if (result == 0)
         result = stages->ops->check(stages, left, right, &context->rectified[PLX_LEFT], match, strict_checked(context));
-    context->result = result;
+    return result;
 }
 
 static int refine_strict(struct plx_frame_context *context)
@@ -174,35 +169,32 @@ static int refine_dense(struct plx_frame_context *context)
     return result;
 }
 
-void plx_step_refine(struct plx_frame_context *context)
+int plx_step_refine(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_image *confidence = &context->plane[PLX_PLANE_CONFIDENCE];
 
-    int result = plx_begin_stage(context, PLX_STAGE_REFINE);
-    if (result == 0)
-        result = refine_strict(context);
+    int result = refine_strict(context);
     if (result == 0 && context->plane[PLX_PLANE_DENSE].data)
         result = refine_dense(context);
     if (result == 0 && confidence->data)
         result = stages->ops->confidence(stages, &pipeline->candidates, strict_checked(context), &pipeline->params.match,
                                          confidence);
-    context->result = result;
+    return result;
 }
 
-void plx_step_ground(struct plx_frame_context *context)
+int plx_step_ground(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
-    int result = plx_begin_stage(context, PLX_STAGE_GROUND);
 
-    if (result == 0 && pipeline->params.ground)
-        result = stages->ops->ground(stages, &context->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
-    context->result = result;
+    if (!pipeline->params.ground)
+        return 0;
+    return stages->ops->ground(stages, &context->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
 }
 
-void plx_step_obstacles(struct plx_frame_context *context)
+int plx_step_obstacles(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
@@ -214,17 +206,17 @@ void plx_step_obstacles(struct plx_frame_context *context)
     const struct plx_region_input input = {&pipeline->labels, disparity, &context->rectified[PLX_LEFT],
                                            &context->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};
 
-    int result = plx_begin_stage(context, PLX_STAGE_OBSTACLES);
-    if (result < 0 || !pipeline->params.obstacles)
-        return;
-    result = ops->mask(stages, disparity, pipeline->ground, &pipeline->mask_params, mask);
+    if (!pipeline->params.obstacles)
+        return 0;
+    int result = ops->mask(stages, disparity, pipeline->ground, &pipeline->mask_params, mask);
     if (result == 0)
         result = ops->image.morphology(stages, PLX_OPEN, mask, params->open_size, params->open_size, opened);
     if (result == 0)
         result = ops->image.morphology(stages, PLX_CLOSE, opened, params->close_size, params->close_size, mask);
     if (result == 0)
-        result = ops->label(stages, mask, disparity, &label, &pipeline->labels, pipeline->region_count);
+        result = ops->label(stages, mask, disparity, &label, &pipeline->labels, &pipeline->results->region_count);
     if (result == 0)
-        result = ops->regions(stages, &input, pipeline->region_count, pipeline->regions, &context->plane[PLX_PLANE_LABELS]);
-    context->result = result;
+        result = ops->regions(stages, &input, &pipeline->results->region_count, pipeline->results->regions,
+                              &context->plane[PLX_PLANE_LABELS]);
+    return result;
 }

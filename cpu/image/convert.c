@@ -5,7 +5,7 @@
  */
 #include <parallax/error.h>
 
-#include "core/raw.h"
+#include "core/image.h"
 #include "cpu/internal.h"
 
 /* LINE gets the eye's samples of row Y, each of the format's bits. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage ground: v-disparity, the best line, then a plane by least squares. Stage mask: what is in range and stands above it.
- * The arithmetic of both is core/ground_fit.h. */
+ * The arithmetic of both is core/ground.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "cpu/internal.h"
 
 #define STRIPS 16 /* of rows, and of candidate lines; sums do not depend on it */
@@ -91,7 +91,7 @@ static void sum_strip(void *argument, int strip)
         const uint16_t *row = plx_row(disparity, y);
         int64_t plane = ground->b * y + ground->c;
         for (int x = 0; x < disparity->width; x++, plane += ground->a)
-            plx_ground_vote(&sums, x - disparity->width / 2, y - disparity->height / 2, row[x], plane, least, tolerance);
+            plx_ground_add_pixel(&sums, x - disparity->width / 2, y - disparity->height / 2, row[x], plane, least, tolerance);
     }
     job->scratch->sums[strip] = sums;
 }
@@ -100,7 +100,7 @@ static struct plx_ground_sums total(const struct plx_ground_sums *part)
 {
     struct plx_ground_sums sum = {0};
     for (int i = 0; i < STRIPS; i++) {
-        sum.votes += part[i].votes;
+        sum.pixels += part[i].pixels;
         sum.n += part[i].n;
         sum.u += part[i].u;
         sum.v += part[i].v;

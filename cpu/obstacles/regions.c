@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-#include "core/region.h"
+#include "core/obstacles.h"
 #include "cpu/internal.h"
 
 #define BYTE 256

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 #include "core/image.h"
 
 struct plx_picture_info {

@@ -8,7 +8,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 /* --- its layout --------------------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "core/raw.h"
+#include "core/image.h"
 
 #define BAYER(bits, order)                                                                                                     \
     {                                                                                                                          \

@@ -2,7 +2,7 @@
 /* Stage convert: raw buffers to grey. A sample is as deep as its format; 8-bit grey takes its top 8 bits, 16-bit grey is the
  * same number moved up to full scale. */
 extern "C" {
-#include "core/raw.h"
+#include "core/image.h"
 }
 #include "gpu/device/device.cuh"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground_fit.h. One kernel with
+/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground.h. One kernel with
  * barriers across its grid. After a barrier each block computes the same next step from the sums of all blocks, so no step
  * waits for the CPU or for a launch. All sums are integers. */
 #include <cooperative_groups.h>
@@ -7,7 +7,7 @@
 
 #include "gpu/device/device.cuh"
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 
 #define NEIGHBOURS 9
 #define WARPS NEIGHBOURS
@@ -162,7 +162,7 @@ static __device__ struct plx_ground start(const ground_args &a, const struct plx
 static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_sums)
 {
     __shared__ int64_t part[WARPS][SUMS];
-    const int64_t mine[SUMS] = {sums.votes, sums.n, sums.u, sums.v, sums.d, sums.uu, sums.uv, sums.vv, sums.ud, sums.vd};
+    const int64_t mine[SUMS] = {sums.pixels, sums.n, sums.u, sums.v, sums.d, sums.uu, sums.uv, sums.vv, sums.ud, sums.vd};
 
 #pragma unroll
     for (int k = 0; k < SUMS; k++) {
@@ -202,8 +202,8 @@ static __device__ struct plx_ground_sums sum_pixels(const ground_args &a, const 
             disparity[k] = x + 32 * k < width ? row[x + 32 * k] : PLX_DISPARITY_INVALID;
 #pragma unroll
         for (int k = 0; k < PIXELS; k++)
-            plx_ground_vote(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k), least,
-                            tolerance);
+            plx_ground_add_pixel(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k),
+                                 least, tolerance);
     }
     return sums;
 }

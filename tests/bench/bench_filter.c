@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable filter, every kind of window, on both processors: `bench_filter [width height]`, 4096 x 4096 unless said. */
-#include "core/filter.h"
+#include "core/stages.h"
 #include "oracle/test_image.h"
 #include "tests/bench/timing.h"
 

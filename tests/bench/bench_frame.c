@@ -7,7 +7,7 @@
 
 #include "app/selftest/fixture.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "cpu/cpu.h"
 #include "tests/bench/timing.h"
 

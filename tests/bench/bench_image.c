@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/filter.h"
-#include "core/raw.h"
+#include "core/image.h"
+#include "core/stages.h"
 #include "cpu/cpu.h"
 
 #define WIDTH 640

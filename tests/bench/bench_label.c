@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/region.h"
+#include "core/obstacles.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
 #include "tests/bench/label_passes.h"

@@ -10,8 +10,8 @@
 
 #include <parallax/error.h>
 
+#include "core/image.h"
 #include "core/pipeline/pipeline.h"
-#include "core/raw.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 #include "tests/parity/parity.h"

@@ -28,7 +28,7 @@
 
 #include <parallax/error.h>
 
-#include "app/engine/system_health.h"
+#include "app/engine/sensors.h"
 #include "app/region/region.h"
 #include "core/pairing.h"
 #include "core/tracks.h"

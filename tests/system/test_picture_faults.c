@@ -2,7 +2,7 @@
 /* Faults of the picture through the real service: a recording that goes bad half way is flagged, in words too. */
 #include "tests/system/service.h"
 
-#include "core/words.h"
+#include "core/text.h"
 #include "tests/bend.h"
 #include "tests/command.h"
 

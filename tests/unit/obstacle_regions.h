@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/obstacles.h"
-#include "core/region.h"
 #include "tests/cmocka.h"
 
 /* fx baseline = 60 px m: 3 m away is 20 px. fy is another one, so that a mixed-up axis shows. */

@@ -142,7 +142,7 @@ static void check_bend(const struct pair *pair, struct bend bend)
 
     bend_right(pair, bend);
     const int flagged = look(pair, &info);
-    assert_true(info.patches >= PLX_ALIGNMENT_VOTES / 2);
+    assert_true(info.patches >= PLX_ALIGNMENT_OFFSETS / 2);
     expect_near(pair, bend, "rows", (double)info.rows, bend.rows, 0.5 + 0.05 * fabs(bend.rows));
     expect_near(pair, bend, "worst_rows", (double)info.worst_rows, worst, 1 + 0.1 * worst);
     expect_near(pair, bend, "pitch_rad", (double)info.pitch_rad, atan(bend.rows / pair->width), 0.002);

@@ -6,9 +6,9 @@
 
 #include <parallax/error.h>
 
-#include "core/error_message.h"
 #include "core/exposure.h"
 #include "core/source.h"
+#include "core/text.h"
 #include "tests/cmocka.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)

@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/ground_fit.h"
+#include "core/ground.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
@@ -173,11 +173,11 @@ static void bad_arguments(void **state)
     struct plx_ground_params params = params_of(&views[0]);
     struct plx_image wide = test_image_new(1301, 2, PLX_U16, 0), small = test_image_new(8, 8, PLX_U16, 0);
     struct plx_image bytes = test_image_new(8, 9, PLX_U8, 0);
-    struct plx_ground ground = {.votes = 77};
+    struct plx_ground ground = {.pixels = 77};
 
     assert_int_equal(stages->ops->ground(stages, &wide, &params, &ground), PLX_ERR_RANGE);
     assert_int_equal(stages->ops->ground(stages, &bytes, &params, &ground), PLX_ERR_ARG);
-    assert_int_equal(ground.votes, 77);
+    assert_int_equal(ground.pixels, 77);
     params.enabled = false;
     assert_int_equal(stages->ops->ground(stages, &small, &params, &ground), 0);
     assert_int_equal(ground.valid, 0);

@@ -118,13 +118,13 @@ static void draw(uint64_t *seed, enum content content, const struct plx_ground_p
 static bool same(const struct plx_ground *p, const struct plx_ground *q)
 {
     return p->a == q->a && p->b == q->b && p->c == q->c && p->camera_height_um == q->camera_height_um && p->valid == q->valid &&
-           p->votes == q->votes && p->inliers == q->inliers;
+           p->pixels == q->pixels && p->inliers == q->inliers;
 }
 
 static void print(const char *whose, const struct plx_ground *g)
 {
-    print_error("%-8s a %lld, b %lld, c %lld, height %d um, valid %d, votes %d, inliers %d\n", whose, (long long)g->a,
-                (long long)g->b, (long long)g->c, g->camera_height_um, g->valid, g->votes, g->inliers);
+    print_error("%-8s a %lld, b %lld, c %lld, height %d um, valid %d, pixels %d, inliers %d\n", whose, (long long)g->a,
+                (long long)g->b, (long long)g->c, g->camera_height_um, g->valid, g->pixels, g->inliers);
 }
 
 /* Demands of each backend what the oracle says; true if it is ground. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app/exit.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "tests/cmocka.h"
 
 #define CELL 160

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "core/alignment.h"
-#include "core/brightness_check.h"
-#include "core/frozen_check.h"
-#include "core/raw.h"
+#include "core/image.h"
+#include "core/picture_check.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/raycast.h"
 #include "tests/cmocka.h"
@@ -20,7 +19,7 @@
 #define WIDTH 96
 #define HEIGHT 64
 #define DISPARITIES 16
-#define SETTLED (4 * PLX_ALIGNMENT_VOTES) /* frames after which every check has seen enough */
+#define SETTLED (4 * PLX_ALIGNMENT_OFFSETS) /* frames after which every check has seen enough */
 
 static uint64_t good_frames = SANITIZED ? 1000 : 20000;
 
@@ -37,7 +36,7 @@ struct cameras {
 /* State and inputs of the checks. */
 struct checks {
     struct plx_frozen_check frozen[PLX_EYES];
-    struct plx_brightness_check light;
+    struct plx_brightness_check brightness;
     struct plx_alignment alignment;
     struct plx_alignment_info info;
     struct plx_stages *stages;
@@ -121,7 +120,7 @@ static uint32_t look(void)
             assert_int_equal(ops->image.match_template(checks.stages, &strip, &patch, &found[i]), 0);
     if (plx_alignment_look(&checks.alignment, &image[PLX_LEFT], found, &checks.info))
         health |= PLX_HEALTH_MISALIGNED;
-    return health | plx_brightness_check_update(&checks.light, &plane);
+    return health | plx_brightness_check_update(&checks.brightness, &plane);
 }
 
 static uint32_t take_and_look(struct cameras *cameras)
@@ -169,7 +168,7 @@ static void good_noisy_pictures_raise_no_flag(void **state)
             fail_msg("good frame %llu has flags 0x%x; PLX_TEST_SEED=%llu", (unsigned long long)frame, health,
                      (unsigned long long)scratch_seed());
     }
-    assert_int_equal(checks.alignment.votes, PLX_ALIGNMENT_VOTES); /* they were looked at, not passed over */
+    assert_int_equal(checks.alignment.offsets, PLX_ALIGNMENT_OFFSETS); /* they were looked at, not passed over */
     print_message("    no flag in %llu good frames\n", (unsigned long long)good_frames);
 }
 
@@ -264,11 +263,11 @@ static void rows_that_are_off_by_two_are_flagged(void **state)
         for (; frame < SETTLED && !(take_and_look(&cameras) & PLX_HEALTH_MISALIGNED); frame++)
             cameras.x += 3;
         if (abs(shift) >= PLX_ALIGNMENT_ROWS)
-            assert_in_range(frame, 1, 2 * PLX_ALIGNMENT_VOTES - 1);
+            assert_in_range(frame, 1, 2 * PLX_ALIGNMENT_OFFSETS - 1);
         else
             assert_int_equal(frame, SETTLED);
         cameras.shift = 0;
-        for (frame = 0; frame < 2 * PLX_ALIGNMENT_VOTES; frame++) /* then the bent time of the cameras is forgotten */
+        for (frame = 0; frame < 2 * PLX_ALIGNMENT_OFFSETS; frame++) /* then the bent time of the cameras is forgotten */
             take_and_look(&cameras);
     }
 }

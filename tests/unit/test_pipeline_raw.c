@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Raw frames: both pictures as stage convert gives them and their histograms, against the oracles; and nothing else. */
+#include "core/image.h"
 #include "core/pipeline/pipeline.h"
-#include "core/raw.h"
 #include "tests/unit/image_cases.h"
 
 #define GUARD 4096

@@ -212,7 +212,7 @@ static void test_real_sequence(void **state)
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
     assert_true(source->width == 1226 && source->height == 370);
-    assert_int_equal(plx_source_calibration(source, &calibration), 0);
+    assert_int_equal(source->ops->calibration(source, &calibration), 0);
     plx_calibration_info(&calibration, &info);
     assert_true(fabs(info.baseline_m - 0.53715) < 1e-4);
     struct plx_capture capture;

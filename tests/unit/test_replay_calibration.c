@@ -64,7 +64,7 @@ static void test_calibration(void **state)
         if (given)
             files_text("calib.txt", good[0].text);
         struct plx_source *source = opened(&options);
-        assert_int_equal(plx_source_calibration(source, &calibration), given ? 0 : PLX_ERR_NOT_FOUND);
+        assert_int_equal(source->ops->calibration(source, &calibration), given ? 0 : PLX_ERR_NOT_FOUND);
         source->ops->destroy(source);
     }
     plx_calibration_info(&calibration, &info);

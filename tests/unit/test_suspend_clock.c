@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures that a driver hands out after a resume, and had before. */
-#include "app/engine/suspend_clock.h"
 #include "core/clock.h"
 #include "tests/cmocka.h"
 

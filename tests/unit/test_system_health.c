@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory pressure, heat and throttling, from files that a kernel might show. */
-#include "app/engine/system_health.h"
+#include "app/engine/sensors.h"
 
 #include <parallax/frame.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every published enumerator has its own word; numbers from a foreign service do not crash the tools. */
-#include "core/words.h"
+#include "core/text.h"
 
 #include <string.h>
 

@@ -12,14 +12,13 @@
 
 #include "app/blackbox/box.h"
 #include "app/blackbox/read.h"
-#include "app/budget.h"
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "config/config.h"
+#include "core/heartbeat.h"
 #include "core/text.h"
-#include "core/words.h"
 #include "drivers/files/picture.h"
 
 #define LEVELS 8

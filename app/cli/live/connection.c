@@ -11,7 +11,7 @@
 
 #include "app/exit.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 
 static volatile sig_atomic_t stopped;
 

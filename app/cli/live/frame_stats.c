@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 
 void plx_frame_stats_add(struct plx_frame_stats *stats, const struct plx_frame *frame)
 {

@@ -13,7 +13,7 @@
 #include "app/cli/live/connection.h"
 #include "app/cli/live/status.h"
 #include "app/exit.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #define FRAME_MS 1000
 

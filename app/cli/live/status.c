@@ -11,7 +11,7 @@
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "gpu/gpu.h"
 
 /* --- as text ---------------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "app/cli/frame_text.h"
 #include "app/cli/json.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 
 /* NUMBER, or null if it is not KNOWN. */
 static cJSON *number_if(bool known, double number)

@@ -13,7 +13,7 @@
 #include "app/cli/live/watch_screen.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #define LINE_PERIOD_NS PLX_NS_PER_S
 #define SCREEN_PERIOD_NS (PLX_NS_PER_S / 2)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/error_message.h"
+#include "core/text.h"
 
 /* Paths are owned. */
 struct plx_pair {

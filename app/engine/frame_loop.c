@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/engine/frame_loop.h"
+
+#include <parallax/error.h>
+
+#include "app/engine/report.h"
+#include "app/region/region.h"
+#include "core/pipeline/pipeline.h"
+
+/* The stages of FRAME that took longer than the health table allows, as flags. */
+static uint32_t late_stages(const struct plx_frame_loop *loop, const struct plx_frame *frame)
+{
+    uint32_t health = 0;
+
+    for (int stage = 0; stage < PLX_WATCHED_STAGES && loop->queue.period_ns > 0; stage++)
+        if (frame->stage_us[stage] * PLX_NS_PER_US > plx_budget_warn_ns(stage, loop->queue.period_ns))
+            health |= plx_budget_health(stage);
+    return health;
+}
+
+/* Sets how long the frame is fresh, and the time in suspend that dates it. */
+static void set_freshness(struct plx_frame_loop *loop, struct plx_frame *frame, int64_t taken_ns)
+{
+    const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
+
+    plx_suspend_clock_update(&loop->suspend, now, plx_suspended_ns());
+    frame->suspended_ns = plx_suspend_clock_at(&loop->suspend, frame->capture[PLX_LEFT].capture_ns);
+    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > loop->queue.period_ns ? busy_ns : loop->queue.period_ns);
+}
+
+/* Fills the parts of the header that the pipeline does not know. */
+static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame, int64_t taken_ns)
+{
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_capture *capture = &loop->queue.pair[eye];
+        frame->capture[eye] = (struct plx_capture_info){
+            .capture_ns = capture->capture_ns,
+            .clock_offset_ns = capture->clock_offset_ns,
+            .clock = capture->clock,
+            .sequence = capture->sequence,
+            .dropped = loop->queue.pairing.eye[eye].dropped,
+            .exposure_us = capture->exposure_us,
+            .gain = capture->gain,
+            .masked = frame->capture[eye].masked, /* filled by the pipeline */
+            .memory = capture->memory,
+        };
+    }
+    set_freshness(loop, frame, taken_ns);
+    frame->source = loop->source_type;
+    frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
+    frame->pairs_skipped = loop->queue.skipped;
+    frame->health |=
+        loop->permanent_health | plx_sensors_health(&loop->sensors) | loop->queue.health | late_stages(loop, frame);
+    frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
+    loop->queue.health = 0;
+}
+
+static void report_frame(struct plx_frame_loop *loop, const struct plx_frame *frame, int64_t taken_ns)
+{
+    const struct plx_report report = {
+        .kind = PLX_REPORT_FRAME,
+        .health = frame->health,
+        .sequence = frame->sequence,
+        .period_ns = loop->queue.period_ns,
+        .busy_ns = plx_now_ns() - taken_ns,
+        .obstacles = frame->obstacle_count,
+        .on_gpu = loop->on_gpu,
+    };
+    plx_report_send(loop->report_fd, &report); /* without room it is dropped: the next report replaces it */
+}
+
+/* Adjusts exposure by the histograms of the published frame. */
+static void update_exposure(struct plx_frame_loop *loop, struct plx_frame *frame)
+{
+    struct plx_source *source = loop->queue.source;
+    const struct plx_image histogram = plx_pipeline_plane(frame, PLX_PLANE_HISTOGRAM);
+    struct plx_control_range range;
+    struct plx_exposure_setting setting;
+
+    source->ops->range(source, &range);
+    if (plx_exposure_update(*loop->exposure, &histogram, frame->capture, &range, &setting) > 0)
+        source->ops->control(source, setting.exposure_us, setting.gain);
+}
+
+static int process_pair(struct plx_frame_loop *loop)
+{
+    const int64_t taken_ns = plx_now_ns();
+    const struct plx_capture *pair = loop->queue.pair;
+    const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
+    struct plx_frame *frame = plx_ring_begin(loop->region);
+
+    const int result = plx_pipeline_process(loop->pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
+    if (result < 0) {
+        plx_ring_abandon(loop->region);
+        loop->pipeline_failed = true;
+        const char *message = loop->stages->message.text;
+        return plx_fail(&loop->queue.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
+    }
+    plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
+    fill_header(loop, frame, taken_ns);
+    plx_region_set_tracks(loop->region, plx_pipeline_last_track(loop->pipeline));
+    plx_ring_commit(loop->region);
+    report_frame(loop, frame, taken_ns);
+    update_exposure(loop, frame);
+    return 0;
+}
+
+/* A new exposure controller for new parameters; without memory for it, the old one stays. */
+static void receive_commands(struct plx_frame_loop *loop)
+{
+    struct plx_engine_command command;
+    struct plx_exposure *exposure;
+
+    if (!plx_engine_command_receive(loop->report_fd, &command) || plx_exposure_create(&command.exposure, &exposure, NULL) < 0)
+        return;
+    plx_exposure_destroy(*loop->exposure);
+    *loop->exposure = exposure;
+}
+
+int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t *stop)
+{
+    struct plx_report waiting = {.kind = PLX_REPORT_WAITING};
+    int result = 0;
+
+    while (result == 0 && !*stop) {
+        receive_commands(loop);
+        plx_suspend_clock_update(&loop->suspend, plx_now_ns(), plx_suspended_ns());
+        plx_sensors_log(&loop->sensors);
+        plx_heartbeat_busy(PLX_WATCHED_SOURCE);
+        result = plx_capture_queue_next(&loop->queue, stop);
+        if (result == 0) {
+            result = process_pair(loop);
+        } else if (result == PLX_ERR_TIMEOUT) {
+            waiting.health = plx_capture_queue_silent_eyes(&loop->queue) | loop->queue.health | loop->queue.away;
+            waiting.away = loop->queue.away != 0;
+            waiting.due_in_ns = loop->queue.source->due_ns - plx_now_ns();
+            waiting.message = loop->queue.away ? loop->queue.source->message : (struct plx_error_message){""};
+            result = plx_report_send(loop->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;
+        }
+        plx_capture_queue_release(&loop->queue);
+    }
+    return *stop ? 0 : result;
+}

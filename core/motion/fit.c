@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/motion/fit.h"
+
+#include <string.h>
+
+#include "core/motion/solve.h"
+
+#define SIGMA_FLOW 0.25 /* pixels, standard deviations */
+#define SIGMA_DISPARITY 0.35
+#define CAUCHY 4       /* a squared error of this many variances counts half */
+#define GATE 12        /* variances: larger is no inlier */
+#define FINAL_GATE 24  /* and has no weight at the end */
+#define NEAREST_M 1e-2 /* nothing is seen nearer */
+#define HYPOTHESES 60
+#define HYPOTHESIS_STEPS 6
+#define SCORED 256  /* points that judge a hypothesis */
+#define MISSED 1e-3 /* chance to have drawn no sample without outliers: enough */
+#define FINAL_STEPS 10
+#define INFLATION 1.3   /* of the covariance: neighbouring corners share errors, and the fit follows them */
+#define CONVERGED 1e-14 /* squared step: 0.1 um, 1e-7 rad */
+#define MIN_INLIERS 12
+#define MIN_INLIER_PERCENT 30
+
+/* Normal equations. */
+struct normal {
+    double a[36]; /* lower triangle */
+    double b[6];
+    double spread[36]; /* sum of b b' of the points, each with its weight; lower triangle */
+};
+
+/* What one point says at a pose. */
+struct residual {
+    double r[3];      /* seen less predicted: u, v, disparity */
+    double moved[3];  /* the point in axes of the frame now */
+    double across[3]; /* d predicted / d disparity of the key frame: its error moves the prediction */
+    double error;     /* squared, in variances */
+    double shrink;    /* of the inverse covariance W - shrink (W across) (W across)' (Sherman and Morrison 1950) */
+};
+
+static const double variance[3] = {SIGMA_FLOW * SIGMA_FLOW, (SIGMA_FLOW) * (SIGMA_FLOW), (SIGMA_DISPARITY) * (SIGMA_DISPARITY)};
+
+void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3])
+{
+    const double z = camera->fx * camera->baseline_m / disparity;
+    ret_point[0] = (u - camera->cx) / camera->fx * z;
+    ret_point[1] = (v - camera->cy) / camera->fy * z;
+    ret_point[2] = z;
+}
+
+bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2])
+{
+    if (!(point[2] > NEAREST_M))
+        return false;
+    ret_pixel[0] = camera->fx * point[0] / point[2] + camera->cx;
+    ret_pixel[1] = camera->fy * point[1] / point[2] + camera->cy;
+    return true;
+}
+
+/* Weights W: inverse variances of the parts that were measured. */
+static int parts_of(const struct plx_fit_point *point)
+{
+    return point->has_disparity ? 3 : 2;
+}
+
+/* False if the point would be behind the camera. */
+static bool residual_at(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct plx_pose *pose,
+                        struct residual *ret)
+{
+    plx_pose_apply(pose, point->at, ret->moved);
+    const double *m = ret->moved;
+    if (!(m[2] > NEAREST_M))
+        return false;
+    const double inverse = 1 / m[2], x = m[0] * inverse, y = m[1] * inverse;
+    const double disparity = camera->fx * camera->baseline_m * inverse;
+    ret->r[0] = point->seen[0] - (camera->fx * x + camera->cx);
+    ret->r[1] = point->seen[1] - (camera->fy * y + camera->cy);
+    ret->r[2] = point->seen[2] - disparity;
+    /* a larger disparity brings the point nearer to the key frame's camera, along its ray */
+    const double scale = -inverse / point->disparity, *t = pose->translation;
+    const double dx = (m[0] - t[0]) * scale, dy = (m[1] - t[1]) * scale, dz = (m[2] - t[2]) * scale;
+    ret->across[0] = camera->fx * (dx - x * dz);
+    ret->across[1] = camera->fy * (dy - y * dz);
+    ret->across[2] = -disparity * dz;
+
+    double rr = 0, rg = 0, gg = 0;
+    for (int i = 0; i < parts_of(point); i++) {
+        const double w = 1 / variance[i];
+        rr += w * ret->r[i] * ret->r[i];
+        rg += w * ret->r[i] * ret->across[i];
+        gg += w * ret->across[i] * ret->across[i];
+    }
+    ret->shrink = 1 / (1 / variance[2] + gg);
+    ret->error = rr - ret->shrink * rg * rg;
+    return true;
+}
+
+/* d (u, v, disparity) / d (translation, rotation) of the point. */
+static void jacobian(const struct plx_fit_camera *camera, const double p[3], double ret[3][6])
+{
+    const double inverse = 1 / p[2], x = p[0] * inverse, y = p[1] * inverse;
+    const double fx = camera->fx, fy = camera->fy, d = fx * camera->baseline_m * inverse;
+    const double rows[3][6] = {{fx * inverse, 0, -fx * x * inverse, -fx * x * y, fx * (1 + x * x), -fx * y},
+                               {0, fy * inverse, -fy * y * inverse, -fy * (1 + y * y), fy * x * y, fy * x},
+                               {0, 0, -d * inverse, -d * y, d * x, 0}};
+    memcpy(ret, rows, sizeof rows);
+}
+
+/* Adds a point of WEIGHT. */
+static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct residual *residual,
+                      double weight, struct normal *normal)
+{
+    const int parts = parts_of(point);
+    double j[3][6], along[6] = {0}, b[6] = {0}, rg = 0;
+    jacobian(camera, residual->moved, j);
+    for (int k = 0; k < parts; k++) {
+        const double w = 1 / variance[k], wg = w * residual->across[k];
+        rg += wg * residual->r[k];
+        for (int i = 0; i < 6; i++) {
+            const double wj = w * j[k][i];
+            along[i] += wg * j[k][i];
+            b[i] += wj * residual->r[k];
+            for (int l = 0; l <= i; l++)
+                normal->a[6 * i + l] += weight * wj * j[k][l];
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        const double s = weight * residual->shrink * along[i];
+        b[i] = weight * (b[i] - residual->shrink * along[i] * rg);
+        normal->b[i] += b[i];
+        for (int l = 0; l <= i; l++) {
+            normal->a[6 * i + l] -= s * along[l];
+            normal->spread[6 * i + l] += b[i] * b[l];
+        }
+    }
+}
+
+/* One step on the three points of SAMPLE. False if they leave it open, or lie behind the camera. */
+static bool step_on_sample(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const int sample[3],
+                           struct plx_pose *pose)
+{
+    struct normal normal = {.b = {0}};
+    double lower[36], move[6];
+    for (int i = 0; i < 3; i++) {
+        struct residual residual;
+        if (!residual_at(camera, &point[sample[i]], pose, &residual))
+            return false;
+        add_point(camera, &point[sample[i]], &residual, 1, &normal);
+    }
+    if (!plx_solve_decompose(normal.a, lower))
+        return false;
+    plx_solve(lower, normal.b, move);
+    plx_pose_move(pose, move);
+    return true;
+}
+
+/* Of every STRIDE-th point. */
+static int count_inliers(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count, int stride,
+                         const struct plx_pose *pose)
+{
+    int inliers = 0;
+    for (int i = 0; i < count; i += stride) {
+        struct residual residual;
+        inliers += residual_at(camera, &point[i], pose, &residual) && residual.error < GATE;
+    }
+    return inliers;
+}
+
+/* Xorshift (Marsaglia 2003). */
+static int draw_below(uint32_t *state, int limit)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return (int)(((uint64_t)*state * (uint64_t)limit) >> 32);
+}
+
+/* Draws three different points. */
+static void draw_sample(uint32_t *state, int count, int ret_sample[3])
+{
+    do {
+        for (int i = 0; i < 3; i++)
+            ret_sample[i] = draw_below(state, count);
+    } while (ret_sample[0] == ret_sample[1] || ret_sample[0] == ret_sample[2] || ret_sample[1] == ret_sample[2]);
+}
+
+/* The pose that most points agree with. */
+static void search(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
+                   const struct plx_pose *prior, struct plx_pose *ret_pose)
+{
+    const int stride = (count + SCORED - 1) / SCORED, scored = (count + stride - 1) / stride;
+    uint32_t state = 2463534242u;
+    int best = 0;
+    *ret_pose = *prior;
+    double missed = 1; /* chance that every sample so far had an outlier */
+    for (int h = 0; h < HYPOTHESES && missed > MISSED; h++) {
+        struct plx_pose pose = *prior;
+        int sample[3];
+        bool solved = true;
+        draw_sample(&state, count, sample);
+        for (int step = 0; step < HYPOTHESIS_STEPS && solved; step++)
+            solved = step_on_sample(camera, point, sample, &pose);
+        const int inliers = solved ? count_inliers(camera, point, count, stride, &pose) : 0;
+        if (inliers > best) {
+            best = inliers;
+            *ret_pose = pose;
+        }
+        const double share = (double)best / scored;
+        missed *= 1 - share * share * share;
+    }
+}
+
+static void add_all(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
+                    const struct plx_pose *pose, struct normal *ret_normal)
+{
+    *ret_normal = (struct normal){.b = {0}};
+    for (int i = 0; i < count; i++) {
+        struct residual residual;
+        if (residual_at(camera, &point[i], pose, &residual) && residual.error < FINAL_GATE)
+            add_point(camera, &point[i], &residual, 1 / (1 + residual.error / CAUCHY), ret_normal);
+    }
+}
+
+/* Covariance of the estimate from the errors that the points really have (Huber's sandwich, 1967): H^-1 SPREAD H^-1 with the
+ * derivative H of the weighted errors, where a weight 1 / (1 + e / 4) takes half of SPREAD from A. */
+static bool spread_covariance(const struct normal *normal, double ret_covariance[36])
+{
+    double h[36], lower[36], half[36];
+    for (int i = 0; i < 36; i++)
+        h[i] = normal->a[i] - 2.0 / CAUCHY * normal->spread[i];
+    if (!plx_solve_decompose(h, lower))
+        return false;
+    for (int i = 0; i < 6; i++) { /* rows of SPREAD H^-1 */
+        double row[6];
+        for (int l = 0; l < 6; l++)
+            row[l] = normal->spread[l <= i ? 6 * i + l : 6 * l + i];
+        plx_solve(lower, row, &half[6 * i]);
+    }
+    for (int l = 0; l < 6; l++) {
+        double column[6];
+        for (int i = 0; i < 6; i++)
+            column[i] = INFLATION * half[6 * i + l];
+        plx_solve(lower, column, &ret_covariance[6 * l]);
+    }
+    return true;
+}
+
+/* Gauss-Newton on all points. False if they leave the motion open. */
+static bool refine(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count, struct plx_fit *fit)
+{
+    struct normal normal;
+    for (int step = 0; step < FINAL_STEPS; step++) {
+        double lower[36], move[6], squared = 0;
+        add_all(camera, point, count, &fit->pose, &normal);
+        if (!plx_solve_decompose(normal.a, lower))
+            return false;
+        plx_solve(lower, normal.b, move);
+        plx_pose_move(&fit->pose, move);
+        for (int i = 0; i < 6; i++)
+            squared += move[i] * move[i];
+        if (squared < CONVERGED)
+            break;
+    }
+    return spread_covariance(&normal, fit->covariance);
+}
+
+bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *point, int count, const struct plx_pose *prior,
+                    struct plx_fit *ret_fit)
+{
+    struct plx_fit fit = {.inliers = 0};
+    if (count < MIN_INLIERS)
+        return false;
+    search(camera, point, count, prior, &fit.pose);
+    if (!refine(camera, point, count, &fit))
+        return false;
+    for (int i = 0; i < count; i++) {
+        struct residual residual;
+        point[i].inlier = residual_at(camera, &point[i], &fit.pose, &residual) && residual.error < GATE;
+        fit.inliers += point[i].inlier;
+    }
+    plx_pose_normalize(&fit.pose);
+    *ret_fit = fit;
+    return fit.inliers >= MIN_INLIERS && fit.inliers * 100 >= count * MIN_INLIER_PERCENT;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The motion between two frames from points seen in both: RANSAC (Fischler and Bolles, Random Sample Consensus, CACM 1981),
+ * then Gauss-Newton on the errors of reprojection in pixel and disparity with Cauchy weights. */
+#ifndef PLX_CORE_MOTION_FIT_H
+#define PLX_CORE_MOTION_FIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/motion/pose.h"
+
+/* A point in space: pixel (fx x / z + cx, fy y / z + cy), disparity fx baseline / z. */
+struct plx_fit_camera {
+    double fx, fy, cx, cy, baseline_m;
+};
+
+/* A corner of the key frame that was found again. */
+struct plx_fit_point {
+    double at[3];       /* in axes of the key frame, metres */
+    double disparity;   /* there, pixels, above that of infinity */
+    double seen[3];     /* now: u, v and disparity, pixels; like above */
+    bool has_disparity; /* else seen[2] means nothing */
+    bool inlier;        /* result */
+};
+
+struct plx_fit {
+    struct plx_pose pose;  /* now_from_key */
+    double covariance[36]; /* of its error as plx_pose_move would mend it: m, rad, in axes of the frame now; row-major */
+    int inliers;
+};
+
+/* PRIOR: where the search begins. Sets INLIER of all points. False if no motion explains enough of them, or if they leave it
+ * open; the same points always give the same result. */
+bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *point, int count, const struct plx_pose *prior,
+                    struct plx_fit *ret_fit);
+
+/* The point in space of pixel (U, V) with DISPARITY above 0, pixels. */
+void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3]);
+
+/* Pixel of POINT. False if it is behind the camera. */
+bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2]);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/motion/motion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/motion/corners.h"
+#include "core/motion/fit.h"
+#include "core/motion/flow.h"
+
+#define LEVELS_PREDICTED 3   /* of the pyramid, where the last motion says where to look */
+#define KEEP_PERCENT 60      /* of the corners must be inliers, else the frame becomes the key frame */
+#define MIN_CORNERS 24       /* of a key frame */
+#define MIN_DISPARITY_PX 0.5 /* above infinity: farther points have no depth */
+#define LOST_FRAMES 2        /* without a motion: the key frame is out of sight */
+#define GAP_NS 1000000000    /* the last motion says nothing about a longer interval */
+
+/* One picture, and the corners in it if it is the key frame. */
+struct view {
+    struct plx_pyramid pyramid;
+    struct plx_corners corners;
+};
+
+struct plx_motion {
+    int width, height;
+    double infinity; /* disparity there, as published, 1/16 px */
+    struct plx_fit_camera camera;
+
+    struct view *key, *now; /* the two below */
+    struct view view[2];
+    struct plx_fit_point point[PLX_MAX_CORNERS];
+    int points; /* that were found in this frame */
+
+    bool has_key;
+    struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
+    double last_covariance[36];                    /* of last_from_key; zeros while it is the key frame */
+    int64_t last_ns;
+    int failures; /* frames since then */
+    uint32_t breaks;
+    bool has_velocity;
+    struct plx_pose step; /* now_from_last of the last frame, which took STEP_NS */
+    int64_t step_ns;
+};
+
+int plx_motion_create(int width, int height, const struct plx_calibration_info *calibration, int min_disparity,
+                      struct plx_motion **ret_motion)
+{
+    if (width < 1 || width > PLX_MAX_SIDE || height < 1 || height > PLX_MAX_SIDE)
+        return PLX_ERR_ARG;
+    struct plx_motion *motion = calloc(1, sizeof *motion);
+    if (!motion)
+        return PLX_ERR_NOMEM;
+    motion->width = width;
+    motion->height = height;
+    motion->infinity = (calibration->cx - calibration->cx_right - min_disparity) * PLX_DISPARITY_ONE;
+    motion->camera =
+        (struct plx_fit_camera){calibration->fx, calibration->fy, calibration->cx, calibration->cy, calibration->baseline_m};
+    motion->start_from_key = motion->last_from_key = PLX_POSE_IDENTITY;
+    motion->key = &motion->view[0];
+    motion->now = &motion->view[1];
+    int result = 0;
+    for (int i = 0; i < 2 && result == 0; i++) {
+        result = plx_pyramid_create(width, height, &motion->view[i].pyramid);
+        if (result == 0)
+            result = plx_corners_create(width / 2, height / 2, &motion->view[i].corners);
+    }
+    if (result < 0)
+        plx_motion_destroy(motion);
+    else
+        *ret_motion = motion;
+    return result;
+}
+
+void plx_motion_destroy(struct plx_motion *motion)
+{
+    if (!motion)
+        return;
+    for (int i = 0; i < 2; i++) {
+        plx_pyramid_destroy(&motion->view[i].pyramid);
+        plx_corners_destroy(&motion->view[i].corners);
+    }
+    free(motion);
+}
+
+/* Pixels above infinity of a disparity as published. */
+static double depth_disparity(const struct plx_motion *motion, double published)
+{
+    return (published - motion->infinity) / PLX_DISPARITY_ONE;
+}
+
+/* Finds the key frame's corners in this frame, beginning where GUESS (now_from_key) puts them. */
+static void track_corners(struct plx_motion *motion, const struct plx_image *disparity, const struct plx_pose *guess,
+                          int levels)
+{
+    motion->points = 0;
+    for (int i = 0; i < motion->key->corners.count; i++) {
+        const struct plx_corner *corner = &motion->key->corners.corner[i];
+        const double from[2] = {2 * corner->x + 0.5, 2 * corner->y + 0.5};
+        struct plx_fit_point *point = &motion->point[motion->points];
+        double moved[3];
+        point->disparity = depth_disparity(motion, corner->disparity);
+        if (point->disparity < MIN_DISPARITY_PX)
+            continue;
+        plx_fit_unproject(&motion->camera, from[0], from[1], point->disparity, point->at);
+        plx_pose_apply(guess, point->at, moved);
+        if (!plx_fit_project(&motion->camera, moved, point->seen) ||
+            !plx_flow_track(&motion->key->pyramid, &motion->now->pyramid, levels, from, point->seen))
+            continue;
+        const double seen = plx_disparity_between(disparity, point->seen[0], point->seen[1]);
+        point->has_disparity = seen >= 0;
+        point->seen[2] = depth_disparity(motion, seen);
+        motion->points++;
+    }
+}
+
+/* First as at constant velocity, then, if that fails or is not known, with a wide search from the last pose. */
+static bool find_motion(struct plx_motion *motion, const struct plx_image *disparity, int64_t interval_ns,
+                        struct plx_fit *ret_fit)
+{
+    const struct plx_pose *last = &motion->last_from_key;
+    if (motion->has_velocity && interval_ns >= 0 && interval_ns < GAP_NS) {
+        struct plx_pose prior;
+        plx_pose_scale(&motion->step, (double)interval_ns / (double)motion->step_ns, &prior);
+        plx_pose_compose(&prior, last, &prior);
+        track_corners(motion, disparity, &prior, LEVELS_PREDICTED);
+        if (plx_fit_motion(&motion->camera, motion->point, motion->points, &prior, ret_fit))
+            return true;
+    }
+    track_corners(motion, disparity, last, PLX_PYRAMID_LEVELS);
+    return plx_fit_motion(&motion->camera, motion->point, motion->points, last, ret_fit);
+}
+
+/* Writes the motion from the last known frame to this one into RET_INFO, and makes this one the last. */
+static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t capture_ns, struct plx_motion_info *ret_info)
+{
+    struct plx_pose key_from_now;
+    plx_pose_invert(&fit->pose, &key_from_now);
+    plx_pose_compose(&motion->last_from_key, &key_from_now, &ret_info->motion);
+    plx_pose_compose(&motion->start_from_key, &key_from_now, &ret_info->pose);
+    for (int i = 0; i < 36; i++) {
+        ret_info->covariance[i] = fit->covariance[i] + motion->last_covariance[i];
+        motion->last_covariance[i] = fit->covariance[i];
+    }
+    ret_info->valid = true;
+    ret_info->inliers = fit->inliers;
+    ret_info->interval_ns = capture_ns - motion->last_ns;
+    motion->last_from_key = fit->pose;
+    motion->last_ns = capture_ns;
+    motion->failures = 0;
+    motion->step_ns = ret_info->interval_ns;
+    motion->has_velocity = motion->step_ns > 0;
+    plx_pose_invert(&ret_info->motion, &motion->step);
+}
+
+/* Makes this frame, whose pose is POSE, the key frame. False if it has too few corners: then the old one stays. */
+static bool take_key(struct plx_motion *motion, const struct plx_image *disparity, int64_t capture_ns,
+                     const struct plx_pose *pose)
+{
+    struct view *now = motion->now;
+    now->corners.count = 0;
+    if (now->pyramid.levels > 1)
+        plx_corners_find(&now->corners, &now->pyramid.level[1], disparity);
+    if (now->corners.count < MIN_CORNERS)
+        return false;
+    motion->now = motion->key;
+    motion->key = now;
+    motion->start_from_key = *pose;
+    plx_pose_normalize(&motion->start_from_key);
+    motion->last_from_key = PLX_POSE_IDENTITY;
+    memset(motion->last_covariance, 0, sizeof motion->last_covariance);
+    motion->last_ns = capture_ns;
+    motion->failures = 0;
+    motion->has_key = true;
+    return true;
+}
+
+/* Where the camera was in the last frame whose motion was known. */
+static void last_pose(const struct plx_motion *motion, struct plx_pose *ret_pose)
+{
+    plx_pose_invert(&motion->last_from_key, ret_pose);
+    plx_pose_compose(&motion->start_from_key, ret_pose, ret_pose);
+}
+
+int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
+                      int64_t capture_ns, struct plx_motion_info *ret_info)
+{
+    if (!plx_image_ok(left, PLX_U8) || !plx_image_ok(disparity, PLX_U16) || left->width != motion->width ||
+        left->height != motion->height || !plx_same_size(left, disparity))
+        return PLX_ERR_ARG;
+    struct plx_motion_info info = {.motion = PLX_POSE_IDENTITY};
+    struct plx_fit fit;
+    plx_pyramid_build(&motion->now->pyramid, left);
+    last_pose(motion, &info.pose);
+    if (motion->has_key) {
+        info.corners = motion->key->corners.count;
+        if (find_motion(motion, disparity, capture_ns - motion->last_ns, &fit))
+            accept(motion, &fit, capture_ns, &info);
+        else
+            motion->failures++;
+        info.tracked = motion->points;
+    }
+    const bool lost = motion->failures >= LOST_FRAMES;
+    if ((!motion->has_key || lost || (info.valid && info.inliers * 100 < info.corners * KEEP_PERCENT)) &&
+        take_key(motion, disparity, capture_ns, &info.pose) && lost) {
+        motion->breaks++;
+        motion->has_velocity = false;
+    }
+    info.breaks = motion->breaks;
+    *ret_info = info;
+    return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/motion/pose.h"
+
+#include <math.h>
+
+#include "core/matrix3.h"
+
+void plx_pose_apply(const struct plx_pose *pose, const double point[3], double ret_point[3])
+{
+    plx_mat3_apply(pose->rotation, point, ret_point);
+    for (int i = 0; i < 3; i++)
+        ret_point[i] += pose->translation[i];
+}
+
+void plx_pose_compose(const struct plx_pose *c_from_b, const struct plx_pose *b_from_a, struct plx_pose *ret)
+{
+    struct plx_pose pose;
+    plx_mat3_multiply(c_from_b->rotation, b_from_a->rotation, pose.rotation);
+    plx_pose_apply(c_from_b, b_from_a->translation, pose.translation);
+    *ret = pose;
+}
+
+void plx_pose_invert(const struct plx_pose *pose, struct plx_pose *ret)
+{
+    struct plx_pose inverse;
+    plx_mat3_transpose(pose->rotation, inverse.rotation);
+    plx_mat3_apply(inverse.rotation, pose->translation, inverse.translation);
+    for (int i = 0; i < 3; i++)
+        inverse.translation[i] = -inverse.translation[i];
+    *ret = inverse;
+}
+
+/* The rotation of the unit quaternion in direction (1, HALF): HALF is the axis times the tangent of half the angle. */
+static void cayley(const double half[3], double ret[9])
+{
+    const double x = half[0], y = half[1], z = half[2];
+    const double scale = 2 / (1 + x * x + y * y + z * z);
+    ret[0] = 1 - scale * (y * y + z * z);
+    ret[1] = scale * (x * y - z);
+    ret[2] = scale * (x * z + y);
+    ret[3] = scale * (x * y + z);
+    ret[4] = 1 - scale * (x * x + z * z);
+    ret[5] = scale * (y * z - x);
+    ret[6] = scale * (x * z - y);
+    ret[7] = scale * (y * z + x);
+    ret[8] = 1 - scale * (x * x + y * y);
+}
+
+void plx_pose_move(struct plx_pose *pose, const double move[6])
+{
+    const double half[3] = {0.5 * move[3], 0.5 * move[4], 0.5 * move[5]};
+    struct plx_pose step = {.translation = {move[0], move[1], move[2]}};
+    cayley(half, step.rotation);
+    plx_pose_compose(&step, pose, pose);
+}
+
+void plx_pose_normalize(struct plx_pose *pose)
+{
+    struct plx_pose copy = *pose;
+    plx_mat3_orthonormalize(copy.rotation, pose->rotation);
+}
+
+void plx_pose_scale(const struct plx_pose *pose, double factor, struct plx_pose *ret)
+{
+    const double *r = pose->rotation;
+    const double scale = factor / (1 + r[0] + r[4] + r[8]); /* the inverse of cayley, where the angle is below pi */
+    const double half[3] = {scale * (r[7] - r[5]), scale * (r[2] - r[6]), scale * (r[3] - r[1])};
+    struct plx_pose scaled;
+    cayley(half, scaled.rotation);
+    for (int i = 0; i < 3; i++)
+        scaled.translation[i] = factor * pose->translation[i];
+    *ret = scaled;
+}
+
+double plx_pose_half_sine(const struct plx_pose *pose)
+{
+    const double *r = pose->rotation;
+    const double rest = 3 - r[0] - r[4] - r[8]; /* 4 sin^2 of half the angle */
+    return rest > 0 ? 0.5 * sqrt(rest) : 0;
+}
+
+double plx_pose_distance(const struct plx_pose *pose)
+{
+    const double *t = pose->translation;
+    return sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+}

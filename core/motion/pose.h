@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rigid motions of the camera. No function of libm but sqrt, so that all machines give the same bits. */
+#ifndef PLX_CORE_MOTION_POSE_H
+#define PLX_CORE_MOTION_POSE_H
+
+/* b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */
+struct plx_pose {
+    double rotation[9];
+    double translation[3];
+};
+
+#define PLX_POSE_IDENTITY ((struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}})
+
+void plx_pose_apply(const struct plx_pose *pose, const double point[3], double ret_point[3]);
+/* c_from_a of C_FROM_B and B_FROM_A; RET may be one of them. */
+void plx_pose_compose(const struct plx_pose *c_from_b, const struct plx_pose *b_from_a, struct plx_pose *ret);
+void plx_pose_invert(const struct plx_pose *pose, struct plx_pose *ret);
+
+/* Moves POSE by a small motion in its target's axes: translation (m), then rotation vector (rad). Rotations are Cayley's, which
+ * differ from the rotation vector's by a twelfth of its third power. */
+void plx_pose_move(struct plx_pose *pose, const double move[6]);
+
+/* Takes the rounding of many products out of the rotation. */
+void plx_pose_normalize(struct plx_pose *pose);
+
+/* The same motion FACTOR times as far, for rotations well below pi: as at constant velocity. */
+void plx_pose_scale(const struct plx_pose *pose, double factor, struct plx_pose *ret);
+
+/* Sine of half the angle of rotation, and the length of the translation. */
+double plx_pose_half_sine(const struct plx_pose *pose);
+double plx_pose_distance(const struct plx_pose *pose);
+
+#endif

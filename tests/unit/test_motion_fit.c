@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The motion from made-up points: exact, with noise and wrong matches, its covariance over many draws, and what leaves it open.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/motion/fit.h"
+#include "core/motion/solve.h"
+#include "oracle/test_image.h"
+#include "tests/cmocka.h"
+
+#define POINTS 200
+#define DRAWS 200
+
+static const struct plx_fit_camera camera = {700, 700, 320, 240, 0.3};
+static struct plx_fit_point point[POINTS];
+static uint64_t state;
+
+static double uniform(double least, double most)
+{
+    return least + (most - least) * random_below(&state, 1000000) / 1e6;
+}
+
+/* Fills POINT with what a camera sees that has moved by TRUTH (now_from_key). Noise: standard deviations, pixels. The first
+ * OUTLIERS matches are wrong. */
+static void make_points(const struct plx_pose *truth, double flow, double disparity, int outliers)
+{
+    for (int i = 0; i < POINTS; i++) {
+        const double u = uniform(0, 640), v = uniform(0, 480), d = uniform(5, 60);
+        double real[3], moved[3];
+        plx_fit_unproject(&camera, u, v, d, real);
+        plx_pose_apply(truth, real, moved);
+        point[i] = (struct plx_fit_point){.disparity = d + disparity * random_normal(&state), .has_disparity = i % 8 != 0};
+        plx_fit_unproject(&camera, u, v, point[i].disparity, point[i].at);
+        assert_true(plx_fit_project(&camera, moved, point[i].seen));
+        point[i].seen[2] = camera.fx * camera.baseline_m / moved[2] + disparity * random_normal(&state);
+        for (int k = 0; k < 2; k++)
+            point[i].seen[k] += i < outliers ? uniform(-40, 40) : flow * random_normal(&state);
+    }
+}
+
+/* The error of FIT as plx_pose_move would mend it. */
+static void error_of(const struct plx_pose *truth, const struct plx_pose *estimate, double ret[6])
+{
+    struct plx_pose inverse, difference;
+    plx_pose_invert(estimate, &inverse);
+    plx_pose_compose(truth, &inverse, &difference);
+    const double *r = difference.rotation;
+    memcpy(ret, difference.translation, sizeof difference.translation);
+    ret[3] = 0.5 * (r[7] - r[5]);
+    ret[4] = 0.5 * (r[2] - r[6]);
+    ret[5] = 0.5 * (r[3] - r[1]);
+}
+
+static double length(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+static const double move[6] = {0.1, -0.05, -0.6, 0.01, 0.03, -0.02};
+
+static void exact_points(void **unused)
+{
+    (void)unused;
+    struct plx_pose truth = PLX_POSE_IDENTITY, prior = PLX_POSE_IDENTITY;
+    struct plx_fit fit;
+    double error[6];
+    state = test_seed();
+    plx_pose_move(&truth, move);
+    make_points(&truth, 0, 0, 0);
+    assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &fit));
+    assert_int_equal(fit.inliers, POINTS);
+    error_of(&truth, &fit.pose, error);
+    assert_true(length(error) < 1e-6);
+    assert_true(length(error + 3) < 1e-7);
+}
+
+/* Each draw has its own points, noise and 30 % of wrong matches. */
+static void noise_and_outliers(void **unused)
+{
+    (void)unused;
+    struct plx_pose truth = PLX_POSE_IDENTITY, prior = PLX_POSE_IDENTITY;
+    int covered = 0;
+    double sum = 0, worst_m = 0, worst_rad = 0;
+    state = test_seed();
+    plx_pose_move(&truth, move);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        struct plx_fit fit;
+        double error[6], lower[36], solved[6], squared = 0;
+        make_points(&truth, 0.2, 0.3, POINTS * 3 / 10);
+        assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &fit));
+        for (int i = 0; i < POINTS * 3 / 10; i++) /* but for those that are wrong by little */
+            fit.inliers -= point[i].inlier;
+        assert_true(fit.inliers >= POINTS * 6 / 10);
+        error_of(&truth, &fit.pose, error);
+        assert_true(plx_solve_decompose(fit.covariance, lower));
+        plx_solve(lower, error, solved);
+        for (int i = 0; i < 6; i++)
+            squared += error[i] * solved[i];
+        sum += squared;
+        covered += squared < 12.592; /* 95 % of chi-square with six degrees of freedom */
+        worst_m = fmax(worst_m, length(error));
+        worst_rad = fmax(worst_rad, length(error + 3));
+    }
+    print_message("    %.1f %% covered, mean squared error %.2f, worst %.1f mm, %.4f deg\n", 100.0 * covered / DRAWS,
+                  sum / DRAWS, 1e3 * worst_m, worst_rad * 57.29578);
+    assert_in_range(covered, DRAWS * 90 / 100, DRAWS * 99 / 100);
+    assert_true(worst_m < 0.03);
+    assert_true(worst_rad < 0.0015);
+}
+
+static void same_points_same_bits(void **unused)
+{
+    (void)unused;
+    struct plx_pose truth = PLX_POSE_IDENTITY, prior = PLX_POSE_IDENTITY;
+    struct plx_fit first, second;
+    state = test_seed();
+    plx_pose_move(&truth, move);
+    make_points(&truth, 0.2, 0.3, 40);
+    memset(&first, 0, sizeof first);
+    memset(&second, 0, sizeof second);
+    assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &first));
+    assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &second));
+    assert_memory_equal(first.pose.rotation, second.pose.rotation, sizeof first.pose.rotation);
+    assert_memory_equal(first.pose.translation, second.pose.translation, sizeof first.pose.translation);
+    assert_memory_equal(first.covariance, second.covariance, sizeof first.covariance);
+}
+
+static void what_is_left_open(void **unused)
+{
+    (void)unused;
+    struct plx_pose prior = PLX_POSE_IDENTITY;
+    struct plx_fit fit;
+    state = test_seed();
+    make_points(&prior, 0.1, 0.1, 0);
+    for (int count = 0; count < 12; count++)
+        assert_false(plx_fit_motion(&camera, point, count, &prior, &fit)); /* too few */
+    assert_true(plx_fit_motion(&camera, point, 12, &prior, &fit));
+    make_points(&prior, 0.1, 0.1, POINTS);
+    assert_false(plx_fit_motion(&camera, point, POINTS, &prior, &fit)); /* all wrong */
+    for (int i = 0; i < POINTS; i++)
+        point[i] = point[0];
+    assert_false(plx_fit_motion(&camera, point, POINTS, &prior, &fit)); /* one place */
+}
+
+static void systems_are_solved(void **unused)
+{
+    (void)unused;
+    state = test_seed();
+    for (int draw = 0; draw < 100; draw++) {
+        double root[36], a[36], x[6], b[6] = {0}, lower[36];
+        for (int i = 0; i < 36; i++)
+            root[i] = random_normal(&state);
+        for (int i = 0; i < 36; i++) {
+            a[i] = i % 7 == 0 ? 0.1 : 0;
+            for (int k = 0; k < 6; k++)
+                a[i] += root[i / 6 * 6 + k] * root[i % 6 * 6 + k];
+        }
+        for (int i = 0; i < 6; i++)
+            x[i] = random_normal(&state);
+        for (int i = 0; i < 36; i++)
+            b[i / 6] += a[i] * x[i % 6];
+        assert_true(plx_solve_decompose(a, lower));
+        plx_solve(lower, b, b);
+        for (int i = 0; i < 6; i++)
+            assert_true(fabs(b[i] - x[i]) <= 1e-9);
+    }
+    const double zeros[36] = {0};
+    double lower[36];
+    assert_false(plx_solve_decompose(zeros, lower));
+}
+
+static void poses_come_back(void **unused)
+{
+    (void)unused;
+    struct plx_pose pose = PLX_POSE_IDENTITY, inverse, both, third;
+    plx_pose_move(&pose, move);
+    plx_pose_invert(&pose, &inverse);
+    plx_pose_compose(&pose, &inverse, &both);
+    assert_true(plx_pose_distance(&both) < 1e-15 && plx_pose_half_sine(&both) < 1e-7);
+    const double angle = sqrt(0.01 * 0.01 + 0.03 * 0.03 + 0.02 * 0.02);
+    assert_true(fabs(plx_pose_half_sine(&pose) - sin(angle / 2)) <= 1e-5);
+    plx_pose_scale(&pose, 1.0 / 3, &third);
+    assert_true(fabs(plx_pose_half_sine(&third) - sin(angle / 6)) <= 1e-5);
+    assert_true(fabs(plx_pose_distance(&third) - (plx_pose_distance(&pose) / 3)) <= 1e-12);
+    for (int i = 0; i < 100000; i++)
+        plx_pose_move(&pose, move);
+    plx_pose_normalize(&pose);
+    plx_pose_invert(&pose, &inverse);
+    plx_pose_compose(&pose, &inverse, &both);
+    assert_true(plx_pose_half_sine(&both) < 1e-7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_points),      cmocka_unit_test(noise_and_outliers), cmocka_unit_test(same_points_same_bits),
+        cmocka_unit_test(what_is_left_open), cmocka_unit_test(systems_are_solved), cmocka_unit_test(poses_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pyramid and corners against plain loops, and the tracker on pictures whose shift is known; odd sizes and padded rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/frame.h>
+
+#include "core/motion/corners.h"
+#include "core/motion/flow.h"
+#include "oracle/test_image.h"
+#include "tests/cmocka.h"
+
+static const int side[] = {1, 2, 7, 33, 130, 513};
+#define SIDES (sizeof side / sizeof side[0])
+
+/* Smooth grey levels at a real place. */
+static double grey_at(double x, double y)
+{
+    return 128 + 30 * sin(0.31 * x + 0.2 * sin(0.13 * y)) + 30 * sin(0.27 * y - 0.11 * x) + 25 * sin(0.07 * x + 0.09 * y) +
+           20 * sin(0.043 * x - 0.05 * y + 1);
+}
+
+static void draw(const struct plx_image *image, double dx, double dy, double brightness)
+{
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            ((uint8_t *)plx_row(image, y))[x] = (uint8_t)(grey_at(x - dx, y - dy) + brightness + 0.5);
+}
+
+static void draw_noise(const struct plx_image *image, uint64_t *state)
+{
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            ((uint8_t *)plx_row(image, y))[x] = (uint8_t)random_below(state, 256);
+}
+
+static void check_level(const struct plx_image *fine, const struct plx_image *coarse)
+{
+    assert_int_equal(coarse->width, fine->width / 2);
+    assert_int_equal(coarse->height, fine->height / 2);
+    for (int y = 0; y < coarse->height; y++)
+        for (int x = 0; x < coarse->width; x++) {
+            int sum = 2;
+            for (int k = 0; k < 4; k++)
+                sum += ((const uint8_t *)plx_row(fine, 2 * y + k / 2))[2 * x + k % 2];
+            assert_int_equal(((const uint8_t *)plx_row(coarse, y))[x], sum / 4);
+        }
+}
+
+static void pyramid_is_means(void **unused)
+{
+    (void)unused;
+    uint64_t state = test_seed();
+    for (size_t i = 0; i < SIDES * SIDES; i++) {
+        const int width = side[i % SIDES], height = side[i / SIDES];
+        struct plx_image picture = test_image_new(width, height, PLX_U8, 5);
+        struct plx_pyramid pyramid;
+        draw_noise(&picture, &state);
+        assert_int_equal(plx_pyramid_create(width, height, &pyramid), 0);
+        plx_pyramid_build(&pyramid, &picture);
+        assert_true(test_image_equal(&pyramid.level[0], &picture));
+        assert_true(pyramid.levels == PLX_PYRAMID_LEVELS || width >> pyramid.levels == 0 || height >> pyramid.levels == 0);
+        for (int n = 1; n < pyramid.levels; n++)
+            check_level(&pyramid.level[n - 1], &pyramid.level[n]);
+        plx_pyramid_destroy(&pyramid);
+        test_image_free(&picture);
+    }
+}
+
+/* The smaller eigenvalue of the 5 x 5 window around (X, Y). */
+static double strength_at(const struct plx_image *image, int x, int y)
+{
+    double a = 0, b = 0, c = 0;
+    for (int j = y - 2; j <= y + 2; j++)
+        for (int i = x - 2; i <= x + 2; i++) {
+            const double gx = ((const uint8_t *)plx_row(image, j))[i + 1] - ((const uint8_t *)plx_row(image, j))[i - 1];
+            const double gy = ((const uint8_t *)plx_row(image, j + 1))[i] - ((const uint8_t *)plx_row(image, j - 1))[i];
+            a += gx * gx;
+            b += gx * gy;
+            c += gy * gy;
+        }
+    return 0.5 * (a + c - sqrt((a - c) * (a - c) + 4 * b * b));
+}
+
+/* Each corner is the strongest of its cell of 8 x 8, and has a disparity; ten of ten such cells of a lone block are there. */
+static void check_corners(const struct plx_corners *corners, const struct plx_image *half, double disparity)
+{
+    for (int i = 0; i < corners->count; i++) {
+        const struct plx_corner *corner = &corners->corner[i];
+        const double strength = strength_at(half, corner->x, corner->y);
+        assert_true(strength > 400);
+        assert_true(corner->disparity == disparity);
+        for (int y = corner->y / 8 * 8; y < corner->y / 8 * 8 + 8; y++)
+            for (int x = corner->x / 8 * 8; x < corner->x / 8 * 8 + 8; x++)
+                if (x >= 5 && y >= 5 && x < half->width - 5 && y < half->height - 5)
+                    assert_true(strength_at(half, x, y) <= strength);
+    }
+}
+
+static void corners_are_strongest(void **unused)
+{
+    (void)unused;
+    uint64_t state = test_seed();
+    for (size_t i = 0; i < SIDES * SIDES; i++) {
+        const int width = side[i % SIDES], height = side[i / SIDES];
+        struct plx_image half = test_image_new(width, height, PLX_U8, 3);
+        struct plx_image disparity = test_image_new(2 * width + 1, 2 * height, PLX_U16, 9);
+        struct plx_corners *corners = calloc(1, sizeof *corners);
+        assert_non_null(corners);
+        draw_noise(&half, &state);
+        for (int y = 0; y < disparity.height; y++)
+            for (int x = 0; x < disparity.width; x++)
+                ((uint16_t *)plx_row(&disparity, y))[x] = x < width ? 320 : PLX_DISPARITY_INVALID;
+        assert_int_equal(plx_corners_create(width, height, corners), 0);
+        plx_corners_find(corners, &half, &disparity);
+        check_corners(corners, &half, 320);
+        assert_true(corners->count <= PLX_MAX_CORNERS);
+        for (int k = 0; k < corners->count; k++)
+            assert_true(2 * corners->corner[k].x + 4 < width);
+        if (width >= 513 && height >= 130)
+            assert_true(corners->count >= 200);
+        if (width < 11 || height < 11)
+            assert_int_equal(corners->count, 0);
+        assert_true(test_image_padding_intact(&half) && test_image_padding_intact(&disparity));
+        plx_corners_destroy(corners);
+        free(corners);
+        test_image_free(&half);
+        test_image_free(&disparity);
+    }
+}
+
+static void disparity_between_pixels(void **unused)
+{
+    (void)unused;
+    uint16_t value[3][3] = {{100, 116, 116}, {108, 124, 0xFFFF}, {108, 200, 124}};
+    const struct plx_image image = {value, 3, 3, sizeof value[0], PLX_U16};
+    assert_true(plx_disparity_between(&image, 0, 0) == 100);
+    assert_true(plx_disparity_between(&image, 0.5, 0.5) == 112);
+    assert_true(plx_disparity_between(&image, 0.25, 0) == 104);
+    assert_true(plx_disparity_between(&image, 1.5, 0.5) < 0); /* invalid */
+    assert_true(plx_disparity_between(&image, 0.5, 1.5) < 0); /* an edge */
+    assert_true(plx_disparity_between(&image, -0.1, 0) < 0);
+    assert_true(plx_disparity_between(&image, 2, 0) < 0);
+    assert_true(plx_disparity_between(&image, NAN, 0) < 0);
+}
+
+/* Tracks a grid of points from the picture to itself moved by (DX, DY); returns the share that is found, all within 0.1 px. */
+static double track_shift(double dx, double dy, double brightness, int levels)
+{
+    const int width = 321, height = 243;
+    struct plx_image picture = test_image_new(width, height, PLX_U8, 11);
+    struct plx_pyramid key, now;
+    int found = 0, tried = 0;
+    assert_int_equal(plx_pyramid_create(width, height, &key), 0);
+    assert_int_equal(plx_pyramid_create(width, height, &now), 0);
+    draw(&picture, 0, 0, 0);
+    plx_pyramid_build(&key, &picture);
+    draw(&picture, dx, dy, brightness);
+    plx_pyramid_build(&now, &picture);
+    for (double y = 60.5; y < 180; y += 8)
+        for (double x = 60.5; x < 260; x += 8) {
+            const double from[2] = {x, y};
+            double to[2] = {x, y};
+            tried++;
+            if (!plx_flow_track(&key, &now, levels, from, to))
+                continue;
+            found++;
+            if (fabs(to[0] - x - dx) > 0.1 || fabs(to[1] - y - dy) > 0.1)
+                fail_msg("(%g, %g) by (%g, %g): found at (%g, %g)", x, y, dx, dy, to[0] - x, to[1] - y);
+        }
+    plx_pyramid_destroy(&key);
+    plx_pyramid_destroy(&now);
+    test_image_free(&picture);
+    return (double)found / tried;
+}
+
+static void known_shifts(void **unused)
+{
+    (void)unused;
+    assert_true(track_shift(0, 0, 0, 3) == 1);
+    assert_true(track_shift(0.37, -0.71, 0, 3) == 1);
+    assert_true(track_shift(2.5, 1.25, -15, 3) == 1); /* darker */
+    assert_true(track_shift(-6.2, 4.9, 0, 5) >= 0.9);
+    assert_true(track_shift(0.5, 0.5, 0, 1) == 1);
+}
+
+static void what_cannot_be_found(void **unused)
+{
+    (void)unused;
+    uint64_t state = test_seed();
+    for (size_t i = 0; i < SIDES * SIDES; i++) { /* no picture is too small to ask */
+        const int width = side[i % SIDES], height = side[i / SIDES];
+        struct plx_image picture = test_image_new(width, height, PLX_U8, 1);
+        struct plx_pyramid key, now;
+        assert_int_equal(plx_pyramid_create(width, height, &key), 0);
+        assert_int_equal(plx_pyramid_create(width, height, &now), 0);
+        draw_noise(&picture, &state);
+        plx_pyramid_build(&key, &picture);
+        draw_noise(&picture, &state);
+        plx_pyramid_build(&now, &picture);
+        const double place[][2] = {{0.5 * width, 0.5 * height}, {-5, 3}, {width + 1e6, 0}, {1e300, -1e300}, {NAN, 1}};
+        for (size_t k = 0; k < sizeof place / sizeof place[0]; k++) {
+            double to[2] = {3, 4};
+            assert_false(plx_flow_track(&key, &now, 5, place[k], to)); /* noise looks different everywhere */
+            assert_true(to[0] == 3 && to[1] == 4);
+            double guess[2] = {place[k][0], place[k][1]};
+            const double middle[2] = {0.5 * width, 0.5 * height};
+            assert_false(plx_flow_track(&key, &now, 5, middle, guess));
+        }
+        plx_pyramid_destroy(&key);
+        plx_pyramid_destroy(&now);
+        test_image_free(&picture);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pyramid_is_means), cmocka_unit_test(corners_are_strongest), cmocka_unit_test(disparity_between_pixels),
+        cmocka_unit_test(known_shifts),     cmocka_unit_test(what_cannot_be_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

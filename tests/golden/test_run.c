@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax run` on real pairs: its files against stored results, and its accuracy table. */
+/* `parallax run` on real pairs: its files against stored results, its accuracy table, and the motion of a sequence. */
 #include <math.h>
 
 #include <cjson/cJSON.h>
@@ -178,6 +178,30 @@ static void obstacles_agree_with_lidar(void **state)
     command_free(&command);
 }
 
+/* Drift of the ego-motion over 24 pairs. The first half of the true poses is interpolated, so their rotation does not count. */
+static void motion_of_a_sequence(void **state)
+{
+    (void)state;
+    struct command command;
+    command_succeed(&command, "run", PLX_TEST_DATA "/sequence/kitti_seq1", "--max-disparity", "128", "--truth", "poses",
+                    "--json");
+    cJSON *json = cJSON_Parse(command.out);
+    assert_non_null(json);
+    const double drift = cJSON_GetObjectItem(json, "drift_percent")->valuedouble;
+    print_message("    drift %.2f %%, %.2f ms a frame\n", drift, cJSON_GetObjectItem(json, "motion_ms")->valuedouble);
+    assert_int_equal(cJSON_GetObjectItem(json, "frames")->valueint, 24);
+    assert_int_equal(cJSON_GetObjectItem(json, "valid")->valueint, 23);
+    assert_int_equal(cJSON_GetObjectItem(json, "breaks")->valueint, 0);
+    assert_true(drift <= 1.5);
+    const cJSON *frames = cJSON_GetObjectItem(json, "frame");
+    double degrees = 0;
+    for (int i = 14; i < 24; i++)
+        degrees += cJSON_GetObjectItem(cJSON_GetArrayItem(frames, i), "error_degrees")->valuedouble / 10;
+    assert_true(degrees <= 0.04);
+    cJSON_Delete(json);
+    command_free(&command);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +210,7 @@ int main(void)
         cmocka_unit_test(accuracy_table_of_both_sets),
         cmocka_unit_test(obstacles_agree_with_lidar),
         cmocka_unit_test(output_is_ground_truth_of_itself),
+        cmocka_unit_test(motion_of_a_sequence),
     };
     return golden_run(tests, files_begin, files_end);
 }

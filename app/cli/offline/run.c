@@ -21,7 +21,7 @@ static int configure(struct plx_run *run, struct plx_error_message *message)
     const struct plx_run_options *options = &run->options;
     struct plx_config *config = &run->config;
     plx_config_default(config);
-    config->pipeline.ground = config->pipeline.obstacles = options->obstacles || options->judge;
+    config->pipeline.ground = config->pipeline.obstacles = options->obstacles || options->measure;
     for (int i = 0; i < options->set.count; i++) {
         int result = plx_config_set(config, options->set.item[i], message);
         if (result < 0)
@@ -143,10 +143,12 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
         return exit_code;
     if (options->mask && !options->truth)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask needs ground truth to compare with; add --gt FILE");
-    if (options->judge && strcmp(options->judge, "lidar") != 0)
-        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth %s: expected lidar", options->judge);
-    if (options->judge && word[1])
+    if (options->measure && strcmp(options->measure, "lidar") != 0 && strcmp(options->measure, "poses") != 0)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth %s: expected lidar or poses", options->measure);
+    if (options->measure && word[1])
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth needs a directory of pairs, not two pictures");
+    if (options->measure && options->output)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth compares and writes no file; leave out --output");
     int result = configure(run, &message);
     if (result < 0)
         return plx_run_fail(result, true, &message);
@@ -155,10 +157,8 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
         return plx_run_fail(result, false, &message);
     if (run->pairs.note.text[0] != '\0')
         plx_exit_error("parallax run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
-    if (options->judge) {
-        run->options.truth = options->truth ? options->truth : "gt.png";
-        return plx_run_lidar(run);
-    }
+    if (options->measure)
+        return strcmp(options->measure, "lidar") == 0 ? plx_run_lidar_table(run) : plx_run_motion_table(run, word[0]);
     if (!run->single && options->truth && !options->output && options->set.count == 0)
         return plx_run_accuracy_table(run);
     return process_all(run);
@@ -182,9 +182,9 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
         PLX_OPTION("gt-scale", "S", options->truth_scale,
                    .help = "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
         PLX_OPTION("mask", "FILE", options->mask, .help = "compares only where this picture is 255; for DIR as --gt"),
-        PLX_OPTION("truth", "lidar", options->judge,
-                   .help =
-                       "compares obstacles and ground with LiDAR: gt.png (or --gt) and calib.txt in the folder of each pair"),
+        PLX_OPTION("truth", "KIND", options->measure,
+                   .help = "lidar: compares obstacles and ground with LiDAR, gt.png (or --gt) and calib.txt in the folder of each "
+                           "pair; poses: compares the motion of the left camera with the poses.txt of the sequence DIR"),
         PLX_OPTION("no-refine", NULL, options->no_refine,
                    .help = "leaves out speckle filter, dense output, confidence and temporal filter"),
         PLX_OPTION("obstacles", NULL, options->obstacles, .help = "lists the obstacles"),

@@ -16,9 +16,8 @@
 #include "config/config.h"
 
 struct plx_run_options {
-    int max_disparity, paths; /* 0: of the configuration */
-    const char *output, *truth, *mask, *calibration;
-    const char *judge; /* --truth: what obstacles are compared with; NULL: nothing */
+    int max_disparity, paths;                                  /* 0: of the configuration */
+    const char *output, *truth, *mask, *calibration, *measure; /* truth: --gt; measure: --truth */
     bool raw, no_refine, obstacles, json;
     double truth_scale;
     struct plx_option_list set;
@@ -98,6 +97,10 @@ cJSON *plx_report_rates_json(const struct plx_error_rates *rates);
 int plx_run_accuracy_table(struct plx_run *run);
 
 /* Compares obstacles and ground of every pair with LiDAR and prints the measures. Returns an exit code. */
-int plx_run_lidar(struct plx_run *run);
+int plx_run_lidar_table(struct plx_run *run);
+/* Compares the motion of the left camera in the sequence DIRECTORY with its poses.txt and prints the table. Returns an exit
+ * code.
+ */
+int plx_run_motion_table(struct plx_run *run, const char *directory);
 
 #endif

@@ -136,8 +136,9 @@ static void print(const struct measured *measured, bool json)
         plx_json_print(object);
 }
 
-int plx_run_lidar(struct plx_run *run)
+int plx_run_lidar_table(struct plx_run *run)
 {
+    run->options.truth = run->options.truth ? run->options.truth : "gt.png";
     struct measured measured = {.ground = calloc((size_t)run->pairs.count, sizeof *measured.ground)};
     if (!measured.ground)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The motion table: ego-motion of a sequence beside the true poses of its left camera, in poses.txt as in KITTI's odometry. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/json.h"
+#include "app/cli/offline/run.h"
+#include "app/exit.h"
+#include "core/clock.h"
+#include "core/motion/motion.h"
+#include "core/motion/solve.h"
+#include "drivers/files/file.h"
+
+#define COVERED 12.592 /* chi-square of six degrees of freedom: 95 % of the errors are within */
+#define DEGREES (180 / 3.14159265358979323846)
+
+/* How far POSE is from the true one. */
+struct error {
+    double m, degrees;
+};
+
+struct table {
+    struct plx_pose *truth; /* [pairs], start_from_frame */
+    struct plx_motion *motion;
+    cJSON *list; /* with --json; else NULL, and lines are printed */
+    int frames, valid, covered;
+    double way_m, seconds;
+    struct error step, end; /* of the motions: sums; of the last pose */
+    uint32_t breaks;
+};
+
+static int read_poses(const char *path, int count, struct plx_pose *ret_pose, struct plx_error_message *message)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return plx_file_fail(path, message);
+    int numbers = 0;
+    double number;
+    while (numbers < 12 * count && fscanf(file, "%lf", &number) == 1 && isfinite(number)) {
+        struct plx_pose *pose = &ret_pose[numbers / 12];
+        const int row = numbers % 12 / 4, column = numbers % 4;
+        *(column < 3 ? &pose->rotation[3 * row + column] : &pose->translation[row]) = number;
+        numbers++;
+    }
+    fclose(file);
+    if (numbers < 12 * count)
+        return plx_fail(message, PLX_ERR_FORMAT,
+                        "%s: line %d has no 12 numbers, expected a pose (3x4, row by row) for each of %d pairs", path,
+                        numbers / 12 + 1, count);
+    return 0;
+}
+
+/* a_from_b of two poses in the same axes. */
+static struct plx_pose between(const struct plx_pose *a, const struct plx_pose *b)
+{
+    struct plx_pose ret;
+    plx_pose_invert(a, &ret);
+    plx_pose_compose(&ret, b, &ret);
+    return ret;
+}
+
+static struct error error_of(const struct plx_pose *difference)
+{
+    return (struct error){plx_pose_distance(difference), 2 * asin(fmin(1, plx_pose_half_sine(difference))) * DEGREES};
+}
+
+/* True if the published covariance explains DIFFERENCE: 95 % of normal errors would be smaller. */
+static bool is_covered(const struct plx_pose *difference, const double covariance[36])
+{
+    const double *r = difference->rotation, *t = difference->translation;
+    const double error[6] = {t[0], t[1], t[2], 0.5 * (r[7] - r[5]), 0.5 * (r[2] - r[6]), 0.5 * (r[3] - r[1])};
+    double lower[36], solved[6], squared = 0;
+    if (!plx_solve_decompose(covariance, lower))
+        return false;
+    plx_solve(lower, error, solved);
+    for (int i = 0; i < 6; i++)
+        squared += error[i] * solved[i];
+    return squared <= COVERED;
+}
+
+static void print_frame(const char *name, const struct plx_motion_info *info, double step_m, const struct error *step,
+                        const struct error *pose, double seconds)
+{
+    printf("%-12s %4d %4d %4d", name, info->inliers, info->tracked, info->corners);
+    if (info->valid)
+        printf("  %7.3f %8.1f %7.3f", step_m, step->m * 1e3, step->degrees);
+    else
+        printf("  %7.3f %8s %7s", step_m, "-", "-");
+    printf("  %7.3f %7.3f  %6.2f ms\n", pose->m, pose->degrees, seconds * 1e3);
+}
+
+static cJSON *frame_json(const char *name, const struct plx_motion_info *info, double step_m, const struct error *step,
+                         const struct error *pose, double seconds)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "name", name);
+    cJSON_AddBoolToObject(item, "valid", info->valid);
+    cJSON_AddNumberToObject(item, "corners", info->corners);
+    cJSON_AddNumberToObject(item, "tracked", info->tracked);
+    cJSON_AddNumberToObject(item, "inliers", info->inliers);
+    cJSON_AddItemToObject(item, "way_m", plx_json_number(step_m, 4));
+    cJSON_AddItemToObject(item, "error_m", plx_json_number(info->valid ? step->m : NAN, 5));
+    cJSON_AddItemToObject(item, "error_degrees", plx_json_number(info->valid ? step->degrees : NAN, 5));
+    cJSON_AddItemToObject(item, "pose_error_m", plx_json_number(pose->m, 4));
+    cJSON_AddItemToObject(item, "pose_error_degrees", plx_json_number(pose->degrees, 4));
+    cJSON_AddItemToObject(item, "motion_ms", plx_json_number(seconds * 1e3, 3));
+    return item;
+}
+
+/* Compares the motion of frame table->frames, INFO, with the truth. */
+static void compare(struct plx_run *run, const struct plx_pair *pair, const struct plx_motion_info *info, double seconds,
+                    struct table *table)
+{
+    const int i = table->frames, before = i > 0 ? i - 1 : 0;
+    const struct plx_pose true_step = between(&table->truth[before], &table->truth[i]);
+    const struct plx_pose true_pose = between(&table->truth[0], &table->truth[i]);
+    const struct plx_pose step_difference = between(&true_step, &info->motion), difference = between(&true_pose, &info->pose);
+    const struct error step = error_of(&step_difference);
+    const double step_m = plx_pose_distance(&true_step);
+    table->end = error_of(&difference);
+    table->breaks = info->breaks;
+    table->way_m += step_m;
+    table->seconds += seconds;
+    table->frames++;
+    if (info->valid) {
+        table->valid++;
+        table->covered += is_covered(&step_difference, info->covariance);
+        table->step.m += step.m;
+        table->step.degrees += step.degrees;
+    }
+    if (table->list) {
+        cJSON_AddItemToArray(table->list, frame_json(pair->name, info, step_m, &step, &table->end, seconds));
+        return;
+    }
+    plx_progress_end(&run->progress);
+    if (i == 0)
+        printf("%-12s %14s  %7s %8s %7s  %7s %7s  %9s\n", "frame", "in/track/corn", "way m", "error mm", "deg", "pose m", "deg",
+               "time");
+    print_frame(pair->name, info, step_m, &step, &table->end, seconds);
+}
+
+static int measure(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
+{
+    struct table *table = context;
+    struct plx_error_message message = {""};
+    struct plx_pair_result done = {.evaluated = false};
+    const int64_t capture_ns = (int64_t)llround(pair->time_s * PLX_NS_PER_S);
+    if (!run->pipeline) {
+        const int result = plx_run_prepare(run, images->left.width, images->left.height, &run->config.pipeline, &message);
+        if (result < 0)
+            return plx_run_fail(result, true, &message);
+    }
+    int result = plx_run_images(run, images, capture_ns, &done, &message);
+    if (result < 0)
+        return plx_run_fail(result, false, &message);
+    if (!run->calibrated)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE,
+                              "--truth poses needs metres; name a calibration with --calibration");
+    const struct plx_frame *frame = done.frame;
+    if (!table->motion && (result = plx_motion_create((int)frame->width, (int)frame->height, &frame->calibration,
+                                                      frame->min_disparity, &table->motion)) < 0)
+        return plx_exit_error("parallax run", plx_exit_code(result), "%s", plx_strerror(result));
+
+    const struct plx_image left = plx_pipeline_plane(done.frame, PLX_PLANE_LEFT);
+    const struct plx_image disparity = plx_pipeline_plane(done.frame, PLX_PLANE_DISPARITY);
+    struct plx_motion_info info;
+    const int64_t begun = plx_now_ns();
+    result = plx_motion_update(table->motion, &left, &disparity, capture_ns, &info);
+    if (result < 0)
+        return plx_exit_error("parallax run", plx_exit_code(result), "%s: the size of the pictures changes", pair->left);
+    compare(run, pair, &info, (double)(plx_now_ns() - begun) / PLX_NS_PER_S, table);
+    return PLX_EXIT_OK;
+}
+
+static double per_metre(const struct table *table, double value)
+{
+    return table->way_m > 0 ? value / table->way_m : NAN;
+}
+
+static void print_summary(const struct table *table)
+{
+    const double valid = table->valid;
+    printf("\nmotion known       %d of %d frames after the first, %u breaks\n", table->valid, table->frames - 1, table->breaks);
+    printf("of each frame      %.1f mm, %.4f deg off (mean); covariance covers %.1f %% (95 %% expected)\n",
+           table->step.m / valid * 1e3, table->step.degrees / valid, 100 * table->covered / valid);
+    printf("at the end         %.3f m, %.3f deg off after %.2f m: drift %.2f %%, %.4f deg/m\n", table->end.m,
+           table->end.degrees, table->way_m, per_metre(table, 100 * table->end.m), per_metre(table, table->end.degrees));
+    printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);
+}
+
+static void print_json(struct table *table)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "frames", table->frames);
+    cJSON_AddNumberToObject(item, "valid", table->valid);
+    cJSON_AddNumberToObject(item, "breaks", table->breaks);
+    cJSON_AddItemToObject(item, "error_m", plx_json_number(table->step.m / table->valid, 5));
+    cJSON_AddItemToObject(item, "error_degrees", plx_json_number(table->step.degrees / table->valid, 5));
+    cJSON_AddItemToObject(item, "covered_percent", plx_json_number(100.0 * table->covered / table->valid, 2));
+    cJSON_AddItemToObject(item, "way_m", plx_json_number(table->way_m, 3));
+    cJSON_AddItemToObject(item, "drift_percent", plx_json_number(per_metre(table, 100 * table->end.m), 4));
+    cJSON_AddItemToObject(item, "degrees_per_m", plx_json_number(per_metre(table, table->end.degrees), 5));
+    cJSON_AddItemToObject(item, "motion_ms", plx_json_number(table->seconds / table->frames * 1e3, 3));
+    cJSON_AddItemToObject(item, "frame", table->list);
+    table->list = NULL;
+    plx_json_print(item);
+}
+
+/* Returns an exit code. */
+static int load_truth(const struct plx_run *run, const char *directory, struct table *table)
+{
+    struct plx_error_message message = {""};
+    char *path = NULL;
+    if (!run->pairs.sequence)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth poses needs a sequence with poses.txt; %s is none",
+                              directory);
+    table->truth = calloc((size_t)run->pairs.count, sizeof *table->truth);
+    if (!table->truth || asprintf(&path, "%s/poses.txt", directory) < 0)
+        return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
+    const int result = read_poses(path, run->pairs.count, table->truth, &message);
+    free(path);
+    return result < 0 ? plx_run_fail(result, false, &message) : PLX_EXIT_OK;
+}
+
+int plx_run_motion_table(struct plx_run *run, const char *directory)
+{
+    struct table table = {.list = run->options.json ? cJSON_CreateArray() : NULL};
+    int exit_code = load_truth(run, directory, &table);
+    if (exit_code == PLX_EXIT_OK)
+        exit_code = plx_run_each_pair(run, measure, &table);
+    if (exit_code == PLX_EXIT_OK && run->options.json)
+        print_json(&table);
+    else if (exit_code == PLX_EXIT_OK)
+        print_summary(&table);
+    cJSON_Delete(table.list);
+    free(table.truth);
+    plx_motion_destroy(table.motion);
+    return exit_code;
+}

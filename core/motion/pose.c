@@ -14,7 +14,7 @@ void plx_pose_apply(const struct plx_pose *pose, const double point[3], double r
 
 void plx_pose_compose(const struct plx_pose *c_from_b, const struct plx_pose *b_from_a, struct plx_pose *ret)
 {
-    struct plx_pose pose;
+    struct plx_pose pose = PLX_POSE_IDENTITY;
     plx_mat3_multiply(c_from_b->rotation, b_from_a->rotation, pose.rotation);
     plx_pose_apply(c_from_b, b_from_a->translation, pose.translation);
     *ret = pose;
@@ -22,7 +22,7 @@ void plx_pose_compose(const struct plx_pose *c_from_b, const struct plx_pose *b_
 
 void plx_pose_invert(const struct plx_pose *pose, struct plx_pose *ret)
 {
-    struct plx_pose inverse;
+    struct plx_pose inverse = PLX_POSE_IDENTITY;
     plx_mat3_transpose(pose->rotation, inverse.rotation);
     plx_mat3_apply(inverse.rotation, pose->translation, inverse.translation);
     for (int i = 0; i < 3; i++)

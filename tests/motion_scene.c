@@ -102,6 +102,6 @@ void motion_scene_render(const struct motion_scene *scene, const struct plx_pose
             ((uint8_t *)plx_row(left, y))[x] = (uint8_t)fmin(255, fmax(0, seen + 0.5));
             const double d = c->fx * c->baseline_m / hit.along + scene->disparity_noise * random_normal(state);
             const bool hole = d >= MAX_DISPARITY || d < 0 || random_below(state, 1000) < 1000 * scene->holes;
-            ((uint16_t *)plx_row(disparity, y))[x] = hole ? PLX_DISPARITY_INVALID : (uint16_t)(16 * d + 0.5);
+            ((uint16_t *)plx_row(disparity, y))[x] = hole ? PLX_DISPARITY_INVALID : (uint16_t)lround(16 * d);
         }
 }

@@ -158,9 +158,9 @@ static double track_shift(double dx, double dy, double brightness, int levels)
     plx_pyramid_build(&key, &picture);
     draw(&picture, dx, dy, brightness);
     plx_pyramid_build(&now, &picture);
-    for (double y = 60.5; y < 180; y += 8)
-        for (double x = 60.5; x < 260; x += 8) {
-            const double from[2] = {x, y};
+    for (int row = 0; row < 15; row++)
+        for (int column = 0; column < 25; column++) {
+            const double x = 60.5 + 8 * column, y = 60.5 + 8 * row, from[2] = {x, y};
             double to[2] = {x, y};
             tried++;
             if (!plx_flow_track(&key, &now, levels, from, to))

@@ -183,8 +183,9 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
                    .help = "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
         PLX_OPTION("mask", "FILE", options->mask, .help = "compares only where this picture is 255; for DIR as --gt"),
         PLX_OPTION("truth", "KIND", options->measure,
-                   .help = "lidar: compares obstacles and ground with LiDAR, gt.png (or --gt) and calib.txt in the folder of each "
-                           "pair; poses: compares the motion of the left camera with the poses.txt of the sequence DIR"),
+                   .help =
+                       "lidar: compares obstacles and ground with LiDAR, gt.png (or --gt) and calib.txt in the folder of each "
+                       "pair; poses: compares the motion of the left camera with the poses.txt of the sequence DIR"),
         PLX_OPTION("no-refine", NULL, options->no_refine,
                    .help = "leaves out speckle filter, dense output, confidence and temporal filter"),
         PLX_OPTION("obstacles", NULL, options->obstacles, .help = "lists the obstacles"),

@@ -164,7 +164,7 @@ const struct plx_key plx_keys[] = {
 
     {"ground.enabled", PLX_KEY_BOOL, FIELD(pipeline.ground), .help = "find the ground plane"},
     {"ground.tolerance_px", PLX_KEY_PX, FIELD(pipeline.ground_tolerance),
-     .help = "how far a ground pixel may be from the plane; at least a 32nd of the ground's disparity"},
+     .help = "how far ground may be from the plane, or 1/32 of its own disparity"},
 
     {"obstacles.enabled", PLX_KEY_BOOL, FIELD(pipeline.obstacles), .help = "find obstacles"},
     {"obstacles.range_min_m", PLX_KEY_REAL, FIELD(pipeline.obstacle.range_min_m), .help = "nearest distance of an obstacle"},

@@ -202,18 +202,18 @@ static void prepare_ground(struct plx_pipeline *pipeline)
     };
 }
 
-/* A pipeline without memory of the backend; its frames are WIDTH x HEIGHT pixels. */
-static int create_empty(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
-                        struct plx_error_message *message)
+/* A pipeline without memory of the backend; its frames are WIDTH x HEIGHT pixels. NULL if memory is exhausted. */
+static struct plx_pipeline *create_empty(struct plx_stages *stages, int width, int height, struct plx_error_message *message)
 {
     struct plx_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    if (!pipeline)
-        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
+    if (!pipeline) {
+        plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
+        return NULL;
+    }
     pipeline->stages = stages;
     pipeline->width = width;
     pipeline->height = height;
-    *ret_pipeline = pipeline;
-    return 0;
+    return pipeline;
 }
 
 /* Gives PIPELINE to the caller, or destroys it if RESULT is an error. */
@@ -236,14 +236,13 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
 {
     const int width = calibration->rectified_width, height = calibration->rectified_height;
     struct plx_parameter_error error;
-    struct plx_pipeline *pipeline;
 
     int result = plx_pipeline_params_check(params, width, height, &error);
     if (result < 0)
         return plx_parameter_fail(message, &error);
-    result = create_empty(stages, width, height, &pipeline, message);
-    if (result < 0)
-        return result;
+    struct plx_pipeline *pipeline = create_empty(stages, width, height, message);
+    if (!pipeline)
+        return PLX_ERR_NOMEM;
     pipeline->params = *params;
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
@@ -271,19 +270,18 @@ int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, st
                             struct plx_error_message *message)
 {
     const struct plx_track_params none = {.min_hits = 1};
-    struct plx_pipeline *pipeline;
 
     if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
                         PLX_MAX_SIDE);
-    int result = create_empty(stages, width, height, &pipeline, message);
-    if (result < 0)
-        return result;
+    struct plx_pipeline *pipeline = create_empty(stages, width, height, message);
+    if (!pipeline)
+        return PLX_ERR_NOMEM;
     pipeline->raw = true;
     pipeline->params.right = true;
     pipeline->identity[PLX_LEFT] = pipeline->identity[PLX_RIGHT] = true;
     pipeline->bytes = plx_pipeline_layout_raw(width, height, pipeline->plane);
-    result = allocate_outputs(pipeline);
+    int result = allocate_outputs(pipeline);
     if (result == 0)
         result = plx_tracks_create(&none, &pipeline->tracks);
     return finish(pipeline, result, ret_pipeline, message);

@@ -9,6 +9,7 @@
 #include <parallax/frame.h>
 
 #include "core/ground.h"
+#include "core/obstacles.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"

@@ -68,7 +68,7 @@ int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage)
     if (!streams->run || streams->one_stream || !(in_any_stage || streams->stage == PLX_STAGE_REFINE))
         return 0;
     int result = plx_gpu_last_recorded(gpu, &last);
-    if (result == 0 && last != streams->forked_at)
+    if (result == 0 && (last != streams->forked_at || !streams->used[PLX_STREAM_SIDE]))
         result = wait_for(gpu, PLX_STREAM_SIDE, PLX_STREAM_MAIN);
     if (result < 0)
         return result;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include <parallax/error.h>
+#include <parallax/frame.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <parallax/frame.h>
-
 /* The sentence that explains a failure: what, where, what was expected, what to do. */
 struct plx_error_message {
     char text[512]; /* one line, no newline at its end; "" while nothing failed */

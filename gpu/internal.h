@@ -15,7 +15,6 @@
 extern "C" {
 #endif
 
-#include "core/obstacles.h"
 #include "core/stages.h"
 #include "gpu/gpu.h"
 

@@ -4,7 +4,7 @@
 extern "C" {
 #include "core/image.h"
 }
-#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 
 #define BLOCK_X 32
 #define BLOCK_Y 8

@@ -6,6 +6,7 @@ extern "C" {
 #include "core/stages.h"
 }
 #include "gpu/device/access.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/image/banded.cuh"
 
 #define WARPS 8  /* of a block, a strip of columns each */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage histogram: brightness counts of the whole image and of a grid of zones. */
-#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 
 #define LEVELS PLX_GPU_LEVELS
 #define THREADS 512

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Image operations: two images into one, inversion, threshold, sum, morphology, and template matching. */
 #include "gpu/device/access.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/device/reduce.cuh"
 
 #define BLOCK_X 32

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resampling, bilinear with 5 fractional bits, where a neighbour outside the image counts as 0: stage rectify by a map, and the
  * affine image operation. */
+#include "gpu/device/launch.cuh"
 #include "gpu/device/reduce.cuh"
 
 /* Weights are products of two fractions of 32, so the Q10 sum loses nothing; it is rounded half up. */

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "gpu/device/launch.cuh"
 #include "gpu/match/census_tile.cuh"
 
 #define HIGH 16      /* rows of a tile */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters of disparity: the medians over a window with clamped coordinates, and the blend with the frame before. */
+#include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
 
 #define BLOCK_X 32

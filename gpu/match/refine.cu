@@ -2,7 +2,7 @@
 /* Refinement of disparities: the left-right check, the fill of what is invalid, and the confidence. */
 #include <cuda_fp16.h>
 
-#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 
 #define WARP 32 /* threads of a block side by side */
 #define EACH 4  /* pixels of a thread, side by side */

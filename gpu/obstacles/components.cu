@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connected components in three kernels: union-find within tiles in shared memory, merging across the tiles' borders, then
  * areas. Runs of a row are linked without union-find, and links that others imply are left out (Playne and Hawick 2018). */
-#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/device/reduce.cuh"
 #include "gpu/obstacles/components.cuh"
 

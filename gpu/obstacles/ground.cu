@@ -5,7 +5,7 @@
 #include <cooperative_groups.h>
 #include <stdlib.h>
 
-#include "gpu/device/device.cuh"
+#include "gpu/device/launch.cuh"
 
 #include "core/ground.h"
 

@@ -4,6 +4,7 @@
  * Blocks add up by region in shared memory before they add to device memory. */
 #include <stdlib.h>
 
+#include "gpu/device/launch.cuh"
 #include "gpu/obstacles/regions.cuh"
 
 /* What the passes need of a region. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage regions, first part: pixels of each region by column, by row and by disparity; then, from these counters, the regions'
  * areas, boxes and percentiles of disparity. */
+#include "gpu/device/launch.cuh"
 #include "gpu/obstacles/regions.cuh"
 
 #define SLOTS (2 * BLOCK)

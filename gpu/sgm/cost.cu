@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped difference of gradients.
  * penalty_kernel: P2 of every step. words_kernel: census and gradient of a pixel in one word. */
+#include "gpu/device/launch.cuh"
 #include "gpu/sgm/sgm.cuh"
 
 #define THREADS 128

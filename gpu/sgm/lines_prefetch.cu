@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines with few warps on a multiprocessor, where other warps cannot hide the latency of memory: the next 16 pixels are
  * prefetched into a ring in shared memory, and the middle of each line stays there. */
+#include "gpu/device/launch.cuh"
 #include "gpu/sgm/lines.cuh"
 
 #define PREFETCHED 16    /* pixels, a power of two */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines with as many warps on a multiprocessor as fit, where instructions limit the speed: the next pixels wait in registers
  * instead of a ring, which saves 17 to 20 % of the instructions of a step, and nothing stays in shared memory. */
+#include "gpu/device/launch.cuh"
 #include "gpu/sgm/lines.cuh"
 
 /* Warps of a multiprocessor, and pixels whose costs and whose sums of the other direction wait in registers: more for fewer

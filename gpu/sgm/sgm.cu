@@ -2,6 +2,7 @@
 /* Stage sgm, by far the largest part of a frame: scratch memory, the choice of a schedule, and its launches. */
 #include <stdlib.h>
 
+#include "gpu/device/launch.cuh"
 #include "gpu/sgm/sgm.cuh"
 
 #define ALIGNMENT 256

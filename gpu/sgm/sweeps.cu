@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel of the two sweeps (sweep.cuh): loader, bands, and launch. */
+#include "gpu/device/launch.cuh"
 #include "gpu/sgm/sweep_warp.cuh"
 
 /* Two blocks fit the shared memory of an Orin. Three, with fewer registers, are slower except for large images. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Winner-takes-all: S from the volumes, its minimum and second minimum, and the disparity candidates of both views. */
+#include "gpu/device/launch.cuh"
 #include "gpu/sgm/winner.cuh"
 
 #include "gpu/sgm/sgm.cuh"

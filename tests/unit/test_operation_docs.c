@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* docs/operation.md and docs/exit-codes.md name every state, flag and exit code of the program, in its words, and no other. */
 #include <stdbool.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <parallax/frame.h>
 
 #include "app/exit.h"
 #include "core/text.h"

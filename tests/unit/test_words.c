@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every published enumerator has its own word; numbers from a foreign service do not crash the tools. */
-#include "core/text.h"
-
 #include <string.h>
 
+#include <parallax/frame.h>
+
+#include "core/text.h"
 #include "tests/cmocka.h"
 
 static void every_stage_has_a_word(void **state)

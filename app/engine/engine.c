@@ -50,26 +50,15 @@ static void log_setup(const struct plx_setup *setup, int report_fd)
         plx_log(LOG_WARNING, "%s", setup->tune_note.text);
 }
 
-static void lock_memory(void)
-{
-    struct plx_error_message message;
-
-    if (plx_realtime_lock_memory(&message) < 0)
-        plx_log(LOG_NOTICE, "%s", message.text);
-}
-
 /* Reports why the engine ends; returns its exit code. GPU_FAILED: the pipeline failed on the GPU. */
 static int report_end(const struct plx_config *config, const struct plx_error_message *message, int error, bool gpu_failed,
                       int report_fd)
 {
-    const struct plx_report report = {
-        .kind = error == PLX_ERR_END ? PLX_REPORT_END : PLX_REPORT_FAILED,
-        .error = error,
-        .exit_code = plx_exit_code(error),
-        .gpu_lost = gpu_failed,
-        .transient = plx_setup_is_transient(config, !gpu_failed, error),
-        .message = *message,
-    };
+    struct plx_report report = plx_setup_failure(config, !gpu_failed, error, message);
+
+    if (error == PLX_ERR_END)
+        report.kind = PLX_REPORT_END;
+    report.gpu_lost = gpu_failed;
     plx_report_send_last(report_fd, &report);
     return report.exit_code;
 }
@@ -145,7 +134,9 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     source->heartbeats = heartbeats;
     plx_capture_queue_init(&loop.queue, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
     int result = share_slots(&setup, region, plan->frame_bytes, &slots);
-    lock_memory(); /* everything that a frame needs is allocated, and the ring is mapped */
+    /* Everything that a frame needs is allocated, and the ring is mapped. */
+    if (plx_realtime_lock_memory(&report.message) < 0)
+        plx_log(LOG_NOTICE, "%s", report.message.text);
     if (result == 0)
         result = source->ops->start(source, &source->message);
     plx_capture_queue_start(&loop.queue);

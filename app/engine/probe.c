@@ -12,17 +12,6 @@
 #include "app/exit.h"
 #include "app/region/region.h"
 
-static struct plx_report failure(const struct plx_config *config, int error, const struct plx_error_message *message)
-{
-    return (struct plx_report){
-        .kind = PLX_REPORT_FAILED,
-        .error = error,
-        .exit_code = plx_exit_code(error),
-        .transient = plx_setup_is_transient(config, false, error),
-        .message = *message,
-    };
-}
-
 /* Allocates a ring for frames of FRAME_BYTES, and frees it. */
 static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_error_message *message)
 {
@@ -59,7 +48,7 @@ int plx_engine_probe(const struct plx_config *config, uint32_t ring_bytes, int r
             (struct plx_report){.kind = PLX_REPORT_PLAN, .frame_bytes = setup.frame_bytes, .calibration = setup.calibration};
         const int result = setup.frame_bytes == ring_bytes ? 0 : try_ring(config, setup.frame_bytes, &message);
         if (result < 0)
-            report = failure(config, result, &message);
+            report = plx_setup_failure(config, false, result, &message);
         plx_setup_close(&setup);
     }
     plx_report_send_last(report_fd, &report);

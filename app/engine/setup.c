@@ -108,7 +108,9 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
         return 0;
     if (config->calibration[0] != '\0')
         return plx_calibration_read(config->calibration, &options, &setup->calibration, message);
-    int result = setup->source->ops->calibration(setup->source, &setup->calibration);
+    if (!source->ops->calibration)
+        return 0;
+    int result = source->ops->calibration(setup->source, &setup->calibration);
     if (result == PLX_ERR_NOT_FOUND)
         return 0;
     return result < 0 ? result : plx_calibration_check(&setup->calibration, message);
@@ -223,13 +225,8 @@ static int open_memory(struct plx_setup *setup, const struct plx_config *config,
     return plx_backend_open(config->backend, config->gpu_memory, &smallest, &setup->memory, NULL, message);
 }
 
-/* A damaged calibration is a configuration error. */
-static int calibration_exit_code(int error)
-{
-    return error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
-}
-
-bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int error)
+/* True if a later attempt may succeed after ERROR. OF_SOURCE: the source returned it. */
+static bool is_transient(const struct plx_config *config, bool of_source, int error)
 {
     switch (error) {
     case PLX_ERR_NOMEM:
@@ -244,15 +241,24 @@ bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int
     }
 }
 
+struct plx_report plx_setup_failure(const struct plx_config *config, bool of_source, int error,
+                                    const struct plx_error_message *message)
+{
+    return (struct plx_report){
+        .kind = PLX_REPORT_FAILED,
+        .error = error,
+        .exit_code = plx_exit_code(error),
+        .transient = is_transient(config, of_source, error),
+        .message = *message,
+    };
+}
+
 int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, const struct plx_stereo_calibration *known,
                    struct plx_report *ret_report)
 {
-    static const struct {
-        int (*open)(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message);
-        int (*exit_code)(int error);
-    } steps[] = {
-        {open_processors, plx_exit_code},          {open_memory, plx_exit_code},   {open_source, plx_exit_code},
-        {open_calibration, calibration_exit_code}, {open_pipeline, plx_exit_code}, {open_exposure, plx_exit_code},
+    static int (*const steps[])(struct plx_setup * setup, const struct plx_config *config,
+                                struct plx_error_message *message) = {
+        open_processors, open_memory, open_source, open_calibration, open_pipeline, open_exposure,
     };
     struct plx_error_message message = {""};
 
@@ -262,12 +268,12 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, con
     setup->calibrated = known != NULL;
     setup->patient = known != NULL;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        int result = steps[i].open(setup, config, &message);
+        int result = steps[i](setup, config, &message);
         if (result < 0) {
-            *ret_report = (struct plx_report){
-                .kind = PLX_REPORT_FAILED, .error = result, .exit_code = steps[i].exit_code(result), .message = message};
-            ret_report->transient = plx_setup_is_transient(config, steps[i].open == open_source, result);
-            ret_report->gpu_lost = steps[i].open == open_pipeline && config->backend == PLX_BACKEND_GPU;
+            *ret_report = plx_setup_failure(config, steps[i] == open_source, result, &message);
+            ret_report->gpu_lost = steps[i] == open_pipeline && config->backend == PLX_BACKEND_GPU;
+            if (steps[i] == open_calibration && result == PLX_ERR_FORMAT) /* a damaged calibration is a configuration error */
+                ret_report->exit_code = PLX_EXIT_CONFIG;
             plx_setup_close(setup);
             return result;
         }

@@ -30,8 +30,9 @@ struct plx_setup {
 int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, const struct plx_stereo_calibration *known,
                    struct plx_report *ret_report);
 
-/* True if a later attempt may succeed after ERROR. OF_SOURCE: the source returned it. */
-bool plx_setup_is_transient(const struct plx_config *config, bool of_source, int error);
+/* A FAILED report of ERROR, explained by MESSAGE. OF_SOURCE: the source returned the error. */
+struct plx_report plx_setup_failure(const struct plx_config *config, bool of_source, int error,
+                                    const struct plx_error_message *message);
 
 /* Closes what is open; a zeroed SETUP is fine. */
 void plx_setup_close(struct plx_setup *setup);

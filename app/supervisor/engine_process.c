@@ -57,13 +57,7 @@ static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_me
 /* An engine cannot be started. */
 static void cannot_start(struct plx_supervisor *supervisor, int error, const struct plx_error_message *message)
 {
-    const struct plx_report report = {
-        .kind = PLX_REPORT_FAILED,
-        .error = error,
-        .exit_code = plx_exit_code(error),
-        .transient = plx_setup_is_transient(&supervisor->plan.config, false, error),
-        .message = *message,
-    };
+    const struct plx_report report = plx_setup_failure(&supervisor->plan.config, false, error, message);
 
     if (!plx_reload_roll_back(supervisor, message->text))
         plx_supervisor_start_failed(supervisor, &report);

@@ -6,8 +6,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FIELD(field) .offset = offsetof(struct plx_config, field), .size = sizeof(((struct plx_config *)0)->field)
-#define WHOLE(least, most) .range = PLX_WHOLE(least, most)
-#define REAL(least, most) .range = PLX_REAL(least, most)
+#define WHOLE PLX_WHOLE
+#define REAL PLX_REAL
 #define LIVE .reloadable = true
 
 _Static_assert(sizeof(enum plx_source_type) == sizeof(int), "words are stored as int");

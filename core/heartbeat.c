@@ -57,27 +57,24 @@ struct budget {
 /* At most the warn time of the source at usual rates; three periods leave room for one late pair. */
 static const struct budget fresh = {250, 3};
 
-#define STAGE(word)                                                                                                            \
-    {                                                                                                                          \
-        "stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE                                                                    \
-    }
+#define STAGE(word) "stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE
 
 static const struct {
     const char *name;
     struct budget warn, fatal;
     uint32_t health;
 } budgets[PLX_WATCHED_COUNT] = {
-    [PLX_STAGE_CONVERT] = STAGE("convert"),
-    [PLX_STAGE_HISTOGRAM] = STAGE("histogram"),
-    [PLX_STAGE_RECTIFY] = STAGE("rectify"),
-    [PLX_STAGE_PREFILTER] = STAGE("prefilter"),
-    [PLX_STAGE_CENSUS] = STAGE("census"),
-    [PLX_STAGE_SGM] = STAGE("sgm"),
-    [PLX_STAGE_CHECK] = STAGE("check"),
-    [PLX_STAGE_REFINE] = STAGE("refine"),
-    [PLX_STAGE_GROUND] = STAGE("ground"),
-    [PLX_STAGE_OBSTACLES] = STAGE("obstacles"),
-    [PLX_STAGE_TRACKS] = STAGE("tracks"),
+    [PLX_STAGE_CONVERT] = {STAGE("convert")},
+    [PLX_STAGE_HISTOGRAM] = {STAGE("histogram")},
+    [PLX_STAGE_RECTIFY] = {STAGE("rectify")},
+    [PLX_STAGE_PREFILTER] = {STAGE("prefilter")},
+    [PLX_STAGE_CENSUS] = {STAGE("census")},
+    [PLX_STAGE_SGM] = {STAGE("sgm")},
+    [PLX_STAGE_CHECK] = {STAGE("check")},
+    [PLX_STAGE_REFINE] = {STAGE("refine")},
+    [PLX_STAGE_GROUND] = {STAGE("ground")},
+    [PLX_STAGE_OBSTACLES] = {STAGE("obstacles")},
+    [PLX_STAGE_TRACKS] = {STAGE("tracks")},
     [PLX_WATCHED_SOURCE] = {"the source", {250, 0}, {1000, 5}, PLX_HEALTH_LATE}, /* its loop takes 100 ms at most */
     [PLX_WATCHED_PUBLISH] = {"publishing", {100, 2}, {1000, 5}, PLX_HEALTH_LATE},
     [PLX_WATCHED_START] = {"the start", {5000, 0}, {15000, 0}, PLX_HEALTH_LATE},

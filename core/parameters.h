@@ -16,23 +16,11 @@ struct plx_range {
     int choices, choice[3]; /* CHOICE: the only values */
 };
 
-/* Initializers of a struct plx_range. */
-#define PLX_WHOLE(least, most)                                                                                                 \
-    {                                                                                                                          \
-        .number = PLX_NUMBER_WHOLE, .min = (least), .max = (most)                                                              \
-    }
-#define PLX_ODD(least, most)                                                                                                   \
-    {                                                                                                                          \
-        .number = PLX_NUMBER_ODD, .min = (least), .max = (most)                                                                \
-    }
-#define PLX_REAL(least, most)                                                                                                  \
-    {                                                                                                                          \
-        .number = PLX_NUMBER_REAL, .min = (least), .max = (most)                                                               \
-    }
-#define PLX_CHOICE(count, ...)                                                                                                 \
-    {                                                                                                                          \
-        .number = PLX_NUMBER_CHOICE, .choices = (count), .choice = { __VA_ARGS__ }                                             \
-    }
+/* Initializers of a member `range`. */
+#define PLX_WHOLE(least, most) .range.number = PLX_NUMBER_WHOLE, .range.min = (least), .range.max = (most)
+#define PLX_ODD(least, most) .range.number = PLX_NUMBER_ODD, .range.min = (least), .range.max = (most)
+#define PLX_REAL(least, most) .range.number = PLX_NUMBER_REAL, .range.min = (least), .range.max = (most)
+#define PLX_CHOICE(count, ...) .range.number = PLX_NUMBER_CHOICE, .range.choices = (count), .range.choice = {__VA_ARGS__}
 
 /* One field of a struct of parameters: a double if its range is REAL, else an int or an enum. */
 struct plx_parameter {

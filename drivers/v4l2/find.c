@@ -18,14 +18,11 @@ static const struct field {
     const char *name;
     size_t offset, bytes;
 } fields[] = {
-#define FIELD(name)                                                                                                            \
-    {                                                                                                                          \
-#        name, offsetof(struct plx_v4l2_identity, name), sizeof(((struct plx_v4l2_identity *)0)->name)                         \
-    }
-    FIELD(card),
-    FIELD(driver),
-    FIELD(serial),
-    FIELD(bus),
+#define FIELD(name) #name, offsetof(struct plx_v4l2_identity, name), sizeof(((struct plx_v4l2_identity *)0)->name)
+    {FIELD(card)},
+    {FIELD(driver)},
+    {FIELD(serial)},
+    {FIELD(bus)},
 #undef FIELD
 };
 #define FIELDS (sizeof fields / sizeof *fields)

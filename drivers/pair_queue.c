@@ -38,26 +38,16 @@ struct plx_pair_queue {
 
 static int init_locks(struct plx_pair_queue *queue)
 {
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic) != 0)
+    if (pthread_mutex_init(&queue->lock, NULL) != 0)
         return PLX_ERR_NOMEM;
-    int result = PLX_ERR_NOMEM;
-    if (pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0 || pthread_mutex_init(&queue->lock, NULL) != 0)
-        goto done;
-    if (pthread_cond_init(&queue->maker, &monotonic) != 0)
+    if (pthread_cond_init(&queue->maker, NULL) != 0)
         goto no_maker;
-    if (pthread_cond_init(&queue->reader, &monotonic) != 0)
-        goto no_reader;
-    result = 0;
-    goto done;
-
-no_reader:
+    if (pthread_cond_init(&queue->reader, NULL) == 0)
+        return 0;
     pthread_cond_destroy(&queue->maker);
 no_maker:
     pthread_mutex_destroy(&queue->lock);
-done:
-    pthread_condattr_destroy(&monotonic);
-    return result;
+    return PLX_ERR_NOMEM;
 }
 
 int plx_pair_queue_create(struct plx_stages *stages, enum plx_pair_queue_mode mode, int pairs, size_t bytes,
@@ -226,7 +216,7 @@ bool plx_pair_queue_sleep_until(struct plx_pair_queue *queue, int64_t deadline_n
     pthread_mutex_lock(&queue->lock);
     queue->due_ns = deadline_ns;
     while (!queue->stopping && plx_now_ns() < deadline_ns)
-        pthread_cond_timedwait(&queue->maker, &queue->lock, &deadline);
+        pthread_cond_clockwait(&queue->maker, &queue->lock, CLOCK_MONOTONIC, &deadline);
     queue->due_ns = 0;
     bool go_on = !queue->stopping;
     pthread_mutex_unlock(&queue->lock);
@@ -270,7 +260,7 @@ int plx_queued_source_next(struct plx_source *source, int64_t deadline_ns, struc
             if (deadline_ns <= plx_now_ns())
                 result = plx_fail(message, PLX_ERR_TIMEOUT, "no picture came in time");
             else
-                pthread_cond_timedwait(&queue->reader, &queue->lock, &deadline);
+                pthread_cond_clockwait(&queue->reader, &queue->lock, CLOCK_MONOTONIC, &deadline);
         }
     }
     source->due_ns = queue->due_ns;

@@ -21,7 +21,7 @@ int plx_v4l2_capture_thread_init(struct plx_v4l2_capture_thread *thread)
         return PLX_ERR_NOMEM;
     if (plx_v4l2_frame_queue_init(&thread->frames) < 0)
         goto no_frames;
-    if (plx_v4l2_control_request_init(&thread->request) == 0)
+    if (pthread_mutex_init(&thread->request.lock, NULL) == 0)
         return 0;
     plx_v4l2_frame_queue_finish(&thread->frames);
 no_frames:
@@ -38,7 +38,7 @@ void plx_v4l2_capture_thread_finish(struct plx_v4l2_capture_thread *thread)
             thread->camera[0].has_worked = thread->camera[thread->cameras - 1].has_worked = false;
     for (int i = 0; i < thread->cameras; i++)
         plx_v4l2_camera_close(&thread->camera[i]);
-    plx_v4l2_control_request_finish(&thread->request);
+    pthread_mutex_destroy(&thread->request.lock);
     plx_v4l2_frame_queue_finish(&thread->frames);
     close(thread->wake_fd);
 }

@@ -12,21 +12,13 @@
 
 int plx_v4l2_frame_queue_init(struct plx_v4l2_frame_queue *frames)
 {
-    pthread_condattr_t monotonic;
-    int result = PLX_ERR_NOMEM;
-
     memset(frames, 0, sizeof *frames);
-    if (pthread_condattr_init(&monotonic) != 0)
-        return result;
-    if (pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0 || pthread_mutex_init(&frames->lock, NULL) != 0)
-        goto done;
-    if (pthread_cond_init(&frames->reader, &monotonic) == 0)
-        result = 0;
-    else
-        pthread_mutex_destroy(&frames->lock);
-done:
-    pthread_condattr_destroy(&monotonic);
-    return result;
+    if (pthread_mutex_init(&frames->lock, NULL) != 0)
+        return PLX_ERR_NOMEM;
+    if (pthread_cond_init(&frames->reader, NULL) == 0)
+        return 0;
+    pthread_mutex_destroy(&frames->lock);
+    return PLX_ERR_NOMEM;
 }
 
 void plx_v4l2_frame_queue_finish(struct plx_v4l2_frame_queue *frames)
@@ -154,23 +146,13 @@ int plx_v4l2_frame_queue_pop(struct plx_v4l2_frame_queue *frames, int64_t deadli
             result = plx_fail(message, PLX_ERR_TIMEOUT, "%s",
                               frames->message.text[0] ? frames->message.text : "no picture came in time");
         else
-            pthread_cond_timedwait(&frames->reader, &frames->lock, &deadline);
+            pthread_cond_clockwait(&frames->reader, &frames->lock, CLOCK_MONOTONIC, &deadline);
     }
     pthread_mutex_unlock(&frames->lock);
     return result;
 }
 
 /* --- the requested exposure and gain ------------------------------------------------------------------------------ */
-
-int plx_v4l2_control_request_init(struct plx_v4l2_control_request *request)
-{
-    return pthread_mutex_init(&request->lock, NULL) == 0 ? 0 : PLX_ERR_NOMEM;
-}
-
-void plx_v4l2_control_request_finish(struct plx_v4l2_control_request *request)
-{
-    pthread_mutex_destroy(&request->lock);
-}
 
 int plx_v4l2_control_request_submit(struct plx_v4l2_control_request *request, uint32_t exposure_us, float gain)
 {

@@ -49,13 +49,10 @@ struct plx_v4l2_setting {
 };
 
 struct plx_v4l2_control_request {
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* made and destroyed with the capture thread; guards all below */
     struct plx_control_range range;
     struct plx_v4l2_setting setting;
 };
-
-int plx_v4l2_control_request_init(struct plx_v4l2_control_request *request); /* NOMEM */
-void plx_v4l2_control_request_finish(struct plx_v4l2_control_request *request);
 
 /* For the exposure control: requests values, clamped to the range. ARG; UNSUPPORTED without controls. */
 int plx_v4l2_control_request_submit(struct plx_v4l2_control_request *request, uint32_t exposure_us, float gain);

@@ -22,7 +22,7 @@ struct plx_v4l2_camera {
     const struct plx_v4l2_control_options *control_options;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 
-    struct plx_v4l2_node node;            /* closed while the camera is away */
+    struct plx_v4l2_node node;            /* closed while the camera is away, and at first */
     struct plx_v4l2_stream_format actual; /* before the first start: what the driver would choose */
     struct plx_error_message note;        /* how `actual` differs from `requested` */
     struct plx_v4l2_buffers *buffers;     /* NULL until it was started for the first time */
@@ -42,12 +42,6 @@ struct plx_v4l2_camera {
     int restarts;        /* restarts in a row without a picture */
     int refusals;        /* errors in a row of a camera that is present */
 };
-
-/* A closed camera. */
-static inline void plx_v4l2_camera_init(struct plx_v4l2_camera *camera)
-{
-    *camera = (struct plx_v4l2_camera){.node.fd = -1};
-}
 
 static inline bool plx_v4l2_camera_is_closed(const struct plx_v4l2_camera *camera)
 {

@@ -67,13 +67,6 @@ static void range(struct plx_source *source, struct plx_control_range *ret_range
     plx_v4l2_control_request_range(&v4l2_of(source)->thread.request, ret_range);
 }
 
-static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
-{
-    (void)source;
-    (void)ret_calibration;
-    return PLX_ERR_NOT_FOUND;
-}
-
 static void destroy(struct plx_source *source)
 {
     if (!source)
@@ -91,7 +84,6 @@ static const struct plx_source_ops v4l2_ops = {
     .release = release,
     .control = control,
     .range = range,
-    .calibration = calibration,
 };
 
 /* Fills in the cameras from OPTIONS. */
@@ -105,19 +97,19 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
     self->thread.patient = options->patient;
     for (int i = 0; i < self->thread.cameras; i++) {
         struct plx_v4l2_camera *camera = &self->thread.camera[i];
-        plx_v4l2_camera_init(camera);
-        camera->stages = stages;
-        camera->requested = (struct plx_v4l2_requested_format){
-            .fourcc = plx_v4l2_fourcc_parse(options->format),
-            .width = options->width * (both_in_one ? 2 : 1),
-            .height = options->height,
-            .rate_hz = options->rate_hz,
-            .crop = {options->crop_x, options->crop_y, options->crop_width, options->crop_height},
+        *camera = (struct plx_v4l2_camera){
+            .stages = stages,
+            .requested = {.fourcc = plx_v4l2_fourcc_parse(options->format),
+                          .width = options->width * (both_in_one ? 2 : 1),
+                          .height = options->height,
+                          .rate_hz = options->rate_hz,
+                          .crop = {options->crop_x, options->crop_y, options->crop_width, options->crop_height}},
+            .msb_aligned = options->msb_aligned,
+            .readout_ns = options->readout_ns,
+            .control_options = &self->control,
+            .eye = both_in_one ? PLX_EYES : i,
+            .node.fd = -1,
         };
-        camera->msb_aligned = options->msb_aligned;
-        camera->readout_ns = options->readout_ns;
-        camera->control_options = &self->control;
-        camera->eye = both_in_one ? PLX_EYES : i;
         if (result == 0)
             result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, message);
     }

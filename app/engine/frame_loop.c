@@ -91,7 +91,6 @@ static int process_pair(struct plx_frame_loop *loop)
 
     const int result = plx_pipeline_process(loop->pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
-        plx_ring_abandon(loop->region);
         loop->pipeline_failed = true;
         const char *message = loop->stages->message.text;
         return plx_fail(&loop->queue.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));

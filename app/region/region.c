@@ -218,11 +218,6 @@ void plx_ring_commit(struct plx_shared_region *region)
     wake_readers(region->header);
 }
 
-void plx_ring_abandon(struct plx_shared_region *region)
-{
-    (void)region; /* the slot stays odd, and newest stays: the next begin takes the same slot */
-}
-
 uint64_t plx_ring_newest(const struct plx_shared_region *region)
 {
     /* Relaxed: only the number is wanted, for the messages to clients, who look for themselves. */

@@ -39,14 +39,12 @@ uint64_t plx_region_epoch(const struct plx_shared_region *region);
 void *plx_region_frames(const struct plx_shared_region *region, size_t *ret_bytes);
 
 /* A slot to fill: frame_bytes of page-aligned memory that still holds an old frame, marked as being written. Never NULL, never
- * blocks; begun twice it is the same slot. An unfinished slot of a writer that died is taken over. */
+ * blocks; begun again without a commit it is the same slot, and nothing is published. An unfinished slot of a writer that died
+ * is taken over. */
 struct plx_frame *plx_ring_begin(struct plx_shared_region *region);
 
 /* Publishes the slot: sets sequence, epoch and published_ns in the frame, makes it the newest, wakes waiting readers. */
 void plx_ring_commit(struct plx_shared_region *region);
-
-/* Gives the slot up: nothing is published. */
-void plx_ring_abandon(struct plx_shared_region *region);
 
 /* Sequence of the newest frame, 0 before the first; it orders nothing. Any process that has the mapping. */
 uint64_t plx_ring_newest(const struct plx_shared_region *region);

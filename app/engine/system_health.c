@@ -43,21 +43,8 @@ static bool read_text(const char *path, char *ret_text, size_t size)
     return bytes > 0;
 }
 
-static bool read_number(long long *ret_number, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool read_number(long long *ret_number, const char *format, ...)
-{
-    char path[768], text[LINE];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(path, sizeof path, format, args);
-    va_end(args);
-    return read_text(path, text, sizeof text) && sscanf(text, "%lld", ret_number) == 1;
-}
-
 /* The first line of the file, without control characters. */
-static bool read_word(char ret_word[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool read_word(char ret_word[LINE], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool read_word(char ret_word[LINE], const char *format, ...)
 {
     char path[768];
     va_list args;
@@ -151,14 +138,14 @@ static uint32_t read_memory(struct plx_system_health *system)
 /* True from the lowest trip point on that throttles clocks or switches the machine off; active trip points start a fan. */
 static bool is_hot(struct plx_system_health *system, const char *zone)
 {
-    char type[LINE];
+    char type[LINE], number[LINE];
     long long temperature, trip, lowest = 0;
 
-    if (!read_number(&temperature, "%s/temp", zone))
+    if (!read_word(number, "%s/temp", zone) || sscanf(number, "%lld", &temperature) != 1)
         return false;
     for (int i = 0; i < TRIP_POINTS && read_word(type, "%s/trip_point_%d_type", zone, i); i++)
-        if (strcmp(type, "active") != 0 && read_number(&trip, "%s/trip_point_%d_temp", zone, i) && trip > 0 &&
-            (lowest == 0 || trip < lowest))
+        if (strcmp(type, "active") != 0 && read_word(number, "%s/trip_point_%d_temp", zone, i) &&
+            sscanf(number, "%lld", &trip) == 1 && trip > 0 && (lowest == 0 || trip < lowest))
             lowest = trip;
     const bool before = system->heat.hold > 0;
     const bool hot = lowest > 0 && temperature >= lowest - (before ? COOLED_MC : 0);
@@ -172,10 +159,11 @@ static bool is_hot(struct plx_system_health *system, const char *zone)
 static bool is_throttled(struct plx_system_health *system, const char *device)
 {
     static const char *const slows[] = {"throttle", "hot-surface-alert", "cpufreq-", "devfreq-"};
-    char type[LINE];
+    char type[LINE], number[LINE];
     long long level;
 
-    if (!read_word(type, "%s/type", device) || !read_number(&level, "%s/cur_state", device) || level <= 0)
+    if (!read_word(type, "%s/type", device) || !read_word(number, "%s/cur_state", device) ||
+        sscanf(number, "%lld", &level) != 1 || level <= 0)
         return false;
     for (size_t i = 0; i < sizeof slows / sizeof *slows; i++)
         if (strstr(type, slows[i])) {
@@ -191,6 +179,7 @@ static bool has_been_throttled(struct plx_system_health *system)
 {
     static const char *const patterns[] = {"/sys/class/hwmon/hwmon*/oc*_event_cnt",
                                            "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"};
+    char number[LINE];
     uint64_t sum = 0;
     long long count;
     int counters = 0;
@@ -198,7 +187,7 @@ static bool has_been_throttled(struct plx_system_health *system)
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         glob_t found = find_files(system, patterns[i]);
         for (size_t at = 0; at < found.gl_pathc; at++)
-            if (read_number(&count, "%s", found.gl_pathv[at])) {
+            if (read_word(number, "%s", found.gl_pathv[at]) && sscanf(number, "%lld", &count) == 1) {
                 sum += (uint64_t)count;
                 counters++;
             }

@@ -40,6 +40,7 @@ void plx_client_session_refuse(int socket, int error)
     send(socket, &refusal, sizeof refusal, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* False: the client's queue is full, or it is gone. */
 static bool send_with(int socket, struct plx_message *message, int fd)
 {
     union {
@@ -55,14 +56,6 @@ static bool send_with(int socket, struct plx_message *message, int fd)
     rights->cmsg_len = CMSG_LEN(sizeof fd);
     memcpy(CMSG_DATA(rights), &fd, sizeof fd);
     return sendmsg(socket, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *message;
-}
-
-/* Sends REGION's epoch and read-only descriptor. False: the client's queue is full, or it is gone. */
-static bool send_welcome(int socket, const struct plx_shared_region *region)
-{
-    struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
-    welcome.value = plx_region_epoch(region);
-    return send_with(socket, &welcome, plx_region_client_fd(region));
 }
 
 /* Sends the descriptor FD of the configuration's text, which stays the caller's, or the plx_error that FD is instead. Once per
@@ -97,7 +90,9 @@ static const char *answer(struct plx_client_session *session, const struct plx_c
             plx_client_session_refuse(session->fd, PLX_ERR_VERSION);
             return "its libparallax has another ABI version; link it again with the installed one";
         }
-        session->welcomed = send_welcome(session->fd, offer->region);
+        struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
+        welcome.value = plx_region_epoch(offer->region);
+        session->welcomed = send_with(session->fd, &welcome, plx_region_client_fd(offer->region));
         return session->welcomed ? NULL : "the shared memory could not be sent to it";
     }
     if (request->type == PLX_MESSAGE_SUBSCRIBE && session->welcomed && !session->subscribed) {

@@ -16,23 +16,19 @@ static void apply(struct plx_supervisor *supervisor)
     plx_reload_accept(supervisor, "");
 }
 
-static bool frames_come(const struct plx_supervisor *supervisor)
-{
-    return supervisor->recovery.state == PLX_STATE_RUNNING || supervisor->recovery.state == PLX_STATE_DEGRADED;
-}
-
 /* The candidate opens. A ring of another size is made before anything that runs is changed. */
 static void adopt(struct plx_supervisor *supervisor)
 {
     struct plx_reload *reload = &supervisor->reload;
     const struct plx_plan *candidate = &supervisor->candidate;
+    const enum plx_state state = supervisor->recovery.state;
     struct plx_error_message message;
 
     if (plx_publisher_prepare(&supervisor->publisher, &candidate->config, candidate->frame_bytes, &message) < 0) {
         plx_reload_refuse(supervisor, message.text);
         return;
     }
-    reload->must_publish = frames_come(supervisor);
+    reload->must_publish = state == PLX_STATE_RUNNING || state == PLX_STATE_DEGRADED; /* frames come */
     reload->before = supervisor->plan;
     supervisor->plan = *candidate;
     reload->phase = PLX_RELOAD_STOPPING;
@@ -62,7 +58,7 @@ static void begin(struct plx_supervisor *supervisor)
     const char *key;
 
     supervisor->reload.requested = false;
-    plx_notify_reloading(&supervisor->notify);
+    plx_notify_reloading();
     if (plx_config_read(supervisor->config_source, &supervisor->candidate.config, &message) < 0) {
         plx_reload_refuse(supervisor, message.text);
     } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start still waits */

@@ -39,7 +39,7 @@ void plx_supervisor_stop(struct plx_supervisor *supervisor, int exit_code)
         return;
     supervisor->stopping = true;
     supervisor->exit_code = exit_code;
-    plx_notify_stopping(&supervisor->notify);
+    plx_notify_stopping();
     snprintf(sentence, sizeof sentence, "stopping%s%s", reason[0] ? ": " : "", reason);
     plx_notify_status(&supervisor->notify, sentence);
 }

@@ -76,11 +76,10 @@ void plx_notify_status(struct plx_notify *notify, const char *sentence)
         memcpy(notify->status, line, sizeof line);
 }
 
-void plx_notify_reloading(struct plx_notify *notify)
+void plx_notify_reloading(void)
 {
     char text[64];
 
-    (void)notify;
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, plx_now_ns() / PLX_NS_PER_US);
     tell(text);
 }
@@ -91,8 +90,7 @@ void plx_notify_reloaded(struct plx_notify *notify)
         tell("READY=1");
 }
 
-void plx_notify_stopping(struct plx_notify *notify)
+void plx_notify_stopping(void)
 {
-    (void)notify;
     tell("STOPPING=1");
 }

@@ -20,8 +20,8 @@ void plx_notify_init(struct plx_notify *notify);
 void plx_notify_ready(struct plx_notify *notify);                        /* sends READY=1 once */
 void plx_notify_alive(struct plx_notify *notify);                        /* WATCHDOG=1, only as often as needed */
 void plx_notify_status(struct plx_notify *notify, const char *sentence); /* if it changed */
-void plx_notify_reloading(struct plx_notify *notify);                    /* until plx_notify_reloaded */
+void plx_notify_reloading(void);                                         /* until plx_notify_reloaded */
 void plx_notify_reloaded(struct plx_notify *notify);
-void plx_notify_stopping(struct plx_notify *notify);
+void plx_notify_stopping(void);
 
 #endif

@@ -48,7 +48,7 @@ double errors_percentile(struct errors *errors, int percent)
 }
 
 /* True if the obstacle is on the object: within its width and depth, give or take a tenth of the distance. */
-static bool on_object(const struct plx_obstacle *obstacle, const struct plx_scene_truth_object *object, double depth)
+static bool on_object(const struct plx_obstacle *obstacle, const struct scene_truth_object *object, double depth)
 {
     const double slack = 0.1 * object->z;
     const double x = (double)obstacle->position_m[0], z = (double)obstacle->position_m[2];
@@ -56,8 +56,7 @@ static bool on_object(const struct plx_obstacle *obstacle, const struct plx_scen
 }
 
 /* The largest obstacle on the object whose distance is that of its front. */
-static const struct plx_obstacle *find(const struct plx_scene_truth_object *object, const struct plx_obstacle *obstacle,
-                                       int count)
+static const struct plx_obstacle *find(const struct scene_truth_object *object, const struct plx_obstacle *obstacle, int count)
 {
     const struct plx_obstacle *best = NULL;
     for (int i = 0; i < count; i++)
@@ -67,7 +66,7 @@ static const struct plx_obstacle *find(const struct plx_scene_truth_object *obje
     return best;
 }
 
-static bool in_image(const struct plx_scene *scene, const struct plx_scene_truth_object *object)
+static bool in_image(const struct plx_scene *scene, const struct scene_truth_object *object)
 {
     return object->full_x > 0 && object->full_x + object->full_width < scene->width;
 }
@@ -77,7 +76,7 @@ static bool same(const double a[3], const double b[3])
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-static void judge_velocity(struct object_score *score, const struct plx_scene_truth_object *object,
+static void judge_velocity(struct object_score *score, const struct scene_truth_object *object,
                            const struct plx_obstacle *obstacle)
 {
     double error = 0, speed = 0;
@@ -91,7 +90,7 @@ static void judge_velocity(struct object_score *score, const struct plx_scene_tr
     errors_add(&score->velocity_error, sqrt(error) / (speed >= LEAST_SPEED_MPS ? speed : 1));
 }
 
-static void score_object(struct obstacle_score *all, const struct plx_scene *scene, const struct plx_scene_truth_object *object,
+static void score_object(struct obstacle_score *all, const struct plx_scene *scene, const struct scene_truth_object *object,
                          const struct plx_obstacle *obstacle, int count)
 {
     struct object_score *score = &all->object[object->index];
@@ -122,7 +121,7 @@ static void score_object(struct obstacle_score *all, const struct plx_scene *sce
 }
 
 /* True if OBSTACLE has the object in its box, half of its visible width or more, and in its depth. */
-static bool holds(const struct plx_obstacle *obstacle, const struct plx_scene_truth_object *object)
+static bool holds(const struct plx_obstacle *obstacle, const struct scene_truth_object *object)
 {
     const int x0 = obstacle->x > object->box_x ? obstacle->x : object->box_x;
     const int x1 = obstacle->x + obstacle->width, end = object->box_x + object->box_width;
@@ -131,7 +130,7 @@ static bool holds(const struct plx_obstacle *obstacle, const struct plx_scene_tr
            object->z <= far * 1.05;
 }
 
-static bool joins(const struct plx_obstacle *obstacle, const struct plx_scene_truth *truth)
+static bool joins(const struct plx_obstacle *obstacle, const struct scene_truth *truth)
 {
     double near = INFINITY, far = 0;
     for (int k = 0; k < truth->object_count; k++)
@@ -142,7 +141,7 @@ static bool joins(const struct plx_obstacle *obstacle, const struct plx_scene_tr
     return obstacle->status != PLX_TRACK_LOST && far - near > JOINED_M;
 }
 
-void score_add(struct obstacle_score *score, const struct plx_scene *scene, const struct plx_scene_truth *truth,
+void score_add(struct obstacle_score *score, const struct plx_scene *scene, const struct scene_truth *truth,
                const struct plx_obstacle *obstacle, int count)
 {
     int wrong = 0;

@@ -8,7 +8,7 @@
 
 #include <parallax/frame.h>
 
-#include "drivers/synthetic/scene.h"
+#include "tests/scene_truth.h"
 
 #define SCORE_MAX_FRAMES 1000
 
@@ -37,7 +37,7 @@ struct obstacle_score {
 
 void score_begin(struct obstacle_score *score, double near_m, double far_m);
 /* One frame: its obstacles and what is there. */
-void score_add(struct obstacle_score *score, const struct plx_scene *scene, const struct plx_scene_truth *truth,
+void score_add(struct obstacle_score *score, const struct plx_scene *scene, const struct scene_truth *truth,
                const struct plx_obstacle *obstacle, int count);
 
 double errors_mean(const struct errors *errors);

@@ -33,20 +33,6 @@ struct plx_scene {
     struct plx_scene_object object[PLX_SCENE_MAX_OBJECTS];
 };
 
-/* The ground truth of one moment. */
-struct plx_scene_truth {
-    int object_count;
-    struct plx_scene_truth_object {
-        int index;                                   /* into scene.object */
-        double x, y, z;                              /* centre of the front face, camera axes, metres */
-        double width, height;                        /* metres */
-        double velocity[3];                          /* camera axes, m/s */
-        double visible_ratio;                        /* the part of its front face that the left image shows, 0..1 */
-        int box_x, box_y, box_width, box_height;     /* visible pixels of its front face; width 0 if there are none */
-        int full_x, full_y, full_width, full_height; /* the same for the whole box, with sides and top */
-    } object[PLX_SCENE_MAX_OBJECTS];
-};
-
 /* The embedded demonstration scene at any size. */
 void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
 
@@ -57,11 +43,5 @@ int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *mes
  * the scene's seed make the noise. grey = clamp(255 radiance light exposure / 10 ms gain + noise). Thread-safe. ARG, RANGE. */
 int plx_scene_render(const struct plx_scene *scene, double time_s, uint32_t frame_index, enum plx_eye eye, uint32_t exposure_us,
                      double gain, const struct plx_image *ret_image);
-
-/* True disparity of the left image in 1/16 px, relative to a min_disparity of 0 (U16, 0xFFFF = sky, or beyond the range of the
- * type), whether or not the right eye sees the point too; and the objects, all of them, in the scene's order. Either may be
- * NULL. ARG, RANGE. */
-int plx_scene_truth(const struct plx_scene *scene, double time_s, const struct plx_image *ret_disparity,
-                    struct plx_scene_truth *ret_truth);
 
 #endif

@@ -21,7 +21,7 @@ static void run(const struct plx_scene *scene, double rate, struct obstacle_scor
 {
     const struct plx_limits limits = {WIDTH, HEIGHT, 64, 0};
     struct plx_pipeline_params params;
-    struct plx_scene_truth truth;
+    struct scene_truth truth;
     struct plx_stages *stages;
     struct runner runner;
 
@@ -37,7 +37,7 @@ static void run(const struct plx_scene *scene, double rate, struct obstacle_scor
         for (int eye = 0; eye < PLX_EYES; eye++)
             assert_int_equal(plx_scene_render(scene, time, i, (enum plx_eye)eye, 10000, 1, &runner.raw[eye]), 0);
         assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(time * 1e9)), 0);
-        assert_int_equal(plx_scene_truth(scene, time, NULL, &truth), 0);
+        assert_int_equal(scene_truth(scene, time, NULL, &truth), 0);
         assert_int_equal(runner.frame->ground.valid, 1);
         score_add(score, scene, &truth, runner.frame->obstacle, (int)runner.frame->obstacle_count);
     }

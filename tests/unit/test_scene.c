@@ -6,8 +6,8 @@
 
 #include <parallax/error.h>
 
-#include "drivers/synthetic/scene.h"
 #include "tests/cmocka.h"
+#include "tests/scene_truth.h"
 
 #define WIDTH 640
 #define HEIGHT 480
@@ -44,7 +44,7 @@ static void test_disparity_joins_the_eyes(void **state)
         const double time_s = 6.7 * look;
         assert_int_equal(plx_scene_render(&scene, time_s, 0, PLX_LEFT, 10000, 1.0, &left_image), 0);
         assert_int_equal(plx_scene_render(&scene, time_s, 0, PLX_RIGHT, 10000, 1.0, &right_image), 0);
-        assert_int_equal(plx_scene_truth(&scene, time_s, &disparity_image, NULL), 0);
+        assert_int_equal(scene_truth(&scene, time_s, &disparity_image, NULL), 0);
         int same = 0, seen = 0, unlike_neighbour = 0;
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++) {
@@ -68,12 +68,12 @@ static void test_objects_are_where_the_truth_says(void **state)
 {
     (void)state;
     struct plx_scene scene = demo(0.0);
-    struct plx_scene_truth truth;
-    assert_int_equal(plx_scene_truth(&scene, 2.0, &disparity_image, &truth), 0);
+    struct scene_truth truth;
+    assert_int_equal(scene_truth(&scene, 2.0, &disparity_image, &truth), 0);
     assert_int_equal(truth.object_count, scene.object_count);
     const struct plx_calibration_info *info = &scene.calibration;
     for (int i = 0; i < truth.object_count; i++) {
-        const struct plx_scene_truth_object *object = &truth.object[i];
+        const struct scene_truth_object *object = &truth.object[i];
         assert_int_equal(object->index, i);
         assert_true(object->visible_ratio > 0.5 && object->visible_ratio <= 1.0);
         double u = info->fx * object->x / object->z + info->cx, v = info->fy * object->y / object->z + info->cy;
@@ -101,8 +101,8 @@ static void test_objects_go_to_and_fro(void **state)
                                          {0.0, -1.0, 4.0, 1.0}, {2.0, 0.0, 4.5, 1.0},  {3.9, 0.95, 4.975, 1.0},
                                          {6.0, 0.0, 4.5, -1.0}, {8.0, -1.0, 4.0, 1.0}, {10.0, 0.0, 4.5, 1.0}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        struct plx_scene_truth truth;
-        assert_int_equal(plx_scene_truth(&scene, expected[i][0], NULL, &truth), 0);
+        struct scene_truth truth;
+        assert_int_equal(scene_truth(&scene, expected[i][0], NULL, &truth), 0);
         assert_true(fabs(truth.object[0].x - expected[i][1]) < 1e-9);
         assert_true(fabs(truth.object[0].y - (scene.camera_height_m - 0.25)) < 1e-9);
         assert_true(fabs(truth.object[0].z - expected[i][2]) < 1e-9);
@@ -110,8 +110,8 @@ static void test_objects_go_to_and_fro(void **state)
         assert_true(fabs(truth.object[0].velocity[2] - 0.25 * expected[i][3]) < 1e-9);
     }
     scene.object[0].period_s = 0.0;
-    struct plx_scene_truth truth;
-    assert_int_equal(plx_scene_truth(&scene, 10.0, NULL, &truth), 0);
+    struct scene_truth truth;
+    assert_int_equal(scene_truth(&scene, 10.0, NULL, &truth), 0);
     assert_true(fabs(truth.object[0].x - 4.0) < 1e-9);
 }
 
@@ -123,7 +123,7 @@ static void test_ground_follows_pitch_and_roll(void **state)
     scene.object_count = 0;
     scene.pitch_rad = 0.15;
     scene.roll_rad = 0.07;
-    assert_int_equal(plx_scene_truth(&scene, 0.0, &disparity_image, NULL), 0);
+    assert_int_equal(scene_truth(&scene, 0.0, &disparity_image, NULL), 0);
     const struct plx_calibration_info *info = &scene.calibration;
     const double normal[3] = {sin(0.07) * cos(0.15), cos(0.07) * cos(0.15), sin(0.15)};
     int ground = 0;
@@ -256,8 +256,8 @@ static void test_bad_scenes_are_refused(void **state)
     assert_int_equal(plx_scene_render(&scene, NAN, 0, PLX_LEFT, 10000, 1.0, &left_image), PLX_ERR_RANGE);
     assert_int_equal(plx_scene_render(&scene, 0.0, 0, PLX_LEFT, 10000, NAN, &left_image), PLX_ERR_RANGE);
     assert_int_equal(plx_scene_render(&scene, 0.0, 0, PLX_LEFT, 10000, 1.0, &disparity_image), PLX_ERR_ARG);
-    assert_int_equal(plx_scene_truth(&scene, 0.0, &left_image, NULL), PLX_ERR_ARG);
-    assert_int_equal(plx_scene_truth(NULL, 0.0, NULL, NULL), PLX_ERR_ARG);
+    assert_int_equal(scene_truth(&scene, 0.0, &left_image, NULL), PLX_ERR_ARG);
+    assert_int_equal(scene_truth(NULL, 0.0, NULL, NULL), PLX_ERR_ARG);
 }
 
 /* A camera inside a box, or with boxes behind it, sees something finite and does not crash. */
@@ -268,9 +268,9 @@ static void test_camera_among_objects(void **state)
     scene.object[0] = (struct plx_scene_object){0.0, -0.2, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0}; /* around the camera */
     scene.object[1] = (struct plx_scene_object){0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0};  /* touches it */
     scene.object[2] = (struct plx_scene_object){0.0, -5.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0}; /* behind */
-    struct plx_scene_truth truth;
+    struct scene_truth truth;
     assert_int_equal(plx_scene_render(&scene, 0.0, 0, PLX_LEFT, 10000, 1.0, &left_image), 0);
-    assert_int_equal(plx_scene_truth(&scene, 0.0, &disparity_image, &truth), 0);
+    assert_int_equal(scene_truth(&scene, 0.0, &disparity_image, &truth), 0);
     assert_true(truth.object[0].visible_ratio == 0.0 && truth.object[2].visible_ratio == 0.0);
     assert_int_equal(truth.object[2].box_width, 0);
 }

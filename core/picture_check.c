@@ -28,16 +28,6 @@ static int quantile(const uint32_t *bins, uint64_t percent)
     return level;
 }
 
-static bool is_dark(const uint32_t *left, const uint32_t *right)
-{
-    return quantile(left, DARK_PERCENT) < DARK_LEVEL || quantile(right, DARK_PERCENT) < DARK_LEVEL;
-}
-
-static bool is_overexposed(const uint32_t *left, const uint32_t *right)
-{
-    return quantile(left, 100 - WHITE_PERCENT) >= WHITE_LEVEL || quantile(right, 100 - WHITE_PERCENT) >= WHITE_LEVEL;
-}
-
 static bool is_brighter(const uint32_t *a, const uint32_t *b)
 {
     for (unsigned percent = 25; percent <= 75; percent += 25) {
@@ -48,27 +38,22 @@ static bool is_brighter(const uint32_t *a, const uint32_t *b)
     return true;
 }
 
-static bool is_mismatched(const uint32_t *left, const uint32_t *right)
-{
-    return is_brighter(left, right) || is_brighter(right, left);
-}
-
 uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const struct plx_image *histogram)
 {
-    static const struct {
-        bool (*is)(const uint32_t *left, const uint32_t *right);
+    const uint32_t *left = plx_row(histogram, 0), *right = plx_row(histogram, EYE_ROWS);
+    const uint64_t white = 100 - WHITE_PERCENT;
+    const struct {
+        bool now;
         uint32_t flag;
     } fault[] = {
-        {is_dark, PLX_HEALTH_DARK},
-        {is_overexposed, PLX_HEALTH_OVEREXPOSED},
-        {is_mismatched, PLX_HEALTH_BRIGHTNESS_MISMATCH},
+        {quantile(left, DARK_PERCENT) < DARK_LEVEL || quantile(right, DARK_PERCENT) < DARK_LEVEL, PLX_HEALTH_DARK},
+        {quantile(left, white) >= WHITE_LEVEL || quantile(right, white) >= WHITE_LEVEL, PLX_HEALTH_OVEREXPOSED},
+        {is_brighter(left, right) || is_brighter(right, left), PLX_HEALTH_BRIGHTNESS_MISMATCH},
     };
-    const uint32_t *left = plx_row(histogram, 0), *right = plx_row(histogram, EYE_ROWS);
     uint32_t health = 0;
 
     for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
-        const bool now = fault[i].is(left, right);
-        check->frames[i] = !now                                             ? 0
+        check->frames[i] = !fault[i].now                                    ? 0
                            : check->frames[i] < PLX_BRIGHTNESS_CHECK_FRAMES ? check->frames[i] + 1
                                                                             : PLX_BRIGHTNESS_CHECK_FRAMES;
         if (check->frames[i] == PLX_BRIGHTNESS_CHECK_FRAMES)

@@ -18,38 +18,32 @@
         .fourcc = V4L2_PIX_FMT_S##order##bits, .format = PLX_FORMAT_BAYER##bits, .bayer = PLX_BAYER_##order, .planes = 1       \
     }
 #define BAYERS(bits) BAYER(bits, RGGB), BAYER(bits, BGGR), BAYER(bits, GRBG), BAYER(bits, GBRG)
-#define PLAIN(code, as)                                                                                                        \
-    {                                                                                                                          \
-        .fourcc = (code), .format = PLX_FORMAT_##as, .planes = 1                                                               \
-    }
-#define LUMA_FIRST(code, count)                                                                                                \
-    {                                                                                                                          \
-        .fourcc = (code), .format = PLX_FORMAT_GREY, .planes = (count)                                                         \
-    }
+#define PLAIN(code, as) .fourcc = (code), .format = PLX_FORMAT_##as, .planes = 1
+#define LUMA_FIRST(code, count) .fourcc = (code), .format = PLX_FORMAT_GREY, .planes = (count)
 
 const struct plx_v4l2_format plx_v4l2_formats[] = {
-    PLAIN(V4L2_PIX_FMT_GREY, GREY),
-    PLAIN(V4L2_PIX_FMT_Y10, Y10),
-    PLAIN(V4L2_PIX_FMT_Y12, Y12),
-    PLAIN(V4L2_PIX_FMT_Y16, Y16),
-    PLAIN(V4L2_PIX_FMT_NV12, NV12),
-    PLAIN(V4L2_PIX_FMT_NV21, NV21),
-    LUMA_FIRST(V4L2_PIX_FMT_NV12M, 2),
-    LUMA_FIRST(V4L2_PIX_FMT_NV21M, 2),
-    LUMA_FIRST(V4L2_PIX_FMT_YUV420, 1),
-    LUMA_FIRST(V4L2_PIX_FMT_YVU420, 1),
-    LUMA_FIRST(V4L2_PIX_FMT_YUV420M, 3),
-    LUMA_FIRST(V4L2_PIX_FMT_NV16, 1),
-    LUMA_FIRST(V4L2_PIX_FMT_YUV422P, 1),
-    PLAIN(V4L2_PIX_FMT_YUYV, YUYV),
-    PLAIN(V4L2_PIX_FMT_YVYU, YUYV), /* the luma lies at the same places */
-    PLAIN(V4L2_PIX_FMT_UYVY, UYVY),
-    PLAIN(V4L2_PIX_FMT_VYUY, UYVY),
+    {PLAIN(V4L2_PIX_FMT_GREY, GREY)},
+    {PLAIN(V4L2_PIX_FMT_Y10, Y10)},
+    {PLAIN(V4L2_PIX_FMT_Y12, Y12)},
+    {PLAIN(V4L2_PIX_FMT_Y16, Y16)},
+    {PLAIN(V4L2_PIX_FMT_NV12, NV12)},
+    {PLAIN(V4L2_PIX_FMT_NV21, NV21)},
+    {LUMA_FIRST(V4L2_PIX_FMT_NV12M, 2)},
+    {LUMA_FIRST(V4L2_PIX_FMT_NV21M, 2)},
+    {LUMA_FIRST(V4L2_PIX_FMT_YUV420, 1)},
+    {LUMA_FIRST(V4L2_PIX_FMT_YVU420, 1)},
+    {LUMA_FIRST(V4L2_PIX_FMT_YUV420M, 3)},
+    {LUMA_FIRST(V4L2_PIX_FMT_NV16, 1)},
+    {LUMA_FIRST(V4L2_PIX_FMT_YUV422P, 1)},
+    {PLAIN(V4L2_PIX_FMT_YUYV, YUYV)},
+    {PLAIN(V4L2_PIX_FMT_YVYU, YUYV)}, /* the luma lies at the same places */
+    {PLAIN(V4L2_PIX_FMT_UYVY, UYVY)},
+    {PLAIN(V4L2_PIX_FMT_VYUY, UYVY)},
     BAYERS(8),
     BAYERS(10),
     BAYERS(12),
-    PLAIN(V4L2_PIX_FMT_RGB24, RGB24),
-    PLAIN(V4L2_PIX_FMT_BGR24, BGR24),
+    {PLAIN(V4L2_PIX_FMT_RGB24, RGB24)},
+    {PLAIN(V4L2_PIX_FMT_BGR24, BGR24)},
     {.fourcc = V4L2_PIX_FMT_MJPEG, .format = PLX_FORMAT_GREY, .jpeg = true, .planes = 1},
     {.fourcc = V4L2_PIX_FMT_JPEG, .format = PLX_FORMAT_GREY, .jpeg = true, .planes = 1},
 };
@@ -90,20 +84,15 @@ uint32_t plx_v4l2_fourcc_parse(const char *text)
 void plx_v4l2_format_fill(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
                           struct v4l2_format *ret_format)
 {
+    const uint32_t width = (uint32_t)requested->width, height = (uint32_t)requested->height;
+
     *ret_format = (struct v4l2_format){.type = plx_v4l2_buffer_type(node)};
-    if (node->planar) {
-        struct v4l2_pix_format_mplane *pix = &ret_format->fmt.pix_mp;
-        pix->width = (uint32_t)requested->width;
-        pix->height = (uint32_t)requested->height;
-        pix->pixelformat = fourcc;
-        pix->field = V4L2_FIELD_NONE;
-    } else {
-        struct v4l2_pix_format *pix = &ret_format->fmt.pix;
-        pix->width = (uint32_t)requested->width;
-        pix->height = (uint32_t)requested->height;
-        pix->pixelformat = fourcc;
-        pix->field = V4L2_FIELD_NONE;
-    }
+    if (node->planar)
+        ret_format->fmt.pix_mp =
+            (struct v4l2_pix_format_mplane){.width = width, .height = height, .pixelformat = fourcc, .field = V4L2_FIELD_NONE};
+    else
+        ret_format->fmt.pix =
+            (struct v4l2_pix_format){.width = width, .height = height, .pixelformat = fourcc, .field = V4L2_FIELD_NONE};
 }
 
 int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_format *format,

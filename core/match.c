@@ -56,11 +56,6 @@ int plx_census_bits(enum plx_census_kind kind)
     return bits[kind];
 }
 
-int plx_match_max_cost(const struct plx_match *match)
-{
-    return plx_census_bits(match->census) + match->gradient_cap;
-}
-
 #define FIELD(field) #field, offsetof(struct plx_match, field)
 
 /* The ranges keep every path's L = C + min(..., P2) in 8 bits: C <= 62 + 32, P2 <= 120; and two opposite L - C in one byte. */

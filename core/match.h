@@ -43,9 +43,8 @@ struct plx_match {
 void plx_match_default(struct plx_match *ret_match);
 void plx_match_classic(struct plx_match *ret_match);
 
-/* Bits of the census word, and the largest cost C of one pixel and disparity. */
+/* Bits of the census word. */
 int plx_census_bits(enum plx_census_kind kind);
-int plx_match_max_cost(const struct plx_match *match);
 
 /* The ranges of a match's fields. They keep every sum L in 8 bits. */
 extern const struct plx_parameters plx_match_parameters;

@@ -40,13 +40,9 @@ static void print_frame(const struct plx_box_entry *entry)
     static struct plx_frame frame; /* large */
     char faults[512];
 
-    if (entry->record.bytes < PLX_BOX_FRAME_BYTES) {
-        puts("frame     damaged");
-        return;
-    }
     memcpy(&frame, entry->data, PLX_BOX_FRAME_BYTES);
     plx_health_sentence(frame.health, faults, sizeof faults);
-    printf("frame     %" PRIu64 ", %s, %s, %u obstacles, captured %.1f ms before, skew %.1f ms;", frame.sequence,
+    printf("%" PRIu64 ", %s, %s, %u obstacles, captured %.1f ms before, skew %.1f ms;", frame.sequence,
            plx_state_word(frame.state), faults, frame.obstacle_count,
            ((double)frame.published_ns - (double)frame.capture[PLX_LEFT].capture_ns) / 1e6, (double)frame.skew_ns / 1e6);
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
@@ -59,14 +55,10 @@ static void print_state(const struct plx_box_entry *entry)
     struct plx_box_state state;
     char faults[512];
 
-    if (entry->record.bytes < sizeof state) {
-        puts("state     damaged");
-        return;
-    }
     memcpy(&state, entry->data, sizeof state);
     plx_health_sentence(state.health, faults, sizeof faults);
     const char *reason = line_of(entry->data + sizeof state, entry->record.bytes - sizeof state);
-    printf("state     %s, %s%s%s\n", plx_state_word(state.state), faults, *reason ? "; " : "", reason);
+    printf("%s, %s%s%s\n", plx_state_word(state.state), faults, *reason ? "; " : "", reason);
 }
 
 static void print_log(const struct plx_box_entry *entry)
@@ -74,12 +66,8 @@ static void print_log(const struct plx_box_entry *entry)
     static const char *const words[LEVELS] = {"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"};
     int32_t level;
 
-    if (entry->record.bytes < sizeof level) {
-        puts("log       damaged");
-        return;
-    }
     memcpy(&level, entry->data, sizeof level);
-    printf("log       %s: %s\n", level >= 0 && level < LEVELS ? words[level] : "unknown level",
+    printf("%s: %s\n", level >= 0 && level < LEVELS ? words[level] : "unknown level",
            line_of(entry->data + sizeof level, entry->record.bytes - sizeof level));
 }
 
@@ -89,7 +77,6 @@ static void print_heartbeats(const struct plx_box_entry *entry)
     struct plx_box_beat beat;
     const char *comma = "";
 
-    printf("threads   ");
     for (size_t thread = 0; thread < PLX_THREAD_COUNT && (thread + 1) * sizeof beat <= entry->record.bytes; thread++) {
         memcpy(&beat, entry->data + thread * sizeof beat, sizeof beat);
         if (beat.what == PLX_WATCHED_IDLE)
@@ -126,36 +113,43 @@ static void print_picture(const struct plx_box_entry *entry)
     const struct plx_image image = picture_of(entry, &sequence);
 
     if (image.data)
-        printf("picture   of frame %" PRIu64 ", %d x %d\n", sequence, image.width, image.height);
+        printf("of frame %" PRIu64 ", %d x %d\n", sequence, image.width, image.height);
     else
-        puts("picture   damaged");
+        puts("damaged");
 }
+
+static void print_unknown(const struct plx_box_entry *entry)
+{
+    (void)entry;
+    puts("record of another version of parallaxd");
+}
+
+/* By enum plx_box_kind; a record with fewer bytes than LEAST is damaged. */
+static const struct kind {
+    const char *word;
+    size_t least;
+    void (*print)(const struct plx_box_entry *entry);
+} kinds[] = {
+    {"unknown", 0, print_unknown},
+    [PLX_BOX_FRAME] = {"frame", PLX_BOX_FRAME_BYTES, print_frame},
+    [PLX_BOX_PICTURE] = {"picture", 0, print_picture},
+    [PLX_BOX_STATE] = {"state", sizeof(struct plx_box_state), print_state},
+    [PLX_BOX_LOG] = {"log", sizeof(int32_t), print_log},
+    [PLX_BOX_HEARTBEATS] = {"threads", 0, print_heartbeats},
+};
 
 static void print_entry(const struct plx_box_content *content, const struct plx_box_entry *entry, int64_t last_ns)
 {
-    printf("%9.3f s  ", ((double)entry->record.time_ns - (double)last_ns) / 1e9);
-    switch (entry->record.kind) {
-    case PLX_BOX_FRAME:
-        if (content->header.abi_version == PLX_ABI_VERSION)
-            print_frame(entry);
-        else
-            puts("frame     of another version of parallaxd");
-        break;
-    case PLX_BOX_PICTURE:
-        print_picture(entry);
-        break;
-    case PLX_BOX_STATE:
-        print_state(entry);
-        break;
-    case PLX_BOX_LOG:
-        print_log(entry);
-        break;
-    case PLX_BOX_HEARTBEATS:
-        print_heartbeats(entry);
-        break;
-    default:
-        puts("unknown   record of another version of parallaxd");
-    }
+    const struct plx_box_record *record = &entry->record;
+    const struct kind *kind = &kinds[record->kind < sizeof kinds / sizeof *kinds ? record->kind : 0];
+
+    printf("%9.3f s  %-10s", ((double)record->time_ns - (double)last_ns) / 1e9, kind->word);
+    if (record->kind == PLX_BOX_FRAME && content->header.abi_version != PLX_ABI_VERSION)
+        puts("of another version of parallaxd");
+    else if (record->bytes < kind->least)
+        puts("damaged");
+    else
+        kind->print(entry);
 }
 
 /* The configuration that the service uses; false if it does not answer. */

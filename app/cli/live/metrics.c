@@ -19,21 +19,24 @@
 
 /* --- metrics ------------------------------------------------------------------------------------------------------ */
 
-static void print_head(FILE *out, const char *name, const char *type, const char *help)
+/* Prometheus wants the ending _total for counters; all other metrics are gauges. */
+static void print_head(FILE *out, const char *name, const char *help)
 {
-    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    const size_t length = strlen(name), ending = sizeof "_total" - 1;
+    const bool counter = length > ending && strcmp(name + length - ending, "_total") == 0;
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, counter ? "counter" : "gauge");
 }
 
-static void print_metric(FILE *out, const char *name, const char *type, const char *help, double value)
+static void print_metric(FILE *out, const char *name, const char *help, double value)
 {
-    print_head(out, name, type, help);
+    print_head(out, name, help);
     fprintf(out, "%s %.17g\n", name, value);
 }
 
 /* The reason as a label: escapes quotes and backslashes. A reason has no other character that needs it. */
 static void print_reason(FILE *out, const char *reason)
 {
-    print_head(out, "parallax_reason_info", "gauge", "Always 1; the label says why the service is in its state.");
+    print_head(out, "parallax_reason_info", "Always 1; the label says why the service is in its state.");
     fputs("parallax_reason_info{reason=\"", out);
     for (; *reason; reason++) {
         if (*reason == '"' || *reason == '\\')
@@ -45,40 +48,39 @@ static void print_reason(FILE *out, const char *reason)
 
 static void print_service(FILE *out, const struct plx_status *status)
 {
-    print_metric(out, "parallax_up", "gauge", "1 if the service answers.", status->up);
-    print_head(out, "parallax_state", "gauge", "1 for the state that the service is in.");
+    print_metric(out, "parallax_up", "1 if the service answers.", status->up);
+    print_head(out, "parallax_state", "1 for the state that the service is in.");
     for (uint32_t state = 0; state <= PLX_STATE_STOPPED; state++)
         fprintf(out, "parallax_state{state=\"%s\"} %d\n", plx_state_word(state), state == status->state);
-    print_head(out, "parallax_fault", "gauge", "1 while the health flag is set.");
+    print_head(out, "parallax_fault", "1 while the health flag is set.");
     for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
         fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), status->health >> bit & 1u);
     print_reason(out, status->reason);
-    print_metric(out, "parallax_engine_restarts_total", "counter", "Engines that died or hung and were replaced.",
-                 status->restarts);
+    print_metric(out, "parallax_engine_restarts_total", "Engines that died or hung and were replaced.", status->restarts);
 }
 
-static void print_eyes(FILE *out, const char *name, const char *type, const char *help, double left, double right)
+static void print_eyes(FILE *out, const char *name, const char *help, double left, double right)
 {
-    print_head(out, name, type, help);
+    print_head(out, name, help);
     fprintf(out, "%s{eye=\"left\"} %.12g\n%s{eye=\"right\"} %.12g\n", name, left, name, right);
 }
 
 static void print_cameras(FILE *out, const struct plx_capture_info *left, const struct plx_capture_info *right)
 {
-    print_eyes(out, "parallax_camera_dropped_total", "counter", "Frames missing from the camera's own numbering.",
-               (double)left->dropped, (double)right->dropped);
-    print_eyes(out, "parallax_camera_exposure_seconds", "gauge", "Exposure time of the newest picture; 0 = unknown.",
+    print_eyes(out, "parallax_camera_dropped_total", "Frames missing from the camera's own numbering.", (double)left->dropped,
+               (double)right->dropped);
+    print_eyes(out, "parallax_camera_exposure_seconds", "Exposure time of the newest picture; 0 = unknown.",
                left->exposure_us / 1e6, right->exposure_us / 1e6);
-    print_eyes(out, "parallax_camera_gain", "gauge", "Linear gain of the newest picture; 0 = unknown.", (double)left->gain,
+    print_eyes(out, "parallax_camera_gain", "Linear gain of the newest picture; 0 = unknown.", (double)left->gain,
                (double)right->gain);
 }
 
 /* For an alert on a robot that gets simulated or recorded pictures. */
 static void print_source(FILE *out, const struct plx_frame *frame)
 {
-    print_head(out, "parallax_source_info", "gauge", "Always 1; the label says where the pictures come from.");
+    print_head(out, "parallax_source_info", "Always 1; the label says where the pictures come from.");
     fprintf(out, "parallax_source_info{source=\"%s\"} 1\n", plx_source_word(frame->source));
-    print_metric(out, "parallax_simulated", "gauge", "1 if the service draws the pictures itself.",
+    print_metric(out, "parallax_simulated", "1 if the service draws the pictures itself.",
                  frame->source == PLX_SOURCE_SYNTHETIC);
 }
 
@@ -87,43 +89,42 @@ static void print_alignment(FILE *out, const struct plx_alignment_info *alignmen
 {
     if (alignment->patches == 0)
         return;
-    print_metric(out, "parallax_alignment_rows_pixels", "gauge",
+    print_metric(out, "parallax_alignment_rows_pixels",
                  "How far a point at the centre of the image lies lower in the right image.", (double)alignment->rows);
-    print_metric(out, "parallax_alignment_worst_rows_pixels", "gauge",
+    print_metric(out, "parallax_alignment_worst_rows_pixels",
                  "Largest distance of a point's rows in both images; from 2 on misaligned.", (double)alignment->worst_rows);
-    print_metric(out, "parallax_alignment_pitch_radians", "gauge",
-                 "Rotation of the right camera that explains the offset of rows.", (double)alignment->pitch_rad);
-    print_metric(out, "parallax_alignment_roll_radians", "gauge", "Rotation of the right camera about its view axis.",
+    print_metric(out, "parallax_alignment_pitch_radians", "Rotation of the right camera that explains the offset of rows.",
+                 (double)alignment->pitch_rad);
+    print_metric(out, "parallax_alignment_roll_radians", "Rotation of the right camera about its view axis.",
                  (double)alignment->roll_rad);
-    print_metric(out, "parallax_alignment_scale_ratio", "gauge", "Size of the right image relative to the left one.",
+    print_metric(out, "parallax_alignment_scale_ratio", "Size of the right image relative to the left one.",
                  (double)alignment->scale);
 }
 
 /* Only of a fresh frame: old numbers would mislead a robot. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
-    print_metric(out, "parallax_obstacles", "gauge", "Obstacles in the newest frame; no sample without a fresh frame.",
+    print_metric(out, "parallax_obstacles", "Obstacles in the newest frame; no sample without a fresh frame.",
                  frame->obstacle_count);
-    print_metric(out, "parallax_ground_found", "gauge",
-                 "1 if the newest frame has a ground plane; no sample without a fresh frame.", frame->ground.valid != 0);
+    print_metric(out, "parallax_ground_found", "1 if the newest frame has a ground plane; no sample without a fresh frame.",
+                 frame->ground.valid != 0);
 }
 
 static void print_frame(FILE *out, const struct plx_frame *frame)
 {
     const int64_t age_ns = plx_age_ns(frame);
     const double ns = 1e-9;
-    print_metric(out, "parallax_frames_total", "counter", "Frames published since the service started.",
-                 (double)frame->sequence);
-    print_metric(out, "parallax_pairs_skipped_total", "counter", "Pairs not processed because a newer pair had arrived.",
+    print_metric(out, "parallax_frames_total", "Frames published since the service started.", (double)frame->sequence);
+    print_metric(out, "parallax_pairs_skipped_total", "Pairs not processed because a newer pair had arrived.",
                  (double)frame->pairs_skipped);
     if (age_ns != INT64_MAX)
-        print_metric(out, "parallax_frame_age_seconds", "gauge", "Time since the newest frame's left picture was taken.",
+        print_metric(out, "parallax_frame_age_seconds", "Time since the newest frame's left picture was taken.",
                      (double)age_ns * ns);
-    print_metric(out, "parallax_latency_seconds", "gauge", "From the middle of the exposure to publication, newest frame.",
+    print_metric(out, "parallax_latency_seconds", "From the middle of the exposure to publication, newest frame.",
                  (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) * ns);
-    print_metric(out, "parallax_skew_seconds", "gauge", "Capture time of the right picture minus that of the left.",
+    print_metric(out, "parallax_skew_seconds", "Capture time of the right picture minus that of the left.",
                  (double)frame->skew_ns * ns);
-    print_head(out, "parallax_stage_seconds", "gauge",
+    print_head(out, "parallax_stage_seconds",
                "Time of each stage for the newest frame; on a GPU obstacles holds the time of all stages.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
@@ -153,7 +154,7 @@ static void read_status(const char *socket, struct plx_status *status)
 static void print_all(FILE *out, const struct plx_status *status)
 {
     print_service(out, status);
-    print_metric(out, "parallax_fresh", "gauge", "1 if the newest frame is fresh.", status->fresh);
+    print_metric(out, "parallax_fresh", "1 if the newest frame is fresh.", status->fresh);
     if (status->any) {
         print_source(out, &status->frame);
         print_frame(out, &status->frame);

@@ -34,10 +34,7 @@ static void describe(const struct plx_tune_conditions *conditions, char value[KE
 static int fail_to_write(struct plx_error_message *message, const char *path)
 {
     const int error = errno;
-    const int result = error == EACCES || error == EPERM || error == EROFS ? PLX_ERR_PERMISSION
-                       : error == ENOENT                                   ? PLX_ERR_NOT_FOUND
-                                                                           : PLX_ERR_IO;
-    return plx_fail(message, result, "%s: cannot write: %s", path, strerror(error));
+    return plx_fail(message, plx_error_of_errno(error), "%s: cannot write: %s", path, strerror(error));
 }
 
 int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions, int schedule, double ms,

@@ -39,6 +39,17 @@ void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *r
              (double)high, motion);
 }
 
+void plx_obstacles_print(const struct plx_obstacle *const *sorted, int count, bool metric, const char *before,
+                         const char *after)
+{
+    char text[PLX_OBSTACLE_TEXT];
+
+    for (int i = 0; i < count; i++) {
+        plx_obstacle_text(sorted[i], metric, text, sizeof text);
+        printf("%s%s%s", before, text, after);
+    }
+}
+
 static int nearest_first(const void *a, const void *b)
 {
     const struct plx_obstacle *const *left = a, *const *right = b;

@@ -26,6 +26,10 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
  */
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size);
 
+/* Prints the first COUNT of the SORTED obstacles, each as a line between BEFORE and AFTER. */
+void plx_obstacles_print(const struct plx_obstacle *const *sorted, int count, bool metric, const char *before,
+                         const char *after);
+
 /* How well the rows of both images match: "8.1 px off, no depth can be trusted: calibrate again (pitch 0.72 deg, ...)". */
 void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_text, size_t size);
 

@@ -68,31 +68,28 @@ int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu
     return parts;
 }
 
-void plx_frame_stats_print_latency(const struct plx_frame_stats *stats, int width)
+static void print_rates(const struct plx_frame_stats *stats, int width, const char *between)
 {
-    const double latency_ms = plx_frame_stats_latency_ms(stats);
+    const double rate_hz = plx_frame_stats_rate_hz(stats), latency_ms = plx_frame_stats_latency_ms(stats);
 
+    if (isnan(rate_hz))
+        printf("rate unknown%s", between);
+    else
+        printf("%*.1f pairs/s%s", width, rate_hz, between);
     if (isnan(latency_ms))
         fputs("latency unknown", stdout);
     else
         printf("latency %*.1f ms", width, latency_ms);
 }
 
-void plx_frame_stats_print_rate(const struct plx_frame_stats *stats, int width)
-{
-    const double rate_hz = plx_frame_stats_rate_hz(stats);
-
-    if (isnan(rate_hz))
-        fputs("rate unknown", stdout);
-    else
-        printf("%*.1f pairs/s", width, rate_hz);
-}
-
 void plx_frame_stats_print_rates(const struct plx_frame_stats *stats)
 {
-    plx_frame_stats_print_rate(stats, 0);
-    fputs(", ", stdout);
-    plx_frame_stats_print_latency(stats, 0);
+    print_rates(stats, 0, ", ");
+}
+
+void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats)
+{
+    print_rates(stats, 5, "  ");
 }
 
 void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu)

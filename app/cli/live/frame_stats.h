@@ -35,14 +35,11 @@ struct plx_stage_time {
 /* The times of all stages; ON_GPU: "gpu" for all stages but the tracks, and "tracks". Returns the number of times. */
 int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu, struct plx_stage_time *ret_part);
 
-/* Print a part of a line, the number at least WIDTH wide: "latency 51.3 ms", or "latency unknown"; */
-void plx_frame_stats_print_latency(const struct plx_frame_stats *stats, int width);
-
-/* "30.1 pairs/s", or "rate unknown"; */
-void plx_frame_stats_print_rate(const struct plx_frame_stats *stats, int width);
-
-/* "30.1 pairs/s, latency 51.3 ms"; */
+/* Print a part of a line: "30.1 pairs/s, latency 51.3 ms", or "rate unknown", or "latency unknown"; */
 void plx_frame_stats_print_rates(const struct plx_frame_stats *stats);
+
+/* the same for lines below each other: " 30.1 pairs/s  latency  51.3 ms"; */
+void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats);
 
 /* and the rest of a line: " convert 0.22, histogram 0.42, ...", or " unknown". */
 void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu);

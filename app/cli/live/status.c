@@ -127,11 +127,7 @@ static void print_world(const struct plx_frame *frame)
     print_ground(&frame->ground);
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("obstacles     %d\n", count);
-    for (int i = 0; i < count; i++) {
-        char text[PLX_OBSTACLE_TEXT];
-        plx_obstacle_text(sorted[i], true, text, sizeof text);
-        printf("  %s\n", text);
-    }
+    plx_obstacles_print(sorted, count, true, "  ", "\n");
 }
 
 static void print_text(const struct plx_status *status)

@@ -49,9 +49,7 @@ static void print_line(const struct watch *watch)
     plx_status_faults(&watch->status, faults);
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word(watch->status.state));
     if (watch->status.stats.frames && plx_is_fresh(&watch->status.frame)) {
-        plx_frame_stats_print_rate(&watch->status.stats, 5);
-        fputs("  ", stdout);
-        plx_frame_stats_print_latency(&watch->status.stats, 5);
+        plx_frame_stats_print_rate_columns(&watch->status.stats);
         if (plx_frame_is_raw(&watch->status.frame))
             fputs("  obstacles not searched  ", stdout);
         else

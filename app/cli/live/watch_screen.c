@@ -59,11 +59,7 @@ static void draw_obstacles(const struct plx_frame *frame)
     }
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
-    for (int i = 0; i < count && i < room; i++) {
-        char text[PLX_OBSTACLE_TEXT];
-        plx_obstacle_text(sorted[i], true, text, sizeof text);
-        printf("  %s" NEXT_LINE, text);
-    }
+    plx_obstacles_print(sorted, count < room ? count : room, true, "  ", NEXT_LINE);
 }
 
 void plx_watch_screen(const struct plx_status *status)

@@ -74,11 +74,7 @@ void plx_report_pair(const struct plx_run *run, const struct plx_pair *pair, con
 
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     int count = run->options.obstacles ? plx_obstacles_by_distance(frame, sorted) : 0;
-    for (int i = 0; i < count; i++) {
-        char text[PLX_OBSTACLE_TEXT];
-        plx_obstacle_text(sorted[i], run->calibrated, text, sizeof text);
-        printf("    %s\n", text);
-    }
+    plx_obstacles_print(sorted, count, run->calibrated, "    ", "\n");
 }
 
 void plx_report_mean(const struct plx_error_rates *rates, int count)

@@ -9,17 +9,18 @@
 #include "app/cli/json.h"
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
+#include "config/schema.h"
 
 enum { CLASSIC, DEFAULT_STRICT, DEFAULT_DENSE, VARIANTS };
 
 static const struct variant {
     const char *name;
-    void (*set)(struct plx_match *match);
+    enum plx_match_preset preset;
     enum plx_plane_id plane;
 } variant[VARIANTS] = {
-    {"classic", plx_match_classic, PLX_PLANE_DISPARITY},
-    {"default, strict", plx_match_default, PLX_PLANE_DISPARITY},
-    {"default, dense", plx_match_default, PLX_PLANE_DENSE},
+    {"classic", PLX_MATCH_PRESET_CLASSIC, PLX_PLANE_DISPARITY},
+    {"default, strict", PLX_MATCH_PRESET_DEFAULT, PLX_PLANE_DISPARITY},
+    {"default, dense", PLX_MATCH_PRESET_DEFAULT, PLX_PLANE_DENSE},
 };
 
 struct row {
@@ -37,17 +38,13 @@ static const char peers[] =
     "default, strict                     97.8    4.1    3.6                       -      -     ~8\n"
     "default, dense                     100.0    5.0    2.0                   100.0   13.7    4.7";
 
-/* As the key `match` does: the preset changes, the size of the search stays. */
-static void choose_set(const struct plx_run *run, const struct variant *chosen, struct plx_pipeline_params *params)
+static struct plx_pipeline_params params_of(const struct plx_run *run, enum plx_match_preset preset)
 {
-    const struct plx_match match = run->config.pipeline.match;
-    *params = run->config.pipeline;
-    chosen->set(&params->match);
-    params->match.disparities = match.disparities;
-    params->match.min_disparity = match.min_disparity;
-    params->match.paths = match.paths;
-    params->refine = params->dense = true;
-    params->confidence = false;
+    struct plx_pipeline_params params = run->config.pipeline;
+    plx_match_preset_apply(&params.match, preset);
+    params.refine = params.dense = true;
+    params.confidence = false;
+    return params;
 }
 
 struct table {
@@ -65,9 +62,8 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
     if (!images->truth.data)
         return PLX_EXIT_OK;
     for (int i = 0; i < VARIANTS; i++) {
-        if (i == 0 || variant[i].set != variant[i - 1].set) {
-            struct plx_pipeline_params params;
-            choose_set(run, &variant[i], &params);
+        if (i == 0 || variant[i].preset != variant[i - 1].preset) {
+            const struct plx_pipeline_params params = params_of(run, variant[i].preset);
             int result = plx_run_prepare(run, images->left.width, images->left.height, &params, &message);
             if (result < 0)
                 return plx_run_fail(result, true, &message);

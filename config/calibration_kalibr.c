@@ -39,13 +39,10 @@ static void read_resolution(struct plx_reader *reader, const struct plx_yaml_nod
 
 static void read_camera(struct plx_reader *reader, const struct plx_yaml_node *map, struct plx_camera *camera)
 {
-    double value[14];
     read_pinhole(reader, map, camera);
     read_resolution(reader, map, camera);
     const struct plx_yaml_node *model = plx_need(reader, map, "distortion_model");
-    const struct plx_yaml_node *distortion = plx_need(reader, map, "distortion_coeffs");
-    const int count = plx_read_list(reader, distortion, 0, 14, value);
-    plx_set_distortion(reader, model, distortion, value, count, camera);
+    plx_read_distortion(reader, model, plx_need(reader, map, "distortion_coeffs"), plx_read_list, camera);
 }
 
 /* The 4x4 matrix as a list of four rows. */

@@ -52,11 +52,9 @@ static const struct plx_yaml_node *need(struct plx_reader *reader, const char *c
 
 static void read_camera(struct plx_reader *reader, enum plx_eye eye, struct plx_camera *camera)
 {
-    double value[14];
     plx_read_camera_matrix(reader, need(reader, matrix_names, eye), camera);
     const struct plx_yaml_node *distortion = need(reader, distortion_names, eye);
-    const int count = plx_read_vector(reader, distortion, 0, 14, value);
-    plx_set_distortion(reader, find(plx_yaml_root(reader->yaml), model_names, eye), distortion, value, count, camera);
+    plx_read_distortion(reader, find(plx_yaml_root(reader->yaml), model_names, eye), distortion, plx_read_vector, camera);
 }
 
 static void read_size(struct plx_reader *reader, const char *const size[NAMES], const char *const widths[NAMES],

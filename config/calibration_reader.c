@@ -226,23 +226,25 @@ static const struct model *find_model(const struct plx_yaml_node *node, int coun
     return NULL;
 }
 
-void plx_set_distortion(struct plx_reader *reader, const struct plx_yaml_node *node, const struct plx_yaml_node *place,
-                        const double *value, int count, struct plx_camera *camera)
+void plx_read_distortion(struct plx_reader *reader, const struct plx_yaml_node *name, const struct plx_yaml_node *node,
+                         plx_read_numbers *read, struct plx_camera *camera)
 {
     char quoted[PLX_QUOTED_TEXT], wanted[32];
-    const struct model *model = reader->error < 0 ? NULL : find_model(node, count);
+    double value[14];
+    const int count = read(reader, node, 0, 14, value);
+    const struct model *model = reader->error < 0 ? NULL : find_model(name, count);
     const int used = model && model->model == PLX_DISTORTION_NONE ? 0 : 8;
     if (!model)
-        plx_reader_fail(reader, node, PLX_ERR_UNSUPPORTED,
+        plx_reader_fail(reader, name, PLX_ERR_UNSUPPORTED,
                         "distortion model \"%s\"; expected plumb_bob, rational_polynomial, equidistant or none",
-                        node ? plx_quote(node->text, quoted) : "");
+                        name ? plx_quote(name->text, quoted) : "");
     else if (count < model->least || count > model->most)
-        plx_reader_fail(reader, place, PLX_ERR_FORMAT, "%s has %d coefficients; expected %s for %s", name_of(place), count,
+        plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s has %d coefficients; expected %s for %s", name_of(node), count,
                         span(model->least, model->most, wanted), model->name);
     for (int i = used; i < count && reader->error == 0; i++)
         if (value[i] != 0)
-            plx_reader_fail(reader, place, PLX_ERR_UNSUPPORTED, "coefficient %d of %s is %g; expected 0 (%s)", i + 1,
-                            name_of(place), value[i],
+            plx_reader_fail(reader, node, PLX_ERR_UNSUPPORTED, "coefficient %d of %s is %g; expected 0 (%s)", i + 1,
+                            name_of(node), value[i],
                             used ? "thin prism and tilted sensors are not supported" : "the model is none");
     if (reader->error < 0)
         return;

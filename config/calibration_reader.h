@@ -24,14 +24,16 @@ void plx_reader_fail(struct plx_reader *reader, const struct plx_yaml_node *node
 /* The child of MAP under KEY. FORMAT if there is none. */
 const struct plx_yaml_node *plx_need(struct plx_reader *reader, const struct plx_yaml_node *map, const char *key);
 
+typedef int plx_read_numbers(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most,
+                             double *ret_value);
 /* A plain list of LEAST to MOST finite numbers; returns how many. */
-int plx_read_list(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most, double *ret_value);
+plx_read_numbers plx_read_list;
 
 /* A map of rows, cols and data (OpenCV, ROS): exactly ROWS x COLS finite numbers, row-major. */
 void plx_read_matrix(struct plx_reader *reader, const struct plx_yaml_node *node, int rows, int cols, double *ret_value);
 
 /* The same for a row or a column of LEAST to MOST numbers; returns how many. */
-int plx_read_vector(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most, double *ret_value);
+plx_read_numbers plx_read_vector;
 
 /* A picture's side: a whole number of pixels, 1 to PLX_MAX_SIDE. */
 int plx_read_side(struct plx_reader *reader, const struct plx_yaml_node *node);
@@ -48,10 +50,10 @@ void plx_check_rotation(struct plx_reader *reader, const struct plx_yaml_node *n
 /* RANGE unless BASELINE, in the file's own unit at NODE, is plausible in metres once it is scaled. */
 void plx_check_baseline(struct plx_reader *reader, const struct plx_yaml_node *node, double baseline);
 
-/* The distortion model named by the scalar NODE, in the words of ROS, OpenCV or Kalibr; NODE NULL: by COUNT as OpenCV does.
- * Then COUNT coefficients in that model's order, of the node PLACE, into CAMERA. */
-void plx_set_distortion(struct plx_reader *reader, const struct plx_yaml_node *node, const struct plx_yaml_node *place,
-                        const double *value, int count, struct plx_camera *camera);
+/* The coefficients at NODE, which READ (plx_read_list or plx_read_vector) reads, into CAMERA, with the distortion model that
+ * the scalar NAME names in the words of ROS, OpenCV or Kalibr; NAME NULL: by their number, as OpenCV does. */
+void plx_read_distortion(struct plx_reader *reader, const struct plx_yaml_node *name, const struct plx_yaml_node *node,
+                         plx_read_numbers *read, struct plx_camera *camera);
 
 /* The three kinds of files. Each reader fills sizes (0 where the file says none), camera models, extrinsics and, if the file
  * has it, the rectification, in the file's own unit of length, and leaves the rest of *calibration as it was. After an error

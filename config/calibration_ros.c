@@ -17,14 +17,11 @@ bool plx_is_ros(const struct plx_yaml_node *root)
 static void read_camera(struct plx_reader *reader, struct plx_camera *camera)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
-    double value[14];
     camera->width = plx_read_side(reader, plx_need(reader, root, "image_width"));
     camera->height = plx_read_side(reader, plx_need(reader, root, "image_height"));
     plx_read_camera_matrix(reader, plx_need(reader, root, "camera_matrix"), camera);
     const struct plx_yaml_node *model = plx_need(reader, root, "distortion_model");
-    const struct plx_yaml_node *distortion = plx_need(reader, root, "distortion_coefficients");
-    const int count = plx_read_vector(reader, distortion, 0, 14, value);
-    plx_set_distortion(reader, model, distortion, value, count, camera);
+    plx_read_distortion(reader, model, plx_need(reader, root, "distortion_coefficients"), plx_read_vector, camera);
 }
 
 static void read_eye(struct plx_reader *reader, enum plx_eye eye, struct plx_stereo_calibration *calibration)

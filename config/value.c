@@ -82,9 +82,8 @@ static int parse_number(const struct plx_key *key, const char *text, struct plx_
     const bool has_fraction = key->type == PLX_KEY_REAL || key->type == PLX_KEY_PX;
     const size_t sign = text[0] == '-' || text[0] == '+';
     double value = 0; /* holds every number within any key's range exactly */
-    if (!has_fraction && text[sign + strspn(text + sign, "0123456789")] != '\0')
-        return refuse(key, PLX_ERR_FORMAT, text, message);
-    if (!plx_parse_real(text, &value))
+    const bool is_whole = text[sign + strspn(text + sign, "0123456789")] == '\0';
+    if ((!has_fraction && !is_whole) || !plx_parse_real(text, &value))
         return refuse(key, PLX_ERR_FORMAT, text, message);
     if (key->type == PLX_KEY_PX)
         value *= PLX_DISPARITY_ONE;
@@ -215,27 +214,22 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
 {
     const void *field = (const char *)config + key->offset;
     int whole = 0;
-    double real;
-    bool yes;
+    if (key->size == sizeof whole)
+        memcpy(&whole, field, sizeof whole);
     switch (key->type) {
     case PLX_KEY_INT:
-        memcpy(&whole, field, sizeof whole);
         snprintf(ret_text, PLX_VALUE_TEXT, "%d", whole);
         break;
     case PLX_KEY_PX:
-        memcpy(&whole, field, sizeof whole);
         print_real((double)whole / PLX_DISPARITY_ONE, ret_text);
         break;
     case PLX_KEY_REAL:
-        memcpy(&real, field, sizeof real);
-        print_real(real, ret_text);
+        print_real(*(const double *)field, ret_text);
         break;
     case PLX_KEY_BOOL:
-        memcpy(&yes, field, sizeof yes);
-        snprintf(ret_text, PLX_VALUE_TEXT, "%s", yes ? "true" : "false");
+        snprintf(ret_text, PLX_VALUE_TEXT, "%s", *(const bool *)field ? "true" : "false");
         break;
     case PLX_KEY_WORD:
-        memcpy(&whole, field, sizeof whole);
         print_words(key, whole, ret_text);
         break;
     case PLX_KEY_PRESET:

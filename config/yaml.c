@@ -184,27 +184,14 @@ static int build_children(struct builder *build, struct plx_yaml_node *parent, i
 /* Depth is bounded by PLX_YAML_MAX_DEPTH. */
 static int build_node(struct builder *build, const yaml_event_t *event, int depth, struct plx_yaml_node **ret_node)
 {
-    static const char anchors[] = "an anchor or alias; expected the value itself, written out";
-    enum plx_yaml_kind kind;
-    const yaml_char_t *anchor;
-    switch (event->type) {
-    case YAML_SCALAR_EVENT:
-        kind = PLX_YAML_SCALAR;
-        anchor = event->data.scalar.anchor;
-        break;
-    case YAML_SEQUENCE_START_EVENT:
-        kind = PLX_YAML_LIST;
-        anchor = event->data.sequence_start.anchor;
-        break;
-    case YAML_MAPPING_START_EVENT:
-        kind = PLX_YAML_MAP;
-        anchor = event->data.mapping_start.anchor;
-        break;
-    default: /* YAML_ALIAS_EVENT */
-        return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, anchors);
-    }
-    if (anchor)
-        return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT, anchors);
+    const bool scalar = event->type == YAML_SCALAR_EVENT, list = event->type == YAML_SEQUENCE_START_EVENT;
+    const enum plx_yaml_kind kind = scalar ? PLX_YAML_SCALAR : list ? PLX_YAML_LIST : PLX_YAML_MAP;
+    const yaml_char_t *anchor = scalar ? event->data.scalar.anchor
+                                : list ? event->data.sequence_start.anchor
+                                       : event->data.mapping_start.anchor;
+    if (event->type == YAML_ALIAS_EVENT || anchor)
+        return fail_mark(build, &event->start_mark, PLX_ERR_FORMAT,
+                         "an anchor or alias; expected the value itself, written out");
     if (depth >= PLX_YAML_MAX_DEPTH)
         return fail_mark(build, &event->start_mark, PLX_ERR_RANGE, "nested more than 16 deep; is this the right file?");
     int result = add_node(build, event, kind, ret_node);

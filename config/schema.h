@@ -29,12 +29,12 @@ struct plx_word {
 
 struct plx_key {
     const char *name; /* "section.leaf", or "leaf" at the top */
+    const char *help; /* one sentence part, no full stop at its end */
     enum plx_key_type type;
     bool reloadable;        /* a running engine takes a new value */
     size_t offset, size;    /* in struct plx_config, bytes */
     struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;
-    const char *help;       /* one sentence part, no full stop at its end */
     const char *other_name; /* that people try instead: the error names this key; NULL = none */
 };
 

@@ -38,9 +38,9 @@ struct plx_option {
 /* clang-format off */
 #define PLX_OPTION_KIND(VARIABLE) _Generic(&(VARIABLE), bool *: PLX_OPTION_FLAG, int *: PLX_OPTION_INTEGER, \
     double *: PLX_OPTION_REAL, const char **: PLX_OPTION_TEXT, struct plx_option_list *: PLX_OPTION_LIST)
-/* An option of the kind that the type of VARIABLE says. Last come .help and the range. */
+/* An option of the kind that the type of VARIABLE says. Last come the help and the range. */
 #define PLX_OPTION(NAME, ARGUMENT, VARIABLE, ...) \
-    {.name = NAME, .argument = ARGUMENT, .kind = PLX_OPTION_KIND(VARIABLE), .value = &(VARIABLE), __VA_ARGS__}
+    {.name = NAME, .argument = ARGUMENT, .kind = PLX_OPTION_KIND(VARIABLE), .value = &(VARIABLE), .help = __VA_ARGS__}
 /* clang-format on */
 
 #define PLX_MAX_WORDS 2

@@ -102,11 +102,11 @@ int plx_command_selftest(int argc, char **argv)
     const char *junit = NULL;
     bool quick = false;
     const struct plx_option table[] = {
-        PLX_OPTION("quick", NULL, quick, .help = "half a minute (default)"),
-        PLX_OPTION("full", NULL, options.full, .help = "more cases and longer measurements: some minutes"),
+        PLX_OPTION("quick", NULL, quick, "half a minute (default)"),
+        PLX_OPTION("full", NULL, options.full, "more cases and longer measurements: some minutes"),
         PLX_OPTION("config", "FILE", options.config_path,
-                   .help = "checks the cameras of this configuration (default: " PLX_DEFAULT_CONFIG ")"),
-        PLX_OPTION("junit", "FILE", junit, .help = "also writes the results as JUnit XML"),
+                   "checks the cameras of this configuration (default: " PLX_DEFAULT_CONFIG ")"),
+        PLX_OPTION("junit", "FILE", junit, "also writes the results as JUnit XML"),
         {0},
     };
     const struct plx_command_line line = {

@@ -22,14 +22,12 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
     struct command command = {.wait = false};
     const struct plx_option options[] = {
         PLX_OPTION("config", "FILE", command.config_source.path,
-                   .help = "reads this configuration (default: " PLX_DEFAULT_CONFIG
-                           " if it exists, else every key at its default)"),
-        PLX_OPTION("set", "KEY=VALUE", *assignments, .help = "sets one key after the file was read; may be repeated"),
+                   "reads this configuration (default: " PLX_DEFAULT_CONFIG " if it exists, else every key at its default)"),
+        PLX_OPTION("set", "KEY=VALUE", *assignments, "sets one key after the file was read; may be repeated"),
         PLX_OPTION("wait", NULL, command.wait,
-                   .help = "waits at the start for cameras, devices, permissions and memory instead of ending without them"),
-        PLX_OPTION("check-config", "FILE", command.check, .help = "checks FILE and exits"),
-        PLX_OPTION("dump-config", NULL, command.dump,
-                   .help = "prints every key with its value, default, range and meaning, and exits"),
+                   "waits at the start for cameras, devices, permissions and memory instead of ending without them"),
+        PLX_OPTION("check-config", "FILE", command.check, "checks FILE and exits"),
+        PLX_OPTION("dump-config", NULL, command.dump, "prints every key with its value, default, range and meaning, and exits"),
         {0},
     };
     const struct plx_command_line line = {

@@ -222,7 +222,7 @@ int plx_command_blackbox(int argc, char **argv)
     const char *pictures = NULL, *socket_path = NULL;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
-        PLX_OPTION("pictures", "DIR", pictures, .help = "also writes the pictures of the black box into DIR, as PNG"),
+        PLX_OPTION("pictures", "DIR", pictures, "also writes the pictures of the black box into DIR, as PNG"),
         {0},
     };
     const struct plx_command_line line = {

@@ -227,7 +227,7 @@ static cJSON *list_cameras(int *ret_denied)
 int plx_command_cameras(int argc, char **argv)
 {
     bool json = false;
-    const struct plx_option options[] = {PLX_OPTION("json", NULL, json, .help = "prints JSON"), {0}};
+    const struct plx_option options[] = {PLX_OPTION("json", NULL, json, "prints JSON"), {0}};
     const struct plx_command_line line = {
         .program = "parallax cameras",
         .about =

@@ -14,7 +14,7 @@
 /* The option of all commands that connect. */
 #define PLX_SOCKET_OPTION(VARIABLE)                                                                                            \
     PLX_OPTION("socket", "PATH", VARIABLE,                                                                                     \
-               .help = "uses the service at this socket (default: $PARALLAX_SOCKET, else " PLX_DEFAULT_SOCKET ")")
+               "uses the service at this socket (default: $PARALLAX_SOCKET, else " PLX_DEFAULT_SOCKET ")")
 
 #define PLX_FRESH_FRAME_MS 3000 /* the wait of the commands for a fresh frame */
 

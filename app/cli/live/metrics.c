@@ -192,8 +192,7 @@ int plx_command_metrics(int argc, char **argv)
     const char *socket = NULL, *output = NULL;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("output", "FILE", output,
-                   .help = "replaces FILE (NAME.prom for the textfile collector) instead of printing"),
+        PLX_OPTION("output", "FILE", output, "replaces FILE (NAME.prom for the textfile collector) instead of printing"),
         {0},
     };
     const struct plx_command_line line = {

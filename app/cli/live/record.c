@@ -207,9 +207,9 @@ int plx_command_record(int argc, char **argv)
     struct recording recording = {.directory = NULL};
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("pairs", "N", recording.limit, .help = "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
-        PLX_OPTION("seconds", "S", recording.seconds, .help = "ends after S seconds", .min = 0.1, .max = 100000),
-        PLX_OPTION("raw", NULL, recording.raw, .help = "records pictures as captured, from a service without a calibration"),
+        PLX_OPTION("pairs", "N", recording.limit, "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
+        PLX_OPTION("seconds", "S", recording.seconds, "ends after S seconds", .min = 0.1, .max = 100000),
+        PLX_OPTION("raw", NULL, recording.raw, "records pictures as captured, from a service without a calibration"),
         {0},
     };
     const struct plx_command_line line = {

@@ -205,8 +205,8 @@ int plx_command_report(int argc, char **argv)
     const time_t now = time(NULL);
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
-        PLX_OPTION("config", "FILE", config_path, .help = "reads this configuration file (default: " PLX_DEFAULT_CONFIG ")"),
-        PLX_OPTION("output", "DIR", output, .help = "makes this directory (default: parallax-report-DATE-TIME)"),
+        PLX_OPTION("config", "FILE", config_path, "reads this configuration file (default: " PLX_DEFAULT_CONFIG ")"),
+        PLX_OPTION("output", "DIR", output, "makes this directory (default: parallax-report-DATE-TIME)"),
         {0},
     };
     const struct plx_command_line line = {

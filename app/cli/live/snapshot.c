@@ -109,7 +109,7 @@ int plx_command_snapshot(int argc, char **argv)
     const char *socket = NULL, *output = ".";
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("output", "DIR", output, .help = "writes into this directory (default: the current one)"),
+        PLX_OPTION("output", "DIR", output, "writes into this directory (default: the current one)"),
         {0},
     };
     const struct plx_command_line line = {

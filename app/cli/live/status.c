@@ -228,7 +228,7 @@ int plx_command_status(int argc, char **argv)
     bool json = false;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("json", NULL, json, .help = "prints JSON"),
+        PLX_OPTION("json", NULL, json, "prints JSON"),
         {0},
     };
     const struct plx_command_line line = {

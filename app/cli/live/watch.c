@@ -209,10 +209,9 @@ int plx_command_watch(int argc, char **argv)
     bool changes = false;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("seconds", "S", request.seconds, .help = "ends after S seconds (default: at Ctrl-C)", .min = 0.1,
-                   .max = 100000),
+        PLX_OPTION("seconds", "S", request.seconds, "ends after S seconds (default: at Ctrl-C)", .min = 0.1, .max = 100000),
         PLX_OPTION("changes", NULL, changes,
-                   .help = "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
+                   "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
         {0},
     };
     const struct plx_command_line line = {

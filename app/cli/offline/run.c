@@ -167,35 +167,30 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
 static void parse(int argc, char **argv, struct plx_run_options *options, const char *ret_word[PLX_MAX_WORDS])
 {
     const struct plx_option table[] = {
-        PLX_OPTION("max-disparity", "N", options->max_disparity, .help = "searches 64, 128 (default) or 256 disparities",
+        PLX_OPTION("max-disparity", "N", options->max_disparity, "searches 64, 128 (default) or 256 disparities",
                    .choice = {64, 128, 256}),
-        PLX_OPTION("paths", "N", options->paths, .help = "aggregates along 4 or 8 (default) paths", .choice = {4, 8}),
+        PLX_OPTION("paths", "N", options->paths, "aggregates along 4 or 8 (default) paths", .choice = {4, 8}),
         PLX_OPTION("output", "FILE", options->output,
-                   .help =
-                       "writes a file by its ending: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or "
-                       ".ply (points in metres); for DIR a directory with NAME.png for each pair"),
-        PLX_OPTION("raw", NULL, options->raw, .help = "writes the published values instead: x 16, 65535 = invalid"),
+                   "writes a file by its ending: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or "
+                   ".ply (points in metres); for DIR a directory with NAME.png for each pair"),
+        PLX_OPTION("raw", NULL, options->raw, "writes the published values instead: x 16, 65535 = invalid"),
         PLX_OPTION("gt", "FILE", options->truth,
-                   .help =
-                       "compares with ground truth, a 16-bit PNG, 0 = unknown; for DIR the file's name in the folder of each "
-                       "pair (gt.png), or for a sequence a directory with files named as the left pictures"),
+                   "compares with ground truth, a 16-bit PNG, 0 = unknown; for DIR the file's name in the folder of each "
+                   "pair (gt.png), or for a sequence a directory with files named as the left pictures"),
         PLX_OPTION("gt-scale", "S", options->truth_scale,
-                   .help = "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
-        PLX_OPTION("mask", "FILE", options->mask, .help = "compares only where this picture is 255; for DIR as --gt"),
+                   "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
+        PLX_OPTION("mask", "FILE", options->mask, "compares only where this picture is 255; for DIR as --gt"),
         PLX_OPTION("truth", "KIND", options->measure,
-                   .help =
-                       "lidar: compares obstacles and ground with LiDAR, gt.png (or --gt) and calib.txt in the folder of each "
-                       "pair; poses: compares the motion of the left camera with the poses.txt of the sequence DIR"),
+                   "lidar: compares obstacles and ground with LiDAR, gt.png (or --gt) and calib.txt in the folder of each "
+                   "pair; poses: compares the motion of the left camera with the poses.txt of the sequence DIR"),
         PLX_OPTION("no-refine", NULL, options->no_refine,
-                   .help = "leaves out speckle filter, dense output, confidence and temporal filter"),
-        PLX_OPTION("obstacles", NULL, options->obstacles, .help = "lists the obstacles"),
+                   "leaves out speckle filter, dense output, confidence and temporal filter"),
+        PLX_OPTION("obstacles", NULL, options->obstacles, "lists the obstacles"),
         PLX_OPTION(
             "calibration", "FILE", options->calibration,
-            .help =
-                "rectifies with FILE, and gives obstacles in metres (default: calib.txt in the folder of the pair or in DIR)"),
-        PLX_OPTION("set", "KEY=VALUE", options->set,
-                   .help = "sets a configuration key, such as match=classic; may be repeated"),
-        PLX_OPTION("json", NULL, options->json, .help = "prints JSON"),
+            "rectifies with FILE, and gives obstacles in metres (default: calib.txt in the folder of the pair or in DIR)"),
+        PLX_OPTION("set", "KEY=VALUE", options->set, "sets a configuration key, such as match=classic; may be repeated"),
+        PLX_OPTION("json", NULL, options->json, "prints JSON"),
         {0},
     };
     const struct plx_command_line line = {

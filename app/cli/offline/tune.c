@@ -72,13 +72,13 @@ int plx_command_tune(int argc, char **argv)
 {
     struct tune_options options = {.output = PLX_TUNE_FILE, .width = 640, .height = 480};
     const struct plx_option table[] = {
-        PLX_OPTION("config", "FILE", options.config, .help = "reads this configuration (default: every key at its default)"),
-        PLX_OPTION("set", "KEY=VALUE", options.set, .help = "sets one key after that; may be repeated"),
-        PLX_OPTION("width", "PIXELS", options.width, .help = "width of the rectified pictures (default: 640)", .min = 1,
+        PLX_OPTION("config", "FILE", options.config, "reads this configuration (default: every key at its default)"),
+        PLX_OPTION("set", "KEY=VALUE", options.set, "sets one key after that; may be repeated"),
+        PLX_OPTION("width", "PIXELS", options.width, "width of the rectified pictures (default: 640)", .min = 1,
                    .max = PLX_MAX_SIDE),
-        PLX_OPTION("height", "PIXELS", options.height, .help = "their height (default: 480)", .min = 1, .max = PLX_MAX_SIDE),
+        PLX_OPTION("height", "PIXELS", options.height, "their height (default: 480)", .min = 1, .max = PLX_MAX_SIDE),
         PLX_OPTION("output", "FILE", options.output,
-                   .help = "writes this file (default: " PLX_TUNE_FILE ", where the service looks for it)"),
+                   "writes this file (default: " PLX_TUNE_FILE ", where the service looks for it)"),
         {0},
     };
     const struct plx_command_line line = {

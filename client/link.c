@@ -13,6 +13,7 @@
 #include <parallax/region.h>
 
 #include "core/clock.h"
+#include "core/text.h"
 
 #define QUEUE_RETRY_MS 5
 #define DRAIN_LIMIT 1024 /* more than a queue holds; bounds the time if the service floods the socket */
@@ -26,20 +27,14 @@ static bool send_message(int fd, enum plx_message_type type)
 static int connect_error(int error)
 {
     switch (error) {
-    case ENOENT:
-    case ENOTDIR:
     case ECONNREFUSED: /* a socket file without a listener */
         return PLX_ERR_NOT_FOUND;
-    case EACCES:
-    case EPERM:
-        return PLX_ERR_PERMISSION;
     case EPROTOTYPE:
         return PLX_ERR_FORMAT; /* another kind of socket */
-    case ENOMEM:
     case ENOBUFS:
         return PLX_ERR_NOMEM;
     default:
-        return PLX_ERR_IO;
+        return plx_error_of_errno(error);
     }
 }
 

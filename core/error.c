@@ -2,7 +2,10 @@
 /* Also a part of libparallax. */
 #include <parallax/error.h>
 
+#include <errno.h>
 #include <stddef.h>
+
+#include "core/text.h"
 
 const char *plx_strerror(int error)
 {
@@ -26,4 +29,23 @@ const char *plx_strerror(int error)
     if (error > 0 || error < PLX_ERR_OVERWRITTEN)
         return "unknown error";
     return text[-error];
+}
+
+int plx_error_of_errno(int number)
+{
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+        return PLX_ERR_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return PLX_ERR_PERMISSION;
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+        return PLX_ERR_NOMEM;
+    default:
+        return PLX_ERR_IO;
+    }
 }

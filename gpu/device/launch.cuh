@@ -8,7 +8,7 @@
 
 enum { PLX_DEPENDENT = 1, PLX_COOPERATIVE = 2 }; /* how a kernel is launched */
 
-/* Launches KERNEL on the backend's stream, each block with BYTES of dynamic shared memory. */
+/* Launches KERNEL on the backend's stream, each block with BYTES of dynamic shared memory, which may be more than 48 KiB. */
 template <class... Parameters, class... Arguments>
 static inline cudaError_t plx_launch(const struct plx_gpu *gpu, int how, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                      size_t bytes, const Arguments &...arguments)
@@ -29,25 +29,17 @@ static inline cudaError_t plx_launch(const struct plx_gpu *gpu, int how, void (*
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
+    const cudaError_t error =
+        bytes > 48 * 1024 ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) : cudaSuccess;
+    return error != cudaSuccess ? error : cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/* Launches KERNEL with a GRID, a BLOCK and its arguments; returns a plx_error. How the kernel ended is seen at ops->finish. */
+/* Launches KERNEL, or a dependent one, with a GRID, a BLOCK and its arguments; returns a plx_error. How the kernel ended is
+ * seen at ops->finish. */
 #define PLX_LAUNCH(gpu, kernel, grid, block, ...)                                                                              \
     plx_gpu_error(gpu, plx_launch(gpu, 0, kernel, grid, block, 0, __VA_ARGS__), #kernel)
-
-/* The same for a dependent kernel. */
 #define PLX_LAUNCH_DEPENDENT(gpu, kernel, grid, block, ...)                                                                    \
     plx_gpu_error(gpu, plx_launch(gpu, PLX_DEPENDENT, kernel, grid, block, 0, __VA_ARGS__), #kernel)
-
-/* Launches KERNEL with BYTES of dynamic shared memory, which may be more than 48 KiB; returns a plx_error. */
-template <class Args>
-static inline int plx_launch_shared(struct plx_gpu *gpu, int how, void (*kernel)(Args), dim3 grid, dim3 block, size_t bytes,
-                                    const Args &args)
-{
-    const int result = PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    return result < 0 ? result : PLX_CUDA(gpu, plx_launch(gpu, how, kernel, grid, block, bytes, args));
-}
 
 /* Launches KERNEL as a cooperative grid: as many blocks as run at once, at most MAX_BLOCKS, each with BYTES of dynamic shared
  * memory. HOW: PLX_DEPENDENT or 0. */

@@ -2,8 +2,6 @@
 /* Stage convert: raw buffers to grey. A sample is as deep as its format; 8-bit grey takes its top 8 bits, 16-bit grey is the
  * same number moved up to full scale. */
 extern "C" {
-#include "core/image.h"
-}
 #include "gpu/device/launch.cuh"
 
 #define BLOCK_X 32

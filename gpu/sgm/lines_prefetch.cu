@@ -179,7 +179,7 @@ template <int D, bool ADAPTIVE_P2> static int launch(struct plx_gpu *gpu, unsign
 
     args.kept_pixels = max(available - ring, 0) / COSTS_BYTES;
     const size_t bytes = (size_t)(ring + args.kept_pixels * COSTS_BYTES);
-    return plx_launch_shared(gpu, 0, prefetch_lines_kernel<D, ADAPTIVE_P2>, warps, WARP, bytes, args);
+    return PLX_CUDA(gpu, plx_launch(gpu, 0, prefetch_lines_kernel<D, ADAPTIVE_P2>, warps, WARP, bytes, args));
 }
 
 int plx_sgm_lines_prefetch(const struct plx_sgm_job *job)

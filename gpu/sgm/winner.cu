@@ -212,7 +212,7 @@ int plx_sgm_winner(const struct plx_sgm_job *job)
     return plx_with_disparities(job->match, [&](auto d) {
         const auto kernel = job->match->paths == 8 ? winner_kernel<d, 4> : winner_kernel<d, 2>;
         const size_t bytes = SPAN * keys<d>::pitch * sizeof(uint32_t);
-        return plx_launch_shared(job->gpu, PLX_DEPENDENT, kernel, grid, THREADS, bytes, args);
+        return PLX_CUDA(job->gpu, plx_launch(job->gpu, PLX_DEPENDENT, kernel, grid, THREADS, bytes, args));
     });
 }
 

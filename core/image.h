@@ -11,6 +11,10 @@
 struct plx_error_message;
 struct plx_stages;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PLX_MAX_SIDE 8192 /* of any image, pixels */
 
 /* Size of one element in bytes; images of another meaning share a type (disparity and 16-bit grey are both U16). */
@@ -159,4 +163,7 @@ struct plx_image_ops {
                           struct plx_template_match *ret_best);
 };
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage convert: raw buffers to grey. A sample is as deep as its format; 8-bit grey takes its top 8 bits, 16-bit grey is the
  * same number moved up to full scale. */
-extern "C" {
 #include "gpu/device/launch.cuh"
 
 #define BLOCK_X 32

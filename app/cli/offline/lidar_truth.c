@@ -54,7 +54,7 @@ static int metre_of(const struct position *p)
     return fabs(p->x) <= CORRIDOR_HALF_M && p->z >= CORRIDOR_NEAR_M && p->z < CORRIDOR_FAR_M ? (int)p->z - CORRIDOR_NEAR_M : -1;
 }
 
-/* Calls for each measured pixel: the position of pixel I of TRUTH, if there is one. */
+/* The position of pixel I of TRUTH; false if it has no measurement. */
 static bool pixel_position(const struct plx_image *truth, double scale, const struct plx_calibration_info *c, int i,
                            struct position *ret)
 {

@@ -23,9 +23,7 @@ struct judge {
     const struct plx_lidar_truth *truth;
     const struct plx_obstacle *by_label[PLX_MAX_OBSTACLES + 1]; /* NULL: not published */
     double focal_base, shift;                                   /* depth = focal_base / (disparity - shift) */
-    float *depth;                                               /* scratch, [width * height] */
-    float *rise;
-    int *todo;
+    int *todo;                                                  /* scratch, [width * height] */
 };
 
 static const void *plane_row(const struct plx_frame *frame, enum plx_plane_id id, int y)
@@ -174,7 +172,7 @@ static float list_nearest(const struct judge *j, int x0)
     return least;
 }
 
-/* LiDAR shows clear ground in this bearing at CLAIMED or beyond, so nothing stands there. */
+/* LiDAR shows clear ground in this bearing near the depth CLAIMED, so nothing stands there. */
 static bool clear_at(const struct judge *j, int x0, float claimed)
 {
     for (int y = 0; y < j->truth->height; y++)

@@ -41,7 +41,7 @@ step_tidy() {
 }
 step_cppcheck() {
     cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,portability,performance \
-        --suppress=missingIncludeSystem -I . -I include -j "$jobs" -D_GNU_SOURCE \
+        --suppress=missingIncludeSystem -I . -I include -j "$jobs" -D_GNU_SOURCE -DPLX_ISA=generic \
         "-DcJSON_ArrayForEach(item,array)=while ((item = (array)->child))" \
         $(find core cpu config drivers client app -name '*.c')
 }

@@ -49,13 +49,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The error that PART of the frames with ground stay within; FIELD: bytes into struct plx_ground_error. NAN without any. */
-static double quantile(const struct measured *measured, size_t field, double part)
+enum field { HEIGHT, PITCH, AT_10_M };
+
+/* The error that PART of the frames with ground stay within. NAN without any. */
+static double quantile(const struct measured *measured, enum field field, double part)
 {
     double *value = malloc(((size_t)measured->count + 1) * sizeof *value);
     int count = 0;
     for (int i = 0; value && i < measured->count; i++) {
-        const double error = *(const double *)((const char *)&measured->ground[i] + field);
+        const struct plx_ground_error *ground = &measured->ground[i];
+        const double error = field == HEIGHT ? ground->height_m : field == PITCH ? ground->pitch_rad : ground->at_10_m;
         if (!isnan(error))
             value[count++] = error;
     }
@@ -90,18 +93,16 @@ static int list_figures(const struct measured *m, struct figure *ret)
         {"list: obstacle pixels found", "list: ground pixels claimed", "list: clear ground claimed", "list: bearings right",
          "list: bearings missed", "list: bearings phantom"}};
     const struct plx_obstacle_counts *sum = &m->sum;
-    const size_t height = offsetof(struct plx_ground_error, height_m), pitch = offsetof(struct plx_ground_error, pitch_rad),
-                 ahead = offsetof(struct plx_ground_error, at_10_m);
     const double degrees = 180 / M_PI;
     int n = 0;
     ret[n++] = (struct figure){"frames_scored", "", "frames scored", sum->scored};
     ret[n++] = (struct figure){"ground_found", "", "ground found", sum->ground_found};
-    ret[n++] = (struct figure){"ground_height_median", "m", "camera height, error, median", quantile(m, height, 0.5)};
-    ret[n++] = (struct figure){"ground_height_p95", "m", "camera height, error, p95", quantile(m, height, 0.95)};
-    ret[n++] = (struct figure){"ground_pitch_median", "deg", "pitch, error, median", quantile(m, pitch, 0.5) * degrees};
-    ret[n++] = (struct figure){"ground_pitch_p95", "deg", "pitch, error, p95", quantile(m, pitch, 0.95) * degrees};
-    ret[n++] = (struct figure){"ground_at_10_m_median", "m", "ground at 10 m, error, median", quantile(m, ahead, 0.5)};
-    ret[n++] = (struct figure){"ground_at_10_m_p95", "m", "ground at 10 m, error, p95", quantile(m, ahead, 0.95)};
+    ret[n++] = (struct figure){"ground_height_median", "m", "camera height, error, median", quantile(m, HEIGHT, 0.5)};
+    ret[n++] = (struct figure){"ground_height_p95", "m", "camera height, error, p95", quantile(m, HEIGHT, 0.95)};
+    ret[n++] = (struct figure){"ground_pitch_median", "deg", "pitch, error, median", quantile(m, PITCH, 0.5) * degrees};
+    ret[n++] = (struct figure){"ground_pitch_p95", "deg", "pitch, error, p95", quantile(m, PITCH, 0.95) * degrees};
+    ret[n++] = (struct figure){"ground_at_10_m_median", "m", "ground at 10 m, error, median", quantile(m, AT_10_M, 0.5)};
+    ret[n++] = (struct figure){"ground_at_10_m_p95", "m", "ground at 10 m, error, p95", quantile(m, AT_10_M, 0.95)};
     for (int c = 0; c < PLX_CLAIMS; c++) {
         const double strips = (double)sum->claim[c].strips;
         const double value[6] = {percent((double)sum->claim[c].recalled, (double)sum->obstacle_pixels),

@@ -119,6 +119,7 @@ static const struct bad {
     {{"run", "a", "b", "--raw=1"}, PLX_EXIT_USAGE, "takes no value"},
     {{"run", "a", "b", "--raw"}, PLX_EXIT_USAGE, "--output"},
     {{"run", "a", "b", "--mask", "m"}, PLX_EXIT_USAGE, "--gt"},
+    {{"run", "@", "--truth", "lidar", "--no-refine"}, PLX_EXIT_USAGE, "leave out --no-refine"},
     {{"run", "a", "--truth", "pose"}, PLX_EXIT_USAGE, "expected lidar or poses"},
     {{"run", "@/good.png", "@/good.png", "--truth", "poses"}, PLX_EXIT_USAGE, "a directory of pairs"},
     {{"run", "a", "b", "--gt", "g", "--gt-scale", "0"}, PLX_EXIT_USAGE, "0.001 to 65536"},

@@ -257,8 +257,9 @@ static uint8_t (*smooth_picture(void))[WIDTH + 100]
     uint8_t(*base)[WIDTH + 100] = malloc((HEIGHT + 100) * sizeof *base);
     uint64_t seed = 5;
     assert_non_null(base);
-    for (int i = 0; i < (WIDTH + 100) * (HEIGHT + 100); i++)
-        base[0][i] = (uint8_t)random_below(&seed, 256);
+    for (int y = 0; y < HEIGHT + 100; y++)
+        for (int x = 0; x < WIDTH + 100; x++)
+            base[y][x] = (uint8_t)random_below(&seed, 256);
     for (int pass = 0; pass < 3; pass++)
         for (int y = 1; y < HEIGHT + 99; y++)
             for (int x = 1; x < WIDTH + 99; x++)

@@ -36,7 +36,7 @@ int plx_evaluate(const struct plx_image *disparity, int min_disparity, const str
     return 0;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+double plx_percent(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : NAN;
 }
@@ -44,10 +44,10 @@ static double percent(uint64_t part, uint64_t whole)
 void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_error_rates *ret_rates)
 {
     uint64_t invalid = accuracy->counted - accuracy->valid;
-    ret_rates->density = percent(accuracy->valid, accuracy->counted);
+    ret_rates->density = plx_percent(accuracy->valid, accuracy->counted);
     for (int i = 0; i < PLX_BAD_LIMITS; i++)
-        ret_rates->bad[i] = percent(accuracy->bad[i], accuracy->valid);
-    ret_rates->bad_or_invalid = percent(accuracy->bad[PLX_BAD_LIMITS - 1] + invalid, accuracy->counted);
+        ret_rates->bad[i] = plx_percent(accuracy->bad[i], accuracy->valid);
+    ret_rates->bad_or_invalid = plx_percent(accuracy->bad[PLX_BAD_LIMITS - 1] + invalid, accuracy->counted);
 }
 
 void plx_rates_mean(const struct plx_error_rates *rates, int count, struct plx_error_rates *ret_mean)

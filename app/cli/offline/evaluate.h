@@ -28,6 +28,9 @@ struct plx_error_rates {
 int plx_evaluate(const struct plx_image *disparity, int min_disparity, const struct plx_image *truth, double truth_scale,
                  const struct plx_image *mask, struct plx_accuracy *ret_accuracy);
 
+/* PART of WHOLE in per cent; NAN of nothing. */
+double plx_percent(uint64_t part, uint64_t whole);
+
 void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_error_rates *ret_rates);
 
 /* The mean of COUNT rates, one for each image, as in the published tables. */

@@ -284,9 +284,16 @@ static struct plx_ground_error ground_error(const struct plx_ground_info *ground
                                      fabs(y10 - (road->slope_z * 10 + road->drop))};
 }
 
+static bool has_plane(const struct plx_frame *frame, enum plx_plane_id id, const struct plx_lidar_truth *truth)
+{
+    return frame->plane[id].width == (uint32_t)truth->width && frame->plane[id].height == (uint32_t)truth->height;
+}
+
 int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
                               struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground)
 {
+    if (!has_plane(frame, PLX_PLANE_LABELS, truth) || !has_plane(frame, PLX_PLANE_DENSE, truth))
+        return PLX_ERR_ARG;
     const struct plx_calibration_info *c = &frame->calibration;
     struct judge j = {.frame = frame, .truth = truth, .focal_base = c->fx * c->baseline_m, .shift = c->cx - c->cx_right};
     const size_t pixels = (size_t)truth->width * (size_t)truth->height;

@@ -30,7 +30,8 @@ struct plx_ground_error {
     double height_m, pitch_rad, at_10_m; /* absolute; NAN without ground */
 };
 
-/* Adds FRAME, whose truth is TRUTH. A frame that is not scored counts as such only. NOMEM. */
+/* Adds FRAME, whose truth is TRUTH. A frame that is not scored counts as such only. NOMEM; ARG if FRAME lacks
+ * labels or dense disparity of the truth's size. */
 int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
                               struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground);
 

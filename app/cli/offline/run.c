@@ -15,13 +15,19 @@
 #include "app/exit.h"
 #include "core/clock.h"
 
+/* True if --truth asks for KIND. */
+static bool compares(const struct plx_run_options *options, const char *kind)
+{
+    return options->measure && strcmp(options->measure, kind) == 0;
+}
+
 /* Defaults, then --set, then the options that set a key. */
 static int configure(struct plx_run *run, struct plx_error_message *message)
 {
     const struct plx_run_options *options = &run->options;
     struct plx_config *config = &run->config;
     plx_config_default(config);
-    config->pipeline.ground = config->pipeline.obstacles = options->obstacles || options->measure;
+    config->pipeline.ground = config->pipeline.obstacles = options->obstacles || compares(options, "lidar");
     for (int i = 0; i < options->set.count; i++) {
         int result = plx_config_set(config, options->set.item[i], message);
         if (result < 0)
@@ -143,7 +149,7 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
         return exit_code;
     if (options->mask && !options->truth)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask needs ground truth to compare with; add --gt FILE");
-    if (options->measure && strcmp(options->measure, "lidar") != 0 && strcmp(options->measure, "poses") != 0)
+    if (options->measure && !compares(options, "lidar") && !compares(options, "poses"))
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth %s: expected lidar or poses", options->measure);
     if (options->measure && word[1])
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth needs a directory of pairs, not two pictures");
@@ -158,7 +164,7 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
     if (run->pairs.note.text[0] != '\0')
         plx_exit_error("parallax run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
     if (options->measure)
-        return strcmp(options->measure, "lidar") == 0 ? plx_run_lidar_table(run) : plx_run_motion_table(run, word[0]);
+        return compares(options, "lidar") ? plx_run_lidar_table(run) : plx_run_motion_table(run, word[0]);
     if (!run->single && options->truth && !options->output && options->set.count == 0)
         return plx_run_accuracy_table(run);
     return process_all(run);

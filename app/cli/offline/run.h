@@ -66,6 +66,9 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
                    struct plx_pair_result *ret_result, struct plx_error_message *message);
 
+/* FORMAT if the ground truth of IMAGES has another size than FRAME. */
+int plx_run_check_truth(const struct plx_frame *frame, const struct plx_pair_images *images, struct plx_error_message *message);
+
 /* Compares DISPARITY, of FRAME, with the ground truth of IMAGES. FORMAT if the sizes differ, or nothing can be compared. */
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
                       const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy,
@@ -98,9 +101,7 @@ int plx_run_accuracy_table(struct plx_run *run);
 
 /* Compares obstacles and ground of every pair with LiDAR and prints the measures. Returns an exit code. */
 int plx_run_lidar_table(struct plx_run *run);
-/* Compares the motion of the left camera in the sequence DIRECTORY with its poses.txt and prints the table. Returns an exit
- * code.
- */
+/* Compares the motion of the left camera in the sequence DIRECTORY with its poses.txt and prints it. Returns an exit code. */
 int plx_run_motion_table(struct plx_run *run, const char *directory);
 
 #endif

@@ -35,6 +35,9 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
     result = plx_run_images(run, images, 0, &done, &message);
     if (result < 0)
         return plx_run_fail(result, false, &message);
+    result = plx_run_check_truth(done.frame, images, &message);
+    if (result < 0)
+        return plx_run_fail(result, false, &message);
     result = plx_lidar_truth_read(&images->truth, run->options.truth_scale, &done.frame->calibration, &truth);
     if (result == 0) {
         result = plx_obstacle_measures_add(done.frame, &truth, &measured->sum, &measured->ground[measured->count++]);
@@ -69,11 +72,6 @@ static double quantile(const struct measured *measured, enum field field, double
     return result;
 }
 
-static double percent(double part, double whole)
-{
-    return whole > 0 ? 100 * part / whole : NAN;
-}
-
 struct figure {
     const char *name, *unit, *text; /* name: of JSON */
     double value;
@@ -104,18 +102,19 @@ static int list_figures(const struct measured *m, struct figure *ret)
     ret[n++] = (struct figure){"ground_at_10_m_median", "m", "ground at 10 m, error, median", quantile(m, AT_10_M, 0.5)};
     ret[n++] = (struct figure){"ground_at_10_m_p95", "m", "ground at 10 m, error, p95", quantile(m, AT_10_M, 0.95)};
     for (int c = 0; c < PLX_CLAIMS; c++) {
-        const double strips = (double)sum->claim[c].strips;
-        const double value[6] = {percent((double)sum->claim[c].recalled, (double)sum->obstacle_pixels),
-                                 percent((double)sum->claim[c].false_ground, (double)sum->ground_pixels),
-                                 percent((double)sum->claim[c].false_clear, (double)sum->clear_pixels),
-                                 percent((double)sum->claim[c].right, strips),
-                                 percent((double)sum->claim[c].missed, strips),
-                                 percent((double)sum->claim[c].phantom, strips)};
+        const uint64_t strips = sum->claim[c].strips;
+        const double value[6] = {plx_percent(sum->claim[c].recalled, sum->obstacle_pixels),
+                                 plx_percent(sum->claim[c].false_ground, sum->ground_pixels),
+                                 plx_percent(sum->claim[c].false_clear, sum->clear_pixels),
+                                 plx_percent(sum->claim[c].right, strips),
+                                 plx_percent(sum->claim[c].missed, strips),
+                                 plx_percent(sum->claim[c].phantom, strips)};
         for (int i = 0; i < 6; i++)
             ret[n++] = (struct figure){name[c][i], "%", text[c][i], value[i]};
     }
-    ret[n++] = (struct figure){"things_found", "%", "things found", percent(sum->found, sum->things)};
-    ret[n++] = (struct figure){"records_joined", "%", "records that join things", percent(sum->joined, sum->records)};
+    ret[n++] = (struct figure){"things_found", "%", "things found", plx_percent((uint64_t)sum->found, (uint64_t)sum->things)};
+    ret[n++] = (struct figure){"records_joined", "%", "records that join things",
+                               plx_percent((uint64_t)sum->joined, (uint64_t)sum->records)};
     return n;
 }
 
@@ -140,6 +139,11 @@ static void print(const struct measured *measured, bool json)
 int plx_run_lidar_table(struct plx_run *run)
 {
     run->options.truth = run->options.truth ? run->options.truth : "gt.png";
+    const struct plx_pipeline_params *params = &run->config.pipeline;
+    if (!params->obstacles || !params->refine || !params->dense)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE,
+                              "--truth lidar needs obstacles and dense disparity; leave out --no-refine, and --set of "
+                              "obstacles.enabled, refine.enabled and refine.dense");
     struct measured measured = {.ground = calloc((size_t)run->pairs.count, sizeof *measured.ground)};
     if (!measured.ground)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));

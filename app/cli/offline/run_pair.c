@@ -149,18 +149,26 @@ int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, in
     return 0;
 }
 
+int plx_run_check_truth(const struct plx_frame *frame, const struct plx_pair_images *images, struct plx_error_message *message)
+{
+    const int width = (int)frame->width, height = (int)frame->height;
+    if (images->truth.width == width && images->truth.height == height)
+        return 0;
+    return plx_fail(message, PLX_ERR_FORMAT, "the ground truth has %dx%d pixels, expected %dx%d as in the rectified picture",
+                    images->truth.width, images->truth.height, width, height);
+}
+
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
                       const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy,
                       struct plx_error_message *message)
 {
     struct plx_accuracy accuracy;
     const bool masked = images->mask.data;
-    if (!plx_same_size(disparity, &images->truth))
-        return plx_fail(message, PLX_ERR_FORMAT,
-                        "the ground truth has %dx%d pixels, expected %dx%d as in the rectified picture", images->truth.width,
-                        images->truth.height, disparity->width, disparity->height);
-    int result = plx_evaluate(disparity, frame->min_disparity, &images->truth, run->options.truth_scale,
-                              masked ? &images->mask : NULL, &accuracy);
+    int result = plx_run_check_truth(frame, images, message);
+    if (result < 0)
+        return result;
+    result = plx_evaluate(disparity, frame->min_disparity, &images->truth, run->options.truth_scale,
+                          masked ? &images->mask : NULL, &accuracy);
     if (result < 0)
         return plx_fail(message, result, "comparing with the ground truth: %s", plx_strerror(result));
     if (accuracy.counted == 0)

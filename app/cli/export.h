@@ -16,7 +16,8 @@
 /* The type of the next three functions. */
 typedef int plx_export(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
-/* 16-bit PNG, pixels x 256, 0 = invalid. Disparities outside of it (0 and below, 256 px and above) become invalid. */
+/* 16-bit PNG, pixels x 256, 0 = invalid. Disparities that this format cannot hold (0 and below, 256 px and above) become
+ * invalid. */
 int plx_export_kitti(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
 /* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */

@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 
-#define STILL_MPS 0.15 /* slower counts as standing */
+#define STILL_MPS 0.15 /* slower obstacles are printed as still */
 
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
 {
@@ -32,8 +32,8 @@ void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *r
     char motion[48];
     describe_motion(obstacle, motion, sizeof motion);
     double sideways = (double)obstacle->position_m[0];
-    const float high =
-        obstacle->height_m > 0 ? obstacle->height_m : obstacle->extent_m[1]; /* above ground, where there is one */
+    /* Without a ground plane height_m is 0. */
+    const float high = obstacle->height_m > 0 ? obstacle->height_m : obstacle->extent_m[1];
     snprintf(ret_text, size, "#%-4u %6.2f m ahead  %5.2f m %-5s  %5.2f m wide  %5.2f m high  %s", obstacle->track,
              (double)obstacle->nearest_m, fabs(sideways), sideways < 0 ? "left" : "right", (double)obstacle->extent_m[0],
              (double)high, motion);
@@ -66,13 +66,13 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
     return (int)count;
 }
 
-static const double degrees = 57.29577951308232; /* of a radian */
+static const double degrees_per_rad = 57.29577951308232;
 
-/* What that many rows mean, from the most on. */
+/* The words for a row offset of at least ROWS pixels, largest first. */
 static const struct {
     float rows;
     const char *words;
-} meaning[] = {
+} verdicts[] = {
     {4, "px off, no depth can be trusted: calibrate again"},
     {2, "px off, depth is wrong or missing in places: calibrate again"},
     {1, "px off, more than a calibration should leave"},
@@ -87,23 +87,23 @@ void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_te
         snprintf(ret_text, size, "not measured: too little texture, or rows too far off");
         return;
     }
-    while (alignment->worst_rows < meaning[i].rows)
+    while (alignment->worst_rows < verdicts[i].rows)
         i++;
     snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->worst_rows,
-             meaning[i].words, (double)alignment->pitch_rad * degrees, (double)alignment->roll_rad * degrees,
+             verdicts[i].words, (double)alignment->pitch_rad * degrees_per_rad, (double)alignment->roll_rad * degrees_per_rad,
              (double)alignment->scale);
 }
 
-void plx_duration_text(int64_t age_ns, char *ret_text, size_t size)
+void plx_duration_text(int64_t duration_ns, char *ret_text, size_t size)
 {
-    const int64_t seconds = age_ns / PLX_NS_PER_S, minutes = seconds / 60, hours = minutes / 60;
+    const int64_t seconds = duration_ns / PLX_NS_PER_S, minutes = seconds / 60, hours = minutes / 60;
 
-    if (age_ns == INT64_MAX)
+    if (duration_ns == INT64_MAX)
         snprintf(ret_text, size, "unknown time");
     else if (seconds < 1)
-        snprintf(ret_text, size, "%" PRId64 " ms", age_ns / PLX_NS_PER_MS);
+        snprintf(ret_text, size, "%" PRId64 " ms", duration_ns / PLX_NS_PER_MS);
     else if (minutes < 1)
-        snprintf(ret_text, size, "%.1f s", (double)age_ns / PLX_NS_PER_S);
+        snprintf(ret_text, size, "%.1f s", (double)duration_ns / PLX_NS_PER_S);
     else if (hours < 1)
         snprintf(ret_text, size, "%" PRId64 " min %" PRId64 " s", minutes, seconds % 60);
     else if (hours < 24)

@@ -23,7 +23,7 @@ static cJSON *numbers(const float *number, int count)
     return array;
 }
 
-static cJSON *one_obstacle(const struct plx_obstacle *obstacle, bool metric)
+static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
 {
     const float box[] = {(float)obstacle->x, (float)obstacle->y, (float)obstacle->width, (float)obstacle->height};
     cJSON *item = cJSON_CreateObject();
@@ -52,7 +52,7 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
     int count = plx_obstacles_by_distance(frame, sorted);
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++)
-        cJSON_AddItemToArray(array, one_obstacle(sorted[i], metric));
+        cJSON_AddItemToArray(array, obstacle_json(sorted[i], metric));
     return array;
 }
 

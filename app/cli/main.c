@@ -28,7 +28,7 @@ static const struct command {
 };
 #define COMMANDS (int)(sizeof command / sizeof *command)
 
-/* What the help says above the options. */
+/* The text of --help above the options. */
 static const char *list_commands(void)
 {
     static char text[2048];
@@ -42,7 +42,7 @@ static const char *list_commands(void)
     return text;
 }
 
-static int fail(const char *name)
+static int fail_unknown_command(const char *name)
 {
     const char *nearest = plx_nearest_name(name, &command[0].name, COMMANDS, sizeof command[0]);
     char known[256] = "";
@@ -74,5 +74,5 @@ int main(int argc, char **argv)
     if (name[0] == '-')
         plx_parse_command_line(&(struct plx_command_line){.program = "parallax", .words = "COMMAND", .about = list_commands()},
                                argc, argv, NULL);
-    return fail(name);
+    return fail_unknown_command(name);
 }

@@ -100,7 +100,7 @@ static struct plx_image picture_of(const struct plx_box_entry *entry, uint64_t *
         picture.height > PLX_BOX_PICTURE_SIDE || entry->record.bytes - sizeof picture < picture.width * picture.height)
         return (struct plx_image){0};
     *ret_sequence = picture.sequence;
-    return (struct plx_image){.data = (void *)(uintptr_t)(entry->data + sizeof picture), /* is only read */
+    return (struct plx_image){.data = (void *)(uintptr_t)(entry->data + sizeof picture), /* the caller only reads it */
                               .width = (int)picture.width,
                               .height = (int)picture.height,
                               .pitch = (int)picture.width,
@@ -152,7 +152,7 @@ static void print_entry(const struct plx_box_content *content, const struct plx_
         kind->print(entry);
 }
 
-/* The configuration that the service uses; false if it does not answer. */
+/* Gets the configuration that the service uses; false if the service does not answer. */
 static bool ask_service(const char *socket_path, struct plx_config *ret_config)
 {
     static char text[PLX_CONFIG_BYTES + 1];
@@ -167,9 +167,9 @@ static bool ask_service(const char *socket_path, struct plx_config *ret_config)
         return false;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     const size_t length = bytes > 0 && text[bytes - 1] == '\0' ? bytes - 1 : bytes;
-    const bool read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &message) == 0;
+    const bool is_read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &message) == 0;
     close(file);
-    return read;
+    return is_read;
 }
 
 void plx_blackbox_directory(const char *socket_path, const char *config_path, char ret_directory[PLX_DIRECTORY_BYTES])

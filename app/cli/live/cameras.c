@@ -197,7 +197,7 @@ static void print_text(const cJSON *root)
             "No configuration to suggest: expected two cameras of one model, or one camera that gives both eyes side by side.");
 }
 
-/* Every camera that can be opened; *ret_denied counts those that this user may not open. */
+/* Every camera that can be opened; *ret_denied counts the video nodes that this user may not open. */
 static cJSON *list_cameras(int *ret_denied)
 {
     cJSON *root = cJSON_CreateObject(), *cameras = cJSON_CreateArray();

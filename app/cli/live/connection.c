@@ -83,10 +83,10 @@ int plx_connection_fail(const struct plx_connection *connection, int error)
     return plx_exit_error(connection->command, plx_exit_code(error), "%s: %s", connection->socket, plx_strerror(error));
 }
 
-static int left_ms(int64_t deadline_ns)
+static int remaining_ms(int64_t deadline_ns)
 {
-    int64_t left_ns = deadline_ns - plx_now_ns();
-    return left_ns > 0 ? (int)(left_ns / PLX_NS_PER_MS + 1) : 0;
+    int64_t remaining_ns = deadline_ns - plx_now_ns();
+    return remaining_ns > 0 ? (int)(remaining_ns / PLX_NS_PER_MS + 1) : 0;
 }
 
 int plx_connection_next_header(struct plx_connection *connection, int timeout_ms, struct plx_frame *ret_frame)
@@ -94,7 +94,7 @@ int plx_connection_next_header(struct plx_connection *connection, int timeout_ms
     const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
         struct plx_view view;
-        int result = plx_next(connection->client, left_ms(deadline_ns), &view);
+        int result = plx_next(connection->client, remaining_ms(deadline_ns), &view);
         if (result == 0) {
             memcpy(ret_frame, view.frame, sizeof *ret_frame);
             ret_frame->obstacle_count = view.obstacle_count;
@@ -104,7 +104,7 @@ int plx_connection_next_header(struct plx_connection *connection, int timeout_ms
             continue;
         if (result != PLX_ERR_LOST || !again)
             return result;
-        again = false; /* LOST comes at once; the next call waits until the service is back */
+        again = false; /* plx_next returns LOST at once; the next call waits until the service is back */
     }
 }
 
@@ -113,7 +113,7 @@ int plx_connection_next_frame(struct plx_connection *connection, int timeout_ms)
     const int64_t deadline_ns = plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (bool again = true;;) {
         size_t bytes = 0;
-        int result = plx_copy(connection->client, left_ms(deadline_ns), connection->frame, connection->capacity, &bytes);
+        int result = plx_copy(connection->client, remaining_ms(deadline_ns), connection->frame, connection->capacity, &bytes);
         if (result == PLX_ERR_LOST && again) {
             again = false;
             continue;

@@ -52,9 +52,10 @@ static double mean_ms(const struct plx_frame_stats *stats, uint64_t us)
     return stats->frames ? (double)us / 1e3 / (double)stats->frames : NAN;
 }
 
-int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu, struct plx_stage_time *ret_part)
+int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu,
+                                struct plx_stage_time ret_time[PLX_STAGE_COUNT])
 {
-    int parts = 0;
+    int times = 0;
     uint64_t us = 0;
 
     for (int i = 0; i < PLX_STAGE_COUNT; i++) {
@@ -62,10 +63,10 @@ int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu
         us += stats->stage_us[i];
         if (of_gpu && i + 1 != PLX_STAGE_TRACKS)
             continue;
-        ret_part[parts++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(stats, us)};
+        ret_time[times++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(stats, us)};
         us = 0;
     }
-    return parts;
+    return times;
 }
 
 static void print_rates(const struct plx_frame_stats *stats, int width, const char *between)
@@ -94,12 +95,12 @@ void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats)
 
 void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu)
 {
-    struct plx_stage_time part[PLX_STAGE_COUNT];
-    const int parts = plx_frame_stats_stage_times(stats, on_gpu, part);
+    struct plx_stage_time time[PLX_STAGE_COUNT];
+    const int times = plx_frame_stats_stage_times(stats, on_gpu, time);
 
     if (stats->frames == 0)
         puts(" unknown");
     else
-        for (int i = 0; i < parts; i++)
-            printf(" %s %.2f%s", part[i].word, part[i].ms, i + 1 < parts ? "," : "\n");
+        for (int i = 0; i < times; i++)
+            printf(" %s %.2f%s", time[i].word, time[i].ms, i + 1 < times ? "," : "\n");
 }

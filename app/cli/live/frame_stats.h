@@ -10,10 +10,10 @@
 
 struct plx_frame_stats {
     uint64_t epoch, first_sequence, last_sequence;
-    int64_t first_ns, last_ns; /* published */
-    uint64_t frames;           /* that were added; 0 = empty */
-    int64_t latency_ns;        /* sum over these frames, from capture to publication */
-    uint64_t stage_us[PLX_STAGE_COUNT];
+    int64_t first_ns, last_ns;          /* publication times of these two frames */
+    uint64_t frames;                    /* number of added frames; 0 = empty */
+    int64_t latency_ns;                 /* sum over the added frames, from capture to publication */
+    uint64_t stage_us[PLX_STAGE_COUNT]; /* sums over the added frames */
 };
 
 /* Adds FRAME, which follows the last one. A frame of another epoch restarts the interval. */
@@ -33,15 +33,16 @@ struct plx_stage_time {
 };
 
 /* The times of all stages; ON_GPU: "gpu" for all stages but the tracks, and "tracks". Returns the number of times. */
-int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu, struct plx_stage_time *ret_part);
+int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu,
+                                struct plx_stage_time ret_time[PLX_STAGE_COUNT]);
 
-/* Print a part of a line: "30.1 pairs/s, latency 51.3 ms", or "rate unknown", or "latency unknown"; */
+/* Prints a part of a line: "30.1 pairs/s, latency 51.3 ms". A number that is not known is printed as "unknown". */
 void plx_frame_stats_print_rates(const struct plx_frame_stats *stats);
 
-/* the same for lines below each other: " 30.1 pairs/s  latency  51.3 ms"; */
+/* As plx_frame_stats_print_rates, in columns for lines below each other: " 30.1 pairs/s  latency  51.3 ms". */
 void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats);
 
-/* and the rest of a line: " convert 0.22, histogram 0.42, ...", or " unknown". */
+/* Prints the rest of a line: " convert 0.22, histogram 0.42, ...", or " unknown". */
 void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu);
 
 #endif

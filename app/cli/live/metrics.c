@@ -84,15 +84,17 @@ static void print_source(FILE *out, const struct plx_frame *frame)
                  frame->source == PLX_SOURCE_SYNTHETIC);
 }
 
-/* No samples if it is not measured. */
+/* No samples while the alignment is not measured. */
 static void print_alignment(FILE *out, const struct plx_alignment_info *alignment)
 {
     if (alignment->patches == 0)
         return;
     print_metric(out, "parallax_alignment_rows_pixels",
-                 "How far a point at the centre of the image lies lower in the right image.", (double)alignment->rows);
+                 "Row offset at the centre of the image; positive: a point lies lower in the right image.",
+                 (double)alignment->rows);
     print_metric(out, "parallax_alignment_worst_rows_pixels",
-                 "Largest distance of a point's rows in both images; from 2 on misaligned.", (double)alignment->worst_rows);
+                 "Largest absolute row offset in the image; from 2 on the cameras are misaligned.",
+                 (double)alignment->worst_rows);
     print_metric(out, "parallax_alignment_pitch_radians", "Rotation of the right camera that explains the offset of rows.",
                  (double)alignment->pitch_rad);
     print_metric(out, "parallax_alignment_roll_radians", "Rotation of the right camera about its view axis.",
@@ -101,7 +103,7 @@ static void print_alignment(FILE *out, const struct plx_alignment_info *alignmen
                  (double)alignment->scale);
 }
 
-/* Only of a fresh frame: old numbers would mislead a robot. */
+/* Only for a fresh frame: old numbers would mislead a robot. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
     print_metric(out, "parallax_obstacles", "Obstacles in the newest frame; no sample without a fresh frame.",
@@ -113,17 +115,16 @@ static void print_world(FILE *out, const struct plx_frame *frame)
 static void print_frame(FILE *out, const struct plx_frame *frame)
 {
     const int64_t age_ns = plx_age_ns(frame);
-    const double ns = 1e-9;
     print_metric(out, "parallax_frames_total", "Frames published since the service started.", (double)frame->sequence);
     print_metric(out, "parallax_pairs_skipped_total", "Pairs not processed because a newer pair had arrived.",
                  (double)frame->pairs_skipped);
     if (age_ns != INT64_MAX)
         print_metric(out, "parallax_frame_age_seconds", "Time since the newest frame's left picture was taken.",
-                     (double)age_ns * ns);
+                     (double)age_ns / 1e9);
     print_metric(out, "parallax_latency_seconds", "From the middle of the exposure to publication, newest frame.",
-                 (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) * ns);
+                 (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) / 1e9);
     print_metric(out, "parallax_skew_seconds", "Capture time of the right picture minus that of the left.",
-                 (double)frame->skew_ns * ns);
+                 (double)frame->skew_ns / 1e9);
     print_head(out, "parallax_stage_seconds",
                "Time of each stage for the newest frame; on a GPU obstacles holds the time of all stages.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
@@ -134,7 +135,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
 
 /* --- reading and writing ------------------------------------------------------------------------------------------ */
 
-/* Without a service STATUS says so: that is no error. */
+/* Without a service STATUS has up false, which is no error. */
 static void read_status(const char *socket, struct plx_status *status)
 {
     struct plx_connection connection = {.socket = socket};
@@ -163,7 +164,7 @@ static void print_all(FILE *out, const struct plx_status *status)
         print_world(out, &status->frame);
 }
 
-/* Replaces PATH at once: the collector may read it at any moment. */
+/* Replaces PATH atomically, because the collector may read it at any moment. */
 static int write_file(const char *path, const struct plx_status *status)
 {
     char part[4096];

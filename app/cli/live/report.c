@@ -76,7 +76,7 @@ static int print_blackbox(int argc, char **argv)
     return plx_command_blackbox(argc + 1, arguments);
 }
 
-/* With all copies. */
+/* The black box and all its copies, as a compressed tar archive. */
 static int pack_blackbox(int argc, char **argv)
 {
     static char directory[PLX_DIRECTORY_BYTES];
@@ -92,20 +92,20 @@ static int pack_blackbox(int argc, char **argv)
 
 #define ARGUMENTS 10
 
-/* Written by INSIDE, or by a program of the system if INSIDE is NULL. */
+/* INSIDE writes the file; NULL: the program argument[0] of the system writes it. */
 static const struct item {
     const char *file, *content;
     int (*inside)(int argc, char **argv);
     const char *argument[ARGUMENTS];
 } items[] = {
     {"version.txt", "version and build", print_version, {"version"}},
-    {"configuration.yaml", "configuration in force, asked from the service", plx_command_config, {"config"}},
+    {"configuration.yaml", "configuration that the service uses", plx_command_config, {"config"}},
     {"configuration-file.yaml", "configuration file, as a start would read it", print_config_file, {"config"}},
     {"status.json", "what the service is doing", plx_command_status, {"status", "--json"}},
     {"metrics.txt", "state, faults, counters", plx_command_metrics, {"metrics"}},
     {"cameras.json", "cameras: formats, controls, serial numbers", plx_command_cameras, {"cameras", "--json"}},
     {"frame-header.bin", "header of the newest frame (struct plx_frame)", print_header, {"header"}},
-    {"blackbox.txt", "the last seconds before now: black box", print_blackbox, {"blackbox"}},
+    {"blackbox.txt", "black box: the last seconds of the service", print_blackbox, {"blackbox"}},
     {"blackbox.tar.gz", "the black box and its copies, with small pictures", pack_blackbox, {"blackbox"}},
     {"journal.txt",
      "the service's last 1000 lines in the journal",
@@ -124,7 +124,7 @@ static const struct item {
 
 /* --- collecting ----------------------------------------------------------------------------------------------------- */
 
-/* In the child: runs the item. Errors go into a text file too, but not into JSON or binary. */
+/* In the child: runs the item. Error messages go into text files too, but not into JSON or binary files. */
 static void run_item(const struct item *item, int fd)
 {
     static char name[ARGUMENTS][64]; /* argp and exec take them without const */
@@ -136,8 +136,9 @@ static void run_item(const struct item *item, int fd)
     }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     const char *ending = strrchr(item->file, '.');
-    bool own = strcmp(ending, ".txt") == 0 || strcmp(ending, ".yaml") == 0;
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(own ? fd : null, STDERR_FILENO) < 0)
+    bool takes_errors = strcmp(ending, ".txt") == 0 || strcmp(ending, ".yaml") == 0;
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
+        dup2(takes_errors ? fd : null, STDERR_FILENO) < 0)
         _exit(PLX_EXIT_OS);
     alarm(ITEM_S); /* exec keeps the alarm */
     if (item->inside) {
@@ -170,7 +171,7 @@ static int collect(const struct item *item, int directory, FILE *list)
     int fd = openat(directory, item->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot create: %s", item->file, strerror(errno));
-    fflush(stdout); /* else the child would print it again */
+    fflush(stdout); /* else the child would print the buffered text again */
     fflush(list);
     pid_t child = fork();
     if (child == 0)
@@ -200,8 +201,8 @@ static int collect_all(int directory)
 
 int plx_command_report(int argc, char **argv)
 {
-    char standard[64];
-    const char *output = standard;
+    char default_output[64];
+    const char *output = default_output;
     const time_t now = time(NULL);
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
@@ -214,12 +215,12 @@ int plx_command_report(int argc, char **argv)
         .about =
             "Collects in one directory what another person needs to understand a fault: version, configuration, status, "
             "metrics, cameras, the newest frame's header, the black box, the journal, kernel, processor and GPU. The black box "
-            "holds small pictures (`parallax blackbox --pictures` shows them). The report holds no environment, and nothing "
-            "is sent. `report` needs no running service.",
+            "holds small pictures (`parallax blackbox --pictures` shows them). The report holds no environment variables, "
+            "and nothing is sent. `report` needs no running service.",
         .option = options};
 
     config_path = PLX_DEFAULT_CONFIG;
-    strftime(standard, sizeof standard, "parallax-report-%Y%m%d-%H%M%S", localtime(&now));
+    strftime(default_output, sizeof default_output, "parallax-report-%Y%m%d-%H%M%S", localtime(&now));
     plx_parse_command_line(&line, argc, argv, NULL);
     if (socket_path)
         setenv("PARALLAX_SOCKET", socket_path, 1); /* for the commands that are items */

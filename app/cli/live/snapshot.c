@@ -14,7 +14,7 @@
 
 struct snapshot {
     struct plx_view view;
-    struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
+    struct plx_image left, right, disparity; /* data NULL: not published, as the disparity of a raw frame */
 };
 
 static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
@@ -28,8 +28,8 @@ static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot 
     plx_draw_obstacles(drawing, snapshot->view.frame);
 }
 
-/* EXPORT writes the file, or DRAW draws it, or it is the grey picture PLANE. RAW: content for a raw frame; NULL: no such file.
- */
+/* EXPORT or DRAW makes the file; if both are NULL, the file is the grey picture PLANE. RAW describes the content for a raw
+ * frame; NULL: a raw frame has no such file. */
 static const struct file {
     const char *name, *content, *raw;
     enum plx_plane_id plane;

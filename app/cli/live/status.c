@@ -16,7 +16,7 @@
 
 /* --- as text ---------------------------------------------------------------------------------------------------------- */
 
-static const double degrees = 57.29577951308232; /* of a radian */
+static const double degrees_per_rad = 57.29577951308232;
 
 const char *plx_schedule_name(uint32_t schedule)
 {
@@ -82,7 +82,7 @@ static void print_ground(const struct plx_ground_info *ground)
 {
     if (ground->valid)
         printf("ground        %.2f m below the camera, pitch %.1f deg, roll %.1f deg\n", (double)ground->camera_height_m,
-               (double)ground->pitch_rad * degrees, (double)ground->roll_rad * degrees);
+               (double)ground->pitch_rad * degrees_per_rad, (double)ground->roll_rad * degrees_per_rad);
     else
         puts("ground        not found");
 }
@@ -159,13 +159,14 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
     struct plx_frame_stats stats = {.frames = 0};
     int result = plx_connection_next_header(connection, PLX_FRESH_FRAME_MS, frame);
     const int64_t end = plx_now_ns() + MEASURE_NS;
-    for (int64_t left_ms = 1; result == 0 && left_ms > 0;) {
+    for (int64_t remaining_ms = 1; result == 0 && remaining_ms > 0;) {
         plx_frame_stats_add(&stats, frame);
-        left_ms = stats.frames < 2 ? PLX_FRESH_FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS; /* a rate needs two */
-        if (left_ms > 0 && plx_connection_next_header(connection, (int)left_ms, frame) < 0)
+        /* A rate needs two frames. */
+        remaining_ms = stats.frames < 2 ? PLX_FRESH_FRAME_MS : (end - plx_now_ns()) / PLX_NS_PER_MS;
+        if (remaining_ms > 0 && plx_connection_next_header(connection, (int)remaining_ms, frame) < 0)
             break;
     }
-    if (result == 0 && !plx_is_fresh(frame)) /* it may have been late only once */
+    if (result == 0 && !plx_is_fresh(frame)) /* a single late frame is no failure */
         result = plx_connection_next_header(connection, PLX_FRESH_FRAME_MS, frame);
     status->any = status->fresh = result == 0;
     if (result == 0)

@@ -23,7 +23,7 @@ struct plx_status {
     struct plx_frame_stats stats; /* of the frames of the last second; empty without a fresh frame */
 };
 
-/* Reads the first half of STATUS. The error of plx_state: FORMAT. */
+/* Fills the first part of STATUS, the service now. The error of plx_state: FORMAT. */
 int plx_status_read(struct plx_client *client, struct plx_status *status);
 
 #define PLX_FAULTS_TEXT 640
@@ -34,7 +34,7 @@ void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS
 /* The name of the GPU's schedule, from plx_gpu_schedule; NULL on the CPU. */
 const char *plx_schedule_name(uint32_t schedule);
 
-/* To standard output, if no frame came: "no frames, the last picture is 7.3 s old" */
+/* Prints to standard output, for use without a frame: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);
 
 /* Prints to standard output. An old frame is marked as old and printed without ground and obstacles. */

@@ -62,9 +62,9 @@ static void add_service(cJSON *item, const struct plx_status *status)
     cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_frame_stats_rate_hz(&status->stats), 3));
     cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_frame_stats_latency_ms(&status->stats), 3));
     cJSON_AddBoolToObject(item, "fresh", status->fresh);
-    const bool dated = status->any && status->age_ns != INT64_MAX;
+    const bool has_age = status->any && status->age_ns != INT64_MAX;
     cJSON_AddItemToObject(item, "age_ms",
-                          dated ? plx_json_number((double)status->age_ns / PLX_NS_PER_MS, 3) : cJSON_CreateNull());
+                          has_age ? plx_json_number((double)status->age_ns / PLX_NS_PER_MS, 3) : cJSON_CreateNull());
 }
 
 static void add_frame(cJSON *item, const struct plx_frame *frame)

@@ -17,7 +17,7 @@
 
 #define LINE_PERIOD_NS PLX_NS_PER_S
 #define SCREEN_PERIOD_NS (PLX_NS_PER_S / 2)
-#define LAST_LOOK_NS (3 * PLX_NS_PER_S)
+#define LAST_WAIT_NS (3 * PLX_NS_PER_S)
 /* An obstacle is printed again after its distance changed by this much. */
 #define CHANGE_M 0.25f
 #define CHANGE_SHARE 0.1f
@@ -29,7 +29,7 @@ struct printed_track {
 
 struct watch {
     int64_t started_ns;
-    struct plx_status status;     /* its stats are those since the last report */
+    struct plx_status status;     /* status.stats: since the last report */
     struct plx_frame_stats total; /* since the start */
     struct printed_track printed[PLX_MAX_OBSTACLES];
     int printed_count;
@@ -99,7 +99,7 @@ static void print_changes(struct watch *watch)
     for (int i = 0; i < count; i++) {
         struct printed_track *printed = find_printed(watch, sorted[i]->track);
         if (!printed && sorted[i]->status != PLX_TRACK_TRACKED)
-            continue; /* it may be noise: the tracker confirms it after a few frames */
+            continue; /* a new track may be noise: the tracker confirms it after a few frames */
         float limit = printed ? fmaxf(CHANGE_M, CHANGE_SHARE * printed->nearest_m) : 0;
         if (printed && fabsf(sorted[i]->nearest_m - printed->nearest_m) < limit)
             continue;
@@ -124,11 +124,11 @@ static void print_summary(const struct watch *watch)
 
 /* --- the loop ------------------------------------------------------------------------------------------------------ */
 
-/* Waits once for a frame, until UNTIL_NS at the latest. 0 also without a frame; an error ends the watch. */
-static int look(struct plx_connection *connection, struct watch *watch, int64_t until_ns)
+/* Waits for one frame, until UNTIL_NS at the latest. 0 also without a frame; an error ends the watch. */
+static int wait_for_frame(struct plx_connection *connection, struct watch *watch, int64_t until_ns)
 {
-    int64_t left_ms = (until_ns - plx_now_ns()) / PLX_NS_PER_MS + 1;
-    int result = plx_connection_next_header(connection, left_ms > 0 ? (int)left_ms : 0, &watch->status.frame);
+    int64_t remaining_ms = (until_ns - plx_now_ns()) / PLX_NS_PER_MS + 1;
+    int result = plx_connection_next_header(connection, remaining_ms > 0 ? (int)remaining_ms : 0, &watch->status.frame);
     if (result == 0) {
         watch->status.any = true;
         plx_frame_stats_add(&watch->status.stats, &watch->status.frame);
@@ -143,21 +143,21 @@ static int look(struct plx_connection *connection, struct watch *watch, int64_t 
 }
 
 /* TIMEOUT if the watch ends without a fresh picture. */
-static int look_once_more(struct plx_connection *connection, struct watch *watch)
+static int wait_for_last_frame(struct plx_connection *connection, struct watch *watch)
 {
     const uint64_t before = watch->total.frames;
-    const int result = look(connection, watch, plx_now_ns() + LAST_LOOK_NS);
+    const int result = wait_for_frame(connection, watch, plx_now_ns() + LAST_WAIT_NS);
     return result < 0 || watch->total.frames != before ? result : PLX_ERR_TIMEOUT;
 }
 
-/* Until END_NS (0: no limit), a signal, or an error, which is returned. */
+/* Watches until END_NS (0: no limit), a signal, or an error, which is returned. */
 static int watch_until(struct plx_connection *connection, struct watch *watch, int64_t end_ns, bool screen)
 {
     const int64_t period = screen ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
     int64_t report_ns = watch->started_ns + period;
     while (!plx_stopped() && (end_ns == 0 || plx_now_ns() < end_ns)) {
         const uint64_t before = watch->total.frames;
-        int result = look(connection, watch, end_ns && end_ns < report_ns ? end_ns : report_ns);
+        int result = wait_for_frame(connection, watch, end_ns && end_ns < report_ns ? end_ns : report_ns);
         if (result < 0)
             return result;
         if (!screen && watch->total.frames != before)
@@ -194,8 +194,8 @@ static int watch_service(struct plx_connection *connection, void *context)
     int result = watch_until(connection, watch, end_ns, screen);
     if (screen)
         plx_watch_screen_end();
-    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* it may have been late only once */
-        result = look_once_more(connection, watch);
+    if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* a single late frame is no failure */
+        result = wait_for_last_frame(connection, watch);
     if (watch->total.frames)
         print_summary(watch);
     free(watch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Escape sequences of ECMA-48 (ISO/IEC 6429). */
+/* The screen of `parallax watch`, drawn with escape sequences of ECMA-48 (ISO/IEC 6429). */
 #include "app/cli/live/watch_screen.h"
 
 #include <stdio.h>
@@ -29,15 +29,15 @@ void plx_watch_screen_end(void)
 
 static void draw_stages(const struct plx_status *status)
 {
-    struct plx_stage_time part[PLX_STAGE_COUNT];
-    const int parts = plx_frame_stats_stage_times(&status->stats, status->schedule != 0, part);
+    struct plx_stage_time time[PLX_STAGE_COUNT];
+    const int times = plx_frame_stats_stage_times(&status->stats, status->schedule != 0, time);
     double longest = 0;
-    for (int i = 0; i < parts; i++)
-        if (part[i].ms > longest)
-            longest = part[i].ms;
-    for (int i = 0; i < parts; i++) {
-        int length = longest > 0 ? (int)(BAR * part[i].ms / longest + 0.5) : 0;
-        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, part[i].word, part[i].ms, length, "##############################");
+    for (int i = 0; i < times; i++)
+        if (time[i].ms > longest)
+            longest = time[i].ms;
+    for (int i = 0; i < times; i++) {
+        int length = longest > 0 ? (int)(BAR * time[i].ms / longest + 0.5) : 0;
+        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, time[i].word, time[i].ms, length, "##############################");
     }
 }
 

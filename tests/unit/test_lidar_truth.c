@@ -48,7 +48,7 @@ static void road_and_box(void **state)
     struct plx_lidar_truth truth;
     assert_int_equal(plx_lidar_truth_read(&image, SCALE, &camera, &truth), 0);
     assert_true(truth.scored);
-    assert_true(fabs(truth.drop - 1.6) < 0.01 && fabs(truth.slope_x) < 0.002 && fabs(truth.slope_z) < 0.002);
+    assert_true(fabs(truth.intercept - 1.6) < 0.01 && fabs(truth.slope_x) < 0.002 && fabs(truth.slope_z) < 0.002);
     const struct {
         int x, y;
         enum plx_lidar_class class;
@@ -121,7 +121,7 @@ static void measures_of_a_frame(void **state)
         assert_int_equal(sum.records, cases[i].listed);
         for (int c = 0; c < PLX_CLAIMS; c++) {
             assert_int_equal(sum.claim[c].strips, (BOX_X1 - BOX_X0 + 1) / 8);
-            assert_int_equal(sum.claim[c].right, cases[i].right ? sum.claim[c].strips : 0);
+            assert_int_equal(sum.claim[c].correct, cases[i].right ? sum.claim[c].strips : 0);
             assert_int_equal(sum.claim[c].missed, cases[i].missed ? sum.claim[c].strips : 0);
             assert_int_equal(sum.claim[c].phantom, cases[i].phantom ? sum.claim[c].strips : 0);
             assert_int_equal(sum.claim[c].recalled, cases[i].right ? sum.obstacle_pixels : 0);

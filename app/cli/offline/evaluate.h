@@ -16,7 +16,7 @@ struct plx_accuracy {
     uint64_t bad[PLX_BAD_LIMITS]; /* of the valid ones, off by more than 1, 2, 3 px */
 };
 
-/* Per cent; NAN without a pixel to divide by. */
+/* Per cent; NAN if there is no pixel to divide by. */
 struct plx_error_rates {
     double density;             /* valid of counted */
     double bad[PLX_BAD_LIMITS]; /* bad of valid */
@@ -28,7 +28,7 @@ struct plx_error_rates {
 int plx_evaluate(const struct plx_image *disparity, int min_disparity, const struct plx_image *truth, double truth_scale,
                  const struct plx_image *mask, struct plx_accuracy *ret_accuracy);
 
-/* PART of WHOLE in per cent; NAN of nothing. */
+/* PART of WHOLE in per cent; NAN if WHOLE is 0. */
 double plx_percent(uint64_t part, uint64_t whole);
 
 void plx_accuracy_rates(const struct plx_accuracy *accuracy, struct plx_error_rates *ret_rates);

@@ -18,9 +18,9 @@
 #define GROUND_M 0.12
 #define OBSTACLE_LOW_M 0.3
 #define OBSTACLE_HIGH_M 2.5
-#define STANDING_M 0.2 /* what stands this high makes the ground around it not clear */
+#define STANDING_M 0.2 /* ground near a point of this height is not clear */
 
-/* Seen from above, in cells: where something stands. */
+/* A map in cells, seen from above, of the points that stand on the road. */
 #define CELL_M 0.05
 #define CLEARANCE 10 /* cells, 0.5 m */
 #define MAP_WIDTH 1200
@@ -32,11 +32,11 @@ struct position {
     double x, y, z;
 };
 
-/* The points of the corridor, those of a metre of distance together. */
+/* The points of the corridor, grouped by whole metres of distance. */
 struct corridor {
     struct position *point;
     int count;
-    int first[METRES + 1]; /* of each metre */
+    int first[METRES + 1]; /* index of the first point of each metre; at the end, COUNT */
 };
 
 static bool position_of(const struct plx_calibration_info *c, double disparity, int u, int v, struct position *ret)
@@ -49,6 +49,7 @@ static bool position_of(const struct plx_calibration_info *c, double disparity, 
     return true;
 }
 
+/* The metre of the corridor that holds P; -1 outside of the corridor. */
 static int metre_of(const struct position *p)
 {
     return fabs(p->x) <= CORRIDOR_HALF_M && p->z >= CORRIDOR_NEAR_M && p->z < CORRIDOR_FAR_M ? (int)p->z - CORRIDOR_NEAR_M : -1;
@@ -63,7 +64,8 @@ static bool pixel_position(const struct plx_image *truth, double scale, const st
     return value > 0 && position_of(c, value / scale, x, y, ret);
 }
 
-static int gather(const struct plx_image *truth, double scale, const struct plx_calibration_info *c, struct corridor *ret)
+static int collect_corridor(const struct plx_image *truth, double scale, const struct plx_calibration_info *c,
+                            struct corridor *ret)
 {
     const int pixels = truth->width * truth->height;
     struct position p;
@@ -87,7 +89,7 @@ static int gather(const struct plx_image *truth, double scale, const struct plx_
 
 static double above_road(const struct plx_lidar_truth *road, const struct position *p)
 {
-    return (road->slope_x * p->x + road->slope_z * p->z + road->drop - p->y) /
+    return (road->slope_x * p->x + road->slope_z * p->z + road->intercept - p->y) /
            sqrt(1 + road->slope_x * road->slope_x + road->slope_z * road->slope_z);
 }
 
@@ -99,12 +101,12 @@ static double det3(const double a[3], const double b[3], const double c[3])
 /* Solves the symmetric system with columns M and right side Y by Cramer's rule; false if it is singular. */
 static bool solve(const double m[3][3], const double y[3], struct plx_lidar_truth *road)
 {
-    const double whole = det3(m[0], m[1], m[2]);
-    if (fabs(whole) < 1e-9)
+    const double determinant = det3(m[0], m[1], m[2]);
+    if (fabs(determinant) < 1e-9)
         return false;
-    road->slope_x = det3(y, m[1], m[2]) / whole;
-    road->slope_z = det3(m[0], y, m[2]) / whole;
-    road->drop = det3(m[0], m[1], y) / whole;
+    road->slope_x = det3(y, m[1], m[2]) / determinant;
+    road->slope_z = det3(m[0], y, m[2]) / determinant;
+    road->intercept = det3(m[0], m[1], y) / determinant;
     return true;
 }
 
@@ -129,7 +131,8 @@ static void refit(const struct corridor *corridor, struct plx_lidar_truth *road)
     solve(m, y, road);
 }
 
-/* Share of the points near ROAD, the mean of all metres that have any; ret_inliers: how many. */
+/* Share of the points near ROAD in each metre, summed over all metres, so that each metre counts the same. *ret_inliers: the
+ * number of these points. */
 static double support(const struct corridor *corridor, const struct plx_lidar_truth *road, int *ret_inliers)
 {
     double share = 0;
@@ -152,8 +155,8 @@ static uint32_t next_random(uint32_t *state)
     return *state ^= *state << 5;
 }
 
-/* A plane through three points of the corridor; false if it is no road. */
-static bool guess(const struct corridor *corridor, uint32_t *random, struct plx_lidar_truth *ret_road)
+/* The plane through three random points of the corridor; false if it cannot be a road. */
+static bool sample_plane(const struct corridor *corridor, uint32_t *random, struct plx_lidar_truth *ret_road)
 {
     double m[3][3], y[3];
     for (int i = 0; i < 3; i++) {
@@ -167,7 +170,7 @@ static bool guess(const struct corridor *corridor, uint32_t *random, struct plx_
         m[2][i] = 1;
         y[i] = p->y;
     }
-    return solve(m, y, ret_road) && fabs(ret_road->slope_x) < 0.3 && fabs(ret_road->slope_z) < 0.3 && ret_road->drop > 0.5;
+    return solve(m, y, ret_road) && fabs(ret_road->slope_x) < 0.3 && fabs(ret_road->slope_z) < 0.3 && ret_road->intercept > 0.5;
 }
 
 /* RANSAC (Fischler and Bolles 1981), then two rounds of least squares. */
@@ -177,13 +180,13 @@ static void find_road(const struct corridor *corridor, struct plx_lidar_truth *r
     int inliers = 0;
     double most = 0;
     for (int trial = 0; corridor->count > 0 && trial < ROAD_TRIALS; trial++) {
-        struct plx_lidar_truth guessed = *road;
-        if (!guess(corridor, &random, &guessed))
+        struct plx_lidar_truth candidate = *road;
+        if (!sample_plane(corridor, &random, &candidate))
             continue;
-        const double share = support(corridor, &guessed, &inliers);
+        const double share = support(corridor, &candidate, &inliers);
         if (share > most) {
             most = share;
-            *road = guessed;
+            *road = candidate;
         }
     }
     if (most == 0)
@@ -255,7 +258,7 @@ int plx_lidar_truth_read(const struct plx_image *truth, double scale, const stru
     struct corridor corridor = {.point = NULL};
     uint8_t *map = calloc(MAP_DEPTH, MAP_WIDTH);
     road.point = calloc((size_t)truth->width * (size_t)truth->height, sizeof *road.point);
-    int result = map && road.point ? gather(truth, scale, calibration, &corridor) : PLX_ERR_NOMEM;
+    int result = map && road.point ? collect_corridor(truth, scale, calibration, &corridor) : PLX_ERR_NOMEM;
     if (result == 0) {
         find_road(&corridor, &road);
         if (road.scored)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What LiDAR says about the road and what stands on it, from a disparity picture that was measured by LiDAR (KITTI's gt.png).
- */
+/* The road and the obstacles on it, from a disparity picture that was measured by LiDAR (KITTI's gt.png). */
 #ifndef PLX_APP_CLI_OFFLINE_LIDAR_TRUTH_H
 #define PLX_APP_CLI_OFFLINE_LIDAR_TRUTH_H
 
@@ -11,10 +10,10 @@
 
 #include "core/image.h"
 
-#define PLX_LIDAR_RANGE_M 20.0 /* nothing is judged beyond */
+#define PLX_LIDAR_RANGE_M 20.0 /* points beyond are PLX_LIDAR_UNKNOWN */
 
 enum plx_lidar_class {
-    PLX_LIDAR_UNKNOWN,  /* no measurement, or none that is judged */
+    PLX_LIDAR_UNKNOWN,  /* no measurement, or one that fits no class below */
     PLX_LIDAR_GROUND,   /* within 0.12 m of the road */
     PLX_LIDAR_CLEAR,    /* ground, and nothing of 0.2 m or more stands within 0.5 m */
     PLX_LIDAR_OBSTACLE, /* 0.3 to 2.5 m above the road */
@@ -28,9 +27,9 @@ struct plx_lidar_point {
 
 struct plx_lidar_truth {
     int width, height;
-    bool scored;                   /* the road is certain enough to judge by */
-    double slope_x, slope_z, drop; /* the road: y = slope_x x + slope_z z + drop, metres, camera axes */
-    struct plx_lidar_point *point; /* [height][width] */
+    bool scored;                        /* enough points support the road to compare a frame with it */
+    double slope_x, slope_z, intercept; /* the road: y = slope_x x + slope_z z + intercept, metres, camera axes */
+    struct plx_lidar_point *point;      /* [height][width] */
 };
 
 /* Reads TRUTH, U16, disparity in pixels x SCALE, 0 = unknown. Deterministic. NOMEM; ARG for a picture of another type. The

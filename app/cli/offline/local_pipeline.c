@@ -13,11 +13,11 @@ struct plx_local_pipeline {
     struct plx_pipeline *pipeline;
     struct plx_stereo_calibration calibration;
     struct plx_raw raw[PLX_EYES];
-    void *pixels[PLX_EYES]; /* packed, behind raw */
+    void *pixels[PLX_EYES]; /* what raw points to; rows without padding */
     void *frame;
 };
 
-/* For pairs without a calibration, because the ground and obstacle stages need one. Nobody sees its metres. */
+/* For pairs without a calibration, because the ground and obstacle stages need one. Its metres are never printed. */
 static struct plx_calibration_info nominal_calibration(int width, int height)
 {
     return (struct plx_calibration_info){

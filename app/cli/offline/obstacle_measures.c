@@ -8,22 +8,23 @@
 #include <parallax/error.h>
 
 #define STRIP 8          /* columns of a bearing */
-#define STRIP_POINTS 6   /* that make something seen there */
-#define STRIP_LOW_M 0.3F /* heights of what counts in a bearing */
+#define STRIP_POINTS 6   /* fewer points in a bearing are no obstacle */
+#define STRIP_LOW_M 0.3F /* lowest and highest point that counts in a bearing */
 #define STRIP_HIGH_M 2.0F
-#define STRIP_RISE_M 0.25F /* their spread, within half a metre of depth */
+#define STRIP_RISE_M 0.25F /* least spread of their heights, within STRIP_DEPTH_M */
 #define STRIP_DEPTH_M 0.5F
-#define THING_PIXELS 50 /* fewer are no thing */
-#define THING_FOUND 0.3
+#define THING_PIXELS 50 /* fewer connected obstacle pixels are ignored */
+#define THING_FOUND 0.3 /* share of its pixels */
 #define CLUSTER_GAP_M 1.0F
 #define CLUSTER_PIXELS 10
 
+/* One frame, its truth, and what both are compared with. */
 struct judge {
     const struct plx_frame *frame;
     const struct plx_lidar_truth *truth;
     const struct plx_obstacle *by_label[PLX_MAX_OBSTACLES + 1]; /* NULL: not published */
     double focal_base, shift;                                   /* depth = focal_base / (disparity - shift) */
-    int *todo;                                                  /* scratch, [width * height] */
+    int *pending;                                               /* scratch of flood, [width * height] */
 };
 
 static const void *plane_row(const struct plx_frame *frame, enum plx_plane_id id, int y)
@@ -31,6 +32,7 @@ static const void *plane_row(const struct plx_frame *frame, enum plx_plane_id id
     return (const uint8_t *)frame + frame->plane[id].offset + (size_t)y * frame->plane[id].pitch;
 }
 
+/* Both disparities in pixels; false for NAN. */
 static bool fits(double disparity, double lidar)
 {
     return fabs(disparity - lidar) <= 0.1 * lidar + 0.5;
@@ -62,7 +64,7 @@ static bool label_fits(const struct judge *j, int x, int y, double lidar)
     return fits(label_disparity(j, x, y), lidar); /* false for NAN */
 }
 
-/* True if an obstacle's box holds the pixel and its depth, from the nearest part to the farthest, comes near. */
+/* True if an obstacle's box holds the pixel, and the LiDAR disparity fits between its nearest and its farthest part. */
 static bool list_fits(const struct judge *j, int x, int y, double lidar)
 {
     for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
@@ -106,7 +108,7 @@ static int by_depth(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Heights of SAMPLE from I on, within half a metre of depth, spread enough for something that stands. */
+/* True if the heights of the samples from I on, within STRIP_DEPTH_M, spread enough for an upright obstacle. */
 static bool stands(const struct sample *sample, int count, int i)
 {
     float low = sample[i].height, high = low;
@@ -117,7 +119,7 @@ static bool stands(const struct sample *sample, int count, int i)
     return high - low >= STRIP_RISE_M;
 }
 
-/* Depth of the nearest thing, INFINITY if there is none. STANDING: it has to have height. */
+/* Depth of the nearest group of samples, INFINITY if there is none. STANDING: the group must be upright. */
 static float nearest(struct sample *sample, int count, bool standing)
 {
     qsort(sample, (size_t)count, sizeof *sample, by_depth);
@@ -140,7 +142,7 @@ static float true_nearest(const struct judge *j, int x0, struct sample *sample)
     return nearest(sample, count, true);
 }
 
-/* Median depth of the nearest label. */
+/* The smallest median depth of the labels in this bearing, INFINITY without one. */
 static float label_nearest(const struct judge *j, int x0, struct sample *sample)
 {
     float least = INFINITY;
@@ -194,23 +196,23 @@ static void count_strips(const struct judge *j, struct sample *sample, struct pl
         const float tolerance = fmaxf(0.5F, 0.1F * truth);
         for (int c = 0; c < PLX_CLAIMS; c++) {
             counts->claim[c].strips++;
-            counts->claim[c].right += fabsf(claimed[c] - truth) <= tolerance;
+            counts->claim[c].correct += fabsf(claimed[c] - truth) <= tolerance;
             counts->claim[c].missed += claimed[c] > truth + tolerance;
             counts->claim[c].phantom += claimed[c] < truth - tolerance && clear_at(j, x0, claimed[c]);
         }
     }
 }
 
-/* Pixels of the thing that holds pixel FIRST, whose classes become UNKNOWN in CLASS; ret_seen: those in an obstacle that fits.
- */
+/* The number of connected obstacle pixels around pixel FIRST, whose classes become UNKNOWN in CLASS. *ret_seen: the number of
+ * those that a fitting label covers. */
 static int flood(const struct judge *j, uint8_t *class, int first, int *ret_seen)
 {
     const int width = j->truth->width, height = j->truth->height;
-    int pending = 0, pixels = 0, seen = 0;
-    j->todo[pending++] = first;
+    int count = 0, pixels = 0, seen = 0;
+    j->pending[count++] = first;
     class[first] = PLX_LIDAR_UNKNOWN;
-    while (pending > 0) {
-        const int i = j->todo[--pending], x = i % width, y = i / width;
+    while (count > 0) {
+        const int i = j->pending[--count], x = i % width, y = i / width;
         const float depth = j->truth->point[i].depth_m;
         pixels++;
         seen += label_fits(j, x, y, disparity_at(j, (double)depth));
@@ -220,7 +222,7 @@ static int flood(const struct judge *j, uint8_t *class, int first, int *ret_seen
                 if (class[v * width + u] == PLX_LIDAR_OBSTACLE &&
                     fabsf(j->truth->point[v * width + u].depth_m - depth) <= STRIP_DEPTH_M) {
                     class[v * width + u] = PLX_LIDAR_UNKNOWN;
-                    j->todo[pending++] = v * width + u;
+                    j->pending[count++] = v * width + u;
                 }
     }
     *ret_seen = seen;
@@ -242,7 +244,7 @@ static void count_things(const struct judge *j, uint8_t *class, struct plx_obsta
     }
 }
 
-/* Clusters of the sorted depths that are more than a metre apart. */
+/* The number of clusters in SAMPLE, sorted by depth; clusters are more than CLUSTER_GAP_M apart. */
 static int clusters(const struct sample *sample, int count)
 {
     int found = 0;
@@ -276,12 +278,12 @@ static struct plx_ground_error ground_error(const struct plx_ground_info *ground
 {
     if (!ground->valid)
         return (struct plx_ground_error){NAN, NAN, NAN};
-    const double long_normal = sqrt(1 + road->slope_x * road->slope_x + road->slope_z * road->slope_z);
+    const double normal_length = sqrt(1 + road->slope_x * road->slope_x + road->slope_z * road->slope_z);
     /* At x = 0: normal . (0, y, z) = camera height. */
     const double y10 = ((double)ground->camera_height_m - (double)ground->normal[2] * 10) / (double)ground->normal[1];
-    return (struct plx_ground_error){fabs((double)ground->camera_height_m - road->drop / long_normal),
+    return (struct plx_ground_error){fabs((double)ground->camera_height_m - road->intercept / normal_length),
                                      fabs(atan2((double)ground->normal[2], (double)ground->normal[1]) + atan(road->slope_z)),
-                                     fabs(y10 - (road->slope_z * 10 + road->drop))};
+                                     fabs(y10 - (road->slope_z * 10 + road->intercept))};
 }
 
 static bool has_plane(const struct plx_frame *frame, enum plx_plane_id id, const struct plx_lidar_truth *truth)
@@ -299,8 +301,8 @@ int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_li
     const size_t pixels = (size_t)truth->width * (size_t)truth->height;
     struct sample *sample = malloc(pixels * sizeof *sample);
     uint8_t *class = malloc(pixels);
-    j.todo = malloc(pixels * sizeof *j.todo);
-    int result = sample && class && j.todo ? 0 : PLX_ERR_NOMEM;
+    j.pending = malloc(pixels * sizeof *j.pending);
+    int result = sample && class && j.pending ? 0 : PLX_ERR_NOMEM;
     counts->frames++;
     if (result == 0 && truth->scored) {
         for (uint32_t i = 0; i < frame->obstacle_count; i++)
@@ -317,6 +319,6 @@ int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_li
     *ret_ground = truth->scored ? ground_error(&frame->ground, truth) : (struct plx_ground_error){NAN, NAN, NAN};
     free(sample);
     free(class);
-    free(j.todo);
+    free(j.pending);
     return result;
 }

@@ -6,7 +6,7 @@
 
 #include "app/cli/offline/lidar_truth.h"
 
-/* What claims a distance at a pixel. */
+/* The published data whose distances are compared. */
 enum plx_claim {
     PLX_CLAIM_LABELS, /* the label plane with the dense disparity */
     PLX_CLAIM_LIST,   /* boxes and distances of the list alone */
@@ -15,13 +15,13 @@ enum plx_claim {
 
 struct plx_obstacle_counts {
     int frames, scored; /* scored: the road is certain */
-    int ground_found;   /* of the scored */
+    int ground_found;   /* scored frames with a published ground */
     uint64_t obstacle_pixels, ground_pixels, clear_pixels;
     struct {
         uint64_t recalled, false_ground, false_clear; /* of the pixels above */
-        uint64_t strips, right, missed, phantom;      /* bearings with something to see */
+        uint64_t strips, correct, missed, phantom;    /* bearings in which LiDAR sees an obstacle */
     } claim[PLX_CLAIMS];
-    int things, found;   /* connected obstacle pixels of the truth */
+    int things, found;   /* groups of connected obstacle pixels of the truth */
     int records, joined; /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
 };
 
@@ -30,7 +30,7 @@ struct plx_ground_error {
     double height_m, pitch_rad, at_10_m; /* absolute; NAN without ground */
 };
 
-/* Adds FRAME, whose truth is TRUTH. A frame that is not scored counts as such only. NOMEM; ARG if FRAME lacks
+/* Adds FRAME, whose truth is TRUTH. A frame that is not scored is counted in counts->frames only. NOMEM; ARG if FRAME lacks
  * labels or dense disparity of the truth's size. */
 int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
                               struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground);

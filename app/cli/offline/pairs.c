@@ -64,7 +64,8 @@ static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_erro
     return 0;
 }
 
-/* The ending of left.* and right.* in DIRECTORY; NULL if it is no scene. */
+/* A scene is a directory with left.* and right.*, as in Middlebury's data. Returns their ending; NULL if DIRECTORY is no scene.
+ */
 static const char *scene_ending(const char *directory)
 {
     static const char *const ending[] = {"png", "pgm", "jpg", "jpeg"};

@@ -34,8 +34,9 @@ int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_
 
 void plx_pairs_destroy(struct plx_pairs *pairs); /* all zeros is fine */
 
-/* The path for PAIR of a file that GIVEN names for all pairs: GIVEN in its folder; in a sequence, the file in the directory
- * GIVEN that is named as the left picture. The caller frees it; NULL if there is none. */
+/* The path of PAIR's file, where GIVEN is an option's value for all pairs: GIVEN is the name of the file in the pair's folder,
+ * or for a sequence the directory of a file that is named as the left picture. The caller frees the path; NULL if there is
+ * none. */
 char *plx_pair_file(const struct plx_pair *pair, const char *given);
 
 #endif

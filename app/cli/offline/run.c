@@ -16,9 +16,9 @@
 #include "core/clock.h"
 
 /* True if --truth asks for KIND. */
-static bool compares(const struct plx_run_options *options, const char *kind)
+static bool is_truth_kind(const struct plx_run_options *options, const char *kind)
 {
-    return options->measure && strcmp(options->measure, kind) == 0;
+    return options->truth_kind && strcmp(options->truth_kind, kind) == 0;
 }
 
 /* Defaults, then --set, then the options that set a key. */
@@ -27,7 +27,7 @@ static int configure(struct plx_run *run, struct plx_error_message *message)
     const struct plx_run_options *options = &run->options;
     struct plx_config *config = &run->config;
     plx_config_default(config);
-    config->pipeline.ground = config->pipeline.obstacles = options->obstacles || compares(options, "lidar");
+    config->pipeline.ground = config->pipeline.obstacles = options->obstacles || is_truth_kind(options, "lidar");
     for (int i = 0; i < options->set.count; i++) {
         int result = plx_config_set(config, options->set.item[i], message);
         if (result < 0)
@@ -79,7 +79,7 @@ struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
     struct plx_error_rates *rates; /* of those with ground truth */
     int rate_count;
-    bool headed; /* the head of the table is printed */
+    bool head_printed; /* of the table */
 };
 
 static int process(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
@@ -96,9 +96,9 @@ static int process(struct plx_run *run, const struct plx_pair *pair, const struc
         return PLX_EXIT_OK;
     }
     plx_progress_end(&run->progress);
-    if (!collected->headed)
-        plx_report_head(run->options.truth);
-    collected->headed = true;
+    if (!collected->head_printed)
+        plx_report_head(run->options.ground_truth);
+    collected->head_printed = true;
     plx_report_pair(run, pair, &done);
     return PLX_EXIT_OK;
 }
@@ -147,13 +147,13 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
     const int exit_code = plx_run_output_check(options, word[1] != NULL);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    if (options->mask && !options->truth)
+    if (options->mask && !options->ground_truth)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--mask needs ground truth to compare with; add --gt FILE");
-    if (options->measure && !compares(options, "lidar") && !compares(options, "poses"))
-        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth %s: expected lidar or poses", options->measure);
-    if (options->measure && word[1])
+    if (options->truth_kind && !is_truth_kind(options, "lidar") && !is_truth_kind(options, "poses"))
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth %s: expected lidar or poses", options->truth_kind);
+    if (options->truth_kind && word[1])
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth needs a directory of pairs, not two pictures");
-    if (options->measure && options->output)
+    if (options->truth_kind && options->output)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth compares and writes no file; leave out --output");
     int result = configure(run, &message);
     if (result < 0)
@@ -163,9 +163,9 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
         return plx_run_fail(result, false, &message);
     if (run->pairs.note.text[0] != '\0')
         plx_exit_error("parallax run", PLX_EXIT_OK, "%s", run->pairs.note.text); /* no failure */
-    if (options->measure)
-        return compares(options, "lidar") ? plx_run_lidar_table(run) : plx_run_motion_table(run, word[0]);
-    if (!run->single && options->truth && !options->output && options->set.count == 0)
+    if (options->truth_kind)
+        return is_truth_kind(options, "lidar") ? plx_run_lidar_table(run) : plx_run_motion_table(run, word[0]);
+    if (!run->single && options->ground_truth && !options->output && options->set.count == 0)
         return plx_run_accuracy_table(run);
     return process_all(run);
 }
@@ -180,13 +180,13 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
                    "writes a file by its ending: .png (disparity x 256, 16 bits, 0 = invalid), .pfm (disparity, floats) or "
                    ".ply (points in metres); for DIR a directory with NAME.png for each pair"),
         PLX_OPTION("raw", NULL, options->raw, "writes the published values instead: x 16, 65535 = invalid"),
-        PLX_OPTION("gt", "FILE", options->truth,
+        PLX_OPTION("gt", "FILE", options->ground_truth,
                    "compares with ground truth, a 16-bit PNG, 0 = unknown; for DIR the file's name in the folder of each "
                    "pair (gt.png), or for a sequence a directory with files named as the left pictures"),
         PLX_OPTION("gt-scale", "S", options->truth_scale,
                    "value of the ground truth for a disparity of one pixel (default: 256)", .min = 0.001, .max = 65536),
         PLX_OPTION("mask", "FILE", options->mask, "compares only where this picture is 255; for DIR as --gt"),
-        PLX_OPTION("truth", "KIND", options->measure,
+        PLX_OPTION("truth", "KIND", options->truth_kind,
                    "lidar: compares obstacles and ground with LiDAR, gt.png (or --gt) and calib.txt in the folder of each "
                    "pair; poses: compares the motion of the left camera with the poses.txt of the sequence DIR"),
         PLX_OPTION("no-refine", NULL, options->no_refine,

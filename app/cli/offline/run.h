@@ -16,8 +16,10 @@
 #include "config/config.h"
 
 struct plx_run_options {
-    int max_disparity, paths;                                  /* 0: of the configuration */
-    const char *output, *truth, *mask, *calibration, *measure; /* truth: --gt; measure: --truth */
+    int max_disparity, paths; /* 0: of the configuration */
+    const char *output, *mask, *calibration;
+    const char *ground_truth; /* --gt */
+    const char *truth_kind;   /* --truth: "lidar" or "poses" */
     bool raw, no_refine, obstacles, json;
     double truth_scale;
     struct plx_option_list set;
@@ -45,7 +47,7 @@ struct plx_pair_images {
 
 struct plx_pair_result {
     struct plx_frame *frame; /* the pipeline's own, until the next pair */
-    double seconds;          /* from grey images to the complete frame */
+    double seconds;          /* processing time from grey images to the complete frame */
     bool evaluated;
     struct plx_accuracy accuracy;
 };
@@ -82,7 +84,8 @@ int plx_run_output_prepare(const struct plx_run *run);
 int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struct plx_frame *frame,
                    struct plx_error_message *message);
 
-/* Prints the error as one line and returns its exit code. CONFIGURING: a damaged file is a wrong configuration. */
+/* Prints the error as one line and returns its exit code. CONFIGURING: FORMAT means a wrong configuration, not a damaged file.
+ */
 int plx_run_fail(int error, bool configuring, const struct plx_error_message *message);
 
 /* The table: its head, a line for each pair (with obstacles, if asked for), and the mean of COUNT rates. */

@@ -147,7 +147,7 @@ int plx_run_accuracy_table(struct plx_run *run)
         exit_code = plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (exit_code == PLX_EXIT_OK && table.count == 0)
         exit_code = plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--gt %s: there is no such file for any pair",
-                                   run->options.truth);
+                                   run->options.ground_truth);
     else if (exit_code == PLX_EXIT_OK && run->options.json)
         print_json(table.row, table.count);
     else if (exit_code == PLX_EXIT_OK)

@@ -14,7 +14,7 @@
 #include "core/motion/solve.h"
 #include "drivers/files/file.h"
 
-#define COVERED 12.592 /* chi-square of six degrees of freedom: 95 % of the errors are within */
+#define CHI_SQUARE_95 12.592 /* 95 % quantile of the chi-square distribution with six degrees of freedom */
 #define DEGREES (180 / 3.14159265358979323846)
 
 /* How far POSE is from the true one. */
@@ -27,8 +27,9 @@ struct table {
     struct plx_motion *motion;
     cJSON *list; /* with --json; else NULL, and lines are printed */
     int frames, valid, covered;
-    double way_m, seconds;
-    struct error step, end; /* of the motions: sums; of the last pose */
+    double way_m, seconds; /* true distance travelled; processing time of the motion */
+    struct error step;     /* sums over the motions that are valid */
+    struct error end;      /* of the last pose */
     uint32_t breaks;
 };
 
@@ -78,7 +79,7 @@ static bool is_covered(const struct plx_pose *difference, const double covarianc
     plx_solve(lower, error, solved);
     for (int i = 0; i < 6; i++)
         squared += error[i] * solved[i];
-    return squared <= COVERED;
+    return squared <= CHI_SQUARE_95;
 }
 
 static void print_frame(const char *name, const struct plx_motion_info *info, double step_m, const struct error *step,

@@ -106,7 +106,7 @@ static int list_figures(const struct measured *m, struct figure *ret)
         const double value[6] = {plx_percent(sum->claim[c].recalled, sum->obstacle_pixels),
                                  plx_percent(sum->claim[c].false_ground, sum->ground_pixels),
                                  plx_percent(sum->claim[c].false_clear, sum->clear_pixels),
-                                 plx_percent(sum->claim[c].right, strips),
+                                 plx_percent(sum->claim[c].correct, strips),
                                  plx_percent(sum->claim[c].missed, strips),
                                  plx_percent(sum->claim[c].phantom, strips)};
         for (int i = 0; i < 6; i++)
@@ -138,7 +138,7 @@ static void print(const struct measured *measured, bool json)
 
 int plx_run_lidar_table(struct plx_run *run)
 {
-    run->options.truth = run->options.truth ? run->options.truth : "gt.png";
+    run->options.ground_truth = run->options.ground_truth ? run->options.ground_truth : "gt.png";
     const struct plx_pipeline_params *params = &run->config.pipeline;
     if (!params->obstacles || !params->refine || !params->dense)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE,
@@ -149,7 +149,8 @@ int plx_run_lidar_table(struct plx_run *run)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     int exit_code = plx_run_each_pair(run, measure, &measured);
     if (exit_code == PLX_EXIT_OK && measured.count == 0)
-        exit_code = plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--truth lidar: no pair has a %s", run->options.truth);
+        exit_code =
+            plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--truth lidar: no pair has a %s", run->options.ground_truth);
     if (exit_code == PLX_EXIT_OK)
         print(&measured, run->options.json);
     free(measured.ground);

@@ -59,7 +59,7 @@ static int load(const struct plx_run *run, const struct plx_pair *pair, struct p
         result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, images.right.width,
                           images.right.height, images.left.width, images.left.height, pair->left);
     if (result == 0)
-        result = load_optional(run, pair, run->options.truth, PLX_U16, &images.left, &images.truth, message);
+        result = load_optional(run, pair, run->options.ground_truth, PLX_U16, &images.left, &images.truth, message);
     if (result == 0)
         result = load_optional(run, pair, run->options.mask, PLX_U8, &images.left, &images.mask, message);
     if (result < 0)

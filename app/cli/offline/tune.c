@@ -73,10 +73,11 @@ int plx_command_tune(int argc, char **argv)
     struct tune_options options = {.output = PLX_TUNE_FILE, .width = 640, .height = 480};
     const struct plx_option table[] = {
         PLX_OPTION("config", "FILE", options.config, "reads this configuration (default: every key at its default)"),
-        PLX_OPTION("set", "KEY=VALUE", options.set, "sets one key after that; may be repeated"),
+        PLX_OPTION("set", "KEY=VALUE", options.set, "sets a configuration key after reading FILE; may be repeated"),
         PLX_OPTION("width", "PIXELS", options.width, "width of the rectified pictures (default: 640)", .min = 1,
                    .max = PLX_MAX_SIDE),
-        PLX_OPTION("height", "PIXELS", options.height, "their height (default: 480)", .min = 1, .max = PLX_MAX_SIDE),
+        PLX_OPTION("height", "PIXELS", options.height, "height of the rectified pictures (default: 480)", .min = 1,
+                   .max = PLX_MAX_SIDE),
         PLX_OPTION("output", "FILE", options.output,
                    "writes this file (default: " PLX_TUNE_FILE ", where the service looks for it)"),
         {0},

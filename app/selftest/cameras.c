@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configured cameras: their rate, their synchronization, and whether they obey the exposure. */
+/* The configured cameras: their rate, their synchronization, and the effect of the exposure time. */
 
 #include <errno.h>
 #include <math.h>
@@ -14,12 +14,12 @@
 #include "core/clock.h"
 #include "core/pairing.h"
 
-#define MOST_PAIRS 20000
-#define WARM_PAIRS 5
-#define RATE_ERROR 0.05 /* share of the promised rate */
-#define LOST_SHARE 0.02 /* of pictures, lost or without a partner */
-#define BRIGHTER 1.2    /* at four times the exposure */
-#define PATIENCE_NS (2 * PLX_NS_PER_S)
+#define MAX_PAIRS 20000
+#define WARM_UP_PAIRS 5
+#define RATE_ERROR 0.05            /* allowed share of the expected rate */
+#define LOST_SHARE 0.02            /* allowed share of the pictures, lost or without a partner */
+#define LEAST_BRIGHTNESS_RATIO 1.2 /* of pictures at four times the exposure time */
+#define PAIR_TIMEOUT_NS (2 * PLX_NS_PER_S)
 
 /* Whether SENTENCE, the reason for a lost camera, names another program. */
 static bool is_in_use(const char *sentence)
@@ -27,11 +27,11 @@ static bool is_in_use(const char *sentence)
     return strstr(sentence, "another program") || strstr(sentence, strerror(EBUSY));
 }
 
-/* The next pair, whose captures are the caller's; false with the outcome failed when none comes. */
+/* The next pair, whose captures are the caller's. Without a pair sets the outcome to failed or skipped and returns false. */
 static bool next_pair(struct plx_source *source, struct plx_pairing *pairing, struct plx_capture ret_pair[PLX_EYES],
                       struct check_outcome *outcome)
 {
-    const int64_t deadline = plx_now_ns() + PATIENCE_NS;
+    const int64_t deadline = plx_now_ns() + PAIR_TIMEOUT_NS;
     struct plx_pairing_result paired = {.paired = false};
     struct plx_capture capture;
 
@@ -41,7 +41,7 @@ static bool next_pair(struct plx_source *source, struct plx_pairing *pairing, st
             if (is_in_use(source->message.text))
                 check_skip(outcome, "in use; stop it first: systemctl stop parallaxd. %s", source->message.text);
             else
-                check_fail(outcome, "no pair in %d s: %s. %s", (int)(PATIENCE_NS / PLX_NS_PER_S), plx_strerror(result),
+                check_fail(outcome, "no pair in %d s: %s. %s", (int)(PAIR_TIMEOUT_NS / PLX_NS_PER_S), plx_strerror(result),
                            source->message.text);
             return false;
         }
@@ -63,7 +63,7 @@ static void release_pair(struct plx_source *source, struct plx_capture pair[PLX_
             source->ops->release(source, &pair[eye]);
 }
 
-/* Gives back what waits for its partner. */
+/* Releases the captures that wait for a partner, and stops the source. */
 static void stop(struct plx_source *source, struct plx_pairing *pairing)
 {
     struct plx_pairing_result rest;
@@ -87,26 +87,26 @@ static bool start(struct plx_source *source, struct check_outcome *outcome)
 static void judge_pairs(const struct plx_source *source, const struct plx_pairing *pairing, int pairs, int64_t span_ns,
                         struct check_outcome *ret)
 {
-    uint64_t lost = 0, alone = 0;
+    uint64_t lost = 0, unmatched = 0;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         lost += pairing->eye[eye].dropped;
-        alone += pairing->eye[eye].unmatched;
+        unmatched += pairing->eye[eye].unmatched;
     }
     const double rate = span_ns > 0 ? (pairs - 1) * 1e9 / (double)span_ns : 0;
-    check_note(ret, "%d pairs, %.2f Hz (promised: %.2f), %llu pictures lost, %llu without a partner", pairs, rate,
-               source->rate_hz, (unsigned long long)lost, (unsigned long long)alone);
+    check_note(ret, "%d pairs, %.2f Hz (expected: %.2f), %llu pictures lost, %llu without a partner", pairs, rate,
+               source->rate_hz, (unsigned long long)lost, (unsigned long long)unmatched);
     if (source->rate_hz > 0 && fabs(rate / source->rate_hz - 1) > RATE_ERROR)
         check_fail(ret, "%.2f pairs a second instead of %.2f", rate, source->rate_hz);
-    if ((double)alone > LOST_SHARE * PLX_EYES * pairs)
+    if ((double)unmatched > LOST_SHARE * PLX_EYES * pairs)
         check_fail(ret, "%llu pictures of one eye have no partner within the tolerance: the cameras are not synchronized",
-                   (unsigned long long)alone);
+                   (unsigned long long)unmatched);
     if ((double)lost > LOST_SHARE * PLX_EYES * pairs)
         check_fail(ret, "%llu pictures were lost", (unsigned long long)lost);
 }
 
 void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int seconds, struct check_outcome *ret)
 {
-    static int64_t skew[MOST_PAIRS];
+    static int64_t skew[MAX_PAIRS];
     struct plx_capture pair[PLX_EYES];
     struct plx_pairing pairing;
     int64_t first = 0, last = 0;
@@ -115,10 +115,10 @@ void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int sec
     plx_pairing_init(&pairing, tolerance_ns);
     if (!start(source, ret))
         return;
-    for (int i = 0; i < WARM_PAIRS && next_pair(source, &pairing, pair, ret); i++)
+    for (int i = 0; i < WARM_UP_PAIRS && next_pair(source, &pairing, pair, ret); i++)
         release_pair(source, pair);
-    memset(pairing.eye, 0, sizeof pairing.eye); /* what a start loses does not count */
-    for (const int64_t end = plx_now_ns() + seconds * PLX_NS_PER_S; pairs < MOST_PAIRS && plx_now_ns() < end; pairs++) {
+    memset(pairing.eye, 0, sizeof pairing.eye); /* losses while the cameras start do not count */
+    for (const int64_t end = plx_now_ns() + seconds * PLX_NS_PER_S; pairs < MAX_PAIRS && plx_now_ns() < end; pairs++) {
         if (!next_pair(source, &pairing, pair, ret))
             break;
         last = pair[PLX_LEFT].capture_ns;
@@ -134,7 +134,7 @@ void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int sec
                (double)check_quantile(skew, pairs, 1) / 1e3, (double)tolerance_ns / 1e3);
 }
 
-/* Mean grey of the left picture, once EXPOSURE_US is in force; negative with the outcome failed. */
+/* Mean grey of the left picture, once EXPOSURE_US is in force. After an error sets the outcome and returns a negative value. */
 static double brightness(struct plx_source *source, struct plx_pairing *pairing, struct plx_stages *stages,
                          const struct plx_image *grey, uint32_t exposure_us, const struct plx_control_range *range,
                          struct check_outcome *outcome)
@@ -143,7 +143,7 @@ static double brightness(struct plx_source *source, struct plx_pairing *pairing,
     uint64_t sum = 0;
 
     int result = source->ops->control(source, exposure_us, range->gain_min);
-    for (int i = 0; i < range->exposure_delay + range->gain_delay + WARM_PAIRS && result == 0; i++) {
+    for (int i = 0; i < range->exposure_delay + range->gain_delay + WARM_UP_PAIRS && result == 0; i++) {
         if (!next_pair(source, pairing, pair, outcome))
             return -1;
         release_pair(source, pair);
@@ -171,7 +171,7 @@ static void judge_control(uint32_t shorter, uint32_t longer, double dark, double
     check_note(ret, "mean grey %.1f at %u us, %.1f at %u us", dark, shorter, bright, longer);
     if (dark > 250 || bright < 2)
         check_skip(ret, "the scene is too %s to judge", dark > 250 ? "bright" : "dark");
-    else if (bright < BRIGHTER * dark)
+    else if (bright < LEAST_BRIGHTNESS_RATIO * dark)
         check_fail(ret, "pictures become %.2f times as bright at %.1f times the exposure", bright / (dark > 0 ? dark : 1),
                    (double)longer / shorter);
 }
@@ -205,7 +205,7 @@ void check_source_control(struct plx_source *source, struct plx_stages *stages, 
     stages->ops->free(stages, grey.data);
 }
 
-/* Opens the cameras of the configuration; false, with the outcome said, where there are none. */
+/* Opens the cameras of the configuration. Without cameras sets the outcome to failed or skipped and returns false. */
 static bool open_cameras(const struct check_options *options, struct plx_config *config, struct plx_setup *setup,
                          struct check_outcome *ret)
 {

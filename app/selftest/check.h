@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What parallax-selftest is made of: checks of this very machine, each a function that fills an outcome. */
+/* The checks of `parallax selftest`: each is a function that checks this machine and fills an outcome. */
 #ifndef PLX_APP_SELFTEST_CHECK_H
 #define PLX_APP_SELFTEST_CHECK_H
 
@@ -16,27 +16,27 @@ enum check_verdict {
     CHECK_PASSED,
     CHECK_FAILED,
     CHECK_SKIPPED,
-    CHECK_DOUBTED /* did not hold, but what was expected is an estimate: reported, without failing the run */
+    CHECK_DOUBTED /* missed an expected value that is only an estimate: reported, without failing the run */
 };
 
-/* Plain data without pointers: a check runs in a process of its own and leaves it in shared memory. */
+/* Plain data without pointers: a check runs in its own process and writes the outcome into shared memory. */
 struct check_outcome {
     enum check_verdict verdict;
     char message[256]; /* of a failure, skip or doubt: one sentence */
-    char note[2048];   /* what was measured, lines that end with \n */
+    char note[2048];   /* measured values, lines that end with \n */
 };
 
 struct check_options {
     bool full;                     /* more cases and longer measurements */
-    enum plx_backend_kind backend; /* of a check that tests one */
+    enum plx_backend_kind backend; /* for the checks that test a backend */
     uint64_t seed;
-    const char *config_path; /* whose cameras are tried */
-    const char *root;        /* where /sys, /proc and /etc are looked for: "" but in tests */
+    const char *config_path; /* configuration of the cameras that are checked */
+    const char *root;        /* directory of /sys, /proc and /etc: "", except in tests */
 };
 
 extern const int check_count; /* selftest.c */
 
-/* --- for checks: the first failure stays --- */
+/* --- for checks: after the first failure the verdict and its message stay --- */
 __attribute__((format(printf, 3, 4))) void check_conclude(struct check_outcome *outcome, enum check_verdict verdict,
                                                           const char *format, ...);
 #define check_fail(outcome, ...) check_conclude(outcome, CHECK_FAILED, __VA_ARGS__)
@@ -44,18 +44,18 @@ __attribute__((format(printf, 3, 4))) void check_conclude(struct check_outcome *
 #define check_doubt(outcome, ...) check_conclude(outcome, CHECK_DOUBTED, __VA_ARGS__)
 __attribute__((format(printf, 2, 3))) void check_note(struct check_outcome *outcome, const char *format, ...); /* adds a line */
 
-/* Opens the CPU's or the GPU's backend; false where there is none, with the outcome skipped (no GPU) or failed. */
+/* Opens the CPU's or the GPU's backend. Without one sets the outcome to skipped (no GPU) or failed and returns false. */
 bool check_backend(enum plx_backend_kind kind, const struct plx_limits *limits, struct plx_stages **ret_stages,
                    struct check_outcome *outcome);
 
-/* The value at Q (0..1) of COUNT sorted ones; 0 of none. */
+/* The quantile Q (0..1) of COUNT sorted values; 0 if COUNT is 0. */
 int64_t check_quantile(const int64_t *sorted, int count, double q);
 void check_sort(int64_t *value, int count);
 
 /* --- the checks, by file --- */
 void check_stages(const struct check_options *options, struct check_outcome *ret);         /* stages.c */
 void check_golden(const struct check_options *options, struct check_outcome *ret);         /* frames.c */
-void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret);   /* frames.c */
+void check_gpu_equals_cpu(const struct check_options *options, struct check_outcome *ret); /* frames.c */
 void check_latency(const struct check_options *options, struct check_outcome *ret);        /* latency.c */
 void check_camera_pairs(const struct check_options *options, struct check_outcome *ret);   /* cameras.c */
 void check_camera_control(const struct check_options *options, struct check_outcome *ret); /* cameras.c */
@@ -63,13 +63,14 @@ void check_throughput(const struct check_options *options, struct check_outcome 
 void check_temperature(const struct check_options *options, struct check_outcome *ret);    /* machine.c */
 void check_power(const struct check_options *options, struct check_outcome *ret);          /* machine.c */
 
-/* What the camera checks ask of any source: for SECONDS the rate that SOURCE promises, both eyes at the same time within
- * TOLERANCE_NS, nothing lost. cameras.c */
+/* Checks any source for SECONDS: pairs come at the rate of SOURCE, both eyes at the same time within TOLERANCE_NS, and no
+ * picture is lost. cameras.c */
 void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int seconds, struct check_outcome *ret);
-/* A longer exposure makes brighter pictures. STAGES must reach the source's buffers and hold a picture. cameras.c */
+/* Checks that a longer exposure time makes brighter pictures. STAGES must be able to read the source's buffers, and its limits
+ * must allow the source's picture size. cameras.c */
 void check_source_control(struct plx_source *source, struct plx_stages *stages, struct check_outcome *ret);
 
-/* The model of the machine as its device tree says it, "" on machines without one. machine.c */
+/* The model of the machine from its device tree; "" if there is no device tree. machine.c */
 void check_model(const struct check_options *options, char *ret_text, int size);
 
 /* --- results for people and machines: TAP 14 (testanything.org) and the XML of JUnit. report.c --- */
@@ -82,7 +83,7 @@ struct check_result {
 /* NUMBER counts from 1. Notes go after the line, as comments. */
 void report_tap(FILE *file, int number, const struct check_result *result);
 
-/* Writes PATH whole, through a file beside it. 0 or a negative errno. */
+/* Writes PATH atomically, through a temporary file beside it. 0 or a negative errno. */
 int report_junit(const char *path, const struct check_result *result, int count);
 
 #endif

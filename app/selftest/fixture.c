@@ -11,7 +11,7 @@
 #include "drivers/synthetic/scene.h"
 
 #define PERIOD_NS INT64_C(100000000)
-#define NO_COLOUR 128
+#define NEUTRAL_CHROMA 128
 
 /* Samples of one row of GREY, so that converting them gives GREY again, or near it. */
 static void pack_row(enum plx_format format, int width, const uint8_t *grey, uint8_t *row)
@@ -28,9 +28,9 @@ static void pack_row(enum plx_format format, int width, const uint8_t *grey, uin
         for (int i = 0; i < bytes; i++)
             row[x * bytes + i] = grey[x];
         if (format == PLX_FORMAT_YUYV)
-            row[2 * x + 1] = NO_COLOUR;
+            row[2 * x + 1] = NEUTRAL_CHROMA;
         if (format == PLX_FORMAT_UYVY)
-            row[2 * x] = NO_COLOUR;
+            row[2 * x] = NEUTRAL_CHROMA;
     }
 }
 
@@ -44,7 +44,7 @@ static int pack(struct fixture *fixture, const struct fixture_kind *kind, const 
 
     if (result < 0)
         return result;
-    memset(data, NO_COLOUR, bytes);
+    memset(data, NEUTRAL_CHROMA, bytes);
     for (int y = 0; y < kind->height; y++)
         pack_row(kind->format, kind->width, plx_row(grey, y), (uint8_t *)data + (size_t)y * pitch);
     *ret = (struct plx_raw){.data = data,

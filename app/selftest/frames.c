@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole frames of the synthetic scene: against hashes that were made on another machine, and the GPU's against the CPU's. */
+/* Whole frames of the synthetic scene: compared with hashes from another machine, and the GPU's frames with the CPU's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #    define MUTATION 0
 #endif
 
-/* A hash for the pictures of the scene, one for all planes and obstacles of FIXTURE_PAIRS frames made of them. */
+/* Hashes of the drawn pictures, and of all planes and obstacles of the FIXTURE_PAIRS frames computed from them. */
 static const struct {
     int width, height, disparities, paths;
     bool classic;
@@ -44,7 +44,7 @@ static uint64_t hash_pictures(const struct fixture *fixture)
     return hash;
 }
 
-/* All planes, and of the obstacles what is whole numbers: the last bit of a sine is the C library's affair. */
+/* All planes, and the integer fields of the obstacles: the last bit of their real numbers depends on the C library's sine. */
 static uint64_t hash_frame(uint64_t hash, struct plx_frame *frame)
 {
     for (int id = 0; id < PLX_PLANE_COUNT; id++) {
@@ -66,7 +66,7 @@ static void params_of(int index, struct plx_pipeline_params *ret)
     ret->match.paths = golden[index].paths;
 }
 
-static void check_one(enum plx_backend_kind kind, int index, struct check_outcome *ret)
+static void check_golden_case(enum plx_backend_kind kind, int index, struct check_outcome *ret)
 {
     struct plx_pipeline_params params;
     struct fixture fixture;
@@ -83,7 +83,7 @@ static void check_one(enum plx_backend_kind kind, int index, struct check_outcom
     const uint64_t pictures = hash_pictures(&fixture);
     check_note(ret, "%s: pictures 0x%016" PRIx64 ", frames 0x%016" PRIx64, what, pictures, hash);
     if (pictures != golden[index].pictures)
-        check_fail(ret, "%s: the scene itself is drawn differently here", what);
+        check_fail(ret, "%s: the pictures of the synthetic scene differ from the golden ones", what);
     else if (hash != (golden[index].frames ^ MUTATION))
         check_fail(ret, "%s: the frames are not the golden ones, 0x%016" PRIx64, what, golden[index].frames ^ MUTATION);
     fixture_close(&fixture);
@@ -92,10 +92,10 @@ static void check_one(enum plx_backend_kind kind, int index, struct check_outcom
 void check_golden(const struct check_options *options, struct check_outcome *ret)
 {
     for (int i = 0; i < (options->full ? GOLDEN : GOLDEN - 1) && ret->verdict != CHECK_SKIPPED; i++)
-        check_one(options->backend, i, ret);
+        check_golden_case(options->backend, i, ret);
 }
 
-void check_gpu_like_cpu(const struct check_options *options, struct check_outcome *ret)
+void check_gpu_equals_cpu(const struct check_options *options, struct check_outcome *ret)
 {
     const int frames = options->full ? 20 * FIXTURE_PAIRS : FIXTURE_PAIRS;
     struct plx_pipeline_params params;
@@ -109,7 +109,7 @@ void check_gpu_like_cpu(const struct check_options *options, struct check_outcom
         if (fixture_open_check(PLX_BACKEND_CPU, width, height, &params, &cpu, ret)) {
             for (int i = 0; i < frames && fixture_run_check(&cpu, i, ret) && fixture_run_check(&gpu, i, ret); i++)
                 if (memcmp(cpu.frame, gpu.frame, cpu.bytes) != 0)
-                    check_fail(ret, "%d x %d: frame %d of the GPU is not the CPU's", width, height, i);
+                    check_fail(ret, "%d x %d: frame %d differs between GPU and CPU", width, height, i);
             fixture_close(&cpu);
         }
         fixture_close(&gpu);

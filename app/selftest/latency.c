@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From publishing a frame to a robot program that wakes with it, through the real socket and shared memory. */
+/* Time from publishing a frame until a client program wakes up with it, through the real socket and shared memory. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #include "core/clock.h"
 
 #define PERIOD_US 1000
-/* Readers sleep on a futex. A median beyond this is no scheduling, it is a wake-up that does not come. */
+/* Readers sleep on a futex. A longer median means that wake-ups are lost, not that scheduling is slow. */
 #define LONGEST_MEDIAN_NS (5 * PLX_NS_PER_MS)
 
-/* What the reader's process leaves. */
+/* The results of the reader process, in memory that it shares with the check. */
 struct seen {
-    int count;
-    int error; /* a plx_error, 0 at its end */
-    int64_t latency[];
+    int count;         /* of frames */
+    int error;         /* the plx_error that ended the reader; 0 = none */
+    int64_t latency[]; /* ns */
 };
 
 static void read_frames(const char *socket_path, uint64_t last, struct seen *seen)
@@ -47,7 +47,8 @@ static void read_frames(const char *socket_path, uint64_t last, struct seen *see
 
 static void publish(struct plx_shared_region *region, struct plx_clients *clients, int frames)
 {
-    for (int i = 0; i < 50 || (plx_clients_count(clients) < 1 && i < 1000); i++) { /* connects, and falls asleep */
+    for (int i = 0; i < 50 || (plx_clients_count(clients) < 1 && i < 1000);
+         i++) { /* until the reader has connected and sleeps */
         plx_clients_handle(clients);
         usleep(5000);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How warm the machine is, and in which power mode: what every number of the other checks depends on. */
+/* The machine's temperatures and power mode, on which the times of the other checks depend. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "app/selftest/check.h"
 
-/* The first line of the file at ROOT, then FORMAT and its number; false if there is none. */
+/* The first line of the file whose path is ROOT followed by FORMAT; false if it cannot be read. */
 __attribute__((format(printf, 4, 5))) static bool read_line(const char *root, char *ret_text, int size, const char *format, ...)
 {
     char path[512];
@@ -56,16 +56,16 @@ void check_temperature(const struct check_options *options, struct check_outcome
     for (int zone = 0; zone < 64; zone++) {
         if (!read_line(options->root, type, sizeof type, "/sys/class/thermal/thermal_zone%d/type", zone) ||
             !read_line(options->root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/temp", zone))
-            continue; /* zones of engines that sleep cannot be read */
+            continue; /* the zone of a processor that is powered down cannot be read */
         const int now = atoi(text), hot = trip_point(options->root, zone, "hot"),
                   critical = trip_point(options->root, zone, "critical"), passive = trip_point(options->root, zone, "passive");
         check_note(ret, "%s %.1f C%s", type, now / 1000.0,
                    passive > 0 && now >= passive ? ", slowed down by its temperature" : "");
         if ((hot > 0 && now >= hot) || (critical > 0 && now >= critical))
-            check_fail(ret, "%s has %.1f C, beyond its limit: look after its cooling", type, now / 1000.0);
+            check_fail(ret, "%s has %.1f C, beyond its limit; check the cooling", type, now / 1000.0);
     }
     if (ret->note[0] == '\0')
-        check_skip(ret, "this machine shows no temperatures");
+        check_skip(ret, "this machine has no readable temperature sensor");
 }
 
 /* nvpmodel keeps the number of the mode in its status, and the names in its configuration: < POWER_MODEL ID=0 NAME=MAXN > */
@@ -107,10 +107,10 @@ void check_power(const struct check_options *options, struct check_outcome *ret)
     if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
         check_note(ret, "CPU governor %s%s", text,
                    strcmp(text, "powersave") == 0
-                       ? ": it holds the clock down on some machines; see jetson.md in /usr/share/doc/parallax"
+                       ? ": it limits the clock rate on some machines; see jetson.md in /usr/share/doc/parallax"
                        : "");
     if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online"))
         check_note(ret, "CPUs online: %s", text);
     if (ret->note[0] == '\0')
-        check_skip(ret, "this machine tells nothing about its power");
+        check_skip(ret, "this machine has no readable power mode, CPU governor or CPU list");
 }

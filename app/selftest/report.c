@@ -23,7 +23,7 @@ void report_tap(FILE *file, int number, const struct check_result *result)
     fflush(file);
 }
 
-/* Text and attributes of XML 1.0. Characters that XML cannot hold become question marks. */
+/* Writes TEXT as XML 1.0 text or attribute value. Characters outside of printable ASCII become question marks. */
 static void escape(FILE *file, const char *text)
 {
     static const char *const entity[256] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;"};
@@ -80,8 +80,8 @@ int report_junit(const char *path, const struct check_result *result, int count)
     for (int i = 0; i < count; i++)
         test_case(file, &result[i]);
     fputs("</testsuite>\n", file);
-    const int broken = ferror(file);
-    if (fclose(file) != 0 || broken || rename(beside, path) != 0) {
+    const int write_failed = ferror(file);
+    if (fclose(file) != 0 || write_failed || rename(beside, path) != 0) {
         const int error = errno ? errno : EIO;
         unlink(beside);
         return -error;

@@ -17,12 +17,12 @@
 #include "core/clock.h"
 #include "oracle/test_image.h"
 
-#define QUICK_LIMIT_S 300 /* for one check; QEMU takes its time */
+#define QUICK_LIMIT_S 300 /* for one check; under QEMU checks are slow */
 #define FULL_LIMIT_S 3600
 
 #define NAME "parallax selftest"
 
-/* The backend is what a check finds in its options. */
+/* BACKEND is given to the check in its options; a check that tests no backend ignores it. */
 static const struct check {
     const char *name;
     void (*run)(const struct check_options *options, struct check_outcome *ret);
@@ -32,7 +32,7 @@ static const struct check {
     {"stages/gpu against oracles", check_stages, PLX_BACKEND_GPU},
     {"frames/cpu against golden hashes", check_golden, PLX_BACKEND_CPU},
     {"frames/gpu against golden hashes", check_golden, PLX_BACKEND_GPU},
-    {"frames/gpu against cpu", check_gpu_like_cpu, PLX_BACKEND_GPU},
+    {"frames/gpu against cpu", check_gpu_equals_cpu, PLX_BACKEND_GPU},
     {"memory/latency", check_latency, PLX_BACKEND_CPU},
     {"cameras/rate and sync", check_camera_pairs, PLX_BACKEND_CPU},
     {"cameras/exposure", check_camera_control, PLX_BACKEND_CPU},
@@ -43,9 +43,9 @@ static const struct check {
 };
 const int check_count = sizeof checks / sizeof *checks;
 
-/* Runs CHECK in a process of its own: a crash or a hang is a result like others, and no CUDA context is forked. */
-static void run(const struct check *check, const struct check_options *options, struct check_outcome *shared,
-                struct check_result *ret)
+/* Runs CHECK in a process of its own, so that a crash or a hang only fails this check, and no CUDA context is forked. */
+static void run_check(const struct check *check, const struct check_options *options, struct check_outcome *shared,
+                      struct check_result *ret)
 {
     const int64_t begun = plx_now_ns();
     int status = 0;
@@ -61,9 +61,10 @@ static void run(const struct check *check, const struct check_options *options, 
     if (child < 0 || waitpid(child, &status, 0) < 0)
         check_fail(shared, "cannot start a process: %s", strerror(errno));
     else if (WIFSIGNALED(status))
-        check_fail(shared, WTERMSIG(status) == SIGALRM ? "it hangs (signal %d)" : "it crashed (signal %d)", WTERMSIG(status));
+        check_fail(shared, WTERMSIG(status) == SIGALRM ? "the check hangs (signal %d)" : "the check crashed (signal %d)",
+                   WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
-        check_fail(shared, "it ended with code %d", WEXITSTATUS(status));
+        check_fail(shared, "the check ended with exit code %d", WEXITSTATUS(status));
     *ret = (struct check_result){check->name, *shared, (double)(plx_now_ns() - begun) / 1e9};
 }
 
@@ -84,7 +85,7 @@ static int run_all(struct check_options *options, const char *junit)
     fflush(stdout);
     for (int i = 0; i < check_count; i++) {
         options->backend = checks[i].backend;
-        run(&checks[i], options, shared, &result[i]);
+        run_check(&checks[i], options, shared, &result[i]);
         report_tap(stdout, i + 1, &result[i]);
         failed += result[i].outcome.verdict == CHECK_FAILED;
     }

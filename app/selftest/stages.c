@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every stage that has an oracle, on random images of awkward sizes, in memory of the backend. */
+/* Every stage that has an oracle, on random images, also of very small and odd sizes, in memory of the backend. */
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
@@ -18,7 +18,7 @@
 static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 7}, {7, 2}, {33, 31}, {513, 3}, {3, 130}, {2, 513}, {200, 40}};
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
-/* The backend, and the images of one case. */
+/* The backend, and the images of one case. A twin is an image in memory of the backend and its copy for the oracle. */
 struct bench {
     struct plx_stages *stages;
     struct check_outcome *outcome;
@@ -52,6 +52,7 @@ static struct twin *noise(struct bench *bench, int width, int height)
     return twin;
 }
 
+/* Keeps the first error of the case. */
 static void try(struct bench *bench, int result)
 {
     if (result < 0 && bench->error == 0)
@@ -129,7 +130,7 @@ static void case_filter(struct bench *b)
     compare(b, "filter", dst);
 }
 
-/* The right picture is the left one, a few pixels on, with some noise: candidates of every kind. */
+/* The right picture is the left one shifted by 7 pixels, with some noise: some disparities are valid, others are not. */
 static void case_matching(struct bench *b)
 {
     struct twin *const eye[PLX_EYES] = {noise(b, b->width, b->height), noise(b, b->width, b->height)}, *made[MATCHING_PLANES];

@@ -192,7 +192,7 @@ static void cameras_in_step_pass(void **state)
     struct check_outcome outcome = {0};
     check_source_pairs(source, 5 * PLX_NS_PER_MS, 1, &outcome);
     assert_string_equal(outcome.message, "");
-    assert_non_null(strstr(outcome.note, "(promised: 20.00)"));
+    assert_non_null(strstr(outcome.note, "(expected: 20.00)"));
     check_source_control(source, stages, &outcome);
     assert_string_equal(outcome.message, "");
     assert_non_null(strstr(outcome.note, "mean grey"));

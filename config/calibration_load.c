@@ -36,7 +36,7 @@ static int read_one(const char *path, double scale, struct plx_stereo_calibratio
     return result;
 }
 
-/* PATHS: two, separated by the comma at COMMA. */
+/* PATHS: two paths, separated by the comma at COMMA. */
 static int read_two(const char *paths, const char *comma, double scale, struct plx_stereo_calibration *calibration,
                     struct plx_error_message *message)
 {
@@ -63,7 +63,7 @@ static void scale_lengths(struct plx_stereo_calibration *calibration, double sca
             calibration->projection[eye][4 * row + 3] *= scale;
 }
 
-/* Sizes that the file does not say: of the source's pictures; the rectified picture is as large as the raw one. */
+/* Adds sizes that the file does not give: the raw size is that of the source's pictures, the rectified size is the raw size. */
 static int complete_sizes(const char *path, const struct plx_calibration_options *options,
                           struct plx_stereo_calibration *calibration, struct plx_error_message *message)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenCV FileStorage YAML, as stereo_calib.cpp and its many descendants write it. */
+/* OpenCV FileStorage YAML, as OpenCV's stereo_calib.cpp and the many programs derived from it write it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,8 +98,8 @@ static void read_rectification(struct plx_reader *reader, struct plx_stereo_cali
               &calibration->rectified_height);
 }
 
-/* The baseline of the rectification if the file has one, because that is published; else of the pose. Left and right swapped:
- * plx_calibration_check finds it. */
+/* Checks the baseline of the rectification if the file has one, because that baseline is published; else the baseline of the
+ * pose. plx_calibration_check finds swapped eyes. */
 static void check_baseline(struct plx_reader *reader, const struct plx_yaml_node *pose,
                            const struct plx_stereo_calibration *calibration)
 {

@@ -179,7 +179,7 @@ void plx_read_rotation(struct plx_reader *reader, const struct plx_yaml_node *no
     plx_check_rotation(reader, node, ret_rotation);
 }
 
-/* What a length in metres that is no baseline looks like, and what would make it one. */
+/* The likely unit of an implausible baseline by its value in metres, and the factor of calibration_scale that corrects it. */
 static const struct {
     double min_m, max_m, scale;
     const char *text;
@@ -205,7 +205,7 @@ void plx_check_baseline(struct plx_reader *reader, const struct plx_yaml_node *n
                     PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M, hint.text);
 }
 
-/* What people call the models, and how many coefficients each takes. */
+/* The names of the distortion models in ROS, OpenCV and Kalibr, and how many coefficients each model takes. */
 static const struct model {
     const char *name;
     enum plx_distortion model;

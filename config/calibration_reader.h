@@ -38,12 +38,12 @@ plx_read_numbers plx_read_vector;
 /* A picture's side: a whole number of pixels, 1 to PLX_MAX_SIDE. */
 int plx_read_side(struct plx_reader *reader, const struct plx_yaml_node *node);
 
-/* A 3x3 camera matrix, or the four numbers fx, fy, cx, cy of NODE, into CAMERA. */
+/* Reads a 3x3 camera matrix, or takes fx, fy, cx, cy from VALUE, read at NODE; checks them and stores them in CAMERA. */
 void plx_read_camera_matrix(struct plx_reader *reader, const struct plx_yaml_node *node, struct plx_camera *camera);
 void plx_check_pinhole(struct plx_reader *reader, const struct plx_yaml_node *node, const double value[4],
                        struct plx_camera *camera);
 
-/* A 3x3 rotation matrix, or the check that the numbers of NODE are one. RANGE if they are not. */
+/* Reads a 3x3 rotation matrix, or only checks that the numbers of NODE are a rotation. RANGE if they are not. */
 void plx_read_rotation(struct plx_reader *reader, const struct plx_yaml_node *node, double ret_rotation[9]);
 void plx_check_rotation(struct plx_reader *reader, const struct plx_yaml_node *node, const double rotation[9]);
 

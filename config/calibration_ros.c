@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two ROS camera_info files (REP-104; sensor_msgs/CameraInfo). They hold the rectification of each camera, not the pose of one
- * against the other; that is recovered: R1 x_left and R2 x_right differ by the baseline along x, P2[3] / P2[0].
+ * Two ROS camera_info files (REP-104; sensor_msgs/CameraInfo). They hold the rectification of each camera, not the relative
+ * pose. The pose is computed: R1 x_left and R2 x_right differ by the baseline along x, P2[3] / P2[0].
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no single key can tell: combinations. */
+/* Checks combinations of keys. */
 #include <string.h>
 
 #include <parallax/error.h>

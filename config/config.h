@@ -19,8 +19,8 @@ enum plx_gain_unit { PLX_GAIN_LINEAR, PLX_GAIN_DB };
 struct plx_config {
     struct {
         enum plx_source_type type;
-        int width, height; /* of one eye; not replay's */
-        double rate_hz;    /* not replay's, but at a fixed rate */
+        int width, height; /* of one eye; replay ignores them */
+        double rate_hz;    /* replay: only for PLX_REPLAY_FIXED */
         char path[4096];   /* replay: a KITTI-style directory or one with left/ and right/ */
         enum plx_replay_rate replay_rate;
         bool loop;
@@ -46,8 +46,8 @@ struct plx_config {
     enum plx_gpu_memory gpu_memory;
     int threads; /* 0 = all */
     struct {
-        int realtime_priority; /* priority of its threads, 1..99; 0 = ordinary ones */
-        char cpus[256];        /* that it may run on, "2-3,5"; "" = all */
+        int realtime_priority; /* of its threads, SCHED_FIFO, 1..99; 0 = ordinary priority */
+        char cpus[256];        /* processors that the engine may use, "2-3,5"; "" = all */
     } engine;
     struct plx_pipeline_params pipeline;
     struct plx_exposure_params exposure;
@@ -62,7 +62,8 @@ struct plx_config {
     } blackbox;
 };
 
-/* Every key at its default. The numbers of the pipeline come from core (plx_pipeline_params_default), the others are here. */
+/* Every key at its default. The values of the pipeline come from core (plx_pipeline_params_default), the others from schema.c.
+ */
 void plx_config_default(struct plx_config *ret_config);
 
 /* Reads PATH over the defaults into *ret_config, which is untouched on failure. Unknown key, wrong type, out of range,
@@ -70,10 +71,10 @@ void plx_config_default(struct plx_config *ret_config);
  * PERMISSION, IO. An empty file is all defaults. */
 int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_error_message *message);
 
-/* Sets one key ("match.paths=4"), as on the command line; unchanged on failure. "match=classic" chooses a whole set. */
+/* Sets one key ("match.paths=4"), as on the command line; unchanged on failure. "match=classic" applies a preset. */
 int plx_config_set(struct plx_config *config, const char *assignment, struct plx_error_message *message);
 
-/* Checks what single keys cannot (combinations). Called by plx_config_load; to be called after the last plx_config_set. */
+/* Checks combinations of keys. Called by plx_config_load; to be called after the last plx_config_set. */
 int plx_config_check(const struct plx_config *config, struct plx_error_message *message);
 
 /* RANGE, with a sentence that names the key, if PARAMS are not fit for rectified pictures of that size. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration as YAML that explains itself. */
+/* The configuration as YAML: each key with its value, help, range and default. */
 #include <string.h>
 
 #include <parallax/error.h>
@@ -20,7 +20,7 @@ int plx_config_dump(const struct plx_config *config, FILE *out)
     int open = 0;
 
     plx_config_default(&defaults);
-    fputs("# Configuration of Parallax: every key, its value, what it means. What is left out has its default.\n", out);
+    fputs("# Configuration of Parallax: every key, its value, what it means. A key that is left out has its default.\n", out);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         const int length = section_length(key);
         if (length > 0 && (length != open || strncmp(section, key->name, (size_t)length) != 0))

@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-/* Up to SIZE bytes, fewer only at the end of the file; negative when the system refuses. */
+/* Reads SIZE bytes, fewer only at the end of the file. Returns their number; -1 with errno set on an error. */
 static ssize_t read_fully(int fd, char *text, size_t size)
 {
     size_t done = 0;
@@ -34,7 +34,7 @@ int plx_file_read(const char *path, size_t max, char **ret_text, size_t *ret_siz
     int result = 0;
     ssize_t size;
 
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO without a writer must not hold us */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: a FIFO without a writer must not block */
     if (fd < 0 || fstat(fd, &status) < 0) {
         result = plx_fail(message, plx_error_of_errno(errno), "%s: cannot be opened: %s", path, strerror(errno));
         goto out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys by name: exact, nearest, which of them changed; the presets of the section match. */
+/* Finds keys by name, exact or nearest; compares configurations key by key; the presets of the section match. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static const char *leaf(const char *name)
     return dot ? dot + 1 : name;
 }
 
-/* How far NAME is from KNOWN; a right leaf in a wrong section is as near as one wrong letter. */
+/* Edit distance of NAME and KNOWN; a correct leaf in a wrong section counts as one wrong letter. */
 static int distance(const char *name, const char *known)
 {
     return least(plx_edit_distance(name, known, strlen(known)),

@@ -153,7 +153,7 @@ int plx_config_load(const char *path, struct plx_config *ret_config, struct plx_
     return result;
 }
 
-/* Splits TEXT, which is changed, at its commas, brackets around it left away; the items found, at most MAX + 1. */
+/* Splits TEXT, which is changed, at its commas, without brackets around it. Returns the number of items, at most MAX + 1. */
 static int split(char *text, const char *item[], int max)
 {
     int count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every key of the configuration, in the order of the data's way. */
+/* Every key of the configuration, in the order of the data flow. */
 #include "config/schema.h"
 
 #include <parallax/region.h>
@@ -51,7 +51,7 @@ const struct plx_key plx_keys[] = {
     {"source.replay_rate", "replay: at the recorded times, at rate_hz, or as fast as the service takes pairs",
      WORD(source.replay_rate, replay_words)},
     {"source.loop", "replay: start again after the last pair", FIELD(source.loop)},
-    {"source.rate_hz", "pairs per second; 0 = synthetic: no pause, v4l2: the camera's setting; replay: if replay_rate is fixed",
+    {"source.rate_hz", "pairs per second; 0 = no pause (synthetic), the camera's setting (v4l2); replay: for replay_rate fixed",
      FIELD(source.rate_hz), REAL(0, 1000)},
     {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), WHOLE(16, PLX_MAX_SIDE)},
     {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), WHOLE(16, PLX_MAX_SIDE)},
@@ -68,7 +68,8 @@ const struct plx_key plx_keys[] = {
     {"source.crop_width", "v4l2: width of the crop, sensor columns; 0 = the camera keeps its crop", FIELD(source.crop_width),
      WHOLE(0, 65535)},
     {"source.crop_height", "v4l2: height of the crop, sensor rows", FIELD(source.crop_height), WHOLE(0, 65535)},
-    {"source.msb_aligned", "v4l2: 10- and 12-bit samples are in the high bits of their 16, as some Jetson drivers write them",
+    {"source.msb_aligned",
+     "v4l2: 10- and 12-bit samples are in the high bits of 16-bit words, as some Jetson drivers write them",
      FIELD(source.msb_aligned)},
     {"source.controls", "v4l2: name=value,...: controls of both cameras, set in this order before the format",
      FIELD(source.controls)},
@@ -81,12 +82,12 @@ const struct plx_key plx_keys[] = {
     {"source.gain_control", "v4l2: control of the gain, by name or number; empty = a known control",
      FIELD(source.gain_control)},
     {"source.gain_unit", "v4l2: scale of the gain control: linear factor or dB", WORD(source.gain_unit, gain_words)},
-    {"source.gain_step", "v4l2: gain, factor or dB, per unit of the gain control; 0 = a known control's, else 1 / its minimum",
+    {"source.gain_step",
+     "v4l2: gain (factor or dB) per unit of the gain control; 0 = as for a known control, else 1 / its minimum",
      FIELD(source.gain_step), REAL(0, 1000)},
     {"source.gain_delay", "v4l2: pictures from setting the gain to its effect", FIELD(source.gain_delay), WHOLE(0, 4)},
     {"source.restore_controls", "v4l2: restore all changed controls when the engine ends", FIELD(source.restore_controls)},
-    {"source.readout_ms",
-     "v4l2: sensor readout time, subtracted from end-of-frame stamps; 0 = unknown, stamps are not corrected",
+    {"source.readout_ms", "v4l2: sensor readout time, subtracted from end-of-frame time stamps; 0 = unknown, no correction",
      FIELD(source.readout_ms), REAL(0, 1000)},
     {"source.pair_tolerance_ms",
      "largest difference of left and right capture times within a pair; 0 = a quarter of the period",
@@ -114,7 +115,7 @@ const struct plx_key plx_keys[] = {
      .other_name = "prefilter.y"},
     {"prefilter.gaussian", "Gaussian weights; false = box", FIELD(pipeline.prefilter_gaussian)},
 
-    {"match.preset", "preset of the match keys, which other match keys change; without disparities, min_disparity and paths",
+    {"match.preset", "sets all match keys but disparities, min_disparity and paths; other match keys in the file override it",
      .type = PLX_KEY_PRESET, .words = preset_words, .other_name = "match.set"},
     {"match.disparities", "number of disparity candidates, whole pixels", FIELD(pipeline.match.disparities)},
     {"match.min_disparity", "smallest disparity searched, pixels", FIELD(pipeline.match.min_disparity)},
@@ -145,23 +146,24 @@ const struct plx_key plx_keys[] = {
     {"match.invalid_border", "mark the outermost rows and columns invalid", FIELD(pipeline.match.invalid_border),
      .other_name = "match.invalid_frame"},
 
-    {"refine.enabled", "false = all refinement is off", FIELD(pipeline.refine)},
+    {"refine.enabled", "speckle filter, temporal filter, dense disparity and confidence; false = none of them",
+     FIELD(pipeline.refine)},
     {"refine.dense", "publish a dense disparity beside the strict one", FIELD(pipeline.dense)},
     {"refine.confidence", "publish the confidence of each pixel", FIELD(pipeline.confidence)},
     {"refine.speckle_size_px", "disparity regions up to this area are removed; 0 = off", FIELD(pipeline.speckle.max_size)},
     {"refine.speckle_step_px", "largest disparity step within such a region", PIXELS(pipeline.speckle.max_step)},
     {"refine.temporal_step_px", "largest change of a disparity that is blended with the last frame; 0 = off",
      PIXELS(pipeline.temporal.max_step)},
-    {"refine.temporal_weight", "weight of the new disparity in the temporal blend, of 256", FIELD(pipeline.temporal.weight)},
+    {"refine.temporal_weight", "weight of the new disparity in the temporal blend, in 1/256", FIELD(pipeline.temporal.weight)},
 
     {"ground.enabled", "find the ground plane", FIELD(pipeline.ground)},
-    {"ground.tolerance_px", "how far ground may be from the plane, or 1/32 of its own disparity",
+    {"ground.tolerance_px", "largest error of ground pixels against the plane; 1/32 of their disparity if larger",
      PIXELS(pipeline.ground_tolerance)},
 
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
     {"obstacles.range_min_m", "nearest distance of an obstacle", FIELD(pipeline.obstacle.range_min_m)},
     {"obstacles.range_max_m", "farthest distance of an obstacle", FIELD(pipeline.obstacle.range_max_m)},
-    {"obstacles.min_height_m", "lowest height above ground of an obstacle's pixels; its top must be 0.1 m above that",
+    {"obstacles.min_height_m", "lowest height above ground of an obstacle's pixels; the obstacle's top must be 0.1 m higher",
      FIELD(pipeline.obstacle.min_height_m)},
     {"obstacles.max_height_m", "greatest height above ground of an obstacle's pixels", FIELD(pipeline.obstacle.max_height_m)},
     {"obstacles.open_size_px", "width and height of the opening that removes narrow regions; 1 = off",

@@ -31,11 +31,11 @@ struct plx_key {
     const char *name; /* "section.leaf", or "leaf" at the top */
     const char *help; /* one sentence part, no full stop at its end */
     enum plx_key_type type;
-    bool reloadable;        /* a running engine takes a new value */
+    bool reloadable;        /* the running engine can use a new value */
     size_t offset, size;    /* in struct plx_config, bytes */
     struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;
-    const char *other_name; /* that people try instead: the error names this key; NULL = none */
+    const char *other_name; /* name that people may try instead; the error then suggests this key; NULL = none */
 };
 
 extern const struct plx_key plx_keys[];
@@ -47,7 +47,7 @@ const struct plx_key *plx_key_find(const char *name);
 /* The range of the number that KEY stores: core's where the field has one there; NULL for a bool or a text. */
 const struct plx_range *plx_key_range(const struct plx_key *key);
 
-/* Checks what single keys cannot. RANGE, with the key that is wrong in *ret_key and a sentence that begins with its name. */
+/* Checks combinations of keys. RANGE, with the key that is wrong in *ret_key and a sentence that begins with its name. */
 int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message);
 
 /* True if some key's name is NAME with a dot and a leaf. */
@@ -69,7 +69,7 @@ enum plx_match_preset plx_match_preset_of(const struct plx_match *match);
 struct plx_written {
     const char *const *item;
     int count;
-    bool quoted; /* text by its form, so no number and no truth value */
+    bool quoted; /* in quotes: text, so no number and no boolean */
     bool list;
 };
 

@@ -51,7 +51,7 @@ bool plx_is_printable(const char *text)
     return true;
 }
 
-/* Reads a processor's number and goes on behind it; -1 where there is none. */
+/* Reads a processor's number and moves *TEXT behind it; -1 if there is no such number. */
 static int parse_number(const char **text)
 {
     int number = 0, digits = 0;

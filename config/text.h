@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that people wrote: as a number, as a part of a message, as something to write down again. */
+/* Text from users: parses numbers and lists of processors, quotes text for messages, checks that YAML can hold it. */
 #ifndef PLX_CONFIG_TEXT_H
 #define PLX_CONFIG_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of keys as text: parsed into the configuration, printed out of it, described. */
+/* Values of keys as text: parses them into the configuration, prints them, and describes what a key accepts. */
 #include "config/schema.h"
 
 #include <math.h>

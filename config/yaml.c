@@ -12,7 +12,7 @@
 #include "config/file.h"
 #include "config/text.h"
 
-/* A node and its text in one block; all blocks of a file hang on one chain. */
+/* A node and its text in one block; all blocks of a file are in one linked list. */
 struct block {
     struct block *before;
     struct plx_yaml_node node;

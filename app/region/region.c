@@ -26,8 +26,8 @@ struct plx_shared_region {
     int client_fd; /* read-only */
 };
 
-#define WAKES 64   /* readers that the writer wakes itself; docs/shared-memory.md says why not all, and who wakes the others */
-#define PAGE 4096u /* of the layout: frames begin on it, whatever the machine's page is */
+#define WAKES 64   /* readers that the writer wakes; docs/shared-memory.md says why not all, and who wakes the others */
+#define PAGE 4096u /* alignment of the frames in the layout, on machines with larger pages too */
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct pl
     if (fd < 0)
         return refuse(message, "create a memfd", bytes);
 
-    /* 0600: a memfd is born 0777, and then a client could reopen its read-only descriptor for writing through /proc. */
+    /* 0600: a new memfd has mode 0777, which lets a client reopen its read-only descriptor for writing through /proc. */
     if (fchmod(fd, 0600) || ftruncate(fd, (off_t)bytes)) {
         code = refuse(message, "set mode and size", bytes);
         goto fail;
@@ -83,7 +83,7 @@ static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct pl
         code = refuse(message, "map it", bytes);
         goto fail;
     }
-    /* After the mapping, for FUTURE_WRITE forbids every later writable one, ours as well. */
+    /* After the mapping, because FUTURE_WRITE forbids every later writable mapping, ours as well. */
     if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)) {
         code = refuse(message, "seal it", bytes);
         goto fail;
@@ -134,7 +134,7 @@ int plx_region_create(const struct plx_region_options *options, struct plx_share
     region->header = memory;
     region->slots = (struct plx_region_slot *)((char *)memory + header.slots_offset);
     region->frames = (unsigned char *)memory + header.frames_offset;
-    memcpy(region->header, &header, sizeof header); /* state STARTING, no frame; nobody else sees it yet */
+    memcpy(region->header, &header, sizeof header); /* state STARTING, no frame; no other process sees the memory yet */
     for (uint32_t i = 0; i < header.slot_count; i++)
         atomic_init(&region->slots[i].lock, 1); /* odd: empty */
     *ret_region = region;
@@ -177,14 +177,14 @@ void *plx_region_frames(const struct plx_shared_region *region, size_t *ret_byte
 
 static void wake_readers(struct plx_region_header *header)
 {
-    /* Release: who sees the new word sees what was stored before. Both supervisor and engine add to it. */
+    /* Release: a reader that sees the new word sees what was stored before. Supervisor and engine both add to the word. */
     atomic_fetch_add_explicit(&header->wake, 1, memory_order_release);
-    /* Waiters cannot announce themselves in memory that they cannot write, so the call is always made; and as nobody can keep
-     * ten thousand threads from waiting, it wakes a bounded number. */
+    /* Readers cannot register in memory that they cannot write, so the call is always made. It wakes a bounded number, because
+     * a client may have thousands of waiting threads. */
     syscall(SYS_futex, &header->wake, FUTEX_WAKE, WAKES, NULL, NULL, 0);
 }
 
-/* The slot of the frame to come. All state is in the memory, so that an engine goes on where the last one died. */
+/* The sequence of the next frame. All state is in the shared memory, so that a new engine goes on where the last one died. */
 static uint64_t next_sequence(const struct plx_shared_region *region)
 {
     /* Relaxed: only the one writer stores it, and a new writer is forked after the old one is reaped. */
@@ -208,11 +208,11 @@ void plx_ring_commit(struct plx_shared_region *region)
     uint64_t slot = sequence % region->header->slot_count;
     struct plx_frame *frame = (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
 
-    /* Relaxed atomics, as a reader that is about to be outdated may still look at them. */
+    /* Relaxed atomics, because a reader of the frame that is being overwritten may still load these fields. */
     __atomic_store_n(&frame->sequence, sequence, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->epoch, region->header->epoch, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->published_ns, plx_now_ns(), __ATOMIC_RELAXED);
-    /* Relaxed: readers come by newest. Release: who sees newest sees the even lock and the whole frame. */
+    /* Relaxed: readers load newest first. Release: a reader that sees newest sees the even lock and the whole frame. */
     atomic_store_explicit(&region->slots[slot].lock, 2 * sequence, memory_order_relaxed);
     atomic_store_explicit(&region->header->newest, sequence, memory_order_release);
     wake_readers(region->header);
@@ -220,14 +220,14 @@ void plx_ring_commit(struct plx_shared_region *region)
 
 uint64_t plx_ring_newest(const struct plx_shared_region *region)
 {
-    /* Relaxed: only the number is wanted, for the messages to clients, who look for themselves. */
+    /* Relaxed: only the number is used, in messages to clients, which then load the frame themselves. */
     return atomic_load_explicit(&region->header->newest, memory_order_relaxed);
 }
 
 void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health)
 {
     uint64_t status = (uint64_t)health << 32 | (uint32_t)state;
-    /* Release: whoever sees the state sees what led to it. */
+    /* Release: a reader that sees the state sees what was stored before it, such as the last frame. */
     uint64_t before = atomic_exchange_explicit(&region->header->status, status, memory_order_release);
     if ((uint32_t)before != (uint32_t)state)
         wake_readers(region->header);
@@ -235,13 +235,14 @@ void plx_region_set_state(struct plx_shared_region *region, enum plx_state state
 
 void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts)
 {
-    /* Relaxed: the count alone is read. */
+    /* Relaxed: readers use only the count. */
     atomic_store_explicit(&region->header->restarts, restarts, memory_order_relaxed);
 }
 
 void plx_region_set_gpu_schedule(struct plx_shared_region *region, uint32_t schedule)
 {
-    atomic_store_explicit(&region->header->gpu_schedule, schedule, memory_order_relaxed); /* the number alone is read */
+    atomic_store_explicit(&region->header->gpu_schedule, schedule,
+                          memory_order_relaxed); /* relaxed: readers use only the number */
 }
 
 uint32_t plx_region_tracks(const struct plx_shared_region *region)
@@ -261,7 +262,7 @@ void plx_region_set_reason(struct plx_shared_region *region, const char *text)
     uint64_t word[PLX_REASON_WORDS] = {0};
 
     snprintf((char *)word, sizeof word, "%s", text);
-    /* Relaxed, in any order: readers know by the sum whether they have seen all of it. */
+    /* Relaxed, in any order: the checksum tells readers whether they have read the whole text. */
     for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
         atomic_store_explicit(&region->header->reason[i], word[i], memory_order_relaxed);
     atomic_store_explicit(&region->header->reason_sum, plx_reason_checksum(word), memory_order_relaxed);

@@ -31,26 +31,25 @@ int plx_region_create(const struct plx_region_options *options, struct plx_share
 /* Unmaps it here; clients and forked processes keep theirs. NULL is fine. */
 void plx_region_destroy(struct plx_shared_region *region);
 
-/* The read-only descriptor that clients get; the region's own. */
+/* The read-only descriptor that clients get; the region owns it. */
 int plx_region_client_fd(const struct plx_shared_region *region);
 uint64_t plx_region_epoch(const struct plx_shared_region *region);
 
-/* Where the slots are, all frames one after the other, page-aligned. */
+/* The memory of all frames, one slot after the other, page-aligned; *ret_bytes is its size. The region owns it. */
 void *plx_region_frames(const struct plx_shared_region *region, size_t *ret_bytes);
 
 /* A slot to fill: frame_bytes of page-aligned memory that still holds an old frame, marked as being written. Never NULL, never
- * blocks; begun again without a commit it is the same slot, and nothing is published. An unfinished slot of a writer that died
- * is taken over. */
+ * blocks. A second call without a commit returns the same slot, also after the writer died and another one calls. */
 struct plx_frame *plx_ring_begin(struct plx_shared_region *region);
 
 /* Publishes the slot: sets sequence, epoch and published_ns in the frame, makes it the newest, wakes waiting readers. */
 void plx_ring_commit(struct plx_shared_region *region);
 
-/* Sequence of the newest frame, 0 before the first; it orders nothing. Any process that has the mapping. */
+/* Sequence of the newest frame, 0 before the first. It orders no memory accesses. For any process that has the mapping. */
 uint64_t plx_ring_newest(const struct plx_shared_region *region);
 
-/* Copies BYTES at OFFSET of the published frame SEQUENCE. False where its slot holds another one by now, or the frame ends
- * before: RET is then of no use. */
+/* Copies BYTES at OFFSET of the published frame SEQUENCE. False if the slot holds another frame by now, or the frame is too
+ * short; RET is then undefined. */
 bool plx_ring_copy(const struct plx_shared_region *region, uint64_t sequence, uint64_t offset, void *ret, size_t bytes);
 
 /* State and health flags that clients read between frames; wakes waiting readers when the state changes. */
@@ -59,7 +58,7 @@ void plx_region_set_state(struct plx_shared_region *region, enum plx_state state
 /* How often an engine died or hung, for clients to read; wakes nobody. */
 void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts);
 
-/* Why the state is what it is, in words, cut to fit; wakes nobody. The supervisor's alone to say. */
+/* Why the service is in its state, in words, cut to fit; wakes nobody. Only the supervisor may call it. */
 void plx_region_set_reason(struct plx_shared_region *region, const char *text);
 
 /* The highest number of a track given out in this epoch, 0 before the first. An engine goes on after it, and stores its own
@@ -67,7 +66,7 @@ void plx_region_set_reason(struct plx_shared_region *region, const char *text);
 uint32_t plx_region_tracks(const struct plx_shared_region *region);
 void plx_region_set_tracks(struct plx_shared_region *region, uint32_t last);
 
-/* Publishes the GPU schedule, as plx_gpu_schedule. Wakes nobody. */
+/* Publishes the GPU schedule, for plx_gpu_schedule; wakes nobody. */
 void plx_region_set_gpu_schedule(struct plx_shared_region *region, uint32_t schedule);
 
 #endif

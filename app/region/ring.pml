@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ring's protocol as a Promela model, which spin checks exhaustively (CTest system/ring_proof):
- * an engine that writes frames and may be killed at any step, the supervisor that reaps it, forks the next and says its state,
+ * an engine that writes frames and may be killed at any step, the supervisor that reaps it, forks the next and stores its state,
  * and two readers. Each step names the C function that it mirrors; docs/shared-memory.md is the guide.
  *
  * Memory is that of C11 without load buffering, by views (Kang et al., "A Promising Semantics for Relaxed-Memory
  * Concurrency", POPL 2017, without promises): a location keeps all messages ever stored to it; a load takes ANY of them that
- * its thread does not know to be outdated. What a thread knows is a clock: so many stores of the engine, so many of the
+ * its thread does not know to be outdated. What a thread knows is a vector clock: a number of stores of the engine, and one of the
  * supervisor. A message carries the clock that a load of it releases: at a release store the writer's own, at a relaxed store
  * the writer's at its last release fence. An acquire load takes it over at once, a relaxed one keeps it for the next
  * acquire fence. So every store may become visible late and out of order, every load may be stale, unless an ordering forbids.
@@ -86,7 +86,7 @@ typedef clock {
 typedef message {
     byte value;
     bit by;         /* who stored it */
-    byte at;        /* the how manieth store of that one */
+    byte at;        /* its number among the stores of that one, from 1 */
     byte release[2] /* the clock that a load of it releases */
 };
 
@@ -98,7 +98,7 @@ typedef place {
 place mem[PLACES];
 clock now[2];    /* what engine and supervisor know */
 clock fenced[2]; /* what they knew at their last release fence */
-clock futex;     /* what the last one knew who woke readers: the kernel's lock tells it to who goes to sleep */
+clock futex;     /* what the wakers knew: the kernel's lock passes it on to a reader that goes to sleep */
 
 #define LAST(l) mem[l].m[mem[l].count - 1]
 #define FREE(l) mem[l].m[mem[l].count]
@@ -119,7 +119,7 @@ inline put(me, l, new, order, is_rmw)
         :: else -> JOIN(FREE(l).release, fenced[me].knows)
         fi;
         if
-        :: is_rmw -> JOIN(FREE(l).release, LAST(l).release) /* goes on with the release sequence that it reads */
+        :: is_rmw -> JOIN(FREE(l).release, LAST(l).release) /* continues the release sequence of the message that it reads */
         :: else
         fi;
         mem[l].count++
@@ -140,13 +140,13 @@ inline fence_release(me, order)
     }
 }
 
-/* The oldest message of L that a reader who knows C may still be given: the newest that it knows or has seen. */
+/* The oldest message of L that a reader with clock C may still load: the newest one that it knows or has seen. */
 #define KNOWN(l, i, c) (i < mem[l].count && (seen[l] >= i || mem[l].m[i].at <= c.knows[mem[l].m[i].by]))
 #define OLDEST(l, c) \
     (KNOWN(l, 9, c) -> 9 : (KNOWN(l, 8, c) -> 8 : (KNOWN(l, 7, c) -> 7 : (KNOWN(l, 6, c) -> 6 : (KNOWN(l, 5, c) -> 5 : (KNOWN(l, 4, c) -> 4 : \
     (KNOWN(l, 3, c) -> 3 : (KNOWN(l, 2, c) -> 2 : (KNOWN(l, 1, c) -> 1 : 0)))))))))
 
-/* k = any message from there on. In an atomic. */
+/* k = any message from OLDEST on. To be used in an atomic. */
 inline any_from_oldest(l, c)
 {
     k = OLDEST(l, c);
@@ -157,13 +157,13 @@ inline any_from_oldest(l, c)
     skip /* spin: no break may end at a d_step */
 }
 
-/* In an atomic. */
+/* To be used in an atomic. */
 inline load(l, order, ret_value)
 {
     any_from_oldest(l, know);
     d_step {
         ret_value = mem[l].m[k].value;
-        seen[l] = k; /* coherence: never an older one after this */
+        seen[l] = k; /* coherence: no later load gets an older message */
         JOIN(pending.knows, mem[l].m[k].release);
         if
         :: order == ACQUIRE -> JOIN(know.knows, mem[l].m[k].release)
@@ -183,14 +183,14 @@ inline fence_acquire(order)
     }
 }
 
-/* --- what is only there to be asserted ------------------------------------------------------------------------------ */
+/* --- variables of the assertions only ------------------------------------------------------------------------------- */
 
 bool owed[2];             /* something was published, and its FUTEX_WAKE is still to come */
-byte newest_of_state[8];  /* newest when the supervisor, having reaped an engine, said that state */
+byte newest_of_state[8];  /* the value of newest when the supervisor reaped an engine and stored that state */
 #ifndef REACHED
 #define REACHED 0
 #endif
-#define REACH(what) assert(REACHED != what) /* -DREACHED=n must fail: the model does get there */
+#define REACH(what) assert(REACHED != what) /* -DREACHED=n must fail, which shows that the model reaches REACH(n) */
 
 /* --- the service: app/region/region.c ------------------------------------------------------------------------------- */
 
@@ -202,7 +202,7 @@ byte deaths;
     :: atomic { deaths < DEATHS -> deaths++; s = 0; i = 0; engine_dead = true }; \
        goto dead
 
-/* wake_readers: syscall(SYS_futex, FUTEX_WAKE). It wakes some of those who sleep, who wake others; a slice ends for the rest. */
+/* wake_readers: syscall(SYS_futex, FUTEX_WAKE). It wakes some readers, which wake others; the rest wake up after their slice. */
 inline futex_wake(me)
 {
     d_step {
@@ -215,11 +215,11 @@ proctype engine()
 {
     byte s, i;
 begin:
-    if /* plx_ring_begin; next_sequence is relaxed, but its own store or that of one whom it was forked after */
+    if /* plx_ring_begin; next_sequence is relaxed, but loads a store of this engine, or of one that was reaped before the fork */
     :: atomic {
         LAST(NEWEST).value < FRAMES -> s = LAST(NEWEST).value + 1;
         store(ENGINE, LOCK(s), 2 * s - 1, RELAXED);
-        fence_release(ENGINE, LOCK_FENCE) /* nobody else sees if it dies before the fence or after it */
+        fence_release(ENGINE, LOCK_FENCE) /* whether it dies before or after the fence makes no difference to others */
        }
     :: LAST(NEWEST).value == FRAMES -> goto end
     OR_DIE
@@ -240,7 +240,7 @@ dead:
 end:
 }
 
-/* plx_region_set_state, until it wakes. */
+/* plx_region_set_state, up to its wake_readers. */
 inline say_next_state()
 {
     state++;
@@ -248,7 +248,7 @@ inline say_next_state()
     owed[SUPERVISOR] = true
 }
 
-/* app/supervisor/supervisor.c: finds a fault while the engine runs; reaps an engine, says so, forks the next. */
+/* app/supervisor/supervisor.c: finds a fault while the engine runs; reaps an engine, stores the state, forks the next. */
 proctype supervisor()
 {
     byte state, faults;
@@ -270,7 +270,7 @@ end:
        fetch_add(SUPERVISOR, WAKE, WAKE_ADD);
        atomic {
         futex_wake(SUPERVISOR);
-        JOIN(now[ENGINE].knows, now[SUPERVISOR].knows); /* fork; its own release fence is still to come */
+        JOIN(now[ENGINE].knows, now[SUPERVISOR].knows); /* fork; the new engine has made no release fence yet */
         fenced[ENGINE].knows[0] = 0; fenced[ENGINE].knows[1] = 0;
         engine_dead = false
        }
@@ -281,7 +281,7 @@ end:
 
 proctype reader()
 {
-    clock know, pending; /* pending: by relaxed loads, for the next acquire fence */
+    clock know, pending; /* pending: known by relaxed loads, joined to know at the next acquire fence */
     clock in_kernel;
     byte seen[PLACES];
     byte k, i, looks, last;
@@ -303,7 +303,8 @@ end_of_look:
     }
     atomic {
         load(LOCK(s), RELAXED, lock);
-        assert(lock >= 2 * s); /* else looks would fail without a writer that overtakes, and ATTEMPTS of them mean FORMAT */
+        /* else a look would fail without an overwritten slot, and the library returns FORMAT after ATTEMPTS such looks */
+        assert(lock >= 2 * s);
         if
         :: lock != 2 * s -> REACH(1); goto forget
         :: else
@@ -316,12 +317,12 @@ end_of_look:
     od;
     atomic {
         if
-        :: lock == 2 * s -> REACH(2); assert(!torn) /* plx_release says 0 */
+        :: lock == 2 * s -> REACH(2); assert(!torn) /* plx_release returns 0 */
         :: else -> REACH(3)                         /* OVERWRITTEN */
         fi;
         last = s
     }
-forget: /* less to remember, and that allows only more: the frame's places are loaded again only in another look */
+forget: /* fewer states: forgetting only allows more behaviours, as the frame's places are loaded again only in another look */
     atomic {
         k = LOCK(0);
         do
@@ -335,7 +336,7 @@ forget: /* less to remember, and that allows only more: the frame's places are l
 nothing_new:
     atomic {
         load(STATUS, STATUS_LOAD, status); /* status_of */
-        /* who is told of an engine's death will be given all that it published */
+        /* a reader that learns of an engine's death gets all frames that the engine published */
         assert(mem[NEWEST].m[OLDEST(NEWEST, know)].value >= newest_of_state[status])
     }
     atomic { /* sleep_on: FUTEX_WAIT compares and goes to sleep under the kernel's lock */
@@ -348,7 +349,7 @@ nothing_new:
             if
             :: mem[WAKE].m[k].value == word ->
                 REACH(4);
-                /* nobody sleeps while there is news, unless about to be woken */
+                /* no reader sleeps while there is news, unless its wake-up is still to come */
                 assert(owed[ENGINE] || owed[SUPERVISOR] || (s == LAST(NEWEST).value && status == LAST(STATUS).value))
             :: else
             fi;

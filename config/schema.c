@@ -157,7 +157,7 @@ const struct plx_key plx_keys[] = {
     {"refine.temporal_weight", "weight of the new disparity in the temporal blend, in 1/256", FIELD(pipeline.temporal.weight)},
 
     {"ground.enabled", "find the ground plane", FIELD(pipeline.ground)},
-    {"ground.tolerance_px", "largest error of ground pixels against the plane; 1/32 of their disparity if larger",
+    {"ground.tolerance_px", "largest error of ground against the plane; 1/32 of its disparity if larger",
      PIXELS(pipeline.ground_tolerance)},
 
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},

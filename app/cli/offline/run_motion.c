@@ -85,7 +85,7 @@ static bool is_covered(const struct plx_pose *difference, const double covarianc
 static void print_frame(const char *name, const struct plx_motion_info *info, double step_m, const struct error *step,
                         const struct error *pose, double seconds)
 {
-    printf("%-12s %4d %4d %4d", name, info->inliers, info->tracked, info->corners);
+    printf("%-12s %7d %7d %7d", name, info->inliers, info->tracked, info->corners);
     if (info->valid)
         printf("  %7.3f %8.1f %7.3f", step_m, step->m * 1e3, step->degrees);
     else
@@ -138,8 +138,8 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
     }
     plx_progress_end(&run->progress);
     if (i == 0)
-        printf("%-12s %14s  %7s %8s %7s  %7s %7s  %9s\n", "frame", "in/track/corn", "way m", "error mm", "deg", "pose m", "deg",
-               "time");
+        printf("%-12s %7s %7s %7s  %7s %8s %7s  %7s %7s  %9s\n", "frame", "inliers", "tracked", "corners", "way m", "error mm",
+               "deg", "pose m", "deg", "time");
     print_frame(pair->name, info, step_m, &step, &table->end, seconds);
 }
 

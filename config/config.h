@@ -62,8 +62,7 @@ struct plx_config {
     } blackbox;
 };
 
-/* Every key at its default. The values of the pipeline come from core (plx_pipeline_params_default), the others from schema.c.
- */
+/* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from schema.c. */
 void plx_config_default(struct plx_config *ret_config);
 
 /* Reads PATH over the defaults into *ret_config, which is untouched on failure. Unknown key, wrong type, out of range,

@@ -133,7 +133,7 @@ const struct plx_key plx_keys[] = {
     {"match.p2", "largest penalty of a larger disparity step", FIELD(pipeline.match.p2)},
     {"match.p2_min", "smallest penalty of a larger step, across an edge of the picture", FIELD(pipeline.match.p2_min)},
     {"match.p2_scale", "grey-level step that halves the penalty p2; 0 = p2 everywhere", FIELD(pipeline.match.p2_scale)},
-    {"match.uniqueness_permille", "a candidate is valid if best * 1000 <= second best * this value; 0 = off",
+    {"match.uniqueness_permille", "a pixel is valid if best cost * 1000 <= second best cost * this value; 0 = off",
      FIELD(pipeline.match.uniqueness)},
     {"match.subpixel", "interpolation between whole disparities", WORD(pipeline.match.subpixel, subpixel_words)},
     {"match.median_left", "median of the left disparity", WORD(pipeline.match.median_left, median_words)},

@@ -241,8 +241,8 @@ void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts
 
 void plx_region_set_gpu_schedule(struct plx_shared_region *region, uint32_t schedule)
 {
-    atomic_store_explicit(&region->header->gpu_schedule, schedule,
-                          memory_order_relaxed); /* relaxed: readers use only the number */
+    /* Relaxed: readers use only the number. */
+    atomic_store_explicit(&region->header->gpu_schedule, schedule, memory_order_relaxed);
 }
 
 uint32_t plx_region_tracks(const struct plx_shared_region *region)

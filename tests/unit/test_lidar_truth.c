@@ -120,10 +120,10 @@ static void measures_of_a_frame(void **state)
         assert_int_equal(sum.found, cases[i].right);
         assert_int_equal(sum.records, cases[i].listed);
         for (int c = 0; c < PLX_CLAIMS; c++) {
-            assert_int_equal(sum.claim[c].strips, (BOX_X1 - BOX_X0 + 1) / 8);
-            assert_int_equal(sum.claim[c].correct, cases[i].right ? sum.claim[c].strips : 0);
-            assert_int_equal(sum.claim[c].missed, cases[i].missed ? sum.claim[c].strips : 0);
-            assert_int_equal(sum.claim[c].phantom, cases[i].phantom ? sum.claim[c].strips : 0);
+            assert_int_equal(sum.claim[c].bearings, (BOX_X1 - BOX_X0 + 1) / 8);
+            assert_int_equal(sum.claim[c].correct, cases[i].right ? sum.claim[c].bearings : 0);
+            assert_int_equal(sum.claim[c].missed, cases[i].missed ? sum.claim[c].bearings : 0);
+            assert_int_equal(sum.claim[c].phantom, cases[i].phantom ? sum.claim[c].bearings : 0);
             assert_int_equal(sum.claim[c].recalled, cases[i].right ? sum.obstacle_pixels : 0);
         }
         free(frame);

@@ -23,7 +23,7 @@
 
 #define LEVELS 8
 
-/* The text at DATA as one line without control characters. */
+/* The text at DATA as one line without control characters, in static memory until the next call. */
 static const char *line_of(const unsigned char *data, size_t bytes)
 {
     static char text[1200];

@@ -7,12 +7,12 @@
 
 #include <parallax/error.h>
 
-#define STRIP 8          /* columns of a bearing */
-#define STRIP_POINTS 6   /* fewer points in a bearing are no obstacle */
-#define STRIP_LOW_M 0.3F /* lowest and highest point that counts in a bearing */
-#define STRIP_HIGH_M 2.0F
-#define STRIP_RISE_M 0.25F /* least spread of their heights, within STRIP_DEPTH_M */
-#define STRIP_DEPTH_M 0.5F
+#define BEARING_COLUMNS 8  /* width of a bearing */
+#define BEARING_POINTS 6   /* fewer points in a bearing are no obstacle */
+#define BEARING_LOW_M 0.3F /* lowest and highest point that counts in a bearing */
+#define BEARING_HIGH_M 2.0F
+#define BEARING_RISE_M 0.25F /* least spread of their heights, within BEARING_DEPTH_M */
+#define BEARING_DEPTH_M 0.5F
 #define THING_PIXELS 50 /* fewer connected obstacle pixels are ignored */
 #define THING_FOUND 0.3 /* share of its pixels */
 #define CLUSTER_GAP_M 1.0F
@@ -108,23 +108,23 @@ static int by_depth(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* True if the heights of the samples from I on, within STRIP_DEPTH_M, spread enough for an upright obstacle. */
+/* True if the heights of the samples from I on, within BEARING_DEPTH_M, spread enough for an upright obstacle. */
 static bool stands(const struct sample *sample, int count, int i)
 {
     float low = sample[i].height, high = low;
-    for (int k = i; k < count && sample[k].depth <= sample[i].depth + STRIP_DEPTH_M; k++) {
+    for (int k = i; k < count && sample[k].depth <= sample[i].depth + BEARING_DEPTH_M; k++) {
         low = fminf(low, sample[k].height);
         high = fmaxf(high, sample[k].height);
     }
-    return high - low >= STRIP_RISE_M;
+    return high - low >= BEARING_RISE_M;
 }
 
 /* Depth of the nearest group of samples, INFINITY if there is none. STANDING: the group must be upright. */
 static float nearest(struct sample *sample, int count, bool standing)
 {
     qsort(sample, (size_t)count, sizeof *sample, by_depth);
-    for (int i = 0; i + STRIP_POINTS <= count; i++)
-        if (sample[i + STRIP_POINTS - 1].depth <= 1.1F * sample[i].depth && (!standing || stands(sample, count, i)))
+    for (int i = 0; i + BEARING_POINTS <= count; i++)
+        if (sample[i + BEARING_POINTS - 1].depth <= 1.1F * sample[i].depth && (!standing || stands(sample, count, i)))
             return sample[i].depth;
     return INFINITY;
 }
@@ -133,10 +133,10 @@ static float true_nearest(const struct judge *j, int x0, struct sample *sample)
 {
     int count = 0;
     for (int y = 0; y < j->truth->height; y++)
-        for (int x = x0; x < x0 + STRIP; x++) {
+        for (int x = x0; x < x0 + BEARING_COLUMNS; x++) {
             const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
-            if (p->depth_m > 0 && p->depth_m <= (float)PLX_LIDAR_RANGE_M && p->height_m >= STRIP_LOW_M &&
-                p->height_m <= STRIP_HIGH_M)
+            if (p->depth_m > 0 && p->depth_m <= (float)PLX_LIDAR_RANGE_M && p->height_m >= BEARING_LOW_M &&
+                p->height_m <= BEARING_HIGH_M)
                 sample[count++] = (struct sample){p->depth_m, p->height_m};
         }
     return nearest(sample, count, true);
@@ -148,7 +148,8 @@ static float label_nearest(const struct judge *j, int x0, struct sample *sample)
     float least = INFINITY;
     for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &j->frame->obstacle[i];
-        const int begin = o->x > x0 ? o->x : x0, end = o->x + o->width < x0 + STRIP ? o->x + o->width : x0 + STRIP;
+        const int begin = o->x > x0 ? o->x : x0,
+                  end = o->x + o->width < x0 + BEARING_COLUMNS ? o->x + o->width : x0 + BEARING_COLUMNS;
         int count = 0;
         for (int y = o->y; o->label != 0 && y < o->y + o->height; y++)
             for (int x = begin; x < end; x++) {
@@ -157,7 +158,7 @@ static float label_nearest(const struct judge *j, int x0, struct sample *sample)
                     sample[count++] = (struct sample){(float)(j->focal_base / (d - j->shift)), 0};
             }
         qsort(sample, (size_t)count, sizeof *sample, by_depth);
-        if (count >= STRIP_POINTS)
+        if (count >= BEARING_POINTS)
             least = fminf(least, sample[count / 2].depth);
     }
     return least;
@@ -168,7 +169,7 @@ static float list_nearest(const struct judge *j, int x0)
     float least = INFINITY;
     for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &j->frame->obstacle[i];
-        if (o->label != 0 && o->x < x0 + STRIP && o->x + o->width > x0)
+        if (o->label != 0 && o->x < x0 + BEARING_COLUMNS && o->x + o->width > x0)
             least = fminf(least, o->nearest_m);
     }
     return least;
@@ -178,24 +179,24 @@ static float list_nearest(const struct judge *j, int x0)
 static bool clear_at(const struct judge *j, int x0, float claimed)
 {
     for (int y = 0; y < j->truth->height; y++)
-        for (int x = x0; x < x0 + STRIP; x++) {
+        for (int x = x0; x < x0 + BEARING_COLUMNS; x++) {
             const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
-            if (p->class == PLX_LIDAR_CLEAR && fabsf(p->depth_m - claimed) <= STRIP_DEPTH_M)
+            if (p->class == PLX_LIDAR_CLEAR && fabsf(p->depth_m - claimed) <= BEARING_DEPTH_M)
                 return true;
         }
     return false;
 }
 
-static void count_strips(const struct judge *j, struct sample *sample, struct plx_obstacle_counts *counts)
+static void count_bearings(const struct judge *j, struct sample *sample, struct plx_obstacle_counts *counts)
 {
-    for (int x0 = 0; x0 + STRIP <= j->truth->width; x0 += STRIP) {
+    for (int x0 = 0; x0 + BEARING_COLUMNS <= j->truth->width; x0 += BEARING_COLUMNS) {
         const float truth = true_nearest(j, x0, sample);
         if (isinf(truth))
             continue;
         const float claimed[PLX_CLAIMS] = {label_nearest(j, x0, sample), list_nearest(j, x0)};
         const float tolerance = fmaxf(0.5F, 0.1F * truth);
         for (int c = 0; c < PLX_CLAIMS; c++) {
-            counts->claim[c].strips++;
+            counts->claim[c].bearings++;
             counts->claim[c].correct += fabsf(claimed[c] - truth) <= tolerance;
             counts->claim[c].missed += claimed[c] > truth + tolerance;
             counts->claim[c].phantom += claimed[c] < truth - tolerance && clear_at(j, x0, claimed[c]);
@@ -220,7 +221,7 @@ static int flood(const struct judge *j, uint8_t *class, int first, int *ret_seen
         for (int v = y > 6 ? y - 6 : 0; v <= y + 6 && v < height; v++)
             for (int u = x > 2 ? x - 2 : 0; u <= x + 2 && u < width; u++)
                 if (class[v * width + u] == PLX_LIDAR_OBSTACLE &&
-                    fabsf(j->truth->point[v * width + u].depth_m - depth) <= STRIP_DEPTH_M) {
+                    fabsf(j->truth->point[v * width + u].depth_m - depth) <= BEARING_DEPTH_M) {
                     class[v * width + u] = PLX_LIDAR_UNKNOWN;
                     j->pending[count++] = v * width + u;
                 }
@@ -312,7 +313,7 @@ int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_li
         counts->scored++;
         counts->ground_found += frame->ground.valid != 0;
         count_pixels(&j, counts);
-        count_strips(&j, sample, counts);
+        count_bearings(&j, sample, counts);
         count_things(&j, class, counts);
         count_records(&j, sample, counts);
     }

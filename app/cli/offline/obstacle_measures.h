@@ -19,7 +19,7 @@ struct plx_obstacle_counts {
     uint64_t obstacle_pixels, ground_pixels, clear_pixels;
     struct {
         uint64_t recalled, false_ground, false_clear; /* of the pixels above */
-        uint64_t strips, correct, missed, phantom;    /* bearings in which LiDAR sees an obstacle */
+        uint64_t bearings, correct, missed, phantom;  /* bearings: those in which LiDAR sees an obstacle */
     } claim[PLX_CLAIMS];
     int things, found;   /* groups of connected obstacle pixels of the truth */
     int records, joined; /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */

@@ -17,7 +17,7 @@
 #define CHI_SQUARE_95 12.592 /* 95 % quantile of the chi-square distribution with six degrees of freedom */
 #define DEGREES (180 / 3.14159265358979323846)
 
-/* How far POSE is from the true one. */
+/* Distance of a measured pose from the true pose. */
 struct error {
     double m, degrees;
 };
@@ -54,8 +54,8 @@ static int read_poses(const char *path, int count, struct plx_pose *ret_pose, st
     return 0;
 }
 
-/* a_from_b of two poses in the same axes. */
-static struct plx_pose between(const struct plx_pose *a, const struct plx_pose *b)
+/* The pose of B in the axes of A; both poses are given in the same axes. */
+static struct plx_pose relative_pose(const struct plx_pose *a, const struct plx_pose *b)
 {
     struct plx_pose ret;
     plx_pose_invert(a, &ret);
@@ -116,9 +116,10 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
                     struct table *table)
 {
     const int i = table->frames, before = i > 0 ? i - 1 : 0;
-    const struct plx_pose true_step = between(&table->truth[before], &table->truth[i]);
-    const struct plx_pose true_pose = between(&table->truth[0], &table->truth[i]);
-    const struct plx_pose step_difference = between(&true_step, &info->motion), difference = between(&true_pose, &info->pose);
+    const struct plx_pose true_step = relative_pose(&table->truth[before], &table->truth[i]);
+    const struct plx_pose true_pose = relative_pose(&table->truth[0], &table->truth[i]);
+    const struct plx_pose step_difference = relative_pose(&true_step, &info->motion),
+                          difference = relative_pose(&true_pose, &info->pose);
     const struct error step = error_of(&step_difference);
     const double step_m = plx_pose_distance(&true_step);
     table->end = error_of(&difference);

@@ -102,13 +102,13 @@ static int list_figures(const struct measured *m, struct figure *ret)
     ret[n++] = (struct figure){"ground_at_10_m_median", "m", "ground at 10 m, error, median", quantile(m, AT_10_M, 0.5)};
     ret[n++] = (struct figure){"ground_at_10_m_p95", "m", "ground at 10 m, error, p95", quantile(m, AT_10_M, 0.95)};
     for (int c = 0; c < PLX_CLAIMS; c++) {
-        const uint64_t strips = sum->claim[c].strips;
+        const uint64_t bearings = sum->claim[c].bearings;
         const double value[6] = {plx_percent(sum->claim[c].recalled, sum->obstacle_pixels),
                                  plx_percent(sum->claim[c].false_ground, sum->ground_pixels),
                                  plx_percent(sum->claim[c].false_clear, sum->clear_pixels),
-                                 plx_percent(sum->claim[c].correct, strips),
-                                 plx_percent(sum->claim[c].missed, strips),
-                                 plx_percent(sum->claim[c].phantom, strips)};
+                                 plx_percent(sum->claim[c].correct, bearings),
+                                 plx_percent(sum->claim[c].missed, bearings),
+                                 plx_percent(sum->claim[c].phantom, bearings)};
         for (int i = 0; i < 6; i++)
             ret[n++] = (struct figure){name[c][i], "%", text[c][i], value[i]};
     }

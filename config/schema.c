@@ -157,7 +157,7 @@ const struct plx_key plx_keys[] = {
     {"refine.temporal_weight", "weight of the new disparity in the temporal blend, in 1/256", FIELD(pipeline.temporal.weight)},
 
     {"ground.enabled", "find the ground plane", FIELD(pipeline.ground)},
-    {"ground.tolerance_px", "largest error of ground against the plane; 1/32 of its disparity if larger",
+    {"ground.tolerance_px", "largest difference of ground from the plane; 1/32 of the disparity if larger",
      PIXELS(pipeline.ground_tolerance)},
 
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
@@ -189,8 +189,8 @@ const struct plx_key plx_keys[] = {
     {"exposure.max_gain", "largest gain, linear", FIELD(exposure.max_gain), LIVE},
     {"exposure.flicker_hz", "mains frequency of the lamps: exposure times are whole periods of their light; 0 = ignored",
      FIELD(exposure.flicker_hz), LIVE},
-    {"exposure.zone_weights", "weights of the 8 x 8 zones of the picture, row by row; all 0 = equal weights",
-     FIELD(exposure.zone_weight), WHOLE(0, 255), LIVE},
+    {"exposure.zone_weights", "weights of the 8 x 8 zones, row by row; all 0 = equal weights", FIELD(exposure.zone_weight),
+     WHOLE(0, 255), LIVE},
 
     {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket)},
     {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group)},

@@ -47,8 +47,8 @@ static void read_frames(const char *socket_path, uint64_t last, struct seen *see
 
 static void publish(struct plx_shared_region *region, struct plx_clients *clients, int frames)
 {
-    for (int i = 0; i < 50 || (plx_clients_count(clients) < 1 && i < 1000);
-         i++) { /* until the reader has connected and sleeps */
+    /* Until the reader has connected and sleeps. */
+    for (int i = 0; i < 50 || (plx_clients_count(clients) < 1 && i < 1000); i++) {
         plx_clients_handle(clients);
         usleep(5000);
     }

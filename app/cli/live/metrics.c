@@ -126,7 +126,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
     print_metric(out, "parallax_skew_seconds", "Capture time of the right picture minus that of the left.",
                  (double)frame->skew_ns / 1e9);
     print_head(out, "parallax_stage_seconds",
-               "Time of each stage for the newest frame; on a GPU obstacles holds the time of all stages.");
+               "Time of each stage for the newest frame; on a GPU obstacles includes launch, copies and waiting.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     print_alignment(out, &frame->alignment);

@@ -66,8 +66,6 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
     return (int)count;
 }
 
-static const double degrees_per_rad = 57.29577951308232;
-
 /* The words for a row offset of at least ROWS pixels, largest first. */
 static const struct {
     float rows;
@@ -90,8 +88,8 @@ void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_te
     while (alignment->worst_rows < verdicts[i].rows)
         i++;
     snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->worst_rows,
-             verdicts[i].words, (double)alignment->pitch_rad * degrees_per_rad, (double)alignment->roll_rad * degrees_per_rad,
-             (double)alignment->scale);
+             verdicts[i].words, (double)alignment->pitch_rad * PLX_DEGREES_PER_RAD,
+             (double)alignment->roll_rad * PLX_DEGREES_PER_RAD, (double)alignment->scale);
 }
 
 void plx_duration_text(int64_t duration_ns, char *ret_text, size_t size)

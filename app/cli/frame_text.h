@@ -12,6 +12,7 @@
 #define PLX_OBSTACLE_TEXT 128
 #define PLX_ALIGNMENT_TEXT 160
 #define PLX_DURATION_TEXT 32
+#define PLX_DEGREES_PER_RAD 57.29577951308232
 
 /* A raw frame has both pictures as captured, without disparity, ground and obstacles: there is no calibration. */
 static inline bool plx_frame_is_raw(const struct plx_frame *frame)

@@ -16,8 +16,6 @@
 
 /* --- as text ---------------------------------------------------------------------------------------------------------- */
 
-static const double degrees_per_rad = 57.29577951308232;
-
 const char *plx_schedule_name(uint32_t schedule)
 {
     const int choice = (int)(schedule & 0xFFFF) - 1;
@@ -82,7 +80,7 @@ static void print_ground(const struct plx_ground_info *ground)
 {
     if (ground->valid)
         printf("ground        %.2f m below the camera, pitch %.1f deg, roll %.1f deg\n", (double)ground->camera_height_m,
-               (double)ground->pitch_rad * degrees_per_rad, (double)ground->roll_rad * degrees_per_rad);
+               (double)ground->pitch_rad * PLX_DEGREES_PER_RAD, (double)ground->roll_rad * PLX_DEGREES_PER_RAD);
     else
         puts("ground        not found");
 }

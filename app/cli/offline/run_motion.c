@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "app/cli/frame_text.h"
 #include "app/cli/json.h"
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
@@ -15,7 +16,6 @@
 #include "drivers/files/file.h"
 
 #define CHI_SQUARE_95 12.592 /* 95 % quantile of the chi-square distribution with six degrees of freedom */
-#define DEGREES (180 / 3.14159265358979323846)
 
 /* Distance of a measured pose from the true pose. */
 struct error {
@@ -65,7 +65,8 @@ static struct plx_pose relative_pose(const struct plx_pose *a, const struct plx_
 
 static struct error error_of(const struct plx_pose *difference)
 {
-    return (struct error){plx_pose_distance(difference), 2 * asin(fmin(1, plx_pose_half_sine(difference))) * DEGREES};
+    return (struct error){plx_pose_distance(difference),
+                          2 * asin(fmin(1, plx_pose_half_sine(difference))) * PLX_DEGREES_PER_RAD};
 }
 
 /* True if the published covariance explains DIFFERENCE: 95 % of normal errors would be smaller. */

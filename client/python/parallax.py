@@ -19,7 +19,8 @@ import numpy
 
 PLANES = ("left", "disparity", "dense", "filled", "confidence", "labels", "histogram", "right")
 STATES = ("starting", "running", "degraded", "recovering", "failed", "stopped")
-STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "obstacles", "tracks")
+STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "columns",
+          "obstacles", "motion", "tracks")
 MAX_OBSTACLES = 256
 DISPARITY_INVALID = 0xFFFF
 HEALTH_NOT_CALIBRATED = 1 << 16
@@ -59,7 +60,18 @@ class Obstacle(ctypes.Structure):
                 ("centroid_y", c_float), ("disparity_median", c_float), ("disparity_near", c_float), ("nearest_m", c_float),
                 ("position_m", c_float * 3), ("extent_m", c_float * 3), ("height_m", c_float), ("valid_ratio", c_float),
                 ("velocity_mps", c_float * 3), ("velocity_variance", c_float * 3), ("confidence", c_float),
-                ("reserved", c_float * 3)]
+                ("world_velocity_mps", c_float * 3), ("world_velocity_variance", c_float * 3), ("moving_sigmas", c_float),
+                ("moving", c_uint32), ("size_m", c_float * 2), ("size_class", c_uint32)]
+
+
+class Pose(ctypes.Structure):
+    _fields_ = [("rotation", c_double * 9), ("translation", c_double * 3)]
+
+
+class MotionInfo(ctypes.Structure):
+    _fields_ = [("valid", c_uint32), ("source", c_uint32), ("corners", c_uint32), ("tracked", c_uint32),
+                ("inliers", c_uint32), ("breaks", c_uint32), ("interval_ns", c_int64), ("motion", Pose),
+                ("covariance", c_double * 36), ("pose", Pose)]
 
 
 class Header(ctypes.Structure):
@@ -68,7 +80,8 @@ class Header(ctypes.Structure):
                 ("source", c_uint32), ("reserved", c_uint32), ("pairs_skipped", c_uint64), ("capture", CaptureInfo * 2),
                 ("calibration", CalibrationInfo), ("width", c_uint32), ("height", c_uint32), ("min_disparity", c_int32),
                 ("disparities", c_uint32), ("stage_us", c_uint32 * len(STAGES)), ("bytes", c_uint32),
-                ("ground", GroundInfo), ("alignment", AlignmentInfo), ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
+                ("ground", GroundInfo), ("alignment", AlignmentInfo), ("motion", MotionInfo),
+                ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
                 ("obstacle_count", c_uint32), ("obstacle", Obstacle * MAX_OBSTACLES)]
 
 

@@ -189,7 +189,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, c
     if (!plx_image_ok(left, PLX_U8) || !plx_image_ok(disparity, PLX_U16) || left->width != motion->width ||
         left->height != motion->height || !plx_same_size(left, disparity))
         return PLX_ERR_ARG;
-    struct plx_motion_info info = {.motion = PLX_POSE_IDENTITY};
+    struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
     struct plx_fit fit;
     plx_pyramid_build(&motion->now->pyramid, left);
     last_pose(motion, &info.pose);

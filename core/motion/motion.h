@@ -18,19 +18,6 @@
 
 struct plx_motion;
 
-/* Axes of a camera: x right, y down, z forward; metres. */
-struct plx_motion_info {
-    bool valid;             /* MOTION and COVARIANCE are known; false for the first frame */
-    int corners;            /* of the key frame */
-    int tracked;            /* of those, found in this frame */
-    int inliers;            /* of those, explained by the motion */
-    int64_t interval_ns;    /* of MOTION: from the last frame whose motion was known */
-    struct plx_pose motion; /* then_from_now: its translation is where the camera has gone in axes of the camera then */
-    double covariance[36];  /* of MOTION's error: translation (m), rotation vector (rad), axes of the camera now; row-major */
-    struct plx_pose pose;   /* start_from_now; start: the camera of the first frame */
-    uint32_t breaks;        /* how often motion was lost for good: POSE lacks that motion */
-};
-
 /* For pictures of WIDTH x HEIGHT. MIN_DISPARITY as in matching. ARG, NOMEM. */
 int plx_motion_create(int width, int height, const struct plx_calibration_info *calibration, int min_disparity,
                       struct plx_motion **ret_motion);

@@ -3,11 +3,7 @@
 #ifndef PLX_CORE_MOTION_POSE_H
 #define PLX_CORE_MOTION_POSE_H
 
-/* b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */
-struct plx_pose {
-    double rotation[9];
-    double translation[3];
-};
+#include <parallax/frame.h>
 
 #define PLX_POSE_IDENTITY ((struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}})
 

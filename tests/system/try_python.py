@@ -12,7 +12,7 @@ import parallax
 # before ends, up to the end of the struct, so that no field of C lies between two; and the enumerations have the same numbers.
 STRUCTS = {"plx_plane": parallax.Plane, "plx_capture_info": parallax.CaptureInfo, "plx_calibration_info": parallax.CalibrationInfo,
            "plx_ground_info": parallax.GroundInfo, "plx_alignment_info": parallax.AlignmentInfo, "plx_obstacle": parallax.Obstacle,
-           "plx_frame": parallax.Header}
+           "plx_pose": parallax.Pose, "plx_motion_info": parallax.MotionInfo, "plx_frame": parallax.Header}
 ENUMS = {"PLX_PLANE": parallax.PLANES, "PLX_STATE": parallax.STATES, "PLX_STAGE": parallax.STAGES, "PLX_SOURCE": parallax.SOURCES}
 CONSTANTS = {"PLX_MAX_OBSTACLES": parallax.MAX_OBSTACLES, "PLX_DISPARITY_INVALID": parallax.DISPARITY_INVALID,
              "PLX_TRACK_LOST": parallax.TRACK_LOST, "PLX_ERR_NOT_FOUND": parallax.ERR_NOT_FOUND,

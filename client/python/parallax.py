@@ -146,6 +146,11 @@ class Frame:
         return self.header.alignment if self.header.alignment.patches else None
 
     @property
+    def motion(self):
+        """How the left camera moved since the last frame whose motion was known, a MotionInfo; None where it is unknown."""
+        return self.header.motion if self.header.motion.valid else None
+
+    @property
     def obstacles(self):
         """Obstacles that are in view now, largest first. Empty without a calibration too: see is_calibrated."""
         return [o for o in self.header.obstacle[:self.header.obstacle_count] if o.status != TRACK_LOST]

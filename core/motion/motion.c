@@ -84,6 +84,15 @@ void plx_motion_destroy(struct plx_motion *motion)
     free(motion);
 }
 
+void plx_motion_continue(struct plx_motion *motion, const struct plx_motion_info *last)
+{
+    if (last->source == PLX_MOTION_NONE)
+        return;
+    motion->breaks = last->breaks + 1;
+    if (plx_pose_is_rigid(&last->pose)) /* an engine that died may have written anything */
+        motion->start_from_key = last->pose;
+}
+
 /* Pixels above infinity of a disparity as published. */
 static double depth_disparity(const struct plx_motion *motion, double published)
 {

@@ -23,6 +23,10 @@ int plx_motion_create(int width, int height, const struct plx_calibration_info *
                       struct plx_motion **ret_motion);
 void plx_motion_destroy(struct plx_motion *motion); /* NULL is fine */
 
+/* Begins at the pose of LAST, the last frame of an earlier engine, which counts as a break: nobody knows how the camera moved
+ * since then. Ignored if LAST has no pose (PLX_MOTION_NONE). Before the first frame. */
+void plx_motion_continue(struct plx_motion *motion, const struct plx_motion_info *last);
+
 /* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info);

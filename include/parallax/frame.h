@@ -167,11 +167,11 @@ struct plx_motion_info {
     uint32_t corners;       /* of the key frame */
     uint32_t tracked;       /* of those, found in this frame */
     uint32_t inliers;       /* of those, explained by the motion */
-    uint32_t breaks;        /* how often motion was lost for good: POSE lacks that motion */
+    uint32_t breaks;        /* how often motion was lost for good, also with its engine: POSE lacks that motion */
     int64_t interval_ns;    /* of MOTION: from the last frame whose motion was known */
     struct plx_pose motion; /* then_from_now: its translation is where the camera has gone in axes of the camera then */
     double covariance[36];  /* of MOTION's error: translation (m), rotation vector (rad), axes of the camera now; row-major */
-    struct plx_pose pose;   /* start_from_now; start: the camera of the first frame */
+    struct plx_pose pose;   /* start_from_now; start: the camera of the epoch's first frame with this source */
 };
 
 enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <regex.h>
 
-#define FAMILIES 32
+#define FAMILIES 48
 
 struct families {
     char name[FAMILIES][64], type[FAMILIES][16];
@@ -96,6 +96,11 @@ static void a_running_service_in_numbers(void **state)
     assert_true(sample(command.out, "parallax_simulated") == 1);
     assert_true(sample(command.out, "parallax_source_info{source=\"synthetic\"}") == 1);
     assert_true(sample(command.out, "parallax_obstacles") >= 0);
+    assert_true(sample(command.out, "parallax_motion_valid") == 1);
+    assert_true(sample(command.out, "parallax_motion_inliers") > 12);
+    assert_true(sample(command.out, "parallax_motion_breaks_total") == 0);
+    assert_true(sample(command.out, "parallax_motion_speed_mps") < 0.2); /* the camera stands */
+    assert_true(sample(command.out, "parallax_motion_turn_radps") < 0.1);
     assert_true(sample(command.out, "parallax_camera_exposure_seconds{eye=\"right\"}") > 0);
     double states = 0;
     const char *const word[] = {"starting", "running", "degraded", "recovering", "failed", "stopped"};

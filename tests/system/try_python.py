@@ -54,6 +54,9 @@ with parallax.Client() as eyes:
         assert frame.sequence > last
         assert frame.fresh and frame.source == "v4l2" and not frame.simulated
         assert frame.age == float("inf") and frame.alignment is None  # the peer dates no capture and measures no rows
+        assert frame.motion is None  # nor motion
+        frame.header.motion.valid, frame.header.motion.pose.translation[2] = 1, 4.5
+        assert frame.motion.pose.translation[2] == 4.5
         header = eyes.last_header()
         assert header.sequence >= frame.sequence and header.fresh and header.left is None
         header.header.published_ns -= header.header.fresh_ns + 1  # as old as it may not be

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 void plx_frame_stats_add(struct plx_frame_stats *stats, const struct plx_frame *frame)
@@ -58,9 +59,9 @@ int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu
     uint64_t us = 0;
 
     for (int i = 0; i < PLX_STAGE_COUNT; i++) {
-        const bool of_gpu = on_gpu && i != PLX_STAGE_TRACKS;
+        const bool of_gpu = on_gpu && plx_stage_is_of_backend(i);
         us += stats->stage_us[i];
-        if (of_gpu && i + 1 != PLX_STAGE_TRACKS)
+        if (of_gpu && plx_stage_is_of_backend(i + 1))
             continue;
         ret_part[parts++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(stats, us)};
         us = 0;

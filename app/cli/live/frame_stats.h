@@ -32,7 +32,7 @@ struct plx_stage_time {
     double ms; /* mean; NAN without a frame */
 };
 
-/* The times of all stages; ON_GPU: "gpu" for all stages but the tracks, and "tracks". Returns the number of times. */
+/* The times of all stages; ON_GPU: "gpu" for all stages of the GPU, then "motion" and "tracks". Returns the number of times. */
 int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu, struct plx_stage_time *ret_part);
 
 /* Print a part of a line: "30.1 pairs/s, latency 51.3 ms", or "rate unknown", or "latency unknown"; */

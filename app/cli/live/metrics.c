@@ -101,6 +101,22 @@ static void print_alignment(FILE *out, const struct plx_alignment_info *alignmen
                  (double)alignment->scale);
 }
 
+/* No samples if it is switched off. Speed and rate of rotation have none while motion is unknown. */
+static void print_motion(FILE *out, const struct plx_motion_info *motion)
+{
+    double speed_mps, turn_radps;
+
+    if (motion->source == PLX_MOTION_NONE)
+        return;
+    print_metric(out, "parallax_motion_valid", "1 if the motion of the camera is known.", motion->valid != 0);
+    print_metric(out, "parallax_motion_inliers", "Corners that the motion explains.", motion->inliers);
+    print_metric(out, "parallax_motion_breaks_total", "How often motion was lost for good.", motion->breaks);
+    if (!plx_motion_rates(motion, &speed_mps, &turn_radps))
+        return;
+    print_metric(out, "parallax_motion_speed_mps", "Speed of the left camera.", speed_mps);
+    print_metric(out, "parallax_motion_turn_radps", "Rate of rotation of the left camera.", turn_radps);
+}
+
 /* Only of a fresh frame: old numbers would mislead a robot. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
@@ -108,6 +124,7 @@ static void print_world(FILE *out, const struct plx_frame *frame)
                  frame->obstacle_count);
     print_metric(out, "parallax_ground_found", "1 if the newest frame has a ground plane; no sample without a fresh frame.",
                  frame->ground.valid != 0);
+    print_motion(out, &frame->motion);
 }
 
 static void print_frame(FILE *out, const struct plx_frame *frame)
@@ -125,7 +142,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
     print_metric(out, "parallax_skew_seconds", "Capture time of the right picture minus that of the left.",
                  (double)frame->skew_ns * ns);
     print_head(out, "parallax_stage_seconds",
-               "Time of each stage for the newest frame; on a GPU obstacles holds the time of all stages.");
+               "Time of each stage for the newest frame; on a GPU obstacles holds the time of all its stages.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     print_alignment(out, &frame->alignment);

@@ -13,7 +13,7 @@
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OTHER_LINES (PLX_STAGE_COUNT + 7)
+#define OTHER_LINES (PLX_STAGE_COUNT + 8)
 #define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
@@ -49,14 +49,17 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
-static void draw_obstacles(const struct plx_frame *frame)
+static void draw_world(const struct plx_frame *frame)
 {
+    char motion[PLX_MOTION_TEXT];
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     if (plx_frame_is_raw(frame)) {
         fputs("not calibrated: obstacles not searched" NEXT_LINE, stdout);
         return;
     }
+    plx_motion_text(&frame->motion, motion, sizeof motion);
+    printf("motion %s" NEXT_LINE, motion);
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
     plx_obstacles_print(sorted, count < room ? count : room, true, "  ", NEXT_LINE);
@@ -72,7 +75,7 @@ void plx_watch_screen(const struct plx_status *status)
         fputs(NEXT_LINE, stdout);
         draw_stages(status);
         fputs(NEXT_LINE, stdout);
-        draw_obstacles(&status->frame);
+        draw_world(&status->frame);
     } else {
         plx_status_print_age(status);
         fputs(NEXT_LINE, stdout);

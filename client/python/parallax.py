@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parallax for Python: obstacles and NumPy images of the stereo vision service, through libparallax.
+"""Parallax for Python: obstacles, motion and NumPy images of the stereo vision service, through libparallax.
 
     import parallax
     with parallax.Client() as eyes:

@@ -113,8 +113,8 @@ static void print_motion(FILE *out, const struct plx_motion_info *motion)
     print_metric(out, "parallax_motion_breaks_total", "How often motion was lost for good.", motion->breaks);
     if (!plx_motion_rates(motion, &speed_mps, &turn_radps))
         return;
-    print_metric(out, "parallax_motion_speed_mps", "Speed of the left camera.", speed_mps);
-    print_metric(out, "parallax_motion_turn_radps", "Rate of rotation of the left camera.", turn_radps);
+    print_metric(out, "parallax_motion_speed_meters_per_second", "Speed of the left camera.", speed_mps);
+    print_metric(out, "parallax_motion_turn_radians_per_second", "Rate of rotation of the left camera.", turn_radps);
 }
 
 /* Only of a fresh frame: old numbers would mislead a robot. */

@@ -10,7 +10,6 @@
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "core/clock.h"
 #include "core/motion/pose.h"
 #include "core/motion/solve.h"
 #include "drivers/files/file.h"

@@ -50,6 +50,9 @@ struct plx_config {
         char cpus[256];        /* that it may run on, "2-3,5"; "" = all */
     } engine;
     struct plx_pipeline_params pipeline;
+    struct {
+        char hint_user[64]; /* who may call plx_motion_hint; "" = nobody */
+    } motion;
     struct plx_exposure_params exposure;
     struct {
         char socket[108];

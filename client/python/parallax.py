@@ -68,6 +68,10 @@ class Pose(ctypes.Structure):
     _fields_ = [("rotation", c_double * 9), ("translation", c_double * 3)]
 
 
+class MotionHint(ctypes.Structure):
+    _fields_ = [("from_ns", c_int64), ("to_ns", c_int64), ("motion", Pose)]
+
+
 class MotionInfo(ctypes.Structure):
     _fields_ = [("valid", c_uint32), ("source", c_uint32), ("corners", c_uint32), ("tracked", c_uint32),
                 ("inliers", c_uint32), ("breaks", c_uint32), ("interval_ns", c_int64), ("motion", Pose),
@@ -213,6 +217,10 @@ class Client:
         _check(code)
         return Frame(memory, images=False)
 
+    def motion_hint(self, hint):
+        """Gives odometry of the robot, a MotionHint, to the service, as plx_motion_hint; raises Error where the service refuses."""
+        _check(_library.plx_motion_hint(self._client, ctypes.byref(hint)))
+
     @property
     def state(self):
         return STATES[_check(_library.plx_state(self._client))]
@@ -262,6 +270,7 @@ def _load():
             ("plx_copy", ctypes.c_int, client, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
             ("plx_last_header", ctypes.c_int, client, pointer(Header)),
             ("plx_config", ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
+            ("plx_motion_hint", ctypes.c_int, client, pointer(MotionHint)),
             ("plx_age_ns", c_int64, pointer(Header)),
             ("plx_is_fresh", ctypes.c_int, pointer(Header)),
             ("plx_fd", ctypes.c_int, client),

@@ -27,6 +27,12 @@ void plx_motion_destroy(struct plx_motion *motion); /* NULL is fine */
  * since then. Ignored if LAST has no pose (PLX_MOTION_NONE). Before the first frame. */
 void plx_motion_continue(struct plx_motion *motion, const struct plx_motion_info *last);
 
+/* False if HINT has numbers that struct plx_motion_hint does not allow. */
+bool plx_motion_hint_is_valid(const struct plx_motion_hint *hint);
+
+/* Begins the search of frames whose interval HINT, a valid one, overlaps where HINT puts them; it replaces the one before. */
+void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hint *hint);
+
 /* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info);

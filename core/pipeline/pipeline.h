@@ -71,6 +71,9 @@ void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
 /* Continues the pose of an earlier pipeline, as plx_motion_continue; ignored where motion is switched off. */
 void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last);
 
+/* Odometry of the robot, as plx_motion_set_prior; ignored where motion is switched off. */
+void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint);
+
 /* Fills FRAME: planes, motion, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
  * plx_pipeline_layout or plx_pipeline_layout_raw bytes, shared memory of the backend. CAPTURE_NS, the left capture time,
  * drives motion and tracks; the engine fills what it knows of capture, state and sequence. Each stage marks its begin in the

@@ -256,6 +256,12 @@ void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct pl
         plx_motion_continue(pipeline->motion, last);
 }
 
+void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint)
+{
+    if (pipeline->motion)
+        plx_motion_set_prior(pipeline->motion, hint);
+}
+
 struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)
 {
     const struct plx_plane *plane = &frame->plane[id];

@@ -174,6 +174,13 @@ struct plx_motion_info {
     struct plx_pose pose;   /* start_from_now; start: the camera of the epoch's first frame with this source */
 };
 
+/* Odometry of the robot (plx_motion_hint): how the left camera moved in an interval of 1 ms to 1 s, by at most 100 m and 90
+ * degrees. */
+struct plx_motion_hint {
+    int64_t from_ns, to_ns; /* CLOCK_MONOTONIC, not negative; compared with capture_ns of the frames */
+    struct plx_pose motion; /* then_from_now, as in plx_motion_info; then: at from_ns, now: at to_ns */
+};
+
 enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };
 
 /* Of a track, by its filtered width and height. */

@@ -12,7 +12,8 @@ import parallax
 # before ends, up to the end of the struct, so that no field of C lies between two; and the enumerations have the same numbers.
 STRUCTS = {"plx_plane": parallax.Plane, "plx_capture_info": parallax.CaptureInfo, "plx_calibration_info": parallax.CalibrationInfo,
            "plx_ground_info": parallax.GroundInfo, "plx_alignment_info": parallax.AlignmentInfo, "plx_obstacle": parallax.Obstacle,
-           "plx_pose": parallax.Pose, "plx_motion_info": parallax.MotionInfo, "plx_frame": parallax.Header}
+           "plx_pose": parallax.Pose, "plx_motion_hint": parallax.MotionHint,
+           "plx_motion_info": parallax.MotionInfo, "plx_frame": parallax.Header}
 ENUMS = {"PLX_PLANE": parallax.PLANES, "PLX_STATE": parallax.STATES, "PLX_STAGE": parallax.STAGES, "PLX_SOURCE": parallax.SOURCES}
 CONSTANTS = {"PLX_MAX_OBSTACLES": parallax.MAX_OBSTACLES, "PLX_DISPARITY_INVALID": parallax.DISPARITY_INVALID,
              "PLX_TRACK_LOST": parallax.TRACK_LOST, "PLX_ERR_NOT_FOUND": parallax.ERR_NOT_FOUND,
@@ -69,6 +70,11 @@ with parallax.Client() as eyes:
         assert not frame.left.flags.writeable and frame.dense is None and frame.disparity_px() is None
         assert len(frame.header.obstacle[:frame.header.obstacle_count]) == 256
     assert last
+    try:
+        eyes.motion_hint(parallax.MotionHint(1, 2))
+        raise SystemExit("no error for a hint that nobody may give")
+    except parallax.Error as error:
+        assert error.code == -8
 try:
     parallax.Client("/no/such/socket")
     raise SystemExit("no error without a service")

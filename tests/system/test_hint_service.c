@@ -151,7 +151,7 @@ static void draw(int pair, enum plx_eye eye, uint8_t pixels[HEIGHT][WIDTH])
     struct plx_pose right = PLX_POSE_IDENTITY;
     struct motion_scene street;
     struct plx_scene demo; /* whose calibration write_replay writes */
-    uint64_t noise = (uint64_t)(2 * pair + (int)eye + 1);
+    uint64_t noise = 2 * (uint64_t)pair + eye + 1;
 
     plx_scene_demo(WIDTH, HEIGHT, 1, &demo);
     motion_scene_init(&street, WIDTH, HEIGHT);

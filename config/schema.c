@@ -175,8 +175,7 @@ const struct plx_key plx_keys[] = {
 
     {"motion.source", "how the motion of the left camera is measured: visual odometry (motion.md); none = not at all",
      WORD(pipeline.motion, motion_words)},
-    {"motion.hint_user",
-     "user whose programs may give odometry (plx_motion_hint), where the search for motion begins; empty = nobody",
+    {"motion.hint_user", "user whose programs may give odometry to the search (plx_motion_hint); empty = nobody",
      FIELD(motion.hint_user)},
 
     {"tracks.min_hits", "matches after which a new track counts as tracked", FIELD(pipeline.track.min_hits),

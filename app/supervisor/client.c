@@ -117,7 +117,7 @@ static int hint_error(const struct plx_client_session *session, const struct plx
     return plx_motion_hint_is_valid(hint) ? offer->hint(offer->context, hint) : PLX_ERR_RANGE;
 }
 
-/* The same for a hint. The answer is lost if the client's queue is full. */
+/* Answers a hint; returns the fault of REQUEST, or NULL. The answer is lost if the client's queue is full. */
 static const char *answer_hint(struct plx_client_session *session, const struct plx_client_offer *offer,
                                const struct plx_hint_message *request)
 {
@@ -137,7 +137,7 @@ static const char *answer_hint(struct plx_client_session *session, const struct 
 bool plx_client_session_receive(struct plx_client_session *session, const struct plx_client_offer *offer,
                                 const char **ret_fault)
 {
-    struct plx_hint_message request;                                                             /* the longer one */
+    struct plx_hint_message request;
     const ssize_t bytes = recv(session->fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC); /* TRUNC: the true length */
 
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
@@ -146,7 +146,7 @@ bool plx_client_session_receive(struct plx_client_session *session, const struct
         *ret_fault = NULL;
     else if (bytes == (ssize_t)sizeof request)
         *ret_fault = answer_hint(session, offer, &request);
-    else if (bytes == (ssize_t)sizeof request.head)
+    else if (bytes == (ssize_t)sizeof request.head) /* all other messages */
         *ret_fault = answer(session, offer, &request.head);
     else
         *ret_fault = "its message is not of the Parallax protocol (wrong length)";

@@ -92,6 +92,7 @@ void plx_client_detach(struct plx_client *client)
     if (client->socket >= 0)
         close(client->socket);
     client->socket = -1;
+    client->may_not_hint = false;
     client->retry_at = plx_now_ns() + RETRY_NS;
     set_poll_timer(client, true);
 }

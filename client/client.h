@@ -18,6 +18,8 @@ struct plx_client {
     int64_t retry_at;        /* while detached: the next attempt */
     uint64_t epoch;          /* of the memory last attached to */
     uint64_t last;           /* sequence last seen in it */
+    uint64_t hints;          /* sent; the number of the last one */
+    bool may_not_hint;       /* the service refused a hint, and would end the connection at the next one */
     int64_t crowded_until;   /* until then the client polls more often: its last wake-up was missed */
     bool seen_any;           /* a frame was seen, in any epoch: missed frames count */
     bool loss_reported;      /* plx_next has returned LOST for the present loss of service or engine */

@@ -159,6 +159,31 @@ int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_b
     return code;
 }
 
+int plx_link_hint(int fd, const struct plx_motion_hint *hint, uint64_t number, int64_t deadline, bool *ret_skipped)
+{
+    const struct plx_hint_message said = {
+        {.magic = PLX_MESSAGE_MAGIC, .abi_version = PLX_ABI_VERSION, .type = PLX_MESSAGE_HINT, .value = number}, *hint};
+    if (send(fd, &said, sizeof said, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)sizeof said)
+        return errno == EAGAIN ? PLX_ERR_TIMEOUT : PLX_ERR_LOST;
+    for (;;) {
+        struct plx_message answer;
+        int descriptor;
+        int code = wait_message(fd, deadline, &answer, &descriptor);
+        if (code)
+            return code;
+        if (descriptor >= 0) /* of a hostile service */
+            close(descriptor);
+        if (answer.type == PLX_MESSAGE_HINT && answer.value == number)
+            return answer.error == 0 || answer.error == PLX_ERR_PERMISSION || answer.error == PLX_ERR_RANGE ||
+                           answer.error == PLX_ERR_BUSY
+                       ? answer.error
+                       : PLX_ERR_FORMAT;
+        *ret_skipped = true;
+        if (plx_now_ns() >= deadline) /* a flood of messages must not hold the caller */
+            return PLX_ERR_TIMEOUT;
+    }
+}
+
 bool plx_link_subscribe(int fd)
 {
     return send_message(fd, PLX_MESSAGE_SUBSCRIBE);

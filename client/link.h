@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <parallax/frame.h>
+
 #include "core/clock.h"
 
 #define PLX_HELLO_TIME_NS (2 * PLX_NS_PER_S) /* for the answer of the service */
@@ -24,6 +26,10 @@ int plx_link_finish(int fd, int64_t deadline, int *ret_region);
 /* Requests the configuration in force, after the answer to HELLO, and waits until DEADLINE. The caller closes *ret_text, a
  * descriptor that is not checked yet; the service promises *ret_bytes in it. TIMEOUT, FORMAT, LOST, NOMEM, IO. */
 int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_bytes);
+
+/* Sends HINT with NUMBER, and waits until DEADLINE for its answer; *ret_skipped: other messages came before it, and are gone.
+ * 0, or the error in the answer; TIMEOUT, LOST, FORMAT. */
+int plx_link_hint(int fd, const struct plx_motion_hint *hint, uint64_t number, int64_t deadline, bool *ret_skipped);
 
 /* Requests a message at every frame. False: the service closed the connection. */
 bool plx_link_subscribe(int fd);

@@ -50,6 +50,9 @@ struct plx_config {
         char cpus[256];        /* processors that the engine may use, "2-3,5"; "" = all */
     } engine;
     struct plx_pipeline_params pipeline;
+    struct {
+        char hint_user[64]; /* who may call plx_motion_hint; "" = nobody */
+    } motion;
     struct plx_exposure_params exposure;
     struct {
         char socket[108];

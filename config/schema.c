@@ -43,6 +43,8 @@ static const struct plx_word subpixel_words[] = {
 static const struct plx_word median_words[] = {
     {"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {"valid_5x5", PLX_MEDIAN_VALID_5X5}, {NULL, 0}};
 
+static const struct plx_word motion_words[] = {{"visual", PLX_MOTION_VISUAL}, {"none", PLX_MOTION_NONE}, {NULL, 0}};
+
 const struct plx_key plx_keys[] = {
     {"source.type", "source of pictures: the synthetic scene, recorded files, or cameras", WORD(source.type, source_words),
      .other_name = "source.kind"},
@@ -172,6 +174,11 @@ const struct plx_key plx_keys[] = {
      FIELD(pipeline.obstacle.close_size), .other_name = "obstacles.close"},
     {"obstacles.max_step_px", "largest disparity step between neighbours of one obstacle", PIXELS(pipeline.obstacle.max_step)},
     {"obstacles.min_area_px", "smallest area of an obstacle", FIELD(pipeline.obstacle.min_area)},
+
+    {"motion.source", "how the motion of the left camera is measured: visual odometry (motion.md); none = not at all",
+     WORD(pipeline.motion, motion_words)},
+    {"motion.hint_user", "user whose programs may give odometry to the search (plx_motion_hint); empty = nobody",
+     FIELD(motion.hint_user)},
 
     {"tracks.min_hits", "matches after which a new track counts as tracked", FIELD(pipeline.track.min_hits),
      .other_name = "tracks.confirm"},

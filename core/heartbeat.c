@@ -73,7 +73,9 @@ static const struct {
     [PLX_STAGE_CHECK] = {STAGE("check")},
     [PLX_STAGE_REFINE] = {STAGE("refine")},
     [PLX_STAGE_GROUND] = {STAGE("ground")},
+    [PLX_STAGE_COLUMNS] = {STAGE("columns")},
     [PLX_STAGE_OBSTACLES] = {STAGE("obstacles")},
+    [PLX_STAGE_MOTION] = {STAGE("motion")},
     [PLX_STAGE_TRACKS] = {STAGE("tracks")},
     [PLX_WATCHED_SOURCE] = {"the source", {250, 0}, {1000, 5}, PLX_HEALTH_LATE}, /* its loop takes 100 ms at most */
     [PLX_WATCHED_PUBLISH] = {"publishing", {100, 2}, {1000, 5}, PLX_HEALTH_LATE},

@@ -26,6 +26,12 @@ struct plx_mask_params;
 struct plx_region;
 struct plx_region_input;
 
+/* The stages that a backend computes. The others run on the CPU with every backend: the pipeline computes them. */
+static inline bool plx_stage_is_of_backend(int stage)
+{
+    return stage < PLX_STAGE_MOTION;
+}
+
 struct plx_stages {
     const struct plx_stages_ops *ops;
     struct plx_error_message message; /* of the last failure whose error code is not enough; else "" */

@@ -43,7 +43,8 @@ const char *plx_stage_word(int stage)
         [PLX_STAGE_CONVERT] = "convert",     [PLX_STAGE_HISTOGRAM] = "histogram", [PLX_STAGE_RECTIFY] = "rectify",
         [PLX_STAGE_PREFILTER] = "prefilter", [PLX_STAGE_CENSUS] = "census",       [PLX_STAGE_SGM] = "sgm",
         [PLX_STAGE_CHECK] = "check",         [PLX_STAGE_REFINE] = "refine",       [PLX_STAGE_GROUND] = "ground",
-        [PLX_STAGE_OBSTACLES] = "obstacles", [PLX_STAGE_TRACKS] = "tracks",
+        [PLX_STAGE_COLUMNS] = "columns",     [PLX_STAGE_OBSTACLES] = "obstacles", [PLX_STAGE_MOTION] = "motion",
+        [PLX_STAGE_TRACKS] = "tracks",
     };
     return word_at(word, COUNT(word), (size_t)stage);
 }

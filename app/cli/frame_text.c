@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/clock.h"
+#include "core/motion/pose.h"
 
 #define STILL_MPS 0.15 /* slower obstacles are printed as still */
 
@@ -90,6 +91,40 @@ void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_te
     snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->worst_rows,
              verdicts[i].words, (double)alignment->pitch_rad * PLX_DEGREES_PER_RAD,
              (double)alignment->roll_rad * PLX_DEGREES_PER_RAD, (double)alignment->scale);
+}
+
+bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps)
+{
+    const double seconds = (double)motion->interval_ns / PLX_NS_PER_S;
+
+    if (!motion->valid || !(seconds > 0))
+        return false;
+    *ret_speed_mps = plx_pose_distance(&motion->motion) / seconds;
+    *ret_turn_radps = 2 * asin(fmin(1, plx_pose_half_sine(&motion->motion))) / seconds;
+    return true;
+}
+
+void plx_speed_text(const struct plx_motion_info *motion, char *ret_text, size_t size)
+{
+    double speed_mps, turn_radps;
+
+    if (plx_motion_rates(motion, &speed_mps, &turn_radps))
+        snprintf(ret_text, size, "%.2f m/s", speed_mps);
+    else
+        snprintf(ret_text, size, "%s", motion->source == PLX_MOTION_NONE ? "" : "motion unknown");
+}
+
+void plx_motion_text(const struct plx_motion_info *motion, char *ret_text, size_t size)
+{
+    double speed_mps, turn_radps;
+
+    if (motion->source == PLX_MOTION_NONE)
+        snprintf(ret_text, size, "not measured: motion.source is none");
+    else if (!plx_motion_rates(motion, &speed_mps, &turn_radps))
+        snprintf(ret_text, size, "unknown");
+    else
+        snprintf(ret_text, size, "%.2f m/s, turns %.1f deg/s, %.2f m from the start, %u of %u corners", speed_mps,
+                 turn_radps * PLX_DEGREES_PER_RAD, plx_pose_distance(&motion->pose), motion->inliers, motion->corners);
 }
 
 void plx_duration_text(int64_t duration_ns, char *ret_text, size_t size)

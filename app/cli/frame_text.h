@@ -13,6 +13,7 @@
 #define PLX_ALIGNMENT_TEXT 160
 #define PLX_DURATION_TEXT 32
 #define PLX_DEGREES_PER_RAD 57.29577951308232
+#define PLX_MOTION_TEXT 128
 
 /* A raw frame has both pictures as captured, without disparity, ground and obstacles: there is no calibration. */
 static inline bool plx_frame_is_raw(const struct plx_frame *frame)
@@ -33,6 +34,15 @@ void plx_obstacles_print(const struct plx_obstacle *const *sorted, int count, bo
 
 /* How well the rows of both images match: "8.1 px off, no depth can be trusted: calibrate again (pitch 0.72 deg, ...)". */
 void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_text, size_t size);
+
+/* Speed, m/s, and rate of rotation, rad/s, of the left camera. False if they are unknown. */
+bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps);
+
+/* "1.20 m/s", "motion unknown", or "" where it is switched off. */
+void plx_speed_text(const struct plx_motion_info *motion, char *ret_text, size_t size);
+
+/* "1.20 m/s, turns 3.4 deg/s, 12.34 m from the start, 210 of 280 corners", "unknown", or "not measured: ...". */
+void plx_motion_text(const struct plx_motion_info *motion, char *ret_text, size_t size);
 
 /* "48 ms", "7.3 s", "4 min 12 s", "2 h 5 min", "3 d 4 h"; "unknown time" for INT64_MAX. */
 void plx_duration_text(int64_t duration_ns, char *ret_text, size_t size);

@@ -87,6 +87,42 @@ cJSON *plx_json_alignment(const struct plx_alignment_info *alignment)
     return item;
 }
 
+static cJSON *doubles(const double *number, int count, int digits)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, plx_json_number(number[i], digits));
+    return array;
+}
+
+static cJSON *pose_json(const struct plx_pose *pose)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "rotation", doubles(pose->rotation, 9, 9));
+    cJSON_AddItemToObject(item, "translation_m", doubles(pose->translation, 3, 6));
+    return item;
+}
+
+cJSON *plx_json_motion(const struct plx_motion_info *motion)
+{
+    double speed_mps = NAN, turn_radps = NAN;
+    if (motion->source == PLX_MOTION_NONE)
+        return cJSON_CreateNull();
+    plx_motion_rates(motion, &speed_mps, &turn_radps);
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddBoolToObject(item, "valid", motion->valid != 0);
+    cJSON_AddItemToObject(item, "speed_mps", plx_json_number(speed_mps, 4));
+    cJSON_AddItemToObject(item, "turn_radps", plx_json_number(turn_radps, 5));
+    cJSON_AddItemToObject(item, "interval_ms", plx_json_number(motion->valid ? (double)motion->interval_ns / 1e6 : NAN, 6));
+    cJSON_AddItemToObject(item, "motion", motion->valid ? pose_json(&motion->motion) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "pose", pose_json(&motion->pose));
+    cJSON_AddNumberToObject(item, "corners", motion->corners);
+    cJSON_AddNumberToObject(item, "tracked", motion->tracked);
+    cJSON_AddNumberToObject(item, "inliers", motion->inliers);
+    cJSON_AddNumberToObject(item, "breaks", motion->breaks);
+    return item;
+}
+
 void plx_json_print(cJSON *item)
 {
     char *text = cJSON_Print(item);

@@ -2,6 +2,7 @@
 #include "app/engine/engine.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -106,6 +107,16 @@ static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx
     };
 }
 
+/* Continues track numbers and pose of the engine before, if there was one. */
+static void continue_pipeline(struct plx_pipeline *pipeline, const struct plx_shared_region *region)
+{
+    struct plx_motion_info last;
+
+    plx_pipeline_continue_tracks(pipeline, plx_region_tracks(region));
+    if (plx_ring_copy(region, plx_ring_newest(region), offsetof(struct plx_frame, motion), &last, sizeof last))
+        plx_pipeline_continue_motion(pipeline, &last);
+}
+
 int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shared_region *region,
                    struct plx_heartbeats *heartbeats, int report_fd)
 {
@@ -127,7 +138,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     log_setup(&setup, report_fd);
     loop = make_loop(&setup, &plan->config, gpu_expected, region, report_fd);
     plx_region_set_gpu_schedule(region, setup.gpu_schedule);
-    plx_pipeline_continue_tracks(setup.pipeline, plx_region_tracks(region));
+    continue_pipeline(setup.pipeline, region);
     plx_sensors_start(&loop.sensors, heartbeats);
 
     struct plx_source *source = setup.source;

@@ -105,15 +105,25 @@ static int process_pair(struct plx_frame_loop *loop)
 }
 
 /* A new exposure controller for new parameters; without memory for it, the old one stays. */
-static void receive_commands(struct plx_frame_loop *loop)
+static void set_exposure(struct plx_frame_loop *loop, const struct plx_exposure_params *params)
 {
-    struct plx_engine_command command;
     struct plx_exposure *exposure;
 
-    if (!plx_engine_command_receive(loop->report_fd, &command) || plx_exposure_create(&command.exposure, &exposure, NULL) < 0)
+    if (plx_exposure_create(params, &exposure, NULL) < 0)
         return;
     plx_exposure_destroy(*loop->exposure);
     *loop->exposure = exposure;
+}
+
+static void receive_commands(struct plx_frame_loop *loop)
+{
+    struct plx_engine_command command;
+
+    while (plx_engine_command_receive(loop->report_fd, &command))
+        if (command.kind == PLX_COMMAND_EXPOSURE)
+            set_exposure(loop, &command.exposure);
+        else
+            plx_pipeline_set_prior(loop->pipeline, &command.hint);
 }
 
 int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t *stop)
@@ -122,11 +132,11 @@ int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t 
     int result = 0;
 
     while (result == 0 && !*stop) {
-        receive_commands(loop);
         plx_suspend_clock_update(&loop->suspend, plx_now_ns(), plx_suspended_ns());
         plx_sensors_log(&loop->sensors);
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_capture_queue_next(&loop->queue, stop);
+        receive_commands(loop); /* after the wait: a hint may be about this pair */
         if (result == 0) {
             result = process_pair(loop);
         } else if (result == PLX_ERR_TIMEOUT) {

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <parallax/frame.h>
+
 #include "core/calibration.h"
 #include "core/exposure.h"
 #include "core/text.h"
@@ -39,9 +41,15 @@ struct plx_report {
     struct plx_stereo_calibration calibration; /* PLAN */
 };
 
-/* Parameters that a running engine applies without a restart (reloadable keys of the configuration). */
+enum plx_engine_command_kind {
+    PLX_COMMAND_EXPOSURE = 1, /* parameters that the engine applies without a restart (reloadable keys of the configuration) */
+    PLX_COMMAND_HINT,         /* odometry of the robot; checked */
+};
+
 struct plx_engine_command {
+    uint32_t kind; /* enum plx_engine_command_kind */
     struct plx_exposure_params exposure;
+    struct plx_motion_hint hint;
 };
 
 /* Two connected non-blocking sockets, close-on-exec. NOMEM. */

@@ -7,6 +7,8 @@
 
 #include <parallax/region.h>
 
+#include "core/motion/motion.h"
+
 void plx_client_quota_count(struct plx_client_quota *quota, const struct ucred *peer, const struct ucred *other)
 {
     quota->taken++;
@@ -107,19 +109,46 @@ static const char *answer(struct plx_client_session *session, const struct plx_c
     return "its message is out of order; expected HELLO, then SUBSCRIBE and CONFIG once each";
 }
 
+static int hint_error(const struct plx_client_session *session, const struct plx_client_offer *offer,
+                      const struct plx_motion_hint *hint)
+{
+    if (!offer->hint || session->peer.uid != offer->hint_user)
+        return PLX_ERR_PERMISSION;
+    return plx_motion_hint_is_valid(hint) ? offer->hint(offer->context, hint) : PLX_ERR_RANGE;
+}
+
+/* Answers a hint; returns the fault of REQUEST, or NULL. The answer is lost if the client's queue is full. */
+static const char *answer_hint(struct plx_client_session *session, const struct plx_client_offer *offer,
+                               const struct plx_hint_message *request)
+{
+    struct plx_message reply = message(PLX_MESSAGE_HINT);
+
+    if (request->head.magic != PLX_MESSAGE_MAGIC || request->head.type != PLX_MESSAGE_HINT || !session->welcomed)
+        return "its message is no hint after HELLO";
+    if (session->may_not_hint) /* a flood must cost it more than the service */
+        return "it gives odometry, which motion.hint_user does not allow its user";
+    reply.error = hint_error(session, offer, &request->hint);
+    reply.value = request->head.value;
+    session->may_not_hint = reply.error == PLX_ERR_PERMISSION;
+    send(session->fd, &reply, sizeof reply, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return NULL;
+}
+
 bool plx_client_session_receive(struct plx_client_session *session, const struct plx_client_offer *offer,
                                 const char **ret_fault)
 {
-    struct plx_message request;
+    struct plx_hint_message request;
     const ssize_t bytes = recv(session->fd, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC); /* TRUNC: the true length */
 
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (bytes <= 0)
         *ret_fault = NULL;
-    else if (bytes != (ssize_t)sizeof request)
-        *ret_fault = "its message is not of the Parallax protocol (wrong length)";
+    else if (bytes == (ssize_t)sizeof request)
+        *ret_fault = answer_hint(session, offer, &request);
+    else if (bytes == (ssize_t)sizeof request.head) /* all other messages */
+        *ret_fault = answer(session, offer, &request.head);
     else
-        *ret_fault = answer(session, offer, &request);
+        *ret_fault = "its message is not of the Parallax protocol (wrong length)";
     return bytes > 0 && !*ret_fault;
 }

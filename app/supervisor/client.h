@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One client: whether it may connect, and the service's side of its connection (messages: include/parallax/region.h).
- * Nothing here waits. A client may send HELLO, then SUBSCRIBE and CONFIG, each once; any other message ends the connection.
+ * Nothing here waits. A client may send HELLO, then SUBSCRIBE and CONFIG, each once, and HINT; any other message ends the
+ * connection.
  */
 #ifndef PLX_APP_SUPERVISOR_CLIENT_H
 #define PLX_APP_SUPERVISOR_CLIENT_H
@@ -37,7 +38,7 @@ const char *plx_client_quota_refusal(const struct plx_client_quota *quota, const
 
 struct plx_client_session {
     int fd; /* -1: no client */
-    bool welcomed, subscribed, has_config;
+    bool welcomed, subscribed, has_config, may_not_hint;
     int64_t deadline_ns; /* for its HELLO */
     struct ucred peer;
 };
@@ -46,6 +47,8 @@ struct plx_client_session {
 struct plx_client_offer {
     struct plx_shared_region *region;
     int (*config)(void *context); /* the descriptor for CONFIG, or a plx_error; NULL = clients may not ask */
+    int (*hint)(void *context, const struct plx_motion_hint *hint); /* a valid HINT; 0 or BUSY; NULL = nobody may */
+    uid_t hint_user;                                                /* who may */
     void *context;
 };
 

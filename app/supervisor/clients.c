@@ -90,7 +90,7 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     struct plx_clients *clients = calloc(1, sizeof *clients + (size_t)options->max_clients * sizeof clients->client[0]);
     if (!clients)
         return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
-    clients->offer = (struct plx_client_offer){region, options->config, options->context};
+    clients->offer = (struct plx_client_offer){region, options->config, options->hint, options->hint_user, options->context};
     clients->capacity = options->max_clients;
     clients->note = options->note;
     clients->listener.lock = clients->listener.socket = clients->epoll = clients->timer = clients->spare = -1;

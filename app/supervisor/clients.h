@@ -9,6 +9,7 @@
 #define PLX_APP_SUPERVISOR_CLIENTS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "app/region/region.h"
 
@@ -20,6 +21,8 @@ struct plx_clients_options {
     int max_clients;
     void (*note)(const char *sentence); /* logs clients that are refused or dropped, at most once a second; NULL = no log */
     int (*config)(void *context);       /* the descriptor for CONFIG, or a plx_error; NULL = clients may not ask */
+    int (*hint)(void *context, const struct plx_motion_hint *hint); /* as struct plx_client_offer */
+    uid_t hint_user;
     void *context;
 };
 

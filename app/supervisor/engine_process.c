@@ -74,6 +74,7 @@ static void handle_frame(struct plx_supervisor *supervisor, const struct plx_rep
     if (supervisor->gpu_fallback.active && !was_active)
         plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU replaces it");
     supervisor->frames++;
+    supervisor->hints = 0;
     supervisor->obstacles = report->obstacles;
     supervisor->degraded_reason = (struct plx_error_message){""};
     plx_reload_confirm(supervisor, false);
@@ -217,6 +218,7 @@ static void start_engine(struct plx_supervisor *supervisor)
     supervisor->engine_failed = supervisor->engine_replaced = false;
     supervisor->engine_kill_ns = 0;
     supervisor->sigkill_ns = 0;
+    supervisor->hints = 0;
     if (!supervisor->gpu_fallback.active)
         supervisor->fallback_reason = (struct plx_error_message){""};
     memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);

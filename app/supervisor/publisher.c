@@ -2,6 +2,7 @@
 #include "app/supervisor/publisher.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,19 +33,36 @@ static int make_region(const struct plx_config *config, uint32_t frame_bytes, st
     return plx_region_create(&options, ret_region, message);
 }
 
+/* The user who may give hints. NOT_FOUND. */
+static int find_hint_user(const struct plx_config *config, uid_t *ret_user, struct plx_error_message *message)
+{
+    const char *name = config->motion.hint_user;
+    const struct passwd *user = getpwnam(name);
+
+    if (!user)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "motion.hint_user: there is no user \"%s\"; create it, or name another one",
+                        name);
+    *ret_user = user->pw_uid;
+    return 0;
+}
+
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_error_message *message)
 {
-    const struct plx_clients_options clients_options = {
+    const bool hints = config->motion.hint_user[0] != '\0';
+    struct plx_clients_options clients_options = {
         .socket_path = config->publish.socket,
         .group = config->publish.group,
         .max_clients = config->publish.max_clients,
         .note = note,
         .config = publisher->config,
+        .hint = hints ? publisher->hint : NULL,
         .context = publisher->context,
     };
 
-    int result = make_region(config, frame_bytes, &publisher->region, message);
+    int result = hints ? find_hint_user(config, &clients_options.hint_user, message) : 0;
+    if (result == 0)
+        result = make_region(config, frame_bytes, &publisher->region, message);
     if (result == 0)
         result = plx_clients_create(&clients_options, publisher->region, &publisher->clients, message);
     if (result < 0) {
@@ -123,8 +141,8 @@ void plx_publisher_close(struct plx_publisher *publisher)
         plx_self_client_close(&publisher->self);
     plx_clients_destroy(publisher->clients);
     plx_region_destroy(publisher->region);
-    *publisher =
-        (struct plx_publisher){.state = PLX_STATE_STARTING, .config = publisher->config, .context = publisher->context};
+    *publisher = (struct plx_publisher){
+        .state = PLX_STATE_STARTING, .config = publisher->config, .hint = publisher->hint, .context = publisher->context};
 }
 
 void plx_publisher_close_in_child(struct plx_publisher *publisher)

@@ -21,6 +21,7 @@ struct plx_publisher {
     uint32_t health;                 /* the published health */
     struct plx_error_message reason; /* the published reason */
     int (*config)(void *context);
+    int (*hint)(void *context, const struct plx_motion_hint *hint);
     void *context;
     struct plx_self_client self;           /* while clients is not NULL */
     int64_t checked_ns;                    /* last check of the socket */
@@ -28,8 +29,8 @@ struct plx_publisher {
 };
 
 /* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
- * publisher->config(publisher->context), see struct plx_clients_options. Closed on failure. Errors as plx_region_create,
- * plx_clients_create. */
+ * publisher->config(publisher->context), and hints go to publisher->hint, see struct plx_clients_options. Closed on failure.
+ * Errors as plx_region_create, plx_clients_create. */
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_error_message *message);
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "core/heartbeat.h"
+#include "core/stages.h"
 
 enum event {
     EVENT_GOOD,      /* a frame without faults */
@@ -227,7 +228,8 @@ bool plx_recovery_is_well(const struct plx_recovery *recovery, int64_t now_ns)
 
 bool plx_gpu_fallback_is_loss(const struct plx_engine_end *end)
 {
-    const bool at_work = end->doing == PLX_WATCHED_GPU || (end->doing < PLX_WATCHED_STAGES && end->doing != PLX_STAGE_TRACKS);
+    const bool at_work =
+        end->doing == PLX_WATCHED_GPU || (end->doing < PLX_WATCHED_STAGES && plx_stage_is_of_backend(end->doing));
 
     if (end->failed)
         return end->gpu_lost;

@@ -8,7 +8,7 @@
 /* The candidate differs only in keys that a running engine can change. */
 static void apply(struct plx_supervisor *supervisor)
 {
-    const struct plx_engine_command command = {.exposure = supervisor->candidate.config.exposure};
+    const struct plx_engine_command command = {.kind = PLX_COMMAND_EXPOSURE, .exposure = supervisor->candidate.config.exposure};
 
     supervisor->plan.config = supervisor->candidate.config;
     if (supervisor->engine.pid > 0)
@@ -67,6 +67,9 @@ static void begin(struct plx_supervisor *supervisor)
         plx_reload_accept(supervisor, "; it is tried now");
     } else if (memcmp(&candidate->publish, &config->publish, sizeof config->publish) != 0) {
         plx_reload_refuse(supervisor, "publish.* cannot change while clients are connected; restart the service instead");
+    } else if (strcmp(candidate->motion.hint_user, config->motion.hint_user) != 0) {
+        plx_reload_refuse(supervisor,
+                          "motion.hint_user cannot change while clients are connected; restart the service instead");
     } else if (strcmp(candidate->blackbox.directory, config->blackbox.directory) != 0) {
         plx_reload_refuse(supervisor,
                           "blackbox.directory cannot change while the black box is written; restart the service instead");

@@ -16,6 +16,7 @@
 
 #define STALL_NS PLX_NS_PER_S /* an iteration that is this late is logged */
 #define STATUS_PERIOD_NS PLX_NS_PER_S
+#define HINTS_A_FRAME 32 /* far fewer than the socket to the engine holds */
 
 static int handle_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *argument)
 {
@@ -166,6 +167,19 @@ static int config_in_force(void *context)
     return plx_config_text_fd(&supervisor->config_text, plx_reload_config(supervisor));
 }
 
+/* For clients that give odometry. The engine takes its commands once a frame: hints must leave room for the others. */
+static int pass_hint(void *context, const struct plx_motion_hint *hint)
+{
+    struct plx_supervisor *supervisor = context;
+    const struct plx_engine_command command = {.kind = PLX_COMMAND_HINT, .hint = *hint};
+
+    if (supervisor->engine.pid <= 0 || supervisor->hints >= HINTS_A_FRAME ||
+        plx_engine_command_send(supervisor->engine.report_fd, &command) < 0)
+        return PLX_ERR_BUSY;
+    supervisor->hints++;
+    return 0;
+}
+
 /* Signals that come before the loop runs stay pending until it does. */
 static int block_signals(void)
 {
@@ -243,7 +257,7 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
         .engine = PLX_CHILD_NONE,
         .probe.child = PLX_CHILD_NONE,
         .blackbox.copier = PLX_CHILD_NONE,
-        .publisher = {.config = config_in_force, .context = &supervisor},
+        .publisher = {.config = config_in_force, .hint = pass_hint, .context = &supervisor},
     };
     plx_service_clock_init(&supervisor.clock, plx_monotonic_ns());
     supervisor.now_ns = plx_service_clock_at(&supervisor.clock, supervisor.clock.turn_ns);

@@ -87,6 +87,7 @@ struct plx_supervisor {
     int64_t status_ns;  /* when the last complete STATUS= was sent */
     uint32_t frames;    /* published since then */
     uint32_t obstacles; /* in the newest */
+    uint32_t hints;     /* sent to the engine since the newest */
 
     bool stopping;
     bool children_stopped; /* stopping: the children were told to end */

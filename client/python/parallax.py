@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parallax for Python: obstacles and NumPy images of the stereo vision service, through libparallax.
+"""Parallax for Python: obstacles, motion and NumPy images of the stereo vision service, through libparallax.
 
     import parallax
     with parallax.Client() as eyes:
@@ -19,7 +19,8 @@ import numpy
 
 PLANES = ("left", "disparity", "dense", "filled", "confidence", "labels", "histogram", "right")
 STATES = ("starting", "running", "degraded", "recovering", "failed", "stopped")
-STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "obstacles", "tracks")
+STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "columns",
+          "obstacles", "motion", "tracks")
 MAX_OBSTACLES = 256
 DISPARITY_INVALID = 0xFFFF
 HEALTH_NOT_CALIBRATED = 1 << 16
@@ -59,7 +60,22 @@ class Obstacle(ctypes.Structure):
                 ("centroid_y", c_float), ("disparity_median", c_float), ("disparity_near", c_float), ("nearest_m", c_float),
                 ("position_m", c_float * 3), ("extent_m", c_float * 3), ("height_m", c_float), ("valid_ratio", c_float),
                 ("velocity_mps", c_float * 3), ("velocity_variance", c_float * 3), ("confidence", c_float),
-                ("reserved", c_float * 3)]
+                ("world_velocity_mps", c_float * 3), ("world_velocity_variance", c_float * 3), ("moving_sigmas", c_float),
+                ("moving", c_uint32), ("size_m", c_float * 2), ("size_class", c_uint32)]
+
+
+class Pose(ctypes.Structure):
+    _fields_ = [("rotation", c_double * 9), ("translation", c_double * 3)]
+
+
+class MotionHint(ctypes.Structure):
+    _fields_ = [("from_ns", c_int64), ("to_ns", c_int64), ("motion", Pose)]
+
+
+class MotionInfo(ctypes.Structure):
+    _fields_ = [("valid", c_uint32), ("source", c_uint32), ("corners", c_uint32), ("tracked", c_uint32),
+                ("inliers", c_uint32), ("breaks", c_uint32), ("interval_ns", c_int64), ("motion", Pose),
+                ("covariance", c_double * 36), ("pose", Pose)]
 
 
 class Header(ctypes.Structure):
@@ -68,7 +84,8 @@ class Header(ctypes.Structure):
                 ("source", c_uint32), ("reserved", c_uint32), ("pairs_skipped", c_uint64), ("capture", CaptureInfo * 2),
                 ("calibration", CalibrationInfo), ("width", c_uint32), ("height", c_uint32), ("min_disparity", c_int32),
                 ("disparities", c_uint32), ("stage_us", c_uint32 * len(STAGES)), ("bytes", c_uint32),
-                ("ground", GroundInfo), ("alignment", AlignmentInfo), ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
+                ("ground", GroundInfo), ("alignment", AlignmentInfo), ("motion", MotionInfo),
+                ("plane", Plane * len(PLANES)), ("region_count", c_uint32),
                 ("obstacle_count", c_uint32), ("obstacle", Obstacle * MAX_OBSTACLES)]
 
 
@@ -133,6 +150,11 @@ class Frame:
         return self.header.alignment if self.header.alignment.patches else None
 
     @property
+    def motion(self):
+        """How the left camera moved since the last frame whose motion was known, a MotionInfo; None where it is unknown."""
+        return self.header.motion if self.header.motion.valid else None
+
+    @property
     def obstacles(self):
         """Obstacles that are in view now, largest first. Empty without a calibration too: see is_calibrated."""
         return [o for o in self.header.obstacle[:self.header.obstacle_count] if o.status != TRACK_LOST]
@@ -195,6 +217,10 @@ class Client:
         _check(code)
         return Frame(memory, images=False)
 
+    def motion_hint(self, hint):
+        """Gives odometry of the robot, a MotionHint, to the service, as plx_motion_hint; raises Error where the service refuses."""
+        _check(_library.plx_motion_hint(self._client, ctypes.byref(hint)))
+
     @property
     def state(self):
         return STATES[_check(_library.plx_state(self._client))]
@@ -244,6 +270,7 @@ def _load():
             ("plx_copy", ctypes.c_int, client, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
             ("plx_last_header", ctypes.c_int, client, pointer(Header)),
             ("plx_config", ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, pointer(ctypes.c_size_t)),
+            ("plx_motion_hint", ctypes.c_int, client, pointer(MotionHint)),
             ("plx_age_ns", c_int64, pointer(Header)),
             ("plx_is_fresh", ctypes.c_int, pointer(Header)),
             ("plx_fd", ctypes.c_int, client),

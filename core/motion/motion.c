@@ -15,7 +15,12 @@
 #define MIN_CORNERS 24       /* of a key frame */
 #define MIN_DISPARITY_PX 0.5 /* above infinity: farther points have no depth */
 #define LOST_FRAMES 2        /* without a motion: the key frame is out of sight */
-#define GAP_NS 1000000000    /* the last motion says nothing about a longer interval */
+#define GAP_NS 1000000000    /* the last motion, or a hint, says nothing about a longer interval */
+
+#define HINT_MIN_NS 1000000 /* what struct plx_motion_hint allows */
+#define HINT_MAX_NS 1000000000
+#define HINT_MAX_M 100.0
+#define HINT_MIN_COSINE 0.0
 
 /* One picture, and the corners in it if it is the key frame. */
 struct view {
@@ -42,6 +47,8 @@ struct plx_motion {
     bool has_velocity;
     struct plx_pose step; /* now_from_last of the last frame, which took STEP_NS */
     int64_t step_ns;
+    bool has_hint;
+    struct plx_motion_hint hint; /* the newest */
 };
 
 int plx_motion_create(int width, int height, const struct plx_calibration_info *calibration, int min_disparity,
@@ -84,6 +91,31 @@ void plx_motion_destroy(struct plx_motion *motion)
     free(motion);
 }
 
+void plx_motion_continue(struct plx_motion *motion, const struct plx_motion_info *last)
+{
+    if (last->source == PLX_MOTION_NONE)
+        return;
+    motion->breaks = last->breaks + 1;
+    if (plx_pose_is_rigid(&last->pose)) /* an engine that died may have written anything */
+        motion->start_from_key = last->pose;
+}
+
+bool plx_motion_hint_is_valid(const struct plx_motion_hint *hint)
+{
+    const double *r = hint->motion.rotation;
+    if (hint->from_ns < 0 || hint->to_ns <= hint->from_ns || !plx_pose_is_rigid(&hint->motion))
+        return false;
+    const int64_t interval_ns = hint->to_ns - hint->from_ns;
+    return interval_ns >= HINT_MIN_NS && interval_ns <= HINT_MAX_NS && plx_pose_distance(&hint->motion) <= HINT_MAX_M &&
+           (r[0] + r[4] + r[8] - 1) / 2 >= HINT_MIN_COSINE;
+}
+
+void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hint *hint)
+{
+    motion->hint = *hint;
+    motion->has_hint = true;
+}
+
 /* Pixels above infinity of a disparity as published. */
 static double depth_disparity(const struct plx_motion *motion, double published)
 {
@@ -115,21 +147,42 @@ static void track_corners(struct plx_motion *motion, const struct plx_image *dis
     }
 }
 
-/* First as at constant velocity, then, if that fails or is not known, with a wide search from the last pose. */
+/* Looks for the motion where STEP, now_from_last, puts the corners. */
+static bool search_from(struct plx_motion *motion, const struct plx_image *disparity, const struct plx_pose *step, int levels,
+                        struct plx_fit *ret_fit)
+{
+    struct plx_pose prior;
+    plx_pose_compose(step, &motion->last_from_key, &prior);
+    track_corners(motion, disparity, &prior, levels);
+    return plx_fit_motion(&motion->camera, motion->point, motion->points, &prior, ret_fit);
+}
+
+/* The step that the hint expects in INTERVAL_NS, as if the robot kept its speed. False if it says nothing about that time. */
+static bool step_of_hint(const struct plx_motion *motion, int64_t interval_ns, struct plx_pose *ret_step)
+{
+    const struct plx_motion_hint *hint = &motion->hint;
+    if (!motion->has_hint || hint->to_ns <= motion->last_ns || hint->from_ns >= motion->last_ns + interval_ns)
+        return false;
+    plx_pose_scale(&hint->motion, (double)interval_ns / (double)(hint->to_ns - hint->from_ns), ret_step);
+    plx_pose_invert(ret_step, ret_step);
+    return true;
+}
+
+/* First where the hint and then where constant velocity puts the camera, then with a wide search from the last pose. */
 static bool find_motion(struct plx_motion *motion, const struct plx_image *disparity, int64_t interval_ns,
                         struct plx_fit *ret_fit)
 {
-    const struct plx_pose *last = &motion->last_from_key;
-    if (motion->has_velocity && interval_ns >= 0 && interval_ns < GAP_NS) {
-        struct plx_pose prior;
-        plx_pose_scale(&motion->step, (double)interval_ns / (double)motion->step_ns, &prior);
-        plx_pose_compose(&prior, last, &prior);
-        track_corners(motion, disparity, &prior, LEVELS_PREDICTED);
-        if (plx_fit_motion(&motion->camera, motion->point, motion->points, &prior, ret_fit))
+    const struct plx_pose rest = PLX_POSE_IDENTITY;
+    const bool near = interval_ns >= 0 && interval_ns < GAP_NS;
+    struct plx_pose step;
+    if (near && step_of_hint(motion, interval_ns, &step) && search_from(motion, disparity, &step, LEVELS_PREDICTED, ret_fit))
+        return true;
+    if (near && motion->has_velocity) {
+        plx_pose_scale(&motion->step, (double)interval_ns / (double)motion->step_ns, &step);
+        if (search_from(motion, disparity, &step, LEVELS_PREDICTED, ret_fit))
             return true;
     }
-    track_corners(motion, disparity, last, PLX_PYRAMID_LEVELS);
-    return plx_fit_motion(&motion->camera, motion->point, motion->points, last, ret_fit);
+    return search_from(motion, disparity, &rest, PLX_PYRAMID_LEVELS, ret_fit);
 }
 
 /* Writes the motion from the last known frame to this one into RET_INFO, and makes this one the last. */
@@ -189,7 +242,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, c
     if (!plx_image_ok(left, PLX_U8) || !plx_image_ok(disparity, PLX_U16) || left->width != motion->width ||
         left->height != motion->height || !plx_same_size(left, disparity))
         return PLX_ERR_ARG;
-    struct plx_motion_info info = {.motion = PLX_POSE_IDENTITY};
+    struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
     struct plx_fit fit;
     plx_pyramid_build(&motion->now->pyramid, left);
     last_pose(motion, &info.pose);

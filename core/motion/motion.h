@@ -18,23 +18,20 @@
 
 struct plx_motion;
 
-/* Axes of a camera: x right, y down, z forward; metres. */
-struct plx_motion_info {
-    bool valid;             /* MOTION and COVARIANCE are known; false for the first frame */
-    int corners;            /* of the key frame */
-    int tracked;            /* of those, found in this frame */
-    int inliers;            /* of those, explained by the motion */
-    int64_t interval_ns;    /* of MOTION: from the last frame whose motion was known */
-    struct plx_pose motion; /* then_from_now: its translation is where the camera has gone in axes of the camera then */
-    double covariance[36];  /* of MOTION's error: translation (m), rotation vector (rad), axes of the camera now; row-major */
-    struct plx_pose pose;   /* start_from_now; start: the camera of the first frame */
-    uint32_t breaks;        /* how often motion was lost for good: POSE lacks that motion */
-};
-
 /* For pictures of WIDTH x HEIGHT. MIN_DISPARITY as in matching. ARG, NOMEM. */
 int plx_motion_create(int width, int height, const struct plx_calibration_info *calibration, int min_disparity,
                       struct plx_motion **ret_motion);
 void plx_motion_destroy(struct plx_motion *motion); /* NULL is fine */
+
+/* Begins at the pose of LAST, the last frame of an earlier engine, which counts as a break: nobody knows how the camera moved
+ * since then. Ignored if LAST has no pose (PLX_MOTION_NONE). Before the first frame. */
+void plx_motion_continue(struct plx_motion *motion, const struct plx_motion_info *last);
+
+/* False if HINT has numbers that struct plx_motion_hint does not allow. */
+bool plx_motion_hint_is_valid(const struct plx_motion_hint *hint);
+
+/* Begins the search of frames whose interval HINT, a valid one, overlaps where HINT puts them; it replaces the one before. */
+void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hint *hint);
 
 /* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,

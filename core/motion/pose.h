@@ -3,11 +3,9 @@
 #ifndef PLX_CORE_MOTION_POSE_H
 #define PLX_CORE_MOTION_POSE_H
 
-/* b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */
-struct plx_pose {
-    double rotation[9];
-    double translation[3];
-};
+#include <stdbool.h>
+
+#include <parallax/frame.h>
 
 #define PLX_POSE_IDENTITY ((struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}})
 
@@ -22,6 +20,10 @@ void plx_pose_move(struct plx_pose *pose, const double move[6]);
 
 /* Takes the rounding of many products out of the rotation. */
 void plx_pose_normalize(struct plx_pose *pose);
+
+/* True if all numbers are finite and the rotation is one, but for errors of PLX_RIGID_ERROR. */
+#define PLX_RIGID_ERROR 1e-3
+bool plx_pose_is_rigid(const struct plx_pose *pose);
 
 /* The same motion FACTOR times as far, for rotations well below pi: as at constant velocity. */
 void plx_pose_scale(const struct plx_pose *pose, double factor, struct plx_pose *ret);

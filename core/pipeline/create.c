@@ -210,9 +210,7 @@ static struct plx_pipeline *create_empty(struct plx_stages *stages, int width, i
         plx_fail(message, PLX_ERR_NOMEM, "no memory for the pipeline");
         return NULL;
     }
-    pipeline->stages = stages;
-    pipeline->width = width;
-    pipeline->height = height;
+    *pipeline = (struct plx_pipeline){.stages = stages, .width = width, .height = height};
     return pipeline;
 }
 
@@ -261,6 +259,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
         result = allocate_images(pipeline);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
         result = prepare_eye(pipeline, calibration, (enum plx_eye)eye);
+    if (result == 0 && params->motion == PLX_MOTION_VISUAL)
+        result = plx_motion_create(width, height, &pipeline->calibration, params->match.min_disparity, &pipeline->motion);
     if (result == 0)
         result = plx_tracks_create(&params->track, &pipeline->tracks);
     return finish(pipeline, result, ret_pipeline, message);
@@ -291,6 +291,7 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    plx_motion_destroy(pipeline->motion);
     plx_tracks_destroy(pipeline->tracks);
     for (int i = 0; i < pipeline->buffers; i++)
         pipeline->stages->ops->free(pipeline->stages, pipeline->buffer[i]);

@@ -4,6 +4,7 @@
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/alignment.h"
+#include "core/motion/motion.h"
 #include "core/obstacles.h"
 #include "core/picture_check.h"
 #include "core/pipeline/pipeline.h"
@@ -16,6 +17,7 @@
 struct plx_frame_context {
     struct plx_pipeline *pipeline;
     const struct plx_raw *raw; /* [PLX_EYES] */
+    int64_t capture_ns;        /* of the left picture */
     struct plx_frame *frame;
     struct plx_image plane[PLX_PLANE_COUNT]; /* where stages write it */
     struct plx_image grey[PLX_EYES];         /* raw luma */
@@ -48,6 +50,7 @@ struct plx_pipeline {
     struct plx_filter filter;
     struct plx_ground_params ground_params;
     struct plx_mask_params mask_params;
+    struct plx_motion *motion; /* NULL: switched off */
     struct plx_tracks *tracks;
 
     void *device_planes;               /* where stages write planes, laid out as the frame; NULL: in the frame itself */

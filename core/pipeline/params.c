@@ -21,6 +21,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
         .temporal = {.max_step = 0, .weight = 128},
         .ground = true,
         .obstacles = true,
+        .motion = PLX_MOTION_VISUAL,
         .ground_tolerance = 12,
         .obstacle = {.range_min_m = 0.3,
                      .range_max_m = 20,

@@ -22,6 +22,7 @@ struct plx_pipeline_params {
     struct plx_speckle speckle;
     struct plx_temporal temporal;
     bool ground, obstacles;
+    enum plx_motion_source motion;
     int ground_tolerance; /* 1/16 px */
     struct plx_obstacle_params obstacle;
     struct plx_track_params track;
@@ -58,7 +59,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
                         struct plx_error_message *message);
 
-/* For raw frames; WIDTH, HEIGHT: of one eye. It has no tracks, and only keeps the last track number. */
+/* For raw frames; WIDTH, HEIGHT: of one eye. It has no motion and no tracks, and only keeps the last track number. */
 int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
                             struct plx_error_message *message);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
@@ -67,10 +68,16 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline);
 uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);
 void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
 
-/* Fills FRAME: planes, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
+/* Continues the pose of an earlier pipeline, as plx_motion_continue; ignored where motion is switched off. */
+void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last);
+
+/* Odometry of the robot, as plx_motion_set_prior; ignored where motion is switched off. */
+void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint);
+
+/* Fills FRAME: planes, motion, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
  * plx_pipeline_layout or plx_pipeline_layout_raw bytes, shared memory of the backend. CAPTURE_NS, the left capture time,
- * drives the tracks; the engine fills what it knows of capture, state and sequence. Each stage marks its begin in the calling
- * thread's heartbeat (core/heartbeat.h); with a GPU the last stage's mark also covers the wait for the whole frame. */
+ * drives motion and tracks; the engine fills what it knows of capture, state and sequence. Each stage marks its begin in the
+ * calling thread's heartbeat (core/heartbeat.h); with a GPU the last stage's mark also covers the wait for the whole frame. */
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame);
 

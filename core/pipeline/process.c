@@ -68,29 +68,59 @@ static int run_changing(void *argument)
     return context->result;
 }
 
-/* Geometry in metres and identity over time, on the CPU with every backend. */
-static void measure_and_track(struct plx_frame_context *context, int64_t capture_ns)
+/* Runs one part of STAGE that the pipeline itself computes, on the CPU with every backend. */
+static void run_on_cpu(struct plx_frame_context *context, enum plx_stage stage, void (*part)(struct plx_frame_context *context))
+{
+    plx_heartbeat_busy((int)stage);
+    context->stage = stage;
+    part(context);
+    end_stage(context);
+}
+
+static void measure_motion(struct plx_frame_context *context)
+{
+    struct plx_motion *motion = context->pipeline->motion;
+    const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT);
+    const struct plx_image disparity = plx_pipeline_plane(context->frame, PLX_PLANE_DISPARITY);
+
+    if (motion) /* it refuses only planes of another size than its own, which these have */
+        plx_motion_update(motion, &left, &disparity, context->capture_ns, &context->frame->motion);
+}
+
+/* Ground and obstacles in metres. */
+static void measure_geometry(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_frame *frame = context->frame;
     const struct plx_calibration_info *calibration = &pipeline->calibration;
     const int min_disparity = pipeline->params.match.min_disparity;
+    const uint32_t regions = pipeline->results->region_count;
+    const int listed = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
 
-    plx_heartbeat_busy(PLX_STAGE_TRACKS);
     plx_ground_geometry(&pipeline->results->ground, calibration, min_disparity, &frame->ground);
     if (pipeline->params.ground && !frame->ground.valid)
         frame->health |= PLX_HEALTH_GROUND_LOST;
-    if (pipeline->params.obstacles) {
-        const uint32_t regions = pipeline->results->region_count;
-        int count = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
-        count = plx_obstacles_measure(pipeline->results->regions, count, calibration, min_disparity, pipeline->height,
-                                      &frame->ground, &pipeline->params.obstacle, frame->obstacle);
-        plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
-        frame->region_count = regions;
-        frame->obstacle_count = (uint32_t)count;
-    }
-    context->stage = PLX_STAGE_TRACKS;
-    end_stage(context);
+    if (!pipeline->params.obstacles)
+        return;
+    frame->region_count = regions;
+    frame->obstacle_count =
+        (uint32_t)plx_obstacles_measure(pipeline->results->regions, listed, calibration, min_disparity, pipeline->height,
+                                        &frame->ground, &pipeline->params.obstacle, frame->obstacle);
+}
+
+/* Identity over time. */
+static void update_tracks(struct plx_frame_context *context)
+{
+    struct plx_pipeline *pipeline = context->pipeline;
+    const struct plx_calibration_info *calibration = &pipeline->calibration;
+    const int64_t capture_ns = context->capture_ns;
+    struct plx_frame *frame = context->frame;
+    int count = (int)frame->obstacle_count;
+
+    if (!pipeline->params.obstacles)
+        return;
+    plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
+    frame->obstacle_count = (uint32_t)count;
 }
 
 /* Checks brightness, frozen pictures and alignment; returns health flags. */
@@ -191,7 +221,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
                          struct plx_frame *frame)
 {
     struct plx_stages *stages = pipeline->stages;
-    struct plx_frame_context context = {.pipeline = pipeline, .raw = raw, .frame = frame};
+    struct plx_frame_context context = {.pipeline = pipeline, .raw = raw, .capture_ns = capture_ns, .frame = frame};
 
     start_frame(&context);
     const int result = stages->ops->run_frame ? run_on_backend(&context) : run_stages(&context);
@@ -199,8 +229,11 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         return result;
     if (!stages->ops->run_frame)
         end_stage(&context);
-    if (!pipeline->raw)
-        measure_and_track(&context, capture_ns);
+    if (!pipeline->raw) {
+        run_on_cpu(&context, PLX_STAGE_MOTION, measure_motion);
+        run_on_cpu(&context, PLX_STAGE_TRACKS, measure_geometry);
+        run_on_cpu(&context, PLX_STAGE_TRACKS, update_tracks);
+    }
     frame->health |= check_pictures(&context);
     for (int eye = 0; eye < PLX_EYES; eye++)
         frame->capture[eye].masked = pipeline->results->masked[eye];
@@ -215,6 +248,18 @@ uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline)
 void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
 {
     plx_tracks_continue(pipeline->tracks, last);
+}
+
+void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last)
+{
+    if (pipeline->motion)
+        plx_motion_continue(pipeline->motion, last);
+}
+
+void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint)
+{
+    if (pipeline->motion)
+        plx_motion_set_prior(pipeline->motion, hint);
 }
 
 struct plx_image plx_pipeline_plane(struct plx_frame *frame, enum plx_plane_id id)

@@ -102,6 +102,15 @@ uint32_t plx_gpu_schedule(struct plx_client *client);
  * thread. Errors of plx_connect, and RANGE (SIZE is less than *ret_bytes). */
 int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret_bytes);
 
+/* Gives odometry of the robot to the service, which begins its search for the motion of the next frames there, instead of at
+ * constant velocity: for robots that turn faster than the pictures tell. HINT counts for frames whose interval it overlaps, and
+ * the newest one counts. A wrong hint costs time, and cannot become the motion of a frame by itself. Waits up to 100 ms for
+ * the answer. Errors: PERMISSION (the key motion.hint_user names another user, or
+ * nobody), RANGE (numbers outside of what struct plx_motion_hint allows), BUSY (no engine runs, or more hints came since the
+ * last frame than the service takes: the hint is dropped), LOST (the service is gone; call again, the library attaches again),
+ * TIMEOUT, FORMAT, ARG. */
+int plx_motion_hint(struct plx_client *client, const struct plx_motion_hint *hint);
+
 /* Age of FRAME: nanoseconds since its left capture time, time in suspend included, never negative. INT64_MAX where the capture
  * time is unknown or FRAME is NULL, so that an undated frame never looks new. */
 int64_t plx_age_ns(const struct plx_frame *frame);

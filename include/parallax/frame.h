@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 2u
+#define PLX_ABI_VERSION 3u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_ZONES 8          /* histogram zones per axis */
@@ -102,7 +102,9 @@ enum plx_stage {
     PLX_STAGE_CHECK,
     PLX_STAGE_REFINE,
     PLX_STAGE_GROUND,
+    PLX_STAGE_COLUMNS,
     PLX_STAGE_OBSTACLES,
+    PLX_STAGE_MOTION,
     PLX_STAGE_TRACKS,
     PLX_STAGE_COUNT
 };
@@ -147,7 +149,49 @@ struct plx_alignment_info {
     float scale;      /* size of the right image relative to the left one, from its change along a column; 1 = equal */
 };
 
+/* A rigid motion. b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */
+struct plx_pose {
+    double rotation[9];
+    double translation[3];
+};
+
+enum plx_motion_source {
+    PLX_MOTION_NONE = 0,   /* switched off: all numbers are 0 */
+    PLX_MOTION_VISUAL = 1, /* visual odometry of the left camera */
+};
+
+/* Ego-motion: how the left camera moved. Its axes are the camera's: x right, y down, z forward; metres. */
+struct plx_motion_info {
+    uint32_t valid;         /* MOTION and COVARIANCE are known; 0 for the first frame */
+    uint32_t source;        /* enum plx_motion_source */
+    uint32_t corners;       /* of the key frame */
+    uint32_t tracked;       /* of those, found in this frame */
+    uint32_t inliers;       /* of those, explained by the motion */
+    uint32_t breaks;        /* how often motion was lost for good, also with its engine: POSE lacks that motion */
+    int64_t interval_ns;    /* of MOTION: from the last frame whose motion was known */
+    struct plx_pose motion; /* then_from_now: its translation is where the camera has gone in axes of the camera then */
+    double covariance[36];  /* of MOTION's error: translation (m), rotation vector (rad), axes of the camera now; row-major */
+    struct plx_pose pose;   /* start_from_now; start: the camera of the epoch's first frame with this source */
+};
+
+/* Odometry of the robot (plx_motion_hint): how the left camera moved in an interval of 1 ms to 1 s, by at most 100 m and 90
+ * degrees. */
+struct plx_motion_hint {
+    int64_t from_ns, to_ns; /* CLOCK_MONOTONIC, not negative; compared with capture_ns of the frames */
+    struct plx_pose motion; /* then_from_now, as in plx_motion_info; then: at from_ns, now: at to_ns */
+};
+
 enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };
+
+/* Of a track, by its filtered width and height. */
+enum plx_size_class {
+    PLX_SIZE_UNKNOWN = 0,
+    PLX_SIZE_POLE = 1,    /* narrow and tall: a post, a trunk */
+    PLX_SIZE_PERSON = 2,  /* as large as a person or a bicycle */
+    PLX_SIZE_VEHICLE = 3, /* as large as a car or a van */
+    PLX_SIZE_LOW = 4,     /* low: a box, an animal */
+    PLX_SIZE_WALL = 5     /* wider: a wall, a hedge, a facade */
+};
 
 struct plx_obstacle {
     uint32_t label;  /* value in the label plane; 0 for a track that is LOST in this frame */
@@ -167,7 +211,12 @@ struct plx_obstacle {
     float velocity_mps[3];        /* camera axes, relative to the camera */
     float velocity_variance[3];   /* (m/s)^2 */
     float confidence;             /* 0..1 */
-    float reserved[3];
+    float world_velocity_mps[3];  /* camera axes, relative to the ground: all 0 while motion is not known */
+    float world_velocity_variance[3]; /* (m/s)^2; 0: world_velocity_mps is not known */
+    float moving_sigmas;              /* world velocity in its standard deviations */
+    uint32_t moving;                  /* 1: it moves, with significance; 0: it stands, or nothing is known */
+    float size_m[2];                  /* width and height, filtered over the life of the track */
+    uint32_t size_class;              /* enum plx_size_class */
 };
 
 struct plx_frame {
@@ -191,6 +240,7 @@ struct plx_frame {
     uint32_t bytes;                     /* of the frame: header and planes */
     struct plx_ground_info ground;
     struct plx_alignment_info alignment;
+    struct plx_motion_info motion;
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t region_count;   /* components found, published or not */
     uint32_t obstacle_count; /* of obstacle[] below, sorted by area, LOST tracks last */

@@ -65,7 +65,7 @@ struct plx_region_header {
     uint64_t reserved_too[7];
 };
 
-/* Messages on the SOCK_SEQPACKET socket, one struct each way and the same in every version. */
+/* Messages on the SOCK_SEQPACKET socket: struct plx_message, the same in every version, but for a client's HINT. */
 #define PLX_MESSAGE_MAGIC 0x584C5031u
 
 enum plx_message_type {
@@ -77,7 +77,11 @@ enum plx_message_type {
     /* Client: asks for the configuration in force, once. Service: comes with the read-only descriptor of a memfd that holds it
      * as YAML and is sealed against every change; value = its bytes, at most PLX_CONFIG_BYTES. Without one error says why not.
      */
-    PLX_MESSAGE_CONFIG = 6
+    PLX_MESSAGE_CONFIG = 6,
+    /* Client: a struct plx_hint_message, whose head has the client's number of the hint as its value. Service: a struct
+     * plx_message of this type with the same value; error as plx_motion_hint, or 0. The second
+     * hint after PERMISSION ends the connection. */
+    PLX_MESSAGE_HINT = 7
 };
 #define PLX_CONFIG_BYTES (256u * 1024u)
 
@@ -85,8 +89,13 @@ struct plx_message {
     uint32_t magic;       /* PLX_MESSAGE_MAGIC */
     uint32_t abi_version; /* the sender's PLX_ABI_VERSION */
     uint32_t type;        /* enum plx_message_type */
-    int32_t error;        /* enum plx_error, of REFUSED and CONFIG */
+    int32_t error;        /* enum plx_error, of REFUSED, CONFIG and HINT */
     uint64_t value;
+};
+
+struct plx_hint_message {
+    struct plx_message head;
+    struct plx_motion_hint hint;
 };
 
 #ifdef __cplusplus

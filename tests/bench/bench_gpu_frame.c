@@ -70,6 +70,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fixture_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
+        kind.params.motion = PLX_MOTION_NONE; /* the CPU's: bench_motion measures it */
         kind.params.match.disparities = rows[i].disparities;
         if (!measure(&kind, multiprocessors, true, rounds, ms)) {
             free(ms);

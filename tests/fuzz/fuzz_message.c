@@ -14,6 +14,7 @@
 #include "app/supervisor/clients.h"
 #include "client/link.h"
 #include "core/clock.h"
+#include "core/motion/motion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,13 +38,22 @@ static void close_service(void)
     rmdir(directory);
 }
 
+/* The numbers of a hint were checked. */
+static int take_hint(void *context, const struct plx_motion_hint *hint)
+{
+    (void)context;
+    must(plx_motion_hint_is_valid(hint));
+    return 0;
+}
+
 static void open_service(void)
 {
     const struct plx_region_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
     struct plx_error_message message;
     must(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/s", directory);
-    const struct plx_clients_options door = {.socket_path = path, .group = "", .max_clients = 2};
+    const struct plx_clients_options door = {
+        .socket_path = path, .group = "", .max_clients = 2, .hint = take_hint, .hint_user = geteuid()};
     must(plx_region_create(&options, &region, &message) == 0);
     must(plx_clients_create(&door, region, &clients, &message) == 0);
     atexit(close_service);
@@ -91,14 +101,27 @@ static void to_service(const uint8_t *data, size_t size)
     must(plx_clients_count(clients) == 0);
 }
 
-static void to_library(const uint8_t *data, size_t size)
+/* No message is an answer: no descriptor came with it. */
+static void read_welcome(int fd)
+{
+    int memory = -1;
+    must(plx_link_finish(fd, 0, &memory) < 0 && memory == -1);
+}
+
+static void read_answer_to_hint(int fd)
+{
+    static const struct plx_motion_hint hint;
+    bool skipped = false;
+    must(plx_link_hint(fd, &hint, 1, 0, &skipped) <= 0);
+}
+
+static void to_library(const uint8_t *data, size_t size, void (*read_one)(int fd))
 {
     const uint8_t *end = data + size;
-    int fd[2], memory = -1;
+    int fd[2];
     must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd) == 0);
     while (say(fd[0], &data, end)) {
-        must(plx_link_finish(fd[1], 0, &memory) < 0); /* no descriptor came with it: nothing is an answer */
-        must(memory == -1);
+        read_one(fd[1]);
         plx_link_alive(fd[1]);
     }
     plx_link_drain(fd[1]);
@@ -124,7 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!clients)
         open_service();
     to_service(data, size);
-    to_library(data, size);
+    to_library(data, size, read_welcome);
+    to_library(data, size, read_answer_to_hint);
     still_serves();
     return 0;
 }

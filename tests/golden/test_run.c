@@ -192,7 +192,7 @@ static void motion_of_a_sequence(void **state)
     assert_int_equal(cJSON_GetObjectItem(json, "frames")->valueint, 24);
     assert_int_equal(cJSON_GetObjectItem(json, "valid")->valueint, 23);
     assert_int_equal(cJSON_GetObjectItem(json, "breaks")->valueint, 0);
-    assert_true(drift <= 1.5);
+    assert_true(cJSON_GetObjectItem(json, "way_m")->valuedouble > 20 && drift <= 1.5);
     const cJSON *frames = cJSON_GetObjectItem(json, "frame");
     double degrees = 0;
     for (int i = 14; i < 24; i++)

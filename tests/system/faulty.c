@@ -30,6 +30,7 @@
 
 #include "app/engine/sensors.h"
 #include "app/region/region.h"
+#include "core/motion/motion.h"
 #include "core/pairing.h"
 #include "core/tracks.h"
 #include "cpu/cpu.h"
@@ -181,6 +182,9 @@ STEP(int, plx_cpu_ground, (SELF, IMAGE *disparity, const struct plx_ground_param
 STEP(int, plx_cpu_mask,
      (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_mask_params *params, IMAGE *ret_mask),
      (self, disparity, ground, params, ret_mask))
+STEP(int, plx_motion_update,
+     (struct plx_motion * motion, IMAGE *left, IMAGE *disparity, int64_t capture_ns, struct plx_motion_info *ret_info),
+     (motion, left, disparity, capture_ns, ret_info))
 STEP(void, plx_tracks_update,
      (struct plx_tracks * tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
       struct plx_obstacle *obstacle, int *count, int capacity),

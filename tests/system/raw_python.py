@@ -9,6 +9,6 @@ with parallax.Client() as eyes:
     assert frame.left.any() and (frame.left != frame.right).any()
     assert frame.histogram[0].sum() == frame.left.size
     assert frame.disparity is None and frame.disparity_px() is None and frame.disparity_px(dense=True) is None
-    assert frame.obstacles == [] and frame.header.calibration.baseline_m == 0
+    assert frame.obstacles == [] and frame.motion is None and frame.header.calibration.baseline_m == 0
     assert eyes.health & parallax.HEALTH_NOT_CALIBRATED and eyes.state == "degraded"
     assert "name a calibration" in eyes.reason

@@ -148,6 +148,7 @@ static const struct bad {
      "unlike/image_1/000000.png"},
     {"no directory for the socket", {"--set", "publish.socket=@/nowhere/s"}, PLX_EXIT_NO_INPUT, "nowhere"},
     {"no such group", {"--set", "publish.group=no-such-group"}, PLX_EXIT_NO_INPUT, "no-such-group"},
+    {"no such user", {"--set", "motion.hint_user=no-such-user"}, PLX_EXIT_NO_INPUT, "no-such-user"},
 };
 
 static const char *replace_at(const char *arg, char *buffer, size_t size)

@@ -17,6 +17,7 @@ static void status_in_words_and_json(void **state)
     assert_non_null(strstr(command.out, "320 x 240, disparities 0 to 63 px"));
     assert_non_null(strstr(command.out, "\nage           "));
     assert_non_null(strstr(command.out, "; simulated pictures\n")); /* beside the faults */
+    assert_non_null(strstr(command.out, " m from the start, "));    /* the motion */
     assert_null(strstr(command.out, "OLD"));
     command_free(&command);
 
@@ -34,6 +35,11 @@ static void status_in_words_and_json(void **state)
     assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(status, "fresh")));
     assert_string_equal(cJSON_GetObjectItemCaseSensitive(status, "source")->valuestring, "synthetic");
     assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(status, "simulated")));
+    const cJSON *motion = cJSON_GetObjectItemCaseSensitive(status, "motion");
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(motion, "valid")));
+    assert_true(number(motion, "inliers") > 12 && number(motion, "speed_mps") < 0.2); /* the camera stands */
+    const cJSON *pose = cJSON_GetObjectItemCaseSensitive(motion, "pose");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(pose, "rotation")), 9);
     const cJSON *obstacles = cJSON_GetObjectItemCaseSensitive(status, "obstacles");
     assert_true(cJSON_GetArraySize(obstacles) > 0);
     assert_true(number(cJSON_GetArrayItem(obstacles, 0), "nearest_m") > 1);
@@ -47,7 +53,8 @@ static void watch_prints_lines_where_there_is_no_terminal(void **state)
     struct command command;
     command_succeed(&command, "watch", "--seconds", "2.2");
     assert_non_null(strstr(command.out, " pairs/s  latency "));
-    assert_non_null(strstr(command.out, " + #")); /* an obstacle came */
+    assert_non_null(strstr(command.out, " + #"));            /* an obstacle came */
+    assert_non_null(strstr(command.out, " obstacles  0.0")); /* m/s */
     assert_non_null(strstr(command.out, " m ahead "));
     assert_non_null(strstr(command.out, "; simulated pictures\n"));
     assert_non_null(strstr(command.out, daemon_on_gpu() ? "stages, ms: gpu " : "stages, ms: convert "));

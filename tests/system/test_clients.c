@@ -38,6 +38,23 @@ static void out_of_turn_is_dropped(void **state)
     assert_it_serves();
 }
 
+static void hints_that_nobody_may_give_are_refused_once(void **state)
+{
+    (void)state;
+    const struct plx_message hello = message(PLX_MESSAGE_HELLO);
+    const struct plx_hint_message hint = {message(PLX_MESSAGE_HINT), {1, 2000000, {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}}}};
+    int fd = connect_raw();
+    say(fd, &hint, sizeof hint); /* before HELLO */
+    assert_true(was_dropped(fd, 0));
+    fd = connect_raw();
+    say(fd, &hello, sizeof hello);
+    say(fd, &hint, sizeof hint);
+    wait_for_count(1);
+    say(fd, &hint, sizeof hint);
+    assert_true(was_dropped(fd, 0));
+    assert_it_serves();
+}
+
 /* Random bytes of random length, now and then with descriptors attached. */
 static void send_garbage(int fd, unsigned *seed)
 {
@@ -194,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_version_is_refused),
         cmocka_unit_test(out_of_turn_is_dropped),
+        cmocka_unit_test(hints_that_nobody_may_give_are_refused_once),
         cmocka_unit_test(garbage_is_dropped),
         cmocka_unit_test(client_that_never_reads_costs_nothing),
         cmocka_unit_test(those_that_never_take_the_configuration_cost_nothing),

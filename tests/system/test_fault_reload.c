@@ -74,6 +74,18 @@ static void a_ring_that_does_not_fit_is_refused_before_anything_is_touched(void 
     plx_disconnect(client);
 }
 
+static void the_user_who_may_give_odometry_stays(void **state)
+{
+    (void)state;
+    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
+    const struct plx_frame before = running_frame(client, START_MS);
+
+    reload(SMALL_SOURCE MATCH("64") "motion:\n  hint_user: root\n");
+    expect_kept(client, engine_of(&daemon_), before.epoch, "motion.hint_user cannot change");
+    stop_daemon();
+    plx_disconnect(client);
+}
+
 /* The probe had the memory, and the supervisor no longer has it. */
 static void a_ring_that_cannot_be_made_is_refused(void **state)
 {
@@ -245,6 +257,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
     const struct CMUnitTest tests[] = {
         TEST(a_ring_that_does_not_fit_is_refused_before_anything_is_touched),
+        TEST(the_user_who_may_give_odometry_stays),
         TEST(a_ring_that_cannot_be_made_is_refused),
         TEST(an_engine_that_dies_with_the_new_configuration_is_taken_back),
         TEST(systemd_is_told_of_a_reload_that_is_taken_back),

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <regex.h>
 
-#define FAMILIES 32
+#define FAMILIES 48
 
 struct families {
     char name[FAMILIES][64], type[FAMILIES][16];
@@ -111,6 +111,11 @@ static void a_running_service_in_numbers(void **state)
     usleep(500000);
     command_succeed(&command, "metrics");
     assert_true(sample(command.out, "parallax_frames_total") > first);
+    assert_true(sample(command.out, "parallax_motion_valid") == 1); /* not in the first frame */
+    assert_true(sample(command.out, "parallax_motion_inliers") > 12);
+    assert_true(sample(command.out, "parallax_motion_breaks_total") == 0);
+    assert_true(sample(command.out, "parallax_motion_speed_meters_per_second") < 0.2); /* the camera stands */
+    assert_true(sample(command.out, "parallax_motion_turn_radians_per_second") < 0.1);
     command_free(&command);
 }
 

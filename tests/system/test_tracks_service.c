@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracks through the real service: numbers that no two engines share, and none that outlives what was seen of it. */
+/* Tracks and pose through the real service: what the next engine continues, and what must not outlive its sight. */
 #include "tests/system/service.h"
 
 #include <parallax/error.h>
+
+#include "core/motion/pose.h"
 
 #define PAIRS 50
 #define GOOD 25 /* pairs before the source is silent */
@@ -50,6 +52,28 @@ static void numbers_go_on_when_the_engine_is_replaced(void **state)
             if (plx_release(client, &view) == 0 && highest > before)
                 before = highest;
         }
+        kill(engine, SIGKILL);
+        assert_true(is_gone(engine));
+    }
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+/* The next engine goes on from the pose of the last one, and says with `breaks` what that pose lacks. */
+static void the_pose_goes_on_when_the_engine_is_replaced(void **state)
+{
+    (void)state;
+
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    for (uint32_t round = 0; round < 3; round++) {
+        struct plx_frame frame;
+        do { /* also over the last frames of the engine before */
+            frame = running_frame(client, START_MS);
+        } while (frame.motion.breaks < round || !frame.motion.valid);
+        assert_int_equal(frame.motion.breaks, round);
+        assert_true(plx_pose_distance(&frame.motion.pose) < 0.1); /* the camera stands */
+        const pid_t engine = engine_of(&daemon_);
         kill(engine, SIGKILL);
         assert_true(is_gone(engine));
     }
@@ -113,6 +137,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
     const struct CMUnitTest tests[] = {
         TEST(numbers_go_on_when_the_engine_is_replaced),
+        TEST(the_pose_goes_on_when_the_engine_is_replaced),
         TEST(nothing_lives_through_a_silent_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

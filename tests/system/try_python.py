@@ -12,7 +12,8 @@ import parallax
 # before ends, up to the end of the struct, so that no field of C lies between two; and the enumerations have the same numbers.
 STRUCTS = {"plx_plane": parallax.Plane, "plx_capture_info": parallax.CaptureInfo, "plx_calibration_info": parallax.CalibrationInfo,
            "plx_ground_info": parallax.GroundInfo, "plx_alignment_info": parallax.AlignmentInfo, "plx_obstacle": parallax.Obstacle,
-           "plx_frame": parallax.Header}
+           "plx_pose": parallax.Pose, "plx_motion_hint": parallax.MotionHint,
+           "plx_motion_info": parallax.MotionInfo, "plx_frame": parallax.Header}
 ENUMS = {"PLX_PLANE": parallax.PLANES, "PLX_STATE": parallax.STATES, "PLX_STAGE": parallax.STAGES, "PLX_SOURCE": parallax.SOURCES}
 CONSTANTS = {"PLX_MAX_OBSTACLES": parallax.MAX_OBSTACLES, "PLX_DISPARITY_INVALID": parallax.DISPARITY_INVALID,
              "PLX_TRACK_LOST": parallax.TRACK_LOST, "PLX_ERR_NOT_FOUND": parallax.ERR_NOT_FOUND,
@@ -54,6 +55,9 @@ with parallax.Client() as eyes:
         assert frame.sequence > last
         assert frame.fresh and frame.source == "v4l2" and not frame.simulated
         assert frame.age == float("inf") and frame.alignment is None  # the peer dates no capture and measures no rows
+        assert frame.motion is None  # nor motion
+        frame.header.motion.valid, frame.header.motion.pose.translation[2] = 1, 4.5
+        assert frame.motion.pose.translation[2] == 4.5
         header = eyes.last_header()
         assert header.sequence >= frame.sequence and header.fresh and header.left is None
         header.header.published_ns -= header.header.fresh_ns + 1  # as old as it may not be
@@ -66,6 +70,11 @@ with parallax.Client() as eyes:
         assert not frame.left.flags.writeable and frame.dense is None and frame.disparity_px() is None
         assert len(frame.header.obstacle[:frame.header.obstacle_count]) == 256
     assert last
+    try:
+        eyes.motion_hint(parallax.MotionHint(1, 2))
+        raise SystemExit("no error for a hint that nobody may give")
+    except parallax.Error as error:
+        assert error.code == -8
 try:
     parallax.Client("/no/such/socket")
     raise SystemExit("no error without a service")

@@ -107,8 +107,9 @@ static void only_the_gpus_own_failures_are_losses(void **state)
         {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_PUBLISH}, false},
         {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_START}, false},
         {{.signal = SIGKILL, .hung = true, .doing = PLX_WATCHED_DRIVER_CALL}, false},
-        {{.signal = SIGKILL, .hung = true, .doing = PLX_STAGE_TRACKS}, false}, /* the CPU's in any case */
-        {{.signal = SIGKILL, .doing = PLX_STAGE_SGM}, false},                  /* by somebody, or for lack of memory */
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_STAGE_MOTION}, false}, /* the CPU's in any case */
+        {{.signal = SIGKILL, .hung = true, .doing = PLX_STAGE_TRACKS}, false},
+        {{.signal = SIGKILL, .doing = PLX_STAGE_SGM}, false}, /* by somebody, or for lack of memory */
         {{.signal = SIGSEGV, .doing = PLX_WATCHED_SOURCE}, false},
         {{.doing = PLX_STAGE_SGM}, false}, /* it ended by itself */
     };

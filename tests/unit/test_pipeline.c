@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "core/motion/pose.h"
 #include "core/pipeline/pipeline.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/scene.h"
@@ -342,6 +343,33 @@ static void the_scene_is_seen(void **state)
     free_input(&input);
 }
 
+/* The camera of the scene stands. */
+static void motion_is_in_the_frame_unless_switched_off(void **state)
+{
+    (void)state;
+    const struct plx_motion_info none = {.valid = 0};
+    struct plx_pipeline_params params;
+    struct input input;
+    uint32_t bytes;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    make_input(&input, 640, 480, false);
+    struct plx_frame *frame = run(&input, &params, 2, &bytes);
+    assert_int_equal(frame->motion.source, PLX_MOTION_VISUAL);
+    assert_true(frame->motion.valid && frame->motion.inliers > 100);
+    assert_int_equal(frame->motion.interval_ns, 100000000);
+    assert_true(plx_pose_distance(&frame->motion.motion) < 0.002);
+    assert_true(plx_pose_distance(&frame->motion.pose) < 0.005);
+    free(frame);
+
+    params.motion = PLX_MOTION_NONE;
+    frame = run(&input, &params, 2, &bytes);
+    assert_memory_equal(&frame->motion, &none, sizeof none);
+    free(frame);
+    free_input(&input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +378,7 @@ int main(void)
         cmocka_unit_test(frames_are_the_same_with_any_number_of_threads),
         cmocka_unit_test(lenses_are_undone_with_any_number_of_threads),
         cmocka_unit_test(the_scene_is_seen),
+        cmocka_unit_test(motion_is_in_the_frame_unless_switched_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

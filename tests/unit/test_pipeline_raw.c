@@ -82,7 +82,7 @@ static void expect_frame(struct fixture *fixture, const struct plx_raw raw[PLX_E
     assert_int_equal(frame->width, raw[PLX_LEFT].eye_width);
     assert_int_equal(frame->height, raw[PLX_LEFT].height);
     assert_int_equal(frame->disparities, 0);
-    assert_int_equal(frame->ground.valid, 0);
+    assert_int_equal(frame->ground.valid + frame->motion.valid + frame->motion.source, 0);
     assert_int_equal(frame->obstacle_count + frame->region_count + frame->alignment.patches, 0);
     assert_true(frame->health & PLX_HEALTH_NOT_CALIBRATED);
     assert_false(frame->health & (PLX_HEALTH_MISALIGNED | PLX_HEALTH_GROUND_LOST));

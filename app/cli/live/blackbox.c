@@ -14,6 +14,7 @@
 #include "app/blackbox/read.h"
 #include "app/cli/commands.h"
 #include "app/cli/export.h"
+#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "config/config.h"
@@ -38,12 +39,13 @@ static const char *line_of(const unsigned char *data, size_t bytes)
 static void print_frame(const struct plx_box_entry *entry)
 {
     static struct plx_frame frame; /* large */
-    char faults[512];
+    char faults[512], speed[PLX_MOTION_TEXT];
 
     memcpy(&frame, entry->data, PLX_BOX_FRAME_BYTES);
     plx_health_sentence(frame.health, faults, sizeof faults);
-    printf("%" PRIu64 ", %s, %s, %u obstacles, captured %.1f ms before, skew %.1f ms;", frame.sequence,
-           plx_state_word(frame.state), faults, frame.obstacle_count,
+    plx_speed_text(&frame.motion, speed, sizeof speed);
+    printf("%" PRIu64 ", %s, %s, %u obstacles, %s%scaptured %.1f ms before, skew %.1f ms;", frame.sequence,
+           plx_state_word(frame.state), faults, frame.obstacle_count, speed, *speed ? ", " : "",
            ((double)frame.published_ns - (double)frame.capture[PLX_LEFT].capture_ns) / 1e6, (double)frame.skew_ns / 1e6);
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         printf(" %s %u", plx_stage_word(stage), frame.stage_us[stage]);

@@ -103,13 +103,30 @@ static void print_alignment(FILE *out, const struct plx_alignment_info *alignmen
                  (double)alignment->scale);
 }
 
-/* Only for a fresh frame: old numbers would mislead a robot. */
+/* No samples if it is switched off. Speed and rate of rotation have none while motion is unknown. */
+static void print_motion(FILE *out, const struct plx_motion_info *motion)
+{
+    double speed_mps, turn_radps;
+
+    if (motion->source == PLX_MOTION_NONE)
+        return;
+    print_metric(out, "parallax_motion_valid", "1 if the motion of the camera is known.", motion->valid != 0);
+    print_metric(out, "parallax_motion_inliers", "Corners that the motion explains.", motion->inliers);
+    print_metric(out, "parallax_motion_breaks_total", "How often motion was lost for good.", motion->breaks);
+    if (!plx_motion_rates(motion, &speed_mps, &turn_radps))
+        return;
+    print_metric(out, "parallax_motion_speed_meters_per_second", "Speed of the left camera.", speed_mps);
+    print_metric(out, "parallax_motion_turn_radians_per_second", "Rate of rotation of the left camera.", turn_radps);
+}
+
+/* Only of a fresh frame: old numbers would mislead a robot. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
     print_metric(out, "parallax_obstacles", "Obstacles in the newest frame; no sample without a fresh frame.",
                  frame->obstacle_count);
     print_metric(out, "parallax_ground_found", "1 if the newest frame has a ground plane; no sample without a fresh frame.",
                  frame->ground.valid != 0);
+    print_motion(out, &frame->motion);
 }
 
 static void print_frame(FILE *out, const struct plx_frame *frame)

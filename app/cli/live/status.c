@@ -113,16 +113,19 @@ static void print_picture(const struct plx_frame *frame, bool fresh)
     printf("skew          %.3f ms\n", (double)frame->skew_ns / PLX_NS_PER_MS);
 }
 
-/* Ground and obstacles of a fresh frame; a raw one has none. */
+/* Ground, motion and obstacles of a fresh frame; a raw one has none. */
 static void print_world(const struct plx_frame *frame)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    char motion[PLX_MOTION_TEXT];
 
     if (plx_frame_is_raw(frame)) {
         puts("obstacles     not searched: not calibrated");
         return;
     }
     print_ground(&frame->ground);
+    plx_motion_text(&frame->motion, motion, sizeof motion);
+    printf("motion        %s\n", motion);
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("obstacles     %d\n", count);
     plx_obstacles_print(sorted, count, true, "  ", "\n");

@@ -92,8 +92,9 @@ void plx_status_print_json(const struct plx_status *status)
     add_service(item, status);
     if (status->any)
         add_frame(item, &status->frame);
-    /* Ground and obstacles of an old frame would mislead a robot. */
+    /* Ground, motion and obstacles of an old frame would mislead a robot. */
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "motion", status->fresh ? plx_json_motion(&status->frame.motion) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());
     plx_json_print(item);
 }

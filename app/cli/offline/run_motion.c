@@ -11,7 +11,7 @@
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
 #include "core/clock.h"
-#include "core/motion/motion.h"
+#include "core/motion/pose.h"
 #include "core/motion/solve.h"
 #include "drivers/files/file.h"
 
@@ -24,8 +24,7 @@ struct error {
 
 struct table {
     struct plx_pose *truth; /* [pairs], start_from_frame */
-    struct plx_motion *motion;
-    cJSON *list; /* with --json; else NULL, and lines are printed */
+    cJSON *list;            /* with --json; else NULL, and lines are printed */
     int frames, valid, covered;
     double way_m, seconds; /* true distance travelled; processing time of the motion */
     struct error step;     /* sums over the motions that are valid */
@@ -112,10 +111,11 @@ static cJSON *frame_json(const char *name, const struct plx_motion_info *info, d
     return item;
 }
 
-/* Compares the motion of frame table->frames, INFO, with the truth. */
-static void compare(struct plx_run *run, const struct plx_pair *pair, const struct plx_motion_info *info, double seconds,
-                    struct table *table)
+/* Compares the motion of frame table->frames with the truth. */
+static void compare(struct plx_run *run, const struct plx_pair *pair, const struct plx_frame *frame, struct table *table)
 {
+    const struct plx_motion_info *info = &frame->motion;
+    const double seconds = frame->stage_us[PLX_STAGE_MOTION] / 1e6;
     const int i = table->frames, before = i > 0 ? i - 1 : 0;
     const struct plx_pose true_step = relative_pose(&table->truth[before], &table->truth[i]);
     const struct plx_pose true_pose = relative_pose(&table->truth[0], &table->truth[i]);
@@ -162,19 +162,9 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
     if (!run->calibrated)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE,
                               "--truth poses needs metres; name a calibration with --calibration");
-    const struct plx_frame *frame = done.frame;
-    if (!table->motion && (result = plx_motion_create((int)frame->width, (int)frame->height, &frame->calibration,
-                                                      frame->min_disparity, &table->motion)) < 0)
-        return plx_exit_error("parallax run", plx_exit_code(result), "%s", plx_strerror(result));
-
-    const struct plx_image left = plx_pipeline_plane(done.frame, PLX_PLANE_LEFT);
-    const struct plx_image disparity = plx_pipeline_plane(done.frame, PLX_PLANE_DISPARITY);
-    struct plx_motion_info info;
-    const int64_t begun = plx_now_ns();
-    result = plx_motion_update(table->motion, &left, &disparity, capture_ns, &info);
-    if (result < 0)
-        return plx_exit_error("parallax run", plx_exit_code(result), "%s: the size of the pictures changes", pair->left);
-    compare(run, pair, &info, (double)(plx_now_ns() - begun) / PLX_NS_PER_S, table);
+    if (done.frame->motion.source == PLX_MOTION_NONE)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth poses needs motion.source=visual");
+    compare(run, pair, done.frame, table);
     return PLX_EXIT_OK;
 }
 
@@ -240,6 +230,5 @@ int plx_run_motion_table(struct plx_run *run, const char *directory)
         print_summary(&table);
     cJSON_Delete(table.list);
     free(table.truth);
-    plx_motion_destroy(table.motion);
     return exit_code;
 }

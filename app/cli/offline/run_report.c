@@ -102,6 +102,8 @@ cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, c
         plx_accuracy_rates(&result->accuracy, &rates);
         cJSON_AddItemToObject(item, "accuracy", plx_report_rates_json(&rates));
     }
+    if (run->calibrated && run->pairs.sequence)
+        cJSON_AddItemToObject(item, "motion", plx_json_motion(&frame->motion));
     if (run->options.obstacles)
         cJSON_AddItemToObject(item, "obstacles", plx_json_obstacles(frame, run->calibrated));
     return item;

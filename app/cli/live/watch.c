@@ -119,7 +119,7 @@ static void print_summary(const struct watch *watch)
     printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)stats->frames);
     plx_frame_stats_print_rates(stats);
     fputs("\nstages, ms:", stdout);
-    plx_frame_stats_print_stage_times(stats, watch->status.schedule != 0);
+    plx_frame_stats_print_stage_times(stats);
 }
 
 /* --- the loop ------------------------------------------------------------------------------------------------------ */

@@ -27,17 +27,16 @@ void plx_watch_screen_end(void)
     fflush(stdout);
 }
 
-static void draw_stages(const struct plx_status *status)
+static void draw_stages(const struct plx_frame_stats *stats)
 {
-    struct plx_stage_time time[PLX_STAGE_COUNT];
-    const int times = plx_frame_stats_stage_times(&status->stats, status->schedule != 0, time);
-    double longest = 0;
-    for (int i = 0; i < times; i++)
-        if (time[i].ms > longest)
-            longest = time[i].ms;
-    for (int i = 0; i < times; i++) {
-        int length = longest > 0 ? (int)(BAR * time[i].ms / longest + 0.5) : 0;
-        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, time[i].word, time[i].ms, length, "##############################");
+    double longest_ms = 0;
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        if (plx_frame_stats_stage_ms(stats, i) > longest_ms)
+            longest_ms = plx_frame_stats_stage_ms(stats, i);
+    for (int i = 0; i < PLX_STAGE_COUNT; i++) {
+        const double ms = plx_frame_stats_stage_ms(stats, i);
+        const int length = longest_ms > 0 ? (int)(BAR * ms / longest_ms + 0.5) : 0;
+        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, plx_stage_word(i), ms, length, "##############################");
     }
 }
 
@@ -70,7 +69,7 @@ void plx_watch_screen(const struct plx_status *status)
     if (status->stats.frames && plx_is_fresh(&status->frame)) {
         plx_frame_stats_print_rates(&status->stats);
         fputs(NEXT_LINE, stdout);
-        draw_stages(status);
+        draw_stages(&status->stats);
         fputs(NEXT_LINE, stdout);
         draw_obstacles(&status->frame);
     } else {

@@ -52,7 +52,7 @@ static void run(struct bench *bench, int round)
     for (int i = 0; i < MATCHING_CALLS; i++) {
         if (matching_calls[i].refines && !bench->match.smooth) /* classic */
             continue;
-        must(matching_make(bench->stages, i, bench->grey, &bench->match, bench->plane));
+        must(matching_run_call(bench->stages, i, bench->grey, &bench->match, bench->plane));
         const double ms = lap(&since);
         bench->ms[matching_calls[i].group][round] += ms;
         bench->ms[MATCHING_GROUPS][round] += ms;

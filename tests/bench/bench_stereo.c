@@ -106,7 +106,7 @@ static int run(void *context)
         if ((int)call->group < bench->first || (int)call->group > bench->last)
             continue;
         bench->calls++;
-        must(bench, matching_make(bench->stages, i, bench->grey, &bench->match, bench->plane));
+        must(bench, matching_run_call(bench->stages, i, bench->grey, &bench->match, bench->plane));
     }
     return 0;
 }

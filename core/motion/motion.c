@@ -84,7 +84,7 @@ void plx_motion_destroy(struct plx_motion *motion)
     free(motion);
 }
 
-/* A PUBLISHED disparity in pixels above that of infinity. */
+/* Pixels above infinity of a disparity as published. */
 static double depth_disparity(const struct plx_motion *motion, double published)
 {
     return (published - motion->infinity) / PLX_DISPARITY_ONE;

@@ -15,7 +15,7 @@ static int grey_at(const struct plx_image *grey, int x, int y)
     return row[clamp(x, 0, grey->width - 1)];
 }
 
-/* G, which is smoothed if the parameters say so, with clamped coordinates. */
+/* The grey value at clamped coordinates, smoothed if MATCH says so: G of docs/matching.md. */
 static int sample(const struct plx_image *grey, const struct plx_match *match, int x, int y)
 {
     x = clamp(x, 0, grey->width - 1);

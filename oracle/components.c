@@ -18,7 +18,7 @@ struct flood {
     uint32_t count;
 };
 
-static void *need(size_t bytes)
+static void *alloc_or_exit(size_t bytes)
 {
     void *data = calloc(1, bytes > 0 ? bytes : 1);
     if (!data) {
@@ -42,8 +42,8 @@ static struct flood flood(const struct plx_image *mask, const struct plx_image *
 {
     const int w = disparity->width, h = disparity->height;
     const size_t n = (size_t)w * (size_t)h;
-    struct flood f = {w, h, need(n * sizeof(uint32_t)), need(n * sizeof(struct component)), 0};
-    uint32_t *stack = need(n * sizeof *stack);
+    struct flood f = {w, h, alloc_or_exit(n * sizeof(uint32_t)), alloc_or_exit(n * sizeof(struct component)), 0};
+    uint32_t *stack = alloc_or_exit(n * sizeof *stack);
 
     for (uint32_t start = 0; start < n; start++) {
         if (f.id[start] != 0 || !foreground(mask, disparity, (int)start % w, (int)start / w))
@@ -89,8 +89,9 @@ void oracle_label(const struct plx_image *mask, const struct plx_image *disparit
                   const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     struct flood f = flood(mask, disparity, params->max_step, true);
-    const struct component **order = need(f.count * sizeof *order); /* NOLINT(bugprone-sizeof-expression): of pointers */
-    uint32_t *number = need((f.count + 1) * sizeof *number);
+    const struct component **order =
+        alloc_or_exit(f.count * sizeof *order); /* NOLINT(bugprone-sizeof-expression): of pointers */
+    uint32_t *number = alloc_or_exit((f.count + 1) * sizeof *number);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < f.count; i++)
@@ -125,7 +126,7 @@ static int ascending(const void *a, const void *b)
     return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
 
-/* First and last of N counters that hold at least half as much as the fullest. */
+/* The first and the last of N counters that are at least half of the largest. */
 static void half_full(const int *counter, int n, int32_t *ret_first, int32_t *ret_last)
 {
     int most = 0;
@@ -140,7 +141,7 @@ static void half_full(const int *counter, int n, int32_t *ret_first, int32_t *re
     }
 }
 
-static bool is(const struct plx_image *labels, int x, int y, uint32_t label)
+static bool has_label(const struct plx_image *labels, int x, int y, uint32_t label)
 {
     return x >= 0 && x < labels->width && ((const uint32_t *)plx_row(labels, y))[x] == label;
 }
@@ -153,10 +154,10 @@ static uint32_t percentile(const uint16_t *sorted, uint32_t n, uint32_t percent)
 static void inner_box(const struct plx_image *labels, uint32_t label, struct plx_region *ret)
 {
     const int w = labels->width, h = labels->height;
-    int *column = need((size_t)w * sizeof *column), *row = need((size_t)h * sizeof *row);
+    int *column = alloc_or_exit((size_t)w * sizeof *column), *row = alloc_or_exit((size_t)h * sizeof *row);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
-            const bool inside = is(labels, x, y, label);
+            const bool inside = has_label(labels, x, y, label);
             column[x] += inside;
             row[y] += inside;
         }
@@ -166,7 +167,7 @@ static void inner_box(const struct plx_image *labels, uint32_t label, struct plx
     free(row);
 }
 
-/* Which pixels of a region a refined disparity looks at. */
+/* The part of a region whose pixels give a refined disparity. */
 enum part { INTERIOR, LEFT_STRIP, RIGHT_STRIP };
 
 static bool in_part(const struct plx_region *region, enum part part, int x, uint16_t d)
@@ -176,7 +177,7 @@ static bool in_part(const struct plx_region *region, enum part part, int x, uint
                                 : x > region->inner_x1 - 7;
 }
 
-/* The sums of one part with every disparity changed by SHIFT; *ret_ge is that of g e alone. */
+/* The sums of one part with every disparity changed by SHIFT, 1/16 px; *ret_ge is the sum of g e. */
 static struct plx_refined refined(const struct plx_region_input *in, const struct plx_region *region, enum part part, int shift,
                                   int64_t *ret_ge)
 {
@@ -184,9 +185,10 @@ static struct plx_refined refined(const struct plx_region_input *in, const struc
     *ret_ge = 0;
     for (int y = region->y0; y <= region->y1; y++)
         for (int x = region->x0; x <= region->x1; x++) {
-            bool inside = x > 0 && x < in->labels->width - 1 && is(in->labels, x, y, region->label);
+            bool inside = x > 0 && x < in->labels->width - 1 && has_label(in->labels, x, y, region->label);
             for (int k = 1; k <= 3; k++)
-                inside = inside && is(in->labels, x - k, y, region->label) && is(in->labels, x + k, y, region->label);
+                inside =
+                    inside && has_label(in->labels, x - k, y, region->label) && has_label(in->labels, x + k, y, region->label);
             const uint16_t d = value(in->disparity, x, y);
             if (!inside || !in_part(region, part, x, d))
                 continue;
@@ -205,7 +207,7 @@ static struct plx_refined refined(const struct plx_region_input *in, const struc
     return sums;
 }
 
-/* -2 ge / weight, rounded half away from zero, within 12. */
+/* The first step, 1/16 px: -2 ge / weight, rounded half away from zero, limited to +-12. */
 static int first_step(int64_t weight, int64_t ge)
 {
     if (weight == 0)
@@ -217,13 +219,13 @@ static int first_step(int64_t weight, int64_t ge)
 static void region(const struct plx_region_input *in, uint32_t label, struct plx_region *ret)
 {
     const int w = in->labels->width, h = in->labels->height;
-    uint16_t *sorted = need((size_t)w * (size_t)h * sizeof *sorted);
+    uint16_t *sorted = alloc_or_exit((size_t)w * (size_t)h * sizeof *sorted);
     int64_t ge;
 
     *ret = (struct plx_region){.label = label, .x0 = w, .y0 = h, .x1 = -1, .y1 = -1};
     for (int i = w * h - 1; i >= 0; i--) {
         const int x = i % w, y = i / w;
-        if (!is(in->labels, x, y, label))
+        if (!has_label(in->labels, x, y, label))
             continue;
         sorted[ret->area++] = value(in->disparity, x, y);
         ret->first = (uint32_t)i;
@@ -241,7 +243,7 @@ static void region(const struct plx_region_input *in, uint32_t label, struct plx
     free(sorted);
     for (int i = 0; i < w * h; i++) {
         const uint16_t d = value(in->disparity, i % w, i / w);
-        if (!is(in->labels, i % w, i / w, label) || !in_part(ret, INTERIOR, 0, d))
+        if (!has_label(in->labels, i % w, i / w, label) || !in_part(ret, INTERIOR, 0, d))
             continue;
         ret->interior_area++;
         ret->interior_sum_d += d;

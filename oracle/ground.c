@@ -230,7 +230,8 @@ void oracle_ground(const struct plx_image *disparity, const struct plx_ground_pa
     ret_ground->camera_height_um = (int32_t)round_away(1e6 / length);
 }
 
-static bool stands_there(const struct plx_ground *ground, const struct plx_mask_params *params, int x, int y, int64_t d)
+/* In range and, where there is ground, at the height of an obstacle. */
+static bool is_in_range(const struct plx_ground *ground, const struct plx_mask_params *params, int x, int y, int64_t d)
 {
     if (d == PLX_DISPARITY_INVALID || d < params->far_disparity || d > params->near_disparity || d <= params->infinity)
         return false;
@@ -242,7 +243,8 @@ static bool stands_there(const struct plx_ground *ground, const struct plx_mask_
     return depth * params->min_height_um <= height && height <= depth * params->max_height_um;
 }
 
-/* The disparities 3 pixels to either side differ by more than 60 times D's distance from infinity over the focal length. */
+/* A veil is the ramp of disparity between a near object and what lies behind it: the disparities 3 pixels to either side differ
+ * by more than 60 (d - infinity) / focal length. */
 static bool on_a_veil(const struct plx_image *disparity, const struct plx_mask_params *params, int x, int y)
 {
     if (x < 3 || x >= disparity->width - 3)
@@ -258,5 +260,5 @@ void oracle_mask(const struct plx_image *disparity, const struct plx_ground *gro
     for (int y = 0; y < disparity->height; y++)
         for (int x = 0; x < disparity->width; x++)
             ((uint8_t *)plx_row(ret_mask, y))[x] =
-                stands_there(ground, params, x, y, value_at(disparity, x, y)) && !on_a_veil(disparity, params, x, y) ? 255 : 0;
+                is_in_range(ground, params, x, y, value_at(disparity, x, y)) && !on_a_veil(disparity, params, x, y) ? 255 : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The image stages once more, pixel by pixel as docs/stages.md words them, without speed and without code of cpu/. Arguments
+ * The image stages, pixel by pixel as docs/stages.md describes them, slow and without code of cpu/. Arguments
  * are as in core/stages.h and core/image.h and are not checked.
  */
 #ifndef PLX_ORACLE_IMAGE_H

@@ -10,7 +10,7 @@ static int64_t pixel(const struct plx_image *image, int64_t x, int64_t y)
     return image->type == PLX_U8 ? ((const uint8_t *)plx_row(image, (int)y))[x] : ((const uint16_t *)plx_row(image, (int)y))[x];
 }
 
-/* At (x, y) in 1/32 px: the four neighbours by the areas opposite to them, rounded half up. */
+/* The image at (x, y), in 1/32 px: bilinear from the four neighbours, rounded half up. */
 static int64_t sample(const struct plx_image *image, int64_t x, int64_t y)
 {
     int64_t x0 = (int64_t)floor((double)x / 32), y0 = (int64_t)floor((double)y / 32), fx = x - 32 * x0, fy = y - 32 * y0;

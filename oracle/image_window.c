@@ -14,7 +14,7 @@ static int clamp(int value, int count)
     return value < 0 ? 0 : value >= count ? count - 1 : value;
 }
 
-/* The row filter's 8.8 number at (x, y). */
+/* The row filter at (x, y), in 1/256 grey levels. */
 static uint64_t across(const struct plx_image *src, const struct plx_filter *filter, int x, int y)
 {
     uint64_t sum = 0;
@@ -56,16 +56,16 @@ void oracle_morphology(enum plx_morphology op, const struct plx_image *src, int 
         extreme(op == PLX_DILATE, src, width, height, dst);
         return;
     }
-    struct plx_image between = *dst;
-    between.data = calloc(dst->pitch, (size_t)dst->height);
-    if (!between.data)
+    struct plx_image intermediate = *dst;
+    intermediate.data = calloc(dst->pitch, (size_t)dst->height);
+    if (!intermediate.data)
         abort();
-    extreme(op == PLX_CLOSE, src, width, height, &between);
-    extreme(op == PLX_OPEN, &between, width, height, dst);
-    free(between.data);
+    extreme(op == PLX_CLOSE, src, width, height, &intermediate);
+    extreme(op == PLX_OPEN, &intermediate, width, height, dst);
+    free(intermediate.data);
 }
 
-/* First the means, then the sums about them, in long double: another way to the same number. */
+/* In two passes and long double, unlike the backends' integer sums: first the means, then the sums about the means. */
 static int correlation(const struct plx_image *image, const struct plx_image *patch, int x0, int y0)
 {
     long double mean_w = 0, mean_t = 0, product = 0, w2 = 0, t2 = 0, n = (long double)patch->width * patch->height;

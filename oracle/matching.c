@@ -38,7 +38,7 @@ enum {
     CONFIDENCE
 };
 
-/* The right median comes first, because both disparities need it. A GPU refines beside the stages that follow. */
+/* The right median comes first, because both disparities need it. A GPU runs the refining calls beside those that follow. */
 const struct matching_call matching_calls[MATCHING_CALLS] = {
     [CENSUS_LEFT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
     [CENSUS_RIGHT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
@@ -80,8 +80,8 @@ static struct plx_candidates candidates(const struct plx_image *plane)
                                    plane[MATCHING_CANDIDATE_RAW], plane[MATCHING_S1], plane[MATCHING_S2]};
 }
 
-int matching_make(struct plx_stages *s, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *m,
-                  const struct plx_image p[MATCHING_PLANES])
+int matching_run_call(struct plx_stages *s, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *m,
+                      const struct plx_image p[MATCHING_PLANES])
 {
     const struct plx_features left = features(p, PLX_LEFT), right = features(p, PLX_RIGHT);
     const struct plx_candidates found = candidates(p);
@@ -119,7 +119,7 @@ int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES
     int result = 0;
     for (int i = 0; i < MATCHING_CALLS && result == 0; i++)
         if (refines || !matching_calls[i].refines)
-            result = matching_make(stages, i, grey, match, plane);
+            result = matching_run_call(stages, i, grey, match, plane);
     return result;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The matching of one pair as a list of calls, from census to confidence, with the images that the calls need. Tests and the
- * self-test run the list on a backend and compare each image with the oracle's. Benches measure the calls.
+ * self-test run the list on a backend and compare each image with the oracle's. Benchmarks measure the calls.
  */
 #ifndef PLX_ORACLE_MATCHING_H
 #define PLX_ORACLE_MATCHING_H
@@ -23,8 +23,8 @@ enum matching_plane {
     MATCHING_STRICT,
     MATCHING_DENSE_MEDIAN,
     MATCHING_DENSE_CHECKED,
-    MATCHING_DENSE_FILLED, /* the disparity that the fill makes */
-    MATCHING_FILLED,
+    MATCHING_DENSE_FILLED, /* disparity after the fill, before the last median */
+    MATCHING_FILLED,       /* U8, 1: the fill set this pixel */
     MATCHING_DENSE,
     MATCHING_CONFIDENCE,
     MATCHING_PLANES
@@ -32,7 +32,7 @@ enum matching_plane {
 
 extern const char *const matching_names[MATCHING_PLANES];
 
-/* Calls that a bench reports in one number. */
+/* Calls that a benchmark reports as one number. */
 enum matching_group {
     MATCHING_GROUP_CENSUS,
     MATCHING_GROUP_SGM,
@@ -43,7 +43,6 @@ enum matching_group {
     MATCHING_GROUPS
 };
 
-/* The list. */
 #define MATCHING_CALLS 11
 extern const struct matching_call {
     enum matching_group group;
@@ -51,18 +50,19 @@ extern const struct matching_call {
     bool refines; /* only the dense disparity and the confidence need it */
 } matching_calls[MATCHING_CALLS];
 
-/* The elements of PLANE with these parameters. */
+/* The element type of PLANE with these parameters. */
 enum plx_type matching_type(const struct plx_match *match, enum matching_plane plane);
 
-/* Makes call NUMBER of the list. GREY is the left and the right image. PLANE has their size, matching_type each, and lies in
+/* Runs call NUMBER of the list. GREY is the left and the right image. PLANE has their size, matching_type each, and lies in
  * memory of the backend. Returns the stage's error, else 0, without waiting for the stage. */
-int matching_make(struct plx_stages *stages, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *match,
-                  const struct plx_image plane[MATCHING_PLANES]);
+int matching_run_call(struct plx_stages *stages, int number, const struct plx_image grey[PLX_EYES],
+                      const struct plx_match *match, const struct plx_image plane[MATCHING_PLANES]);
 
-/* All calls, or those of the strict disparity only. Returns the first error, else 0. */
+/* Runs all calls or, unless REFINES, only those of the strict disparity. Returns the first error, else 0. */
 int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match, bool refines,
                  const struct plx_image plane[MATCHING_PLANES]);
-/* The same, all of it, by the oracles. */
+
+/* Runs all calls with the oracles instead of a backend. */
 void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_match *match,
                      const struct plx_image plane[MATCHING_PLANES]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The matching stages once more, in plain scalar code that follows docs/matching.md sentence by sentence and shares nothing
- * with cpu/: what the backends are measured against. Arguments are as in core/stages.h and are not checked. Volumes are
+ * The matching stages in plain scalar code that follows docs/matching.md sentence by sentence and shares nothing with cpu/: the
+ * reference for the backends. Arguments are as in core/stages.h and are not checked. Volumes are
  * [height][width][disparities] without padding.
  */
 #ifndef PLX_ORACLE_ORACLE_H

@@ -25,7 +25,7 @@ static int ascending(const void *a, const void *b)
     return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
 
-/* Sorted values of the window of RADIUS around (x, y); how many of them are valid. */
+/* Sorts the values of the window of RADIUS around (x, y); returns how many are valid. */
 static int window(const struct plx_image *src, int x, int y, int radius, uint16_t *ret_sorted)
 {
     int count = 0, valid = 0;
@@ -66,7 +66,9 @@ void oracle_check(const struct plx_image *left, const struct plx_image *right, c
             int value = at(left, x, y), d = (match->lr_round ? value + 8 : value) >> 4;
             bool keep = value != PLX_DISPARITY_INVALID && brightness[x] != 0;
             if (match->lr_max_diff >= 0 && x - d >= 0) {
-                int other = match->invalid_border && x - d == 0 ? 0 : at(right, x - d, y); /* libSGM's right frame is 0, too */
+                int other = match->invalid_border && x - d == 0
+                                ? 0
+                                : at(right, x - d, y); /* libSGM sets the border of its right disparity to 0 */
                 if (abs(other - d) > match->lr_max_diff)
                     keep = false;
             }

@@ -114,7 +114,7 @@ void oracle_aggregate(const uint8_t *cost, const struct plx_image *grey, const s
     }
 }
 
-/* 64 times the share of a pixel, by t = lo / hi in 64ths: round(64 (1 - t)(1 + 1 / (1 + t))). */
+/* The shift in 1/256 px for t = lo / hi in 64ths: round(64 (1 - t)(1 + 1 / (1 + t))). */
 static int blend(int lo, int hi)
 {
     int k = hi > 0 ? lo * 64 / hi : 64;

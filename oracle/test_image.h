@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images for tests: owned memory whose rows are padded and whose padding is checked, and seeded random numbers. */
+/* Images for tests, with owned memory and padded rows whose padding is checked; and seeded random numbers. */
 #ifndef PLX_ORACLE_TEST_IMAGE_H
 #define PLX_ORACLE_TEST_IMAGE_H
 
@@ -22,7 +22,7 @@ bool test_image_equal(const struct plx_image *a, const struct plx_image *b);
 uint64_t random_next(uint64_t *state);
 /* 0 .. limit - 1 */
 uint32_t random_below(uint64_t *state, uint32_t limit);
-/* standard normal, by twelve uniform ones */
+/* About standard normal: the sum of twelve uniform numbers, less 6. */
 double random_normal(uint64_t *state);
 
 /* $PLX_TEST_SEED, or a fixed one. */

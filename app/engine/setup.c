@@ -61,7 +61,7 @@ static int open_cameras(struct plx_setup *setup, const struct plx_config *config
         .crop_width = config->source.crop_width,
         .crop_height = config->source.crop_height,
         .msb_aligned = config->source.msb_aligned,
-        .patient = setup->patient,
+        .retries_refusals = setup->retries_refusals,
         .readout_ns = llround(config->source.readout_ms * (double)PLX_NS_PER_MS),
         .control =
             {
@@ -266,7 +266,7 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, con
     if (known)
         setup->calibration = *known;
     setup->calibrated = known != NULL;
-    setup->patient = known != NULL;
+    setup->retries_refusals = known != NULL;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](setup, config, &message);
         if (result < 0) {

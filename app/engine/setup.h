@@ -8,7 +8,7 @@
 #include "core/source.h"
 
 struct plx_setup {
-    bool patient;              /* a camera that fails to open is tried again */
+    bool retries_refusals;     /* a camera that fails to open is tried again */
     struct plx_stages *memory; /* backend of the source's buffers: it opens before the picture size is known */
     struct plx_source *source;
     struct plx_stereo_calibration calibration; /* all zeros: none, and frames are raw */

@@ -15,13 +15,13 @@
 #define WINDOW 5         /* of the structure tensor */
 #define MARGIN 5         /* half size: the window of the tracker (flow.h) stays inside at full size */
 #define MIN_STRENGTH 400 /* smaller eigenvalue, sums of squares of grey levels per 2 px */
-#define APART 4          /* pixels of half size between two corners */
-#define SMOOTH_PX 4      /* full size: how far around a corner the disparity is looked at */
+#define MIN_DISTANCE 4   /* pixels of half size, column or row, between two corners */
+#define SMOOTH_PX 4      /* full size: the disparity is checked this far around a corner */
 #define MAX_STEP 24      /* 1/16 px: more is a depth edge */
 
 /* The strongest corner of a cell. */
 struct plx_corner_cell {
-    double strength; /* 0: none, or looked at */
+    double strength; /* smaller eigenvalue; 0: no corner, or already considered */
     int x, y;
     bool taken;
 };
@@ -65,7 +65,7 @@ static void begin_rows(int32_t *memory, int width, struct tensor_rows *ret_rows)
             ret_rows->product[i][k] = memory;
 }
 
-/* Puts row Y of gradients into the sums, and takes out the one WINDOW rows above. */
+/* Adds the gradients of row Y to the sums, and subtracts those of the row WINDOW rows above. */
 static void add_row(struct tensor_rows *rows, const struct plx_image *half, int y)
 {
     const uint8_t *above = plx_row(half, y - 1), *here = plx_row(half, y), *below = plx_row(half, y + 1);
@@ -84,7 +84,7 @@ static void add_row(struct tensor_rows *rows, const struct plx_image *half, int 
     }
 }
 
-/* True if the smaller eigenvalue of [a b; b c] is larger than LIMIT, a whole number or the square root's nearest double. */
+/* True if the smaller eigenvalue of [a b; b c] is larger than LIMIT. Needs no square root. */
 static bool is_stronger(int32_t a, int32_t b, int32_t c, double limit)
 {
     return a > limit && c > limit && (a - limit) * (c - limit) > (double)b * b;
@@ -95,7 +95,7 @@ static double smaller_eigenvalue(double a, double b, double c)
     return 0.5 * (a + c - sqrt((a - c) * (a - c) + 4 * b * b));
 }
 
-/* The window's sums along row Y, which is its middle one: the best of each cell. */
+/* Slides the window along row Y, its middle row, and keeps the strongest corner of each cell. */
 static void scan_row(struct plx_corners *corners, const struct tensor_rows *rows, int y)
 {
     struct plx_corner_cell *cells = corners->cell + (size_t)(y / CELL) * (size_t)corners->columns;
@@ -149,7 +149,7 @@ double plx_disparity_between(const struct plx_image *disparity, double u, double
     return (1 - fy) * ((1 - fx) * value[0] + fx * value[1]) + fy * ((1 - fx) * value[2] + fx * value[3]);
 }
 
-/* Disparity of the corner; negative if that around it is invalid or steps. */
+/* Disparity of the corner; negative if a disparity around it is invalid or differs by more than MAX_STEP. */
 static double smooth_disparity(const struct plx_image *disparity, const struct plx_corner_cell *cell)
 {
     const int x = 2 * cell->x, y = 2 * cell->y;
@@ -170,7 +170,7 @@ static bool is_crowded(const struct plx_corners *corners, int column, int row)
     for (int r = row > 0 ? row - 1 : 0; r <= row + 1 && r < corners->rows; r++)
         for (int c = column > 0 ? column - 1 : 0; c <= column + 1 && c < corners->columns; c++) {
             const struct plx_corner_cell *other = &corners->cell[r * corners->columns + c];
-            if (other->taken && abs(other->x - cell->x) < APART && abs(other->y - cell->y) < APART)
+            if (other->taken && abs(other->x - cell->x) < MIN_DISTANCE && abs(other->y - cell->y) < MIN_DISTANCE)
                 return true;
         }
     return false;

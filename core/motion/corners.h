@@ -23,17 +23,17 @@ struct plx_corners {
     int32_t *sums; /* scratch [3 + 5 * 3][width of half size], owned */
 };
 
-/* For pictures whose half size is up to WIDTH x HEIGHT; 0 is fine. NOMEM. */
+/* For pictures whose half size is up to WIDTH x HEIGHT; a size of 0 is fine. NOMEM. */
 int plx_corners_create(int width, int height, struct plx_corners *ret_corners);
 void plx_corners_destroy(struct plx_corners *corners); /* all zeros is fine */
 
-/* The strongest corner of each cell of 8 x 8 pixels, taken in turns from a grid of blocks, the strongest of a block first, so
- * that no part of the picture has them all. HALF is U8; DISPARITY, U16 of full size as published, must be valid and smooth
- * around each corner: elsewhere the depth may be that of something else. */
+/* Finds the strongest corner of each cell of 8 x 8 pixels. Corners are taken in turns from a grid of blocks, the strongest of a
+ * block first, so that they spread over the picture. HALF is U8. DISPARITY, U16 of full size as published, must be valid and
+ * smooth around each corner: at a depth edge the depth may be that of another surface. */
 void plx_corners_find(struct plx_corners *corners, const struct plx_image *half, const struct plx_image *disparity);
 
-/* Mean of the four neighbours of (U, V) in DISPARITY, weighted by distance, 1/16 px; negative if one of them is outside or
- * invalid, or if they are too far apart to belong to one surface. */
+/* DISPARITY at (U, V), bilinear, 1/16 px; negative if one of the four neighbours is outside or invalid, or if the neighbours
+ * differ too much to belong to one surface. */
 double plx_disparity_between(const struct plx_image *disparity, double u, double v);
 
 #endif

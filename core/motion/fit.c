@@ -5,18 +5,18 @@
 
 #include "core/motion/solve.h"
 
-#define SIGMA_FLOW 0.25 /* pixels, standard deviations */
-#define SIGMA_DISPARITY 0.35
-#define CAUCHY 4       /* a squared error of this many variances counts half */
-#define GATE 12        /* variances: larger is no inlier */
-#define FINAL_GATE 24  /* and has no weight at the end */
-#define NEAREST_M 1e-2 /* nothing is seen nearer */
+#define SIGMA_FLOW 0.25      /* standard deviation of a tracked pixel, each axis, pixels */
+#define SIGMA_DISPARITY 0.35 /* standard deviation of a disparity, pixels */
+#define CAUCHY 4             /* a squared error of this many variances counts half */
+#define GATE 12              /* variances: a point with a larger squared error is no inlier */
+#define FINAL_GATE 24        /* variances: a point with a larger one has no weight in the final steps */
+#define MIN_DEPTH_M 1e-2     /* nearer points count as behind the camera */
 #define HYPOTHESES 60
 #define HYPOTHESIS_STEPS 6
-#define SCORED 256  /* points that judge a hypothesis */
-#define MISSED 1e-3 /* chance to have drawn no sample without outliers: enough */
+#define MAX_SCORED 256  /* points that score a hypothesis */
+#define MAX_MISSED 1e-3 /* the search ends when the chance that every sample had an outlier is smaller */
 #define FINAL_STEPS 10
-#define INFLATION 1.3   /* of the covariance: neighbouring corners share errors, and the fit follows them */
+#define INFLATION 1.3   /* of the covariance: neighbouring corners share errors, which the estimate does not know */
 #define CONVERGED 1e-14 /* squared step: 0.1 um, 1e-7 rad */
 #define MIN_INLIERS 12
 #define MIN_INLIER_PERCENT 30
@@ -28,16 +28,16 @@ struct normal {
     double spread[36]; /* sum of b b' of the points, each with its weight; lower triangle */
 };
 
-/* What one point says at a pose. */
+/* The error of one point at a pose. */
 struct residual {
-    double r[3];      /* seen less predicted: u, v, disparity */
+    double r[3];      /* measured minus predicted: u, v, disparity, pixels */
     double moved[3];  /* the point in axes of the frame now */
-    double across[3]; /* d predicted / d disparity of the key frame: its error moves the prediction */
+    double across[3]; /* d predicted / d disparity in the key frame, whose error moves the prediction */
     double error;     /* squared, in variances */
     double shrink;    /* of the inverse covariance W - shrink (W across) (W across)' (Sherman and Morrison 1950) */
 };
 
-static const double variance[3] = {SIGMA_FLOW * SIGMA_FLOW, (SIGMA_FLOW) * (SIGMA_FLOW), (SIGMA_DISPARITY) * (SIGMA_DISPARITY)};
+static const double variance[3] = {SIGMA_FLOW * SIGMA_FLOW, SIGMA_FLOW *SIGMA_FLOW, SIGMA_DISPARITY *SIGMA_DISPARITY};
 
 void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3])
 {
@@ -49,14 +49,14 @@ void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, 
 
 bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2])
 {
-    if (!(point[2] > NEAREST_M))
+    if (!(point[2] > MIN_DEPTH_M))
         return false;
     ret_pixel[0] = camera->fx * point[0] / point[2] + camera->cx;
     ret_pixel[1] = camera->fy * point[1] / point[2] + camera->cy;
     return true;
 }
 
-/* Weights W: inverse variances of the parts that were measured. */
+/* How many of u, v and disparity were measured. Their weights W are the inverse variances. */
 static int parts_of(const struct plx_fit_point *point)
 {
     return point->has_disparity ? 3 : 2;
@@ -68,7 +68,7 @@ static bool residual_at(const struct plx_fit_camera *camera, const struct plx_fi
 {
     plx_pose_apply(pose, point->at, ret->moved);
     const double *m = ret->moved;
-    if (!(m[2] > NEAREST_M))
+    if (!(m[2] > MIN_DEPTH_M))
         return false;
     const double inverse = 1 / m[2], x = m[0] * inverse, y = m[1] * inverse;
     const double disparity = camera->fx * camera->baseline_m * inverse;
@@ -105,7 +105,7 @@ static void jacobian(const struct plx_fit_camera *camera, const double p[3], dou
     memcpy(ret, rows, sizeof rows);
 }
 
-/* Adds a point of WEIGHT. */
+/* Adds POINT with its RESIDUAL and WEIGHT to the normal equations. */
 static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct residual *residual,
                       double weight, struct normal *normal)
 {
@@ -134,7 +134,7 @@ static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_
     }
 }
 
-/* One step on the three points of SAMPLE. False if they leave it open, or lie behind the camera. */
+/* One Gauss-Newton step on the three points of SAMPLE. False if they do not determine it, or if one is behind the camera. */
 static bool step_on_sample(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const int sample[3],
                            struct plx_pose *pose)
 {
@@ -153,7 +153,7 @@ static bool step_on_sample(const struct plx_fit_camera *camera, const struct plx
     return true;
 }
 
-/* Of every STRIDE-th point. */
+/* Inliers among every STRIDE-th point. */
 static int count_inliers(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count, int stride,
                          const struct plx_pose *pose)
 {
@@ -187,12 +187,12 @@ static void draw_sample(uint32_t *state, int count, int ret_sample[3])
 static void search(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
                    const struct plx_pose *prior, struct plx_pose *ret_pose)
 {
-    const int stride = (count + SCORED - 1) / SCORED, scored = (count + stride - 1) / stride;
+    const int stride = (count + MAX_SCORED - 1) / MAX_SCORED, scored = (count + stride - 1) / stride;
     uint32_t state = 2463534242u;
     int best = 0;
     *ret_pose = *prior;
     double missed = 1; /* chance that every sample so far had an outlier */
-    for (int h = 0; h < HYPOTHESES && missed > MISSED; h++) {
+    for (int h = 0; h < HYPOTHESES && missed > MAX_MISSED; h++) {
         struct plx_pose pose = *prior;
         int sample[3];
         bool solved = true;
@@ -220,7 +220,7 @@ static void add_all(const struct plx_fit_camera *camera, const struct plx_fit_po
     }
 }
 
-/* Covariance of the estimate from the errors that the points really have (Huber's sandwich, 1967): H^-1 SPREAD H^-1 with the
+/* Covariance of the estimate from the residuals (Huber's sandwich, 1967): H^-1 SPREAD H^-1 with the
  * derivative H of the weighted errors, where a weight 1 / (1 + e / 4) takes half of SPREAD from A. */
 static bool spread_covariance(const struct normal *normal, double ret_covariance[36])
 {
@@ -244,7 +244,7 @@ static bool spread_covariance(const struct normal *normal, double ret_covariance
     return true;
 }
 
-/* Gauss-Newton on all points. False if they leave the motion open. */
+/* Gauss-Newton on all points. False if they do not determine the motion. */
 static bool refine(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count, struct plx_fit *fit)
 {
     struct normal normal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The motion between two frames from points seen in both: RANSAC (Fischler and Bolles, Random Sample Consensus, CACM 1981),
- * then Gauss-Newton on the errors of reprojection in pixel and disparity with Cauchy weights. */
+ * then Gauss-Newton on the reprojection errors, in pixel and disparity, with Cauchy weights. */
 #ifndef PLX_CORE_MOTION_FIT_H
 #define PLX_CORE_MOTION_FIT_H
 
@@ -16,21 +16,21 @@ struct plx_fit_camera {
 
 /* A corner of the key frame that was found again. */
 struct plx_fit_point {
-    double at[3];       /* in axes of the key frame, metres */
-    double disparity;   /* there, pixels, above that of infinity */
-    double seen[3];     /* now: u, v and disparity, pixels; like above */
+    double at[3];       /* position in axes of the key frame, metres */
+    double disparity;   /* in the key frame, pixels, above that of infinity */
+    double seen[3];     /* in the frame now: u, v and disparity above that of infinity, pixels */
     bool has_disparity; /* else seen[2] means nothing */
-    bool inlier;        /* result */
+    bool inlier;        /* result of plx_fit_motion */
 };
 
 struct plx_fit {
     struct plx_pose pose;  /* now_from_key */
-    double covariance[36]; /* of its error as plx_pose_move would mend it: m, rad, in axes of the frame now; row-major */
+    double covariance[36]; /* of the error of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major */
     int inliers;
 };
 
-/* PRIOR: where the search begins. Sets INLIER of all points. False if no motion explains enough of them, or if they leave it
- * open; the same points always give the same result. */
+/* Finds the motion; the search begins at PRIOR. Sets INLIER of all points. False if no motion explains enough points, or if
+ * the points do not determine it. The same points always give the same result. */
 bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *point, int count, const struct plx_pose *prior,
                     struct plx_fit *ret_fit);
 

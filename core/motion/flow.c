@@ -7,12 +7,12 @@
 #define WINDOW PLX_FLOW_WINDOW
 #define PIXELS (WINDOW * WINDOW)
 #define PATCH (WINDOW + 2) /* with a border for the gradients */
-#define STRIDE 16          /* of rows in memory: whole vectors; what lies beyond the window has no weight */
+#define STRIDE 16          /* of rows in memory: whole vectors; values beyond the window have no weight */
 #define ONE 128            /* bilinear factors: 7 bits */
-#define VALUE_BITS 5       /* fraction of a sample */
+#define VALUE_BITS 5       /* of the fraction of a sample */
 #define MAX_STEPS 8
 #define STOP_PX 0.01        /* a smaller step is the last */
-#define STOP_COARSE_PX 0.04 /* likewise at levels that the next one mends */
+#define STOP_COARSE_PX 0.04 /* likewise at coarse levels, which the next level refines */
 #define MAX_DIFFERENCE 20   /* grey levels, mean of absolute values */
 
 _Static_assert(STRIDE + 1 <= PLX_PYRAMID_PADDING, "sample reads whole rows of STRIDE");
@@ -21,10 +21,10 @@ _Static_assert(STRIDE + 1 <= PLX_PYRAMID_PADDING, "sample reads whole rows of ST
 struct window {
     int16_t value[WINDOW * STRIDE], gx[WINDOW * STRIDE], gy[WINDOW * STRIDE]; /* grey levels x 32; gradients per 2 px */
     int32_t sum_x, sum_y;
-    double xx, xy, yy, inverse; /* of the tensor: PIXELS times that of the gradients less their means; 1 / determinant */
+    double xx, xy, yy, inverse; /* structure tensor of the gradients less their means, times PIXELS; 1 / determinant */
 };
 
-/* Between pixels, at FX / 128: 8 + VALUE_BITS bits. */
+/* A row sampled FX / 128 px to the right of PIXEL, with VALUE_BITS bits of fraction. */
 static void sample_row(const uint8_t *pixel, int fx, int16_t ret[STRIDE])
 {
     const int16_t right = (int16_t)fx, left = (int16_t)(ONE - fx);
@@ -32,8 +32,8 @@ static void sample_row(const uint8_t *pixel, int fx, int16_t ret[STRIDE])
         ret[i] = (int16_t)((int16_t)(pixel[i] * left + pixel[i + 1] * right + 2) >> (7 - VALUE_BITS));
 }
 
-/* Samples SIZE rows of STRIDE pixels, of which SIZE count; (X, Y) is the upper left one in 1/128 px. False if a pixel that
- * counts lies outside. */
+/* Samples SIZE rows of STRIDE pixels, of which the first SIZE are used; (X, Y) is the upper left one in 1/128 px. False if one
+ * of those lies outside. */
 static bool sample(const struct plx_image *image, int x, int y, int size, int16_t *ret)
 {
     const int x0 = x / ONE, y0 = y / ONE;
@@ -61,7 +61,7 @@ static int corner_of(double position, int size)
     return corner >= 0 && corner < PLX_MAX_SIDE ? (int)(corner * ONE + 0.5) : -1;
 }
 
-/* Fills the tensor from the gradients. False if they do not tell both directions. */
+/* Fills the structure tensor from the gradients. False if it is singular: there is texture in at most one direction. */
 static bool fill_tensor(struct window *window)
 {
     int64_t xx = 0, xy = 0, yy = 0;
@@ -108,10 +108,10 @@ static bool take_window(const struct plx_image *key, const double centre[2], str
     return fill_tensor(ret);
 }
 
-/* One Gauss-Newton step, in pixels, of the window against SEEN. Means of both are taken out. */
-static void step_of(const struct window *window, const int16_t *seen, double ret_step[2])
+/* One Gauss-Newton step, in pixels, of the window against SEEN, with the means of both subtracted. */
+static void gauss_newton_step(const struct window *window, const int16_t *seen, double ret_step[2])
 {
-    static const int16_t counts[STRIDE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int16_t in_window[STRIDE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     int64_t bx = 0, by = 0;
     int32_t sum = 0;
     for (int j = 0; j < WINDOW; j++) { /* sums of a row fit into 32 bits */
@@ -121,7 +121,7 @@ static void step_of(const struct window *window, const int16_t *seen, double ret
             const int16_t difference = (int16_t)(seen[j * STRIDE + i] - value[i]);
             row_x += gx[i] * difference;
             row_y += gy[i] * difference;
-            row += counts[i] * difference;
+            row += in_window[i] * difference;
         }
         bx += row_x;
         by += row_y;
@@ -158,11 +158,11 @@ static bool follow(const struct window *window, const struct plx_image *now, dou
         double move[2];
         if (!sample(now, x, y, WINDOW, seen))
             return false;
-        step_of(window, seen, move);
+        gauss_newton_step(window, seen, move);
         squared = move[0] * move[0] + move[1] * move[1];
         if (!(squared < WINDOW * WINDOW))
             return false;
-        at[0] = (double)x / ONE + 0.5 * (WINDOW - 1) + move[0]; /* steps are those from the sampled place */
+        at[0] = (double)x / ONE + 0.5 * (WINDOW - 1) + move[0]; /* the step starts at the sampled position */
         at[1] = (double)y / ONE + 0.5 * (WINDOW - 1) + move[1];
         if (squared < stop * stop)
             break;
@@ -170,7 +170,7 @@ static bool follow(const struct window *window, const struct plx_image *now, dou
     return !finest || (squared < 1 && looks_alike(window, seen));
 }
 
-/* From pixel P of full size to that of level N, and back. */
+/* From coordinate P at full size to level N, and back. */
 static double at_level(double p, int n)
 {
     return (p + 0.5) / (1 << n) - 0.5;
@@ -192,7 +192,7 @@ bool plx_flow_track(const struct plx_pyramid *key, const struct plx_pyramid *now
         const bool found = take_window(&key->level[n], centre, &window) && follow(&window, &now->level[n], at, n == 0);
         if (!found && n == 0)
             return false;
-        for (int i = 0; found && i < 2; i++) /* a coarse level that does not help is left out */
+        for (int i = 0; found && i < 2; i++) /* a coarse level on which tracking fails is skipped */
             to[i] = from_level(at[i], n);
     }
     ret_to[0] = to[0];

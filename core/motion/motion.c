@@ -10,8 +10,8 @@
 #include "core/motion/fit.h"
 #include "core/motion/flow.h"
 
-#define LEVELS_PREDICTED 3   /* of the pyramid, where the last motion says where to look */
-#define KEEP_PERCENT 60      /* of the corners must be inliers, else the frame becomes the key frame */
+#define LEVELS_PREDICTED 3   /* of the pyramid, around a predicted position */
+#define KEEP_PERCENT 60      /* of the key frame's corners must be inliers, else the new frame becomes the key frame */
 #define MIN_CORNERS 24       /* of a key frame */
 #define MIN_DISPARITY_PX 0.5 /* above infinity: farther points have no depth */
 #define LOST_FRAMES 2        /* without a motion: the key frame is out of sight */
@@ -30,19 +30,19 @@ struct view {
 
 struct plx_motion {
     int width, height;
-    double infinity; /* disparity there, as published, 1/16 px */
+    double infinity; /* disparity of an infinitely far point, as published, 1/16 px */
     struct plx_fit_camera camera;
 
     struct view *key, *now; /* the two below */
     struct view view[2];
     struct plx_fit_point point[PLX_MAX_CORNERS];
-    int points; /* that were found in this frame */
+    int points; /* corners of the key frame that were found in this frame */
 
     bool has_key;
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
     double last_covariance[36];                    /* of last_from_key; zeros while it is the key frame */
     int64_t last_ns;
-    int failures; /* frames since then */
+    int failures; /* frames without a motion since the last one with a motion */
     uint32_t breaks;
     bool has_velocity;
     struct plx_pose step; /* now_from_last of the last frame, which took STEP_NS */

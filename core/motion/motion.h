@@ -2,8 +2,8 @@
 /*
  * Ego-motion: visual odometry of the left camera from its published picture and strict disparity. It runs on the CPU whatever
  * the backend, and in integers and single IEEE operations in a fixed order, so that every machine gives the same bits. Corners
- * of a key frame (corners.h) are found again in each frame (flow.h); the motion that explains most of them (fit.h) counts.
- * While most of the corners are still found, the key frame stays, so that a standing camera does not drift.
+ * of a key frame (corners.h) are found again in each frame (flow.h); the result is the motion that explains most of them
+ * (fit.h). While most of the corners are still found, the key frame stays, so that a standing camera does not drift.
  */
 #ifndef PLX_CORE_MOTION_MOTION_H
 #define PLX_CORE_MOTION_MOTION_H

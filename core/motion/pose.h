@@ -18,7 +18,7 @@ void plx_pose_invert(const struct plx_pose *pose, struct plx_pose *ret);
  * differ from the rotation vector's by a twelfth of its third power. */
 void plx_pose_move(struct plx_pose *pose, const double move[6]);
 
-/* Takes the rounding of many products out of the rotation. */
+/* Makes the rotation orthonormal again, after the rounding of many products. */
 void plx_pose_normalize(struct plx_pose *pose);
 
 /* True if all numbers are finite and the rotation is one, but for errors of PLX_RIGID_ERROR. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A picture at full, half, quarter ... size, each pixel the mean of 2x2 of the level below. */
+/* A picture at full, half, quarter ... size; each pixel is the mean of 2 x 2 pixels of the next larger level. */
 #ifndef PLX_CORE_MOTION_PYRAMID_H
 #define PLX_CORE_MOTION_PYRAMID_H
 
 #include "core/image.h"
 
 #define PLX_PYRAMID_LEVELS 5
-#define PLX_PYRAMID_PADDING 32 /* bytes after each level that may be read, though they mean nothing */
+#define PLX_PYRAMID_PADDING 32 /* bytes after each level that may be read, but hold no pixels of it */
 
 /* Level 0 is a copy of the picture. Pixel (x, y) of it lies at ((x + 0.5) / 2^n - 0.5, ...) of level n. */
 struct plx_pyramid {
     struct plx_image level[PLX_PYRAMID_LEVELS]; /* U8, rows packed; sizes are those of the picture that was built last */
-    int levels;                                 /* that are larger than nothing */
+    int levels;                                 /* with at least one pixel */
     void *memory;                               /* owned, behind all levels */
 };
 

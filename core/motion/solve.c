@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define N PLX_SOLVE_SIZE
-#define LEAST_PIVOT 1e-12 /* of the diagonal's element: less is rounding */
+#define MIN_PIVOT 1e-12 /* relative to the element of A on the diagonal: a smaller pivot is rounding error */
 
 bool plx_solve_decompose(const double a[36], double ret_lower[36])
 {
@@ -13,7 +13,7 @@ bool plx_solve_decompose(const double a[36], double ret_lower[36])
             double sum = a[N * i + j];
             for (int k = 0; k < j; k++)
                 sum -= ret_lower[N * i + k] * ret_lower[N * j + k];
-            if (i == j && !(sum > LEAST_PIVOT * a[N * i + i]))
+            if (i == j && !(sum > MIN_PIVOT * a[N * i + i]))
                 return false;
             ret_lower[N * i + j] = i == j ? sqrt(sum) : sum / ret_lower[N * j + j];
         }

@@ -7,11 +7,11 @@
 
 #define PLX_SOLVE_SIZE 6
 
-/* The lower triangle L with A = L L'. A is row-major; only its lower triangle is read. False unless A is positive definite by
- * more than its rounding. */
+/* The lower triangle L with A = L L'. A is row-major; only its lower triangle is read. False unless A is positive definite,
+ * with pivots larger than rounding errors. */
 bool plx_solve_decompose(const double a[36], double ret_lower[36]);
 
-/* X with L L' x = B; B may be RET_X. */
+/* Solves L L' x = B; B may be RET_X. */
 void plx_solve(const double lower[36], const double b[6], double ret_x[6]);
 
 #endif

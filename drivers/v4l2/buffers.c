@@ -12,9 +12,9 @@
 #include "drivers/v4l2/queue.h"
 
 #define MAPPED_WANTED 4 /* the driver's own buffers: one being filled, two waiting, one being copied */
-#define LEAST 2         /* fewer do not stream */
+#define MIN_BUFFERS 2   /* with fewer, drivers do not stream */
 #define ROW_ALIGNMENT 64
-#define ROOM_MORE 65536 /* a driver may round the size of its buffers up to whole pages */
+#define EXTRA_BYTES 65536 /* a driver may round the size of its buffers up to whole pages */
 
 /* Kinds of memory that a driver and the backend can share, best first. The last one always works. */
 static const struct plx_v4l2_memory_method {
@@ -47,11 +47,11 @@ static int choose_method(struct plx_v4l2_buffers *buffers, const struct plx_v4l2
         result = methods[i].make(buffers->stages, bytes, first);
         if (result < 0)
             continue;
-        result = direct(buffers) ? plx_v4l2_test_memory(node, methods[i].kind, first, LEAST) : 0;
+        result = direct(buffers) ? plx_v4l2_test_memory(node, methods[i].kind, first, MIN_BUFFERS) : 0;
         if (result == 0)
             break;
         plx_v4l2_memory_free(buffers->stages, first);
-        if (result == -EBUSY || result == -ENODEV) /* not a fault of the memory */
+        if (result == -EBUSY || result == -ENODEV) /* another kind of memory would not help */
             return plx_v4l2_fail(message, node->path, result, "the driver gives no buffers");
     }
     return result;
@@ -65,8 +65,8 @@ static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node
 
     buffers->pitch = actual->pitch;
     if (actual->format->jpeg) {
-        buffers->compressed_room = bytes + ROOM_MORE;
-        buffers->compressed.data = malloc(buffers->compressed_room);
+        buffers->compressed_capacity = bytes + EXTRA_BYTES;
+        buffers->compressed.data = malloc(buffers->compressed_capacity);
         result = buffers->compressed.data ? 0 : PLX_ERR_NOMEM;
         buffers->pitch = ((size_t)actual->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
         bytes = buffers->pitch * (size_t)actual->height;
@@ -114,12 +114,12 @@ void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers)
 int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                             struct plx_error_message *message)
 {
-    const int most = direct(buffers) ? PLX_V4L2_SLOTS : PLX_V4L2_MAPPED, planes = buffers->actual.planes;
+    const int max = direct(buffers) ? PLX_V4L2_SLOTS : PLX_V4L2_MAPPED, planes = buffers->actual.planes;
     int count = plx_v4l2_request_buffers(node, buffers->method->kind, direct(buffers) ? PLX_V4L2_SLOTS : MAPPED_WANTED);
 
-    if (count < LEAST)
+    if (count < MIN_BUFFERS)
         return plx_v4l2_fail(message, node->path, count < 0 ? count : -ENOMEM, "the driver gives no buffers");
-    buffers->driver_count = count < most ? count : most;
+    buffers->driver_count = count < max ? count : max;
     int result = 0;
     for (int i = 0; i < buffers->driver_count && result == 0 && !direct(buffers); i++) {
         result = plx_v4l2_map_buffer(node, planes, i, &buffers->mapped[i]);
@@ -160,18 +160,18 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
 {
     for (int i = 0; direct(buffers) && i < buffers->driver_count; i++) {
         struct plx_v4l2_slot *slot = &buffers->slot[i];
-        if (atomic_load_explicit(&slot->use, memory_order_acquire) != PLX_V4L2_IDLE) /* its reader has finished */
+        if (atomic_load_explicit(&slot->use, memory_order_acquire) != PLX_V4L2_IDLE) /* acquire: its reader has finished */
             continue;
         plx_v4l2_memory_end_read(&slot->memory);
         int result = plx_v4l2_queue_buffer(node, buffers->method->kind, 1, i, &slot->memory);
         if (result < 0)
-            return plx_v4l2_fail(message, node->path, result, "the driver takes no buffer");
-        atomic_store_explicit(&slot->use, PLX_V4L2_QUEUED, memory_order_relaxed); /* it is this thread's own now */
+            return plx_v4l2_fail(message, node->path, result, "the driver rejects a buffer");
+        atomic_store_explicit(&slot->use, PLX_V4L2_QUEUED, memory_order_relaxed); /* no other thread changes a QUEUED slot */
     }
     return 0;
 }
 
-/* A free slot for a copy; NULL if the reader has all. */
+/* A free slot for a copy; NULL if the reader holds all slots. */
 static struct plx_v4l2_slot *find_idle(struct plx_v4l2_buffers *buffers)
 {
     for (int i = 0; i < PLX_V4L2_SLOTS; i++)
@@ -180,12 +180,12 @@ static struct plx_v4l2_slot *find_idle(struct plx_v4l2_buffers *buffers)
     return NULL;
 }
 
-/* Checks what the driver says of the picture in BUFFER, whose memory is the MOST bytes at DATA. */
+/* Checks what the driver says of the picture in BUFFER, whose memory is CAPACITY bytes at DATA. */
 static int check_picture(const struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buffer *buffer, const void *data,
-                         size_t most, struct plx_raw *ret_raw, struct plx_error_message *message)
+                         size_t capacity, struct plx_raw *ret_raw, struct plx_error_message *message)
 {
     const struct plx_v4l2_stream_format *actual = &buffers->actual;
-    const size_t used = buffer->used < most ? buffer->used : most, offset = buffer->offset;
+    const size_t used = buffer->used < capacity ? buffer->used : capacity, offset = buffer->offset;
 
     if (buffer->buffer.flags & V4L2_BUF_FLAG_ERROR)
         return plx_fail(message, PLX_ERR_FORMAT, "the driver marked a picture as damaged");
@@ -204,14 +204,14 @@ static int check_picture(const struct plx_v4l2_buffers *buffers, const struct pl
     return actual->format->jpeg ? 0 : plx_raw_check(ret_raw, message);
 }
 
-/* Copies RAW from the driver's memory into SLOT, or a compressed one into `compressed`. RAW then points into SLOT. */
-static int bring(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, struct plx_raw *raw,
-                 struct plx_error_message *message)
+/* Copies the picture RAW from the driver's memory into SLOT, or its file into `compressed`. RAW then points into SLOT. */
+static int copy_picture(struct plx_v4l2_buffers *buffers, struct plx_v4l2_slot *slot, struct plx_raw *raw,
+                        struct plx_error_message *message)
 {
     if (buffers->compressed.data) {
-        if (raw->bytes > buffers->compressed_room)
+        if (raw->bytes > buffers->compressed_capacity)
             return plx_fail(message, PLX_ERR_FORMAT, "a picture of %zu bytes, expected at most %zu", raw->bytes,
-                            buffers->compressed_room);
+                            buffers->compressed_capacity);
         memcpy(buffers->compressed.data, raw->data, raw->bytes);
         buffers->compressed.bytes = raw->bytes;
         raw->pitch = buffers->pitch;
@@ -236,9 +236,9 @@ static int take_copy(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_buf
     picture->slot = find_idle(buffers);
     if (!picture->slot)
         return plx_fail(message, PLX_ERR_BUSY, "the reader holds every picture");
-    result = bring(buffers, picture->slot, &picture->raw, message);
+    result = copy_picture(buffers, picture->slot, &picture->raw, message);
     if (result == 0)
-        atomic_store_explicit(&picture->slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* handed on under a lock */
+        atomic_store_explicit(&picture->slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* the queue's lock publishes it */
     return result;
 }
 
@@ -249,7 +249,7 @@ static int take_direct(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_b
 
     plx_v4l2_memory_begin_read(&slot->memory);
     picture->slot = slot;
-    atomic_store_explicit(&slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* handed on under a lock */
+    atomic_store_explicit(&slot->use, PLX_V4L2_FILLED, memory_order_relaxed); /* the queue's lock publishes it */
     int result = check_picture(buffers, buffer, slot->memory.data, slot->memory.bytes, &picture->raw, message);
     if (result < 0)
         plx_v4l2_slot_release(slot);
@@ -266,7 +266,7 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
     if (result == -EAGAIN)
         return PLX_ERR_TIMEOUT;
     if (result < 0)
-        return plx_v4l2_fail(message, node->path, result, "no more pictures come");
+        return plx_v4l2_fail(message, node->path, result, "no picture can be dequeued");
     const int index = (int)buffer.buffer.index;
     if (index < 0 || index >= buffers->driver_count)
         return plx_fail(message, PLX_ERR_IO, "%s: the driver returned buffer %d of %d", node->path, index,
@@ -281,7 +281,7 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
     };
     if (direct(buffers)) {
         result = take_direct(buffers, &buffer, &picture, message);
-        if (result < 0) /* back to the driver at once; if that fails, the next refill says so */
+        if (result < 0) /* the slot goes back to the driver at once; the next refill reports an error */
             plx_v4l2_buffers_refill(buffers, node, NULL);
     } else {
         result = take_copy(buffers, &buffer, &picture, message);
@@ -289,7 +289,7 @@ int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l
         if (back < 0) {
             if (result == 0)
                 plx_v4l2_slot_release(picture.slot);
-            return plx_v4l2_fail(message, node->path, back, "the driver takes no buffer back");
+            return plx_v4l2_fail(message, node->path, back, "the driver does not take a buffer back");
         }
     }
     if (result == 0)

@@ -19,24 +19,24 @@
 struct plx_v4l2_buffers {
     struct plx_stages *stages;
     struct plx_v4l2_stream_format actual;
-    const struct plx_v4l2_memory_method *method; /* in force */
+    const struct plx_v4l2_memory_method *method; /* the kind of memory in use */
     struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
     struct plx_v4l2_compressed compressed; /* the file of the last picture; data NULL: pictures are not compressed */
-    size_t compressed_room;
-    size_t pitch;     /* of a picture in a slot */
-    int driver_count; /* the driver's buffers; 0: detached */
+    size_t compressed_capacity;            /* bytes at compressed.data */
+    size_t pitch;                          /* of a picture in a slot */
+    int driver_count;                      /* the driver's buffers; 0: detached */
     struct plx_v4l2_mapping mapped[PLX_V4L2_MAPPED];
 };
 
 /* A dequeued picture. */
 struct plx_v4l2_picture {
     struct plx_v4l2_slot *slot;
-    struct plx_raw raw; /* the whole buffer; if compressed: as it will lie in the slot after decoding */
+    struct plx_raw raw; /* the whole buffer; if compressed: as the picture will lie in the slot after decoding */
     int64_t stamp_ns;   /* the driver's clock */
     uint32_t flags;     /* V4L2_BUF_FLAG_* */
     uint32_t sequence;
-    enum plx_memory memory; /* which memory the driver wrote to */
-    bool compressed;        /* its file is in `compressed` until the next picture; its slot is not filled yet */
+    enum plx_memory memory; /* kind of memory that the driver wrote to */
+    bool compressed;        /* the file is in `compressed` until the next picture; the slot holds no pixels yet */
 };
 
 /* Chooses the kind of memory that NODE and STAGES share, and allocates the slots for pictures of ACTUAL. STAGES must outlive
@@ -51,7 +51,7 @@ void plx_v4l2_buffers_destroy(struct plx_v4l2_buffers *buffers); /* detached; NU
 int plx_v4l2_buffers_attach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                             struct plx_error_message *message);
 
-/* Stops the stream and takes all buffers back, also if the device is gone. Detached already is fine. */
+/* Stops the stream and takes all buffers back, also if the device is gone. Detached buffers are fine. */
 void plx_v4l2_buffers_detach(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node);
 
 /* Queues idle slots to the driver again. Errors of plx_v4l2_fail. */
@@ -59,7 +59,7 @@ int plx_v4l2_buffers_refill(struct plx_v4l2_buffers *buffers, const struct plx_v
                             struct plx_error_message *message);
 
 /* Dequeues the next picture into a slot that is FILLED from then on. TIMEOUT: no picture. BUSY: no free slot. FORMAT: a
- * damaged picture, back with the driver (MESSAGE says how). Other errors of plx_v4l2_fail. */
+ * damaged picture, whose buffer is back with the driver (MESSAGE says what is wrong). Other errors of plx_v4l2_fail. */
 int plx_v4l2_buffers_take(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node,
                           struct plx_v4l2_picture *ret_picture, struct plx_error_message *message);
 

@@ -11,7 +11,7 @@
 #include "drivers/v4l2/format.h"
 
 #define RETRY_NS (100 * PLX_NS_PER_MS) /* between two attempts to open a camera; doubled by each refusal ... */
-#define MOST_DOUBLINGS 4               /* ... up to 1.6 s */
+#define MAX_DOUBLINGS 4                /* ... up to 1.6 s */
 #define SILENCE_NS PLX_NS_PER_S        /* without a picture for so long ... */
 #define SILENCE_PERIODS 5              /* ... and so many periods, the stream is restarted */
 #define DEFAULT_PERIOD_NS (PLX_NS_PER_S / 30)
@@ -30,7 +30,7 @@ int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera)
     return camera->actual.rate_hz > 0.0 ? (int64_t)(PLX_NS_PER_S / camera->actual.rate_hz) : DEFAULT_PERIOD_NS;
 }
 
-/* Configures the camera. Controls come before the format: a sensor mode may decide on it. */
+/* Configures the camera. Controls are set before the format: a control for the sensor mode may determine the format. */
 static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_stream_format *ret_actual,
                      struct plx_error_message *message)
 {
@@ -49,8 +49,8 @@ static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_stream_form
     if (set_hz > 0.0)
         ret_actual->rate_hz = set_hz;
     else if (requested_hz > 0.0)
-        plx_v4l2_note(note, "%s: the driver sets no rate; %g Hz is believed (source.controls may set it)", camera->node.path,
-                      requested_hz);
+        plx_v4l2_note(note, "%s: the driver cannot set the rate; %g Hz is assumed (source.controls may set it)",
+                      camera->node.path, requested_hz);
     if (requested_hz > 0.0 && fabs(ret_actual->rate_hz - requested_hz) > requested_hz * PLX_V4L2_SAME_RATE)
         plx_v4l2_note(note, "%s: the camera runs at %.6g Hz instead of %.6g", camera->node.path, ret_actual->rate_hz,
                       requested_hz);
@@ -104,7 +104,7 @@ void plx_v4l2_camera_close(struct plx_v4l2_camera *camera)
     camera->buffers = NULL;
 }
 
-static int stream(struct plx_v4l2_camera *camera, struct plx_error_message *message)
+static int start_stream(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     plx_v4l2_clock_init(&camera->clock, plx_v4l2_camera_period_ns(camera));
     int result = plx_v4l2_buffers_attach(camera->buffers, &camera->node, message);
@@ -127,7 +127,7 @@ int plx_v4l2_camera_start(struct plx_v4l2_camera *camera, struct plx_error_messa
     if (result < 0)
         return result;
     camera->actual = actual;
-    return stream(camera, message);
+    return start_stream(camera, message);
 }
 
 void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera)
@@ -159,7 +159,7 @@ static void fill_eyes(const struct plx_v4l2_camera *camera, const struct plx_raw
     }
 }
 
-/* From a timestamp to the middle of the exposure; 0 if that is unknown. */
+/* The time from a timestamp to the middle of the exposure; 0 if it is unknown. */
 static int64_t to_middle_ns(const struct plx_v4l2_camera *camera, uint32_t flags, uint32_t exposure_us)
 {
     const int64_t half_ns = exposure_us / 2 * PLX_NS_PER_US;
@@ -191,7 +191,7 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
                          struct plx_error_message *message)
 {
     struct plx_v4l2_picture picture;
-    bool wild;
+    bool implausible;
 
     memset(ret_capture, 0, sizeof *ret_capture);
     int result = plx_v4l2_buffers_take(camera->buffers, &camera->node, &picture, message);
@@ -212,14 +212,14 @@ int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret
                                          .arrival_ns = camera->progress_ns,
                                          .realtime_ns = realtime_ns(),
                                          .tegra_ns = camera->tegra_ns};
-    ret_capture->capture_ns = plx_v4l2_clock_read(&camera->clock, &stamp, &wild);
-    if (wild) {
+    ret_capture->capture_ns = plx_v4l2_clock_read(&camera->clock, &stamp, &implausible);
+    if (implausible) {
         if (picture.compressed)
             drop_pending(camera); /* its file was overwritten */
         plx_v4l2_slot_release(picture.slot);
         ret_capture->health = PLX_HEALTH_TIMESTAMP;
-        return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture's timestamp lies %.3f s off", camera->node.path,
-                        (double)(stamp.arrival_ns - ret_capture->capture_ns) / PLX_NS_PER_S);
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture's timestamp differs from its arrival by %.3f s",
+                        camera->node.path, (double)(stamp.arrival_ns - ret_capture->capture_ns) / PLX_NS_PER_S);
     }
     describe(camera, &picture, ret_capture);
     *ret_compressed = picture.compressed;
@@ -236,7 +236,7 @@ bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, f
 void plx_v4l2_camera_disconnect(struct plx_v4l2_camera *camera, int error)
 {
     const bool worked = camera->streaming && camera->has_picture;
-    const int doublings = camera->refusals < MOST_DOUBLINGS ? camera->refusals : MOST_DOUBLINGS;
+    const int doublings = camera->refusals < MAX_DOUBLINGS ? camera->refusals : MAX_DOUBLINGS;
 
     plx_v4l2_camera_stop(camera);
     if (!camera->has_worked && !plx_v4l2_camera_is_closed(camera))
@@ -260,7 +260,7 @@ int plx_v4l2_camera_recover(struct plx_v4l2_camera *camera, struct plx_error_mes
         return plx_fail(message, PLX_ERR_LOST, "%s: no picture for %.1f s; the camera is opened again", camera->node.path,
                         silent_s);
     plx_v4l2_camera_stop(camera);
-    int result = stream(camera, message);
+    int result = start_stream(camera, message);
     if (result == 0)
         plx_fail(message, 0, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
     return result;

@@ -22,13 +22,13 @@ struct plx_v4l2_camera {
     const struct plx_v4l2_control_options *control_options;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 
-    struct plx_v4l2_node node;            /* closed while the camera is away, and at first */
+    struct plx_v4l2_node node;            /* closed while the camera is lost, and at first */
     struct plx_v4l2_stream_format actual; /* before the first start: what the driver would choose */
     struct plx_error_message note;        /* how `actual` differs from `requested` */
-    struct plx_v4l2_buffers *buffers;     /* NULL until it was started for the first time */
+    struct plx_v4l2_buffers *buffers;     /* NULL until the first start */
     struct plx_capture pending; /* a compressed picture that waits for its decoder; its file is in the buffers. Buffer NULL:
                                  * none */
-    uint32_t skipped;           /* pictures dropped since the last one taken, for want of a slot */
+    uint32_t skipped;           /* pictures dropped since the last one taken, because no slot was free */
     struct plx_v4l2_clock clock;
     struct plx_v4l2_camera_controls controls;
     int64_t tegra_ns;
@@ -62,21 +62,22 @@ void plx_v4l2_camera_stop(struct plx_v4l2_camera *camera);
 
 /* Dequeues the next picture; its slot is ret_capture->buffer. If it is compressed (*ret_compressed), it must still be decoded
  * into that slot; its file has overwritten that of `pending`, which the caller gives up. TIMEOUT: no picture. FORMAT: a
- * damaged picture, already back with the driver; ret_capture->health says what it was. On other errors the camera no longer
- * works: see plx_v4l2_camera_disconnect. */
+ * picture that was dropped (damaged, no free slot, or an implausible timestamp); ret_capture->health says which. On other
+ * errors the camera no longer works: see plx_v4l2_camera_disconnect. */
 int plx_v4l2_camera_take(struct plx_v4l2_camera *camera, struct plx_capture *ret_capture, bool *ret_compressed,
                          struct plx_error_message *message);
 
 int64_t plx_v4l2_camera_period_ns(const struct plx_v4l2_camera *camera);
 
-/* Sets exposure and gain. False if no picture has come since the start: its number is needed to know when they act. */
+/* Sets exposure and gain. False if that fails, or if no picture has come since the start: the
+ * sequence number of a picture is needed to know when exposure and gain act. */
 bool plx_v4l2_camera_set(struct plx_v4l2_camera *camera, uint32_t exposure_us, float gain);
 
 /* Closes a camera that failed with ERROR. It may be opened again from retry_ns on: soon after LOST, later with each refusal. */
 void plx_v4l2_camera_disconnect(struct plx_v4l2_camera *camera, int error);
 
-/* Stalled: it streams, but delivers nothing for too long. Recover restarts the stream and says so in MESSAGE; after an error
- * the camera must be opened again. */
+/* A camera is stalled if it streams, but delivers no picture for too long. Recover restarts the stream and says so in MESSAGE;
+ * after an error the camera must be opened again. */
 bool plx_v4l2_camera_is_stalled(const struct plx_v4l2_camera *camera, int64_t now_ns);
 int plx_v4l2_camera_recover(struct plx_v4l2_camera *camera, struct plx_error_message *message);
 

@@ -24,7 +24,7 @@ static const struct known {
   gains[] = {{TEGRA_GAIN, 1.0 / 16}, {V4L2_CID_ANALOGUE_GAIN, 0.0}, {V4L2_CID_GAIN, 0.0}};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* What must be off before exposure and gain can be set. */
+/* Automatic modes that must be off before exposure and gain can be set. */
 static const struct {
     uint32_t id;
     int64_t value;
@@ -50,7 +50,7 @@ static int set(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_
     return plx_v4l2_control_set(node, control, value);
 }
 
-/* The next control that OPTIONS names, with its value: 1, 0 at the end, or an error. */
+/* The next control of the list TEXT, with its value: 1, 0 at the end, or an error. */
 static int next_named(const struct plx_v4l2_node *node, const char **text, struct plx_v4l2_control *ret_control,
                       int64_t *ret_value, struct plx_error_message *message)
 {
@@ -141,16 +141,16 @@ static int find_exposure_and_gain(struct plx_v4l2_camera_controls *controls, con
     controls->exposure.delay = options->exposure_delay;
     controls->gain.delay = options->gain_delay;
     if (controls->gain.present && !(controls->gain.step > 0.0) && controls->gain.control.minimum > 0)
-        controls->gain.step = 1.0 / (double)controls->gain.control.minimum; /* sensors begin at 1 */
+        controls->gain.step = 1.0 / (double)controls->gain.control.minimum; /* a sensor's lowest gain is 1 */
     if (controls->exposure.present && !(controls->exposure.step > 0.0)) {
         plx_fail(note, 0,
-                 "%s: the unit of the control %s is not known, so that exposure is left alone; set source.exposure_unit_us",
+                 "%s: the unit of the control %s is unknown, so exposure is not controlled; set source.exposure_unit_us",
                  node->path, controls->exposure.control.name);
         controls->exposure.present = false;
     }
     if (controls->gain.present && !(controls->gain.step > 0.0)) {
         if (controls->exposure.present)
-            plx_v4l2_note(note, "%s: the unit of the control %s is not known, so that gain is left alone; set source.gain_step",
+            plx_v4l2_note(note, "%s: the unit of the control %s is unknown, so gain is not controlled; set source.gain_step",
                           node->path, controls->gain.control.name);
         controls->gain.present = false;
     }
@@ -210,7 +210,7 @@ void plx_v4l2_camera_controls_reset_history(struct plx_v4l2_camera_controls *con
     controls->exposure.history_count = controls->gain.history_count = 0;
 }
 
-static void switch_automatic_off(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node)
+static void switch_off_automatic(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node)
 {
     struct plx_v4l2_control control;
 
@@ -220,7 +220,7 @@ static void switch_automatic_off(struct plx_v4l2_camera_controls *controls, cons
     controls->manual = true;
 }
 
-/* Sets DELAYED to VALUE, and remembers from which picture on it acts. */
+/* Sets DELAYED to VALUE, and records from which picture on VALUE acts. */
 static int set_delayed(struct plx_v4l2_camera_controls *controls, struct plx_v4l2_delayed_control *delayed,
                        const struct plx_v4l2_node *node, uint32_t sequence, int64_t value)
 {
@@ -230,7 +230,7 @@ static int set_delayed(struct plx_v4l2_camera_controls *controls, struct plx_v4l
     if (result < 0)
         return result;
     value = plx_v4l2_control_clamp(&delayed->control, value);
-    plx_v4l2_control_get(node, &delayed->control, &value); /* read back; if that fails, VALUE is believed */
+    plx_v4l2_control_get(node, &delayed->control, &value); /* read back; if that fails, VALUE is assumed */
     if (delayed->history_count == PLX_V4L2_HISTORY) {
         delayed->history_count--;
         memmove(delayed->history, delayed->history + 1, (size_t)delayed->history_count * sizeof delayed->history[0]);
@@ -244,7 +244,7 @@ int plx_v4l2_camera_controls_set_exposure(struct plx_v4l2_camera_controls *contr
                                           uint32_t sequence, uint32_t exposure_us, float gain)
 {
     if (!controls->manual)
-        switch_automatic_off(controls, node);
+        switch_off_automatic(controls, node);
     int result =
         set_delayed(controls, &controls->exposure, node, sequence, llround(exposure_us / fmax(controls->exposure.step, 1e-6)));
     if (result == 0 && controls->gain.present)

@@ -12,7 +12,7 @@
 
 #define GAP_PERIODS 3 /* a control request waits at most so long for a gap between the frames of both eyes */
 #define ERROR_MS 5    /* pause after an error, so that a lasting error keeps no processor busy */
-#define LOOK_MS 50    /* longest wait before the thread checks cameras again */
+#define CHECK_MS 50   /* longest wait before the thread checks cameras again */
 
 int plx_v4l2_capture_thread_init(struct plx_v4l2_capture_thread *thread)
 {
@@ -33,7 +33,7 @@ void plx_v4l2_capture_thread_finish(struct plx_v4l2_capture_thread *thread)
 {
     plx_v4l2_capture_thread_stop(thread);
     plx_v4l2_decode_schedule_finish(&thread->schedule);
-    for (int i = 0; i < thread->cameras; i++) /* a camera that never worked: the configuration is rejected, for both cameras */
+    for (int i = 0; i < thread->cameras; i++) /* one camera never delivered: restore the controls of both */
         if (!thread->camera[i].has_worked)
             thread->camera[0].has_worked = thread->camera[thread->cameras - 1].has_worked = false;
     for (int i = 0; i < thread->cameras; i++)
@@ -47,10 +47,10 @@ void plx_v4l2_capture_thread_wake(struct plx_v4l2_capture_thread *thread)
 {
     const uint64_t one = 1;
     ssize_t written = write(thread->wake_fd, &one, sizeof one);
-    (void)written; /* full means awake already */
+    (void)written; /* EAGAIN: the counter is full, so the thread is awake already */
 }
 
-/* The range that both cameras have. No exposure is longer than a period. */
+/* Publishes the range that both cameras share. No exposure is longer than a period. */
 static void join_ranges(struct plx_v4l2_capture_thread *thread)
 {
     struct plx_control_range range, other;
@@ -92,9 +92,9 @@ int plx_v4l2_capture_thread_open(struct plx_v4l2_capture_thread *thread, struct 
         int result = plx_v4l2_camera_open(&thread->camera[i], message);
         if (result == 0)
             result = check_and_announce(thread, &thread->camera[i], message);
-        const bool later = result == PLX_ERR_LOST || result == PLX_ERR_BUSY; /* the holder may be the engine that this one
+        const bool retry = result == PLX_ERR_LOST || result == PLX_ERR_BUSY; /* the holder may be the engine that this one
                                                                               * replaces */
-        if (result < 0 && !later && !thread->patient)
+        if (result < 0 && !retry && !thread->retries_refusals)
             return result;
         if (result < 0)
             plx_v4l2_camera_close(&thread->camera[i]);
@@ -217,7 +217,7 @@ static void wait_for_cameras(struct plx_v4l2_capture_thread *thread)
 
     for (int i = 0; i < thread->cameras; i++) /* poll leaves negative descriptors out */
         wanted[1 + i] = (struct pollfd){.fd = thread->camera[i].streaming ? thread->camera[i].node.fd : -1, .events = POLLIN};
-    poll(wanted, 1 + (nfds_t)thread->cameras, LOOK_MS);
+    poll(wanted, 1 + (nfds_t)thread->cameras, CHECK_MS);
     for (int i = 0; i < thread->cameras; i++)
         if (wanted[1 + i].revents & POLLERR) /* the device is gone, or only without a buffer: poll would return at once again
                                               * and again */

@@ -17,7 +17,7 @@ struct plx_v4l2_stamp {
     int64_t stamp_ns;    /* the driver's */
     int64_t arrival_ns;  /* CLOCK_MONOTONIC when the picture was dequeued */
     int64_t realtime_ns; /* CLOCK_REALTIME at the same moment */
-    int64_t tegra_ns;    /* Tegra's system counter minus CLOCK_MONOTONIC; 0 = no such machine */
+    int64_t tegra_ns;    /* Tegra's system counter minus CLOCK_MONOTONIC; 0: not a Tegra */
 };
 
 struct plx_v4l2_clock {
@@ -28,19 +28,19 @@ struct plx_v4l2_clock {
     bool exact;        /* offset_ns is not estimated from arrivals */
     int64_t recent_ns; /* arrival of the last picture whose age was plausible */
     int old;           /* pictures in a row that were too old */
-    int doubts;        /* implausible stamps in a row */
+    int implausible;   /* implausible timestamps in a row */
 };
 
 void plx_v4l2_clock_init(struct plx_v4l2_clock *clock, int64_t period_ns);
 
-/* Returns the capture time, CLOCK_MONOTONIC. *ret_wild: it is implausible, and the picture must not be used. Differences wrap
- * as 64-bit numbers, so a wrap of the timestamps is no jump. */
-int64_t plx_v4l2_clock_read(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, bool *ret_wild);
+/* Returns the capture time, CLOCK_MONOTONIC. *ret_implausible: the timestamp cannot be right, and the picture must not be used.
+ * Differences wrap as 64-bit numbers, so a wrap of the timestamps is no jump. */
+int64_t plx_v4l2_clock_read(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, bool *ret_implausible);
 
 /* The kernel's tv_sec and tv_usec as one number that wraps. */
 int64_t plx_v4l2_stamp_ns(int64_t seconds, int64_t microseconds);
 
-/* What /sys says of Tegra's counter; 0 on other machines. */
+/* Tegra's system counter minus CLOCK_MONOTONIC, from /sys; 0 on other machines. */
 int64_t plx_v4l2_tegra_offset(void);
 
 #endif

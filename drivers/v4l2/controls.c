@@ -25,7 +25,7 @@ void plx_v4l2_control_name(const char *title, char ret_name[32])
     ret_name[length] = '\0';
 }
 
-/* Fills CONTROL from QUERY; false if it is no number that can be read. */
+/* Fills CONTROL from QUERY; false unless it is a single number that can be read. */
 static bool describe(const struct v4l2_query_ext_ctrl *query, struct plx_v4l2_control *ret_control)
 {
     const bool number = query->type == V4L2_CTRL_TYPE_INTEGER || query->type == V4L2_CTRL_TYPE_INTEGER64 ||
@@ -41,7 +41,7 @@ static bool describe(const struct v4l2_query_ext_ctrl *query, struct plx_v4l2_co
         .minimum = query->minimum,
         .maximum = query->maximum,
         .step = query->step > 0 && query->step < INT64_MAX ? (int64_t)query->step : 1,
-        .standard = query->default_value,
+        .default_value = query->default_value,
     };
     plx_v4l2_control_name(query->name, ret_control->name);
     return true;
@@ -138,14 +138,13 @@ int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_
     if (length == 0)
         return 0;
     if (name == 0 || name >= length || name >= sizeof assignment.name)
-        return plx_fail(message, PLX_ERR_RANGE, "\"%.*s\" sets no control; expected name=value", (int)length, start);
+        return plx_fail(message, PLX_ERR_RANGE, "\"%.*s\" is no assignment; expected name=value", (int)length, start);
     memcpy(assignment.name, start, name);
     assignment.name[name] = '\0';
     errno = 0;
     assignment.value = strtoll(start + name + 1, &end, 0);
     if (errno != 0 || end == start + name + 1 || end + strspn(end, " ") != start + length)
-        return plx_fail(message, PLX_ERR_RANGE, "\"%.*s\" sets a control to no whole number; expected name=value", (int)length,
-                        start);
+        return plx_fail(message, PLX_ERR_RANGE, "\"%.*s\" gives no whole number; expected name=value", (int)length, start);
     *ret_assignment = assignment;
     *text = start + length;
     return 1;

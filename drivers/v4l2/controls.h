@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controls of a camera: whole numbers of 32 or 64 bits, by name or number; and above them those of one camera that the
- * configuration names: exposure in µs, gain as a factor, the frame rate, and which exposure and gain are in force in each
- * picture. */
+/* First the integer controls of a camera, 32 or 64 bits, by name or number. Then the controls that the configuration names:
+ * exposure in µs, gain as a factor, the frame rate, and the exposure and gain that are in force in each picture. */
 #ifndef PLX_V4L2_CONTROLS_H
 #define PLX_V4L2_CONTROLS_H
 
@@ -11,7 +10,7 @@
 struct plx_v4l2_control {
     uint32_t id;
     bool wide, read_only; /* wide: 64 bits */
-    int64_t minimum, maximum, step, standard;
+    int64_t minimum, maximum, step, default_value;
     char name[32]; /* as v4l2-ctl prints it */
 };
 
@@ -33,13 +32,13 @@ int64_t plx_v4l2_control_clamp(const struct plx_v4l2_control *control, int64_t v
 /* "Exposure Time, Absolute" -> "exposure_time_absolute". */
 void plx_v4l2_control_name(const char *title, char ret_name[32]);
 
-/* One "name=value" of a list separated by commas. *TEXT moves behind it. */
+/* One "name=value" of a list separated by commas. */
 struct plx_v4l2_assignment {
     char name[32];
     int64_t value;
 };
 
-/* 1: there is one; 0: the list is at its end; RANGE, with what is wrong. */
+/* Reads the assignment at *TEXT and moves *TEXT behind it. 1: there was one; 0: end of the list; RANGE, with what is wrong. */
 int plx_v4l2_assignment_next(const char **text, struct plx_v4l2_assignment *ret_assignment, struct plx_error_message *message);
 
 /* A gain control's VALUE as a factor, and back; STEP is one step of it as a factor or, with DB, in decibels. */
@@ -50,7 +49,7 @@ int64_t plx_v4l2_gain_value(double gain, double step, bool db);
 
 struct plx_control_range;
 
-#define PLX_V4L2_SAVED 16
+#define PLX_V4L2_SAVED 16  /* controls whose first value is saved; further ones are not restored */
 #define PLX_V4L2_HISTORY 8 /* settings that do not act yet; more than any delay */
 
 /* A control that acts some pictures after it was set, with the values that were set. */
@@ -96,14 +95,14 @@ double plx_v4l2_camera_controls_set_rate(struct plx_v4l2_camera_controls *contro
 /* Restores the values before we set any. */
 void plx_v4l2_camera_controls_restore(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node);
 
-/* At the start of a stream: no value is known to be in force. */
+/* Forgets which values are in force, at the start of a stream. */
 void plx_v4l2_camera_controls_reset_history(struct plx_v4l2_camera_controls *controls);
 
 /* Sets exposure and gain, clamped to their ranges, after picture SEQUENCE. 0 or a negative errno. */
 int plx_v4l2_camera_controls_set_exposure(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
                                           uint32_t sequence, uint32_t exposure_us, float gain);
 
-/* What is in force in picture SEQUENCE; 0 = unknown. */
+/* Exposure and gain in force in picture SEQUENCE; 0: unknown. */
 void plx_v4l2_camera_controls_in_force(const struct plx_v4l2_camera_controls *controls, uint32_t sequence,
                                        uint32_t *ret_exposure_us, float *ret_gain);
 

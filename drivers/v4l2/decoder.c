@@ -27,7 +27,7 @@ struct plx_v4l2_decoder {
     struct plx_capture capture;
 };
 
-int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, size_t room,
+int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, size_t capacity,
                             struct plx_v4l2_decoder **ret_decoder)
 {
     struct plx_v4l2_decoder *decoder = calloc(1, sizeof *decoder);
@@ -36,7 +36,7 @@ int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, si
         return PLX_ERR_NOMEM;
     decoder->frames = frames;
     decoder->wake_fd = wake_fd;
-    decoder->file.data = malloc(room);
+    decoder->file.data = malloc(capacity);
     if (!decoder->file.data || plx_jpeg_create(&decoder->jpeg) < 0)
         goto no_memory;
     if (pthread_mutex_init(&decoder->lock, NULL) != 0)
@@ -102,7 +102,7 @@ static void *run(void *argument)
         pthread_mutex_lock(&decoder->lock);
         decoder->busy = false;
         ssize_t written = write(decoder->wake_fd, &one, sizeof one);
-        (void)written; /* full means awake already */
+        (void)written; /* EAGAIN: the counter is full, so the capture thread is awake already */
     }
     pthread_mutex_unlock(&decoder->lock);
     plx_heartbeat_leave();
@@ -161,7 +161,7 @@ void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_com
 
 #define EXPECTED_NS (300 * PLX_NS_PER_MS) /* the schedule does not wait for a camera that was silent for so long ... */
 #define EXPECTED_PERIODS 3                /* ... and for so many periods */
-#define OVERDUE_PERIODS 4                 /* then decode without a partner: pairing reports cameras out of step */
+#define OVERDUE_PERIODS 4                 /* after so many, decode without a partner: pairing reports cameras out of step */
 
 unsigned plx_v4l2_decode_schedule_choose(const struct plx_v4l2_decode_candidate *eye, int count, int64_t period_ns,
                                          bool overdue)
@@ -231,7 +231,7 @@ void plx_v4l2_decode_schedule_put(const struct plx_v4l2_decode_schedule *schedul
         return;
     plx_v4l2_slot_release(before.buffer);
     camera->pending.skipped += before.skipped + 1;
-    if (!is_idle(schedule)) /* else its partner did not come */
+    if (!is_idle(schedule)) /* if idle, the picture waited for a partner that did not come */
         camera->pending.health |= PLX_HEALTH_OVERLOAD;
 }
 
@@ -246,10 +246,10 @@ int plx_v4l2_decode_schedule_start(struct plx_v4l2_decode_schedule *schedule, co
         return 0;
     schedule->progress_ns = plx_now_ns();
     if (!*decoder)
-        result = plx_v4l2_decoder_create(frames, wake_fd, camera->buffers->compressed_room, decoder);
+        result = plx_v4l2_decoder_create(frames, wake_fd, camera->buffers->compressed_capacity, decoder);
     if (result == 0)
         result = plx_v4l2_decoder_start(*decoder, heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
-    return result < 0 ? plx_fail(message, result, "%s: no memory or thread to decode its pictures", camera->node.path) : 0;
+    return result < 0 ? plx_fail(message, result, "%s: no memory or thread for decoding its pictures", camera->node.path) : 0;
 }
 
 void plx_v4l2_decode_schedule_stop(struct plx_v4l2_decode_schedule *schedule)

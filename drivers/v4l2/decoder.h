@@ -15,17 +15,17 @@
 
 struct plx_v4l2_decoder;
 
-/* For JPEG files of at most ROOM bytes. WAKE_FD, an eventfd, is written whenever a picture is finished. WAKE_FD and FRAMES
+/* For JPEG files of at most CAPACITY bytes. WAKE_FD, an eventfd, is written whenever a picture is finished. WAKE_FD and FRAMES
  * must outlive the decoder. NOMEM. */
-int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, size_t room,
+int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, size_t capacity,
                             struct plx_v4l2_decoder **ret_decoder);
 void plx_v4l2_decoder_destroy(struct plx_v4l2_decoder *decoder); /* stops it; NULL is fine */
 
-/* The thread joins HEARTBEATS as THREAD; running already is fine. NOMEM. */
+/* Starts the thread, which registers with HEARTBEATS as THREAD; running already is fine. NOMEM. */
 int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeats *heartbeats, enum plx_thread thread);
 
 /* Waits for the picture that is being decoded: none may stay unfinished in a slot. */
-void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder); /* stopped already is fine; NULL too */
+void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder); /* a stopped one or NULL is fine */
 
 bool plx_v4l2_decoder_is_idle(struct plx_v4l2_decoder *decoder);
 
@@ -37,7 +37,7 @@ void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_com
 
 struct plx_v4l2_decode_schedule {
     struct plx_v4l2_decoder *decoder[PLX_EYES]; /* of each camera whose pictures are compressed */
-    int64_t progress_ns;                        /* when the decoders last had something to do */
+    int64_t progress_ns;                        /* when a decoder was last busy or got a picture */
 };
 
 /* What the decision needs of one camera. */
@@ -65,7 +65,7 @@ void plx_v4l2_decode_schedule_put(const struct plx_v4l2_decode_schedule *schedul
 /* Once all decoders are idle: gives them the next pictures of CAMERA[COUNT]. */
 void plx_v4l2_decode_schedule_run(struct plx_v4l2_decode_schedule *schedule, struct plx_v4l2_camera *camera, int count);
 
-void plx_v4l2_decode_schedule_stop(struct plx_v4l2_decode_schedule *schedule); /* returns after what is being decoded */
+void plx_v4l2_decode_schedule_stop(struct plx_v4l2_decode_schedule *schedule); /* waits for pictures being decoded */
 void plx_v4l2_decode_schedule_finish(struct plx_v4l2_decode_schedule *schedule);
 
 #endif

@@ -35,10 +35,11 @@ static int parse_path(const char *text, struct plx_v4l2_rule *ret_rule, struct p
         return plx_fail(message, PLX_ERR_RANGE, "camera path of %zu bytes, expected fewer than %zu", strlen(text),
                         sizeof ret_rule->path);
     if (sscanf(text, "/dev/video%d%n", &number, &length) == 1 && text[length] == '\0')
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "camera \"%s\" is a number that changes with every plugging; expected a name below /dev/v4l/by-path or "
-                        "by-id, or card=..., serial=..., bus=... (`parallax cameras` suggests one)",
-                        text);
+        return plx_fail(
+            message, PLX_ERR_RANGE,
+            "camera \"%s\" is a number that changes whenever a camera is plugged in; expected a name below /dev/v4l/by-path or "
+            "by-id, or card=..., serial=..., bus=... (`parallax cameras` suggests one)",
+            text);
     *ret_rule = (struct plx_v4l2_rule){.path = ""};
     memcpy(ret_rule->path, text, strlen(text) + 1);
     return 0;
@@ -139,8 +140,8 @@ static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *re
     plx_v4l2_close(&found);
     if (fitting > 1)
         return plx_fail(message, PLX_ERR_RANGE,
-                        "%d cameras match what was asked for; expected one: add serial= or bus=", fitting);
-    return plx_fail(message, PLX_ERR_LOST, "none of the %d video nodes matches what was asked for%s%s", count,
+                        "%d cameras match the configured one; expected a single match: add serial= or bus=", fitting);
+    return plx_fail(message, PLX_ERR_LOST, "none of the %d video nodes matches the configured camera%s%s", count,
                     denied.text[0] ? "; " : "", denied.text);
 }
 
@@ -169,8 +170,7 @@ static bool name_in(const char *folder, dev_t device, char ret_name[PLX_V4L2_PAT
     return found;
 }
 
-/* The name below /dev/parallax, /dev/v4l/by-path or by-id (tried in this order) that leads to the node PATH; false if there is
- * none. */
+/* The link to the node PATH below /dev/parallax, /dev/v4l/by-path or by-id, tried in this order; false if there is none. */
 static bool stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
 {
     static const char *const folder[] = {"/dev/parallax", "/dev/v4l/by-path", "/dev/v4l/by-id"};
@@ -184,7 +184,7 @@ static bool stable_name(const char *path, char ret_name[PLX_V4L2_PATH])
     return found;
 }
 
-/* "NAME=TEXT" for a match in a quoted YAML string: characters with a meaning there become the wildcard "?". */
+/* "NAME=TEXT" for a match in a quoted YAML string: special characters become the wildcard "?". */
 static void print_match(const char *name, const char *text, char ret_match[PLX_V4L2_PATH])
 {
     snprintf(ret_match, PLX_V4L2_PATH, "%s=%s", name, text);

@@ -36,7 +36,7 @@ const struct plx_v4l2_format plx_v4l2_formats[] = {
     {LUMA_FIRST(V4L2_PIX_FMT_NV16, 1)},
     {LUMA_FIRST(V4L2_PIX_FMT_YUV422P, 1)},
     {PLAIN(V4L2_PIX_FMT_YUYV, YUYV)},
-    {PLAIN(V4L2_PIX_FMT_YVYU, YUYV)}, /* the luma lies at the same places */
+    {PLAIN(V4L2_PIX_FMT_YVYU, YUYV)}, /* the luma bytes lie at the same places as in YUYV */
     {PLAIN(V4L2_PIX_FMT_UYVY, UYVY)},
     {PLAIN(V4L2_PIX_FMT_VYUY, UYVY)},
     BAYERS(8),
@@ -61,7 +61,7 @@ void plx_v4l2_fourcc_text(uint32_t fourcc, char ret_text[5])
 {
     int length = 0;
     for (int i = 0; i < 4; i++) {
-        const int byte = (int)(fourcc >> (8 * i) & 0x7F); /* the top bit of the last says big endian */
+        const int byte = (int)(fourcc >> (8 * i) & 0x7F); /* the top bit of the last byte marks big endian */
         ret_text[i] = (char)(isgraph(byte) || byte == ' ' ? byte : '?');
         if (byte != ' ')
             length = i + 1;
@@ -111,7 +111,7 @@ int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_for
 
     plx_v4l2_fourcc_text(fourcc, name);
     if (!actual.format)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives %s, which cannot be read; set source.format",
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives %s, which Parallax cannot read; set source.format",
                         node->path, name);
     if (field != V4L2_FIELD_NONE && field != V4L2_FIELD_ANY)
         return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: the camera gives interlaced fields; expected whole pictures",
@@ -140,7 +140,7 @@ int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_for
 
 /* --- what a camera offers ----------------------------------------------------------------------------------------- */
 
-#define SLOW_HZ 15.0 /* suggest no slower format ... */
+#define SLOW_HZ 15.0 /* no slower format is suggested ... */
 #define WIDE_PX 1280 /* ... and no wider eye */
 
 double plx_v4l2_interval_hz(struct v4l2_fract interval)
@@ -163,7 +163,7 @@ static bool offers_size(const struct plx_v4l2_node *node, uint32_t fourcc, int w
         }
         return w >= step->min_width && w <= step->max_width && h >= step->min_height && h <= step->max_height;
     }
-    return result == -ENOTTY; /* the driver does not enumerate sizes: S_FMT will tell */
+    return result == -ENOTTY; /* the driver does not enumerate sizes: S_FMT accepts or refuses the size later */
 }
 
 double plx_v4l2_max_rate(const struct plx_v4l2_node *node, uint32_t fourcc, int width, int height)
@@ -202,7 +202,7 @@ const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node 
         if (!plx_v4l2_has_format(node, fourcc))
             continue;
         double rate = plx_v4l2_max_rate(node, fourcc, requested->width, requested->height);
-        if (rate < 0.0) /* the driver does not say: believe the requested rate */
+        if (rate < 0.0) /* the driver does not say: assume the requested rate */
             rate = fmax(requested->rate_hz, 1.0);
         if (rate > best_rate * (1.0 + PLX_V4L2_SAME_RATE)) {
             best = &plx_v4l2_formats[i];

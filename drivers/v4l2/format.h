@@ -47,7 +47,7 @@ struct plx_v4l2_stream_format {
     int width, height;
     size_t pitch;                  /* bytes; 0 for jpeg */
     int planes;                    /* memory planes; the picture lies in the first */
-    size_t bytes[PLX_V4L2_PLANES]; /* of each */
+    size_t bytes[PLX_V4L2_PLANES]; /* of each plane */
     double rate_hz;                /* 0: the camera does not say */
     bool rate_unset;               /* there is no S_PARM: a control may set the rate */
 };
@@ -75,11 +75,11 @@ int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_for
 
 struct plx_v4l2_format_info {
     uint32_t fourcc;
-    bool readable; /* the source can work with it */
+    bool readable; /* Parallax can read it, see plx_v4l2_formats */
     int size_count;
     struct plx_v4l2_frame_size {
         int width, height;
-        bool up_to;     /* the largest of a range */
+        bool up_to;     /* a range of sizes; this is the largest */
         double rate_hz; /* the highest; -1: the camera does not say */
     } size[PLX_V4L2_FRAME_SIZES];
 };
@@ -87,8 +87,9 @@ struct plx_v4l2_format_info {
 /* Lists at most PLX_V4L2_FORMATS formats of PLX_V4L2_FRAME_SIZES sizes each; further ones are left out. Returns how many. */
 int plx_v4l2_enumerate_formats(const struct plx_v4l2_node *node, struct plx_v4l2_format_info ret_info[PLX_V4L2_FORMATS]);
 
-/* Suggests a size and a format to start with: the best readable format, large, not slow, and at most 1280 columns for each
- * eye. BOTH: the aspect (at least 5:2) fits both eyes side by side; else it does not. False if there is none. */
+/* Suggests a size and a format to start with: the first format in order of preference, its largest size of at least 15 Hz and
+ * at most 1280 columns for each eye. BOTH: only sizes with an aspect of at least 5:2, for both eyes side by side; else only
+ * others. False if there is none. */
 bool plx_v4l2_suggest_format(const struct plx_v4l2_format_info *info, int count, bool both, uint32_t *ret_fourcc,
                              struct plx_v4l2_frame_size *ret_size);
 
@@ -106,17 +107,17 @@ const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node 
 /* Writes the formats of NODE as text: "GREY, YUYV". */
 void plx_v4l2_list_formats(const struct plx_v4l2_node *node, char *text, size_t bytes);
 
-/* --- negotiate.c: format, size, cropping and rate are agreed with a camera ---------------------------------------- */
+/* --- negotiate.c: setting format, size, cropping and rate of a camera --------------------------------------------- */
 
-/* What plx_v4l2_negotiate would give, without setting anything: another process may be using the camera. The format is NULL if
- * that shows only when it is set. CONTROLS_SET: the controls have their values already. If they or the cropping are not set
- * yet, they may change what the camera gives, and only what it can never give is refused. UNSUPPORTED, errors of
- * plx_v4l2_fail. */
+/* The format that plx_v4l2_negotiate would give, without setting anything: another process may be using the camera.
+ * ret_actual->format is NULL if only setting it can show the format. CONTROLS_SET: the controls have their values already. If
+ * they or the cropping are not set yet, they may change what the camera gives, and only what it can never give is refused.
+ * UNSUPPORTED, errors of plx_v4l2_fail. */
 int plx_v4l2_negotiate_try(struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, bool controls_set,
                            struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message);
 
-/* Sets REQUESTED and reads back what is in force. Uses libv4l2 if the camera has no readable format. NOTE gets differences
- * that are accepted; without any it is unchanged. UNSUPPORTED, with what the camera offers; BUSY; errors of plx_v4l2_fail. */
+/* Sets REQUESTED and reads back what is in force. Uses libv4l2 if the camera has no readable format. NOTE gets a text
+ * if libv4l2 converts; else it is unchanged. UNSUPPORTED, with what the camera offers; BUSY; errors of plx_v4l2_fail. */
 int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested,
                        struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *note,
                        struct plx_error_message *message);

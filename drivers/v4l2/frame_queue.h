@@ -13,8 +13,8 @@
 struct plx_v4l2_frame_queue {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t reader;
-    bool open;                        /* more may come */
-    uint32_t health;                  /* flags for the reader of what happened without a picture */
+    bool open;                        /* more pictures may come */
+    uint32_t health;                  /* flags of events without a picture, for the reader */
     struct plx_error_message message; /* explains `health` */
     double rate_hz;                   /* of the cameras; 0: they do not say */
     struct plx_error_message note;    /* how the cameras differ from the configuration, until it is read */
@@ -49,7 +49,7 @@ struct plx_v4l2_setting {
 };
 
 struct plx_v4l2_control_request {
-    pthread_mutex_t lock; /* made and destroyed with the capture thread; guards all below */
+    pthread_mutex_t lock; /* created and destroyed with the capture thread; guards all below */
     struct plx_control_range range;
     struct plx_v4l2_setting setting;
 };

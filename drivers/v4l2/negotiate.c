@@ -29,7 +29,8 @@ static bool lies_within(const struct v4l2_rect *part, const struct v4l2_rect *wh
            (int64_t)part->top + part->height <= (int64_t)whole->top + whole->height;
 }
 
-/* Whether the camera can crop as requested, without setting it. *ret_cropped: it does already, or nothing is requested.
+/* Checks whether the camera can crop as requested, without setting it. *ret_cropped: it crops so already, or no cropping is
+ * requested.
  * UNSUPPORTED; errors of plx_v4l2_fail. */
 static int crop_try(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, bool *ret_cropped,
                     struct plx_error_message *message)
@@ -44,14 +45,14 @@ static int crop_try(const struct plx_v4l2_node *node, const struct plx_v4l2_requ
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
         return cannot_crop(node, message);
     if (result < 0)
-        return plx_v4l2_fail(message, node->path, result, "the camera does not say how it crops");
+        return plx_v4l2_fail(message, node->path, result, "the cropping cannot be read");
     *ret_cropped = memcmp(&now.r, &wanted, sizeof wanted) == 0;
     bounds.target = V4L2_SEL_TGT_CROP_BOUNDS;
     if (*ret_cropped || plx_v4l2_call(node, VIDIOC_G_SELECTION, &bounds) < 0 || lies_within(&wanted, whole))
         return 0;
     return plx_fail(
         message, PLX_ERR_UNSUPPORTED,
-        "%s: the camera crops within %ux%u at %d,%d, which %ux%u at %d,%d is not; set source.crop_* to a part of it",
+        "%s: the camera crops within %ux%u at %d,%d; %ux%u at %d,%d lies outside; set source.crop_* to a part of it",
         node->path, whole->width, whole->height, whole->left, whole->top, wanted.width, wanted.height, wanted.left, wanted.top);
 }
 
@@ -66,12 +67,12 @@ static int crop_check(const struct plx_v4l2_node *node, const struct plx_v4l2_re
         return 0;
     int result = plx_v4l2_call(node, VIDIOC_G_SELECTION, &selection);
     if (result < 0)
-        return plx_v4l2_fail(message, node->path, result, "the camera does not say how it crops");
+        return plx_v4l2_fail(message, node->path, result, "the cropping cannot be read");
     if (memcmp(is, &wanted, sizeof wanted) == 0)
         return 0;
     return plx_fail(message, PLX_ERR_UNSUPPORTED,
                     "%s: the camera crops to %ux%u at %d,%d instead of %ux%u at %d,%d for pictures of %dx%d; set source.crop_* "
-                    "to what it does, or source.width and height to the part's size",
+                    "to the first, or source.width and height to the size of the second",
                     node->path, is->width, is->height, is->left, is->top, wanted.width, wanted.height, wanted.left, wanted.top,
                     requested->width, requested->height);
 }
@@ -88,8 +89,8 @@ static int crop_set(const struct plx_v4l2_node *node, const struct plx_v4l2_requ
     int result = plx_v4l2_call(node, VIDIOC_S_SELECTION, &selection);
     if (result == -ENOTTY || result == -EINVAL || result == -ENODATA)
         return cannot_crop(node, message);
-    if (result < 0 && result != -EBUSY) /* busy: another program streams, the setting stays */
-        return plx_v4l2_fail(message, node->path, result, "cropping");
+    if (result < 0 && result != -EBUSY) /* busy: another program streams; crop_check reads what is set */
+        return plx_v4l2_fail(message, node->path, result, "the cropping cannot be set");
     return crop_check(node, requested, message);
 }
 
@@ -133,7 +134,7 @@ static int set_format(const struct plx_v4l2_node *node, const struct plx_v4l2_re
     return result;
 }
 
-/* What setting the format would give, as far as TRY_FMT says. */
+/* Writes the format that S_FMT would give into ACTUAL, or leaves ACTUAL if the driver cannot say. */
 static int try_format(const struct plx_v4l2_node *node, const struct plx_v4l2_requested_format *requested, uint32_t fourcc,
                       struct plx_v4l2_stream_format *actual, struct plx_error_message *message)
 {
@@ -147,7 +148,7 @@ static int try_format(const struct plx_v4l2_node *node, const struct plx_v4l2_re
     plx_v4l2_format_fill(node, requested, fourcc, &format);
     int result = plx_v4l2_call(node, VIDIOC_TRY_FMT, &format);
     if (result == -ENOTTY || result == -EBUSY)
-        return 0; /* the driver has no TRY_FMT: S_FMT will tell */
+        return 0; /* the driver cannot try it now: S_FMT accepts or refuses it later */
     if (result < 0)
         return plx_v4l2_fail(message, node->path, result, "the format is refused");
     result = plx_v4l2_format_read(node, &format, &tried, message);
@@ -192,7 +193,7 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_request
         requested->fourcc ? plx_v4l2_format_find(requested->fourcc) : plx_v4l2_choose_format(node, requested);
     plx_v4l2_fourcc_text(requested->fourcc, name);
     if (requested->fourcc && !format)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "source.format %s cannot be read; the camera %s offers %s", name,
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "Parallax cannot read source.format %s; the camera %s offers %s", name,
                         node->path, offered);
     if (!format && !node->converting && !node->planar) { /* libv4l2 converts formats that only it knows */
         int result = plx_v4l2_open_libv4l2(node, message);
@@ -202,7 +203,7 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_request
     }
     if (!format)
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
-                        "%s: the camera offers %s, none of them %dx%d pixels in a form that can be read; "
+                        "%s: the camera offers %s, none of them %dx%d pixels in a format that Parallax can read; "
                         "`parallax cameras` lists the sizes",
                         node->path, offered, requested->width, requested->height);
     if (node->converting)

@@ -52,7 +52,7 @@ int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void 
     return result;
 }
 
-/* The first line of the file NAME beside or above the device of a node, as USB has its serial number. */
+/* Reads the serial number from sysfs: beside the node's device or, as for USB, in the folder above. */
 static void read_serial(int fd, char *text, size_t bytes)
 {
     char link[64], device[PATH_MAX], path[PATH_MAX + 16];
@@ -96,12 +96,12 @@ static int identify(struct plx_v4l2_node *node, struct plx_error_message *messag
     struct v4l2_capability capability = {.capabilities = 0};
     int result = plx_v4l2_call(node, VIDIOC_QUERYCAP, &capability);
     if (result < 0)
-        return plx_v4l2_fail(message, node->path, result, "is no video device");
+        return plx_v4l2_fail(message, node->path, result, "is not a video device");
     plx_v4l2_identity_read(&capability, &node->identity);
     const uint32_t can = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps : capability.capabilities;
     if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) || !(can & V4L2_CAP_STREAMING))
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
-                        "%s: %s gives no pictures by streaming; `parallax cameras` lists what does", node->path,
+                        "%s: %s cannot stream pictures; `parallax cameras` lists the cameras that can", node->path,
                         node->identity.card);
     node->planar = !(can & V4L2_CAP_VIDEO_CAPTURE);
     read_serial(node->fd, node->identity.serial, sizeof node->identity.serial);
@@ -115,12 +115,12 @@ int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_e
 
     copy_text(node.path, sizeof node.path, path);
     if (stat(path, &info) < 0)
-        return plx_v4l2_fail(message, path, -errno, "the camera is not there");
+        return plx_v4l2_fail(message, path, -errno, "the camera is missing");
     if (!S_ISCHR(info.st_mode))
-        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: is no device; `parallax cameras` lists the cameras", path);
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: is not a device; `parallax cameras` lists the cameras", path);
     const int before = plx_heartbeat_busy(PLX_WATCHED_DRIVER_CALL);
     node.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    plx_heartbeat_busy(before); /* clock_gettime, which leaves errno alone */
+    plx_heartbeat_busy(before); /* calls only clock_gettime, which does not change errno */
     if (node.fd < 0)
         return plx_v4l2_fail(message, path, -errno, "cannot be opened");
     int result = identify(&node, message);
@@ -153,7 +153,7 @@ int plx_v4l2_open_libv4l2(struct plx_v4l2_node *node, struct plx_error_message *
     const int result = v4l2_fd_open(node->fd, 0) < 0 ? -errno : 0;
     plx_heartbeat_busy(before);
     if (result < 0)
-        return plx_v4l2_fail(message, node->path, result, "libv4l2 does not take it");
+        return plx_v4l2_fail(message, node->path, result, "libv4l2 rejects the device");
     node->converting = true;
     return 0;
 }

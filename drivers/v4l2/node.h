@@ -10,7 +10,7 @@
 
 #define PLX_V4L2_PATH 256
 
-/* What identifies a camera; every text may be empty, and is one line of UTF-8. */
+/* The texts that identify a camera; each may be empty, and is one line of UTF-8. */
 struct plx_v4l2_identity {
     char driver[16], card[32], bus[32]; /* of VIDIOC_QUERYCAP */
     char serial[64];                    /* of the USB device */
@@ -39,14 +39,14 @@ int plx_v4l2_open_libv4l2(struct plx_v4l2_node *node, struct plx_error_message *
 /* ioctl, repeated after a signal. 0 or a negative errno. */
 int plx_v4l2_call(const struct plx_v4l2_node *node, unsigned long request, void *argument);
 
-/* The V4L2_BUF_TYPE_* of its pictures, single- or multi-planar. */
+/* The V4L2_BUF_TYPE_* of NODE's pictures, single- or multi-planar. */
 uint32_t plx_v4l2_buffer_type(const struct plx_v4l2_node *node);
 
-/* "PATH: WHAT: what the system says" and the plx_error for the negative errno FAILURE: LOST (gone, or not yet there),
+/* "PATH: WHAT: the text of strerror" and the plx_error for the negative errno FAILURE: LOST (gone, or not yet there),
  * PERMISSION, BUSY, NOMEM, UNSUPPORTED (not understood), IO. */
 int plx_v4l2_fail(struct plx_error_message *message, const char *path, int failure, const char *what);
 
-/* Appends to NOTE, as far as it fits. */
+/* Appends a text to NOTE, after "; ", as far as there is room. */
 void plx_v4l2_note(struct plx_error_message *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* --- find.c: the node of a camera, by a stable path or by a match; never by /dev/videoN, whose number changes ----- */

@@ -25,7 +25,7 @@ int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = whole_pages(bytes);
     void *block;
-    int result = stages->ops->alloc(stages, whole + page, &block); /* aligned for the GPU, not to pages */
+    int result = stages->ops->alloc(stages, whole + page, &block); /* one page more: STAGES aligns for the GPU, not to pages */
     if (result < 0)
         return result;
     uint8_t *start = block;
@@ -34,7 +34,7 @@ int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4
     return 0;
 }
 
-/* A dma-buf of the whole of MEMFD; its descriptor or a negative errno. */
+/* Makes a dma-buf of the BYTES of MEMFD; returns its descriptor or a negative errno. */
 static int make_dmabuf(int memfd, size_t bytes)
 {
     const struct udmabuf_create create = {.memfd = (uint32_t)memfd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
@@ -55,8 +55,8 @@ static void unmap(const struct plx_v4l2_memory *memory)
         close(memory->dmabuf);
 }
 
-/* Lets STAGES adopt what is mapped, or unmaps it. */
-static int hand_over(struct plx_stages *stages, const struct plx_v4l2_memory *memory, struct plx_v4l2_memory *ret_memory)
+/* Lets STAGES adopt MEMORY; unmaps it if that fails. */
+static int adopt(struct plx_stages *stages, const struct plx_v4l2_memory *memory, struct plx_v4l2_memory *ret_memory)
 {
     int result = stages->ops->adopt ? stages->ops->adopt(stages, memory->data, memory->bytes) : PLX_ERR_UNSUPPORTED;
     if (result == 0)
@@ -71,7 +71,7 @@ int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4
     struct plx_v4l2_memory memory = {.bytes = whole_pages(bytes), .dmabuf = -1};
 
     memory.data = mmap(NULL, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    return memory.data == MAP_FAILED ? PLX_ERR_NOMEM : hand_over(stages, &memory, ret_memory);
+    return memory.data == MAP_FAILED ? PLX_ERR_NOMEM : adopt(stages, &memory, ret_memory);
 }
 
 int plx_v4l2_memory_create_dmabuf(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory)
@@ -87,7 +87,7 @@ int plx_v4l2_memory_create_dmabuf(struct plx_stages *stages, size_t bytes, struc
     }
     close(memfd); /* the mapping and the dma-buf hold the memory */
     if (memory.data != MAP_FAILED && memory.dmabuf >= 0)
-        return hand_over(stages, &memory, ret_memory);
+        return adopt(stages, &memory, ret_memory);
     unmap(&memory);
     return PLX_ERR_UNSUPPORTED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver's buffer queue. First memory that a camera fills and the backend reads in place: the backend's own, or memory that
- * the backend adopted; slots are such blocks with an owner. Then the buffer ioctls, single- and multi-planar alike: REQBUFS,
- * QBUF, DQBUF, mapping, streaming. Nothing waits. */
+/* A driver's buffer queue. First the memory that a camera fills and the backend reads in place, either allocated or adopted by
+ * the backend; a slot is one block of it with an owner. Then the buffer ioctls, single- and multi-planar alike: REQBUFS,
+ * QBUF, DQBUF, mapping, streaming. No call waits for a picture. */
 #ifndef PLX_V4L2_QUEUE_H
 #define PLX_V4L2_QUEUE_H
 
@@ -25,10 +25,11 @@ struct plx_v4l2_memory {
 /* BYTES from STAGES, whole pages. NOMEM. */
 int plx_v4l2_memory_alloc(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 
-/* The same as ordinary memory that STAGES adopts. UNSUPPORTED: STAGES cannot. NOMEM. */
+/* As plx_v4l2_memory_alloc, but ordinary memory that STAGES adopts. UNSUPPORTED: STAGES cannot. NOMEM. */
 int plx_v4l2_memory_adopt(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 
-/* The same as a dma-buf (Linux's udmabuf). UNSUPPORTED: the kernel has none, permits none, or STAGES cannot adopt it. */
+/* As plx_v4l2_memory_alloc, but a dma-buf (Linux's udmabuf) that STAGES adopts. UNSUPPORTED: the kernel has none, permits none,
+ * or STAGES cannot adopt it. */
 int plx_v4l2_memory_create_dmabuf(struct plx_stages *stages, size_t bytes, struct plx_v4l2_memory *ret_memory);
 
 void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *memory); /* all zeros is fine */
@@ -37,8 +38,8 @@ void plx_v4l2_memory_free(struct plx_stages *stages, struct plx_v4l2_memory *mem
 void plx_v4l2_memory_begin_read(const struct plx_v4l2_memory *memory);
 void plx_v4l2_memory_end_read(const struct plx_v4l2_memory *memory);
 
-/* The owner of a slot: nobody, the driver, or the reader. The capture thread takes IDLE slots; the owner releases a slot by
- * storing IDLE. */
+/* The owner of a slot: nobody (IDLE), the driver (QUEUED), or decoder and reader (FILLED). The capture thread takes IDLE slots;
+ * the owner releases a slot by storing IDLE. */
 enum plx_v4l2_use { PLX_V4L2_IDLE, PLX_V4L2_QUEUED, PLX_V4L2_FILLED };
 
 struct plx_v4l2_slot {
@@ -48,7 +49,7 @@ struct plx_v4l2_slot {
 
 static inline void plx_v4l2_slot_release(struct plx_v4l2_slot *slot)
 {
-    /* Release: reading the picture happens before the driver writes again; the capture thread acquires. */
+    /* Release order: the reader's last access happens before the driver writes again. The capture thread acquires. */
     atomic_store_explicit(&slot->use, PLX_V4L2_IDLE, memory_order_release);
 }
 
@@ -76,7 +77,7 @@ int plx_v4l2_request_buffers(const struct plx_v4l2_node *node, enum plx_memory k
 int plx_v4l2_queue_buffer(const struct plx_v4l2_node *node, enum plx_memory kind, int planes, int index,
                           const struct plx_v4l2_memory *memory);
 
-/* Whether the driver really accepts MEMORY as one of COUNT buffers: some refuse only at the first QBUF. The driver has no
+/* Tests whether the driver really accepts MEMORY as one of COUNT buffers: some refuse only at the first QBUF. The driver has no
  * buffers afterwards. */
 int plx_v4l2_test_memory(const struct plx_v4l2_node *node, enum plx_memory kind, const struct plx_v4l2_memory *memory,
                          int count);
@@ -88,7 +89,7 @@ int plx_v4l2_dequeue_buffer(const struct plx_v4l2_node *node, enum plx_memory ki
 int plx_v4l2_stream_on(const struct plx_v4l2_node *node);
 void plx_v4l2_stream_off(const struct plx_v4l2_node *node); /* errors are ignored: the device may be gone */
 
-/* Maps all planes of buffer INDEX. After an error MAPPING holds what must be unmapped. */
+/* Maps all planes of buffer INDEX. After an error MAPPING holds the planes that must be unmapped. */
 int plx_v4l2_map_buffer(const struct plx_v4l2_node *node, int planes, int index, struct plx_v4l2_mapping *mapping);
 void plx_v4l2_unmap_buffer(const struct plx_v4l2_node *node, struct plx_v4l2_mapping *mapping); /* all zeros is fine */
 

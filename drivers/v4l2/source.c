@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame source of real cameras. A lost or missing camera is no error: the reader gets a capture without a picture that
- * says so, and pictures once the camera is there.
+ * The frame source of real cameras. A lost or missing camera is no error: the reader gets a capture without a picture whose
+ * health flags name the camera, and pictures once the camera is back.
  */
 #include "drivers/v4l2/v4l2.h"
 
@@ -94,7 +94,7 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
     int result = 0;
 
     self->thread.cameras = both_in_one ? 1 : PLX_EYES;
-    self->thread.patient = options->patient;
+    self->thread.retries_refusals = options->retries_refusals;
     for (int i = 0; i < self->thread.cameras; i++) {
         struct plx_v4l2_camera *camera = &self->thread.camera[i];
         *camera = (struct plx_v4l2_camera){

@@ -15,17 +15,17 @@ struct plx_stages;
 /* The controls of a camera. */
 struct plx_v4l2_control_options {
     const char *controls;         /* "name=value,...", set in this order after opening; "" = none */
-    const char *exposure_control; /* name or number; "": the one that is known */
+    const char *exposure_control; /* name or number; "": the first known one that the camera has */
     const char *gain_control;
-    double exposure_unit_us;        /* of one step of that control; 0: as known */
-    double gain_step;               /* gain of one step, or dB; 0: as known, else 1 / minimum */
+    double exposure_unit_us;        /* of one step of that control; 0: known for the control, else exposure is not set */
+    double gain_step;               /* gain of one step, or dB; 0: known for the control, else 1 / minimum */
     bool gain_db;                   /* the control counts in dB */
     int exposure_delay, gain_delay; /* pictures from setting to effect */
     int flicker_hz;                 /* mains frequency of the lamps, for cameras with that control; 0: not set */
     bool restore;                   /* restore all controls at the end */
 };
 
-/* Two cameras, or one that gives both eyes side by side. */
+/* Two cameras, or one camera that gives both eyes side by side. */
 struct plx_v4l2_options {
     const char *camera[PLX_EYES];                /* a path or a match, see struct plx_v4l2_rule; right "": left gives both */
     const char *format;                          /* fourcc; "": the best one offered */
@@ -33,8 +33,8 @@ struct plx_v4l2_options {
     double rate_hz;                              /* 0: as the camera is set */
     int crop_x, crop_y, crop_width, crop_height; /* of the sensor; width 0: as the camera is set */
     bool msb_aligned;                            /* 10- and 12-bit samples lie in the high bits of their word */
-    int64_t readout_ns; /* from the end of the exposure to a stamp of the end of the frame; 0: not known */
-    bool patient;       /* retry a camera that refuses its configuration, like one that is missing */
+    int64_t readout_ns;    /* from the end of the exposure to a stamp of the end of the frame; 0: not known */
+    bool retries_refusals; /* retry a camera that refuses its configuration, like one that is missing */
     struct plx_v4l2_control_options control;
 };
 

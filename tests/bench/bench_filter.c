@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The separable filter, every kind of window, on both processors: `bench_filter [width height]`, 4096 x 4096 unless said. */
+/* The separable filter with windows of every shape, on CPU and GPU: `bench_filter [width height]`, 4096 x 4096 by default. */
 #include "core/stages.h"
 #include "oracle/test_image.h"
 #include "tests/bench/timing.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of a whole frame, stage by stage: the demonstration scene at 640 x 480, D 64, 8 paths, the default set. */
+/* Time of a whole frame on the CPU, stage by stage: `bench_frame [THREADS [FRAMES]]`. The demonstration scene at 640 x 480, D
+ * 64, 8 paths, preset `default`. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
             stage[i][j] = fixture.frame->stage_us[j];
     }
     if (result == 0) {
-        printf("whole frame, %d x %d, D 64, 8 paths, default set, %d threads\n", kind.width, kind.height, threads);
+        printf("whole frame, %d x %d, D 64, 8 paths, preset default, %d threads\n", kind.width, kind.height, threads);
         print(total, stage, frames);
     } else {
         fprintf(stderr, "bench_frame: %s\n", plx_strerror(result));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a whole frame takes on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
- * [-m MULTIPROCESSORS] [rounds]`; -m confines it to a part of the GPU. Median, tenth and ninetieth percentile in ms, as the
- * service sees it: pictures and frame in memory that the CPU shares, the wait and what the CPU does included. Then the median
- * without time stamps of the stages, which shows what they cost, and the median with disparity only (no refinement, ground,
- * obstacles).
+ * Time of a whole frame on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
+ * [-m MULTIPROCESSORS] [rounds]`; -m confines it to a part of the GPU. Median, tenth and ninetieth percentile in ms, as in the
+ * service: pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work are included. Then the
+ * median without time stamps of the stages, which shows the cost of the time stamps, and the median with disparity only (no
+ * refinement, ground, obstacles).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #define WARM 10
 
-/* Sorted times of ROUNDS frames, on all multiprocessors if 0; false without a GPU. TIMED: with the times of stages. */
+/* Sorted times of ROUNDS frames; false without a GPU. MULTIPROCESSORS 0: all. TIMED: with time stamps of the stages. */
 static bool measure(const struct fixture_kind *kind, int multiprocessors, bool timed, int rounds, double *ret_ms)
 {
     const struct plx_limits limits = fixture_limits(kind);

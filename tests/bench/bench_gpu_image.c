@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the image stages take on the GPU: `bench_gpu_image [width height [rounds]]`, 4096 x 4096 unless said. A row for each
- * stage: microseconds an image (median of the rounds), the bytes that it must move, the floor (those bytes at the bandwidth of
- * a large copy), what cudaMemcpyAsync takes to move as many, and both over the time. A round is one graph launch of a call, or
- * copy, on each of SETS sets of images in memory of the GPU, together larger than its L2.
+ * Time of the image stages on the GPU: `bench_gpu_image [width height [rounds]]`, 4096 x 4096 by default. A row for each stage:
+ * microseconds per image (median of the rounds), the bytes that the stage must move, the floor (the time for those bytes at the
+ * bandwidth of a large copy), the time of cudaMemcpyAsync for as many bytes, and both times divided by the stage's. A round is
+ * one graph launch of a call, or copy, on each of SETS sets of images in GPU memory, together larger than the L2 cache.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 struct set {
     struct plx_image grey, other, out, disparity, history, blended, census, bins, patch;
     struct plx_remap map;
-    uint64_t *results; /* sum, masked, best */
+    uint64_t *results; /* result of sum, rectify and match_template */
 };
 
 struct bench {
@@ -31,8 +31,8 @@ struct bench {
     struct plx_filter filter;
     struct plx_match match;
     struct set sets[SETS];
-    uint8_t *from, *to;  /* COPY_BYTES each */
-    size_t stage_copied; /* bytes that copy_as_much copies for a set */
+    uint8_t *from, *to; /* COPY_BYTES each */
+    size_t copy_bytes;  /* bytes that copy_same_bytes copies for a set */
     cudaEvent_t begin, end;
     double copy_rate; /* bytes read and written per second */
 };
@@ -118,11 +118,11 @@ static int match_template(struct bench *bench, const struct set *set)
                                                     (struct plx_template_match *)set->results);
 }
 
-/* A part of the large copy of its own for each set. */
-static int copy_as_much(struct bench *bench, const struct set *set)
+/* Copies copy_bytes, in a part of the large buffers that no other set uses. */
+static int copy_same_bytes(struct bench *bench, const struct set *set)
 {
     const size_t start = (size_t)(set - bench->sets) * (COPY_BYTES / SETS);
-    return PLX_CUDA(plx_gpu(bench->stages), cudaMemcpyAsync(bench->to + start, bench->from + start, bench->stage_copied,
+    return PLX_CUDA(plx_gpu(bench->stages), cudaMemcpyAsync(bench->to + start, bench->from + start, bench->copy_bytes,
                                                             cudaMemcpyDeviceToDevice, plx_gpu(bench->stages)->stream));
 }
 
@@ -182,14 +182,14 @@ static double measure(struct bench *bench, run_stage *run)
     return ms / 1e3 / SETS;
 }
 
-/* BYTES: of a pixel, read and written. */
+/* Prints the row of a stage. BYTES: read and written for each pixel. */
 static void report(struct bench *bench, const char *name, run_stage *run, double bytes)
 {
     const double seconds = measure(bench, run), all = bytes * bench->width * bench->height, floor = all / bench->copy_rate;
     printf("%-28s %9.2f us %8.1f MB %9.2f us %5.0f %%", name, seconds * 1e6, all / 1e6, floor * 1e6, floor / seconds * 100);
-    bench->stage_copied = (size_t)(all / 2);
-    if (bench->stage_copied > 0 && bench->stage_copied <= COPY_BYTES / SETS) {
-        const double copied = measure(bench, copy_as_much);
+    bench->copy_bytes = (size_t)(all / 2);
+    if (bench->copy_bytes > 0 && bench->copy_bytes <= COPY_BYTES / SETS) {
+        const double copied = measure(bench, copy_same_bytes);
         printf(" %9.2f us %5.0f %%", copied * 1e6, copied / seconds * 100);
     }
     putchar('\n');
@@ -330,11 +330,11 @@ int main(int argc, char **argv)
         return 2;
     }
     open_bench(&bench);
-    median_ms(&bench, copy, NULL); /* until the clocks are up */
+    median_ms(&bench, copy, NULL); /* warms up until the GPU runs at its full clock */
     bench.copy_rate = 2.0 * (double)COPY_BYTES / (median_ms(&bench, copy, NULL) / 1e3);
     printf("%d x %d; a copy moves %.0f GB/s\n%-28s %12s %11s %20s %20s\n", bench.width, bench.height, bench.copy_rate / 1e9,
            "stage", "an image", "moves", "floor, of the time", "copy, of the time");
     report_all(&bench);
-    bench.stages->ops->destroy(bench.stages); /* images go with the process */
+    bench.stages->ops->destroy(bench.stages); /* the end of the process frees the images */
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The obstacle stages on the GPU: each as one CUDA graph, images in the device's memory, median of batches of replays.
+ * Time of the obstacle stages on the GPU: each as one CUDA graph, images in GPU memory, median of batches of replays.
  * `bench_gpu_label [-m MULTIPROCESSORS] [WIDTH HEIGHT]`; -m confines it to a part of the GPU.
  */
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 struct bench {
     struct plx_stages *stages;
-    struct plx_image mask, disparity, labels, published, clean; /* all but the first two are of the device */
+    struct plx_image mask, disparity, labels, published, clean; /* all but the first two in GPU memory */
     struct plx_image mask_local, disparity_local;
     struct plx_region *regions;
     struct plx_ground *ground;
@@ -83,7 +83,8 @@ static void ground(struct bench *b)
 static void mask(struct bench *b)
 {
     const struct plx_mask_params params = {2000, 16, 0, 100000, 2500000, 0, false};
-    must(b->stages->ops->mask(b->stages, &b->disparity_local, b->ground, &params, &b->clean), b); /* U16 has room for U8 */
+    must(b->stages->ops->mask(b->stages, &b->disparity_local, b->ground, &params, &b->clean),
+         b); /* `clean` is U16: large enough for a U8 mask */
 }
 
 static int by_value(const void *a, const void *b)
@@ -92,7 +93,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median milliseconds of one replay of what RUN launches. */
+/* Median milliseconds of one replay of the work that RUN launches. */
 static float measure(struct bench *b, void (*run)(struct bench *b))
 {
     cudaStream_t stream = plx_gpu(b->stages)->stream;
@@ -132,7 +133,7 @@ static struct plx_image image(struct bench *b, bool local, int width, int height
     return result;
 }
 
-/* Density in percent; 0 for boxes at their own depths. */
+/* PERCENT of the mask's pixels are set, at random; 0: boxes, each column of them at a depth of its own. */
 static void paint(struct bench *b, int percent)
 {
     for (int y = 0; y < b->mask.height; y++) {
@@ -148,7 +149,7 @@ static void paint(struct bench *b, int percent)
         cudaMemcpy(b->disparity_local.data, b->disparity.data, b->disparity.pitch * (size_t)b->mask.height, cudaMemcpyDefault));
 }
 
-/* On all multiprocessors if 0. */
+/* Measures all stages at one size. MULTIPROCESSORS 0: all. */
 static void bench_size(int width, int height, int multiprocessors)
 {
     static const int percents[] = {0, 10, 30, 50, 70, 90};
@@ -169,7 +170,7 @@ static void bench_size(int width, int height, int multiprocessors)
     b.clean = image(&b, true, width, height, PLX_U16);
     must(ops->alloc(b.stages, PLX_MAX_OBSTACLES * sizeof *b.regions, &data), &b);
     b.regions = data;
-    must(ops->alloc_local(b.stages, sizeof *b.ground, NULL, &data), &b); /* as in a pipeline on a card */
+    must(ops->alloc_local(b.stages, sizeof *b.ground, NULL, &data), &b); /* as in a pipeline on a discrete GPU */
     b.ground = data;
     must(ops->alloc(b.stages, sizeof *b.count, &data), &b);
     b.count = data;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The histogram with its zones on random, constant and natural images, on both processors: `bench_histogram [width height [bins
- * [picture]]]`, 4096 x 4096 and 256 bins unless said. The natural image is a PNG or PGM, repeated over the size; without one,
- * a real one where there is test data.
+ * The histogram with its zones on random, constant and natural images, on CPU and GPU: `bench_histogram [width height [bins
+ * [picture]]]`, 4096 x 4096 and 256 bins by default. The natural image is a PNG or PGM, repeated to fill the size; by default a
+ * picture of the test data, if there is any.
  */
 #include "drivers/files/picture.h"
 #include "oracle/test_image.h"

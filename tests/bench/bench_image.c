@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long each image stage takes: best of several rounds, milliseconds an image, on THREADS threads (argument, default all).
- */
+/* Time of each image stage on the CPU: `bench_image [THREADS]`, all processors by default. Milliseconds per image, the minimum
+ * of ROUNDS rounds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define HEIGHT 480
 #define ROUNDS 50
 
-/* Everything that any of the stages needs. */
+/* The images and parameters of all stages. */
 struct bench {
     struct plx_stages *stages;
     struct plx_raw raw;

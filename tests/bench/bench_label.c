@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Label with regions, speckle and ground, one core: typical masks, noise of every density, and what is worst for runs. Before
- * that the passes that spreading labels takes (label_passes.h) on random images, beside the averages of the study, and the time
- * of stage label, union-find in one pass, on the same images.
+ * First the number of passes of three labelling schemes (label_passes.h) on random images, beside the averages that their study
+ * gives, and the time of stage label, union-find in one pass, on the same images. Then the times of stages label, regions,
+ * speckle and ground on one core: typical masks, noise of every density, and random disparities, the worst case for runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,13 +41,14 @@ static void noise(int percent, int *mask, int *disparity)
     *disparity = 300 + (int)random_below(&random_state, 8);
 }
 
-/* Every pixel its own run: masks are full and no neighbours agree but by chance. */
-static void wild(int *mask, int *disparity)
+/* Every pixel is a run of its own: the mask is full, and neighbours agree only by chance. */
+static void random_disparity(int *mask, int *disparity)
 {
     *mask = 1;
     *disparity = (int)random_below(&random_state, 1024);
 }
 
+/* KIND: negative: boxes; up to 100: noise with so many percent of the mask set; above: random disparities. */
 static void paint(struct bench *b, int kind)
 {
     for (int y = 0; y < b->mask.height; y++)
@@ -56,7 +57,7 @@ static void paint(struct bench *b, int kind)
             if (kind < 0)
                 boxes(x, y, b->mask.width, b->mask.height, &mask, &disparity);
             else if (kind > 100)
-                wild(&mask, &disparity);
+                random_disparity(&mask, &disparity);
             else
                 noise(kind, &mask, &disparity);
             ((uint8_t *)plx_row(&b->mask, y))[x] = mask ? 255 : 0;
@@ -104,7 +105,7 @@ static void measure(struct bench *b, const char *name)
            milliseconds(best[3]));
 }
 
-/* Milliseconds of stage label on MASK where all disparities agree: 8-connected components. */
+/* Milliseconds of stage label on MASK with equal disparities, so that it finds 8-connected components. */
 static double union_find_ms(uint8_t *mask, int side)
 {
     const struct plx_limits limits = {side, side, 64, 1};
@@ -171,7 +172,7 @@ int main(void)
         const char *name;
         int kind;
     } kind[] = {{"boxes", -1},     {"noise 10%", 10}, {"noise 41%", 41}, {"noise 50%", 50},
-                {"noise 59%", 59}, {"noise 90%", 90}, {"wild", 101}};
+                {"noise 59%", 59}, {"noise 90%", 90}, {"random", 101}};
     for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
         const int w = size[i][0], h = size[i][1];
         const struct plx_limits limits = {w, h, 64, 1};

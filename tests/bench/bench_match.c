@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the matching stages take: `bench_match [seconds a row]`. A row for each pair, preset, path count, instruction
- * set and number of threads; least milliseconds of each stage, and of all (what else runs only adds). `default` makes strict,
- * dense and confidence, as the service does; `classic` strict only, as libSGM does. Pairs are real ones where there is test
- * data, else noise.
+ * Time of the matching stages on the CPU: `bench_match [seconds per row]`. A row for each pair, preset, path count, instruction
+ * set and number of threads; milliseconds of each stage and of all stages, each the minimum of the rounds, because other
+ * programs only add time. `default` computes strict disparity, dense disparity and confidence, as the service does; `classic`
+ * strict disparity only, as libSGM does. Pairs are real ones where there is test data, else noise.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void run(struct bench *bench, int round)
     for (int i = 0; i < MATCHING_CALLS; i++) {
         if (matching_calls[i].refines && !bench->match.smooth) /* classic */
             continue;
-        must(matching_make(bench->stages, i, bench->grey, &bench->match, bench->plane));
+        must(matching_run_call(bench->stages, i, bench->grey, &bench->match, bench->plane));
         const double ms = lap(&since);
         bench->ms[matching_calls[i].group][round] += ms;
         bench->ms[MATCHING_GROUPS][round] += ms;
@@ -74,7 +74,7 @@ static struct plx_image picture(const char *pair, const char *eye, int width, in
     return image;
 }
 
-static void measure(struct bench *bench, const char *set, enum plx_isa isa, int threads, double seconds)
+static void measure(struct bench *bench, const char *preset, enum plx_isa isa, int threads, double seconds)
 {
     const struct plx_limits limits = {bench->grey[0].width, bench->grey[0].height, bench->match.disparities, threads};
     const int64_t end = plx_now_ns() + (int64_t)(seconds * 1e9);
@@ -90,7 +90,7 @@ static void measure(struct bench *bench, const char *set, enum plx_isa isa, int 
         test_image_free(&bench->plane[i]);
     bench->stages->ops->destroy(bench->stages);
     printf("%4dx%-4d D %-3d %-7s %d paths %-7s %d threads", bench->grey[0].width, bench->grey[0].height,
-           bench->match.disparities, set, bench->match.paths, plx_isa_kernels(isa)->name, threads);
+           bench->match.disparities, preset, bench->match.paths, plx_isa_kernels(isa)->name, threads);
     for (int i = 0; i <= MATCHING_GROUPS; i++) {
         qsort(bench->ms[i], (size_t)rounds, sizeof bench->ms[i][0], timing_ascending);
         printf(" %7.2f", bench->ms[i][0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ego-motion on one core: milliseconds of processor time for a frame of a rendered drive; mean, longest, and of a camera that
- * stands, whose key frame never changes. */
+/* Ego-motion on one core: mean and longest processor time per frame, in ms, of a rendered drive, and of a camera that stands
+ * still, whose key frame never changes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How late frames come from the real parallaxd while the machine is under pressure, with and without locked memory and
- * real-time priority. All rows come from one run, so their ratios hold on a machine that does other things as well.
+ * Latency of frames of the real parallaxd while the machine is under load, with and without locked memory and real-time
+ * priority. All rows come from one run, so rows can be compared even if other programs run on the machine.
  *
- *   bench_pressure [SECONDS]   SECONDS (default 20) a row, 12 rows; as root, else rows are left out
+ *   bench_pressure [SECONDS]   SECONDS (default 20) per row, 12 rows; rows that need root are left out without it
  *
- * capture: from the left picture's capture time to published_ns. reader: from there to the return of plx_next in this process.
- * The scene is 320 x 240 at 60 Hz on the CPU. hogs: two processes a processor that compute. reclaim: service and a process that
- * reads and writes a file of twice its size share a control group of GROUP_MIB. crowd: processes that wait for each frame.
+ * "capture to publish": from the left picture's capture time to published_ns. "publish to reader": from published_ns to the
+ * return of plx_next in this process. The scene is 320 x 240 at 60 Hz on the CPU. Loads: hogs: two busy processes for each
+ * processor. reclaim: the service shares a control group of GROUP_MIB with a process that reads and writes a file of twice that
+ * size. crowd: CROWD processes that wait for each frame.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -29,10 +30,10 @@
 
 #define RATE_HZ 60
 #define MAX_FRAMES 100000
-#define MAX_BESIDE 256
+#define MAX_LOADERS 256
 #define CROWD 32
 #define GROUP_MIB 96
-#define START_S 20
+#define START_S 20 /* limit for the start of the service */
 #define NOBODY 65534
 
 enum load { QUIET, HOGS, RECLAIM, CROWDED, LOADS };
@@ -42,10 +43,10 @@ static const char *const load_name[LOADS] = {"quiet", "hogs", "reclaim", "crowd"
 static const char *const variant_name[VARIANTS] = {"unlocked", "locked", "locked, fifo"};
 static char directory[64], socket_path[96];
 static struct control_group group;
-static pid_t beside[MAX_BESIDE]; /* what runs besides the service */
-static int beside_count;
+static pid_t loader[MAX_LOADERS]; /* processes that make the load */
+static int loader_count;
 
-/* --- what makes the pressure ------------------------------------------------------------------------------------------- */
+/* --- the load ---------------------------------------------------------------------------------------------------------- */
 
 static void join_group(void)
 {
@@ -87,35 +88,35 @@ static _Noreturn void wait_for_frames(void)
             plx_release(client, &view);
 }
 
-static void run_beside(void (*work)(void), int count)
+static void start_loaders(void (*work)(void), int count)
 {
-    for (int i = 0; i < count && beside_count < MAX_BESIDE; i++) {
+    for (int i = 0; i < count && loader_count < MAX_LOADERS; i++) {
         const pid_t child = fork();
         if (child == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             work();
         }
         if (child > 0)
-            beside[beside_count++] = child;
+            loader[loader_count++] = child;
     }
 }
 
-static void end_beside(void)
+static void stop_loaders(void)
 {
-    while (beside_count > 0) {
-        kill(beside[--beside_count], SIGKILL);
-        waitpid(beside[beside_count], NULL, 0);
+    while (loader_count > 0) {
+        kill(loader[--loader_count], SIGKILL);
+        waitpid(loader[loader_count], NULL, 0);
     }
 }
 
-static void begin_load(enum load load)
+static void start_load(enum load load)
 {
     if (load == HOGS)
-        run_beside(compute, 2 * (int)sysconf(_SC_NPROCESSORS_ONLN));
+        start_loaders(compute, 2 * (int)sysconf(_SC_NPROCESSORS_ONLN));
     if (load == RECLAIM)
-        run_beside(fill_page_cache, 1);
+        start_loaders(fill_page_cache, 1);
     if (load == CROWDED)
-        run_beside(wait_for_frames, CROWD);
+        start_loaders(wait_for_frames, CROWD);
 }
 
 /* --- the service ------------------------------------------------------------------------------------------------------- */
@@ -186,7 +187,7 @@ static bool measure(int seconds)
     while (plx_connect(socket_path, &client) < 0)
         if (plx_now_ns() - begin_ns > START_S * PLX_NS_PER_S)
             return false;
-    begin_ns = plx_now_ns() + PLX_NS_PER_S; /* not the start itself */
+    begin_ns = plx_now_ns() + PLX_NS_PER_S; /* leaves out the start */
     while (plx_now_ns() - begin_ns < seconds * PLX_NS_PER_S && count < MAX_FRAMES) {
         if (plx_next(client, 1000, &view) < 0)
             continue;
@@ -214,7 +215,7 @@ static void run_row(const char *program, enum load load, enum variant variant, i
     fflush(stdout);
     if (load == RECLAIM &&
         (!control_group_make(&group, "memory") || !control_group_limit_memory(&group, (long)GROUP_MIB << 20))) {
-        puts(" no control group can be made here");
+        puts(" cannot make a control group");
         return;
     }
     if (getuid() != 0 && variant != LOCKED) {
@@ -223,13 +224,13 @@ static void run_row(const char *program, enum load load, enum variant variant, i
     }
     const pid_t service = start_service(program, variant);
     if (load == CROWDED)
-        usleep(2000000); /* the crowd needs a service */
-    begin_load(load);
+        usleep(2000000); /* the crowd connects once, so the service must run */
+    start_load(load);
     puts(service > 0 && measure(seconds) ? "" : " no frames");
     fflush(stdout);
     kill(service, SIGKILL);
     waitpid(service, NULL, 0);
-    end_beside();
+    stop_loaders();
     control_group_remove(&group);
 }
 

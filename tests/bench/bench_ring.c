@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What publishing costs and how fast readers wake.
+ * Cost of publishing and latency of waking readers.
  *
  *   bench_ring [FRAMES]   FRAMES (default 3000), 2 ms apart, for each number of readers
  *
- * Publish cost: plx_ring_begin and plx_ring_commit with the payload left alone, against its size, nobody waiting.
+ * Publish cost: plx_ring_begin and plx_ring_commit without writing the payload, for several payload sizes, with no reader.
  * Wake latency: from published_ns in the frame to the return of plx_next in a reader process, over all readers.
- * The same beside a crowd: a process whose threads all wait on the wake word, as no honest client does, with one honest reader.
+ * The same beside a crowd: a process whose threads all wait on the wake word directly, without libparallax, and one real
+ * reader.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of sorted values; in microseconds. */
+/* Quantile Q of sorted values in ns; in microseconds. */
 static double quantile(const int64_t *value, size_t count, double q)
 {
     return count ? (double)value[(size_t)(q * (double)(count - 1))] / 1e3 : 0;
@@ -72,7 +73,7 @@ static void publish_cost(uint32_t bytes)
     plx_region_destroy(region);
 }
 
-/* A reader process: latencies into LATENCY, as many as it saw frames. */
+/* A reader process: writes one latency into LATENCY for each frame that it saw. */
 static void read_frames(const char *path, uint64_t frames, int64_t *latency)
 {
     struct plx_client *client;
@@ -110,7 +111,7 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     for (int i = 0; i < readers; i++)
         if (fork() == 0)
             read_frames(path, frames, latency + (size_t)i * frames);
-    for (int i = 0; i < 100 || plx_clients_count(clients) < readers; i++) { /* and time for all to fall asleep */
+    for (int i = 0; i < 100 || plx_clients_count(clients) < readers; i++) { /* at least 0.5 s, so that all readers sleep */
         plx_clients_handle(clients);
         usleep(5000);
     }
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_ring [FRAMES], 1 to 1000000\n");
         return 64;
     }
-    printf("publish cost, nobody waiting (goal: < 1 us, whatever the size)\n");
+    printf("publish cost without readers (goal: < 1 us at any size)\n");
     printf("%12s %10s %10s %10s\n", "payload MiB", "mean us", "p50 us", "p99 us");
     for (size_t i = 0; i < sizeof size / sizeof size[0]; i++)
         publish_cost(size[i]);

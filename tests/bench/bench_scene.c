@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the synthetic scene takes to draw: milliseconds a pair on one core. */
+/* Time to draw the synthetic scene: milliseconds per pair on one core. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the matching stages take on the GPU:
+ * Time of the matching stages on the GPU:
  *
  *     bench_stereo [-s WIDTHxHEIGHT] [-d DISPARITIES] [-p PATHS] [-m MULTIPROCESSORS] [-c CHOICE] [-n ROUNDS]
  *
- * A row for each size and preset, of one size or of those that the documentation lists; median milliseconds of each
- * stage alone, then median, tenth and ninetieth percentile of the whole: each time as one graph, from the launch until the
- * processor knows that it is done, which alone takes 0.01, everything in memory of the GPU. `classic` makes the strict
- * disparity, as libSGM does; `default` strict, dense and confidence, as the service does. -m confines it to a part of the GPU,
- * -c forces one of the ways to launch it. Beside it how often over the lines fill the GPU, and the share of their places
- * that have no pixel.
+ * A row for each size and preset, of one size or of those that the documentation lists: median milliseconds of each stage
+ * alone, then median, tenth and ninetieth percentile of all stages. Each is one graph launch with all images in GPU memory,
+ * timed until the CPU sees its end; an empty launch takes about 0.01 ms. `classic` computes the strict disparity, as libSGM
+ * does; `default` strict disparity, dense disparity and confidence, as the service does. -m confines it to a part of the GPU,
+ * -c forces a schedule. The last columns: the schedule, the waves (warps of the aggregation lines divided by the warps that the
+ * GPU holds at once), and the waste (share of the pixel positions of those warps that lie outside of the image).
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct bench {
     int width, height;
     struct plx_image grey[PLX_EYES], plane[MATCHING_PLANES];
     int first, last; /* groups of calls that run */
-    int calls;
+    int calls;       /* that ran */
 };
 
 static void must(struct bench *bench, int result)
@@ -91,7 +91,7 @@ static void open_bench(struct bench *bench)
     paint(bench);
 }
 
-/* The groups of calls bench->first .. last of a frame. The backend runs those of refinement beside the others. */
+/* Runs groups bench->first .. bench->last of a frame's calls. The backend runs refining calls beside the others. */
 static int run(void *context)
 {
     struct bench *bench = context;
@@ -106,7 +106,7 @@ static int run(void *context)
         if ((int)call->group < bench->first || (int)call->group > bench->last)
             continue;
         bench->calls++;
-        must(bench, matching_make(bench->stages, i, bench->grey, &bench->match, bench->plane));
+        must(bench, matching_run_call(bench->stages, i, bench->grey, &bench->match, bench->plane));
     }
     return 0;
 }
@@ -117,7 +117,7 @@ static int change_nothing(void *context)
     return 0;
 }
 
-/* Groups FIRST .. LAST as one graph launch: ROUNDS times in ascending order. Returns false if there is nothing to do. */
+/* Times groups FIRST .. LAST as one graph launch, ROUNDS times; MS gets the times, ascending. False if no call is in them. */
 static bool measure(struct bench *bench, int first, int last, int rounds, double *ms)
 {
     static const char key[MATCHING_GROUPS][MATCHING_GROUPS];
@@ -143,7 +143,7 @@ struct row {
     int width, height, disparities, paths;
 };
 
-/* MULTIPROCESSORS, if not 0, are all that there are: the backend sees the whole GPU's. */
+/* MULTIPROCESSORS: how many the stages may use; 0: all. The backend itself still counts the whole GPU's. */
 static void measure_row(const struct row *row, bool classic, int multiprocessors, int schedule, int rounds, double *ms)
 {
     struct plx_gpu_plan plan;
@@ -169,7 +169,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
     printf("  %7.3f %7.3f %7.3f  %-16s %5.2f %5.2f %%\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10],
            plx_gpu_schedule_name(plan.schedule), (double)plan.warps / plan.resident, plan.waste * 100);
     fflush(stdout);
-    bench.stages->ops->destroy(bench.stages); /* images go with the process */
+    bench.stages->ops->destroy(bench.stages); /* the end of the process frees the images */
 }
 
 static int usage(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often an image must be gone over until every component has one label, when labels spread step by step: three schemes of
- * an early study of labelling on GPUs. Every pixel starts with a number of its own and takes the least that it sees, all pixels
- * at once; the last pass of each kind finds that nothing changes.
+ * Counts the passes over an image until every component has one label, for three schemes of iterative label propagation from an
+ * early study of labelling on GPUs. Every pixel starts with a number of its own. In each pass all pixels at once take the
+ * smallest number among their neighbours. The last pass of each kind finds that nothing changes.
  */
 #ifndef PLX_TESTS_BENCH_LABEL_PASSES_H
 #define PLX_TESTS_BENCH_LABEL_PASSES_H
@@ -16,14 +16,14 @@ enum label_scheme { LABEL_EIGHT, LABEL_ALTERNATING_FOUR, LABEL_SHIFTED_BLOCKS, L
 
 #define LABEL_NONE UINT32_MAX
 
-/* SIDE x SIDE pixels, SIDE even, and a border of one that belongs to nothing. */
+/* SIDE x SIDE pixels, SIDE even, with a border of one background pixel. */
 struct label_image {
     int side;
     const uint8_t *mask; /* [side][side] */
     uint32_t *label, *next;
 };
 
-/* The least label of the pixels at AROUND[0..count) of the one at AT. */
+/* The smallest label of the pixel AT and of those at offsets AROUND[0..COUNT). */
 static inline uint32_t label_least(const uint32_t *at, const int *around, int count)
 {
     uint32_t least = *at;
@@ -81,7 +81,7 @@ static inline bool label_pass(struct label_image *b, enum label_scheme scheme, i
     return label_spread_blocks(b, pass % 2, pass / 2 % 2);
 }
 
-/* Passes over MASK, [side][side]; 0 without memory. */
+/* Passes over MASK, [side][side]; 0 if out of memory. */
 static inline int label_count_passes(const uint8_t *mask, int side, enum label_scheme scheme)
 {
     static const int kinds[LABEL_SCHEMES] = {1, 2, 4};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures the time of a stage on a backend, for benches that compare CPU and GPU. */
+/* Measures the time of a stage on a backend, for benchmarks that compare CPU and GPU. */
 #ifndef PLX_TESTS_BENCH_TIMING_H
 #define PLX_TESTS_BENCH_TIMING_H
 
@@ -13,7 +13,7 @@
 #include "gpu/gpu.h"
 
 #define TIMING_BATCHES 21
-#define TIMING_CALLS 20 /* of a batch; the GPU works through them while they are made */
+#define TIMING_CALLS 20 /* of a batch; the GPU executes them while the CPU still makes calls */
 
 typedef int timing_run(struct plx_stages *stages, const void *what);
 
@@ -46,7 +46,7 @@ static inline void timing_report(struct plx_stages *stages, const char *name, ti
     fflush(stdout);
 }
 
-/* An image in memory of the processor that works, with the pixels of HOST, which has no padding, unless NULL. */
+/* An image in the backend's local memory, with the pixels of HOST, which has no padding; HOST NULL: zeros. */
 static inline struct plx_image timing_image(struct plx_stages *stages, int width, int height, enum plx_type type,
                                             const void *host)
 {

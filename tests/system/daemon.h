@@ -59,12 +59,6 @@ static inline const char *daemon_backend(void)
     return backend ? backend : "cpu";
 }
 
-/* Whether that is a GPU, whose time is all in the stage of the obstacles. */
-static inline bool daemon_on_gpu(void)
-{
-    return strcmp(daemon_backend(), "gpu") == 0;
-}
-
 /* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket, backend, and no black box. */
 static inline void daemon_start(struct daemon *daemon, const char *const *args)
 {

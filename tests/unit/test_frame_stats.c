@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rate, latency and stage times of frames whose numbers are known. */
+/* Rate, latency, stage times and motion of frames whose numbers are known. */
 #include <math.h>
 
 #include <stdio.h>
@@ -24,6 +24,25 @@ static const struct plx_frame *make(uint64_t epoch, uint64_t sequence, int64_t m
     return &frame;
 }
 
+/* The text that PRINT writes for METER, in static storage. */
+static const char *printed(void (*print)(const struct plx_frame_stats *meter), const struct plx_frame_stats *meter)
+{
+    static char text[512];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    print(meter);
+    fflush(stdout);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
 static void counts_published_frames_and_averages_seen_ones(void **state)
 {
     (void)state;
@@ -36,28 +55,17 @@ static void counts_published_frames_and_averages_seen_ones(void **state)
     assert_float_equal(plx_frame_stats_latency_ms(&meter), 30, 1e-9);
 }
 
-static void parts_are_the_stages_or_what_a_gpu_does(void **state)
+static void each_stage_has_its_mean_time(void **state)
 {
     (void)state;
     struct plx_frame_stats meter = {.frames = 0};
-    struct plx_stage_time part[PLX_STAGE_COUNT];
-    assert_int_equal(plx_frame_stats_stage_times(&meter, false, part), PLX_STAGE_COUNT);
-    assert_true(isnan(part[PLX_STAGE_SGM].ms));
+    assert_true(isnan(plx_frame_stats_stage_ms(&meter, PLX_STAGE_SGM)));
 
-    frame.stage_us[PLX_STAGE_OBSTACLES] = 3000;
-    frame.stage_us[PLX_STAGE_TRACKS] = 500;
     plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
     plx_frame_stats_add(&meter, make(1, 15, 1500, 40));
-    assert_int_equal(plx_frame_stats_stage_times(&meter, false, part), PLX_STAGE_COUNT);
-    assert_string_equal(part[PLX_STAGE_SGM].word, "sgm");
-    assert_float_equal(part[PLX_STAGE_SGM].ms, 15, 1e-9);
-    assert_float_equal(part[PLX_STAGE_CENSUS].ms, 0, 1e-9);
-
-    assert_int_equal(plx_frame_stats_stage_times(&meter, true, part), 2);
-    assert_string_equal(part[0].word, "gpu");
-    assert_float_equal(part[0].ms, 15 + 3, 1e-9);
-    assert_string_equal(part[1].word, "tracks");
-    assert_float_equal(part[1].ms, 0.5, 1e-9);
+    assert_float_equal(plx_frame_stats_stage_ms(&meter, PLX_STAGE_SGM), 15, 1e-9);
+    assert_float_equal(plx_frame_stats_stage_ms(&meter, PLX_STAGE_CENSUS), 0, 1e-9);
+    assert_non_null(strstr(printed(plx_frame_stats_print_stage_times, &meter), " sgm 15.00, "));
 }
 
 static void a_new_stretch_goes_on_from_the_last_frame(void **state)
@@ -94,41 +102,17 @@ static void a_new_epoch_begins_anew(void **state)
     assert_float_equal(plx_frame_stats_latency_ms(&meter), 60, 1e-9);
 }
 
-/* The text that PRINT writes for METER, in static storage. */
-static const char *printed(void (*print)(const struct plx_frame_stats *meter), const struct plx_frame_stats *meter)
-{
-    static char text[512];
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    fflush(stdout);
-    const int kept = dup(STDOUT_FILENO);
-    dup2(fileno(file), STDOUT_FILENO);
-    print(meter);
-    fflush(stdout);
-    dup2(kept, STDOUT_FILENO);
-    close(kept);
-    rewind(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-static void print_stages(const struct plx_frame_stats *meter)
-{
-    plx_frame_stats_print_stage_times(meter, false);
-}
-
 static void what_is_unknown_is_said_in_words(void **state)
 {
     (void)state;
     struct plx_frame_stats meter = {.frames = 0};
     assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency unknown");
-    assert_string_equal(printed(print_stages, &meter), " unknown\n");
+    assert_string_equal(printed(plx_frame_stats_print_stage_times, &meter), " unknown\n");
     plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
     assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency 20.0 ms");
     plx_frame_stats_add(&meter, make(1, 11, 1050, 20));
     assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "20.0 pairs/s, latency 20.0 ms");
-    assert_null(strstr(printed(print_stages, &meter), "nan"));
+    assert_null(strstr(printed(plx_frame_stats_print_stage_times, &meter), "nan"));
 }
 
 static void ages_in_words(void **state)
@@ -156,16 +140,58 @@ static void ages_in_words(void **state)
     }
 }
 
+static void motion_in_words(void **state)
+{
+    (void)state;
+    const double cosine = cos(0.02), sine = sin(0.02); /* 0.04 rad in 0.1 s below */
+    struct plx_motion_info motion = {
+        .valid = 1,
+        .source = PLX_MOTION_VISUAL,
+        .corners = 280,
+        .inliers = 210,
+        .interval_ns = PLX_NS_PER_S / 10,
+        .motion = {{cosine, 0, sine, 0, 1, 0, -sine, 0, cosine}, {0, 0.04, 0.03}},
+        .pose = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 3, -4}},
+    };
+    double speed_mps, turn_radps;
+    char text[PLX_MOTION_TEXT];
+
+    assert_true(plx_motion_rates(&motion, &speed_mps, &turn_radps));
+    assert_float_equal(speed_mps, 0.5, 1e-9);
+    assert_float_equal(turn_radps, 0.2, 1e-9);
+    plx_motion_text(&motion, text, sizeof text);
+    assert_string_equal(text, "0.50 m/s, turns 11.5 deg/s, 5.00 m from the start, 210 of 280 corners");
+    plx_speed_text(&motion, text, sizeof text);
+    assert_string_equal(text, "0.50 m/s");
+
+    motion.interval_ns = 0; /* a clock that stands */
+    assert_false(plx_motion_rates(&motion, &speed_mps, &turn_radps));
+    motion.interval_ns = PLX_NS_PER_S / 10;
+    motion.valid = 0;
+    assert_false(plx_motion_rates(&motion, &speed_mps, &turn_radps));
+    plx_motion_text(&motion, text, sizeof text);
+    assert_string_equal(text, "unknown");
+    plx_speed_text(&motion, text, sizeof text);
+    assert_string_equal(text, "motion unknown");
+
+    motion.source = PLX_MOTION_NONE;
+    plx_motion_text(&motion, text, sizeof text);
+    assert_string_equal(text, "not measured: motion.source is none");
+    plx_speed_text(&motion, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_published_frames_and_averages_seen_ones),
-        cmocka_unit_test(parts_are_the_stages_or_what_a_gpu_does),
+        cmocka_unit_test(each_stage_has_its_mean_time),
         cmocka_unit_test(a_new_stretch_goes_on_from_the_last_frame),
         cmocka_unit_test(a_capture_time_ahead_of_the_clock_gives_no_latency),
         cmocka_unit_test(a_new_epoch_begins_anew),
         cmocka_unit_test(what_is_unknown_is_said_in_words),
         cmocka_unit_test(ages_in_words),
+        cmocka_unit_test(motion_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

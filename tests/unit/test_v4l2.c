@@ -51,8 +51,8 @@ static void a_wrong_rule_is_refused(void **state)
     static const struct {
         const char *text, *sentence;
     } wrong[] = {
-        {"/dev/video0", "changes with every plugging"},
-        {"/dev/video12", "changes with every plugging"},
+        {"/dev/video0", "changes whenever a camera is plugged in"},
+        {"/dev/video12", "changes whenever a camera is plugged in"},
         {"", "expected a path"},
         {"ZED", "\"ZED\" is not understood"},
         {"card=", "\"card=\" is not understood"},

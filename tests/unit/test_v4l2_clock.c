@@ -9,11 +9,11 @@
 #define MS PLX_NS_PER_MS
 #define S PLX_NS_PER_S
 
-static int64_t read_clock(struct plx_v4l2_clock *clock, int64_t stamp_ns, int64_t arrival_ns, bool *ret_wild)
+static int64_t read_clock(struct plx_v4l2_clock *clock, int64_t stamp_ns, int64_t arrival_ns, bool *ret_implausible)
 {
     const struct plx_v4l2_stamp stamp = {
         .stamp_ns = stamp_ns, .arrival_ns = arrival_ns, .realtime_ns = arrival_ns + 1000000 * S, .tegra_ns = 77 * S};
-    return plx_v4l2_clock_read(clock, &stamp, ret_wild);
+    return plx_v4l2_clock_read(clock, &stamp, ret_implausible);
 }
 
 static void the_clock_is_found_by_the_arrival(void **state)

@@ -138,8 +138,8 @@ static void test_refusals(void **state)
     } cases[] = {
         {"bus=platform:vivid-000", 411, 133, 320, 200, true, "crops to 320x200 at 410,132 instead of 320x200 at 411,133"},
         {"bus=platform:vivid-000", 1200, 132, 320, 200, false,
-         "crops within 1280x720 at 0,0, which 320x200 at 1200,132 is not"},
-        {"bus=platform:vivid-000", 0, 0, 4000, 200, false, "crops within 1280x720 at 0,0, which 4000x200 at 0,0 is not"},
+         "crops within 1280x720 at 0,0; 320x200 at 1200,132 lies outside"},
+        {"bus=platform:vivid-000", 0, 0, 4000, 200, false, "crops within 1280x720 at 0,0; 4000x200 at 0,0 lies outside"},
         {"bus=platform:vivid-000", 100, 100, 640, 400, true, "instead of 640x400 at 100,100 for pictures of 320x200"},
         {"bus=platform:vivid-002", 0, 0, 320, 200, false, "the camera cannot crop; remove source.crop_width"},
     };

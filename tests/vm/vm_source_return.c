@@ -215,7 +215,7 @@ static void test_refused_at_the_start(void **state)
     pairs_close(&pairs);
     options.width = 130;
     pairs_refused(&options, PLX_ERR_UNSUPPORTED, &message);
-    options.patient = true;
+    options.retries_refusals = true;
     pairs_refused_at_start(&options, "gives 128x96 pixels instead of 130x96");
 }
 
@@ -247,7 +247,7 @@ static void test_missing_at_the_start(void **state)
         report("told as missing",
                pairs_wait_for_flag(&pairs, missing & 1 ? PLX_HEALTH_CAMERA_LOST_LEFT : PLX_HEALTH_CAMERA_LOST_RIGHT),
                PLX_NS_PER_S / 2);
-        assert_non_null(strstr(pairs.source->message.text, "matches what was asked for"));
+        assert_non_null(strstr(pairs.source->message.text, "matches the configured camera"));
         assert_false(pairs_next(&pairs, 300));
         stereocam_set("left/connected", 1);
         stereocam_set("right/connected", 1);

@@ -69,7 +69,7 @@ static cJSON *controls_json(const struct plx_v4l2_node *node)
         cJSON_AddNumberToObject(item, "minimum", (double)control.minimum);
         cJSON_AddNumberToObject(item, "maximum", (double)control.maximum);
         cJSON_AddNumberToObject(item, "step", (double)control.step);
-        cJSON_AddNumberToObject(item, "default", (double)control.standard);
+        cJSON_AddNumberToObject(item, "default", (double)control.default_value);
         if (plx_v4l2_control_get(node, &control, &value) == 0)
             cJSON_AddNumberToObject(item, "value", (double)value);
         cJSON_AddItemToArray(array, item);

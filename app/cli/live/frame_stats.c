@@ -47,26 +47,9 @@ double plx_frame_stats_latency_ms(const struct plx_frame_stats *stats)
     return known ? (double)stats->latency_ns / PLX_NS_PER_MS / (double)stats->frames : NAN;
 }
 
-static double mean_ms(const struct plx_frame_stats *stats, uint64_t us)
+double plx_frame_stats_stage_ms(const struct plx_frame_stats *stats, enum plx_stage stage)
 {
-    return stats->frames ? (double)us / 1e3 / (double)stats->frames : NAN;
-}
-
-int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu,
-                                struct plx_stage_time ret_time[PLX_STAGE_COUNT])
-{
-    int times = 0;
-    uint64_t us = 0;
-
-    for (int i = 0; i < PLX_STAGE_COUNT; i++) {
-        const bool of_gpu = on_gpu && i != PLX_STAGE_TRACKS;
-        us += stats->stage_us[i];
-        if (of_gpu && i + 1 != PLX_STAGE_TRACKS)
-            continue;
-        ret_time[times++] = (struct plx_stage_time){of_gpu ? "gpu" : plx_stage_word(i), mean_ms(stats, us)};
-        us = 0;
-    }
-    return times;
+    return stats->frames ? (double)stats->stage_us[stage] / 1e3 / (double)stats->frames : NAN;
 }
 
 static void print_rates(const struct plx_frame_stats *stats, int width, const char *between)
@@ -93,14 +76,11 @@ void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats)
     print_rates(stats, 5, "  ");
 }
 
-void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu)
+void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats)
 {
-    struct plx_stage_time time[PLX_STAGE_COUNT];
-    const int times = plx_frame_stats_stage_times(stats, on_gpu, time);
-
     if (stats->frames == 0)
         puts(" unknown");
     else
-        for (int i = 0; i < times; i++)
-            printf(" %s %.2f%s", time[i].word, time[i].ms, i + 1 < times ? "," : "\n");
+        for (int i = 0; i < PLX_STAGE_COUNT; i++)
+            printf(" %s %.2f%s", plx_stage_word(i), plx_frame_stats_stage_ms(stats, i), i + 1 < PLX_STAGE_COUNT ? "," : "\n");
 }

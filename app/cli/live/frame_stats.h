@@ -26,15 +26,8 @@ double plx_frame_stats_rate_hz(const struct plx_frame_stats *stats); /* of publi
 /* Mean; NAN without a frame, or if capture times are ahead of the clock, as in a replay without pauses. */
 double plx_frame_stats_latency_ms(const struct plx_frame_stats *stats);
 
-/* The time of one stage, or of all stages on a GPU. */
-struct plx_stage_time {
-    const char *word;
-    double ms; /* mean; NAN without a frame */
-};
-
-/* The times of all stages; ON_GPU: "gpu" for all stages but the tracks, and "tracks". Returns the number of times. */
-int plx_frame_stats_stage_times(const struct plx_frame_stats *stats, bool on_gpu,
-                                struct plx_stage_time ret_time[PLX_STAGE_COUNT]);
+/* Mean time of STAGE, ms; NAN without a frame. */
+double plx_frame_stats_stage_ms(const struct plx_frame_stats *stats, enum plx_stage stage);
 
 /* Prints a part of a line: "30.1 pairs/s, latency 51.3 ms". A number that is not known is printed as "unknown". */
 void plx_frame_stats_print_rates(const struct plx_frame_stats *stats);
@@ -43,6 +36,6 @@ void plx_frame_stats_print_rates(const struct plx_frame_stats *stats);
 void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats);
 
 /* Prints the rest of a line: " convert 0.22, histogram 0.42, ...", or " unknown". */
-void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats, bool on_gpu);
+void plx_frame_stats_print_stage_times(const struct plx_frame_stats *stats);
 
 #endif

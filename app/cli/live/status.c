@@ -145,7 +145,7 @@ static void print_text(const struct plx_status *status)
         return;
     }
     fputs("stages, ms   ", stdout);
-    plx_frame_stats_print_stage_times(&status->stats, status->schedule != 0);
+    plx_frame_stats_print_stage_times(&status->stats);
     print_world(&status->frame);
 }
 

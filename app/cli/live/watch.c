@@ -42,9 +42,17 @@ static double elapsed_s(const struct watch *watch)
     return (double)(plx_now_ns() - watch->started_ns) / PLX_NS_PER_S;
 }
 
-static void print_line(const struct watch *watch)
+static void print_world(const struct plx_frame *frame)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    char speed[PLX_MOTION_TEXT];
+
+    plx_speed_text(&frame->motion, speed, sizeof speed);
+    printf("  %d obstacles  %s%s", plx_obstacles_by_distance(frame, sorted), speed, *speed ? "  " : "");
+}
+
+static void print_line(const struct watch *watch)
+{
     char faults[PLX_FAULTS_TEXT];
     plx_status_faults(&watch->status, faults);
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word(watch->status.state));
@@ -53,7 +61,7 @@ static void print_line(const struct watch *watch)
         if (plx_frame_is_raw(&watch->status.frame))
             fputs("  obstacles not searched  ", stdout);
         else
-            printf("  %d obstacles  ", plx_obstacles_by_distance(&watch->status.frame, sorted));
+            print_world(&watch->status.frame);
     } else {
         plx_status_print_age(&watch->status);
         fputs("  ", stdout);
@@ -119,7 +127,7 @@ static void print_summary(const struct watch *watch)
     printf("%.1f s: %llu frames, ", elapsed_s(watch), (unsigned long long)stats->frames);
     plx_frame_stats_print_rates(stats);
     fputs("\nstages, ms:", stdout);
-    plx_frame_stats_print_stage_times(stats, watch->status.schedule != 0);
+    plx_frame_stats_print_stage_times(stats);
 }
 
 /* --- the loop ------------------------------------------------------------------------------------------------------ */
@@ -214,12 +222,11 @@ int plx_command_watch(int argc, char **argv)
                    "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
         {0},
     };
-    const struct plx_command_line line = {
-        .program = "parallax watch",
-        .about =
-            "Shows rate, latency of each stage, faults and the nearest obstacles: a screen on a terminal, else plain lines as "
-            "with --changes. If the service stops, `watch` waits until it is back.",
-        .option = options};
+    const struct plx_command_line line = {.program = "parallax watch",
+                                          .about = "Shows rate, latency of each stage, faults, motion and the nearest "
+                                                   "obstacles: a screen on a terminal, else plain lines as "
+                                                   "with --changes. If the service stops, `watch` waits until it is back.",
+                                          .option = options};
 
     plx_parse_command_line(&line, argc, argv, NULL);
     request.screen = isatty(STDOUT_FILENO) && !changes;

@@ -13,7 +13,7 @@
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OTHER_LINES (PLX_STAGE_COUNT + 7)
+#define OTHER_LINES (PLX_STAGE_COUNT + 8)
 #define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
@@ -27,17 +27,16 @@ void plx_watch_screen_end(void)
     fflush(stdout);
 }
 
-static void draw_stages(const struct plx_status *status)
+static void draw_stages(const struct plx_frame_stats *stats)
 {
-    struct plx_stage_time time[PLX_STAGE_COUNT];
-    const int times = plx_frame_stats_stage_times(&status->stats, status->schedule != 0, time);
-    double longest = 0;
-    for (int i = 0; i < times; i++)
-        if (time[i].ms > longest)
-            longest = time[i].ms;
-    for (int i = 0; i < times; i++) {
-        int length = longest > 0 ? (int)(BAR * time[i].ms / longest + 0.5) : 0;
-        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, time[i].word, time[i].ms, length, "##############################");
+    double longest_ms = 0;
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        if (plx_frame_stats_stage_ms(stats, i) > longest_ms)
+            longest_ms = plx_frame_stats_stage_ms(stats, i);
+    for (int i = 0; i < PLX_STAGE_COUNT; i++) {
+        const double ms = plx_frame_stats_stage_ms(stats, i);
+        const int length = longest_ms > 0 ? (int)(BAR * ms / longest_ms + 0.5) : 0;
+        printf("  %-10s %8.2f ms  %.*s" NEXT_LINE, plx_stage_word(i), ms, length, "##############################");
     }
 }
 
@@ -49,14 +48,17 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
-static void draw_obstacles(const struct plx_frame *frame)
+static void draw_world(const struct plx_frame *frame)
 {
+    char motion[PLX_MOTION_TEXT];
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     if (plx_frame_is_raw(frame)) {
         fputs("not calibrated: obstacles not searched" NEXT_LINE, stdout);
         return;
     }
+    plx_motion_text(&frame->motion, motion, sizeof motion);
+    printf("motion %s" NEXT_LINE, motion);
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
     plx_obstacles_print(sorted, count < room ? count : room, true, "  ", NEXT_LINE);
@@ -70,9 +72,9 @@ void plx_watch_screen(const struct plx_status *status)
     if (status->stats.frames && plx_is_fresh(&status->frame)) {
         plx_frame_stats_print_rates(&status->stats);
         fputs(NEXT_LINE, stdout);
-        draw_stages(status);
+        draw_stages(&status->stats);
         fputs(NEXT_LINE, stdout);
-        draw_obstacles(&status->frame);
+        draw_world(&status->frame);
     } else {
         plx_status_print_age(status);
         fputs(NEXT_LINE, stdout);

@@ -41,6 +41,8 @@
 #define PLX_PATH_JUMP 30
 #define PLX_PATH_WRONG 24      /* C of what does not fit at all */
 #define PLX_PATH_IMPOSSIBLE 48 /* C of ground where there can be none */
+#define PLX_THING_TOLERANCE 4  /* 1/16 px */
+#define PLX_THING_UNKNOWN 1    /* C(s) of a cell without a value */
 #define PLX_COLUMNS_MAX_FOCAL 32767
 #define PLX_COLUMNS_MAX_LIFT 12288
 
@@ -152,7 +154,7 @@ PLX_BOTH int plx_path_cost(int away, int tolerance)
 PLX_BOTH int plx_thing_cost(const struct plx_columns_params *params, int value, int state)
 {
     const int step = value - plx_thing_at(params, state);
-    return value == PLX_CELL_UNKNOWN ? 1 : plx_path_cost(step < 0 ? -step : step, 4);
+    return value == PLX_CELL_UNKNOWN ? PLX_THING_UNKNOWN : plx_path_cost(step < 0 ? -step : step, PLX_THING_TOLERANCE);
 }
 
 /* C(k) of a cell with VALUE and ground G. VALID: there is ground. */
@@ -161,7 +163,7 @@ PLX_BOTH int plx_ground_cost(int valid, int value, int g, int k)
     const int raised = plx_ground_raised(g, k), step = value - raised;
     if (!valid || g < PLX_GROUND_LEAST)
         return PLX_PATH_IMPOSSIBLE;
-    return value == PLX_CELL_UNKNOWN ? 0 : plx_path_cost(step < 0 ? -step : step, 4 + (raised >> 6));
+    return value == PLX_CELL_UNKNOWN ? 0 : plx_path_cost(step < 0 ? -step : step, PLX_THING_TOLERANCE + (raised >> 6));
 }
 
 /* The smallest state with P - M = 0; P: [D + 11] of a row. */

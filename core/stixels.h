@@ -105,7 +105,12 @@ PLX_BOTH int plx_piece_count(const struct plx_column *column, const struct plx_p
 /* Element SUPPORT / 2 of the SUPPORT supporting values in ascending order: the least limit that more than that many meet. */
 PLX_BOTH int plx_piece_median(const struct plx_column *column, const struct plx_piece *piece, int support)
 {
-    int low = -PLX_CELL_LIMIT, high = PLX_CELL_LIMIT;
+    int low = PLX_CELL_LIMIT, high = -PLX_CELL_LIMIT;
+    for (int y = piece->top; y <= piece->foot; y++) {
+        const int value = column->value[y];
+        low = plx_cell_supports(column, y) && value < low ? value : low;
+        high = plx_cell_supports(column, y) && value > high ? value : high;
+    }
     while (low < high) {
         const int middle = (low + high) >> 1;
         if (plx_piece_count(column, piece, middle) > support / 2)

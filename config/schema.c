@@ -158,6 +158,8 @@ const struct plx_key plx_keys[] = {
     {"ground.tolerance_px", "how far ground may be from the plane, or 1/32 of its own disparity",
      PIXELS(pipeline.ground_tolerance)},
 
+    {"columns.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.columns)},
+
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
     {"obstacles.range_min_m", "nearest distance of an obstacle", FIELD(pipeline.obstacle.range_min_m)},
     {"obstacles.range_max_m", "farthest distance of an obstacle", FIELD(pipeline.obstacle.range_max_m)},

@@ -9,10 +9,14 @@
 
 #include "core/columns.h"
 
-#define PLX_NEAR_UM 2000000  /* the nearest part is looked for up to this height above the ground */
-#define PLX_ROUGHNESS_MM 100 /* by so much a stixel must rise above the least height */
-#define PLX_LOW_MM 400       /* a slope that ends below is ground */
-#define PLX_NEAREST_KEPT 8   /* of the nearest values, for the third nearest without outliers */
+#define PLX_BLOCKS_UM 2000000 /* what is higher above the ground is in nobody's way */
+#define PLX_ROUGHNESS_MM 100  /* by so much a stixel must rise above the least height, or what blocks reach below the greatest \
+                               */
+#define PLX_PIECE_LEAST 4     /* cells that support a piece */
+#define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
+#define PLX_FREE_GAP 8        /* cells: ground seen beyond a longer gap is not known to be free */
+#define PLX_LOW_MM 400        /* a slope that ends below is ground */
+#define PLX_NEAREST_KEPT 8    /* of the nearest values, for the third nearest without outliers */
 #define PLX_MAX_HEIGHT_MM 32767
 
 /* One column after the path. */
@@ -48,9 +52,12 @@ PLX_BOTH int plx_row_ground(const struct plx_column *column, int row)
     return plx_cell_ground(column->params, column->ground, column->x, row);
 }
 
-PLX_BOTH bool plx_states_connect(int a, int b)
+/* True if a cell with state UPPER continues a piece whose cell below has LOWER and whose lowest cell has FOOT: the steps of a
+ * piece are small, and all of it lies at about one distance. */
+PLX_BOTH bool plx_states_connect(int upper, int lower, int foot)
 {
-    return a - b <= 1 && b - a <= 1;
+    const int drift = upper < foot ? foot - upper : upper - foot;
+    return upper - lower <= 1 && lower - upper <= 1 && drift <= foot / PLX_PIECE_DRIFT + 1;
 }
 
 /* Finds the first piece at or above *ROW, which becomes the row above the piece. Cells at the foot that lie behind the ground
@@ -64,11 +71,11 @@ PLX_BOTH bool plx_piece_next(const struct plx_column *column, int *row, struct p
         return false;
     int foot = y;
     ret_piece->k = y + 1 < column->rows && plx_on_ground(column, y + 1) ? plx_ground_k(column, y + 1) : 0;
-    while (y > 0 && !plx_on_ground(column, y - 1) && plx_states_connect(column->state[y], column->state[y - 1]))
+    while (y > 0 && !plx_on_ground(column, y - 1) &&
+           plx_states_connect(column->state[y - 1], column->state[y], column->state[foot]))
         y--;
     while (column->ground->valid && foot >= y &&
-           plx_ground_raised(plx_row_ground(column, foot), ret_piece->k) >
-               plx_thing_at(column->params, column->state[foot]) + PLX_DISPARITY_ONE / 2)
+           plx_ground_raised(plx_row_ground(column, foot), ret_piece->k) > plx_thing_at(column->params, column->state[foot]))
         foot--;
     ret_piece->top = y;
     ret_piece->foot = foot;
@@ -127,13 +134,13 @@ PLX_BOTH int plx_height_mm(const struct plx_ground *ground, int d, int g)
     return plx_clamp((int64_t)ground->camera_height_um * (d - g) / ((int64_t)1000 * d), PLX_MAX_HEIGHT_MM);
 }
 
-/* True if the cell supports its piece at most PLX_NEAR_UM above the plane. */
+/* True if the cell supports its piece at most PLX_BLOCKS_UM above the plane. */
 PLX_BOTH bool plx_cell_blocks(const struct plx_column *column, int row)
 {
     const int64_t value = column->value[row];
     return plx_cell_supports(column, row) &&
            (!column->ground->valid ||
-            column->ground->camera_height_um * (value - plx_row_ground(column, row)) <= value * PLX_NEAR_UM);
+            column->ground->camera_height_um * (value - plx_row_ground(column, row)) <= value * PLX_BLOCKS_UM);
 }
 
 /* Puts VALUE into NEAREST, descending. */
@@ -186,7 +193,7 @@ PLX_BOTH bool plx_piece_measure(const struct plx_column *column, const struct pl
 {
     const struct plx_mask_params *mask = &column->params->mask;
     const int cells = piece->foot - piece->top + 1, support = plx_piece_support(column, piece);
-    if (support < 3 || 3 * support < cells)
+    if (support < PLX_PIECE_LEAST || 3 * support < cells)
         return false;
     const int d = plx_piece_median(column, piece, support), near = plx_piece_near(column, piece, d);
     if (d < 1 || near < 1 || near < mask->far_disparity - mask->infinity || d > mask->near_disparity - mask->infinity)
@@ -207,6 +214,12 @@ PLX_BOTH bool plx_piece_measure(const struct plx_column *column, const struct pl
     return true;
 }
 
+/* True if the stixel stands in the way, and so counts in the scan. */
+PLX_BOTH bool plx_stixel_blocks(const struct plx_stixel *stixel)
+{
+    return stixel->foot_mm + PLX_ROUGHNESS_MM <= PLX_BLOCKS_UM / 1000;
+}
+
 /* Puts STIXEL among the COUNT of RET_STIXELS, nearest first, later ones behind equals; the farthest one beyond
  * PLX_COLUMN_STIXELS goes. Returns how many there are. */
 PLX_BOTH int plx_stixel_insert(struct plx_stixel stixel, int count, struct plx_stixel *ret_stixels)
@@ -222,16 +235,20 @@ PLX_BOTH int plx_stixel_insert(struct plx_stixel stixel, int count, struct plx_s
     return count < PLX_COLUMN_STIXELS ? count + 1 : PLX_COLUMN_STIXELS;
 }
 
-/* Disparity of the farthest ground that is seen on the path, PLX_SCAN_NOTHING_FREE if none is. */
+/* Disparity of the farthest ground that is seen on the path without a longer gap, PLX_SCAN_NOTHING_FREE if none is. */
 PLX_BOTH int plx_column_free(const struct plx_column *column)
 {
-    int least = PLX_SCAN_NOTHING_FREE;
+    int least = PLX_SCAN_NOTHING_FREE, last = -1;
     for (int y = column->rows - 1; y >= 0; y--) {
+        if (last >= 0 && last - y > PLX_FREE_GAP)
+            break;
         if (!plx_on_ground(column, y) || column->value[y] == PLX_CELL_UNKNOWN)
             continue;
         const int g = plx_row_ground(column, y), k = plx_ground_k(column, y), raised = plx_ground_raised(g, k);
-        if (plx_ground_cost(column->ground->valid, column->value[y], g, k) < PLX_PATH_WRONG)
-            least = raised < least && raised > 0 ? raised : least;
+        if (raised < 1 || plx_ground_cost(column->ground->valid, column->value[y], g, k) >= PLX_PATH_WRONG)
+            continue;
+        least = raised < least ? raised : least;
+        last = y;
     }
     return least;
 }
@@ -242,14 +259,17 @@ PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_sca
     const struct plx_stixel none = {0, 0, 0, 0, 0, 0, 0, 0};
     struct plx_stixel stixel;
     struct plx_piece piece;
-    int count = 0, row = column->rows - 1;
+    int count = 0, nearest = 0, row = column->rows - 1;
 
     for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
         ret_stixels[i] = none;
     while (plx_piece_next(column, &row, &piece))
-        if (plx_piece_measure(column, &piece, &stixel))
+        if (plx_piece_measure(column, &piece, &stixel)) {
             count = plx_stixel_insert(stixel, count, ret_stixels);
-    const int nearest = count > 0 ? ret_stixels[0].near_disparity : 0, ground = plx_column_free(column);
+            if (plx_stixel_blocks(&stixel) && stixel.near_disparity > nearest)
+                nearest = stixel.near_disparity;
+        }
+    const int ground = plx_column_free(column);
     ret_scan->nearest = (uint16_t)nearest;
     ret_scan->free = (uint16_t)(ground > nearest ? ground : nearest);
     ret_scan->known = count > 0 || ground < PLX_SCAN_NOTHING_FREE;

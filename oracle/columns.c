@@ -183,7 +183,7 @@ static bool measure(const struct column *c, int top, int foot, int k, struct plx
     const int far = c->mask->far_disparity - c->mask->infinity, close = c->mask->near_disparity - c->mask->infinity;
     free(all);
     free(low);
-    if (n < 3 || 3 * n < foot - top + 1 || d <= 0 || near <= 0 || near < far || d > close)
+    if (n < 4 || 3 * n < foot - top + 1 || d <= 0 || near <= 0 || near < far || d > close)
         return false;
     const int top_mm = c->ground->valid ? height_mm(c, top, d) : 0, foot_mm = c->ground->valid ? height_mm(c, foot, d) : 0;
     const int own_mm = top_mm - (int)((int64_t)c->ground->camera_height_um * k / 32 / 1000);
@@ -206,11 +206,12 @@ static int find_stixels(const struct column *c, struct plx_stixel *ret)
         top = foot;
         if (c->state[foot] >= c->things)
             continue;
-        while (top > 0 && c->state[top - 1] < c->things && abs(c->state[top - 1] - c->state[top]) <= 1)
+        while (top > 0 && c->state[top - 1] < c->things && abs(c->state[top - 1] - c->state[top]) <= 1 &&
+               abs(c->state[top - 1] - c->state[foot]) <= c->state[foot] / 8 + 1)
             top--;
         if (foot + 1 < c->rows && c->state[foot + 1] >= c->things)
             k = c->state[foot + 1] - c->things - 5;
-        while (c->ground->valid && last >= top && raised(c->g[last], k) > at(c, c->state[last]) + 8)
+        while (c->ground->valid && last >= top && raised(c->g[last], k) > at(c, c->state[last]))
             last--;
         if (last >= top && measure(c, top, last, k, &ret[count]))
             count++;
@@ -218,21 +219,29 @@ static int find_stixels(const struct column *c, struct plx_stixel *ret)
     return count;
 }
 
+/* Of the rows where ground is seen, from the bottom up, until one is more than 8 rows above the one before. */
 static int farthest_ground(const struct column *c)
 {
-    int least = NOTHING;
-    for (int row = 0; row < c->rows; row++)
-        if (c->state[row] >= c->things && c->value[row] != UNKNOWN && cost(c, row, c->state[row]) < 24) {
-            const int here = raised(c->g[row], c->state[row] - c->things - 5);
-            least = here > 0 && here < least ? here : least;
-        }
+    int least = NOTHING, before = -1;
+    for (int row = c->rows - 1; row >= 0; row--) {
+        const int here = c->state[row] < c->things ? 0 : raised(c->g[row], c->state[row] - c->things - 5);
+        if (here <= 0 || c->value[row] == UNKNOWN || cost(c, row, c->state[row]) >= 24)
+            continue;
+        if (before - row > 8)
+            break;
+        least = here < least ? here : least;
+        before = row;
+    }
     return least;
 }
 
 /* Selection sort, which keeps the order of equals: the nearest 8, the lower one first. */
 static void publish(struct plx_stixel *found, int count, int ground, struct plx_scan *ret_scan, struct plx_stixel *ret_stixels)
 {
-    int n = 0;
+    int n = 0, nearest = 0;
+    for (int i = 0; i < count; i++)
+        if (found[i].foot_mm <= 1900 && found[i].near_disparity > nearest)
+            nearest = found[i].near_disparity;
     memset(ret_stixels, 0, 8 * sizeof *ret_stixels);
     for (; n < count && n < 8; n++) {
         int best = -1;
@@ -242,7 +251,6 @@ static void publish(struct plx_stixel *found, int count, int ground, struct plx_
         ret_stixels[n] = found[best];
         found[best].near_disparity = 0;
     }
-    const int nearest = ret_stixels[0].near_disparity;
     *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)(nearest > ground ? nearest : ground), n > 0 || ground < NOTHING,
                                   (uint16_t)n};
 }

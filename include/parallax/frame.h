@@ -220,8 +220,9 @@ struct plx_obstacle {
 /* What stands in one column of the image, and how far its ground is free. Disparities are 1/16 px above the disparity of
  * infinity: Z = 16 fx baseline / disparity. */
 struct plx_scan {
-    uint16_t nearest; /* disparity of the nearest thing; 0: none (Z is infinite) */
-    uint16_t free;    /* disparity up to which ground is seen and nothing stands on it; PLX_SCAN_NOTHING_FREE: nowhere */
+    uint16_t nearest; /* disparity of the nearest thing that reaches below 1.9 m above the ground; 0: none, Z is infinite */
+    uint16_t free;    /* disparity up to which ground is seen, without a long gap, and nothing stands on it;
+                         PLX_SCAN_NOTHING_FREE: nowhere */
     uint16_t known;   /* 1: a thing or ground is seen; 0: nothing is known */
     uint16_t stixels; /* of this column */
 };

@@ -10,8 +10,7 @@
 #include "core/columns.h"
 
 #define PLX_BLOCKS_UM 2000000 /* what is higher above the ground is in nobody's way */
-#define PLX_ROUGHNESS_MM 100  /* by so much a stixel must rise above the least height, or what blocks reach below the greatest \
-                               */
+#define PLX_ROUGHNESS_MM 100  /* so much things rise above the least height and reach below PLX_BLOCKS_UM */
 #define PLX_PIECE_LEAST 4     /* cells that support a piece */
 #define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
 #define PLX_FREE_GAP 8        /* cells: ground seen beyond a longer gap is not known to be free */

@@ -2,6 +2,7 @@
 /* Escape sequences of ECMA-48 (ISO/IEC 6429). */
 #include "app/cli/live/watch_screen.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OTHER_LINES (PLX_STAGE_COUNT + 7)
+#define OTHER_LINES (PLX_STAGE_COUNT + 8)
 #define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
@@ -49,6 +50,15 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
+/* Free ground ahead, in the middle third of the picture. */
+static void draw_free(double free_m)
+{
+    if (isnan(free_m))
+        fputs("free ahead: not known" NEXT_LINE, stdout);
+    else
+        printf("free ahead: %.1f m" NEXT_LINE, free_m);
+}
+
 static void draw_obstacles(const struct plx_frame *frame)
 {
     const int room = room_for_obstacles();
@@ -72,6 +82,8 @@ void plx_watch_screen(const struct plx_status *status)
         fputs(NEXT_LINE, stdout);
         draw_stages(status);
         fputs(NEXT_LINE, stdout);
+        if (status->frame.plane[PLX_PLANE_SCAN].width > 0)
+            draw_free(status->free_m);
         draw_obstacles(&status->frame);
     } else {
         plx_status_print_age(status);

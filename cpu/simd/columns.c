@@ -12,7 +12,8 @@ INLINE void drop_veils(const struct plx_columns_params *params, const uint16_t *
         const int left = row[x - PLX_VEIL_REACH], d = row[x], right = row[x + PLX_VEIL_REACH];
         const int step = left > right ? left - right : right - left;
         const int sides = (left != (int)PLX_DISPARITY_INVALID) & (right != (int)PLX_DISPARITY_INVALID);
-        out[x] = (uint16_t)(sides & (step * focal > PLX_VEIL_SLOPE * (d - infinity)) ? (int)PLX_DISPARITY_INVALID : d);
+        const int veil = sides & (step * focal > PLX_VEIL_SLOPE * (d - infinity)); /* no branch: it is vectorized */
+        out[x] = (uint16_t)(veil ? (int)PLX_DISPARITY_INVALID : d);
     }
 }
 

@@ -63,7 +63,7 @@ static int pixel_value(const struct column *c, int x, int y)
 static void look(struct column *c)
 {
     for (int row = 0; row < c->rows; row++) {
-        int valid[8], n = 0;
+        int valid[8] = {0}, n = 0;
         for (int i = 0; i < 8; i++) {
             const int value = pixel_value(c, 4 * c->x + i % 4, 2 * row + i / 4);
             if (value != UNKNOWN)
@@ -76,7 +76,7 @@ static void look(struct column *c)
     }
 }
 
-static int raised(int g, int k)
+static int raise_ground(int g, int k)
 {
     return (int)floor_divide((int64_t)g * (2097152 / (32 - k)), 65536);
 }
@@ -92,14 +92,14 @@ static int half_beyond(int away, int tolerance)
     return cost > 24 ? 24 : cost;
 }
 
-static int cost(const struct column *c, int row, int state)
+static int cost_of(const struct column *c, int row, int state)
 {
     const int value = c->value[row], g = c->g[row];
     if (state < c->things)
         return value == UNKNOWN ? 1 : half_beyond(abs(value - at(c, state)), 4);
     if (!c->ground->valid || g < 16)
         return 48;
-    const int here = raised(g, state - c->things - 5);
+    const int here = raise_ground(g, state - c->things - 5);
     return value == UNKNOWN ? 0 : half_beyond(abs(value - here), 4 + here / 64);
 }
 
@@ -124,7 +124,7 @@ static void find_path(struct column *c)
                 total = sum[best = s + 1] + step;
             if (sum[least] + 30 < total)
                 total = sum[best = least] + 30;
-            next[s] = total + cost(c, row, s);
+            next[s] = total + cost_of(c, row, s);
             from[row * states + s] = best;
         }
         memcpy(sum, next, (size_t)states * sizeof *sum);
@@ -211,7 +211,7 @@ static int find_stixels(const struct column *c, struct plx_stixel *ret)
             top--;
         if (foot + 1 < c->rows && c->state[foot + 1] >= c->things)
             k = c->state[foot + 1] - c->things - 5;
-        while (c->ground->valid && last >= top && raised(c->g[last], k) > at(c, c->state[last]))
+        while (c->ground->valid && last >= top && raise_ground(c->g[last], k) > at(c, c->state[last]))
             last--;
         if (last >= top && measure(c, top, last, k, &ret[count]))
             count++;
@@ -224,8 +224,8 @@ static int farthest_ground(const struct column *c)
 {
     int least = NOTHING, before = -1;
     for (int row = c->rows - 1; row >= 0; row--) {
-        const int here = c->state[row] < c->things ? 0 : raised(c->g[row], c->state[row] - c->things - 5);
-        if (here <= 0 || c->value[row] == UNKNOWN || cost(c, row, c->state[row]) >= 24)
+        const int here = c->state[row] < c->things ? 0 : raise_ground(c->g[row], c->state[row] - c->things - 5);
+        if (here <= 0 || c->value[row] == UNKNOWN || cost_of(c, row, c->state[row]) >= 24)
             continue;
         if (before - row > 8)
             break;

@@ -110,8 +110,16 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
 static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, struct plx_plane *ret_plane)
 {
     static const uint32_t element[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = 1,       [PLX_PLANE_DISPARITY] = 2, [PLX_PLANE_DENSE] = 2,     [PLX_PLANE_FILLED] = 1,
-        [PLX_PLANE_CONFIDENCE] = 1, [PLX_PLANE_LABELS] = 2,    [PLX_PLANE_HISTOGRAM] = 4, [PLX_PLANE_RIGHT] = 1,
+        [PLX_PLANE_LEFT] = 1,
+        [PLX_PLANE_DISPARITY] = 2,
+        [PLX_PLANE_DENSE] = 2,
+        [PLX_PLANE_FILLED] = 1,
+        [PLX_PLANE_CONFIDENCE] = 1,
+        [PLX_PLANE_LABELS] = 2,
+        [PLX_PLANE_HISTOGRAM] = 4,
+        [PLX_PLANE_RIGHT] = 1,
+        [PLX_PLANE_SCAN] = sizeof(struct plx_scan),
+        [PLX_PLANE_STIXELS] = sizeof(struct plx_stixel),
     };
     struct plx_plane seen = {
         .offset = plx_fetch32(&plane->offset),

@@ -162,6 +162,8 @@ const struct plx_key plx_keys[] = {
     {"ground.tolerance_px", "largest difference of ground from the plane; 1/32 of the disparity if larger",
      PIXELS(pipeline.ground_tolerance)},
 
+    {"columns.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.columns)},
+
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
     {"obstacles.range_min_m", "nearest distance of an obstacle", FIELD(pipeline.obstacle.range_min_m)},
     {"obstacles.range_max_m", "farthest distance of an obstacle", FIELD(pipeline.obstacle.range_max_m)},

@@ -18,7 +18,7 @@ extern "C" {
 #define PLX_MAX_SIDE 8192 /* of any image, pixels */
 
 /* Size of one element in bytes; images of another meaning share a type (disparity and 16-bit grey are both U16). */
-enum plx_type { PLX_U8 = 1, PLX_U16 = 2, PLX_U32 = 4, PLX_U64 = 8 };
+enum plx_type { PLX_U8 = 1, PLX_U16 = 2, PLX_U32 = 4, PLX_U64 = 8, PLX_U128 = 16 };
 
 /* Row-major, [height][width] elements, rows PITCH bytes apart; owns nothing. */
 struct plx_image {

@@ -19,6 +19,7 @@
 #include "core/match.h"
 #include "core/text.h"
 
+struct plx_columns_params;
 struct plx_ground;
 struct plx_ground_params;
 struct plx_label_params;
@@ -154,6 +155,11 @@ struct plx_stages_ops {
     /* strict disparity -> ground plane in disparity space */
     int (*ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
                   struct plx_ground *ret_ground);
+    /* strict disparity and ground -> the scan, struct plx_scan as U64 [1][columns], and stixels, struct plx_stixel as U128
+     * [columns][PLX_COLUMN_STIXELS] (core/columns.h); RANGE also for more disparities than the limits say */
+    int (*columns)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                   const struct plx_columns_params *params, const struct plx_image *ret_scan,
+                   const struct plx_image *ret_stixels);
     /* in range, valid and above ground -> 255, else 0 */
     int (*mask)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                 const struct plx_mask_params *params, const struct plx_image *ret_mask);

@@ -21,6 +21,7 @@ static void destroy(struct plx_stages *self)
     plx_sgm_scratch_destroy(cpu->sgm);
     plx_components_destroy(cpu->components);
     plx_ground_scratch_destroy(cpu->ground);
+    plx_columns_scratch_destroy(cpu->columns);
     plx_regions_scratch_destroy(cpu->regions);
     plx_pool_destroy(cpu->pool);
     free(cpu);
@@ -97,6 +98,7 @@ static const struct plx_stages_ops cpu_ops = {
     .confidence = plx_cpu_confidence,
     .temporal = plx_cpu_temporal,
     .ground = plx_cpu_ground,
+    .columns = plx_cpu_columns,
     .mask = plx_cpu_mask,
     .label = plx_cpu_label,
     .regions = plx_cpu_regions,
@@ -158,6 +160,8 @@ static int create_scratch(struct plx_cpu *cpu)
         result = plx_components_create(limits, &cpu->components);
     if (result == 0)
         result = plx_ground_scratch_create(&cpu->ground);
+    if (result == 0)
+        result = plx_columns_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->columns);
     if (result == 0)
         result = plx_regions_scratch_create(limits, &cpu->regions);
     return result;

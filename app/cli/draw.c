@@ -157,10 +157,16 @@ void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *d
     }
 }
 
+/* The colour of a thing at DISTANCE, metres: 0.9 at the camera, 0.45 at 6 m. */
+static struct plx_rgb distance_colour(double distance)
+{
+    return colour_of(0.9 / (1 + distance / 6));
+}
+
 static void draw_obstacle(struct plx_rgb_image *drawing, const struct plx_obstacle *obstacle)
 {
     int scale = 1 + drawing->width / 640;
-    struct plx_rgb colour = colour_of(0.9 / (1 + obstacle->nearest_m / 6)); /* 0.9 at the camera, 0.45 at 6 m */
+    struct plx_rgb colour = distance_colour((double)obstacle->nearest_m);
     char text[32];
     snprintf(text, sizeof text, "#%u %.1fm", obstacle->track, (double)obstacle->nearest_m);
     plx_draw_box(drawing, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
@@ -176,4 +182,49 @@ void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *f
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--)
         draw_obstacle(drawing, sorted[i]);
+}
+
+static void blend(struct plx_rgb *pixel, struct plx_rgb colour)
+{
+    *pixel = (struct plx_rgb){(uint8_t)((pixel->r + colour.r) / 2), (uint8_t)((pixel->g + colour.g) / 2),
+                              (uint8_t)((pixel->b + colour.b) / 2)};
+}
+
+/* Distance of the ground at a pixel, metres; INFINITY above the horizon. */
+static double ground_distance(const struct plx_frame *frame, int x, int y)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    const float *normal = frame->ground.normal;
+    const double fall = (double)normal[0] * (x - c->cx) / c->fx + (double)normal[1] * (y - c->cy) / c->fy + (double)normal[2];
+    return frame->ground.valid && fall > 0 ? (double)frame->ground.camera_height_m / fall : INFINITY;
+}
+
+static void draw_column(struct plx_rgb_image *drawing, const struct plx_frame *frame, int x, const struct plx_scan *scan,
+                        const struct plx_stixel *stixels)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    const double one_metre = PLX_DISPARITY_ONE * c->fx * c->baseline_m; /* its disparity */
+
+    for (int y = 0; y < drawing->height; y++) {
+        struct plx_rgb *pixel = drawing->pixel + (size_t)y * (size_t)drawing->width + x;
+        const struct plx_stixel *nearest = NULL;
+        for (int i = PLX_COLUMN_STIXELS - 1; i >= 0; i--)
+            if (stixels[i].disparity > 0 && y >= stixels[i].y0 && y <= stixels[i].y1)
+                nearest = &stixels[i];
+        if (nearest)
+            blend(pixel, distance_colour(one_metre / nearest->disparity));
+        else if (scan->free < PLX_SCAN_NOTHING_FREE && scan->free * ground_distance(frame, x, y) <= one_metre)
+            blend(pixel, (struct plx_rgb){0, 255, 0});
+    }
+}
+
+void plx_draw_columns(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct plx_image *scan,
+                      const struct plx_image *stixels)
+{
+    const int columns = (drawing->width + PLX_COLUMN_WIDTH - 1) / PLX_COLUMN_WIDTH;
+    if (!scan->data || !stixels->data || scan->width != columns || stixels->height != columns)
+        return;
+    for (int x = 0; x < drawing->width; x++)
+        draw_column(drawing, frame, x, (const struct plx_scan *)scan->data + x / PLX_COLUMN_WIDTH,
+                    plx_row(stixels, x / PLX_COLUMN_WIDTH));
 }

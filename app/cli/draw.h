@@ -32,6 +32,11 @@ void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *d
 /* Boxes, track numbers and distances of the obstacles that FRAME sees, the nearest on top. */
 void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame);
 
+/* Free ground of SCAN in green, and STIXELS by distance as disparity: the planes of FRAME, of the drawing's size. Nothing
+ * without both. */
+void plx_draw_columns(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct plx_image *scan,
+                      const struct plx_image *stixels);
+
 /* An outline THICKNESS px wide, inside the rectangle; the part outside the image is cut off. */
 void plx_draw_box(struct plx_rgb_image *drawing, int x, int y, int width, int height, int thickness, struct plx_rgb colour);
 

@@ -23,6 +23,17 @@ static int describe_motion(const struct plx_obstacle *obstacle, char *text, size
     return snprintf(text, size, "to the %s %.1f m/s", sideways < 0 ? "left" : "right", fabs(sideways));
 }
 
+double plx_free_ahead(const struct plx_view *view)
+{
+    const struct plx_calibration_info *c = &view->frame->calibration;
+    const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
+    const uint32_t columns = scan ? view->layout[PLX_PLANE_SCAN].width : 0;
+    uint16_t nearest = 0;
+    for (uint32_t i = columns / 3; i < columns - columns / 3; i++)
+        nearest = scan[i].known && scan[i].free > nearest ? scan[i].free : nearest;
+    return nearest == 0 ? NAN : nearest == PLX_SCAN_NOTHING_FREE ? 0 : PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest;
+}
+
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size)
 {
     if (!metric) {

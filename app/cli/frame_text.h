@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <parallax/client.h>
 #include <parallax/frame.h>
 
 #define PLX_OBSTACLE_TEXT 128
@@ -23,6 +24,10 @@ static inline bool plx_frame_is_raw(const struct plx_frame *frame)
 
 /* The obstacles seen in this frame (not the lost ones), nearest first; returns their number. */
 int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES]);
+
+/* How far the ground ahead is free, metres: the least over the columns of the scan in the middle third of the picture where
+ * something is known. NAN if nothing is, or the frame has no scan. */
+double plx_free_ahead(const struct plx_view *view);
 
 /* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high   closing 0.4 m/s"; METRIC false: box and disparity instead.
  */

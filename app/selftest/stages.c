@@ -3,8 +3,10 @@
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
+#include "core/columns.h"
 #include "core/image.h"
 #include "core/stages.h"
+#include "oracle/columns.h"
 #include "oracle/components.h"
 #include "oracle/image.h"
 #include "oracle/matching.h"
@@ -185,10 +187,39 @@ static void case_components(struct bench *b)
     compare(b, "number of components", count);
 }
 
+/* Ground that falls from row HEIGHT / 4, with a thing in every second strip of ten columns. */
+static void case_columns(struct bench *b)
+{
+    const struct plx_columns_params params = {.mask = {.near_disparity = 2000,
+                                                       .far_disparity = 20,
+                                                       .min_height_um = 100000,
+                                                       .max_height_um = 3000000,
+                                                       .focal_px = 1 + (int)random_below(&b->random, 600)},
+                                              .disparities = 64 << random_below(&b->random, 3)};
+    const int columns = plx_columns_of(b->width), slope = 1 + (int)random_below(&b->random, 8);
+    struct twin *disparity = plane(b, PLX_U16), *ground = image(b, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
+    const struct twin *scan = image(b, columns, 1, PLX_U64), *stixels = image(b, PLX_COLUMN_STIXELS, columns, PLX_U128);
+
+    *(struct plx_ground *)ground->want.data =
+        (struct plx_ground){.b = slope << 16, .c = -(slope << 16) * (b->height / 4), .camera_height_um = 1000000, .valid = 1};
+    for (int y = 0; y < b->height; y++)
+        for (int x = 0; x < b->width; x++) {
+            const int road = slope * (y - b->height / 4), thing = x / 10 % 2 ? 20 + x / 10 * 30 : 0;
+            const uint32_t d = (uint32_t)(road > thing ? road : thing) + random_below(&b->random, 8);
+            ((uint16_t *)plx_row(&disparity->want, y))[x] = (uint16_t)(random_below(&b->random, 9) ? d : PLX_DISPARITY_INVALID);
+        }
+    twin_share(disparity);
+    twin_share(ground);
+    try(b, b->stages->ops->columns(b->stages, &disparity->got, ground->got.data, &params, &scan->got, &stixels->got));
+    oracle_columns(&disparity->want, ground->want.data, &params, &scan->want, &stixels->want);
+    compare(b, "scan", scan);
+    compare(b, "stixels", stixels);
+}
+
 void check_stages(const struct check_options *options, struct check_outcome *ret)
 {
-    static void (*const cases[])(struct bench *) = {case_convert, case_histogram, case_rectify,
-                                                    case_filter,  case_matching,  case_components};
+    static void (*const cases[])(struct bench *) = {case_convert,  case_histogram,  case_rectify, case_filter,
+                                                    case_matching, case_components, case_columns};
     const int kinds = sizeof cases / sizeof *cases, rounds = options->full ? 20 : 2;
     const struct plx_limits limits = {SIDE, SIDE, 256, 0};
     struct bench bench = {.outcome = ret, .random = options->seed};

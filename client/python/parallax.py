@@ -17,7 +17,7 @@ from ctypes import c_double, c_float, c_int32, c_int64, c_uint32, c_uint64
 
 import numpy
 
-PLANES = ("left", "disparity", "dense", "filled", "confidence", "labels", "histogram", "right")
+PLANES = ("left", "disparity", "dense", "filled", "confidence", "labels", "histogram", "right", "scan", "stixels")
 STATES = ("starting", "running", "degraded", "recovering", "failed", "stopped")
 STAGES = ("convert", "histogram", "rectify", "prefilter", "census", "sgm", "check", "refine", "ground", "columns",
           "obstacles", "motion", "tracks")
@@ -25,6 +25,11 @@ MAX_OBSTACLES = 256
 DISPARITY_INVALID = 0xFFFF
 HEALTH_NOT_CALIBRATED = 1 << 16
 TRACK_LOST = 3
+ELEMENTS = {  # of planes whose elements are structures
+    "scan": numpy.dtype([(name, "<u2") for name in ("nearest", "free", "known", "stixels")]),
+    "stixels": numpy.dtype([("y0", "<u2"), ("y1", "<u2"), ("disparity", "<u2"), ("near_disparity", "<u2"), ("top_mm", "<i2"),
+                            ("foot_mm", "<i2"), ("support", "<u2"), ("reserved", "<u2")]),
+}
 UNKNOWN_AGE = 2**63 - 1
 SOURCES = ("synthetic", "replay", "v4l2")
 ERR_NOT_FOUND, ERR_RANGE, ERR_TIMEOUT, ERR_LOST = -4, -6, -10, -12
@@ -104,13 +109,13 @@ class Frame:
         self._memory = memory  # uint8, owned
         self.header = Header.from_buffer(memory)
         for index, name in enumerate(PLANES):
-            setattr(self, name, self._plane(self.header.plane[index]) if images else None)
+            setattr(self, name, self._plane(name, self.header.plane[index]) if images else None)
 
-    def _plane(self, plane):
+    def _plane(self, name, plane):
         if not plane.width:
             return None
-        image = numpy.ndarray((plane.height, plane.width), f"u{plane.element}", self._memory, plane.offset,
-                              (plane.pitch, plane.element))
+        element = ELEMENTS.get(name, f"u{plane.element}")
+        image = numpy.ndarray((plane.height, plane.width), element, self._memory, plane.offset, (plane.pitch, plane.element))
         image.flags.writeable = False
         return image
 

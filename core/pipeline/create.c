@@ -168,20 +168,21 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
     const double near = disparity_at(pipeline, params->obstacle.range_min_m);
     const double far = disparity_at(pipeline, params->obstacle.range_max_m);
 
-    if (params->obstacles && (near < 0 || far > largest))
+    if ((params->obstacles || params->columns) && (near < 0 || far > largest))
         return plx_fail(message, PLX_ERR_RANGE,
                         "obstacles between %g m (disparity %.1f px) and %g m (%.1f px) lie outside the searched %d to %d px; "
                         "change these distances, the number of disparities or the smallest disparity",
                         params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->obstacle.range_max_m, far / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
-    pipeline->mask_params = (struct plx_mask_params){
+    pipeline->columns_params.disparities = params->match.disparities;
+    pipeline->columns_params.mask = (struct plx_mask_params){
         .near_disparity = (int)floor(fmin(near, largest)),
         .far_disparity = (int)ceil(fmax(far, 0)),
         .infinity = plx_disparity_at_infinity(&pipeline->calibration, params->match.min_disparity),
         .min_height_um = (int32_t)lround(params->obstacle.min_height_m * 1e6),
         .max_height_um = (int32_t)lround(params->obstacle.max_height_m * 1e6),
-        .focal_px = (int32_t)lround(pipeline->calibration.fx),
+        .focal_px = (int32_t)fmin(fmax(round(pipeline->calibration.fx), 1), PLX_COLUMNS_MAX_FOCAL),
         .ground_needed = params->ground,
     };
     return 0;

@@ -4,6 +4,7 @@
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/alignment.h"
+#include "core/columns.h"
 #include "core/motion/motion.h"
 #include "core/obstacles.h"
 #include "core/picture_check.h"
@@ -49,8 +50,8 @@ struct plx_pipeline {
     struct plx_remap map[PLX_EYES];
     struct plx_filter filter;
     struct plx_ground_params ground_params;
-    struct plx_mask_params mask_params;
-    struct plx_motion *motion; /* NULL: switched off */
+    struct plx_motion *motion;                /* NULL: switched off */
+    struct plx_columns_params columns_params; /* with those of the mask */
     struct plx_tracks *tracks;
 
     void *device_planes;               /* where stages write planes, laid out as the frame; NULL: in the frame itself */
@@ -87,6 +88,7 @@ int plx_step_sgm(struct plx_frame_context *context);
 int plx_step_check(struct plx_frame_context *context);
 int plx_step_refine(struct plx_frame_context *context);
 int plx_step_ground(struct plx_frame_context *context);
+int plx_step_columns(struct plx_frame_context *context);
 int plx_step_obstacles(struct plx_frame_context *context);
 
 /* One eye's rows of the histogram plane. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/columns.h"
 #include "core/pipeline/pipeline.h"
 
 #define PAGE 4096u
@@ -20,6 +21,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
         .speckle = {.max_size = 0, .max_step = 16},
         .temporal = {.max_step = 0, .weight = 128},
         .ground = true,
+        .columns = true,
         .obstacles = true,
         .motion = PLX_MOTION_VISUAL,
         .ground_tolerance = 12,
@@ -109,12 +111,37 @@ static uint32_t round_up(uint32_t value, uint32_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
+/* Width and height of plane ID of images of WIDTH x HEIGHT, elements. */
+static void size_plane(int id, int width, int height, struct plx_plane *plane)
+{
+    plane->width = (uint32_t)width;
+    plane->height = (uint32_t)height;
+    if (id == PLX_PLANE_HISTOGRAM) {
+        plane->width = PLX_HISTOGRAM_BINS;
+        plane->height = PLX_EYES * (1 + PLX_ZONES * PLX_ZONES);
+    } else if (id == PLX_PLANE_SCAN) {
+        plane->width = (uint32_t)plx_columns_of(width);
+        plane->height = 1;
+    } else if (id == PLX_PLANE_STIXELS) {
+        plane->width = PLX_COLUMN_STIXELS;
+        plane->height = (uint32_t)plx_columns_of(width);
+    }
+}
+
 /* Lays out the planes that are ON; the others have width 0. */
 static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
     static const uint32_t element[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = 1,       [PLX_PLANE_DISPARITY] = 2, [PLX_PLANE_DENSE] = 2,     [PLX_PLANE_FILLED] = 1,
-        [PLX_PLANE_CONFIDENCE] = 1, [PLX_PLANE_LABELS] = 2,    [PLX_PLANE_HISTOGRAM] = 4, [PLX_PLANE_RIGHT] = 1,
+        [PLX_PLANE_LEFT] = 1,
+        [PLX_PLANE_DISPARITY] = 2,
+        [PLX_PLANE_DENSE] = 2,
+        [PLX_PLANE_FILLED] = 1,
+        [PLX_PLANE_CONFIDENCE] = 1,
+        [PLX_PLANE_LABELS] = 2,
+        [PLX_PLANE_HISTOGRAM] = 4,
+        [PLX_PLANE_RIGHT] = 1,
+        [PLX_PLANE_SCAN] = sizeof(struct plx_scan),
+        [PLX_PLANE_STIXELS] = sizeof(struct plx_stixel),
     };
     uint32_t offset = round_up(sizeof(struct plx_frame), PAGE);
 
@@ -123,9 +150,7 @@ static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, s
         if (!on[i])
             continue;
         struct plx_plane *plane = &ret_plane[i];
-        bool bins = i == PLX_PLANE_HISTOGRAM;
-        plane->width = bins ? PLX_HISTOGRAM_BINS : (uint32_t)width;
-        plane->height = bins ? PLX_EYES * (1 + PLX_ZONES * PLX_ZONES) : (uint32_t)height;
+        size_plane(i, width, height, plane);
         plane->element = element[i];
         plane->pitch = round_up(plane->width * plane->element, ROW_ALIGNMENT);
         plane->offset = offset;
@@ -146,6 +171,8 @@ uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width
         [PLX_PLANE_LABELS] = params->obstacles,
         [PLX_PLANE_HISTOGRAM] = true,
         [PLX_PLANE_RIGHT] = params->right,
+        [PLX_PLANE_SCAN] = params->columns,
+        [PLX_PLANE_STIXELS] = params->columns,
     };
     return lay_out(on, width, height, ret_plane);
 }

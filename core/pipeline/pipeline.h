@@ -21,7 +21,7 @@ struct plx_pipeline_params {
     bool right; /* publish the rectified right image too (PLX_PLANE_RIGHT), for recording */
     struct plx_speckle speckle;
     struct plx_temporal temporal;
-    bool ground, obstacles;
+    bool ground, columns, obstacles;
     enum plx_motion_source motion;
     int ground_tolerance; /* 1/16 px */
     struct plx_obstacle_params obstacle;

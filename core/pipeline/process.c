@@ -49,10 +49,11 @@ static int run_stages(void *argument)
     run_step(context, PLX_STAGE_RECTIFY, plx_step_match_rows);  /* patches for the check of the alignment */
     run_step(context, PLX_STAGE_PREFILTER, plx_step_prefilter); /* box or Gaussian */
     run_step(context, PLX_STAGE_CENSUS, plx_step_census);       /* grey -> census and gradient words */
-    run_step(context, PLX_STAGE_SGM, plx_step_sgm);       /* cost, aggregation, winner-takes-all: disparity of both views */
-    run_step(context, PLX_STAGE_CHECK, plx_step_check);   /* median, left-right check: the strict disparity */
-    run_step(context, PLX_STAGE_REFINE, plx_step_refine); /* speckle, temporal; dense; confidence */
-    run_step(context, PLX_STAGE_GROUND, plx_step_ground); /* the ground as a plane in disparity space */
+    run_step(context, PLX_STAGE_SGM, plx_step_sgm);         /* cost, aggregation, winner-takes-all: disparity of both views */
+    run_step(context, PLX_STAGE_CHECK, plx_step_check);     /* median, left-right check: the strict disparity */
+    run_step(context, PLX_STAGE_REFINE, plx_step_refine);   /* speckle, temporal; dense; confidence */
+    run_step(context, PLX_STAGE_GROUND, plx_step_ground);   /* the ground as a plane in disparity space */
+    run_step(context, PLX_STAGE_COLUMNS, plx_step_columns); /* stixels and the scan */
     run_step(context, PLX_STAGE_OBSTACLES, plx_step_obstacles); /* mask, open and close, label, regions */
     return context->result;
 }
@@ -181,6 +182,8 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
         [PLX_PLANE_FILLED] = PLX_STAGE_REFINE,
         [PLX_PLANE_CONFIDENCE] = PLX_STAGE_REFINE,
         [PLX_PLANE_LABELS] = PLX_STAGE_OBSTACLES,
+        [PLX_PLANE_SCAN] = PLX_STAGE_COLUMNS,
+        [PLX_PLANE_STIXELS] = PLX_STAGE_COLUMNS,
     };
     int count = 0;
 

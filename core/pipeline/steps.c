@@ -194,6 +194,17 @@ int plx_step_ground(struct plx_frame_context *context)
     return stages->ops->ground(stages, &context->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
 }
 
+int plx_step_columns(struct plx_frame_context *context)
+{
+    struct plx_pipeline *pipeline = context->pipeline;
+
+    if (!pipeline->params.columns)
+        return 0;
+    return pipeline->stages->ops->columns(pipeline->stages, &context->plane[PLX_PLANE_DISPARITY], pipeline->ground,
+                                          &pipeline->columns_params, &context->plane[PLX_PLANE_SCAN],
+                                          &context->plane[PLX_PLANE_STIXELS]);
+}
+
 int plx_step_obstacles(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
@@ -208,7 +219,7 @@ int plx_step_obstacles(struct plx_frame_context *context)
 
     if (!pipeline->params.obstacles)
         return 0;
-    int result = ops->mask(stages, disparity, pipeline->ground, &pipeline->mask_params, mask);
+    int result = ops->mask(stages, disparity, pipeline->ground, &pipeline->columns_params.mask, mask);
     if (result == 0)
         result = ops->image.morphology(stages, PLX_OPEN, mask, params->open_size, params->open_size, opened);
     if (result == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inner loops of the matching stages. The files of cpu/simd/ are compiled once for each instruction set, each time with
- * PLX_ISA set to its name, and a table of the results is chosen when the backend is created. All give the same bits.
+ * The inner loops of the matching stages and of the columns stage. The files of cpu/simd/ are compiled once for each
+ * instruction set, each time with PLX_ISA set to its name, and a table of the results is chosen when the backend is created.
+ * All give the same bits.
  */
 #ifndef PLX_CPU_SIMD_KERNELS_H
 #define PLX_CPU_SIMD_KERNELS_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/columns.h"
 #include "core/match.h"
 
 /* A census sample: bit = row[y][x] > row[other_y][other_x], offsets from the pixel in the middle. */
@@ -68,6 +70,33 @@ static inline size_t plx_key_count(int width, int disparities)
     return (size_t)PLX_KEY_ROWS * (size_t)(disparities / PLX_CHUNK) * (size_t)(width + disparities);
 }
 
+/* The costs of things, of all values of a cell: [17][PLX_THING_TABLE], by the value's sixteenths of a pixel, the last row for
+ * unknown ones. A value of q whole pixels reads state s in column PLX_THING_TABLE / 2 + s - q. */
+#define PLX_THING_ROWS 17
+#define PLX_THING_TABLE 768
+#define PLX_THING_MARGIN 8  /* pixels: so far beyond the states all costs are the same */
+#define PLX_PATH_PADDING 64 /* bytes of the ground's states, of which the first PLX_PATH_GROUNDS count */
+
+/* One column of the columns stage. */
+struct plx_path {
+    int rows, disparities, lift, valid; /* valid: there is ground */
+    const uint8_t *thing_cost;          /* the table */
+    const int16_t *value, *ground;      /* [rows] cells, bottom row last */
+    uint8_t *ground_cost;               /* [rows][PLX_PATH_PADDING] scratch; 255 beyond the states */
+    uint8_t *p;                         /* [rows][disparities + PLX_PATH_PADDING] P - M of each row, things first */
+};
+
+/* Costs of all things in cell Y. */
+static inline const uint8_t *plx_thing_costs(const struct plx_path *path, int y)
+{
+    const int value = path->value[y], above = value - path->lift, least = -PLX_THING_MARGIN;
+    int whole = above >> 4;
+    if (value == PLX_CELL_UNKNOWN)
+        return path->thing_cost + (PLX_THING_ROWS - 1) * PLX_THING_TABLE;
+    whole = whole < least ? least : whole > path->disparities - least ? path->disparities - least : whole;
+    return path->thing_cost + (above & 15) * PLX_THING_TABLE + PLX_THING_TABLE / 2 - whole;
+}
+
 struct plx_kernels {
     const char *name;
 
@@ -102,7 +131,16 @@ struct plx_kernels {
     /* ROWS[-2..2] are padded rows of raw candidates, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of ROWS[0] */
     void (*confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
                        const uint16_t *s2, int width, uint8_t *ret_row);
+
+    /* columns.c. Values of a row of cells from two rows of disparities, SECOND NULL below the image; SCRATCH: PLX_CELL_SCRATCH
+     * words */
+    void (*cells)(const struct plx_columns_params *params, const uint16_t *first, const uint16_t *second, int width,
+                  uint16_t *scratch, int16_t *ret_values);
+    /* fills ground_cost and p */
+    void (*path)(const struct plx_path *path);
 };
+
+#define PLX_CELL_SCRATCH(width) ((size_t)PLX_CELL_PIXELS * ((size_t)plx_columns_of(width) + 32))
 
 extern const struct plx_kernels plx_kernels_generic, plx_kernels_neon, plx_kernels_avx2, plx_kernels_avx512;
 
@@ -125,6 +163,8 @@ PLX_DECLARE(disparities);
 PLX_DECLARE(median_3x3);
 PLX_DECLARE(median_valid_5x5);
 PLX_DECLARE(confidence);
+PLX_DECLARE(cells);
+PLX_DECLARE(path);
 #endif
 
 #endif

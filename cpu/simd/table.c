@@ -19,4 +19,6 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .median_3x3 = PLX_KERNEL(median_3x3),
     .median_valid_5x5 = PLX_KERNEL(median_valid_5x5),
     .confidence = PLX_KERNEL(confidence),
+    .cells = PLX_KERNEL(cells),
+    .path = PLX_KERNEL(path),
 };

@@ -19,6 +19,9 @@ extern "C" {
 #define PLX_ZONES 8          /* histogram zones per axis */
 #define PLX_DISPARITY_ONE 16 /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
 #define PLX_DISPARITY_INVALID 0xFFFFu
+#define PLX_COLUMN_WIDTH 4           /* pixels of a column of the scan and of stixels; the last one may be narrower */
+#define PLX_COLUMN_STIXELS 8         /* largest number of a column */
+#define PLX_SCAN_NOTHING_FREE 0xFFFF /* plx_scan.free where no ground is seen */
 
 enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
 
@@ -34,6 +37,8 @@ enum plx_plane_id {
                             region */
     PLX_PLANE_HISTOGRAM, /* u32 [2 * (1 + 64)][256]: left whole, left zones row by row, right whole, right zones; raw luma */
     PLX_PLANE_RIGHT,     /* u8  [height][width] rectified right image; off unless publish.right is set (recording needs it) */
+    PLX_PLANE_SCAN,      /* struct plx_scan [1][columns], columns = width / PLX_COLUMN_WIDTH, rounded up */
+    PLX_PLANE_STIXELS,   /* struct plx_stixel [columns][PLX_COLUMN_STIXELS], nearest first, unused ones all 0 */
     PLX_PLANE_COUNT
 };
 
@@ -41,7 +46,7 @@ struct plx_plane {
     uint32_t offset;        /* bytes from the start of struct plx_frame */
     uint32_t pitch;         /* bytes from one row to the next */
     uint32_t width, height; /* elements */
-    uint32_t element;       /* bytes of one element: 1, 2 or 4 */
+    uint32_t element;       /* bytes of one element: 1, 2, 4, 8 or 16 */
     uint32_t reserved;
 };
 
@@ -217,6 +222,26 @@ struct plx_obstacle {
     uint32_t moving;                  /* 1: it moves, with significance; 0: it stands, or nothing is known */
     float size_m[2];                  /* width and height, filtered over the life of the track */
     uint32_t size_class;              /* enum plx_size_class */
+};
+
+/* What stands in one column of the image, and how far its ground is free. Disparities are 1/16 px above the disparity of
+ * infinity: Z = 16 fx baseline / disparity. */
+struct plx_scan {
+    uint16_t nearest; /* disparity of the nearest thing that reaches below 1.9 m above the ground; 0: none, Z is infinite */
+    uint16_t free;    /* disparity up to which ground is seen, without a long gap, and nothing stands on it;
+                         PLX_SCAN_NOTHING_FREE: nowhere */
+    uint16_t known;   /* 1: a thing or ground is seen; 0: nothing is known */
+    uint16_t stixels; /* of this column */
+};
+
+/* A stixel: a thing in one column of the image that faces the camera. Disparities as in struct plx_scan. */
+struct plx_stixel {
+    uint16_t y0, y1;         /* first and last row */
+    uint16_t disparity;      /* median; 0: there is no stixel */
+    uint16_t near_disparity; /* of its nearest part up to 2 m above the ground, robust against outliers */
+    int16_t top_mm, foot_mm; /* heights of its ends above the ground plane; 0 without ground */
+    uint16_t support;        /* cells of 4 x 2 pixels whose disparity agrees */
+    uint16_t reserved;
 };
 
 struct plx_frame {

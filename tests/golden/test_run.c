@@ -174,6 +174,12 @@ static void obstacles_agree_with_lidar(void **state)
     assert_true(number(figures, "labels_clear_claimed") <= 2);
     assert_true(number(figures, "labels_scan_right") >= 81);
     assert_true(number(figures, "things_found") >= 80);
+    assert_true(number(figures, "stixels_recall") >= 91);
+    assert_true(number(figures, "stixels_clear_claimed") <= 0.25);
+    assert_true(number(figures, "scan_right") >= 90);
+    assert_true(number(figures, "scan_missed") <= 3);
+    assert_true(number(figures, "scan_phantom") <= 2.2);
+    assert_true(number(figures, "scan_free_covered") >= 98.5);
     cJSON_Delete(figures);
     command_free(&command);
 }

@@ -77,6 +77,7 @@ static void snapshot_writes_files_that_agree(void **state)
     free(read_picture(path_of("new/snap/right.png"), PLX_U8).data);
     free(read_picture(path_of("new/snap/disparity.png"), PLX_U8).data);
     free(read_picture(path_of("new/snap/obstacles.png"), PLX_U8).data);
+    free(read_picture(path_of("new/snap/columns.png"), PLX_U8).data);
 
     FILE *file = fopen(path_of("new/snap/disparity.pfm"), "rb");
     assert_non_null(file);

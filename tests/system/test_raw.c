@@ -121,7 +121,8 @@ static void watch_and_metrics_claim_no_obstacles(void **state)
 static void snapshot_writes_both_pictures(void **state)
 {
     (void)state;
-    static const char *const others[] = {"disparity.png", "disparity16.png", "disparity.pfm", "points.ply", "obstacles.png"};
+    static const char *const others[] = {"disparity.png", "disparity16.png", "disparity.pfm",
+                                         "points.ply",    "obstacles.png",   "columns.png"};
     struct command command;
     char file[64];
 
@@ -171,7 +172,8 @@ static void reload(const char *text)
 #define RECTIFIED SCENE_OF(240) "match:\n  disparities: 64\n"
 /* Left picture and disparity take as much memory as two pictures half as high again. */
 #define RECTIFIED_IN_AS_MUCH                                                                                                   \
-    SCENE_OF(160) "match:\n  disparities: 64\nrefine:\n  enabled: false\nobstacles:\n  enabled: false\n"
+    SCENE_OF(160)                                                                                                              \
+    "match:\n  disparities: 64\nrefine:\n  enabled: false\ncolumns:\n  enabled: false\nobstacles:\n  enabled: false\n"
 
 static void reloads_switch_both_ways(void **state)
 {

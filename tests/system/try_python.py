@@ -32,6 +32,9 @@ for name, structure in STRUCTS.items():
         mine += [place.offset, place.size]
     expressions.append(f"sizeof(struct {name})")
     mine.append(end)
+for name, element in {"plx_scan": parallax.ELEMENTS["scan"], "plx_stixel": parallax.ELEMENTS["stixels"]}.items():
+    expressions += [f"offsetof(struct {name}, {field})" for field in element.names] + [f"sizeof(struct {name})"]
+    mine += [element.fields[field][1] for field in element.names] + [element.itemsize]
 expressions += CONSTANTS
 mine += CONSTANTS.values()
 program = "#include <parallax/error.h>\n#include <parallax/frame.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void)\n{\n"

@@ -181,6 +181,26 @@ static void motion_in_words(void **state)
     assert_string_equal(text, "");
 }
 
+static void free_ground_ahead(void **state)
+{
+    (void)state;
+    struct plx_frame header = {.calibration = {.fx = 500, .baseline_m = 0.1}}; /* 800 / disparity */
+    struct plx_scan scan[9] = {
+        {100, 800, 1, 1}, {0, 20, 1, 0}, {0, 40, 1, 0},    {0, 50, 1, 0}, {0, PLX_SCAN_NOTHING_FREE, 0, 0},
+        {90, 100, 1, 1},  {0, 30, 1, 0}, {100, 800, 1, 1}, {0, 20, 1, 0}};
+    struct plx_view view = {.frame = &header};
+
+    assert_true(isnan(plx_free_ahead(&view)));
+    view.plane[PLX_PLANE_SCAN] = scan;
+    view.layout[PLX_PLANE_SCAN].width = 9;
+    assert_true(plx_free_ahead(&view) == 8.0); /* the sides and what is not known do not count */
+    scan[5].free = PLX_SCAN_NOTHING_FREE;
+    assert_true(plx_free_ahead(&view) == 0.0);
+    for (int i = 3; i < 6; i++)
+        scan[i].known = 0;
+    assert_true(isnan(plx_free_ahead(&view)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +212,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_said_in_words),
         cmocka_unit_test(ages_in_words),
         cmocka_unit_test(motion_in_words),
+        cmocka_unit_test(free_ground_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,11 +66,34 @@ static void road_and_box(void **state)
     free(image.data);
 }
 
+#define COLUMNS (WIDTH / PLX_COLUMN_WIDTH)
+
+/* The box as stixels and in the scan of FRAME, if LISTED; all ground before it is free. */
+static void publish_columns(struct plx_frame *frame, uint32_t offset, double depth, bool listed)
+{
+    const uint16_t d = (uint16_t)lround(400 / depth * PLX_DISPARITY_ONE);
+    const uint32_t size = PLX_COLUMN_STIXELS * sizeof(struct plx_stixel);
+    struct plx_scan *scan = (void *)((uint8_t *)frame + offset);
+    struct plx_stixel *stixels = (void *)(scan + COLUMNS);
+
+    frame->plane[PLX_PLANE_SCAN] = (struct plx_plane){offset, COLUMNS * sizeof *scan, COLUMNS, 1, sizeof *scan, 0};
+    frame->plane[PLX_PLANE_STIXELS] =
+        (struct plx_plane){(uint32_t)(offset + COLUMNS * sizeof *scan), size, PLX_COLUMN_STIXELS, COLUMNS, sizeof *stixels, 0};
+    for (int i = 0; i < COLUMNS; i++) {
+        const bool box = listed && i >= BOX_X0 / PLX_COLUMN_WIDTH && i <= BOX_X1 / PLX_COLUMN_WIDTH;
+        scan[i] = (struct plx_scan){box ? d : 0, box ? d : 16, 1, box};
+        if (box)
+            stixels[i * PLX_COLUMN_STIXELS] =
+                (struct plx_stixel){.y0 = BOX_Y0, .y1 = BOX_Y1, .disparity = d, .near_disparity = d};
+    }
+}
+
 /* A frame with the box as obstacle 1, at DEPTH, if LISTED. */
 static struct plx_frame *publish(double depth, bool listed)
 {
     const size_t plane = (size_t)WIDTH * HEIGHT * 2;
-    struct plx_frame *frame = calloc(1, sizeof *frame + 2 * plane);
+    const size_t columns = COLUMNS * (sizeof(struct plx_scan) + PLX_COLUMN_STIXELS * sizeof(struct plx_stixel));
+    struct plx_frame *frame = calloc(1, sizeof *frame + 2 * plane + columns);
     assert_non_null(frame);
     frame->calibration = camera;
     frame->width = WIDTH;
@@ -83,6 +106,7 @@ static struct plx_frame *publish(double depth, bool listed)
             labels[y * WIDTH + x] = 1;
             dense[y * WIDTH + x] = (uint16_t)lround(400 / depth * PLX_DISPARITY_ONE);
         }
+    publish_columns(frame, (uint32_t)(sizeof *frame + 2 * plane), depth, listed);
     frame->ground = (struct plx_ground_info){.valid = 1, .camera_height_m = 1.6F, .normal = {0, 1, 0}};
     frame->obstacle_count = listed;
     frame->obstacle[0] = (struct plx_obstacle){.label = 1,
@@ -119,6 +143,10 @@ static void measures_of_a_frame(void **state)
         assert_true(ground.height_m < 0.01 && ground.pitch_rad < 0.002 && ground.at_10_m < 0.02);
         assert_int_equal(sum.found, cases[i].right);
         assert_int_equal(sum.records, cases[i].listed);
+        assert_int_equal(sum.blocked, (BOX_X1 - BOX_X0 + 1) / 8);
+        assert_int_equal(sum.free_beyond, cases[i].missed ? sum.blocked : 0);
+        assert_true(sum.before_pixels > 10000);
+        assert_true(cases[i].phantom ? sum.free_pixels < sum.before_pixels : sum.free_pixels == sum.before_pixels);
         for (int c = 0; c < PLX_CLAIMS; c++) {
             assert_int_equal(sum.claim[c].bearings, (BOX_X1 - BOX_X0 + 1) / 8);
             assert_int_equal(sum.claim[c].correct, cases[i].right ? sum.claim[c].bearings : 0);
@@ -136,7 +164,7 @@ static void measures_of_a_frame(void **state)
 static void frames_without_the_planes_are_refused(void **state)
 {
     (void)state;
-    static const enum plx_plane_id needed[] = {PLX_PLANE_LABELS, PLX_PLANE_DENSE};
+    static const enum plx_plane_id needed[] = {PLX_PLANE_LABELS, PLX_PLANE_DENSE, PLX_PLANE_SCAN, PLX_PLANE_STIXELS};
     struct plx_image image = draw();
     struct plx_lidar_truth truth;
     struct plx_frame *frame = publish(8, true);

@@ -44,6 +44,12 @@ static void check_layout(const struct plx_pipeline_params *params, int width, in
     assert_int_equal(plane[PLX_PLANE_CONFIDENCE].width > 0, params->refine && params->confidence);
     assert_int_equal(plane[PLX_PLANE_LABELS].width > 0, params->obstacles);
     assert_int_equal(plane[PLX_PLANE_RIGHT].width > 0, params->right);
+    assert_int_equal(plane[PLX_PLANE_SCAN].width, params->columns ? (width + 3) / 4 : 0);
+    assert_int_equal(plane[PLX_PLANE_SCAN].height, params->columns);
+    assert_int_equal(plane[PLX_PLANE_SCAN].element, params->columns ? 8 : 0);
+    assert_int_equal(plane[PLX_PLANE_STIXELS].width, params->columns ? 8 : 0);
+    assert_int_equal(plane[PLX_PLANE_STIXELS].height, params->columns ? (width + 3) / 4 : 0);
+    assert_int_equal(plane[PLX_PLANE_STIXELS].element, params->columns ? 16 : 0);
 }
 
 static void planes_follow_each_other_and_fit(void **state)
@@ -54,12 +60,13 @@ static void planes_follow_each_other_and_fit(void **state)
 
     plx_pipeline_params_default(&params);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        for (int switches = 0; switches < 32; switches++) {
+        for (int switches = 0; switches < 64; switches++) {
             params.refine = switches & 1;
             params.dense = switches & 2;
             params.confidence = switches & 4;
             params.obstacles = switches & 8;
             params.right = switches & 16;
+            params.columns = switches & 32;
             check_layout(&params, sizes[i][0], sizes[i][1]);
         }
     }
@@ -294,7 +301,7 @@ static void frames_are_the_same_with_any_number_of_threads(void **state)
         plx_match_classic(&params.match);
         params.match.disparities = 64;
         params.match.paths = 4;
-        params.refine = params.ground = params.obstacles = false;
+        params.refine = params.ground = params.columns = params.obstacles = false;
         struct input input;
         uint32_t bytes;
         make_input(&input, sizes[i][0], sizes[i][1], false);

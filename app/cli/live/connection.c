@@ -9,6 +9,7 @@
 #include <parallax/error.h>
 #include <parallax/region.h>
 
+#include "app/cli/frame_text.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/text.h"
@@ -98,6 +99,7 @@ int plx_connection_next_header(struct plx_connection *connection, int timeout_ms
         if (result == 0) {
             memcpy(ret_frame, view.frame, sizeof *ret_frame);
             ret_frame->obstacle_count = view.obstacle_count;
+            connection->free_m = plx_free_ahead(&view);
             result = plx_release(connection->client, &view);
         }
         if (result == PLX_ERR_OVERWRITTEN)

@@ -24,6 +24,7 @@ struct plx_connection {
     struct plx_client *client;
     struct plx_frame *frame; /* the last copy: header and planes */
     size_t capacity;         /* bytes at FRAME */
+    double free_m;           /* of the last header's frame: plx_free_ahead */
 };
 
 /* The service's socket if the option gave SOCKET (NULL: not given). */

@@ -14,7 +14,8 @@
 
 struct snapshot {
     struct plx_view view;
-    struct plx_image left, right, disparity; /* data NULL: not published, as the disparity of a raw frame */
+    struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
+    struct plx_image scan, stixels;          /* likewise where columns are off */
 };
 
 static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
@@ -26,6 +27,12 @@ static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot 
 {
     plx_draw_grey(drawing, &snapshot->left);
     plx_draw_obstacles(drawing, snapshot->view.frame);
+}
+
+static void draw_columns(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
+{
+    plx_draw_grey(drawing, &snapshot->left);
+    plx_draw_columns(drawing, snapshot->view.frame, &snapshot->scan, &snapshot->stixels);
 }
 
 /* EXPORT or DRAW makes the file; if both are NULL, the file is the grey picture PLANE. RAW describes the content for a raw
@@ -43,6 +50,8 @@ static const struct file {
     {"disparity.pfm", "disparity in pixels (floating point)", NULL, 0, plx_export_pfm, NULL},
     {"points.ply", "the point cloud, metres", NULL, 0, plx_export_ply, NULL},
     {"obstacles.png", "the obstacles and their distances on the left picture", NULL, 0, NULL, draw_obstacles},
+    {"columns.png", "what stands in each column, coloured by distance, and free ground in green", NULL, PLX_PLANE_STIXELS, NULL,
+     draw_columns},
 };
 
 static int write_file(const char *path, const struct file *file, const struct snapshot *snapshot,
@@ -69,7 +78,8 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
     for (size_t i = 0; i < sizeof files / sizeof *files && result == 0; i++) {
         char path[PATH_MAX];
         const char *content = raw ? files[i].raw : files[i].content;
-        if (!content || (files[i].plane == PLX_PLANE_RIGHT && !snapshot->right.data))
+        if (!content || (files[i].plane == PLX_PLANE_RIGHT && !snapshot->right.data) ||
+            (files[i].plane == PLX_PLANE_STIXELS && !snapshot->stixels.data))
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, files[i].name);
         result = write_file(path, &files[i], snapshot, message);
@@ -92,6 +102,8 @@ static int write_snapshot(struct plx_connection *connection, void *context)
         .left = plx_connection_plane(connection, PLX_PLANE_LEFT),
         .right = plx_connection_plane(connection, PLX_PLANE_RIGHT),
         .disparity = plx_connection_plane(connection, PLX_PLANE_DISPARITY),
+        .scan = plx_connection_plane(connection, PLX_PLANE_SCAN),
+        .stixels = plx_connection_plane(connection, PLX_PLANE_STIXELS),
     };
     const struct plx_image *second = plx_frame_is_raw(connection->frame) ? &snapshot.right : &snapshot.disparity;
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
@@ -116,7 +128,8 @@ int plx_command_snapshot(int argc, char **argv)
         .program = "parallax snapshot",
         .about =
             "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply, "
-            "obstacles.png, and right.png if the service publishes it (publish.right). Without a calibration it writes only "
+            "obstacles.png, columns.png, and right.png if the service publishes it (publish.right). Without a calibration it "
+            "writes only "
             "left.png and right.png, as captured.",
         .option = options};
 

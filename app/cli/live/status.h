@@ -20,6 +20,7 @@ struct plx_status {
     bool fresh; /* a robot may act on its obstacles and ground */
     int64_t age_ns;
     struct plx_frame frame;
+    double free_m;                /* plx_free_ahead */
     struct plx_frame_stats stats; /* of the frames of the last second; empty without a fresh frame */
 };
 

@@ -139,6 +139,7 @@ static int wait_for_frame(struct plx_connection *connection, struct watch *watch
     int result = plx_connection_next_header(connection, remaining_ms > 0 ? (int)remaining_ms : 0, &watch->status.frame);
     if (result == 0) {
         watch->status.any = true;
+        watch->status.free_m = connection->free_m;
         plx_frame_stats_add(&watch->status.stats, &watch->status.frame);
         plx_frame_stats_add(&watch->total, &watch->status.frame);
     } else if (!watch->status.any) {

@@ -2,6 +2,7 @@
 /* The screen of `parallax watch`, drawn with escape sequences of ECMA-48 (ISO/IEC 6429). */
 #include "app/cli/live/watch_screen.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -48,6 +49,15 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
+/* Free ground ahead, in the middle third of the picture. */
+static void draw_free(double free_m)
+{
+    if (isnan(free_m))
+        fputs("free ahead: not known" NEXT_LINE, stdout);
+    else
+        printf("free ahead: %.1f m" NEXT_LINE, free_m);
+}
+
 static void draw_world(const struct plx_frame *frame)
 {
     char motion[PLX_MOTION_TEXT];
@@ -74,6 +84,8 @@ void plx_watch_screen(const struct plx_status *status)
         fputs(NEXT_LINE, stdout);
         draw_stages(&status->stats);
         fputs(NEXT_LINE, stdout);
+        if (status->frame.plane[PLX_PLANE_SCAN].width > 0)
+            draw_free(status->free_m);
         draw_world(&status->frame);
     } else {
         plx_status_print_age(status);

@@ -7,6 +7,8 @@
 
 #include <parallax/error.h>
 
+#include "app/cli/offline/column_claims.h"
+
 #define BEARING_COLUMNS 8  /* width of a bearing */
 #define BEARING_POINTS 6   /* fewer points in a bearing are no obstacle */
 #define BEARING_LOW_M 0.3F /* lowest and highest point that counts in a bearing */
@@ -78,6 +80,15 @@ static bool list_fits(const struct judge *j, int x, int y, double lidar)
     return false;
 }
 
+static bool stixel_fits(const struct judge *j, int x, int y, double lidar)
+{
+    const struct plx_stixel *stixel = plx_stixels_at(j->frame, x);
+    for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
+        if (y >= stixel[i].y0 && y <= stixel[i].y1 && fits(stixel[i].disparity / (double)PLX_DISPARITY_ONE + j->shift, lidar))
+            return true;
+    return false;
+}
+
 static void count_pixels(const struct judge *j, struct plx_obstacle_counts *counts)
 {
     for (int y = 0; y < j->truth->height; y++)
@@ -86,7 +97,8 @@ static void count_pixels(const struct judge *j, struct plx_obstacle_counts *coun
             if (p->class == PLX_LIDAR_UNKNOWN)
                 continue;
             const double lidar = disparity_at(j, (double)p->depth_m);
-            const bool claimed[PLX_CLAIMS] = {label_fits(j, x, y, lidar), list_fits(j, x, y, lidar)};
+            const bool claimed[PLX_CLAIMS] = {label_fits(j, x, y, lidar), list_fits(j, x, y, lidar),
+                                              stixel_fits(j, x, y, lidar)};
             counts->obstacle_pixels += p->class == PLX_LIDAR_OBSTACLE;
             counts->ground_pixels += p->class != PLX_LIDAR_OBSTACLE;
             counts->clear_pixels += p->class == PLX_LIDAR_CLEAR;
@@ -187,13 +199,33 @@ static bool clear_at(const struct judge *j, int x0, float claimed)
     return false;
 }
 
+/* Counts the clear ground of a bearing before TRUTH, the depth of its nearest thing, and what of it the scan calls free. */
+static void count_free(const struct judge *j, int x0, float truth, struct plx_obstacle_counts *counts)
+{
+    bool beyond = false;
+    for (int x = x0; x < x0 + BEARING_COLUMNS; x++) {
+        const float free = plx_scan_free(j->frame, x);
+        beyond = beyond || free > truth + fmaxf(0.5F, 0.1F * truth);
+        for (int y = 0; y < j->truth->height; y++) {
+            const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
+            const bool before = p->class == PLX_LIDAR_CLEAR && p->depth_m < truth;
+            counts->before_pixels += before;
+            counts->free_pixels += before && p->depth_m <= free + fmaxf(0.5F, 0.1F * p->depth_m);
+        }
+    }
+    counts->blocked += isfinite(truth) != 0;
+    counts->free_beyond += beyond;
+}
+
 static void count_bearings(const struct judge *j, struct sample *sample, struct plx_obstacle_counts *counts)
 {
     for (int x0 = 0; x0 + BEARING_COLUMNS <= j->truth->width; x0 += BEARING_COLUMNS) {
         const float truth = true_nearest(j, x0, sample);
+        count_free(j, x0, truth, counts);
         if (isinf(truth))
             continue;
-        const float claimed[PLX_CLAIMS] = {label_nearest(j, x0, sample), list_nearest(j, x0)};
+        const float claimed[PLX_CLAIMS] = {label_nearest(j, x0, sample), list_nearest(j, x0),
+                                           plx_scan_nearest(j->frame, x0, BEARING_COLUMNS)};
         const float tolerance = fmaxf(0.5F, 0.1F * truth);
         for (int c = 0; c < PLX_CLAIMS; c++) {
             counts->claim[c].bearings++;
@@ -295,7 +327,8 @@ static bool has_plane(const struct plx_frame *frame, enum plx_plane_id id, const
 int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
                               struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground)
 {
-    if (!has_plane(frame, PLX_PLANE_LABELS, truth) || !has_plane(frame, PLX_PLANE_DENSE, truth))
+    if (!has_plane(frame, PLX_PLANE_LABELS, truth) || !has_plane(frame, PLX_PLANE_DENSE, truth) ||
+        frame->width != (uint32_t)truth->width || !plx_has_columns(frame))
         return PLX_ERR_ARG;
     const struct plx_calibration_info *c = &frame->calibration;
     struct judge j = {.frame = frame, .truth = truth, .focal_base = c->fx * c->baseline_m, .shift = c->cx - c->cx_right};

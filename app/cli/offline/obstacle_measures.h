@@ -8,8 +8,9 @@
 
 /* The published data whose distances are compared. */
 enum plx_claim {
-    PLX_CLAIM_LABELS, /* the label plane with the dense disparity */
-    PLX_CLAIM_LIST,   /* boxes and distances of the list alone */
+    PLX_CLAIM_LABELS,  /* the label plane with the dense disparity */
+    PLX_CLAIM_LIST,    /* boxes and distances of the list alone */
+    PLX_CLAIM_COLUMNS, /* stixels; in a bearing the scan */
     PLX_CLAIMS
 };
 
@@ -21,8 +22,10 @@ struct plx_obstacle_counts {
         uint64_t recalled, false_ground, false_clear; /* of the pixels above */
         uint64_t bearings, correct, missed, phantom;  /* bearings: those in which LiDAR sees an obstacle */
     } claim[PLX_CLAIMS];
-    int things, found;   /* groups of connected obstacle pixels of the truth */
-    int records, joined; /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
+    uint64_t before_pixels, free_pixels; /* clear ground before any obstacle; of these, within what the scan calls free */
+    uint64_t blocked, free_beyond;       /* bearings with an obstacle; of these, with free ground claimed behind it */
+    int things, found;                   /* groups of connected obstacle pixels of the truth */
+    int records, joined;                 /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
 };
 
 /* Error of the published ground against the road, one frame. */
@@ -31,7 +34,7 @@ struct plx_ground_error {
 };
 
 /* Adds FRAME, whose truth is TRUTH. A frame that is not scored is counted in counts->frames only. NOMEM; ARG if FRAME lacks
- * labels or dense disparity of the truth's size. */
+ * labels, dense disparity, scan or stixels of the truth's size. */
 int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth,
                               struct plx_obstacle_counts *counts, struct plx_ground_error *ret_ground);
 

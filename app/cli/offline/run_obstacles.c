@@ -77,19 +77,22 @@ struct figure {
     double value;
 };
 
-enum { FIGURES = 22 };
+enum { FIGURES = 30 };
 
 static int list_figures(const struct measured *m, struct figure *ret)
 {
     static const char *const name[PLX_CLAIMS][6] = {
         {"labels_recall", "labels_false_ground", "labels_clear_claimed", "labels_scan_right", "labels_scan_missed",
          "labels_scan_phantom"},
-        {"list_recall", "list_false_ground", "list_clear_claimed", "list_scan_right", "list_scan_missed", "list_scan_phantom"}};
+        {"list_recall", "list_false_ground", "list_clear_claimed", "list_scan_right", "list_scan_missed", "list_scan_phantom"},
+        {"stixels_recall", "stixels_false_ground", "stixels_clear_claimed", "scan_right", "scan_missed", "scan_phantom"}};
     static const char *const text[PLX_CLAIMS][6] = {
         {"labels: obstacle pixels found", "labels: ground pixels claimed", "labels: clear ground claimed",
          "labels: bearings right", "labels: bearings missed", "labels: bearings phantom"},
         {"list: obstacle pixels found", "list: ground pixels claimed", "list: clear ground claimed", "list: bearings right",
-         "list: bearings missed", "list: bearings phantom"}};
+         "list: bearings missed", "list: bearings phantom"},
+        {"stixels: obstacle pixels found", "stixels: ground pixels claimed", "stixels: clear ground claimed",
+         "scan: bearings right", "scan: bearings missed", "scan: bearings phantom"}};
     const struct plx_obstacle_counts *sum = &m->sum;
     const double degrees = 180 / M_PI;
     int n = 0;
@@ -112,6 +115,10 @@ static int list_figures(const struct measured *m, struct figure *ret)
         for (int i = 0; i < 6; i++)
             ret[n++] = (struct figure){name[c][i], "%", text[c][i], value[i]};
     }
+    ret[n++] =
+        (struct figure){"scan_free_covered", "%", "scan: clear ground free", plx_percent(sum->free_pixels, sum->before_pixels)};
+    ret[n++] =
+        (struct figure){"scan_free_beyond", "%", "scan: free behind a thing", plx_percent(sum->free_beyond, sum->blocked)};
     ret[n++] = (struct figure){"things_found", "%", "things found", plx_percent((uint64_t)sum->found, (uint64_t)sum->things)};
     ret[n++] = (struct figure){"records_joined", "%", "records that join things",
                                plx_percent((uint64_t)sum->joined, (uint64_t)sum->records)};
@@ -140,10 +147,10 @@ int plx_run_lidar_table(struct plx_run *run)
 {
     run->options.ground_truth = run->options.ground_truth ? run->options.ground_truth : "gt.png";
     const struct plx_pipeline_params *params = &run->config.pipeline;
-    if (!params->obstacles || !params->refine || !params->dense)
+    if (!params->obstacles || !params->columns || !params->refine || !params->dense)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE,
-                              "--truth lidar needs obstacles and dense disparity; leave out --no-refine, and --set of "
-                              "obstacles.enabled, refine.enabled and refine.dense");
+                              "--truth lidar needs obstacles, columns and dense disparity; leave out --no-refine, and --set of "
+                              "obstacles.enabled, columns.enabled, refine.enabled and refine.dense");
     struct measured measured = {.ground = calloc((size_t)run->pairs.count, sizeof *measured.ground)};
     if (!measured.ground)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));

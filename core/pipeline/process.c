@@ -85,7 +85,8 @@ static void measure_and_track(struct plx_frame_context *context, int64_t capture
         int count = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
         count = plx_obstacles_measure(pipeline->results->regions, count, calibration, min_disparity, pipeline->height,
                                       &frame->ground, &pipeline->params.obstacle, frame->obstacle);
-        plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
+        plx_tracks_update(pipeline->tracks, capture_ns, calibration, &frame->motion, frame->obstacle, &count,
+                          PLX_MAX_OBSTACLES);
         frame->region_count = regions;
         frame->obstacle_count = (uint32_t)count;
     }

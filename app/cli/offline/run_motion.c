@@ -8,6 +8,7 @@
 
 #include "app/cli/json.h"
 #include "app/cli/offline/run.h"
+#include "app/cli/offline/track_measures.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/motion/motion.h"
@@ -25,6 +26,7 @@ struct error {
 struct table {
     struct plx_pose *truth; /* [pairs], start_from_frame */
     struct plx_motion *motion;
+    struct plx_track_measures *tracks;
     cJSON *list; /* with --json; else NULL, and lines are printed */
     int frames, valid, covered;
     double way_m, seconds;
@@ -171,6 +173,9 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
     result = plx_motion_update(table->motion, &left, &disparity, capture_ns, &info);
     if (result < 0)
         return plx_exit_error("parallax run", plx_exit_code(result), "%s: the size of the pictures changes", pair->left);
+    const int before = table->frames > 0 ? table->frames - 1 : 0;
+    const struct plx_pose true_step = between(&table->truth[before], &table->truth[table->frames]);
+    plx_track_measures_add(table->tracks, frame, &true_step);
     compare(run, pair, &info, (double)(plx_now_ns() - begun) / PLX_NS_PER_S, table);
     return PLX_EXIT_OK;
 }
@@ -189,6 +194,7 @@ static void print_summary(const struct table *table)
     printf("at the end         %.3f m, %.3f deg off after %.2f m: drift %.2f %%, %.4f deg/m\n", table->end.m,
            table->end.degrees, table->way_m, per_metre(table, 100 * table->end.m), per_metre(table, table->end.degrees));
     printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);
+    plx_track_measures_print(table->tracks);
 }
 
 static void print_json(struct table *table)
@@ -204,6 +210,7 @@ static void print_json(struct table *table)
     cJSON_AddItemToObject(item, "drift_percent", plx_json_number(per_metre(table, 100 * table->end.m), 4));
     cJSON_AddItemToObject(item, "degrees_per_m", plx_json_number(per_metre(table, table->end.degrees), 5));
     cJSON_AddItemToObject(item, "motion_ms", plx_json_number(table->seconds / table->frames * 1e3, 3));
+    cJSON_AddItemToObject(item, "tracks", plx_track_measures_json(table->tracks));
     cJSON_AddItemToObject(item, "frame", table->list);
     table->list = NULL;
     plx_json_print(item);
@@ -218,7 +225,7 @@ static int load_truth(const struct plx_run *run, const char *directory, struct t
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth poses needs a sequence with poses.txt; %s is none",
                               directory);
     table->truth = calloc((size_t)run->pairs.count, sizeof *table->truth);
-    if (!table->truth || asprintf(&path, "%s/poses.txt", directory) < 0)
+    if (!table->truth || plx_track_measures_create(&table->tracks) < 0 || asprintf(&path, "%s/poses.txt", directory) < 0)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     const int result = read_poses(path, run->pairs.count, table->truth, &message);
     free(path);
@@ -237,6 +244,7 @@ int plx_run_motion_table(struct plx_run *run, const char *directory)
         print_summary(&table);
     cJSON_Delete(table.list);
     free(table.truth);
+    plx_track_measures_destroy(table.tracks);
     plx_motion_destroy(table.motion);
     return exit_code;
 }

@@ -7,14 +7,15 @@
 #include "core/clock.h"
 #include "core/motion/pose.h"
 
-#define RELATIVE_SPEED_MPS 3.0     /* standard deviations before anything is known: while the camera's way is unknown, */
-#define WALKING_SPEED_MPS 1.5      /* of small things over the ground, */
-#define DRIVING_SPEED_MPS 4.0      /* and of things as large as a vehicle */
-#define VEHICLE_M 1.2              /* narrower things walk */
-#define WALL_M 6.0                 /* wider or deeper things stand: what is seen of them slides along them */
-#define DISPARITY_SIGMA_PX 0.1     /* of an obstacle's disparity from frame to frame */
-#define POSITION_SIGMA_PX 0.7      /* of its image position */
-#define EXTENT_SHARE 0.05          /* of an extent: how far the centre of what is seen wanders */
+#define RELATIVE_SPEED_MPS 3.0 /* standard deviations before anything is known: while the camera's way is unknown, */
+#define WALKING_SPEED_MPS 1.5  /* of small things over the ground, */
+#define DRIVING_SPEED_MPS 3.0  /* and of things as large as a vehicle */
+#define VEHICLE_M 1.2          /* narrower things walk */
+#define WALL_M 6.0             /* wider or deeper things stand: what is seen of them slides along them */
+#define DISPARITY_SIGMA_PX 0.1 /* of an obstacle's disparity from frame to frame */
+#define POSITION_SIGMA_PX 0.7  /* of its image position */
+#define WANDER_M 0.15
+#define EXTENT_SHARE 0.3          /* of an extent: how far the centre of what is seen wanders */
 #define CHANGE_SHARE 0.5           /* of a change of an extent: the centre moves by half if one end appears */
 #define SIZE_FRAMES 8              /* over which the size is a mean */
 #define SIZE_STEP 0.25             /* of the size: a larger change is an outlier and counts as this much */
@@ -74,8 +75,8 @@ static void size_of(const struct plx_obstacle *obstacle, double ret_size[3])
         ret_size[i] = fmax(0, (double)obstacle->extent_m[i]);
 }
 
-void plx_track_noise(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle, const double size[3],
-                     double ret_noise[9])
+void plx_track_noise(const struct plx_track_camera *camera, const struct plx_calibration_info *calibration,
+                     const struct plx_obstacle *obstacle, const double size[3], double ret_noise[9])
 {
     const double z = (double)obstacle->position_m[2];
     const double along = z * z / (calibration->fx * calibration->baseline_m) * DISPARITY_SIGMA_PX;
@@ -88,8 +89,8 @@ void plx_track_noise(const struct plx_calibration_info *calibration, const struc
     for (int i = 0; i < 9; i++)
         ret_noise[i] = ray[i / 3] * ray[i % 3];
     for (int i = 0; i < 3; i++) {
-        const double wander = EXTENT_SHARE * size[i], change = CHANGE_SHARE * (now[i] - size[i]);
-        ret_noise[4 * i] += across * across + wander * wander + change * change;
+        const double wander = fmax(WANDER_M, EXTENT_SHARE * fmax(size[i], now[i])), change = CHANGE_SHARE * (now[i] - size[i]);
+        ret_noise[4 * i] += across * across + (camera->known ? wander * wander + change * change : 0);
     }
 }
 
@@ -140,7 +141,7 @@ void plx_track_begin(struct plx_track *track, uint32_t id, const struct plx_trac
     size_of(obstacle, track->size);
     track->size_class = class_of(track->size[0], track->size[1]);
     position_of(obstacle, position);
-    plx_track_noise(calibration, obstacle, track->size, noise);
+    plx_track_noise(camera, calibration, obstacle, track->size, noise);
     plx_track_state_begin(&track->state, position, noise, first_speed(track, camera));
 }
 
@@ -188,7 +189,7 @@ void plx_track_correct(struct plx_track *track, const struct plx_track_camera *c
     double noise[9], position[3];
 
     position_of(obstacle, position);
-    plx_track_noise(calibration, obstacle, track->size, noise);
+    plx_track_noise(camera, calibration, obstacle, track->size, noise);
     plx_track_state_correct(&track->state, position, noise);
     track->seen++;
     track->missed = 0;

@@ -37,9 +37,10 @@ struct plx_track {
 /* The next frame, STEP_NS after the last; returns true if CAMERA begins or ceases to be known. */
 bool plx_track_camera_update(struct plx_track_camera *camera, const struct plx_motion_info *motion, int64_t step_ns);
 
-/* Covariance of the measured position of OBSTACLE, whose usual SIZE is that of a track or its own. */
-void plx_track_noise(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle, const double size[3],
-                     double ret_noise[9]);
+/* Covariance of the measured position of OBSTACLE, whose usual SIZE is that of a track or its own. In the world it includes how
+ * the centre of what is seen wanders, so that this is no velocity. */
+void plx_track_noise(const struct plx_track_camera *camera, const struct plx_calibration_info *calibration,
+                     const struct plx_obstacle *obstacle, const double size[3], double ret_noise[9]);
 
 void plx_track_begin(struct plx_track *track, uint32_t id, const struct plx_track_camera *camera,
                      const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle);

@@ -77,17 +77,17 @@ static double gap_between(const struct plx_track *track, const struct plx_obstac
 }
 
 /* Squared distance in standard deviations and what the boxes do not share; NO_MATCH beyond the gate. */
-static float pair_cost(const struct plx_track *track, const struct plx_calibration_info *calibration,
-                       const struct plx_obstacle *obstacle, double gate)
+static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
 {
     const double gap = gap_between(track, obstacle);
     double noise[9], position[3];
 
-    if (!(gap <= gate))
+    if (!(gap <= tracks->params.gate_m))
         return NO_MATCH;
     for (int i = 0; i < 3; i++)
         position[i] = (double)obstacle->position_m[i];
-    plx_track_noise(calibration, obstacle, track->size, noise);
+    plx_track_noise(&tracks->camera, calibration, obstacle, track->size, noise);
     const double sigmas = plx_track_state_distance(&track->state, position, noise);
     const double overlap = plx_track_overlap(track, calibration, obstacle);
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
@@ -100,7 +100,7 @@ static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_i
 {
     for (int t = 0; t < tracks->count; t++)
         for (int k = 0; k < count; k++)
-            tracks->cost[t][k] = pair_cost(&tracks->track[t], calibration, &obstacle[k], tracks->params.gate_m);
+            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k]);
 }
 
 static int nearest_obstacle(const struct plx_tracks *tracks, int t, int count)

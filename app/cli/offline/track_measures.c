@@ -11,7 +11,7 @@
 #include "app/cli/json.h"
 #include "core/motion/pose.h"
 
-#define CONTINUES 0.5     /* a thing continues in the obstacle whose box shares this with its own, moved as if it stood, */
+#define CONTINUES 0.3     /* a thing continues in the obstacle whose box shares this with its own, moved as if it stood, */
 #define SAME_DISTANCE 0.1 /* if its distance is this near to the expected one */
 #define MAX_SPEEDS (1 << 16)
 
@@ -58,6 +58,18 @@ static double stand(const struct plx_calibration_info *c, const struct plx_pose 
     return now[2];
 }
 
+/* Cuts BOX to the picture. */
+static void clip(const struct plx_frame *frame, double box[4])
+{
+    const double limit[2] = {frame->width, frame->height};
+
+    for (int i = 0; i < 2; i++) {
+        const double end = fmin(limit[i], box[i] + box[i + 2]);
+        box[i] = fmax(0, box[i]);
+        box[i + 2] = fmax(0, end - box[i]);
+    }
+}
+
 static double overlap(const double box[4], const struct plx_obstacle *o)
 {
     const double wide = fmin(box[0] + box[2], o->x + o->width) - fmax(box[0], o->x);
@@ -74,6 +86,7 @@ static const struct plx_obstacle *continuation(const struct plx_frame *frame, co
     const struct plx_obstacle *best = NULL;
     double box[4], most = CONTINUES;
     const double z = stand(&frame->calibration, now_from_then, before, box);
+    clip(frame, box);
 
     for (uint32_t i = 0; i < frame->obstacle_count && z > 0; i++) {
         const struct plx_obstacle *o = &frame->obstacle[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Kalman filter of constant velocity for each axis of each track (Bar-Shalom, Li, Kirubarajan 2001, 6.3: piecewise constant
- * white acceleration). Obstacles and predictions are matched nearest pair first, within a gate.
+ * Each track is a Kalman filter in the world, seen from the camera now (track_state.h). Obstacles and predictions are matched
+ * nearest pair first, within a gate.
  */
 #include "core/tracks.h"
 
@@ -14,37 +14,26 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
+#include "core/track.h"
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
-#define INITIAL_SPEED_MPS 3.0      /* standard deviation before anything is known */
-#define DISPARITY_SIGMA_PX 0.1     /* of an obstacle's disparity from frame to frame */
-#define POSITION_SIGMA_PX 0.7      /* of its image position */
+#define GATE_SIGMAS 5.0
+#define LEAST_GATE_M 0.3  /* nearer ones match however sure the prediction is, */
+#define LEAST_OVERLAP 0.4 /* and so do those whose boxes share that much */
+#define OVERLAP_COST 10   /* of boxes that share nothing, as so many squared standard deviations */
+#define EXTENT_SHARE 0.5
 #define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
 #define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
-
-/* State and covariance of one axis. */
-struct axis {
-    double position, velocity;
-    double pp, pv, vv;
-};
-
-struct track {
-    uint32_t id, age;
-    int seen;        /* frames in which it was matched */
-    int missed;      /* frames since then */
-    int64_t lost_ns; /* time since then */
-    struct axis axis[3];
-    struct plx_obstacle last; /* its last match */
-};
 
 struct plx_tracks {
     struct plx_track_params params;
     uint32_t last_id;   /* the highest number given out */
     int64_t capture_ns; /* of the frame before; 0 = none */
     int count;
-    struct track track[MAX_TRACKS];
+    struct plx_track_camera camera;
+    struct plx_track track[MAX_TRACKS];
     float cost[MAX_TRACKS][PLX_MAX_OBSTACLES];
     int obstacle_of[MAX_TRACKS]; /* -1 = none */
     int track_of[PLX_MAX_OBSTACLES];
@@ -75,61 +64,43 @@ void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last)
     tracks->last_id = last;
 }
 
-/* Variance of a measured position: of z from the disparity, of x and y from the disparity and the image position. */
-static void measurement_variance(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
-                                 double ret_variance[3])
+/* How far apart they are beyond what their extents explain: the centre of what is seen of a large thing is no fixed point. */
+static double gap_between(const struct plx_track *track, const struct plx_obstacle *obstacle)
 {
-    const double z = (double)obstacle->position_m[2];
-    const double along = z * z / (calibration->fx * calibration->baseline_m) * DISPARITY_SIGMA_PX;
-    const double across = z / calibration->fx * POSITION_SIGMA_PX;
-    for (int i = 0; i < 2; i++) {
-        const double ray = (double)obstacle->position_m[i] / z * along;
-        ret_variance[i] = across * across + ray * ray;
-    }
-    ret_variance[2] = along * along;
-}
-
-static void predict(struct axis *a, double dt, double accel)
-{
-    const double q = accel * accel, dt2 = dt * dt;
-    a->position += a->velocity * dt;
-    a->pp += 2 * dt * a->pv + dt2 * a->vv + q * dt2 * dt2 / 4;
-    a->pv += dt * a->vv + q * dt2 * dt / 2;
-    a->vv += q * dt2;
-}
-
-static void correct(struct axis *a, double position, double variance)
-{
-    const double s = a->pp + variance, gain_p = a->pp / s, gain_v = a->pv / s;
-    const double innovation = position - a->position;
-    a->position += gain_p * innovation;
-    a->velocity += gain_v * innovation;
-    a->vv -= gain_v * a->pv;
-    a->pv *= 1 - gain_p;
-    a->pp *= 1 - gain_p;
-}
-
-/* Squared distance in standard deviations, or NO_MATCH beyond the gate. */
-static float pair_cost(const struct track *track, const struct plx_obstacle *obstacle, const double variance[3], double gate)
-{
-    double metres = 0, sigmas = 0;
+    double squared = 0;
     for (int i = 0; i < 3; i++) {
-        const double d = (double)obstacle->position_m[i] - track->axis[i].position;
-        metres += d * d;
-        sigmas += d * d / (track->axis[i].pp + variance[i]);
+        const double d = fabs((double)obstacle->position_m[i] - track->state.position[i]);
+        const double gap = d - EXTENT_SHARE * fmax(track->size[i], (double)obstacle->extent_m[i]);
+        squared += gap > 0 ? gap * gap : 0;
     }
-    return metres > gate * gate ? NO_MATCH : (float)sigmas;
+    return sqrt(squared);
+}
+
+/* Squared distance in standard deviations and what the boxes do not share; NO_MATCH beyond the gate. */
+static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+{
+    const double gap = gap_between(track, obstacle);
+    double noise[9], position[3];
+
+    if (!(gap <= tracks->params.gate_m))
+        return NO_MATCH;
+    for (int i = 0; i < 3; i++)
+        position[i] = (double)obstacle->position_m[i];
+    plx_track_noise(&tracks->camera, calibration, obstacle, track->size, noise);
+    const double sigmas = plx_track_state_distance(&track->state, position, noise);
+    const double overlap = plx_track_overlap(track, calibration, obstacle);
+    if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
+        return NO_MATCH;
+    return (float)(sigmas + OVERLAP_COST * (1 - overlap));
 }
 
 static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
                        const struct plx_obstacle *obstacle, int count)
 {
-    for (int k = 0; k < count; k++) {
-        double variance[3];
-        measurement_variance(calibration, &obstacle[k], variance);
-        for (int t = 0; t < tracks->count; t++)
-            tracks->cost[t][k] = pair_cost(&tracks->track[t], &obstacle[k], variance, tracks->params.gate_m);
-    }
+    for (int t = 0; t < tracks->count; t++)
+        for (int k = 0; k < count; k++)
+            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k]);
 }
 
 static int nearest_obstacle(const struct plx_tracks *tracks, int t, int count)
@@ -171,38 +142,21 @@ static void match_pairs(struct plx_tracks *tracks, int count)
     }
 }
 
-static void publish(const struct track *track, const struct plx_track_params *params, struct plx_obstacle *ret)
+static void publish(const struct plx_tracks *tracks, const struct plx_track *track, struct plx_obstacle *ret)
 {
+    const int min_hits = tracks->params.min_hits;
     ret->track = track->id;
     ret->age = track->age;
-    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < params->min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
-    for (int i = 0; i < 3; i++) {
-        ret->velocity_mps[i] = (float)track->axis[i].velocity;
-        ret->velocity_variance[i] = (float)track->axis[i].vv;
-    }
+    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
+    plx_track_publish(track, &tracks->camera, ret);
 }
 
-static void update_matched(struct plx_tracks *tracks, int t, const struct plx_calibration_info *calibration,
-                           struct plx_obstacle *obstacle)
-{
-    struct track *track = &tracks->track[t];
-    double variance[3];
-    measurement_variance(calibration, obstacle, variance);
-    for (int i = 0; i < 3; i++)
-        correct(&track->axis[i], (double)obstacle->position_m[i], variance[i]);
-    track->seen++;
-    track->missed = 0;
-    track->lost_ns = 0;
-    publish(track, &tracks->params, obstacle);
-    track->last = *obstacle;
-}
-
-static bool is_over(const struct track *track, const struct plx_track_params *params)
+static bool is_over(const struct plx_track *track, const struct plx_track_params *params)
 {
     const bool was_tracked = track->seen >= params->min_hits;
 
     return track->missed > 0 && (!was_tracked || track->missed > params->max_missed || track->lost_ns > LOST_NS ||
-                                 track->axis[2].position < NEAREST_M);
+                                 track->state.position[2] < NEAREST_M);
 }
 
 /* Removes tracks that are lost for too long or too near, and new tracks at their first miss. */
@@ -210,7 +164,7 @@ static void end_tracks(struct plx_tracks *tracks)
 {
     int kept = 0;
     for (int t = 0; t < tracks->count; t++) {
-        const struct track *track = &tracks->track[t];
+        const struct plx_track *track = &tracks->track[t];
         if (is_over(track, &tracks->params))
             continue;
         if (kept != t)
@@ -221,7 +175,7 @@ static void end_tracks(struct plx_tracks *tracks)
 }
 
 /* A free slot; if there is none, that of the track with the most misses. */
-static struct track *new_slot(struct plx_tracks *tracks)
+static struct plx_track *new_slot(struct plx_tracks *tracks)
 {
     if (tracks->count < MAX_TRACKS)
         return &tracks->track[tracks->count++];
@@ -235,53 +189,58 @@ static struct track *new_slot(struct plx_tracks *tracks)
 static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
                         struct plx_obstacle *obstacle)
 {
-    struct track *track = new_slot(tracks);
-    double variance[3];
-    measurement_variance(calibration, obstacle, variance);
+    struct plx_track *track = new_slot(tracks);
     if (++tracks->last_id == 0) /* 0 is not a valid number */
         tracks->last_id = 1;
-    *track = (struct track){.id = tracks->last_id, .age = 1, .seen = 1};
-    for (int i = 0; i < 3; i++)
-        track->axis[i] = (struct axis){
-            .position = (double)obstacle->position_m[i], .pp = variance[i], .vv = INITIAL_SPEED_MPS * INITIAL_SPEED_MPS};
-    publish(track, &tracks->params, obstacle);
-    track->last = *obstacle;
+    plx_track_begin(track, tracks->last_id, &tracks->camera, calibration, obstacle);
+    publish(tracks, track, obstacle);
 }
 
 /* A track without a match: its predicted position. */
-static void publish_lost(const struct plx_tracks *tracks, const struct track *track, struct plx_obstacle *ret)
+static void publish_lost(const struct plx_tracks *tracks, const struct plx_track *track, struct plx_obstacle *ret)
 {
     *ret = track->last;
     ret->label = 0;
     ret->confidence = 0;
     for (int i = 0; i < 3; i++)
-        ret->position_m[i] = (float)track->axis[i].position;
-    publish(track, &tracks->params, ret);
+        ret->position_m[i] = (float)track->state.position[i];
+    publish(tracks, track, ret);
+}
+
+/* Where the tracks are in the frame STEP_NS after the last. */
+static void predict_all(struct plx_tracks *tracks, int64_t step_ns, const struct plx_motion_info *motion)
+{
+    const bool changed = plx_track_camera_update(&tracks->camera, motion, step_ns);
+
+    for (int t = 0; t < tracks->count && step_ns > 0; t++)
+        plx_track_predict(&tracks->track[t], &tracks->camera, changed, (double)step_ns / (double)PLX_NS_PER_S,
+                          tracks->params.accel_mps2);
+    for (int t = 0; t < tracks->count; t++) {
+        tracks->track[t].age++;
+        tracks->track[t].lost_ns += step_ns;
+    }
 }
 
 void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
-                       struct plx_obstacle *obstacle, int *count, int capacity)
+                       const struct plx_motion_info *motion, struct plx_obstacle *obstacle, int *count, int capacity)
 {
     const int seen = *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES;
     const int64_t step_ns = tracks->capture_ns != 0 && capture_ns > tracks->capture_ns ? capture_ns - tracks->capture_ns : 0;
-    const double dt = (double)step_ns / (double)PLX_NS_PER_S;
     tracks->capture_ns = capture_ns;
 
     if (step_ns > GAP_NS)
         tracks->count = 0;
-    for (int t = 0; t < tracks->count; t++) {
-        tracks->track[t].age++;
-        tracks->track[t].lost_ns += step_ns;
-        for (int i = 0; i < 3; i++)
-            predict(&tracks->track[t].axis[i], dt, tracks->params.accel_mps2);
-    }
+    predict_all(tracks, step_ns, motion);
     fill_costs(tracks, calibration, obstacle, seen);
     match_pairs(tracks, seen);
     for (int t = 0; t < tracks->count; t++) {
-        if (tracks->obstacle_of[t] >= 0)
-            update_matched(tracks, t, calibration, &obstacle[tracks->obstacle_of[t]]);
-        else
+        const int k = tracks->obstacle_of[t];
+        if (k < 0) {
             tracks->track[t].missed++;
+            continue;
+        }
+        plx_track_correct(&tracks->track[t], &tracks->camera, calibration, &obstacle[k]);
+        publish(tracks, &tracks->track[t], &obstacle[k]);
     }
     end_tracks(tracks);
     for (int t = 0; t < tracks->count && *count < capacity; t++)

@@ -120,7 +120,7 @@ static void update_tracks(struct plx_frame_context *context)
 
     if (!pipeline->params.obstacles)
         return;
-    plx_tracks_update(pipeline->tracks, capture_ns, calibration, frame->obstacle, &count, PLX_MAX_OBSTACLES);
+    plx_tracks_update(pipeline->tracks, capture_ns, calibration, &frame->motion, frame->obstacle, &count, PLX_MAX_OBSTACLES);
     frame->obstacle_count = (uint32_t)count;
 }
 

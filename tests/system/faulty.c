@@ -191,8 +191,8 @@ STEP(int, plx_motion_update,
      (motion, left, disparity, capture_ns, ret_info))
 STEP(void, plx_tracks_update,
      (struct plx_tracks * tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
-      struct plx_obstacle *obstacle, int *count, int capacity),
-     (tracks, capture_ns, calibration, obstacle, count, capacity))
+      const struct plx_motion_info *motion, struct plx_obstacle *obstacle, int *count, int capacity),
+     (tracks, capture_ns, calibration, motion, obstacle, count, capacity))
 STEP(int, plx_pairing_push,
      (struct plx_pairing * pairing, const struct plx_capture *capture, struct plx_pairing_result *ret_result),
      (pairing, capture, ret_result))

@@ -18,11 +18,13 @@ static struct plx_tracks *tracks;
 static struct plx_obstacle list[PLX_MAX_OBSTACLES];
 static int count;
 static int64_t now_ns;
+static struct plx_motion_info motion; /* of the next update; not valid unless a test says so */
 
 static int set_up(void **state)
 {
     (void)state;
     now_ns = 1000 * PLX_NS_PER_S;
+    memset(&motion, 0, sizeof motion);
     return plx_tracks_create(&params, &tracks);
 }
 
@@ -49,7 +51,7 @@ static void see(double x, double z)
 static void update(double seconds)
 {
     now_ns += (int64_t)(seconds * 1e9);
-    plx_tracks_update(tracks, now_ns, &calibration, list, &count, PLX_MAX_OBSTACLES);
+    plx_tracks_update(tracks, now_ns, &calibration, &motion, list, &count, PLX_MAX_OBSTACLES);
 }
 
 static void new_then_tracked_then_lost(void **state)

@@ -9,6 +9,7 @@
 #include "app/cli/frame_text.h"
 #include "app/cli/json.h"
 #include "app/cli/offline/run.h"
+#include "app/cli/offline/track_measures.h"
 #include "app/exit.h"
 #include "core/clock.h"
 #include "core/motion/pose.h"
@@ -24,7 +25,8 @@ struct error {
 
 struct table {
     struct plx_pose *truth; /* [pairs], start_from_frame */
-    cJSON *list;            /* with --json; else NULL, and lines are printed */
+    struct plx_track_measures *tracks;
+    cJSON *list; /* with --json; else NULL, and lines are printed */
     int frames, valid, covered;
     double way_m, seconds; /* true distance travelled; processing time of the motion */
     struct error step;     /* sums over the motions that are valid */
@@ -111,7 +113,7 @@ static cJSON *frame_json(const char *name, const struct plx_motion_info *info, d
     return item;
 }
 
-/* Compares the motion of frame table->frames with the truth. */
+/* Compares motion and tracks of frame table->frames with the truth. */
 static void compare(struct plx_run *run, const struct plx_pair *pair, const struct plx_frame *frame, struct table *table)
 {
     const struct plx_motion_info *info = &frame->motion;
@@ -123,6 +125,7 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
                           difference = relative_pose(&true_pose, &info->pose);
     const struct error step = error_of(&step_difference);
     const double step_m = plx_pose_distance(&true_step);
+    plx_track_measures_add(table->tracks, frame, &true_step);
     table->end = error_of(&difference);
     table->breaks = info->breaks;
     table->way_m += step_m;
@@ -182,6 +185,7 @@ static void print_summary(const struct table *table)
     printf("at the end         %.3f m, %.3f deg off after %.2f m: drift %.2f %%, %.4f deg/m\n", table->end.m,
            table->end.degrees, table->way_m, per_metre(table, 100 * table->end.m), per_metre(table, table->end.degrees));
     printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);
+    plx_track_measures_print(table->tracks);
 }
 
 static void print_json(struct table *table)
@@ -197,6 +201,7 @@ static void print_json(struct table *table)
     cJSON_AddItemToObject(item, "drift_percent", plx_json_number(per_metre(table, 100 * table->end.m), 4));
     cJSON_AddItemToObject(item, "degrees_per_m", plx_json_number(per_metre(table, table->end.degrees), 5));
     cJSON_AddItemToObject(item, "motion_ms", plx_json_number(table->seconds / table->frames * 1e3, 3));
+    cJSON_AddItemToObject(item, "tracks", plx_track_measures_json(table->tracks));
     cJSON_AddItemToObject(item, "frame", table->list);
     table->list = NULL;
     plx_json_print(item);
@@ -211,7 +216,7 @@ static int load_truth(const struct plx_run *run, const char *directory, struct t
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth poses needs a sequence with poses.txt; %s is none",
                               directory);
     table->truth = calloc((size_t)run->pairs.count, sizeof *table->truth);
-    if (!table->truth || asprintf(&path, "%s/poses.txt", directory) < 0)
+    if (!table->truth || plx_track_measures_create(&table->tracks) < 0 || asprintf(&path, "%s/poses.txt", directory) < 0)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     const int result = read_poses(path, run->pairs.count, table->truth, &message);
     free(path);
@@ -230,5 +235,6 @@ int plx_run_motion_table(struct plx_run *run, const char *directory)
         print_summary(&table);
     cJSON_Delete(table.list);
     free(table.truth);
+    plx_track_measures_destroy(table.tracks);
     return exit_code;
 }

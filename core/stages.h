@@ -21,6 +21,7 @@
 
 struct plx_ground;
 struct plx_ground_params;
+struct plx_ground_prior;
 struct plx_label_params;
 struct plx_mask_params;
 struct plx_region;
@@ -145,9 +146,10 @@ struct plx_stages_ops {
     int (*temporal)(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
                     const struct plx_image *history, const struct plx_image *dst);
 
-    /* strict disparity -> ground plane in disparity space */
+    /* strict disparity -> ground plane in disparity space; PRIOR, what earlier frames say, is data: it may change while the
+     * parameters stay */
     int (*ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
-                  struct plx_ground *ret_ground);
+                  const struct plx_ground_prior *prior, struct plx_ground *ret_ground);
     /* in range, valid and above ground -> 255, else 0 */
     int (*mask)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                 const struct plx_mask_params *params, const struct plx_image *ret_mask);

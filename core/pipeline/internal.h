@@ -4,6 +4,7 @@
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/alignment.h"
+#include "core/ground_history.h"
 #include "core/obstacles.h"
 #include "core/picture_check.h"
 #include "core/pipeline/pipeline.h"
@@ -30,6 +31,7 @@ struct plx_results {
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_region regions[PLX_MAX_OBSTACLES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground ground;
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground_prior prior; /* written before the frame, for its stage ground */
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };
@@ -47,6 +49,7 @@ struct plx_pipeline {
     struct plx_remap map[PLX_EYES];
     struct plx_filter filter;
     struct plx_ground_params ground_params;
+    struct plx_ground_history ground_history;
     struct plx_mask_params mask_params;
     struct plx_tracks *tracks;
 

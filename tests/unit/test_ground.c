@@ -15,6 +15,7 @@
 #include "tests/cmocka.h"
 
 static struct plx_stages *stages;
+static const struct plx_ground_prior alone; /* no earlier frames */
 
 static int set_up(void **state)
 {
@@ -116,7 +117,7 @@ static void known_planes(void **state)
         struct plx_ground_info info;
 
         render(view, test_seed() + i, &disparity);
-        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
+        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &alone, &ground), 0);
         plx_ground_geometry(&ground, &params.calibration, view->min_disparity, &info);
         const double height = info.camera_height_m / view->camera_height - 1, pitch = info.pitch_rad - view->pitch;
         const double roll = info.roll_rad - view->roll;
@@ -152,7 +153,7 @@ static void no_ground(void **state)
                                           PLX_DISPARITY_INVALID, 0};
                 ((uint16_t *)plx_row(&disparity, v))[u] = value[kind];
             }
-        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
+        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &alone, &ground), 0);
         if (ground.valid)
             print_error("found ground in kind %d\n", kind);
         assert_false(ground.valid);
@@ -162,7 +163,7 @@ static void no_ground(void **state)
     }
     *(uint16_t *)one.data = 17;
     struct plx_ground ground = {.valid = 1};
-    assert_int_equal(stages->ops->ground(stages, &one, &params, &ground), 0);
+    assert_int_equal(stages->ops->ground(stages, &one, &params, &alone, &ground), 0);
     assert_false(ground.valid);
     test_image_free(&disparity);
     test_image_free(&one);
@@ -176,11 +177,11 @@ static void bad_arguments(void **state)
     struct plx_image bytes = test_image_new(8, 9, PLX_U8, 0);
     struct plx_ground ground = {.pixels = 77};
 
-    assert_int_equal(stages->ops->ground(stages, &wide, &params, &ground), PLX_ERR_RANGE);
-    assert_int_equal(stages->ops->ground(stages, &bytes, &params, &ground), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->ground(stages, &wide, &params, &alone, &ground), PLX_ERR_RANGE);
+    assert_int_equal(stages->ops->ground(stages, &bytes, &params, &alone, &ground), PLX_ERR_ARG);
     assert_int_equal(ground.pixels, 77);
     params.enabled = false;
-    assert_int_equal(stages->ops->ground(stages, &small, &params, &ground), 0);
+    assert_int_equal(stages->ops->ground(stages, &small, &params, &alone, &ground), 0);
     assert_int_equal(ground.valid, 0);
     test_image_free(&wide);
     test_image_free(&small);

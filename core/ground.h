@@ -357,12 +357,13 @@ PLX_BOTH bool plx_ground_follows(const struct plx_ground_prior *prior, const str
     return x + y + z >= PLX_GROUND_TURN * both;
 }
 
-/* Decides whether GROUND, with the SUMS of its last fit, is one: a quarter of the pixels that voted agree, over at least a
- * sixteenth of the image's height as standard deviation of their rows (a wall would match in a few rows only), and the camera
- * stands 2 cm to 6 m above it, turned by less than 60 degrees, and as PRIOR allows. Otherwise the plane is the one that PRIOR
- * holds. */
+/* Decides whether GROUND, with the SUMS of its last fit, is one: a quarter of the pixels that voted agree, and a 64th of all,
+ * over at least a sixteenth of the image's height as standard deviation of their rows (a wall would match in a few rows only),
+ * and the camera stands 2 cm to 6 m above it, turned by less than 60 degrees, and as PRIOR allows. Otherwise the plane is the
+ * one that PRIOR holds. */
 PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct plx_ground_params *params,
-                                const struct plx_ground_prior *prior, int height, bool solved, struct plx_ground *ground)
+                                const struct plx_ground_prior *prior, int width, int height, bool solved,
+                                struct plx_ground *ground)
 {
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
     double normal[3];
@@ -372,8 +373,9 @@ PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct
     const double n = sums->n > 0 ? (double)sums->n : 1.0;
     const double mean = (double)sums->v / n, spread = (double)sums->vv / n - mean * mean;
     const double least = (double)height / 16.0;
-    const bool good = solved && sums->n >= 32 && sums->n * 4 >= sums->pixels && spread >= least * least &&
-                      length >= 1.0 / 6.0 && length <= 50.0 && normal[1] >= 0.5 * length &&
+    const int64_t rows = height / plx_ground_fit_step(height);
+    const bool good = solved && sums->n >= 32 && sums->n * 4 >= sums->pixels && sums->n * 64 >= rows * width &&
+                      spread >= least * least && length >= 1.0 / 6.0 && length <= 50.0 && normal[1] >= 0.5 * length &&
                       plx_ground_follows(prior, params, normal, length);
 
     if (good) {

@@ -269,7 +269,9 @@ void oracle_ground(const struct plx_image *disparity, const struct plx_ground_pa
     ret_ground->pixels = (int32_t)sums.pixels;
     ret_ground->inliers = (int32_t)sums.n;
     const struct normal normal = normal_of(&s, plane.a, plane.b, plane.c);
-    if (!solved || sums.n < 32 || sums.n * 4 < sums.pixels || !spread_out(&s, &sums) || !plausible(&s, normal))
+    const int height = disparity->height, step = height / 240 > 1 ? height / 240 : 1;
+    const bool enough = sums.n >= 32 && sums.n * 4 >= sums.pixels && sums.n * 64 >= (int64_t)disparity->width * (height / step);
+    if (!solved || !enough || !spread_out(&s, &sums) || !plausible(&s, normal))
         return;
     ret_ground->a = plane.a;
     ret_ground->b = plane.b;

@@ -144,7 +144,7 @@ int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         sums = total(job.scratch->sums);
         solved = plx_ground_solve(&sums, disparity->width, disparity->height, &job.ground);
     }
-    plx_ground_accept(&sums, params, prior, disparity->height, solved, &job.ground);
+    plx_ground_accept(&sums, params, prior, disparity->width, disparity->height, solved, &job.ground);
     *ret_ground = job.ground;
     return 0;
 }

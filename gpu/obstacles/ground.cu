@@ -234,7 +234,7 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
             break;
     }
     if (blockIdx.x == 0 && first) {
-        plx_ground_accept(&all, &a.params, a.prior, a.disparity.height, solved, &ground);
+        plx_ground_accept(&all, &a.params, a.prior, a.disparity.width, a.disparity.height, solved, &ground);
         *a.ret_ground = ground;
     }
 }

@@ -205,7 +205,7 @@ static const struct {
 } sweeps[SWEEPS] = {
     [BAND] = {"rows with ground", 2, 80},
     [OUTLIERS] = {"outliers", 0.5, 1},
-    [PIXELS] = {"pixels", 1, 51},
+    [PIXELS] = {"pixels", 100, 500},
     [LOW] = {"camera height, m", 0.012, 0.03},
     [HIGH] = {"camera height, m", 5.5, 6.5},
     [PITCH] = {"pitch, rad", 0.95, 1.15},
@@ -227,7 +227,7 @@ static void draw_sweep(uint64_t *seed, enum sweep sweep, double value, const str
             const double d = scale * (sin(pitch) * c->fy + cos(pitch) * (y - c->cy));
             const int index = (disparity->height - y) * disparity->width - x - 1; /* from the last pixel */
             const bool gone = d < 0 || d > 1023 || (sweep == BAND && abs(y - 90) > value / 2) ||
-                              (sweep == PIXELS && (index % 199 > 0 || index / 199 >= value));
+                              (sweep == PIXELS && (index % 20 > 0 || index / 20 >= value));
             const bool wild = sweep == OUTLIERS && random_below(seed, 1000) < value * 1000;
             ((uint16_t *)plx_row(disparity, y))[x] = (uint16_t)(gone   ? PLX_DISPARITY_INVALID
                                                                 : wild ? random_below(seed, 1024)

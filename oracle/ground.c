@@ -243,6 +243,12 @@ static bool spread_out(const struct search *s, const struct sums *sums)
     return (double)sums->vv / n - mean * mean >= least * least;
 }
 
+static bool enough_pixels(const struct search *s, const struct sums *sums)
+{
+    const int height = s->disparity->height, rows = height / (height / 240 > 1 ? height / 240 : 1);
+    return sums->n >= 32 && sums->n * 4 >= sums->pixels && sums->n * 64 >= (int64_t)s->disparity->width * rows;
+}
+
 void oracle_ground(const struct plx_image *disparity, const struct plx_ground_params *params,
                    const struct plx_ground_prior *prior, struct plx_ground *ret_ground)
 {
@@ -269,9 +275,7 @@ void oracle_ground(const struct plx_image *disparity, const struct plx_ground_pa
     ret_ground->pixels = (int32_t)sums.pixels;
     ret_ground->inliers = (int32_t)sums.n;
     const struct normal normal = normal_of(&s, plane.a, plane.b, plane.c);
-    const int height = disparity->height, step = height / 240 > 1 ? height / 240 : 1;
-    const bool enough = sums.n >= 32 && sums.n * 4 >= sums.pixels && sums.n * 64 >= (int64_t)disparity->width * (height / step);
-    if (!solved || !enough || !spread_out(&s, &sums) || !plausible(&s, normal))
+    if (!solved || !enough_pixels(&s, &sums) || !spread_out(&s, &sums) || !plausible(&s, normal))
         return;
     ret_ground->a = plane.a;
     ret_ground->b = plane.b;

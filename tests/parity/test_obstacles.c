@@ -209,6 +209,17 @@ static void set_prior(struct twin *prior, int kind, int height)
     twin_share(prior);
 }
 
+static struct plx_ground_params road_params(int variant, int width, int height)
+{
+    return (struct plx_ground_params){.enabled = variant / 8 < 2,
+                                      .disparities = variant / 8 ? 128 : 64,
+                                      .min_disparity = variant / 4 % 2 ? -3 : 0,
+                                      .tolerance = variant % 3 * 8 + 4,
+                                      .horizon_min = -height / 2,
+                                      .horizon_max = height * 3 / 4,
+                                      .calibration = {width * 0.8, width * 0.8, width * 0.5, height / 3.0, width * 0.5, 0.12}};
+}
+
 static void test_ground(struct parity *parity, int width, int height)
 {
     struct twin disparity = twin_new(parity->gpu, width, height, PLX_U16), mask = twin_new(parity->gpu, width, height, PLX_U8);
@@ -218,14 +229,7 @@ static void test_ground(struct parity *parity, int width, int height)
 
     for (int i = 0; i < 4 * 2 * 3 * PRIORS; i++) {
         const int variant = i / PRIORS;
-        struct plx_ground_params params = {
-            .enabled = variant / 8 < 2,
-            .disparities = variant / 8 ? 128 : 64,
-            .min_disparity = variant / 4 % 2 ? -3 : 0,
-            .tolerance = variant % 3 * 8 + 4,
-            .horizon_min = -height / 2,
-            .horizon_max = height * 3 / 4,
-            .calibration = {width * 0.8, width * 0.8, width * 0.5, height / 3.0, width * 0.5, 0.12}};
+        const struct plx_ground_params params = road_params(variant, width, height);
         const struct plx_mask_params range = {900,
                                               20,
                                               plx_disparity_at_infinity(&params.calibration, params.min_disparity),

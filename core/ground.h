@@ -27,14 +27,24 @@ PLX_BOTH int plx_disparity_at_infinity(const struct plx_calibration_info *calibr
     return (int)plx_ground_round((calibration->cx - calibration->cx_right - (double)min_disparity) * PLX_DISPARITY_ONE);
 }
 
-/* Disparity of the ground at pixel (u, v), in 1/16 px relative to min_disparity: (a u + b v + c) >> 16. All 0 where no ground
- * was found. */
+/* HELD: of an earlier frame, because this one shows none. */
+enum plx_ground_state { PLX_GROUND_NONE = 0, PLX_GROUND_FOUND = 1, PLX_GROUND_HELD = 2 };
+
+/* Disparity of the ground at pixel (u, v), in 1/16 px relative to min_disparity: (a u + b v + c) >> 16. All 0 where there is no
+ * ground. */
 struct plx_ground {
     int64_t a, b, c;
     int32_t camera_height_um; /* of the left camera above the plane, micrometres */
-    int32_t valid;
-    int32_t pixels;  /* pixels below the horizon that have a disparity */
-    int32_t inliers; /* of those, within the tolerance of the plane */
+    int32_t valid;            /* enum plx_ground_state */
+    int32_t pixels;           /* of this frame, held or not: those that voted, plx_ground_add_pixel */
+    int32_t inliers;          /* of those, within the tolerance of the plane */
+};
+
+/* What earlier frames say of the ground, for one frame. All 0: nothing, as for a single picture. */
+struct plx_ground_prior {
+    struct plx_ground held;               /* HELD if it may stand in for the ground of this frame, else all 0 */
+    int32_t slope_min, slope_max;         /* of candidate lines, as struct plx_ground_line; 0, 0: any */
+    int32_t height_min_um, height_max_um; /* of the camera, micrometres; 0, 0: any, and any tilt */
 };
 
 struct plx_ground_params {
@@ -65,6 +75,8 @@ struct plx_mask_params {
  * 2. Every line (horizon, slope) of a grid is scored on it: pixels on the line count for it, pixels below it (nothing lies
  *    under the ground) against it. The best is refined by halving the grid three times around it.
  * 3. From that line, a plane by least squares on the pixels near it, five times with a narrowing tolerance: roll comes in.
+ *
+ * A prior leaves out the lines of cameras that stand much higher or lower than before, and has a plane for frames without.
  */
 #define PLX_GROUND_ROWS 64      /* of the histogram, spread evenly over the image */
 #define PLX_GROUND_BINS 128     /* of each, over the searched disparities */
@@ -75,8 +87,11 @@ struct plx_mask_params {
 #define PLX_GROUND_LINES (PLX_GROUND_HORIZONS * PLX_GROUND_SLOPES)
 #define PLX_GROUND_REFINES 3
 #define PLX_GROUND_FITS 5
-#define PLX_GROUND_FIT_ROWS 240 /* about as many rows go into the least squares */
-#define PLX_GROUND_LEAST 16     /* 1/16 px: nearer to the horizon, ground and obstacles look the same */
+#define PLX_GROUND_FIT_ROWS 240       /* about as many rows go into the least squares */
+#define PLX_GROUND_LEAST 16           /* 1/16 px: nearer to the horizon, ground and obstacles look the same */
+#define PLX_GROUND_SIDE_M 5.0         /* the plane is that of the ground so far to either side: verges slope otherwise */
+#define PLX_GROUND_TURN 0.9962        /* cosine of 5 degrees: no camera tilts by more from one frame to the next */
+#define PLX_GROUND_WORST (-(1 << 29)) /* less than any score */
 
 /* Image row of row I of the histogram. */
 PLX_BOTH int plx_ground_row(int i, int height)
@@ -142,6 +157,13 @@ PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram,
     const uint32_t on = histogram->below[i][high] - under;
     *ret_score = 2 * (int64_t)(on < enough ? on : enough) - under;
     return true;
+}
+
+/* SCORE, of LINE, where PRIOR allows the line. */
+PLX_BOTH int64_t plx_ground_allowed_score(const struct plx_ground_prior *prior, struct plx_ground_line line, int64_t score)
+{
+    const bool any = prior->slope_max == 0;
+    return any || (line.slope >= prior->slope_min && line.slope <= prior->slope_max) ? score : PLX_GROUND_WORST;
 }
 
 /* Score of LINE: the sum over the rows. */
@@ -234,20 +256,37 @@ PLX_BOTH int plx_ground_fit_step(int height)
     return step > 1 ? step : 1;
 }
 
-/* Tolerance of fit I, 1/16 px. */
-PLX_BOTH int plx_ground_fit_tolerance(const struct plx_ground_params *params, int i)
+/* Which pixels a fit takes; disparities in 2^-20 px. */
+struct plx_ground_gate {
+    int64_t infinity, tolerance;
+    int64_t side; /* disparity of the ground's edge above infinity, for each column from the centre */
+    int32_t centre;
+};
+
+/* Gate of fit I. */
+PLX_BOTH struct plx_ground_gate plx_ground_gate(const struct plx_ground_params *params, int i)
 {
     const int wide = 48 >> i;
-    return wide > params->tolerance ? wide : params->tolerance;
+    struct plx_ground_gate gate;
+    gate.infinity = (int64_t)plx_disparity_at_infinity(&params->calibration, params->min_disparity) * 65536;
+    gate.tolerance = (int64_t)(wide > params->tolerance ? wide : params->tolerance) * 65536;
+    gate.side = plx_ground_round(params->calibration.baseline_m / PLX_GROUND_SIDE_M * (65536.0 * PLX_DISPARITY_ONE));
+    gate.centre = (int32_t)plx_ground_round(params->calibration.cx);
+    return gate;
 }
 
-/* Adds pixel (x, y) with disparity D, in a row where the plane has value PLANE = a x + b y + c, to SUMS. */
-PLX_BOTH void plx_ground_add_pixel(struct plx_ground_sums *sums, int u, int v, int d, int64_t plane, int64_t least,
-                                   int64_t tolerance)
+/* Adds a pixel of column X with disparity D, where the plane has value PLANE = a x + b y + c, to SUMS. It votes if its ray
+ * meets the plane within the sides, and if what it shows is lower than a quarter of the camera's height: obstacles only
+ * hide the ground. */
+PLX_BOTH void plx_ground_add_pixel(struct plx_ground_sums *sums, const struct plx_ground_gate *gate, int x, int u, int v, int d,
+                                   int64_t plane)
 {
-    const int64_t residual = ((int64_t)d << 16) - plane, unevenness = (plane - least + PLX_GROUND_LEAST * 65536) >> 5;
-    const int64_t reach = tolerance > unevenness ? tolerance : unevenness;
-    if (d == PLX_DISPARITY_INVALID || plane < least)
+    const int64_t residual = ((int64_t)d << 16) - plane, depth = plane - gate->infinity, unevenness = depth >> 5;
+    const int64_t reach = gate->tolerance > unevenness ? gate->tolerance : unevenness;
+    const int64_t across = gate->side * (x > gate->centre ? x - gate->centre : gate->centre - x);
+    if (d == PLX_DISPARITY_INVALID || depth < PLX_GROUND_LEAST * 65536 || across > depth)
+        return;
+    if (residual > reach && residual * 3 > depth)
         return;
     sums->pixels++;
     if (residual > reach || residual < -reach)
@@ -298,11 +337,33 @@ PLX_BOTH void plx_ground_normal(const struct plx_ground *ground, const struct pl
     ret_normal[2] = centre / calibration->baseline_m / calibration->fx;
 }
 
-/* Decides whether GROUND, with the SUMS of its last fit, is one: an eighth of the pixels below the horizon agree, over at least
- * a sixteenth of the image's height as standard deviation of their rows (a wall would match in a few rows only), and the
- * camera stands 2 cm to 6 m above it, turned by less than 60 degrees. Otherwise everything becomes 0 but the counts. */
-PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct plx_ground_params *params, int height,
-                                bool solved, struct plx_ground *ground)
+/* False if PRIOR says that no camera moves like that: NORMAL is n / h, LENGTH 1 / h. */
+PLX_BOTH bool plx_ground_follows(const struct plx_ground_prior *prior, const struct plx_ground_params *params,
+                                 const double normal[3], double length)
+{
+    const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
+    const double height = 1e6 / length;
+    double before[3];
+    if (prior->height_max_um == 0)
+        return true;
+    if (height < (double)prior->height_min_um || height > (double)prior->height_max_um)
+        return false;
+    if (!prior->held.valid)
+        return true;
+    plx_ground_normal(&prior->held, &params->calibration, infinity, before);
+    const double xx = before[0] * before[0], yy = before[1] * before[1], zz = before[2] * before[2];
+    const double x = before[0] * normal[0], y = before[1] * normal[1], z = before[2] * normal[2];
+    const double both = length * sqrt(xx + yy + zz);
+    return x + y + z >= PLX_GROUND_TURN * both;
+}
+
+/* Decides whether GROUND, with the SUMS of its last fit, is one: a quarter of the pixels that voted agree, and a 64th of all,
+ * over at least a sixteenth of the image's height as standard deviation of their rows (a wall would match in a few rows only),
+ * and the camera stands 2 cm to 6 m above it, turned by less than 60 degrees, and as PRIOR allows. Otherwise the plane is the
+ * one that PRIOR holds. */
+PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct plx_ground_params *params,
+                                const struct plx_ground_prior *prior, int width, int height, bool solved,
+                                struct plx_ground *ground)
 {
     const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
     double normal[3];
@@ -312,16 +373,19 @@ PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct
     const double n = sums->n > 0 ? (double)sums->n : 1.0;
     const double mean = (double)sums->v / n, spread = (double)sums->vv / n - mean * mean;
     const double least = (double)height / 16.0;
-    const bool good = solved && sums->n >= 32 && sums->n * 8 >= sums->pixels && spread >= least * least &&
-                      length >= 1.0 / 6.0 && length <= 50.0 && normal[1] >= 0.5 * length;
+    const int64_t rows = height / plx_ground_fit_step(height);
+    const bool good = solved && sums->n >= 32 && sums->n * 4 >= sums->pixels && sums->n * 64 >= rows * width &&
+                      spread >= least * least && length >= 1.0 / 6.0 && length <= 50.0 && normal[1] >= 0.5 * length &&
+                      plx_ground_follows(prior, params, normal, length);
 
-    ground->valid = good;
+    if (good) {
+        ground->valid = PLX_GROUND_FOUND;
+        ground->camera_height_um = (int32_t)(1e6 / length + 0.5);
+    } else {
+        *ground = prior->held;
+    }
     ground->pixels = (int32_t)sums->pixels;
     ground->inliers = (int32_t)sums->n;
-    ground->camera_height_um = good ? (int32_t)(1e6 / length + 0.5) : 0;
-    ground->a = good ? ground->a : 0;
-    ground->b = good ? ground->b : 0;
-    ground->c = good ? ground->c : 0;
 }
 
 /* Matching and median draw a ramp, a veil, from the edge of a near thing to what lies behind it. True if a pixel of disparity D

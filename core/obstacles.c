@@ -154,6 +154,6 @@ void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calib
         .pitch_rad = (float)asin(normal[2] / length),
         .roll_rad = (float)atan2(normal[0], normal[1]),
         .normal = {(float)(normal[0] / length), (float)(normal[1] / length), (float)(normal[2] / length)},
-        .inlier_ratio = (float)ground->inliers / (float)ground->pixels,
+        .inlier_ratio = ground->valid == PLX_GROUND_FOUND ? (float)ground->inliers / (float)ground->pixels : 0,
     };
 }

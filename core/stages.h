@@ -22,6 +22,7 @@
 struct plx_columns_params;
 struct plx_ground;
 struct plx_ground_params;
+struct plx_ground_prior;
 struct plx_label_params;
 struct plx_mask_params;
 struct plx_region;
@@ -152,9 +153,10 @@ struct plx_stages_ops {
     int (*temporal)(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
                     const struct plx_image *history, const struct plx_image *dst);
 
-    /* strict disparity -> ground plane in disparity space */
+    /* strict disparity -> ground plane in disparity space; PRIOR, what earlier frames say, is data: it may change while the
+     * parameters stay */
     int (*ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
-                  struct plx_ground *ret_ground);
+                  const struct plx_ground_prior *prior, struct plx_ground *ret_ground);
     /* strict disparity and ground -> the scan, struct plx_scan as U64 [1][columns], and stixels, struct plx_stixel as U128
      * [columns][PLX_COLUMN_STIXELS] (core/columns.h); RANGE also for more disparities than the limits say */
     int (*columns)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,

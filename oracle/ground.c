@@ -16,6 +16,7 @@ struct line {
 struct search {
     const struct plx_image *disparity;
     const struct plx_ground_params *params;
+    const struct plx_ground_prior *prior;
     int64_t infinity, bin_width; /* 1/16 px */
     int count[ROWS][BINS];       /* v-disparity */
 };
@@ -91,15 +92,24 @@ static struct line grid_line(const struct search *s, int j, int i)
     return (struct line){16 * p->horizon_min + 16 * (int64_t)(p->horizon_max - p->horizon_min) * j / 127, round_away(slope)};
 }
 
+/* A line that the prior leaves out loses against all others. */
+static int64_t grid_score(const struct search *s, struct line line)
+{
+    const struct plx_ground_prior *p = s->prior;
+    if (p->slope_max != 0 && (line.slope < p->slope_min || line.slope > p->slope_max))
+        return -536870912;
+    return score(s, line, 2);
+}
+
 static struct line best_line(const struct search *s)
 {
     struct line best = grid_line(s, 0, 0), step;
-    int64_t most = score(s, best, 2);
+    int64_t most = grid_score(s, best);
 
     for (int j = 0; j < HORIZONS; j++)
         for (int i = 0; i < SLOPES; i++) {
             const struct line line = grid_line(s, j, i);
-            const int64_t points = score(s, line, 2);
+            const int64_t points = grid_score(s, line);
             if (points > most) {
                 most = points;
                 best = line;
@@ -124,6 +134,13 @@ static struct line best_line(const struct search *s)
     return best;
 }
 
+/* The ray of column X meets a ground of disparity ABOVE over infinity, in 2^-20 px, at most 5 m to the side. */
+static bool between_the_sides(const struct search *s, int x, int64_t above)
+{
+    const int64_t metre_column = round_away(s->params->calibration.baseline_m / 5.0 * 1048576);
+    return llabs(x - round_away(s->params->calibration.cx)) * metre_column <= above;
+}
+
 static struct sums fitting(const struct search *s, struct plane plane, int tolerance)
 {
     const int width = s->disparity->width, height = s->disparity->height;
@@ -133,11 +150,14 @@ static struct sums fitting(const struct search *s, struct plane plane, int toler
         for (int x = 0; x < width; x++) {
             const int64_t d = value_at(s->disparity, x, y), u = x - width / 2, v = y - height / 2;
             const int64_t ground = plane.a * x + plane.b * y + plane.c; /* 2^-16 of 1/16 px */
-            if (d == PLX_DISPARITY_INVALID || ground < (s->infinity + 16) * 65536)
+            const int64_t above = ground - s->infinity * 65536, excess = d * 65536 - ground;
+            if (d == PLX_DISPARITY_INVALID || above < 16 * 65536 || !between_the_sides(s, x, above))
+                continue;
+            const int64_t uneven = above / 32, fixed = (int64_t)tolerance * 65536, reach = uneven > fixed ? uneven : fixed;
+            if (excess > reach && 3 * excess > above)
                 continue;
             sums.pixels++;
-            const int64_t uneven = (ground - s->infinity * 65536) / 32, fixed = (int64_t)tolerance * 65536;
-            if (llabs(d * 65536 - ground) > (uneven > fixed ? uneven : fixed))
+            if (llabs(excess) > reach)
                 continue;
             sums.n++;
             sums.u += u;
@@ -179,16 +199,42 @@ static bool least_squares(const struct search *s, const struct sums *sums, struc
     return true;
 }
 
-/* 1 / camera height, or 0 if a camera cannot be like that over a ground. */
-static double plausible(const struct search *s, struct plane plane)
+/* Normal over the camera's height, and its length. */
+struct normal {
+    double x, y, z, length;
+};
+
+static struct normal normal_of(const struct search *s, int64_t a, int64_t b, int64_t at_0)
 {
     const struct plx_calibration_info *c = &s->params->calibration;
-    const double u = (double)plane.a / 1048576, v = (double)plane.b / 1048576;
-    const double w = u * c->cx + v * c->cy + (double)plane.c / 1048576 - (double)s->infinity / 16;
-    const double x = u / c->baseline_m, y = v / c->baseline_m * (c->fy / c->fx), z = w / c->baseline_m / c->fx;
-    const double length = sqrt(x * x + y * y + z * z);
+    const double u = (double)a / 1048576, v = (double)b / 1048576;
+    const double w = u * c->cx + v * c->cy + (double)at_0 / 1048576 - (double)s->infinity / 16;
+    struct normal n = {u / c->baseline_m, v / c->baseline_m * (c->fy / c->fx), w / c->baseline_m / c->fx, 0};
 
-    return length >= 1.0 / 6.0 && length <= 50.0 && y >= 0.5 * length ? length : 0;
+    n.length = sqrt(n.x * n.x + n.y * n.y + n.z * n.z);
+    return n;
+}
+
+/* The camera stands as high as before, and is tilted by at most 5 degrees more or less. */
+static bool as_before(const struct search *s, struct normal now)
+{
+    const struct plx_ground_prior *p = s->prior;
+    const double height_um = 1e6 / now.length;
+
+    if (p->height_max_um == 0)
+        return true;
+    if (height_um < p->height_min_um || height_um > p->height_max_um)
+        return false;
+    if (p->held.valid == 0)
+        return true;
+    const struct normal before = normal_of(s, p->held.a, p->held.b, p->held.c);
+    return before.x * now.x + before.y * now.y + before.z * now.z >= 0.9962 * (now.length * before.length);
+}
+
+/* A camera can be like that over a ground. */
+static bool plausible(const struct search *s, struct normal n)
+{
+    return n.length >= 1.0 / 6.0 && n.length <= 50.0 && n.y >= 0.5 * n.length && as_before(s, n);
 }
 
 static bool spread_out(const struct search *s, const struct sums *sums)
@@ -197,17 +243,25 @@ static bool spread_out(const struct search *s, const struct sums *sums)
     return (double)sums->vv / n - mean * mean >= least * least;
 }
 
-void oracle_ground(const struct plx_image *disparity, const struct plx_ground_params *params, struct plx_ground *ret_ground)
+static bool enough_pixels(const struct search *s, const struct sums *sums)
+{
+    const int height = s->disparity->height, rows = height / (height / 240 > 1 ? height / 240 : 1);
+    return sums->n >= 32 && sums->n * 4 >= sums->pixels && sums->n * 64 >= (int64_t)s->disparity->width * rows;
+}
+
+void oracle_ground(const struct plx_image *disparity, const struct plx_ground_params *params,
+                   const struct plx_ground_prior *prior, struct plx_ground *ret_ground)
 {
     const struct plx_calibration_info *c = &params->calibration;
     struct search s = {.disparity = disparity,
                        .params = params,
+                       .prior = prior,
                        .infinity = round_away(16 * (c->cx - c->cx_right - (double)params->min_disparity)),
                        .bin_width = (16 * params->disparities + 127) / 128};
     struct sums sums = {0};
     bool solved = true;
 
-    *ret_ground = (struct plx_ground){0};
+    *ret_ground = params->enabled ? prior->held : (struct plx_ground){0};
     if (!params->enabled)
         return;
     count_values(&s);
@@ -220,14 +274,14 @@ void oracle_ground(const struct plx_image *disparity, const struct plx_ground_pa
     }
     ret_ground->pixels = (int32_t)sums.pixels;
     ret_ground->inliers = (int32_t)sums.n;
-    const double length = plausible(&s, plane);
-    if (!solved || sums.n < 32 || sums.n * 8 < sums.pixels || !spread_out(&s, &sums) || length == 0)
+    const struct normal normal = normal_of(&s, plane.a, plane.b, plane.c);
+    if (!solved || !enough_pixels(&s, &sums) || !spread_out(&s, &sums) || !plausible(&s, normal))
         return;
     ret_ground->a = plane.a;
     ret_ground->b = plane.b;
     ret_ground->c = plane.c;
     ret_ground->valid = 1;
-    ret_ground->camera_height_um = (int32_t)round_away(1e6 / length);
+    ret_ground->camera_height_um = (int32_t)round_away(1e6 / normal.length);
 }
 
 /* In range and, where there is ground, at the height of an obstacle. */

@@ -7,7 +7,8 @@
 #include "core/ground.h"
 #include "core/image.h"
 
-void oracle_ground(const struct plx_image *disparity, const struct plx_ground_params *params, struct plx_ground *ret_ground);
+void oracle_ground(const struct plx_image *disparity, const struct plx_ground_params *params,
+                   const struct plx_ground_prior *prior, struct plx_ground *ret_ground);
 void oracle_mask(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_mask_params *params,
                  const struct plx_image *ret_mask);
 

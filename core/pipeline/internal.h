@@ -5,6 +5,7 @@
 
 #include "core/alignment.h"
 #include "core/columns.h"
+#include "core/ground_history.h"
 #include "core/motion/motion.h"
 #include "core/obstacles.h"
 #include "core/picture_check.h"
@@ -33,6 +34,7 @@ struct plx_results {
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_region regions[PLX_MAX_OBSTACLES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground ground;
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground_prior prior; /* written before the frame, for its stage ground */
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };
@@ -52,6 +54,7 @@ struct plx_pipeline {
     struct plx_ground_params ground_params;
     struct plx_motion *motion;                /* NULL: switched off */
     struct plx_columns_params columns_params; /* with those of the mask */
+    struct plx_ground_history ground_history;
     struct plx_tracks *tracks;
 
     void *device_planes;               /* where stages write planes, laid out as the frame; NULL: in the frame itself */

@@ -99,8 +99,11 @@ static void measure_geometry(struct plx_frame_context *context)
     const int listed = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
 
     plx_ground_geometry(&pipeline->results->ground, calibration, min_disparity, &frame->ground);
-    if (pipeline->params.ground && !frame->ground.valid)
-        frame->health |= PLX_HEALTH_GROUND_LOST;
+    if (pipeline->params.ground) {
+        plx_ground_history_add(&pipeline->ground_history, &pipeline->results->ground);
+        if (pipeline->results->ground.valid != PLX_GROUND_FOUND)
+            frame->health |= PLX_HEALTH_GROUND_LOST;
+    }
     if (!pipeline->params.obstacles)
         return;
     frame->region_count = regions;
@@ -227,6 +230,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
     struct plx_frame_context context = {.pipeline = pipeline, .raw = raw, .capture_ns = capture_ns, .frame = frame};
 
     start_frame(&context);
+    plx_ground_history_prior(&pipeline->ground_history, &pipeline->ground_params, capture_ns, &pipeline->results->prior);
     const int result = stages->ops->run_frame ? run_on_backend(&context) : run_stages(&context);
     if (result < 0)
         return result;

@@ -191,7 +191,8 @@ int plx_step_ground(struct plx_frame_context *context)
 
     if (!pipeline->params.ground)
         return 0;
-    return stages->ops->ground(stages, &context->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params, pipeline->ground);
+    return stages->ops->ground(stages, &context->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params,
+                               &pipeline->results->prior, pipeline->ground);
 }
 
 int plx_step_columns(struct plx_frame_context *context)

@@ -20,6 +20,7 @@ struct plx_ground_scratch {
 struct ground_job {
     const struct plx_image *disparity;
     const struct plx_ground_params *params;
+    const struct plx_ground_prior *prior;
     struct plx_ground_scratch *scratch;
     struct plx_ground ground; /* so far */
     int fit;
@@ -62,9 +63,12 @@ static void score_lines(void *argument, int strip)
     const struct ground_job *job = argument;
     const int lines = PLX_GROUND_LINES / STRIPS;
 
-    for (int i = strip * lines; i < (strip + 1) * lines; i++)
-        job->scratch->score[i] = plx_ground_score(&job->scratch->histogram, job->params, job->disparity->width,
-                                                  job->disparity->height, plx_ground_grid_line(job->params, i), 2);
+    for (int i = strip * lines; i < (strip + 1) * lines; i++) {
+        const struct plx_ground_line line = plx_ground_grid_line(job->params, i);
+        const int64_t score =
+            plx_ground_score(&job->scratch->histogram, job->params, job->disparity->width, job->disparity->height, line, 2);
+        job->scratch->score[i] = plx_ground_allowed_score(job->prior, line, score);
+    }
 }
 
 static int best_line(const int64_t *score)
@@ -81,9 +85,7 @@ static void sum_strip(void *argument, int strip)
     const struct ground_job *job = argument;
     const struct plx_image *disparity = job->disparity;
     const struct plx_ground *ground = &job->ground;
-    const int infinity = plx_disparity_at_infinity(&job->params->calibration, job->params->min_disparity);
-    const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
-    const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(job->params, job->fit) << 16;
+    const struct plx_ground_gate gate = plx_ground_gate(job->params, job->fit);
     const int step = plx_ground_fit_step(disparity->height);
     struct plx_ground_sums sums = {0};
 
@@ -91,7 +93,7 @@ static void sum_strip(void *argument, int strip)
         const uint16_t *row = plx_row(disparity, y);
         int64_t plane = ground->b * y + ground->c;
         for (int x = 0; x < disparity->width; x++, plane += ground->a)
-            plx_ground_add_pixel(&sums, x - disparity->width / 2, y - disparity->height / 2, row[x], plane, least, tolerance);
+            plx_ground_add_pixel(&sums, &gate, x, x - disparity->width / 2, y - disparity->height / 2, row[x], plane);
     }
     job->scratch->sums[strip] = sums;
 }
@@ -115,10 +117,10 @@ static struct plx_ground_sums total(const struct plx_ground_sums *part)
 }
 
 int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
-                   struct plx_ground *ret_ground)
+                   const struct plx_ground_prior *prior, struct plx_ground *ret_ground)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    struct ground_job job = {.disparity = disparity, .params = params, .scratch = cpu->ground};
+    struct ground_job job = {.disparity = disparity, .params = params, .prior = prior, .scratch = cpu->ground};
 
     if (params->disparities < 1 || params->horizon_min > params->horizon_max || params->tolerance < 0)
         return PLX_ERR_ARG;
@@ -142,7 +144,7 @@ int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         sums = total(job.scratch->sums);
         solved = plx_ground_solve(&sums, disparity->width, disparity->height, &job.ground);
     }
-    plx_ground_accept(&sums, params, disparity->height, solved, &job.ground);
+    plx_ground_accept(&sums, params, prior, disparity->width, disparity->height, solved, &job.ground);
     *ret_ground = job.ground;
     return 0;
 }

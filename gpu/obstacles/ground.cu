@@ -28,13 +28,15 @@ struct plx_gpu_ground {
 struct ground_args {
     plx_view<const uint16_t> disparity;
     struct plx_ground_params params;
+    const struct plx_ground_prior *prior;
     struct plx_gpu_ground *state;
     struct plx_ground *ret_ground;
 };
 
-/* The candidate lines: each horizon with each slope. */
+/* The candidate lines: each horizon with each slope. The prior, copied because it may lie in the CPU's memory, says which. */
 struct candidates {
     int32_t horizon[PLX_GROUND_HORIZONS], slope[PLX_GROUND_SLOPES];
+    struct plx_ground_prior prior;
 };
 
 static __device__ void clear_state(struct plx_gpu_ground *state)
@@ -53,6 +55,8 @@ static __device__ void make_candidates(const ground_args &a, struct candidates &
         ret_candidates.horizon[i] = plx_ground_grid_line(&a.params, i * PLX_GROUND_SLOPES).horizon;
     if (i < PLX_GROUND_SLOPES)
         ret_candidates.slope[i] = plx_ground_grid_line(&a.params, i).slope;
+    if (i == 0)
+        ret_candidates.prior = *a.prior;
 }
 
 /* Fills row I of the histogram: counts, then their prefix sums. All threads call it. */
@@ -121,7 +125,7 @@ static __device__ void search(const ground_args &a, const struct plx_ground_hist
         const int index = from + threadIdx.x / LINE_LANES, inside = min(index, PLX_GROUND_LINES - 1);
         const struct plx_ground_line line = {candidates.horizon[inside / PLX_GROUND_SLOPES],
                                              candidates.slope[inside % PLX_GROUND_SLOPES]};
-        const int64_t score = score_line<LINE_LANES>(a, histogram, line, 2);
+        const int64_t score = plx_ground_allowed_score(&candidates.prior, line, score_line<LINE_LANES>(a, histogram, line, 2));
         const sum64 mine =
             (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* of equal scores the first line is the largest */
         best = mine > best ? mine : best;
@@ -186,9 +190,7 @@ static __device__ void add_sums(const struct plx_ground_sums &sums, sum64 *ret_s
 static __device__ struct plx_ground_sums sum_pixels(const ground_args &a, const struct plx_ground &ground, int fit)
 {
     const int width = a.disparity.width, height = a.disparity.height, every = plx_ground_fit_step(height);
-    const int infinity = plx_disparity_at_infinity(&a.params.calibration, a.params.min_disparity);
-    const int64_t least = (int64_t)(infinity + PLX_GROUND_LEAST) * 65536;
-    const int64_t tolerance = (int64_t)plx_ground_fit_tolerance(&a.params, fit) << 16;
+    const struct plx_ground_gate gate = plx_ground_gate(&a.params, fit);
     const int pieces = (width + PIXELS * 32 - 1) / (PIXELS * 32), rows = (height + every - 1) / every;
     struct plx_ground_sums sums = {0};
 
@@ -202,8 +204,8 @@ static __device__ struct plx_ground_sums sum_pixels(const ground_args &a, const 
             disparity[k] = x + 32 * k < width ? row[x + 32 * k] : PLX_DISPARITY_INVALID;
 #pragma unroll
         for (int k = 0; k < PIXELS; k++)
-            plx_ground_add_pixel(&sums, x + 32 * k - width / 2, y - height / 2, disparity[k], plane + ground.a * (32 * k),
-                                 least, tolerance);
+            plx_ground_add_pixel(&sums, &gate, x + 32 * k, x + 32 * k - width / 2, y - height / 2, disparity[k],
+                                 plane + ground.a * (32 * k));
     }
     return sums;
 }
@@ -232,7 +234,7 @@ static __device__ void fit(const ground_args &a, const cooperative_groups::grid_
             break;
     }
     if (blockIdx.x == 0 && first) {
-        plx_ground_accept(&all, &a.params, a.disparity.height, solved, &ground);
+        plx_ground_accept(&all, &a.params, a.prior, a.disparity.width, a.disparity.height, solved, &ground);
         *a.ret_ground = ground;
     }
 }
@@ -280,10 +282,10 @@ void plx_gpu_ground_destroy(struct plx_gpu *gpu)
 }
 
 int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
-                   struct plx_ground *ret_ground)
+                   const struct plx_ground_prior *prior, struct plx_ground *ret_ground)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    const struct ground_args args = {plx_view_of<const uint16_t>(disparity), *params, gpu->ground, ret_ground};
+    const struct ground_args args = {plx_view_of<const uint16_t>(disparity), *params, prior, gpu->ground, ret_ground};
 
     if (!plx_image_ok(disparity, PLX_U16) || params->disparities < 1 || params->horizon_min > params->horizon_max ||
         params->tolerance < 0)

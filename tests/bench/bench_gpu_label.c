@@ -23,6 +23,7 @@ struct bench {
     struct plx_image mask_local, disparity_local;
     struct plx_region *regions;
     struct plx_ground *ground;
+    struct plx_ground_prior *prior; /* zeros: none */
     uint32_t *count;
     int min_area;
 };
@@ -77,7 +78,7 @@ static void ground(struct bench *b)
                                              .horizon_min = -b->mask.height / 2,
                                              .horizon_max = b->mask.height * 3 / 4,
                                              .calibration = {512, 512, 319.5, 239.5, 319.5, 0.12}};
-    must(b->stages->ops->ground(b->stages, &b->disparity_local, &params, b->ground), b);
+    must(b->stages->ops->ground(b->stages, &b->disparity_local, &params, b->prior, b->ground), b);
 }
 
 static void mask(struct bench *b)
@@ -172,6 +173,8 @@ static void bench_size(int width, int height, int multiprocessors)
     b.regions = data;
     must(ops->alloc_local(b.stages, sizeof *b.ground, NULL, &data), &b); /* as in a pipeline on a discrete GPU */
     b.ground = data;
+    must(ops->alloc(b.stages, sizeof *b.prior, &data), &b);
+    b.prior = data;
     must(ops->alloc(b.stages, sizeof *b.count, &data), &b);
     b.count = data;
 
@@ -188,9 +191,17 @@ static void bench_size(int width, int height, int multiprocessors)
     b.clean.type = PLX_U8;
     printf("%4dx%-4d mask %.4f ms\n", width, height, (double)measure(&b, mask));
 
-    void *const all[] = {b.mask.data,   b.disparity.data, b.mask_local.data, b.disparity_local.data,
-                         b.labels.data, b.published.data, b.clean.data,      b.regions,
-                         b.ground,      b.count};
+    void *const all[] = {b.mask.data,
+                         b.disparity.data,
+                         b.mask_local.data,
+                         b.disparity_local.data,
+                         b.labels.data,
+                         b.published.data,
+                         b.clean.data,
+                         b.regions,
+                         b.ground,
+                         b.prior,
+                         b.count};
     for (int i = 0; i < PARITY_COUNT(all); i++)
         ops->free(b.stages, all[i]);
     parity.cpu->ops->destroy(parity.cpu);

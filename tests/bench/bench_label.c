@@ -83,6 +83,7 @@ static void measure(struct bench *b, const char *name)
     const struct plx_stages_ops *ops = b->stages->ops;
     const struct plx_region_input input = {&b->labels, &b->disparity, &b->mask, &b->mask, 0};
     int64_t best[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    const struct plx_ground_prior alone = {.slope_max = 0};
     struct plx_ground plane;
     uint32_t count = 0;
 
@@ -95,7 +96,7 @@ static void measure(struct bench *b, const char *name)
         time[2] = plx_now_ns();
         ops->speckle(b->stages, &b->disparity, &speckle, &b->clean);
         time[3] = plx_now_ns();
-        ops->ground(b->stages, &b->disparity, &ground, &plane);
+        ops->ground(b->stages, &b->disparity, &ground, &alone, &plane);
         time[4] = plx_now_ns();
         for (int k = 0; k < 4; k++)
             best[k] = time[k + 1] - time[k] < best[k] ? time[k + 1] - time[k] : best[k];

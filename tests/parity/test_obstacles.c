@@ -194,21 +194,42 @@ static void paint_road(struct twin *disparity, int kind)
     twin_share(disparity);
 }
 
+/* What earlier frames say: nothing; a plane to hold; that, and limits that fit the road; limits and a tilt that do not. */
+enum { NO_PRIOR, HELD_PLANE, FITTING_PRIOR, OTHER_PRIOR, PRIORS };
+
+static void set_prior(struct twin *prior, int kind, int height)
+{
+    static const struct plx_ground_prior limits[PRIORS] = {
+        [FITTING_PRIOR] = {{0}, 1000, 600000, 400000, 2000000}, [OTHER_PRIOR] = {{0}, 1, 9000, 2000000, 3000000}};
+    struct plx_ground_prior *want = prior->want.data;
+    *want = limits[kind];
+    if (kind != NO_PRIOR)
+        want->held = (struct plx_ground){
+            4096, 131072, -131072 / 3 * height + (kind == OTHER_PRIOR) * 90000000, 960000, PLX_GROUND_HELD, 0, 0};
+    twin_share(prior);
+}
+
+static struct plx_ground_params road_params(int variant, int width, int height)
+{
+    return (struct plx_ground_params){.enabled = variant / 8 < 2,
+                                      .disparities = variant / 8 ? 128 : 64,
+                                      .min_disparity = variant / 4 % 2 ? -3 : 0,
+                                      .tolerance = variant % 3 * 8 + 4,
+                                      .horizon_min = -height / 2,
+                                      .horizon_max = height * 3 / 4,
+                                      .calibration = {width * 0.8, width * 0.8, width * 0.5, height / 3.0, width * 0.5, 0.12}};
+}
+
 static void test_ground(struct parity *parity, int width, int height)
 {
     struct twin disparity = twin_new(parity->gpu, width, height, PLX_U16), mask = twin_new(parity->gpu, width, height, PLX_U8);
     struct twin ground = twin_new(parity->gpu, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
+    struct twin prior = twin_new(parity->gpu, (int)sizeof(struct plx_ground_prior) / 8, 1, PLX_U64);
     char what[64];
 
-    for (int variant = 0; variant < 4 * 2 * 3; variant++) {
-        struct plx_ground_params params = {
-            .enabled = variant / 8 < 2,
-            .disparities = variant / 8 ? 128 : 64,
-            .min_disparity = variant / 4 % 2 ? -3 : 0,
-            .tolerance = variant % 3 * 8 + 4,
-            .horizon_min = -height / 2,
-            .horizon_max = height * 3 / 4,
-            .calibration = {width * 0.8, width * 0.8, width * 0.5, height / 3.0, width * 0.5, 0.12}};
+    for (int i = 0; i < 4 * 2 * 3 * PRIORS; i++) {
+        const int variant = i / PRIORS;
+        const struct plx_ground_params params = road_params(variant, width, height);
         const struct plx_mask_params range = {900,
                                               20,
                                               plx_disparity_at_infinity(&params.calibration, params.min_disparity),
@@ -217,14 +238,15 @@ static void test_ground(struct parity *parity, int width, int height)
                                               width * 4 / 5,
                                               variant % 2 == 0};
         paint_road(&disparity, variant % 4);
-        snprintf(what, sizeof what, "ground of kind %d, variant %d", variant % 4, variant);
-        parity_done(parity, parity->cpu->ops->ground(parity->cpu, &disparity.want, &params, ground.want.data),
-                    parity->gpu->ops->ground(parity->gpu, &disparity.got, &params, ground.got.data), what);
+        set_prior(&prior, i % PRIORS, height);
+        snprintf(what, sizeof what, "ground of kind %d, variant %d, prior %d", variant % 4, variant, i % PRIORS);
+        parity_done(parity, parity->cpu->ops->ground(parity->cpu, &disparity.want, &params, prior.want.data, ground.want.data),
+                    parity->gpu->ops->ground(parity->gpu, &disparity.got, &params, prior.got.data, ground.got.data), what);
         parity_done(parity, parity->cpu->ops->mask(parity->cpu, &disparity.want, ground.want.data, &range, &mask.want),
                     parity->gpu->ops->mask(parity->gpu, &disparity.got, ground.got.data, &range, &mask.got), what);
         parity_compare(parity, &ground, what);
         parity_compare(parity, &mask, what);
-        if (variant == 0 && width == 1241 && !((const struct plx_ground *)ground.want.data)->valid) {
+        if (i == 0 && width == 1241 && !((const struct plx_ground *)ground.want.data)->valid) {
             printf("FAILED: the road of the test is no ground\n");
             parity->failures++;
         }
@@ -232,6 +254,7 @@ static void test_ground(struct parity *parity, int width, int height)
     twin_free(parity->gpu, &disparity);
     twin_free(parity->gpu, &mask);
     twin_free(parity->gpu, &ground);
+    twin_free(parity->gpu, &prior);
 }
 
 static void test_size(struct parity *parity, int width, int height)

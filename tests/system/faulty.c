@@ -177,8 +177,10 @@ STEP(int, plx_cpu_sgm,
 STEP(int, plx_cpu_check, (SELF, IMAGE *left, IMAGE *right, IMAGE *grey, const struct plx_match *match, IMAGE *ret_disparity),
      (self, left, right, grey, match, ret_disparity))
 STEP(int, plx_cpu_fill, (SELF, IMAGE *src, IMAGE *dst, IMAGE *ret_filled), (self, src, dst, ret_filled))
-STEP(int, plx_cpu_ground, (SELF, IMAGE *disparity, const struct plx_ground_params *params, struct plx_ground *ret_ground),
-     (self, disparity, params, ret_ground))
+STEP(int, plx_cpu_ground,
+     (SELF, IMAGE *disparity, const struct plx_ground_params *params, const struct plx_ground_prior *prior,
+      struct plx_ground *ret_ground),
+     (self, disparity, params, prior, ret_ground))
 STEP(int, plx_cpu_columns,
      (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_columns_params *params, IMAGE *ret_scan,
       IMAGE *ret_stixels),

@@ -15,6 +15,7 @@
 #include "tests/cmocka.h"
 
 static struct plx_stages *stages;
+static const struct plx_ground_prior alone; /* no earlier frames */
 
 static int set_up(void **state)
 {
@@ -39,6 +40,7 @@ struct view {
     int boxes;               /* standing on the ground */
     double noise;            /* px */
     double invalid, outlier; /* ratios */
+    double lane;             /* walls stand so far to either side, m; 0: none */
 };
 
 static struct plx_ground_params params_of(const struct view *view)
@@ -76,6 +78,9 @@ static void render(const struct view *view, uint64_t seed, const struct plx_imag
                 if (u >= left && u < left + 0.7 * view->width / view->boxes && v >= top && own > d)
                     d = own;
             }
+            const double wall = view->lane > 0 ? fabs(u - (view->width - 1) / 2.0) * view->baseline / view->lane : 0;
+            if (wall > d)
+                d = wall;
             d = d > 0 ? d - view->doffs : -1e9; /* sky has none */
             d += view->noise * random_normal(&random) - view->min_disparity;
             double value = floor(d * 16 + 0.5);
@@ -88,21 +93,23 @@ static void render(const struct view *view, uint64_t seed, const struct plx_imag
 }
 
 static const struct view views[] = {
-    /* name, size, D, min, focal, baseline, doffs, height, pitch, roll, boxes, noise, invalid, outlier */
-    {"clean", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0},
-    {"boxes", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
-    {"crowded", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.05, 0.0, 7, 0.3, 0.3, 0.05},
-    {"rolled", 640, 480, 64, 0, 512, 0.12, 0, 0.8, 0.1, 0.08, 3, 0.25, 0.3, 0.02},
-    {"rolled the other way", 640, 480, 128, 0, 512, 0.12, 0, 0.5, 0.2, -0.06, 3, 0.25, 0.3, 0.02},
-    {"looks down", 640, 480, 64, 0, 512, 0.12, 0, 1.2, 0.5, 0.01, 2, 0.25, 0.3, 0.02},
-    {"looks up", 640, 480, 64, 0, 512, 0.12, 0, 0.6, -0.1, 0.0, 2, 0.25, 0.3, 0.02},
-    {"low camera", 640, 480, 64, 0, 512, 0.12, 0, 0.25, 0.05, 0.0, 2, 0.25, 0.3, 0.02},
-    {"car", 1242, 375, 128, 0, 707, 0.537, 0, 1.65, 0.01, 0.01, 4, 0.3, 0.3, 0.05},
-    {"minimum", 640, 480, 64, 3, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
-    {"negative minimum", 640, 480, 64, -5, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
-    {"unlike centres", 640, 480, 64, -10, 512, 0.12, 7.25, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02},
-    {"large", 1280, 720, 256, 0, 1000, 0.25, 0, 0.9, 0.15, 0.02, 5, 0.3, 0.3, 0.02},
-    {"small", 160, 120, 64, 0, 128, 0.2, 0, 0.7, 0.1, 0.0, 2, 0.25, 0.3, 0.02},
+    /* name, size, D, min, focal, baseline, doffs, height, pitch, roll, boxes, noise, invalid, outlier, lane */
+    {"clean", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0, 0},
+    {"boxes", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02, 0},
+    {"crowded", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.05, 0.0, 7, 0.3, 0.3, 0.05, 0},
+    {"rolled", 640, 480, 64, 0, 512, 0.12, 0, 0.8, 0.1, 0.08, 3, 0.25, 0.3, 0.02, 0},
+    {"rolled the other way", 640, 480, 128, 0, 512, 0.12, 0, 0.5, 0.2, -0.06, 3, 0.25, 0.3, 0.02, 0},
+    {"looks down", 640, 480, 64, 0, 512, 0.12, 0, 1.2, 0.5, 0.01, 2, 0.25, 0.3, 0.02, 0},
+    {"looks up", 640, 480, 64, 0, 512, 0.12, 0, 0.6, -0.1, 0.0, 2, 0.25, 0.3, 0.02, 0},
+    {"low camera", 640, 480, 64, 0, 512, 0.12, 0, 0.25, 0.05, 0.0, 2, 0.25, 0.3, 0.02, 0},
+    {"car", 1242, 375, 128, 0, 707, 0.537, 0, 1.65, 0.01, 0.01, 4, 0.3, 0.3, 0.05, 0},
+    {"minimum", 640, 480, 64, 3, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02, 0},
+    {"negative minimum", 640, 480, 64, -5, 512, 0.12, 0, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02, 0},
+    {"unlike centres", 640, 480, 64, -10, 512, 0.12, 7.25, 1.0, 0.1, 0.015, 4, 0.25, 0.3, 0.02, 0},
+    {"large", 1280, 720, 256, 0, 1000, 0.25, 0, 0.9, 0.15, 0.02, 5, 0.3, 0.3, 0.02, 0},
+    {"lane", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.25, 0.3, 0.02, 0.25},
+    {"wide lane", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.01, 0, 0.25, 0.3, 0.02, 1.5},
+    {"small", 160, 120, 64, 0, 128, 0.2, 0, 0.7, 0.1, 0.0, 2, 0.25, 0.3, 0.02, 0},
 };
 
 static void known_planes(void **state)
@@ -116,7 +123,7 @@ static void known_planes(void **state)
         struct plx_ground_info info;
 
         render(view, test_seed() + i, &disparity);
-        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
+        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &alone, &ground), 0);
         plx_ground_geometry(&ground, &params.calibration, view->min_disparity, &info);
         const double height = info.camera_height_m / view->camera_height - 1, pitch = info.pitch_rad - view->pitch;
         const double roll = info.roll_rad - view->roll;
@@ -134,25 +141,25 @@ static void known_planes(void **state)
     }
 }
 
-/* No ground: a wall, noise, nothing at all, a single pixel. */
+/* No ground: a wall, noise, nothing at all, only zeros, the walls of a lane, a single pixel. */
 static void no_ground(void **state)
 {
     (void)state;
-    const struct view view = {"", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0};
+    const struct view view = {"", 640, 480, 64, 0, 512, 0.12, 0, 1.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0, 0};
     const struct plx_ground_params params = params_of(&view);
     struct plx_image disparity = test_image_new(view.width, view.height, PLX_U16, 0), one = test_image_new(1, 1, PLX_U16, 0);
     uint64_t random = test_seed();
 
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 5; kind++) {
         struct plx_ground ground = {.valid = 1};
         struct plx_ground_info info;
         for (int v = 0; v < view.height; v++)
             for (int u = 0; u < view.width; u++) {
                 const uint16_t value[] = {(uint16_t)(300 + random_below(&random, 8)), (uint16_t)random_below(&random, 1024),
-                                          PLX_DISPARITY_INVALID, 0};
+                                          PLX_DISPARITY_INVALID, 0, (uint16_t)(abs(u - 320) * 16 * 12 / 60)};
                 ((uint16_t *)plx_row(&disparity, v))[u] = value[kind];
             }
-        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &ground), 0);
+        assert_int_equal(stages->ops->ground(stages, &disparity, &params, &alone, &ground), 0);
         if (ground.valid)
             print_error("found ground in kind %d\n", kind);
         assert_false(ground.valid);
@@ -162,10 +169,51 @@ static void no_ground(void **state)
     }
     *(uint16_t *)one.data = 17;
     struct plx_ground ground = {.valid = 1};
-    assert_int_equal(stages->ops->ground(stages, &one, &params, &ground), 0);
+    assert_int_equal(stages->ops->ground(stages, &one, &params, &alone, &ground), 0);
     assert_false(ground.valid);
     test_image_free(&disparity);
     test_image_free(&one);
+}
+
+/* A ground 1 m below the camera, a part of which mirrors something above. */
+static void render_mirrors(const struct view *view, const struct plx_image *disparity)
+{
+    const struct view mirrored = {"", 640, 480, 64, 0, 512, 0.12, 0, 2.0, 0.1, 0.0, 0, 0.0, 0.0, 0.0, 0};
+    for (int v = 0; v < view->height; v++)
+        for (int u = 0; u < view->width; u++) {
+            const double d = plane_at(u % 10 < 3 ? &mirrored : view, u, v) * 16 + 0.5;
+            ((uint16_t *)plx_row(disparity, v))[u] = d >= 0 && d < 1024 ? (uint16_t)d : PLX_DISPARITY_INVALID;
+        }
+}
+
+/* The height of earlier frames tells the ground from other planes; a plane that is held stands in where none is allowed. */
+static void a_prior_decides(void **state)
+{
+    (void)state;
+    const struct view *view = &views[0];
+    const struct plx_ground_params params = params_of(view);
+    struct plx_image disparity = test_image_new(view->width, view->height, PLX_U16, 0);
+    struct plx_ground mirrored, ground, held;
+    struct plx_ground_prior prior = {.height_min_um = 750000,
+                                     .height_max_um = 1250000,
+                                     .slope_min = plx_ground_slope(&params, 1.25),
+                                     .slope_max = plx_ground_slope(&params, 0.75)};
+
+    render_mirrors(view, &disparity);
+    assert_int_equal(stages->ops->ground(stages, &disparity, &params, &alone, &mirrored), 0);
+    assert_true(mirrored.valid == PLX_GROUND_FOUND && mirrored.camera_height_um > 1900000);
+    assert_int_equal(stages->ops->ground(stages, &disparity, &params, &prior, &ground), 0);
+    assert_int_equal(ground.valid, PLX_GROUND_FOUND);
+    assert_in_range(ground.camera_height_um, 970000, 1030000);
+
+    prior.held = ground;
+    prior.held.valid = PLX_GROUND_HELD;
+    prior.held.c += (int64_t)(16 * 65536 * 0.12 * 512 * 0.2); /* 0.2 rad of pitch */
+    assert_int_equal(stages->ops->ground(stages, &disparity, &params, &prior, &held), 0);
+    assert_int_equal(held.valid, PLX_GROUND_HELD);
+    assert_true(held.a == prior.held.a && held.b == prior.held.b && held.c == prior.held.c);
+    assert_true(held.camera_height_um == ground.camera_height_um && held.inliers == ground.inliers);
+    test_image_free(&disparity);
 }
 
 static void bad_arguments(void **state)
@@ -176,11 +224,11 @@ static void bad_arguments(void **state)
     struct plx_image bytes = test_image_new(8, 9, PLX_U8, 0);
     struct plx_ground ground = {.pixels = 77};
 
-    assert_int_equal(stages->ops->ground(stages, &wide, &params, &ground), PLX_ERR_RANGE);
-    assert_int_equal(stages->ops->ground(stages, &bytes, &params, &ground), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->ground(stages, &wide, &params, &alone, &ground), PLX_ERR_RANGE);
+    assert_int_equal(stages->ops->ground(stages, &bytes, &params, &alone, &ground), PLX_ERR_ARG);
     assert_int_equal(ground.pixels, 77);
     params.enabled = false;
-    assert_int_equal(stages->ops->ground(stages, &small, &params, &ground), 0);
+    assert_int_equal(stages->ops->ground(stages, &small, &params, &alone, &ground), 0);
     assert_int_equal(ground.valid, 0);
     test_image_free(&wide);
     test_image_free(&small);
@@ -192,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_planes),
         cmocka_unit_test(no_ground),
+        cmocka_unit_test(a_prior_decides),
         cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

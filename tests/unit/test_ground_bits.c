@@ -70,6 +70,31 @@ static struct plx_ground_params random_params(uint64_t *seed, int width, int hei
     };
 }
 
+/* What earlier frames may say: nothing, a plane to hold, limits, or both. */
+static struct plx_ground_prior random_prior(uint64_t *seed, const struct plx_ground_params *p, int height)
+{
+    struct plx_ground_prior prior = {.slope_max = 0};
+    if (random_below(seed, 2)) {
+        const double camera = between(seed, 0.1, 2), slope = 16 * p->calibration.baseline_m / camera * 65536;
+        const double horizon = between(seed, 0, height);
+        prior.held = (struct plx_ground){(int64_t)(slope * between(seed, -0.1, 0.1)),
+                                         (int64_t)slope,
+                                         (int64_t)(-slope * horizon),
+                                         (int32_t)(camera * 1e6),
+                                         PLX_GROUND_HELD,
+                                         0,
+                                         0};
+    }
+    if (random_below(seed, 2)) {
+        const double camera = between(seed, 0.1, 2);
+        prior.height_min_um = (int32_t)(camera * 0.75e6);
+        prior.height_max_um = (int32_t)(camera * 1.25e6);
+        prior.slope_min = plx_ground_slope(p, camera * 1.25);
+        prior.slope_max = plx_ground_slope(p, camera * 0.75);
+    }
+    return prior;
+}
+
 /* The disparity of pixel (x, y) in a scene of HEIGHT rows; PLANE = {a, b, c}, 1/16 px. */
 static int value_of(uint64_t *seed, enum content content, const struct plx_ground_params *p, const double plane[3], int x,
                     int y, int height)
@@ -128,14 +153,15 @@ static void print(const char *whose, const struct plx_ground *g)
 }
 
 /* Demands of each backend what the oracle says; true if it is ground. */
-static bool compare(const struct plx_image *disparity, const struct plx_ground_params *params, const char *what)
+static bool compare(const struct plx_image *disparity, const struct plx_ground_params *params,
+                    const struct plx_ground_prior *prior, const char *what)
 {
     struct plx_ground want, got;
 
-    oracle_ground(disparity, params, &want);
+    oracle_ground(disparity, params, prior, &want);
     for (int i = 0; i < BACKENDS; i++) {
         memset(&got, 0x5A, sizeof got);
-        assert_int_equal(stages[i]->ops->ground(stages[i], disparity, params, &got), 0);
+        assert_int_equal(stages[i]->ops->ground(stages[i], disparity, params, prior, &got), 0);
         if (!same(&got, &want)) {
             print("oracle", &want);
             print("stage", &got);
@@ -143,7 +169,7 @@ static bool compare(const struct plx_image *disparity, const struct plx_ground_p
                      (unsigned long long)test_seed());
         }
     }
-    return want.valid;
+    return want.valid == PLX_GROUND_FOUND;
 }
 
 static bool compare_case(uint64_t *seed, int number)
@@ -154,7 +180,8 @@ static bool compare_case(uint64_t *seed, int number)
     struct plx_image disparity = test_image_new(size[0], size[1], PLX_U16, (int)random_below(seed, 5));
 
     draw(seed, content, &params, &disparity);
-    const bool found = compare(&disparity, &params, names[content]);
+    const struct plx_ground_prior prior = random_prior(seed, &params, size[1]);
+    const bool found = compare(&disparity, &params, &prior, names[content]);
     test_image_free(&disparity);
     return found;
 }
@@ -171,20 +198,28 @@ static void same_bits_as_the_oracle(void **state)
 }
 
 /* One number of a scene that crosses a limit of what is accepted as ground. */
-enum sweep { BAND, OUTLIERS, PIXELS, LOW, HIGH, PITCH, SWEEPS };
+enum sweep { BAND, OUTLIERS, PIXELS, LOW, HIGH, PITCH, TURN, LOWER, HIGHER, SWEEPS };
 static const struct {
     const char *name;
     double from, to; /* on one side of the limit, on the other */
 } sweeps[SWEEPS] = {
-    [BAND] = {"rows with ground", 2, 80},      [OUTLIERS] = {"outliers", 0.5, 1},       [PIXELS] = {"pixels", 1, 51},
-    [LOW] = {"camera height, m", 0.012, 0.03}, [HIGH] = {"camera height, m", 5.5, 6.5}, [PITCH] = {"pitch, rad", 0.95, 1.15},
+    [BAND] = {"rows with ground", 2, 80},
+    [OUTLIERS] = {"outliers", 0.5, 1},
+    [PIXELS] = {"pixels", 100, 500},
+    [LOW] = {"camera height, m", 0.012, 0.03},
+    [HIGH] = {"camera height, m", 5.5, 6.5},
+    [PITCH] = {"pitch, rad", 0.95, 1.15},
+    [TURN] = {"pitch after 0.1, rad", 0.1, 0.3},
+    [LOWER] = {"height after 1 m, m", 0.6, 1},
+    [HIGHER] = {"height after 1 m, m", 1, 1.5},
 };
 
 /* A camera over clean ground: 160 x 120, focal length 100 px, as SWEEP says where VALUE lies. */
 static void draw_sweep(uint64_t *seed, enum sweep sweep, double value, const struct plx_calibration_info *c,
                        const struct plx_image *disparity)
 {
-    const double camera = sweep == LOW || sweep == HIGH ? value : 1, pitch = sweep == PITCH ? value : 0.1;
+    const double camera = sweep == LOW || sweep == HIGH || sweep == LOWER || sweep == HIGHER ? value : 1;
+    const double pitch = sweep == PITCH || sweep == TURN ? value : 0.1;
     const double scale = 16 * c->baseline_m / camera;
 
     for (int y = 0; y < disparity->height; y++)
@@ -192,12 +227,25 @@ static void draw_sweep(uint64_t *seed, enum sweep sweep, double value, const str
             const double d = scale * (sin(pitch) * c->fy + cos(pitch) * (y - c->cy));
             const int index = (disparity->height - y) * disparity->width - x - 1; /* from the last pixel */
             const bool gone = d < 0 || d > 1023 || (sweep == BAND && abs(y - 90) > value / 2) ||
-                              (sweep == PIXELS && (index % 199 > 0 || index / 199 >= value));
+                              (sweep == PIXELS && (index % 20 > 0 || index / 20 >= value));
             const bool wild = sweep == OUTLIERS && random_below(seed, 1000) < value * 1000;
             ((uint16_t *)plx_row(disparity, y))[x] = (uint16_t)(gone   ? PLX_DISPARITY_INVALID
                                                                 : wild ? random_below(seed, 1024)
                                                                        : (uint32_t)(d + 0.5));
         }
+}
+
+/* Earlier frames saw a ground 1 m below the camera, pitch 0.1; any line may be tried. */
+static struct plx_ground_prior prior_of_1_m(const struct plx_ground_params *p)
+{
+    const double scale = 16 * 65536 * p->calibration.baseline_m;
+    return (struct plx_ground_prior){
+        .held = {0, (int64_t)(scale * cos(0.1)),
+                 (int64_t)(scale * (sin(0.1) * p->calibration.fy - cos(0.1) * p->calibration.cy)), 1000000, PLX_GROUND_HELD, 0,
+                 0},
+        .height_min_um = 750000,
+        .height_max_um = 1250000,
+    };
 }
 
 static void same_bits_at_the_limits(void **state)
@@ -216,11 +264,12 @@ static void same_bits_at_the_limits(void **state)
         int found = 0;
         for (int i = 0; i < STEPS; i++) {
             struct plx_ground_params p = params;
+            const struct plx_ground_prior prior = sweep < TURN ? (struct plx_ground_prior){.slope_max = 0} : prior_of_1_m(&p);
             if (sweep == LOW)
                 p.calibration.baseline_m = 0.002;
             draw_sweep(&seed, sweep, sweeps[sweep].from + (sweeps[sweep].to - sweeps[sweep].from) * i / STEPS, &p.calibration,
                        &disparity);
-            found += compare(&disparity, &p, sweeps[sweep].name);
+            found += compare(&disparity, &p, &prior, sweeps[sweep].name);
         }
         print_message("%s from %g to %g: ground in %d of %d\n", sweeps[sweep].name, sweeps[sweep].from, sweeps[sweep].to, found,
                       STEPS);

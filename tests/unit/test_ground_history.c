@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ground over time: which plane is held and for how long, when the camera's height is known, and when all is forgotten. */
+#include <string.h>
+
+#include "core/ground_history.h"
+#include "tests/cmocka.h"
+
+#define MS INT64_C(1000000)
+
+static const struct plx_ground_params params = {
+    .enabled = true, .disparities = 64, .calibration = {512, 512, 319.5, 239.5, 319.5, 0.12}};
+static const struct plx_ground nothing;
+
+/* A level ground HEIGHT metres below the camera. */
+static struct plx_ground found(double height)
+{
+    const int64_t slope = plx_ground_round(0.12 / height * 16 * 65536);
+    return (struct plx_ground){0, slope, -200 * slope, (int32_t)(height * 1e6), PLX_GROUND_FOUND, 1000, 900};
+}
+
+/* A frame at NOW_NS that shows GROUND; returns what it is told. */
+static struct plx_ground_prior frame(struct plx_ground_history *history, int64_t now_ns, struct plx_ground ground)
+{
+    struct plx_ground_prior prior;
+    plx_ground_history_prior(history, &params, now_ns, &prior);
+    plx_ground_history_add(history, &ground);
+    return prior;
+}
+
+static int64_t show(struct plx_ground_history *history, int64_t now_ns, int frames, double height)
+{
+    for (int i = 0; i < frames; i++, now_ns += 33 * MS)
+        frame(history, now_ns, found(height));
+    return now_ns;
+}
+
+static bool is_empty(struct plx_ground_prior prior)
+{
+    static const struct plx_ground_prior none;
+    return memcmp(&prior, &none, sizeof none) == 0;
+}
+
+static void the_first_frame_knows_nothing(void **state)
+{
+    (void)state;
+    struct plx_ground_history history = {.heights = 0};
+    assert_true(is_empty(frame(&history, 0, nothing)));
+    assert_true(is_empty(frame(&history, 33 * MS, found(1))));
+    const struct plx_ground_prior prior = frame(&history, 66 * MS, nothing);
+    assert_int_equal(prior.held.valid, PLX_GROUND_HELD);
+    assert_int_equal(prior.held.b, found(1).b);
+    assert_true(prior.slope_max == 0 && prior.height_max_um == 0);
+}
+
+/* Frames PERIOD_NS apart without ground: how many of them hold the plane of the one before. */
+static int held_frames(int64_t period_ns)
+{
+    struct plx_ground_history history = {.heights = 0};
+    int held = 0;
+    frame(&history, 1, found(1));
+    for (int i = 1; i <= 20; i++)
+        if (frame(&history, 1 + i * period_ns, nothing).held.valid) {
+            held++;
+            assert_int_equal(held, i); /* not again later */
+        }
+    return held;
+}
+
+static void a_plane_is_held_for_8_frames_and_half_a_second(void **state)
+{
+    (void)state;
+    assert_int_equal(held_frames(33 * MS), 8);
+    assert_int_equal(held_frames(100 * MS), 5);
+    assert_int_equal(held_frames(600 * MS), 0);
+}
+
+static void a_held_plane_is_no_news(void **state)
+{
+    (void)state;
+    struct plx_ground_history history = {.heights = 0};
+    struct plx_ground_prior prior = {.slope_max = 0};
+    frame(&history, 0, found(1));
+    for (int i = 1; i <= 9; i++)
+        prior =
+            frame(&history, i * 33 * MS, prior.held.valid || i == 1 ? (struct plx_ground){.valid = PLX_GROUND_HELD} : nothing);
+    assert_false(prior.held.valid);
+    assert_int_equal(history.heights, 1);
+}
+
+static void the_height_is_the_median_of_many(void **state)
+{
+    (void)state;
+    struct plx_ground_history history = {.heights = 0};
+    int64_t now = show(&history, 0, 9, 1);
+    assert_int_equal(frame(&history, now, found(1)).height_max_um, 0); /* 9 frames are too few */
+    now = show(&history, now + 33 * MS, 8, 2.5);
+    struct plx_ground_prior prior = frame(&history, now, found(1));
+    assert_in_range(prior.height_min_um, 740000, 760000);
+    assert_in_range(prior.height_max_um, 1240000, 1260000);
+    prior = frame(&history, now + 33 * MS, found(1));
+    assert_true(prior.slope_min < plx_ground_slope(&params, 1) && prior.slope_max > plx_ground_slope(&params, 1));
+    assert_in_range(prior.slope_max, plx_ground_slope(&params, 0.76), plx_ground_slope(&params, 0.74));
+    assert_in_range(prior.slope_min, plx_ground_slope(&params, 1.26), plx_ground_slope(&params, 1.24));
+    now = show(&history, now + 66 * MS, 30, 1.5); /* and follows */
+    prior = frame(&history, now, found(1.5));
+    assert_in_range(prior.height_min_um, 1120000, 1130000);
+}
+
+static void all_is_forgotten_after_long_and_when_time_stands_still(void **state)
+{
+    (void)state;
+    struct plx_ground_history history = {.heights = 0};
+    int64_t now = show(&history, 0, 12, 1);
+    for (int i = 0; i < 30; i++, now += 33 * MS)
+        assert_int_not_equal(frame(&history, now, nothing).height_max_um, 0);
+    assert_true(is_empty(frame(&history, now, nothing)));
+    now = show(&history, now + 33 * MS, 12, 1);
+    assert_false(is_empty(frame(&history, now, found(1))));
+    assert_true(is_empty(frame(&history, now, found(1))));
+    assert_true(is_empty(frame(&history, now - 1, found(1))));
+    assert_false(is_empty(frame(&history, now, found(1))));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_frame_knows_nothing),
+        cmocka_unit_test(a_plane_is_held_for_8_frames_and_half_a_second),
+        cmocka_unit_test(a_held_plane_is_no_news),
+        cmocka_unit_test(the_height_is_the_median_of_many),
+        cmocka_unit_test(all_is_forgotten_after_long_and_when_time_stands_still),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

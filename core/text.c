@@ -70,6 +70,13 @@ const char *plx_source_word(uint32_t source)
     return word_at(word, COUNT(word), source);
 }
 
+const char *plx_size_word(uint32_t size_class)
+{
+    static const char *const word[] = {"unknown", "pole", "person", "vehicle", "low", "wall"};
+
+    return size_class < sizeof word / sizeof word[0] ? word[size_class] : "unknown";
+}
+
 const char *plx_track_word(uint32_t status)
 {
     static const char *const word[] = {

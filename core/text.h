@@ -29,13 +29,14 @@ int plx_error_of_errno(int number);
 #define PLX_HEALTH_FLAGS 19 /* bits of enum plx_health that have a meaning, from bit 0 on */
 
 /* The enumerations of parallax/frame.h in words; "unknown" outside the enumeration. */
-const char *plx_state_word(uint32_t state);   /* "running" */
-const char *plx_stage_word(int stage);        /* "convert" */
-const char *plx_track_word(uint32_t status);  /* "tracked" */
-const char *plx_clock_word(uint32_t clock);   /* "monotonic" */
-const char *plx_source_word(uint32_t source); /* "v4l2" */
-const char *plx_memory_word(uint32_t memory); /* "userptr", "dmabuf", "mmap"; "none" without a camera */
-const char *plx_health_name(int bit);         /* "camera_lost_left", as in metrics and JSON */
+const char *plx_state_word(uint32_t state);     /* "running" */
+const char *plx_stage_word(int stage);          /* "convert" */
+const char *plx_size_word(uint32_t size_class); /* "person" */
+const char *plx_track_word(uint32_t status);    /* "tracked" */
+const char *plx_clock_word(uint32_t clock);     /* "monotonic" */
+const char *plx_source_word(uint32_t source);   /* "v4l2" */
+const char *plx_memory_word(uint32_t memory);   /* "userptr", "dmabuf", "mmap"; "none" without a camera */
+const char *plx_health_name(int bit);           /* "camera_lost_left", as in metrics and JSON */
 
 /* Longer forms, as parts of a sentence. */
 const char *plx_memory_words(uint32_t memory); /* "one copy (MMAP)" */

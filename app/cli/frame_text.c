@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/motion/pose.h"
+#include "core/text.h"
 
 #define STILL_MPS 0.15 /* slower obstacles are printed as still */
 
@@ -34,6 +35,20 @@ double plx_free_ahead(const struct plx_view *view)
     return nearest == 0 ? NAN : nearest == PLX_SCAN_NOTHING_FREE ? 0 : PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest;
 }
 
+/* What it is by its size, and whether it moves; nothing while the camera's motion is not known. */
+static void describe_over_ground(const struct plx_obstacle *obstacle, char *text, size_t size)
+{
+    const double speed = hypot((double)obstacle->world_velocity_mps[0], (double)obstacle->world_velocity_mps[2]);
+
+    text[0] = '\0';
+    if (obstacle->status == PLX_TRACK_NEW || obstacle->world_velocity_variance[0] <= 0)
+        return;
+    if (obstacle->moving)
+        snprintf(text, size, ", %s, moves %.1f m/s", plx_size_word(obstacle->size_class), speed);
+    else
+        snprintf(text, size, ", %s, stands", plx_size_word(obstacle->size_class));
+}
+
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size)
 {
     if (!metric) {
@@ -41,14 +56,15 @@ void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *r
                  obstacle->width, obstacle->height, (double)obstacle->disparity_median);
         return;
     }
-    char motion[48];
+    char motion[48], ground[48];
     describe_motion(obstacle, motion, sizeof motion);
+    describe_over_ground(obstacle, ground, sizeof ground);
     double sideways = (double)obstacle->position_m[0];
     /* Without a ground plane height_m is 0. */
     const float high = obstacle->height_m > 0 ? obstacle->height_m : obstacle->extent_m[1];
-    snprintf(ret_text, size, "#%-4u %6.2f m ahead  %5.2f m %-5s  %5.2f m wide  %5.2f m high  %s", obstacle->track,
+    snprintf(ret_text, size, "#%-4u %6.2f m ahead  %5.2f m %-5s  %5.2f m wide  %5.2f m high  %s%s", obstacle->track,
              (double)obstacle->nearest_m, fabs(sideways), sideways < 0 ? "left" : "right", (double)obstacle->extent_m[0],
-             (double)high, motion);
+             (double)high, motion, ground);
 }
 
 void plx_obstacles_print(const struct plx_obstacle *const *sorted, int count, bool metric, const char *before,

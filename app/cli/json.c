@@ -40,6 +40,11 @@ static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
     cJSON_AddItemToObject(item, "extent_m", numbers(obstacle->extent_m, 3));
     cJSON_AddItemToObject(item, "height_m", plx_json_number((double)obstacle->height_m, 4));
     cJSON_AddItemToObject(item, "velocity_mps", numbers(obstacle->velocity_mps, 3));
+    const bool world = obstacle->world_velocity_variance[0] > 0; /* else nothing is known */
+    cJSON_AddItemToObject(item, "world_velocity_mps", world ? numbers(obstacle->world_velocity_mps, 3) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "moving", world ? cJSON_CreateBool(obstacle->moving != 0) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "size_m", numbers(obstacle->size_m, 2));
+    cJSON_AddStringToObject(item, "size_class", plx_size_word(obstacle->size_class));
     cJSON_AddItemToObject(item, "confidence", plx_json_number((double)obstacle->confidence, 4));
     return item;
 }

@@ -57,6 +57,9 @@ static void states_and_tracks(void **state)
     assert_string_equal(plx_state_word(99), "unknown");
     assert_string_equal(plx_track_word(PLX_TRACK_LOST), "lost");
     assert_string_equal(plx_track_word(0), "unknown");
+    assert_string_equal(plx_size_word(PLX_SIZE_PERSON), "person");
+    assert_string_equal(plx_size_word(PLX_SIZE_WALL), "wall");
+    assert_string_equal(plx_size_word(6), "unknown");
 }
 
 static void only_cameras_show_the_world_as_it_is(void **state)

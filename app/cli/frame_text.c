@@ -35,6 +35,14 @@ double plx_free_ahead(const struct plx_view *view)
     return nearest == 0 ? NAN : nearest == PLX_SCAN_NOTHING_FREE ? 0 : PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest;
 }
 
+void plx_free_text(double free_m, char *ret_text, size_t size)
+{
+    if (isnan(free_m))
+        snprintf(ret_text, size, "unknown");
+    else
+        snprintf(ret_text, size, "%.1f m", free_m);
+}
+
 /* What it is by its size, and whether it moves; nothing while the camera's motion is not known. */
 static void describe_over_ground(const struct plx_obstacle *obstacle, char *text, size_t size)
 {

@@ -29,6 +29,16 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
  * something is known. NAN if nothing is, or the frame has no scan. */
 double plx_free_ahead(const struct plx_view *view);
 
+/* "3.1 m", or "unknown" for NAN. */
+#define PLX_FREE_TEXT 32
+void plx_free_text(double free_m, char *ret_text, size_t size);
+
+/* False with `columns.enabled: false`, and in a raw frame. */
+static inline bool plx_has_scan(const struct plx_frame *frame)
+{
+    return frame->plane[PLX_PLANE_SCAN].width > 0;
+}
+
 /* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high   closing 0.4 m/s"; METRIC false: box and disparity instead.
  */
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size);

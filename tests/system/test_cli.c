@@ -16,6 +16,7 @@ static void status_in_words_and_json(void **state)
     assert_non_null(strstr(command.out, "state         "));
     assert_non_null(strstr(command.out, "320 x 240, disparities 0 to 63 px"));
     assert_non_null(strstr(command.out, "\nage           "));
+    assert_non_null(strstr(command.out, "\nfree ahead    "));
     assert_non_null(strstr(command.out, "; simulated pictures\n")); /* beside the faults */
     assert_non_null(strstr(command.out, " m from the start, "));    /* the motion */
     assert_null(strstr(command.out, "OLD"));
@@ -43,6 +44,7 @@ static void status_in_words_and_json(void **state)
     const cJSON *obstacles = cJSON_GetObjectItemCaseSensitive(status, "obstacles");
     assert_true(cJSON_GetArraySize(obstacles) > 0);
     assert_true(number(cJSON_GetArrayItem(obstacles, 0), "nearest_m") > 1);
+    assert_true(number(status, "free_ahead_m") > 1 && number(status, "free_ahead_m") < 4); /* the nearest box is ahead */
     cJSON_Delete(status);
     command_free(&command);
 }

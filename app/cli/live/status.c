@@ -114,10 +114,11 @@ static void print_picture(const struct plx_frame *frame, bool fresh)
 }
 
 /* Ground, motion and obstacles of a fresh frame; a raw one has none. */
-static void print_world(const struct plx_frame *frame)
+static void print_world(const struct plx_status *status)
 {
+    const struct plx_frame *frame = &status->frame;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    char motion[PLX_MOTION_TEXT];
+    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT];
 
     if (plx_frame_is_raw(frame)) {
         puts("obstacles     not searched: not calibrated");
@@ -126,6 +127,10 @@ static void print_world(const struct plx_frame *frame)
     print_ground(&frame->ground);
     plx_motion_text(&frame->motion, motion, sizeof motion);
     printf("motion        %s\n", motion);
+    if (plx_has_scan(frame)) {
+        plx_free_text(status->free_m, free_ahead, sizeof free_ahead);
+        printf("free ahead    %s\n", free_ahead);
+    }
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("obstacles     %d\n", count);
     plx_obstacles_print(sorted, count, true, "  ", "\n");
@@ -146,7 +151,7 @@ static void print_text(const struct plx_status *status)
     }
     fputs("stages, ms   ", stdout);
     plx_frame_stats_print_stage_times(&status->stats);
-    print_world(&status->frame);
+    print_world(status);
 }
 
 /* --- the command ------------------------------------------------------------------------------------------------------ */
@@ -170,8 +175,10 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
     if (result == 0 && !plx_is_fresh(frame)) /* a single late frame is no failure */
         result = plx_connection_next_header(connection, PLX_FRESH_FRAME_MS, frame);
     status->any = status->fresh = result == 0;
-    if (result == 0)
+    if (result == 0) {
         status->stats = stats;
+        status->free_m = connection->free_m;
+    }
     return result;
 }
 

@@ -2,6 +2,8 @@
 /* `parallax status --json`. */
 #include "app/cli/live/status.h"
 
+#include <math.h>
+
 #include "app/cli/frame_text.h"
 #include "app/cli/json.h"
 #include "core/clock.h"
@@ -94,6 +96,7 @@ void plx_status_print_json(const struct plx_status *status)
         add_frame(item, &status->frame);
     /* Ground, motion and obstacles of an old frame would mislead a robot. */
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "free_ahead_m", plx_json_number(status->fresh ? status->free_m : NAN, 2));
     cJSON_AddItemToObject(item, "motion", status->fresh ? plx_json_motion(&status->frame.motion) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());
     plx_json_print(item);

@@ -2,7 +2,6 @@
 /* The screen of `parallax watch`, drawn with escape sequences of ECMA-48 (ISO/IEC 6429). */
 #include "app/cli/live/watch_screen.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OTHER_LINES (PLX_STAGE_COUNT + 8)
+#define OTHER_LINES (PLX_STAGE_COUNT + 9)
 #define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
@@ -49,18 +48,10 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
-/* Free ground ahead, in the middle third of the picture. */
-static void draw_free(double free_m)
+static void draw_world(const struct plx_status *status)
 {
-    if (isnan(free_m))
-        fputs("free ahead: not known" NEXT_LINE, stdout);
-    else
-        printf("free ahead: %.1f m" NEXT_LINE, free_m);
-}
-
-static void draw_world(const struct plx_frame *frame)
-{
-    char motion[PLX_MOTION_TEXT];
+    const struct plx_frame *frame = &status->frame;
+    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT];
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     if (plx_frame_is_raw(frame)) {
@@ -68,7 +59,11 @@ static void draw_world(const struct plx_frame *frame)
         return;
     }
     plx_motion_text(&frame->motion, motion, sizeof motion);
-    printf("motion %s" NEXT_LINE, motion);
+    printf("motion      %s" NEXT_LINE, motion);
+    if (plx_has_scan(frame)) {
+        plx_free_text(status->free_m, free_ahead, sizeof free_ahead);
+        printf("free ahead  %s" NEXT_LINE, free_ahead);
+    }
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
     plx_obstacles_print(sorted, count < room ? count : room, true, "  ", NEXT_LINE);
@@ -84,9 +79,7 @@ void plx_watch_screen(const struct plx_status *status)
         fputs(NEXT_LINE, stdout);
         draw_stages(&status->stats);
         fputs(NEXT_LINE, stdout);
-        if (status->frame.plane[PLX_PLANE_SCAN].width > 0)
-            draw_free(status->free_m);
-        draw_world(&status->frame);
+        draw_world(status);
     } else {
         plx_status_print_age(status);
         fputs(NEXT_LINE, stdout);

@@ -87,7 +87,7 @@ static bool is_covered(const struct plx_pose *difference, const double covarianc
 static void print_frame(const char *name, const struct plx_motion_info *info, double step_m, const struct error *step,
                         const struct error *pose, double seconds)
 {
-    printf("%-12s %7d %7d %7d", name, info->inliers, info->tracked, info->corners);
+    printf("%-12s %7u %7u %7u", name, info->inliers, info->tracked, info->corners);
     if (info->valid)
         printf("  %7.3f %8.1f %7.3f", step_m, step->m * 1e3, step->degrees);
     else

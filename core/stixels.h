@@ -16,7 +16,8 @@
 #define PLX_FREE_GAP 8        /* cells: ground seen beyond a longer gap is not known to be free */
 #define PLX_LOW_MM 400        /* a slope that ends below is ground */
 #define PLX_NEAREST_KEPT 8    /* of the nearest values, for the third nearest without outliers */
-#define PLX_MAX_HEIGHT_MM 32767
+#define PLX_MAX_HEIGHT_BITS 15
+#define PLX_MAX_HEIGHT_MM ((1 << PLX_MAX_HEIGHT_BITS) - 1)
 
 /* One column after the path. */
 struct plx_column {
@@ -59,6 +60,13 @@ PLX_BOTH bool plx_states_connect(int upper, int lower, int foot)
     return upper - lower <= 1 && lower - upper <= 1 && drift <= foot / PLX_PIECE_DRIFT + 1;
 }
 
+/* True if the thing in a cell lies behind the ground raised by K there. */
+PLX_BOTH bool plx_is_behind_ground(const struct plx_column *column, int row, int k)
+{
+    return column->ground->valid &&
+           plx_ground_raised(plx_row_ground(column, row), k) > plx_thing_at(column->params, column->state[row]);
+}
+
 /* Finds the first piece at or above *ROW, which becomes the row above the piece. Cells at the foot that lie behind the ground
  * are left out, even all: then foot < top. False if there is no more piece. */
 PLX_BOTH bool plx_piece_next(const struct plx_column *column, int *row, struct plx_piece *ret_piece)
@@ -73,8 +81,7 @@ PLX_BOTH bool plx_piece_next(const struct plx_column *column, int *row, struct p
     while (y > 0 && !plx_on_ground(column, y - 1) &&
            plx_states_connect(column->state[y - 1], column->state[y], column->state[foot]))
         y--;
-    while (column->ground->valid && foot >= y &&
-           plx_ground_raised(plx_row_ground(column, foot), ret_piece->k) > plx_thing_at(column->params, column->state[foot]))
+    while (foot >= y && plx_is_behind_ground(column, foot, ret_piece->k))
         foot--;
     ret_piece->top = y;
     ret_piece->foot = foot;
@@ -127,10 +134,19 @@ PLX_BOTH int plx_piece_median(const struct plx_column *column, const struct plx_
     return low;
 }
 
-/* Height above the plane, mm, of a point with disparity D > 0 where the ground has G. 0 without ground. */
+/* Height above the plane, mm, of a point with disparity D > 0 where the ground has G: camera height times (D - G) / D, towards
+ * 0, within PLX_MAX_HEIGHT_MM. 0 without ground. Bit by bit, because a GPU calls a function for a division of 64 bits. */
 PLX_BOTH int plx_height_mm(const struct plx_ground *ground, int d, int g)
 {
-    return plx_clamp((int64_t)ground->camera_height_um * (d - g) / ((int64_t)1000 * d), PLX_MAX_HEIGHT_MM);
+    const int64_t above = (int64_t)ground->camera_height_um * (d - g), unit = (int64_t)1000 * d;
+    int64_t rest = above < 0 ? -above : above;
+    int height = 0;
+    for (int bit = PLX_MAX_HEIGHT_BITS - 1; bit >= 0; bit--)
+        if (rest >= unit << bit) {
+            rest -= unit << bit;
+            height |= 1 << bit;
+        }
+    return above < 0 ? -height : height;
 }
 
 /* True if the cell supports its piece at most PLX_BLOCKS_UM above the plane. */
@@ -187,14 +203,17 @@ PLX_BOTH bool plx_heights_hold(const struct plx_column *column, const struct plx
            !(slope && own < PLX_LOW_MM);
 }
 
-/* Measures PIECE; false if it does not hold. */
-PLX_BOTH bool plx_piece_measure(const struct plx_column *column, const struct plx_piece *piece, struct plx_stixel *ret_stixel)
+/* True if enough cells SUPPORT a piece. */
+PLX_BOTH bool plx_piece_holds(const struct plx_piece *piece, int support)
+{
+    return support >= PLX_PIECE_LEAST && 3 * support >= piece->foot - piece->top + 1;
+}
+
+/* Describes a piece that holds, with median disparity D and NEAR that of its nearest part; false if it is no stixel. */
+PLX_BOTH bool plx_piece_describe(const struct plx_column *column, const struct plx_piece *piece, int support, int d, int near,
+                                 struct plx_stixel *ret_stixel)
 {
     const struct plx_mask_params *mask = &column->params->mask;
-    const int cells = piece->foot - piece->top + 1, support = plx_piece_support(column, piece);
-    if (support < PLX_PIECE_LEAST || 3 * support < cells)
-        return false;
-    const int d = plx_piece_median(column, piece, support), near = plx_piece_near(column, piece, d);
     if (d < 1 || near < 1 || near < mask->far_disparity - mask->infinity || d > mask->near_disparity - mask->infinity)
         return false;
     const int last = PLX_CELL_HEIGHT * piece->foot + PLX_CELL_HEIGHT - 1;
@@ -211,6 +230,16 @@ PLX_BOTH bool plx_piece_measure(const struct plx_column *column, const struct pl
     ret_stixel->support = (uint16_t)support;
     ret_stixel->reserved = 0;
     return true;
+}
+
+/* Measures PIECE; false if it is no stixel. */
+PLX_BOTH bool plx_piece_measure(const struct plx_column *column, const struct plx_piece *piece, struct plx_stixel *ret_stixel)
+{
+    const int support = plx_piece_support(column, piece);
+    if (!plx_piece_holds(piece, support))
+        return false;
+    const int d = plx_piece_median(column, piece, support), near = plx_piece_near(column, piece, d);
+    return plx_piece_describe(column, piece, support, d, near, ret_stixel);
 }
 
 /* True if the stixel stands in the way, and so counts in the scan. */
@@ -234,22 +263,34 @@ PLX_BOTH int plx_stixel_insert(struct plx_stixel stixel, int count, struct plx_s
     return count < PLX_COLUMN_STIXELS ? count + 1 : PLX_COLUMN_STIXELS;
 }
 
+/* Disparity of the ground that is seen in a cell on the path, PLX_SCAN_NOTHING_FREE if none is. */
+PLX_BOTH int plx_seen_ground(const struct plx_column *column, int row)
+{
+    if (!plx_on_ground(column, row) || column->value[row] == PLX_CELL_UNKNOWN)
+        return PLX_SCAN_NOTHING_FREE;
+    const int g = plx_row_ground(column, row), k = plx_ground_k(column, row), raised = plx_ground_raised(g, k);
+    const bool fits = plx_ground_cost(column->ground->valid, column->value[row], g, k) < PLX_PATH_WRONG;
+    return fits && raised >= 1 ? raised : PLX_SCAN_NOTHING_FREE;
+}
+
 /* Disparity of the farthest ground that is seen on the path without a longer gap, PLX_SCAN_NOTHING_FREE if none is. */
 PLX_BOTH int plx_column_free(const struct plx_column *column)
 {
     int least = PLX_SCAN_NOTHING_FREE, last = -1;
-    for (int y = column->rows - 1; y >= 0; y--) {
-        if (last >= 0 && last - y > PLX_FREE_GAP)
-            break;
-        if (!plx_on_ground(column, y) || column->value[y] == PLX_CELL_UNKNOWN)
-            continue;
-        const int g = plx_row_ground(column, y), k = plx_ground_k(column, y), raised = plx_ground_raised(g, k);
-        if (raised < 1 || plx_ground_cost(column->ground->valid, column->value[y], g, k) >= PLX_PATH_WRONG)
-            continue;
-        least = raised < least ? raised : least;
-        last = y;
+    for (int y = column->rows - 1; y >= 0 && (last < 0 || last - y <= PLX_FREE_GAP); y--) {
+        const int seen = plx_seen_ground(column, y);
+        last = seen < PLX_SCAN_NOTHING_FREE ? y : last;
+        least = seen < least ? seen : least;
     }
     return least;
+}
+
+/* The scan of a column of COUNT stixels: NEAREST, the disparity of the nearest that blocks, and GROUND, plx_column_free. */
+PLX_BOTH struct plx_scan plx_column_scan(int count, int nearest, int ground)
+{
+    const struct plx_scan scan = {(uint16_t)nearest, (uint16_t)(ground > nearest ? ground : nearest),
+                                  count > 0 || ground < PLX_SCAN_NOTHING_FREE, (uint16_t)count};
+    return scan;
 }
 
 /* Writes all of *RET_SCAN and of RET_STIXELS [PLX_COLUMN_STIXELS]; unused ones are 0. */
@@ -268,11 +309,7 @@ PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_sca
             if (plx_stixel_blocks(&stixel) && stixel.near_disparity > nearest)
                 nearest = stixel.near_disparity;
         }
-    const int ground = plx_column_free(column);
-    ret_scan->nearest = (uint16_t)nearest;
-    ret_scan->free = (uint16_t)(ground > nearest ? ground : nearest);
-    ret_scan->known = count > 0 || ground < PLX_SCAN_NOTHING_FREE;
-    ret_scan->stixels = (uint16_t)count;
+    *ret_scan = plx_column_scan(count, nearest, plx_column_free(column));
 }
 
 /* True if ground is needed and none is found: everything would look like a thing. */

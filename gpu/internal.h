@@ -54,6 +54,7 @@ struct plx_gpu {
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
     struct plx_gpu_components *components; /* of speckle and label */
     struct plx_gpu_ground *ground;         /* of stage ground */
+    void *columns;                         /* of stage columns */
     struct plx_gpu_regions *regions;       /* of stage regions */
     struct plx_gpu_frames *frames;         /* frames as CUDA graphs */
     char device[300];                      /* see plx_gpu_device */
@@ -154,6 +155,7 @@ PLX_GPU_PART(sgm);
 PLX_GPU_PART(components);
 PLX_GPU_PART(regions);
 PLX_GPU_PART(ground);
+PLX_GPU_PART(columns);
 
 /* The stages, as core/stages.h declares them, by the files that define them. */
 #define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
@@ -172,6 +174,7 @@ PLX_GPU_STAGE(label); /* obstacles/label.cu */
 PLX_GPU_STAGE(speckle);
 PLX_GPU_STAGE(ground); /* obstacles/ground.cu */
 PLX_GPU_STAGE(mask);
+PLX_GPU_STAGE(columns); /* obstacles/columns.cu */
 PLX_GPU_STAGE(regions); /* obstacles/regions.cu */
 
 #define PLX_GPU_IMAGE_OP(operation) __typeof__(*((struct plx_image_ops *)0)->operation) plx_gpu_##operation

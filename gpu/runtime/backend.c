@@ -54,7 +54,8 @@ static const struct {
     {plx_gpu_streams_create, plx_gpu_streams_destroy},         {plx_gpu_frames_create, plx_gpu_frames_destroy},
     {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy}, {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
     {plx_gpu_components_create, plx_gpu_components_destroy},   {plx_gpu_regions_create, plx_gpu_regions_destroy},
-    {plx_gpu_ground_create, plx_gpu_ground_destroy},           {totals_create, totals_destroy},
+    {plx_gpu_ground_create, plx_gpu_ground_destroy},           {plx_gpu_columns_create, plx_gpu_columns_destroy},
+    {totals_create, totals_destroy},
 };
 #define PARTS (int)(sizeof parts / sizeof parts[0])
 
@@ -93,6 +94,7 @@ static const struct plx_stages_ops gpu_ops = {
     .confidence = plx_gpu_confidence,
     .speckle = plx_gpu_speckle,
     .ground = plx_gpu_ground,
+    .columns = plx_gpu_columns,
     .mask = plx_gpu_mask,
     .label = plx_gpu_label,
     .regions = plx_gpu_regions,

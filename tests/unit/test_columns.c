@@ -10,10 +10,10 @@
 #include "oracle/columns.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
+#include "tests/column_cases.h"
 
 #define WIDTH 640
 #define HEIGHT 520
-#define CASES 192 /* each content with each size, twice */
 
 static struct plx_stages *stages[PLX_ISA_COUNT + 1]; /* one of each instruction set, then the best with three threads */
 
@@ -35,82 +35,6 @@ static int tear_down(void **state)
         if (stages[i])
             stages[i]->ops->destroy(stages[i]);
     return 0;
-}
-
-/* BUMPY: a street whose things and ground are noisy. */
-enum content { INVALID, EQUAL, WHITE, NOISE, WILD, SPARSE, STREET, BUMPY, CONTENTS };
-
-static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},    {7, 7},     {2, 513},   {513, 2},
-                               {513, 7}, {7, 513}, {131, 97}, {640, 480}, {257, 513}, {66, 64}};
-
-#define SIZES ((int)(sizeof sizes / sizeof *sizes))
-
-/* A level ground: 0 at row HORIZON, and boxes on it. */
-static int street(const struct plx_columns_params *params, const struct plx_ground *ground, int x, int y)
-{
-    const int road = (int)((ground->a * x + ground->b * y + ground->c) >> 16);
-    const int box = params->mask.infinity + 16 * (8 + x / 40 % 7 * 5), base = x / 20 % 3;
-    return base && road < box && y > 40 * base ? box : road;
-}
-
-static int value_of(uint64_t *seed, enum content content, const struct plx_columns_params *params,
-                    const struct plx_ground *ground, int x, int y)
-{
-    const int here = street(params, ground, x, y);
-    switch (content) {
-    case EQUAL:
-        return 320;
-    case WHITE:
-        return 65534;
-    case NOISE:
-        return (int)random_below(seed, (uint32_t)params->disparities * 16);
-    case WILD:
-        return (int)random_below(seed, 65536);
-    case SPARSE:
-        return random_below(seed, 5) ? -1 : here;
-    case STREET:
-        return here;
-    case BUMPY:
-        return random_below(seed, 9) ? here + (int)(random_normal(seed) * 6) : (int)random_below(seed, 1024);
-    default:
-        return -1;
-    }
-}
-
-static void draw(uint64_t *seed, enum content content, const struct plx_columns_params *params, const struct plx_ground *ground,
-                 const struct plx_image *disparity)
-{
-    for (int y = 0; y < disparity->height; y++)
-        for (int x = 0; x < disparity->width; x++) {
-            const int value = value_of(seed, content, params, ground, x, y);
-            ((uint16_t *)plx_row(disparity, y))[x] =
-                (uint16_t)(value < 0 || value > 65535 ? (int)PLX_DISPARITY_INVALID : value);
-        }
-}
-
-/* Rolls a little; its horizon lies in the upper half. */
-static struct plx_ground random_ground(uint64_t *seed, const struct plx_columns_params *params, int height)
-{
-    const int slope = 20000 + (int)random_below(seed, 300000), horizon = (int)random_below(seed, (uint32_t)height / 2 + 1);
-    struct plx_ground ground = {.a = (int)random_below(seed, 8000) - 4000, .b = slope, .valid = random_below(seed, 6) > 0};
-    ground.c = 65536LL * params->mask.infinity - (int64_t)slope * horizon;
-    ground.camera_height_um = ground.valid ? 200000 + (int)random_below(seed, 3000000) : 0;
-    return ground;
-}
-
-static struct plx_columns_params random_params(uint64_t *seed)
-{
-    static const int infinities[] = {0, 0, 0, 37, -160, -20000};
-    const int infinity = infinities[random_below(seed, 6)];
-    return (struct plx_columns_params){
-        {.near_disparity = 900 + (int)random_below(seed, 4000),
-         .far_disparity = infinity + (int)random_below(seed, 60) - 5,
-         .infinity = infinity,
-         .min_height_um = (int)random_below(seed, 400000),
-         .max_height_um = 500000 + (int)random_below(seed, 3000000),
-         .focal_px = random_below(seed, 9) ? 1 + (int)random_below(seed, 2000) : PLX_COLUMNS_MAX_FOCAL,
-         .ground_needed = random_below(seed, 2)},
-        64 << random_below(seed, 3)};
 }
 
 struct outputs {
@@ -157,17 +81,14 @@ static void same_bits_as_the_oracle(void **state)
     uint64_t seed = test_seed();
     int found = 0;
 
-    for (int i = 0; i < CASES; i++) {
-        const int *size = sizes[i % SIZES];
-        const enum content content = (enum content)(i / SIZES % CONTENTS);
-        const struct plx_columns_params params = random_params(&seed);
-        const struct plx_ground ground = random_ground(&seed, &params, size[1]);
-        struct plx_image disparity = test_image_new(size[0], size[1], PLX_U16, (int)random_below(&seed, 5));
+    for (int i = 0; i < COLUMN_CASES; i++) {
+        const struct column_case c = column_case(&seed, i);
+        struct plx_image disparity = test_image_new(c.width, c.height, PLX_U16, (int)random_below(&seed, 5));
         char what[32];
 
-        snprintf(what, sizeof what, "case %d, content %d", i, (int)content);
-        draw(&seed, content, &params, &ground, &disparity);
-        found += compare(&disparity, &ground, &params, what);
+        snprintf(what, sizeof what, "case %d, content %d", i, (int)c.content);
+        column_draw(&seed, c.content, &c.params, &c.ground, &disparity);
+        found += compare(&disparity, &c.ground, &c.params, what);
         test_image_free(&disparity);
     }
     print_message("%d stixels\n", found);

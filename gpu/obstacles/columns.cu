@@ -9,7 +9,7 @@
 #include "gpu/obstacles/columns_pieces.cuh"
 
 #define MOST_WARPS 4
-#define ROW_BYTES 6 /* of shared memory for each cell: value, ground, state */
+#define CELL_BYTES (4 + PLX_GROUND_PITCH) /* of shared memory for each cell: value, state, costs of ground */
 
 struct columns_args {
     plx_view<const uint16_t> disparity;
@@ -21,18 +21,46 @@ struct columns_args {
     int columns, rows;
 };
 
-/* Values and grounds of the cells of the block's columns; neighbouring threads take neighbouring columns, then rows. */
+/* plx_cell_value of column X in row Y of cells, with all pixels read at once. */
+static __device__ __forceinline__ int cell_value(const columns_args &a, int x, int y)
+{
+    constexpr int wide = PLX_CELL_WIDTH + 2 * PLX_VEIL_REACH;
+    const int left = PLX_CELL_WIDTH * x, width = a.disparity.width;
+    uint16_t pixel[PLX_CELL_PIXELS];
+
+#pragma unroll
+    for (int j = 0; j < PLX_CELL_HEIGHT; j++) {
+        const bool exists = PLX_CELL_HEIGHT * y + j < a.disparity.height;
+        const uint16_t *row = a.disparity.row(exists ? PLX_CELL_HEIGHT * y + j : 0);
+        int near[wide];
+#pragma unroll
+        for (int i = 0; i < wide; i++)
+            near[i] = row[plx_clamp(left - PLX_VEIL_REACH + i, 0, width - 1)];
+#pragma unroll
+        for (int i = 0; i < PLX_CELL_WIDTH; i++) {
+            const int d = near[i + PLX_VEIL_REACH];
+            const bool inside = left + i >= PLX_VEIL_REACH && left + i + PLX_VEIL_REACH < width;
+            const bool veil = inside && plx_is_veil(&a.params.mask, near[i], d, near[i + 2 * PLX_VEIL_REACH]);
+            pixel[PLX_CELL_WIDTH * j + i] = (uint16_t)(exists && left + i < width && !veil ? d : (int)PLX_DISPARITY_INVALID);
+        }
+    }
+    return plx_cell_median(&a.params, pixel);
+}
+
+/* The cells of WARPS columns: values, and 4 times the costs of ground. Neighbouring threads take neighbouring columns. */
 static __device__ __forceinline__ void fill_cells(const columns_args &a, const struct plx_ground &ground, int warps,
-                                                  int16_t *ret_value, int16_t *ret_g)
+                                                  int16_t *ret_value, uint8_t *ret_ground_cost)
 {
     for (int i = threadIdx.x; i < warps * a.rows; i += blockDim.x) {
-        const int in_block = i % warps, row = i / warps, x = blockIdx.x * warps + in_block, y = PLX_CELL_HEIGHT * row;
+        const int in_block = i % warps, y = i / warps, x = blockIdx.x * warps + in_block, at = in_block * a.rows + y;
         if (x >= a.columns)
             continue;
-        const uint16_t *second = y + 1 < a.disparity.height ? a.disparity.row(y + 1) : NULL;
-        ret_value[in_block * a.rows + row] =
-            (int16_t)plx_cell_value(&a.params, a.disparity.row(y), second, a.disparity.width, x);
-        ret_g[in_block * a.rows + row] = (int16_t)plx_cell_ground(&a.params, &ground, x, row);
+        const int value = cell_value(a, x, y), g = plx_cell_ground(&a.params, &ground, x, y);
+        uint8_t *cost = ret_ground_cost + PLX_GROUND_PITCH * at;
+        ret_value[at] = (int16_t)value;
+#pragma unroll
+        for (int k = 0; k < PLX_PATH_GROUNDS; k++)
+            cost[k] = (uint8_t)(4 * plx_ground_cost(ground.valid, value, g, k - PLX_PATH_MIDDLE));
     }
 }
 
@@ -40,12 +68,12 @@ static __device__ __forceinline__ void fill_cells(const columns_args &a, const s
  * the cache; writes and reads 16 bytes a pixel row of each column (N = 8: 32) for tracing back, and writes 136 a column. */
 template <int N> static __global__ void __launch_bounds__(32 * MOST_WARPS) columns_kernel(columns_args a)
 {
-    extern __shared__ int16_t cells[]; /* values, then grounds, then states: [warps][rows] each */
+    extern __shared__ uint8_t cells[]; /* costs of ground, values, states, each [warps][rows] */
     __shared__ plx_thing_table<N> table;
     __shared__ struct plx_ground ground;
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32, x = blockIdx.x * warps + warp;
-    int16_t *value = cells + warp * a.rows, *g = value + warps * a.rows;
-    uint16_t *state = (uint16_t *)g + warps * a.rows;
+    int16_t *values = (int16_t *)(cells + warps * a.rows * PLX_GROUND_PITCH), *value = values + warp * a.rows;
+    uint16_t *state = (uint16_t *)(value + warps * a.rows);
 
     if (threadIdx.x == 0)
         ground = *a.ground;
@@ -53,7 +81,7 @@ template <int N> static __global__ void __launch_bounds__(32 * MOST_WARPS) colum
     __syncthreads();
     const bool blind = plx_columns_blind(&a.params, &ground);
     if (!blind)
-        fill_cells(a, ground, warps, cells, cells + warps * a.rows);
+        fill_cells(a, ground, warps, values, cells);
     __syncthreads();
     if (x >= a.columns)
         return;
@@ -65,10 +93,8 @@ template <int N> static __global__ void __launch_bounds__(32 * MOST_WARPS) colum
     const plx_warp_path<N> path = {.table = &table,
                                    .rows = a.rows,
                                    .at = plx_thing_at(&a.params, N * lane),
-                                   .valid = ground.valid,
-                                   .factor = (1 << 21) / (32 - (min(lane, PLX_PATH_GROUNDS - 1) - PLX_PATH_MIDDLE)),
                                    .value = value,
-                                   .g = g,
+                                   .ground_cost = cells + warp * a.rows * PLX_GROUND_PITCH,
                                    .word = (plx_path_word<N> *)a.words + (size_t)x * a.rows * 32,
                                    .state = state};
     plx_follow_path(path);
@@ -111,7 +137,7 @@ int plx_gpu_columns(struct plx_stages *self, const struct plx_image *disparity, 
                                .words = gpu->columns,
                                .columns = plx_columns_of(disparity->width),
                                .rows = plx_cell_rows_of(disparity->height)};
-    const size_t bytes = (size_t)args.rows * ROW_BYTES; /* of a warp */
+    const size_t bytes = (size_t)args.rows * CELL_BYTES; /* of a warp */
     int warps = MOST_WARPS;
     while (warps > 1 && bytes * warps + sizeof(plx_thing_table<8>) > (size_t)gpu->shared_bytes_block) /* a tall picture */
         warps /= 2;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The path through a column of cells (core/columns.h), by a warp. Each lane holds N neighbouring states of things, two in a
- * register, and lanes 0 .. 10 a state of ground. Costs are P - M times 4: the low bits of the four sums of a state then say
- * which was the least, in the order of the rule, and are all that tracing back needs.
+ * register, and lanes 0 .. 10 a state of ground each. Costs are P - M times 4: the low bits of the four sums of a state then
+ * say which was the least, in the order of the rule, and are all that tracing back needs.
+ *
+ * A place names a state by where its bits lie: the lane times 32, plus the first bit in the lane's word, plus PLX_PLACE_GROUND
+ * for ground. Places are in the order of states.
  */
 #ifndef PLX_GPU_OBSTACLES_COLUMNS_PATH_CUH
 #define PLX_GPU_OBSTACLES_COLUMNS_PATH_CUH
@@ -47,20 +50,15 @@ template <int N> struct plx_thing_table {
 /* One column of ROWS cells, row 0 at the top. */
 template <int N> struct plx_warp_path {
     const plx_thing_table<N> *table;
-    int rows, at;             /* AT: of the lane's first state */
-    int valid, factor;        /* of the ground: whether there is one, and of the lane's k: plx_ground_raised */
-    const int16_t *value, *g; /* [rows], shared memory */
-    plx_path_word<N> *word;   /* [rows][32], device memory */
-    uint16_t *state;          /* [rows], shared memory: first the least state of each row, then that of the path */
+    int rows, at;               /* AT: of the lane's first state */
+    const int16_t *value;       /* [rows], shared memory */
+    const uint8_t *ground_cost; /* [rows][PLX_GROUND_PITCH], 4 times, shared memory */
+    plx_path_word<N> *word;     /* [rows][32], device memory */
+    uint16_t *state;            /* [rows], shared memory: first the place of each row's least state, then the path's states */
 };
 
-/* 4 times plx_ground_cost, with FACTOR of the lane's k. */
-template <int N> static __device__ __forceinline__ uint32_t plx_lane_ground_cost(const plx_warp_path<N> &path, int row)
-{
-    const int value = path.value[row], g = path.g[row], raised = g * path.factor >> 16;
-    const int cost = value == PLX_CELL_UNKNOWN ? 0 : plx_path_cost(abs(value - raised), PLX_THING_TOLERANCE + (raised >> 6));
-    return 4 * (!path.valid || g < PLX_GROUND_LEAST ? PLX_PATH_IMPOSSIBLE : cost);
-}
+#define PLX_GROUND_PITCH 16
+#define PLX_PLACE_GROUND 0x8000
 
 /* From the bottom row up: the predecessors of all states, and the least state of each row. */
 template <int N> static __device__ __forceinline__ void plx_follow_path(const plx_warp_path<N> &path)
@@ -72,12 +70,15 @@ template <int N> static __device__ __forceinline__ void plx_follow_path(const pl
                    upper = plx_broadcast2(PLX_PATH_SUM(PLX_PATH_THING_STEP, PLX_PATH_UPPER)),
                    jump = plx_broadcast2(PLX_PATH_SUM(PLX_PATH_JUMP, PLX_PATH_FROM_LEAST)),
                    never = plx_broadcast2(PLX_PATH_NEVER);
+    const uint8_t *ground_cost = path.ground_cost + lane % PLX_GROUND_PITCH;
     uint32_t p[words] = {}, ground = on_ground ? 0 : PLX_PATH_NEVER;
 
     PLX_UNROLL(2)
     for (int y = path.rows - 1; y >= 0; y--) {
         const plx_vector<uint32_t, words> cost = path.table->look_up(path.value[y], path.at);
         const uint32_t below = __shfl_up_sync(PLX_ALL_LANES, p[words - 1], 1), above = __shfl_down_sync(PLX_ALL_LANES, p[0], 1);
+        const uint32_t ground_below = __shfl_up_sync(PLX_ALL_LANES, ground, 1), /* lane 0's own, which is never less */
+            ground_above = __shfl_down_sync(PLX_ALL_LANES, ground, 1);
         uint32_t before = first ? never : below, decisions = 0, least = PLX_PACKED_MAX;
 #pragma unroll
         for (int i = 0; i < words; i++) {
@@ -85,66 +86,80 @@ template <int N> static __device__ __forceinline__ void plx_follow_path(const pl
             const uint32_t from_lower = __byte_perm(before, p[i], 0x5432), from_upper = __byte_perm(p[i], after, 0x5432);
             before = p[i];
             const uint32_t sum = plx_min2(plx_add_min(from_lower, lower, p[i]), plx_add_min(from_upper, upper, jump));
-            decisions |= (sum & 3 | sum >> 14 & 12) << 4 * i;
-            p[i] = (sum & 0xFFFCFFFCu) + cost.at[i];
-            least = plx_min2(least, (p[i] << 3) + (2 * i + 1 << 16 | 2 * i)); /* P is below 512, so the index fits below it */
+            const uint32_t from = sum & 0x00030003u;
+            decisions += from << 4 * i;
+            p[i] = sum - from + cost.at[i];
+            least = plx_min2(least, (p[i] << 4) + (4 * i + 2 << 16 | 4 * i)); /* P is below 512; then the place's bit */
         }
         least = min(least & 0xFFFF, least >> 16);
+        const uint32_t ground_sum = min(min(ground, ground_below + PLX_PATH_SUM(PLX_PATH_GROUND_STEP, PLX_PATH_LOWER)),
+                                        min(ground_above + PLX_PATH_SUM(PLX_PATH_GROUND_STEP, PLX_PATH_UPPER), jump & 0xFFFF));
+        const uint32_t ground_from = ground_sum & 3;
+        const uint32_t on = ground_sum - ground_from + ground_cost[PLX_GROUND_PITCH * y];
+        const uint32_t key = least >> 4 << 16 | (least & 15) | 32 * lane;
+        const uint32_t ground_key = on << 16 | PLX_PLACE_GROUND | 32 * lane | 2 * N;
+        const uint32_t best = plx_warp_min(on_ground ? min(key, ground_key) : key);
 
-        const uint32_t ground_lower = __shfl_up_sync(PLX_ALL_LANES, ground, 1), /* lane 0's own, which is never less */
-            ground_upper = __shfl_down_sync(PLX_ALL_LANES, ground, 1);
-        const uint32_t ground_sum = min(min(ground, ground_lower + PLX_PATH_SUM(PLX_PATH_GROUND_STEP, PLX_PATH_LOWER)),
-                                        min(ground_upper + PLX_PATH_SUM(PLX_PATH_GROUND_STEP, PLX_PATH_UPPER), jump & 0xFFFF));
-        const uint32_t on = (ground_sum & ~3u) + plx_lane_ground_cost(path, y);
-        path.word[32 * y + lane] = (plx_path_word<N>)(decisions | (ground_sum & 3) << 2 * N);
-
-        const uint32_t thing_key = (least >> 3) << 16 | (N * lane + (least & 7));
-        const uint32_t ground_key = on << 16 | (32 * N + lane);
-        const uint32_t key = plx_warp_min(on_ground ? min(thing_key, ground_key) : thing_key), m = key >> 16;
+        decisions = (decisions | decisions >> 14) & ((1u << (2 * N - 1) << 1) - 1);
+        path.word[32 * y + lane] = (plx_path_word<N>)(decisions | ground_from << 2 * N);
 #pragma unroll
         for (int i = 0; i < words; i++)
-            p[i] -= plx_broadcast2(m);
-        ground = on_ground ? on - m : PLX_PATH_NEVER;
+            p[i] -= (best >> 16) * 0x10001u;
+        ground = on_ground ? on - (best >> 16) : PLX_PATH_NEVER;
         if (first)
-            path.state[y] = (uint16_t)key;
+            path.state[y] = (uint16_t)best;
     }
 }
 
-/* State of the row below, whose least state is LEAST, of a path that has STATE in the row of WORD. All lanes get it. */
-template <int N> static __device__ __forceinline__ int plx_trace_step(uint32_t word, int state, int least)
+/* Place of the predecessor of PLACE in a row whose lanes have WORD; LEAST: place of the least state there. */
+template <int N> static __device__ __forceinline__ int plx_place_before(uint32_t word, int place, int least)
 {
-    const bool thing = state < 32 * N;
-    const int lane = thing ? state / N : state - 32 * N, shift = thing ? 2 * (state % N) : 2 * N;
-    const uint32_t from = __shfl_sync(PLX_ALL_LANES, word, lane) >> shift & 3;
-    return from == PLX_PATH_FROM_LEAST ? least : state + (from == PLX_PATH_UPPER) - (from == PLX_PATH_LOWER);
+    const int bit = place % 32, lane_down = 32 - 2 * (N - 1); /* from the first state of a lane to the last of the one before */
+    const int down = bit == 2 * N ? 32 : bit == 0 ? lane_down : 2, up = bit == 2 * N ? 32 : bit == 2 * (N - 1) ? lane_down : 2;
+    const uint32_t from = __shfl_sync(PLX_ALL_LANES, word, place >> 5) >> bit & 3;
+    const int near = from == PLX_PATH_STAY ? place : from == PLX_PATH_LOWER ? place - down : place + up;
+    return from == PLX_PATH_FROM_LEAST ? least : near;
 }
 
-/* From the top row down: replaces the least states by those of the path. The words of AHEAD rows are on their way. */
+template <int N> static __device__ __forceinline__ int plx_state_of(int place)
+{
+    const int lane = place / 32 % 32, bit = place % 32;
+    return place & PLX_PLACE_GROUND ? 32 * N + lane : N * lane + bit / 2;
+}
+
+/* From the top row down: replaces the places of the least states by the states of the path. AHEAD rows at a time, whose words
+ * were asked for AHEAD rows earlier. */
 template <int N> static __device__ __forceinline__ void plx_trace_path(const plx_warp_path<N> &path)
 {
     constexpr int ahead = 8;
     const int lane = threadIdx.x % 32, last = path.rows - 1;
     uint32_t next[ahead];
-    int state = path.state[0];
+    int place = path.state[0];
 
 #pragma unroll
     for (int i = 0; i < ahead; i++)
         next[i] = path.word[32 * min(i, last) + lane];
+    __syncwarp();
+    if (lane == 0)
+        path.state[0] = (uint16_t)plx_state_of<N>(place);
+    PLX_UNROLL(1)
     for (int y = 1; y <= last; y += ahead) {
         uint32_t word[ahead];
+        int least[ahead], mine = 0;
 #pragma unroll
         for (int i = 0; i < ahead; i++) {
             word[i] = next[i];
             next[i] = path.word[32 * min(y - 1 + ahead + i, last) + lane];
+            least[i] = path.state[min(y + i, last)];
         }
 #pragma unroll
-        for (int i = 0; i < ahead; i++)
-            if (y + i <= last) {
-                state = plx_trace_step<N>(word[i], state, path.state[y + i]);
-                __syncwarp(); /* all have read the least state */
-                if (lane == 0)
-                    path.state[y + i] = (uint16_t)state;
-            }
+        for (int i = 0; i < ahead; i++) { /* below the last row: without meaning, and not stored */
+            place = plx_place_before<N>(word[i], place, least[i]);
+            mine = lane == i ? place : mine;
+        }
+        __syncwarp(); /* all have read the least states */
+        if (lane < ahead && y + lane <= last)
+            path.state[y + lane] = (uint16_t)plx_state_of<N>(mine);
     }
     __syncwarp();
 }

@@ -54,11 +54,14 @@ struct plx_gpu {
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
     struct plx_gpu_components *components; /* of speckle and label */
     struct plx_gpu_ground *ground;         /* of stage ground */
-    void *columns;                         /* of stage columns */
-    struct plx_gpu_regions *regions;       /* of stage regions */
-    struct plx_gpu_frames *frames;         /* frames as CUDA graphs */
-    char device[300];                      /* see plx_gpu_device */
-    bool integrated;                       /* within the processor, whose memory is its own */
+    struct {
+        void *words; /* see columns.cu */
+        int16_t *value;
+    } columns;                       /* of stage columns */
+    struct plx_gpu_regions *regions; /* of stage regions */
+    struct plx_gpu_frames *frames;   /* frames as CUDA graphs */
+    char device[300];                /* see plx_gpu_device */
+    bool integrated;                 /* within the processor, whose memory is its own */
     int multiprocessors;
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */

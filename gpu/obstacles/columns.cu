@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage columns: stixels and the scan of each column of 4 pixels; the arithmetic is core/columns.h and core/stixels.h. A warp
- * takes a column from its cells to its stixels, so one launch does it all. */
+/* Stage columns: stixels and the scan of each column of 4 pixels; the arithmetic is core/columns.h and core/stixels.h. A kernel
+ * finds the values of all cells; in a second one a warp takes a column from there to its stixels. */
 #include <cstring>
 #include <type_traits>
 
@@ -8,6 +8,8 @@
 #include "gpu/obstacles/columns_path.cuh"
 #include "gpu/obstacles/columns_pieces.cuh"
 
+#define CELLS_X 32
+#define CELLS_Y 4
 #define MOST_WARPS 4
 #define CELL_BYTES (4 + PLX_GROUND_PITCH) /* of shared memory for each cell: value, state, costs of ground */
 
@@ -17,7 +19,8 @@ struct columns_args {
     struct plx_columns_params params;
     struct plx_scan *ret_scan;
     plx_view<struct plx_stixel> ret_stixels;
-    void *words; /* plx_path_word<N> [columns][rows][32] */
+    int16_t *value; /* of cells, [rows][columns] */
+    void *words;    /* plx_path_word<N> [columns][rows][32] */
     int columns, rows;
 };
 
@@ -47,73 +50,85 @@ static __device__ __forceinline__ int cell_value(const columns_args &a, int x, i
     return plx_cell_median(&a.params, pixel);
 }
 
-/* The cells of WARPS columns: values, and 4 times the costs of ground. Neighbouring threads take neighbouring columns. */
-static __device__ __forceinline__ void fill_cells(const columns_args &a, const struct plx_ground &ground, int warps,
-                                                  int16_t *ret_value, uint8_t *ret_ground_cost)
+/* Grid: a thread a cell of 4 x 2 pixels. Reads 2 bytes a pixel, and of its neighbours in the row from the cache; writes 2 a
+ * cell. */
+static __global__ void __launch_bounds__(CELLS_X *CELLS_Y) cells_kernel(columns_args a)
 {
-    for (int i = threadIdx.x; i < warps * a.rows; i += blockDim.x) {
-        const int in_block = i % warps, y = i / warps, x = blockIdx.x * warps + in_block, at = in_block * a.rows + y;
-        if (x >= a.columns)
-            continue;
-        const int value = cell_value(a, x, y), g = plx_cell_ground(&a.params, &ground, x, y);
-        uint8_t *cost = ret_ground_cost + PLX_GROUND_PITCH * at;
-        ret_value[at] = (int16_t)value;
-#pragma unroll
-        for (int k = 0; k < PLX_PATH_GROUNDS; k++)
-            cost[k] = (uint8_t)(4 * plx_ground_cost(ground.valid, value, g, k - PLX_PATH_MIDDLE));
-    }
+    const int x = blockIdx.x * CELLS_X + threadIdx.x, y = blockIdx.y * CELLS_Y + threadIdx.y;
+
+    if (x < a.columns && y < a.rows)
+        a.value[(size_t)y * a.columns + x] = (int16_t)cell_value(a, x, y);
+    plx_trigger_dependents();
 }
 
-/* Grid: a warp a column of 4 pixels, up to 4 in a block; D = 32 N. Reads 2 bytes a pixel, and of its neighbours in the row from
- * the cache; writes and reads 16 bytes a pixel row of each column (N = 8: 32) for tracing back, and writes 136 a column. */
+/* The cells of column X, by a warp: values, and 4 times the costs of ground. */
+static __device__ __forceinline__ void load_cells(const columns_args &a, const struct plx_ground &ground, int x,
+                                                  int16_t *ret_value, uint8_t *ret_ground_cost)
+{
+    for (int y = threadIdx.x % 32; y < a.rows; y += 32) {
+        const int value = a.value[(size_t)y * a.columns + x], g = plx_cell_ground(&a.params, &ground, x, y);
+        ret_value[y] = (int16_t)value;
+#pragma unroll
+        for (int k = 0; k < PLX_PATH_GROUNDS; k++)
+            ret_ground_cost[PLX_GROUND_PITCH * y + k] =
+                (uint8_t)(4 * plx_ground_cost(ground.valid, value, g, k - PLX_PATH_MIDDLE));
+    }
+    __syncwarp();
+}
+
+/* Grid: a warp a column, up to 4 in a block; D = 32 N. Reads 2 bytes a cell, writes and reads 64 (N = 8: 128) for tracing back,
+ * and writes 136 a column. */
 template <int N> static __global__ void __launch_bounds__(32 * MOST_WARPS) columns_kernel(columns_args a)
 {
     extern __shared__ uint8_t cells[]; /* costs of ground, values, states, each [warps][rows] */
     __shared__ plx_thing_table<N> table;
     __shared__ struct plx_ground ground;
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32, x = blockIdx.x * warps + warp;
-    int16_t *values = (int16_t *)(cells + warps * a.rows * PLX_GROUND_PITCH), *value = values + warp * a.rows;
+    uint8_t *ground_cost = cells + warp * a.rows * PLX_GROUND_PITCH;
+    int16_t *value = (int16_t *)(cells + warps * a.rows * PLX_GROUND_PITCH) + warp * a.rows;
     uint16_t *state = (uint16_t *)(value + warps * a.rows);
 
     if (threadIdx.x == 0)
         ground = *a.ground;
     table.fill();
-    __syncthreads();
-    const bool blind = plx_columns_blind(&a.params, &ground);
-    if (!blind)
-        fill_cells(a, ground, warps, values, cells);
+    plx_grid_wait();
     __syncthreads();
     if (x >= a.columns)
         return;
-    if (blind) {
+    if (plx_columns_blind(&a.params, &ground)) {
         if (lane == 0)
             plx_column_unknown(&a.ret_scan[x], a.ret_stixels.row(x));
         return;
     }
+    load_cells(a, ground, x, value, ground_cost);
     const plx_warp_path<N> path = {.table = &table,
                                    .rows = a.rows,
                                    .at = plx_thing_at(&a.params, N * lane),
                                    .value = value,
-                                   .ground_cost = cells + warp * a.rows * PLX_GROUND_PITCH,
+                                   .ground_cost = ground_cost,
                                    .word = (plx_path_word<N> *)a.words + (size_t)x * a.rows * 32,
                                    .state = state};
     plx_follow_path(path);
     __syncwarp();
     plx_trace_path(path);
-    plx_warp_publish({&a.params, &ground, x, a.rows, a.disparity.height, value, state}, &a.ret_scan[x], a.ret_stixels.row(x));
+    uint16_t *free_memory = (uint16_t *)ground_cost; /* the path is known */
+    plx_warp_publish({{&a.params, &ground, x, a.rows, a.disparity.height, value, state}, free_memory, free_memory + a.rows},
+                     &a.ret_scan[x], a.ret_stixels.row(x));
 }
 
 int plx_gpu_columns_create(struct plx_gpu *gpu)
 {
-    const size_t columns = (size_t)plx_columns_of(gpu->limits.width), rows = (size_t)plx_cell_rows_of(gpu->limits.height);
+    const size_t cells = (size_t)plx_columns_of(gpu->limits.width) * (size_t)plx_cell_rows_of(gpu->limits.height);
     const size_t word = gpu->limits.disparities > 128 ? sizeof(plx_path_word<8>) : sizeof(plx_path_word<4>);
-    return plx_gpu_alloc_local(&gpu->base, columns * rows * 32 * word, NULL, &gpu->columns);
+    const struct plx_gpu_part parts[] = {{&gpu->columns.words, cells * 32 * word},
+                                         {(void **)&gpu->columns.value, cells * sizeof *gpu->columns.value}};
+    return plx_gpu_alloc_parts(gpu, parts, 2);
 }
 
 void plx_gpu_columns_destroy(struct plx_gpu *gpu)
 {
-    plx_gpu_free(&gpu->base, gpu->columns);
-    gpu->columns = NULL;
+    plx_gpu_free(&gpu->base, gpu->columns.words);
+    gpu->columns.words = NULL;
 }
 
 int plx_gpu_columns(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
@@ -134,13 +149,19 @@ int plx_gpu_columns(struct plx_stages *self, const struct plx_image *disparity, 
                                .params = *params,
                                .ret_scan = (struct plx_scan *)ret_scan->data,
                                .ret_stixels = plx_view_of<struct plx_stixel>(ret_stixels),
-                               .words = gpu->columns,
+                               .value = gpu->columns.value,
+                               .words = gpu->columns.words,
                                .columns = plx_columns_of(disparity->width),
                                .rows = plx_cell_rows_of(disparity->height)};
     const size_t bytes = (size_t)args.rows * CELL_BYTES; /* of a warp */
     int warps = MOST_WARPS;
     while (warps > 1 && bytes * warps + sizeof(plx_thing_table<8>) > (size_t)gpu->shared_bytes_block) /* a tall picture */
         warps /= 2;
-    return plx_gpu_error(gpu, plx_launch(gpu, 0, kernel, plx_div_ceil(args.columns, warps), 32 * warps, bytes * warps, args),
-                         "columns_kernel");
+    const dim3 block(CELLS_X, CELLS_Y);
+    const int result = PLX_LAUNCH(gpu, cells_kernel, plx_grid(args.columns, args.rows, block), block, args);
+    if (result < 0)
+        return result;
+    return plx_gpu_error(
+        gpu, plx_launch(gpu, PLX_DEPENDENT, kernel, plx_div_ceil(args.columns, warps), 32 * warps, bytes * warps, args),
+        "columns_kernel");
 }

@@ -7,6 +7,24 @@
 
 #include "core/stixels.h"
 
+/* A column, and what its cells say of their pieces: their value above PLX_CELL_UNKNOWN, or 0. In shared memory. */
+struct plx_warp_column {
+    struct plx_column column;
+    uint16_t *supporting; /* [rows], 0 where the cell does not support its piece */
+    uint16_t *blocking;   /* [rows], 0 where plx_cell_blocks is false */
+};
+
+static __device__ __forceinline__ void plx_find_supports(const struct plx_warp_column &w)
+{
+    for (int y = threadIdx.x % 32; y < w.column.rows; y += 32) {
+        const bool thing = !plx_on_ground(&w.column, y);
+        const uint16_t value = (uint16_t)(w.column.value[y] - PLX_CELL_UNKNOWN);
+        w.supporting[y] = thing && plx_cell_supports(&w.column, y) ? value : 0;
+        w.blocking[y] = thing && plx_cell_blocks(&w.column, y) ? value : 0;
+    }
+    __syncwarp();
+}
+
 /* The largest row of FROM down to TO for which IS is true; TO - 1 if there is none. */
 template <class Is> static __device__ __forceinline__ int plx_last_row(int from, int to, Is is)
 {
@@ -53,56 +71,53 @@ static __device__ __forceinline__ bool plx_warp_piece_next(const struct plx_colu
 }
 
 /* plx_piece_median */
-static __device__ __forceinline__ int plx_warp_median(const struct plx_column &column, const struct plx_piece &piece,
-                                                      int support)
+static __device__ __forceinline__ int plx_warp_median(const uint16_t *supporting, const struct plx_piece &piece, int support)
 {
-    int low = PLX_CELL_LIMIT, high = -PLX_CELL_LIMIT;
+    uint32_t low = UINT16_MAX, high = 0;
 
     for (int y = piece.top + (int)threadIdx.x % 32; y <= piece.foot; y += 32) {
-        const int value = column.value[y];
-        const bool counts = plx_cell_supports(&column, y);
-        low = counts && value < low ? value : low;
-        high = counts && value > high ? value : high;
+        const uint32_t value = supporting[y];
+        low = value > 0 ? min(low, value) : low;
+        high = max(high, value);
     }
-    low = (int)plx_warp_min((uint32_t)(low + PLX_CELL_LIMIT)) - PLX_CELL_LIMIT;
-    high = (int)plx_warp_max((uint32_t)(high + PLX_CELL_LIMIT)) - PLX_CELL_LIMIT;
+    low = plx_warp_min(low);
+    high = plx_warp_max(high);
+    PLX_UNROLL(1)
     while (low < high) {
-        const int middle = (low + high) >> 1;
-        const bool more = plx_count_rows(piece, [&](int y) {
-                              return plx_cell_supports(&column, y) && column.value[y] <= middle;
-                          }) > support / 2;
+        const uint32_t middle = (low + high) / 2;
+        const int count = plx_count_rows(piece, [&](int y) { return supporting[y] > 0 && supporting[y] <= middle; });
+        const bool more = count > support / 2;
         high = more ? middle : high;
         low = more ? low : middle + 1;
     }
-    return low;
+    return (int)low + PLX_CELL_UNKNOWN;
 }
 
-/* plx_piece_near: lane i finds the i-th nearest value, the largest below the one before; of equals the lowest row is first. */
-static __device__ __forceinline__ int plx_warp_near(const struct plx_column &column, const struct plx_piece &piece,
-                                                    int otherwise)
+/* plx_piece_near: finds the nearest values one after the other, each the largest below the one before, of equals the lowest row
+ * first, until plx_nearest_pick has what it takes: the third of three that are near each other, or the last. */
+static __device__ __forceinline__ int plx_warp_near(const uint16_t *blocking, const struct plx_piece &piece, int otherwise)
 {
-    const int lane = threadIdx.x % 32;
-    uint32_t key = 0xFFFFFFFFu, mine = 0;
-    int count = 0;
+    uint32_t key = UINT32_MAX;
+    int value = otherwise, second = 0, third = 0; /* the nearest so far, from behind */
 
     PLX_UNROLL(1)
-    for (int i = 0; i < PLX_NEAREST_KEPT && key > 0; i++) {
+    for (int i = 0; i < PLX_NEAREST_KEPT; i++) {
         const uint32_t before = key;
-        key = 0; /* none, as no value that counts is unknown */
-        for (int y = piece.top + lane; y <= piece.foot; y += 32) {
-            const uint32_t here = (uint32_t)(column.value[y] - PLX_CELL_UNKNOWN) << 16 | (uint32_t)y;
-            if (here > key && here < before && plx_cell_blocks(&column, y))
-                key = here;
+        key = 0;
+        for (int y = piece.top + (int)threadIdx.x % 32; y <= piece.foot; y += 32) {
+            const uint32_t here = (uint32_t)blocking[y] << 16 | (uint32_t)y;
+            key = here < before && blocking[y] > 0 ? max(key, here) : key;
         }
         key = plx_warp_max(key);
-        mine = lane == i ? key : mine;
-        count += key > 0;
+        if (key == 0)
+            break;
+        third = second;
+        second = value;
+        value = (int)(key >> 16) + PLX_CELL_UNKNOWN;
+        if (i >= 2 && 10 * value >= 9 * third)
+            break;
     }
-    const int value = (int)(mine >> 16) + PLX_CELL_UNKNOWN, third = __shfl_down_sync(PLX_ALL_LANES, value, 2);
-    const uint32_t outliers = __ballot_sync(PLX_ALL_LANES, lane + 3 < count && 10 * third < 9 * value);
-    const int leading = __ffs((int)~outliers) - 1;
-    const int nearest = __shfl_sync(PLX_ALL_LANES, value, max(min(leading + 2, count - 1), 0));
-    return count > 0 ? nearest : otherwise;
+    return value;
 }
 
 /* plx_stixel_insert: lane i < COUNT holds stixel i. */
@@ -152,20 +167,22 @@ static __device__ __forceinline__ int plx_warp_free(const struct plx_column &col
 }
 
 /* plx_column_publish */
-static __device__ __forceinline__ void plx_warp_publish(const struct plx_column &column, struct plx_scan *ret_scan,
+static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_column &w, struct plx_scan *ret_scan,
                                                         struct plx_stixel *ret_stixels)
 {
+    const struct plx_column &column = w.column;
     const int lane = threadIdx.x % 32;
     struct plx_stixel mine = {}, stixel;
     struct plx_piece piece;
     int count = 0, nearest = 0, row = column.rows - 1;
 
+    plx_find_supports(w);
     PLX_UNROLL(1)
     while (plx_warp_piece_next(column, &row, &piece)) {
-        const int support = plx_count_rows(piece, [&](int y) { return plx_cell_supports(&column, y); });
+        const int support = plx_count_rows(piece, [&](int y) { return w.supporting[y] > 0; });
         bool holds = plx_piece_holds(&piece, support);
         if (holds) {
-            const int d = plx_warp_median(column, piece, support), near = plx_warp_near(column, piece, d);
+            const int d = plx_warp_median(w.supporting, piece, support), near = plx_warp_near(w.blocking, piece, d);
             holds = plx_piece_describe(&column, &piece, support, d, near, &stixel);
         }
         if (holds) {

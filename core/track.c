@@ -19,10 +19,14 @@
 #define CHANGE_SHARE 0.5           /* of a change of an extent: the centre moves by half if one end appears */
 #define SIZE_FRAMES 8              /* over which the size is a mean */
 #define SIZE_STEP 0.25             /* of the size: a larger change is an outlier and counts as this much */
+#define JUMP_FACTOR 2.0            /* an extent that differs from the size by so much and so many metres is a jump: */
+#define JUMP_M 0.1                 /* parts were joined or came apart */
+#define JUMPS 3                    /* in a row: the size is another one now */
 #define CLASS_MARGIN 1.15          /* a class stays while the size is that near to it */
 #define HOLD_NS (PLX_NS_PER_S / 2) /* the camera goes on as before for so long */
 #define HELD_MPS 1.0               /* standard deviations of that */
 #define HELD_RAD_PER_S 0.1
+#define STANDING_ODDS 9.0
 #define MOVING_SIGMAS 3.0 /* it moves if it is that significant, */
 #define MOVING_MPS 0.4    /* that fast, */
 #define MOVING_FRAMES 3   /* in so many frames in a row; */
@@ -171,6 +175,18 @@ static void filter_size(struct plx_track *track, const struct plx_obstacle *obst
     track->size_class = keep_class(track->size, track->size_class);
 }
 
+/* True if OBSTACLE shows much more or less of the thing than its track knows. */
+static bool jumps(const struct plx_track *track, const struct plx_obstacle *obstacle)
+{
+    double now[3];
+
+    size_of(obstacle, now);
+    for (int i = 0; i < 2; i++)
+        if (fmax(now[i], track->size[i]) > JUMP_FACTOR * fmin(now[i], track->size[i]) + JUMP_M)
+            return true;
+    return false;
+}
+
 static void judge_moving(struct plx_track *track)
 {
     const double sigmas = plx_track_state_speed_sigmas(&track->state);
@@ -190,11 +206,17 @@ void plx_track_correct(struct plx_track *track, const struct plx_track_camera *c
 
     position_of(obstacle, position);
     plx_track_noise(camera, calibration, obstacle, track->size, noise);
-    plx_track_state_correct(&track->state, position, noise);
+    track->jumps = camera->known && jumps(track, obstacle) ? track->jumps + 1 : 0;
+    if (track->jumps > 0)
+        plx_track_state_relocate(&track->state, position, noise);
+    else
+        plx_track_state_correct(&track->state, position, noise);
     track->seen++;
     track->missed = 0;
     track->lost_ns = 0;
     filter_size(track, obstacle);
+    if (track->jumps >= JUMPS)
+        size_of(obstacle, track->size);
     if (camera->known && fmax(track->size[0], track->size[2]) > WALL_M)
         plx_track_state_rest(&track->state, WALKING_SPEED_MPS);
     if (camera->known)
@@ -227,15 +249,20 @@ double plx_track_overlap(const struct plx_track *track, const struct plx_calibra
 void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret)
 {
     const struct plx_track_state *state = &track->state;
-    double relative[3];
+    const double p = camera->known ? 1 - plx_track_state_standing(state, first_speed(track, camera), STANDING_ODDS) : 1;
+    double relative[3], velocity[3], variance[3];
 
-    relative_velocity(camera, state->position, state->velocity, relative);
+    for (int i = 0; i < 3; i++) {
+        velocity[i] = p * state->velocity[i];
+        variance[i] = p * (state->vv[4 * i] + (1 - p) * state->velocity[i] * state->velocity[i]);
+    }
+    relative_velocity(camera, state->position, velocity, relative);
     for (int i = 0; i < 3; i++) {
         const double camera_variance = camera->known ? camera->covariance[7 * i] / (camera->seconds * camera->seconds) : 0;
         ret->velocity_mps[i] = (float)relative[i];
-        ret->velocity_variance[i] = (float)(state->vv[4 * i] + camera_variance);
-        ret->world_velocity_mps[i] = camera->measured ? (float)state->velocity[i] : 0;
-        ret->world_velocity_variance[i] = camera->measured ? (float)state->vv[4 * i] : 0;
+        ret->velocity_variance[i] = (float)(variance[i] + camera_variance);
+        ret->world_velocity_mps[i] = camera->measured ? (float)velocity[i] : 0;
+        ret->world_velocity_variance[i] = camera->measured ? (float)variance[i] : 0;
     }
     ret->moving_sigmas = camera->measured ? (float)plx_track_state_speed_sigmas(state) : 0;
     ret->moving = camera->measured && track->moving;

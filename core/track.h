@@ -29,6 +29,7 @@ struct plx_track {
     struct plx_track_state state;
     double size[3]; /* width, height, depth, filtered */
     uint32_t size_class;
+    int jumps; /* frames in a row whose extent is another one */
     int fast; /* frames in a row whose world velocity is significant */
     bool moving;
     struct plx_obstacle last; /* its last match, as measured */

@@ -99,6 +99,13 @@ void plx_track_state_turn(struct plx_track_state *state, const struct plx_pose *
             state->pp[i] += moved[i / 3][k / 6] * covariance[k] * moved[i % 3][k % 6];
 }
 
+void plx_track_state_relocate(struct plx_track_state *state, const double position[3], const double noise[9])
+{
+    memcpy(state->position, position, sizeof state->position);
+    memcpy(state->pp, noise, sizeof state->pp);
+    memset(state->pv, 0, sizeof state->pv);
+}
+
 double plx_track_state_distance(const struct plx_track_state *state, const double position[3], const double noise[9])
 {
     double sum[9], inverse[9], off[3], weighted[3];
@@ -143,11 +150,45 @@ void plx_track_state_correct(struct plx_track_state *state, const double positio
         state->pp[i] -= 0.5 * (less[i] + less[i % 3 * 3 + i / 3]);
 }
 
-double plx_track_state_speed_sigmas(const struct plx_track_state *state)
+/* Determinant of the covariance of the velocity over the ground plane, and the speed there in standard deviations, squared. */
+static double ground_determinant(const struct plx_track_state *state)
+{
+    const double *c = state->vv;
+    return c[0] * c[8] - c[2] * c[6];
+}
+
+static double ground_sigmas_squared(const struct plx_track_state *state)
 {
     const double *v = state->velocity, *c = state->vv;
-    const double determinant = c[0] * c[8] - c[2] * c[6];
+    const double determinant = ground_determinant(state);
     const double squared = (v[0] * v[0] * c[8] - 2 * v[0] * v[2] * c[2] + v[2] * v[2] * c[0]) / determinant;
 
-    return determinant > 0 && squared > 0 ? sqrt(squared) : 0;
+    return determinant > 0 && squared > 0 ? squared : 0;
+}
+
+double plx_track_state_speed_sigmas(const struct plx_track_state *state)
+{
+    return sqrt(ground_sigmas_squared(state));
+}
+
+/* e to the power of -X, X >= 0, with the same bits everywhere: e^x = (e^(x / 256))^256. */
+static double exponential(double x)
+{
+    const double y = x / 256;
+    double power = 1 + y * (1 + y / 2 * (1 + y / 3 * (1 + y / 4 * (1 + y / 5 * (1 + y / 6)))));
+
+    if (!(x < 100))
+        return 0;
+    for (int i = 0; i < 8; i++)
+        power *= power;
+    return 1 / power;
+}
+
+double plx_track_state_standing(const struct plx_track_state *state, double speed, double odds)
+{
+    const double determinant = ground_determinant(state);
+    const double spread = determinant > 0 ? speed * speed / sqrt(determinant) : 1;
+    const double now = odds * spread * exponential(ground_sigmas_squared(state) / 2);
+
+    return now / (1 + now);
 }

@@ -166,6 +166,14 @@ static double ground_sigmas_squared(const struct plx_track_state *state)
     return determinant > 0 && squared > 0 ? squared : 0;
 }
 
+void plx_track_state_blur(struct plx_track_state *state, const double velocity[3], double speed)
+{
+    for (int i = 0; i < 3; i++) {
+        const double room = fmax(0, speed * speed - state->vv[4 * i]);
+        state->vv[4 * i] += fmin(room, velocity[i] * velocity[i]);
+    }
+}
+
 double plx_track_state_speed_sigmas(const struct plx_track_state *state)
 {
     return sqrt(ground_sigmas_squared(state));

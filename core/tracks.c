@@ -18,10 +18,10 @@
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
 #define GATE_SIGMAS 5.0
-#define LEAST_GATE_M 0.3  /* nearer ones match however sure the prediction is, */
-#define LEAST_OVERLAP 0.4 /* and so do those whose boxes share that much */
-#define OVERLAP_COST 10   /* of boxes that share nothing, as so many squared standard deviations */
-#define EXTENT_SHARE 0.5
+#define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
+#define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
+#define OVERLAP_COST 10            /* of boxes that share nothing, as so many squared standard deviations */
+#define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
 #define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
@@ -70,7 +70,7 @@ static double gap_between(const struct plx_track *track, const struct plx_obstac
     double squared = 0;
     for (int i = 0; i < 3; i++) {
         const double d = fabs((double)obstacle->position_m[i] - track->state.position[i]);
-        const double gap = d - EXTENT_SHARE * fmax(track->size[i], (double)obstacle->extent_m[i]);
+        const double gap = d - HALF_EXTENT * fmax(track->size.m[i], (double)obstacle->extent_m[i]);
         squared += gap > 0 ? gap * gap : 0;
     }
     return sqrt(squared);
@@ -87,7 +87,7 @@ static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *
         return NO_MATCH;
     for (int i = 0; i < 3; i++)
         position[i] = (double)obstacle->position_m[i];
-    plx_track_noise(&tracks->camera, calibration, obstacle, track->size, noise);
+    plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
     const double sigmas = plx_track_state_distance(&track->state, position, noise);
     const double overlap = plx_track_overlap(track, calibration, obstacle);
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)

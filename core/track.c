@@ -20,9 +20,10 @@
 #define STANDING_ODDS 9.0       /* to one, before its velocity is measured: most things stand */
 #define LEAST_PROBABILITY 0.01  /* of moving: it may have begun just now */
 #define MOVING_PROBABILITY 0.95 /* it moves if it is that sure, */
-#define MOVING_MPS 0.4          /* that fast, */
+#define MOVING_MPS 0.3          /* that fast, */
 #define MOVING_FRAMES 2         /* in so many frames in a row; */
-#define STILL_PROBABILITY 0.5   /* it stands again below this */
+#define STILL_PROBABILITY 0.5   /* it stands again below this, */
+#define STILL_MPS 0.15          /* or this */
 
 static double wander_of(double extent)
 {
@@ -71,12 +72,13 @@ void plx_track_begin(struct plx_track *track, uint32_t id, const struct plx_trac
     position_of(obstacle, position);
     plx_track_noise(camera, calibration, obstacle, &track->size, 1, noise);
     plx_track_state_begin(&track->state, position, noise, first_speed(track, camera));
+    plx_track_way_begin(&track->way, position, noise);
 }
 
 static void rest(struct plx_track *track, const struct plx_track_camera *camera)
 {
     plx_track_state_rest(&track->state, first_speed(track, camera));
-    track->measured_s = 0;
+    plx_track_way_begin(&track->way, track->state.position, track->state.pp);
 }
 
 void plx_track_predict(struct plx_track *track, const struct plx_track_camera *camera, bool changed, double dt, double accel)
@@ -85,6 +87,7 @@ void plx_track_predict(struct plx_track *track, const struct plx_track_camera *c
         struct plx_pose now_from_then;
         plx_pose_invert(&camera->step, &now_from_then);
         plx_track_state_turn(&track->state, &now_from_then, camera->covariance);
+        plx_track_way_turn(&track->way, &now_from_then, camera->covariance);
     }
     if (changed) /* velocities mean something else now */
         rest(track, camera);
@@ -100,55 +103,53 @@ static double wander_share(struct plx_track *track, double innovation)
     return (PRIOR_WEIGHT + track->innovations) / (PRIOR_WEIGHT + track->innovation_weight);
 }
 
-/* Its state, whose covariance also holds that what is seen slides along the thing, once in the time that it was measured. */
-static struct plx_track_state slid_state(const struct plx_track *track, const struct plx_track_camera *camera)
+static double moving_probability(const struct plx_track *track, const struct plx_track_camera *camera)
 {
-    struct plx_track_state state = track->state;
-    double slide[3];
-
-    for (int i = 0; i < 3; i++)
-        slide[i] = track->measured_s > 0 ? wander_of(track->size.m[i]) / track->measured_s : DRIVING_SPEED_MPS;
-    plx_track_state_blur(&state, slide, first_speed(track, camera));
-    return state;
-}
-
-/* The probability that TRACK moves, whose state is SLID. */
-static double moving_probability(const struct plx_track *track, const struct plx_track_camera *camera,
-                                 const struct plx_track_state *slid)
-{
-    return fmax(LEAST_PROBABILITY, 1 - plx_track_state_standing(slid, first_speed(track, camera), STANDING_ODDS));
+    const double standing = plx_track_way_standing(&track->way, &track->state, first_speed(track, camera), STANDING_ODDS);
+    return fmax(LEAST_PROBABILITY, 1 - standing);
 }
 
 static void judge_moving(struct plx_track *track, const struct plx_track_camera *camera)
 {
-    const struct plx_track_state slid = slid_state(track, camera);
-    const double probability = moving_probability(track, camera, &slid);
-    const double *v = slid.velocity;
-    const bool fast = probability >= MOVING_PROBABILITY && v[0] * v[0] + v[2] * v[2] >= MOVING_MPS * MOVING_MPS;
+    const double probability = moving_probability(track, camera), *v = track->state.velocity;
+    const double squared_speed = v[0] * v[0] + v[2] * v[2];
+    const bool fast = probability >= MOVING_PROBABILITY && squared_speed >= MOVING_MPS * MOVING_MPS;
 
     track->fast = fast ? track->fast + 1 : 0;
     if (track->fast >= MOVING_FRAMES)
         track->moving = true;
-    else if (probability < STILL_PROBABILITY)
+    else if (probability < STILL_PROBABILITY || squared_speed < STILL_MPS * STILL_MPS)
         track->moving = false;
 }
 
-/* The velocity over the ground, from the next position of the same shape, or not at all where the shape jumps. */
+/* Another shape is measured at POSITION: neither the velocity nor the way knows more than before. */
+static void relocate(struct plx_track *track, const double position[3], const double noise[9])
+{
+    const double lost_s = (double)track->lost_ns / PLX_NS_PER_S;
+    double shift[3];
+
+    for (int i = 0; i < 3; i++)
+        shift[i] = position[i] - track->state.position[i] + track->state.velocity[i] * lost_s;
+    plx_track_way_shift(&track->way, shift);
+    plx_track_state_relocate(&track->state, position, noise);
+}
+
+/* The velocity over the ground, from the next position of the same shape. */
 static void correct_in_world(struct plx_track *track, const struct plx_track_camera *camera,
                              const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
 {
     const struct plx_track_size before = track->size;
-    double noise[9], position[3];
+    double noise[9], lower[9], position[3];
 
     position_of(obstacle, position);
     plx_track_noise(camera, calibration, obstacle, &before, 1, noise);
     if (plx_track_size_update(&track->size, obstacle)) {
-        plx_track_state_relocate(&track->state, position, noise);
+        relocate(track, position, noise);
     } else {
         const double share = wander_share(track, plx_track_state_distance(&track->state, position, noise));
-        plx_track_noise(camera, calibration, obstacle, &before, share, noise);
-        plx_track_state_correct(&track->state, position, noise);
-        track->measured_s += camera->seconds;
+        plx_track_noise(camera, calibration, obstacle, &before, share, lower);
+        plx_track_state_correct(&track->state, position, lower);
+        plx_track_way_add(&track->way, track->state.position, noise, share, (double)track->lost_ns / PLX_NS_PER_S);
     }
     if (plx_track_size_is_wall(&track->size)) /* what is seen of it slides along it */
         rest(track, camera);
@@ -202,22 +203,22 @@ double plx_track_overlap(const struct plx_track *track, const struct plx_calibra
 
 void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret)
 {
-    const struct plx_track_state state = camera->known ? slid_state(track, camera) : track->state;
-    const double p = camera->known ? moving_probability(track, camera, &state) : 1;
+    const struct plx_track_state *state = &track->state;
+    const double p = camera->known ? moving_probability(track, camera) : 1;
     double relative[3], velocity[3];
 
     for (int i = 0; i < 3; i++)
-        velocity[i] = p * state.velocity[i]; /* the mean over standing and moving */
-    plx_track_camera_velocity(camera, state.position, velocity, relative);
+        velocity[i] = p * state->velocity[i]; /* the mean over standing and moving */
+    plx_track_camera_velocity(camera, state->position, velocity, relative);
     for (int i = 0; i < 3; i++) {
-        const double variance = p * state.vv[4 * i] + p * (1 - p) * state.velocity[i] * state.velocity[i];
+        const double variance = p * state->vv[4 * i] + p * (1 - p) * state->velocity[i] * state->velocity[i];
         const double camera_variance = camera->known ? camera->covariance[7 * i] / (camera->seconds * camera->seconds) : 0;
         ret->velocity_mps[i] = (float)relative[i];
         ret->velocity_variance[i] = (float)(variance + camera_variance);
         ret->world_velocity_mps[i] = camera->measured ? (float)velocity[i] : 0;
         ret->world_velocity_variance[i] = camera->measured ? (float)variance : 0;
     }
-    ret->moving_sigmas = camera->measured ? (float)plx_track_state_speed_sigmas(&state) : 0;
+    ret->moving_sigmas = camera->measured ? (float)plx_track_way_sigmas(&track->way, state) : 0;
     ret->moving = camera->measured && track->moving;
     ret->size_m[0] = (float)track->size.m[0];
     ret->size_m[1] = (float)track->size.m[1];

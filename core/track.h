@@ -10,7 +10,7 @@
 
 #include "core/track_camera.h"
 #include "core/track_size.h"
-#include "core/track_state.h"
+#include "core/track_way.h"
 
 struct plx_track {
     uint32_t id, age;
@@ -21,7 +21,7 @@ struct plx_track {
     struct plx_track_size size;
     double innovations;       /* squared, in standard deviations: their fading sum, */
     double innovation_weight; /* and its degrees of freedom */
-    double measured_s;        /* how long its velocity over the ground was measured */
+    struct plx_track_way way; /* over the ground */
     int fast;                 /* frames in a row whose world velocity is significant */
     bool moving;
     struct plx_obstacle last; /* its last match, as measured */

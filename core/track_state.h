@@ -32,14 +32,4 @@ void plx_track_state_relocate(struct plx_track_state *state, const double positi
 /* Forgets the velocity: at rest with SPEED, as at the beginning. */
 void plx_track_state_rest(struct plx_track_state *state, double speed);
 
-/* Adds a systematic error to the covariance of the velocity, VELOCITY's standard deviations, up to SPEED's. */
-void plx_track_state_blur(struct plx_track_state *state, const double velocity[3], double speed);
-
-/* Its speed over the ground plane's two axes (x, z) in standard deviations. */
-double plx_track_state_speed_sigmas(const struct plx_track_state *state);
-
-/* Probability that its velocity over the ground plane is none, if that was ODDS to one before anything was measured and SPEED
- * is that of the beginning (the Savage-Dickey ratio: density of no velocity now over that of the beginning). */
-double plx_track_state_standing(const struct plx_track_state *state, double speed, double odds);
-
 #endif

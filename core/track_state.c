@@ -94,9 +94,14 @@ void plx_track_state_turn(struct plx_track_state *state, const struct plx_pose *
     /* A motion that is wrong by t and w displaces the position by t + w x position. */
     const double x = state->position[0], y = state->position[1], z = state->position[2];
     const double moved[3][6] = {{1, 0, 0, 0, z, -y}, {0, 1, 0, -z, 0, x}, {0, 0, 1, y, -x, 0}};
-    for (int i = 0; i < 9; i++)
-        for (int k = 0; k < 36; k++)
-            state->pp[i] += moved[i / 3][k / 6] * covariance[k] * moved[i % 3][k % 6];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 6; k++) {
+            double sum = 0;
+            for (int j = 0; j < 6; j++)
+                sum += moved[i][j] * covariance[6 * j + k];
+            for (int j = 0; j < 3; j++)
+                state->pp[3 * i + j] += sum * moved[j][k];
+        }
 }
 
 void plx_track_state_relocate(struct plx_track_state *state, const double position[3], const double noise[9])

@@ -94,9 +94,21 @@ void plx_track_state_turn(struct plx_track_state *state, const struct plx_pose *
     /* A motion that is wrong by t and w displaces the position by t + w x position. */
     const double x = state->position[0], y = state->position[1], z = state->position[2];
     const double moved[3][6] = {{1, 0, 0, 0, z, -y}, {0, 1, 0, -z, 0, x}, {0, 0, 1, y, -x, 0}};
-    for (int i = 0; i < 9; i++)
-        for (int k = 0; k < 36; k++)
-            state->pp[i] += moved[i / 3][k / 6] * covariance[k] * moved[i % 3][k % 6];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 6; k++) {
+            double sum = 0;
+            for (int j = 0; j < 6; j++)
+                sum += moved[i][j] * covariance[6 * j + k];
+            for (int j = 0; j < 3; j++)
+                state->pp[3 * i + j] += sum * moved[j][k];
+        }
+}
+
+void plx_track_state_relocate(struct plx_track_state *state, const double position[3], const double noise[9])
+{
+    memcpy(state->position, position, sizeof state->position);
+    memcpy(state->pp, noise, sizeof state->pp);
+    memset(state->pv, 0, sizeof state->pv);
 }
 
 double plx_track_state_distance(const struct plx_track_state *state, const double position[3], const double noise[9])
@@ -141,13 +153,4 @@ void plx_track_state_correct(struct plx_track_state *state, const double positio
     multiply(gain_p, state->pp, less);
     for (int i = 0; i < 9; i++)
         state->pp[i] -= 0.5 * (less[i] + less[i % 3 * 3 + i / 3]);
-}
-
-double plx_track_state_speed_sigmas(const struct plx_track_state *state)
-{
-    const double *v = state->velocity, *c = state->vv;
-    const double determinant = c[0] * c[8] - c[2] * c[6];
-    const double squared = (v[0] * v[0] * c[8] - 2 * v[0] * v[2] * c[2] + v[2] * v[2] * c[0]) / determinant;
-
-    return determinant > 0 && squared > 0 ? sqrt(squared) : 0;
 }

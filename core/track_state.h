@@ -25,10 +25,11 @@ double plx_track_state_distance(const struct plx_track_state *state, const doubl
 
 void plx_track_state_correct(struct plx_track_state *state, const double position[3], const double noise[9]);
 
+/* At POSITION with covariance NOISE, which says nothing about the velocity: another point of the thing is measured from now on.
+ */
+void plx_track_state_relocate(struct plx_track_state *state, const double position[3], const double noise[9]);
+
 /* Forgets the velocity: at rest with SPEED, as at the beginning. */
 void plx_track_state_rest(struct plx_track_state *state, double speed);
-
-/* Its speed over the ground plane's two axes (x, z) in standard deviations. */
-double plx_track_state_speed_sigmas(const struct plx_track_state *state);
 
 #endif

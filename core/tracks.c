@@ -18,10 +18,10 @@
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
 #define GATE_SIGMAS 5.0
-#define LEAST_GATE_M 0.3  /* nearer ones match however sure the prediction is, */
-#define LEAST_OVERLAP 0.4 /* and so do those whose boxes share that much */
-#define OVERLAP_COST 10   /* of boxes that share nothing, as so many squared standard deviations */
-#define EXTENT_SHARE 0.5
+#define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
+#define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
+#define OVERLAP_COST 10            /* of boxes that share nothing, as so many squared standard deviations */
+#define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
 #define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
@@ -64,30 +64,32 @@ void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last)
     tracks->last_id = last;
 }
 
-/* How far apart they are beyond what their extents explain: the centre of what is seen of a large thing is no fixed point. */
-static double gap_between(const struct plx_track *track, const struct plx_obstacle *obstacle)
+/* How far apart they are along AXIS beyond what their extents explain: the centre of what is seen of a large thing is no fixed
+ * point. */
+static double gap_along(const struct plx_track *track, const struct plx_obstacle *obstacle, int axis)
 {
-    double squared = 0;
-    for (int i = 0; i < 3; i++) {
-        const double d = fabs((double)obstacle->position_m[i] - track->state.position[i]);
-        const double gap = d - EXTENT_SHARE * fmax(track->size[i], (double)obstacle->extent_m[i]);
-        squared += gap > 0 ? gap * gap : 0;
-    }
-    return sqrt(squared);
+    const double apart = fabs((double)obstacle->position_m[axis] - track->state.position[axis]);
+    const double now = (double)obstacle->extent_m[axis], extent = now > track->size.m[axis] ? now : track->size.m[axis];
+    const double gap = apart - HALF_EXTENT * extent;
+    return gap > 0 ? gap : 0;
 }
 
 /* Squared distance in standard deviations and what the boxes do not share; NO_MATCH beyond the gate. */
 static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
                        const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
 {
-    const double gap = gap_between(track, obstacle);
+    const double gate = tracks->params.gate_m, ahead = gap_along(track, obstacle, 2);
     double noise[9], position[3];
 
-    if (!(gap <= tracks->params.gate_m))
+    if (!(ahead <= gate)) /* most pairs */
+        return NO_MATCH;
+    const double sideways = gap_along(track, obstacle, 0), down = gap_along(track, obstacle, 1);
+    const double gap = sqrt(sideways * sideways + down * down + ahead * ahead);
+    if (!(gap <= gate))
         return NO_MATCH;
     for (int i = 0; i < 3; i++)
         position[i] = (double)obstacle->position_m[i];
-    plx_track_noise(&tracks->camera, calibration, obstacle, track->size, noise);
+    plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
     const double sigmas = plx_track_state_distance(&track->state, position, noise);
     const double overlap = plx_track_overlap(track, calibration, obstacle);
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
@@ -103,25 +105,38 @@ static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_i
             tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k]);
 }
 
-static int nearest_obstacle(const struct plx_tracks *tracks, int t, int count)
+/* Matches each track and obstacle that are each other's nearest among those that are free; false if there are none. */
+static bool match_mutual(struct plx_tracks *tracks, int count)
 {
-    int best = -1;
+    int nearest_track[PLX_MAX_OBSTACLES], nearest_obstacle[MAX_TRACKS];
+    bool any = false;
+
     for (int k = 0; k < count; k++)
-        if (tracks->track_of[k] < 0 && tracks->cost[t][k] < (best < 0 ? NO_MATCH : tracks->cost[t][best]))
-            best = k;
-    return best;
+        nearest_track[k] = -1;
+    for (int t = 0; t < tracks->count; t++) {
+        nearest_obstacle[t] = -1;
+        for (int k = 0; k < count && tracks->obstacle_of[t] < 0; k++) {
+            const float cost = tracks->cost[t][k];
+            if (cost == NO_MATCH || tracks->track_of[k] >= 0)
+                continue;
+            if (nearest_obstacle[t] < 0 || cost < tracks->cost[t][nearest_obstacle[t]])
+                nearest_obstacle[t] = k;
+            if (nearest_track[k] < 0 || cost < tracks->cost[nearest_track[k]][k])
+                nearest_track[k] = t;
+        }
+    }
+    for (int t = 0; t < tracks->count; t++) {
+        const int k = nearest_obstacle[t];
+        if (k < 0 || nearest_track[k] != t)
+            continue;
+        tracks->obstacle_of[t] = k;
+        tracks->track_of[k] = t;
+        any = true;
+    }
+    return any;
 }
 
-static int nearest_track(const struct plx_tracks *tracks, int k)
-{
-    int best = -1;
-    for (int t = 0; t < tracks->count; t++)
-        if (tracks->obstacle_of[t] < 0 && tracks->cost[t][k] < (best < 0 ? NO_MATCH : tracks->cost[best][k]))
-            best = t;
-    return best;
-}
-
-/* Nearest pair first. That order matches every pair whose members are each other's nearest, so each round matches all such
+/* Nearest pair first: that order matches every pair whose members are each other's nearest, so each round matches all such
  * pairs. */
 static void match_pairs(struct plx_tracks *tracks, int count)
 {
@@ -129,17 +144,8 @@ static void match_pairs(struct plx_tracks *tracks, int count)
         tracks->obstacle_of[t] = -1;
     for (int k = 0; k < count; k++)
         tracks->track_of[k] = -1;
-    for (bool more = true; more;) {
-        more = false;
-        for (int t = 0; t < tracks->count; t++) {
-            const int k = tracks->obstacle_of[t] < 0 ? nearest_obstacle(tracks, t, count) : -1;
-            if (k < 0 || nearest_track(tracks, k) != t)
-                continue;
-            tracks->obstacle_of[t] = k;
-            tracks->track_of[k] = t;
-            more = true;
-        }
-    }
+    while (match_mutual(tracks, count))
+        ;
 }
 
 static void publish(const struct plx_tracks *tracks, const struct plx_track *track, struct plx_obstacle *ret)

@@ -10,7 +10,7 @@
 #include <parallax/client.h>
 #include <parallax/frame.h>
 
-#define PLX_OBSTACLE_TEXT 128
+#define PLX_OBSTACLE_TEXT 160
 #define PLX_ALIGNMENT_TEXT 160
 #define PLX_DURATION_TEXT 32
 #define PLX_DEGREES_PER_RAD 57.29577951308232
@@ -39,8 +39,8 @@ static inline bool plx_has_scan(const struct plx_frame *frame)
     return frame->plane[PLX_PLANE_SCAN].width > 0;
 }
 
-/* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high   closing 0.4 m/s"; METRIC false: box and disparity instead.
- */
+/* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high  closing 0.4 m/s, person, stands"; METRIC false: box and
+ * disparity instead. */
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size);
 
 /* Prints the first COUNT of the SORTED obstacles, each as a line between BEFORE and AFTER. */

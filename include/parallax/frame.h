@@ -218,7 +218,7 @@ struct plx_obstacle {
     float confidence;             /* 0..1 */
     float world_velocity_mps[3];  /* camera axes, relative to the ground: all 0 while motion is not known */
     float world_velocity_variance[3]; /* (m/s)^2; 0: world_velocity_mps is not known */
-    float moving_sigmas;              /* world velocity in its standard deviations */
+    float moving_sigmas;              /* its way over the ground in the last seconds, in standard deviations */
     uint32_t moving;                  /* 1: it moves, with significance; 0: it stands, or nothing is known */
     float size_m[2];                  /* width and height, filtered over the life of the track */
     uint32_t size_class;              /* enum plx_size_class */

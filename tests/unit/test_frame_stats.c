@@ -181,6 +181,42 @@ static void motion_in_words(void **state)
     assert_string_equal(text, "");
 }
 
+static void obstacle_in_words(void **state)
+{
+    (void)state;
+    struct plx_obstacle obstacle = {.track = 3,
+                                    .status = PLX_TRACK_TRACKED,
+                                    .nearest_m = 4.52f,
+                                    .position_m = {-0.61f, 0, 4.6f},
+                                    .extent_m = {0.8f, 1.21f, 0.2f},
+                                    .velocity_mps = {0.1f, 0, -0.4f},
+                                    .size_class = PLX_SIZE_PERSON};
+    char text[PLX_OBSTACLE_TEXT];
+
+    plx_obstacle_text(&obstacle, true, text, sizeof text);
+    assert_string_equal(text, "#3      4.52 m ahead   0.61 m left    0.80 m wide   1.21 m high  closing 0.4 m/s");
+    obstacle.world_velocity_variance[0] = 0.01f;
+    plx_obstacle_text(&obstacle, true, text, sizeof text);
+    assert_non_null(strstr(text, "closing 0.4 m/s, person, stands"));
+    obstacle.status = PLX_TRACK_NEW;
+    plx_obstacle_text(&obstacle, true, text, sizeof text);
+    assert_string_equal(text + strlen(text) - strlen("high  new"), "high  new");
+
+    /* The longest text fits: nothing is farther or faster than six digits say. */
+    obstacle = (struct plx_obstacle){.track = UINT32_MAX,
+                                     .status = PLX_TRACK_TRACKED,
+                                     .nearest_m = 999999,
+                                     .position_m = {999999, 0, 999999},
+                                     .extent_m = {999999, 999999, 0},
+                                     .velocity_mps = {999999, 0, 0},
+                                     .world_velocity_mps = {999999, 0, 0},
+                                     .world_velocity_variance = {1, 1, 1},
+                                     .moving = 1,
+                                     .size_class = PLX_SIZE_VEHICLE};
+    plx_obstacle_text(&obstacle, true, text, sizeof text);
+    assert_non_null(strstr(text, "to the right 999999.0 m/s, vehicle, moves 999999.0 m/s"));
+}
+
 static void free_ground_ahead(void **state)
 {
     (void)state;
@@ -212,6 +248,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_said_in_words),
         cmocka_unit_test(ages_in_words),
         cmocka_unit_test(motion_in_words),
+        cmocka_unit_test(obstacle_in_words),
         cmocka_unit_test(free_ground_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,6 @@
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
-#define PERIOD 0.1
 #define NOISE_M 0.02
 
 struct thing {
@@ -23,11 +22,13 @@ static struct plx_tracks *tracks;
 static struct plx_obstacle list[PLX_MAX_OBSTACLES];
 static int count;
 static uint64_t noise;
+static double period = 0.1; /* seconds between frames */
 
 static int set_up(void **state)
 {
     (void)state;
     noise = test_seed();
+    period = 0.1;
     return plx_tracks_create(&params, &tracks);
 }
 
@@ -43,8 +44,8 @@ static struct plx_pose camera_at(int frame, double speed, double turn)
 {
     struct plx_pose pose = PLX_POSE_IDENTITY;
     const struct plx_pose step = {
-        {cos(turn * PERIOD), 0, sin(turn * PERIOD), 0, 1, 0, -sin(turn * PERIOD), 0, cos(turn * PERIOD)},
-        {0, 0, speed * PERIOD}};
+        {cos(turn * period), 0, sin(turn * period), 0, 1, 0, -sin(turn * period), 0, cos(turn * period)},
+        {0, 0, speed * period}};
     for (int i = 0; i < frame; i++)
         plx_pose_compose(&pose, &step, &pose);
     return pose;
@@ -52,7 +53,7 @@ static struct plx_pose camera_at(int frame, double speed, double turn)
 
 static void see(const struct plx_pose *camera, const struct thing *thing, int frame)
 {
-    const double world[3] = {thing->x + thing->vx * frame * PERIOD, 0.3, thing->z + thing->vz * frame * PERIOD};
+    const double world[3] = {thing->x + thing->vx * frame * period, 0.3, thing->z + thing->vz * frame * period};
     struct plx_pose inverse;
     double p[3];
     plx_pose_invert(camera, &inverse);
@@ -73,7 +74,7 @@ static void look(const struct thing *thing, int things, int frame, double speed,
     const struct plx_pose now = camera_at(frame, speed, turn), then = camera_at(frame > 0 ? frame - 1 : 0, speed, turn);
     struct plx_motion_info motion = {.valid = valid && frame > 0, .source = PLX_MOTION_VISUAL};
     if (motion.valid) {
-        motion.interval_ns = (int64_t)(PERIOD * PLX_NS_PER_S);
+        motion.interval_ns = (int64_t)(period * PLX_NS_PER_S);
         plx_pose_invert(&then, &motion.motion);
         plx_pose_compose(&motion.motion, &now, &motion.motion);
         for (int i = 0; i < 6; i++)
@@ -82,7 +83,7 @@ static void look(const struct thing *thing, int things, int frame, double speed,
     count = 0;
     for (int i = 0; i < things; i++)
         see(&now, &thing[i], frame);
-    plx_tracks_update(tracks, PLX_NS_PER_S + (int64_t)(frame * PERIOD * PLX_NS_PER_S), &calibration, &motion, list, &count,
+    plx_tracks_update(tracks, PLX_NS_PER_S + (int64_t)(frame * period * PLX_NS_PER_S), &calibration, &motion, list, &count,
                       PLX_MAX_OBSTACLES);
     for (int k = 0; k < count; k++)
         for (int i = 0; i < 3; i++)
@@ -136,11 +137,88 @@ static void a_walk_is_seen_from_a_turning_camera(void **state)
             continue;
         assert_int_equal(list[0].moving, 1);
         /* Its velocity turns against the camera. */
-        assert_float_equal(list[0].world_velocity_mps[0], 1.5 * cos(turn * i * PERIOD), 0.3);
-        assert_float_equal(list[0].world_velocity_mps[2], 1.5 * sin(turn * i * PERIOD), 0.3);
+        assert_float_equal(list[0].world_velocity_mps[0], 1.5 * cos(turn * i * period), 0.3);
+        assert_float_equal(list[0].world_velocity_mps[2], 1.5 * sin(turn * i * period), 0.3);
     }
     print_message("moving from frame %d on\n", moving_from);
     assert_in_range(moving_from, 2, 10);
+}
+
+/* A walk of 1.5 m/s, 8 m from a camera that drives at 3 m/s, is seen within half a second if it goes across the view, and
+ * within 0.7 s along it, where a tenth of a pixel is a tenth of a metre. */
+static void a_walk_is_seen_in_half_a_second(void **state)
+{
+    (void)state;
+    static const double rate[] = {10, 15, 30};
+    for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++) {
+        int moving_from[2] = {-1, -1};
+        plx_tracks_destroy(tracks);
+        assert_int_equal(plx_tracks_create(&params, &tracks), 0);
+        period = 1 / rate[i];
+        for (int frame = 0; frame < (int)rate[i]; frame++) {
+            const struct thing things[] = {
+                {-2, 8, 1.5, 0, 0.6, 1.7}, {2, 8, 0, 1.5, 0.6, 1.7}, {0, 9, 0, 0, 0.6, 1.7}, {-4, 9, 0, 0, 1.8, 1.5}};
+            look(things, 4, frame, 3, 0, true);
+            for (int k = 0; k < 4; k++) {
+                if (k < 2 && list[k].moving && moving_from[k] < 0)
+                    moving_from[k] = frame;
+                assert_true(k < 2 || !list[k].moving);
+            }
+        }
+        print_message("%2.0f Hz: moving after %.2f and %.2f s\n", rate[i], moving_from[0] * period, moving_from[1] * period);
+        for (int k = 0; k < 2; k++)
+            assert_true(moving_from[k] > 0 && moving_from[k] * period <= (k == 0 ? 0.5 : 0.7) + 1e-9);
+    }
+}
+
+/* It stands for 3 s, walks for 2 s, and stands again. */
+static void one_that_stands_begins_to_walk_and_stops(void **state)
+{
+    (void)state;
+    int moving_from = -1, still_from = -1;
+    for (int i = 0; i < 100; i++) {
+        const double walked = i < 30 ? 0 : i < 50 ? (i - 30) * period : 20 * period;
+        const struct thing thing = {-1 + 1.5 * walked, 8, 0, 0, 0.6, 1.7};
+        look(&thing, 1, i, 0, 0, true);
+        assert_int_equal(list[0].track, list[0].age == (uint32_t)i + 1 ? 1 : 2);
+        assert_true(i >= 30 || !list[0].moving);
+        if (list[0].moving && moving_from < 0)
+            moving_from = i;
+        if (moving_from >= 0 && i >= 50 && !list[0].moving && still_from < 0)
+            still_from = i;
+        assert_true(i != 45 || fabs(world_speed(&list[0]) - 1.5) < 0.3);
+        assert_true(i < 70 || world_speed(&list[0]) < 0.2);
+    }
+    print_message("moving after %.1f s, stands again after %.1f s\n", (moving_from - 30) * period, (still_from - 50) * period);
+    assert_in_range(moving_from, 31, 37);
+    assert_in_range(still_from, 51, 70);
+}
+
+/* A velocity of 0.4 m/s cannot be told from wandering at once, but the way of some seconds shows it. */
+static void slow_motion_shows_in_time(void **state)
+{
+    (void)state;
+    const struct thing things[] = {{-1, 6, 0.4, 0, 0.6, 1.7}, {3, 6, 0, 0, 0.6, 1.7}};
+    for (int i = 0; i < 50; i++) {
+        look(things, 2, i, 0.2, 0, true);
+        assert_true(!list[1].moving && world_speed(&list[1]) < 0.1);
+    }
+    assert_int_equal(list[0].moving, 1);
+    assert_float_equal(list[0].world_velocity_mps[0], 0.4, 0.2);
+}
+
+/* A pole whose region joins a hedge behind it, and parts again: the centre jumps, but nothing moves. */
+static void joining_and_parting_is_no_motion(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        const bool joined = i % 10 >= 6;
+        const struct thing thing = {joined ? -1 : -2, 30, 0, 0, joined ? 2.4 : 0.3, 1.8};
+        look(&thing, 1, i, 6, 0, true);
+        assert_int_equal(list[0].moving, 0);
+        assert_true(world_speed(&list[0]) < 0.5);
+    }
+    assert_in_range(list[0].age, 38, 40);
 }
 
 static void crossing_things_keep_their_ids(void **state)
@@ -198,6 +276,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(standing_things_keep_their_ids_at_12_mps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_walk_is_seen_from_a_turning_camera, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_walk_is_seen_in_half_a_second, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_stands_begins_to_walk_and_stops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slow_motion_shows_in_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(joining_and_parting_is_no_motion, set_up, tear_down),
         cmocka_unit_test_setup_teardown(crossing_things_keep_their_ids, set_up, tear_down),
         cmocka_unit_test_setup_teardown(motion_is_missing_for_some_frames, set_up, tear_down),
         cmocka_unit_test_setup_teardown(size_and_class_are_steady, set_up, tear_down),

@@ -106,8 +106,6 @@ static void print_changes(struct watch *watch)
     print_gone(watch);
     for (int i = 0; i < count; i++) {
         struct printed_track *printed = find_printed(watch, sorted[i]->track);
-        if (!printed && sorted[i]->status != PLX_TRACK_TRACKED)
-            continue; /* a new track may be noise: the tracker confirms it after a few frames */
         float limit = printed ? fmaxf(CHANGE_M, CHANGE_SHARE * printed->nearest_m) : 0;
         if (printed && fabsf(sorted[i]->nearest_m - printed->nearest_m) < limit)
             continue;

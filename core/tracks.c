@@ -30,7 +30,8 @@
 struct plx_tracks {
     struct plx_track_params params;
     uint32_t last_id;   /* the highest number given out */
-    int64_t capture_ns; /* of the frame before; 0 = none */
+    bool any;           /* there was a frame before, */
+    int64_t capture_ns; /* captured then */
     int count;
     struct plx_track_camera camera;
     struct plx_track track[MAX_TRACKS];
@@ -231,7 +232,8 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
                        const struct plx_motion_info *motion, struct plx_obstacle *obstacle, int *count, int capacity)
 {
     const int seen = *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES;
-    const int64_t step_ns = tracks->capture_ns != 0 && capture_ns > tracks->capture_ns ? capture_ns - tracks->capture_ns : 0;
+    const int64_t step_ns = tracks->any && capture_ns > tracks->capture_ns ? capture_ns - tracks->capture_ns : 0;
+    tracks->any = true;
     tracks->capture_ns = capture_ns;
 
     if (step_ns > GAP_NS)

@@ -184,7 +184,8 @@ static void obstacles_agree_with_lidar(void **state)
     command_free(&command);
 }
 
-/* Drift of the ego-motion over 24 pairs. The first half of the true poses is interpolated, so their rotation does not count. */
+/* Drift of the ego-motion over 24 pairs, and the tracks of a street in which all things stand. The first half of the true poses
+ * is interpolated, so their rotation does not count. */
 static void motion_of_a_sequence(void **state)
 {
     (void)state;
@@ -204,6 +205,13 @@ static void motion_of_a_sequence(void **state)
     for (int i = 14; i < 24; i++)
         degrees += cJSON_GetObjectItem(cJSON_GetArrayItem(frames, i), "error_degrees")->valuedouble / 10;
     assert_true(degrees <= 0.04);
+
+    const cJSON *tracks = cJSON_GetObjectItem(json, "tracks");
+    print_message("    id changes %.1f %%, world velocity median %.2f, p95 %.2f m/s\n", number(tracks, "id_changes_percent"),
+                  number(tracks, "world_velocity_median_mps"), number(tracks, "world_velocity_p95_mps"));
+    assert_true(number(tracks, "id_changes_percent") <= 6);
+    assert_true(number(tracks, "tracked") >= 100 && number(tracks, "moving") == 0);
+    assert_true(number(tracks, "world_velocity_median_mps") <= 0.3 && number(tracks, "world_velocity_p95_mps") <= 1);
     cJSON_Delete(json);
     command_free(&command);
 }

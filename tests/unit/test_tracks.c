@@ -308,6 +308,19 @@ static void strange_times(void **state)
     }
 }
 
+/* A recording may begin at 0: that is a time, too. */
+static void time_begins_at_zero(void **state)
+{
+    (void)state;
+    now_ns = 0;
+    for (int i = 0; i < 3; i++) {
+        begin();
+        see(1 + 0.1 * i, 4);
+        update(i == 0 ? 0 : 0.1);
+        assert_true(i == 0 || list[0].velocity_mps[0] > 0.3f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_extrapolated_to_the_camera, set_up, tear_down),
         cmocka_unit_test_setup_teardown(numbers_go_on_after_those_of_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(strange_times, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(time_begins_at_zero, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,12 +101,19 @@ static void start_loaders(void (*work)(void), int count)
     }
 }
 
+/* A failed fork gave -1, which to kill() means every process. */
+static void stop_child(pid_t child)
+{
+    if (child <= 0)
+        return;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
 static void stop_loaders(void)
 {
-    while (loader_count > 0) {
-        kill(loader[--loader_count], SIGKILL);
-        waitpid(loader[loader_count], NULL, 0);
-    }
+    while (loader_count > 0)
+        stop_child(loader[--loader_count]);
 }
 
 static void start_load(enum load load)
@@ -228,8 +235,7 @@ static void run_row(const char *program, enum load load, enum variant variant, i
     start_load(load);
     puts(service > 0 && measure(seconds) ? "" : " no frames");
     fflush(stdout);
-    kill(service, SIGKILL);
-    waitpid(service, NULL, 0);
+    stop_child(service);
     stop_loaders();
     control_group_remove(&group);
 }

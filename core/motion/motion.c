@@ -40,7 +40,7 @@ struct plx_motion {
 
     bool has_key;
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
-    double last_covariance[36];                    /* of last_from_key; zeros while it is the key frame */
+    double last_covariance[36]; /* of last_from_key, axes of the last frame; zeros while it is the key frame */
     int64_t last_ns;
     int failures; /* frames without a motion since the last one with a motion */
     uint32_t breaks;
@@ -188,14 +188,16 @@ static bool find_motion(struct plx_motion *motion, const struct plx_image *dispa
 /* Writes the motion from the last known frame to this one into RET_INFO, and makes this one the last. */
 static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t capture_ns, struct plx_motion_info *ret_info)
 {
-    struct plx_pose key_from_now;
+    struct plx_pose key_from_now, now_from_last;
+    double last_covariance[36];
     plx_pose_invert(&fit->pose, &key_from_now);
     plx_pose_compose(&motion->last_from_key, &key_from_now, &ret_info->motion);
     plx_pose_compose(&motion->start_from_key, &key_from_now, &ret_info->pose);
-    for (int i = 0; i < 36; i++) {
-        ret_info->covariance[i] = fit->covariance[i] + motion->last_covariance[i];
-        motion->last_covariance[i] = fit->covariance[i];
-    }
+    plx_pose_invert(&ret_info->motion, &now_from_last);
+    plx_pose_move_covariance(&now_from_last, motion->last_covariance, last_covariance);
+    for (int i = 0; i < 36; i++)
+        ret_info->covariance[i] = fit->covariance[i] + last_covariance[i];
+    memcpy(motion->last_covariance, fit->covariance, sizeof motion->last_covariance);
     ret_info->valid = true;
     ret_info->inliers = fit->inliers;
     ret_info->interval_ns = capture_ns - motion->last_ns;

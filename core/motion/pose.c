@@ -54,6 +54,36 @@ void plx_pose_move(struct plx_pose *pose, const double move[6])
     plx_pose_compose(&step, pose, pose);
 }
 
+/* [6][6]: a move's translation turns with the pose and gains the lever arm of its rotation, which turns too. */
+static void adjoint(const struct plx_pose *pose, double ret[36])
+{
+    const double *r = pose->rotation, *t = pose->translation;
+    const double arm[9] = {0, -t[2], t[1], t[2], 0, -t[0], -t[1], t[0], 0}; /* arm x = t cross x */
+    double turned[9];
+    plx_mat3_multiply(arm, r, turned);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            ret[6 * i + j] = ret[6 * (i + 3) + j + 3] = r[3 * i + j];
+            ret[6 * i + j + 3] = turned[3 * i + j];
+            ret[6 * (i + 3) + j] = 0;
+        }
+}
+
+void plx_pose_move_covariance(const struct plx_pose *b_from_a, const double covariance[36], double ret_covariance[36])
+{
+    double by[36], half[36] = {0};
+    adjoint(b_from_a, by);
+    for (int i = 0; i < 36; i++)
+        for (int k = 0; k < 6; k++)
+            half[i] += by[i / 6 * 6 + k] * covariance[6 * k + i % 6];
+    for (int i = 0; i < 36; i++) {
+        double sum = 0;
+        for (int k = 0; k < 6; k++)
+            sum += half[i / 6 * 6 + k] * by[i % 6 * 6 + k];
+        ret_covariance[i] = sum;
+    }
+}
+
 void plx_pose_normalize(struct plx_pose *pose)
 {
     struct plx_pose copy = *pose;

@@ -191,11 +191,38 @@ static void poses_come_back(void **unused)
     assert_true(plx_pose_half_sine(&both) < 1e-7);
 }
 
+/* A small move in axes of A, seen from B, is the adjoint's; its covariance is that of the move and nothing else. */
+static void covariance_in_other_axes(void **unused)
+{
+    (void)unused;
+    const double small[6] = {3e-6, -2e-6, 5e-6, 1e-6, 4e-6, -2e-6}, turn[6] = {0.4, -0.1, 1.2, 0.2, -0.5, 0.1};
+    struct plx_pose b_from_a = PLX_POSE_IDENTITY, a_from_b, moved;
+    double covariance[36], got[36];
+
+    plx_pose_move(&b_from_a, turn);
+    plx_pose_invert(&b_from_a, &a_from_b);
+    moved = a_from_b;
+    plx_pose_move(&moved, small);
+    plx_pose_compose(&b_from_a, &moved, &moved); /* the same move, from B to B */
+    const double *r = moved.rotation, *t = moved.translation;
+    const double want[6] = {t[0], t[1], t[2], 0.5 * (r[7] - r[5]), 0.5 * (r[2] - r[6]), 0.5 * (r[3] - r[1])};
+    for (int i = 0; i < 36; i++)
+        covariance[i] = small[i / 6] * small[i % 6];
+    plx_pose_move_covariance(&b_from_a, covariance, got);
+    for (int i = 0; i < 36; i++)
+        assert_float_equal(got[i] * 1e12, want[i / 6] * want[i % 6] * 1e12, 1e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_points),      cmocka_unit_test(noise_and_outliers), cmocka_unit_test(same_points_same_bits),
-        cmocka_unit_test(what_is_left_open), cmocka_unit_test(systems_are_solved), cmocka_unit_test(poses_come_back),
+        cmocka_unit_test(exact_points),
+        cmocka_unit_test(noise_and_outliers),
+        cmocka_unit_test(same_points_same_bits),
+        cmocka_unit_test(what_is_left_open),
+        cmocka_unit_test(systems_are_solved),
+        cmocka_unit_test(poses_come_back),
+        cmocka_unit_test(covariance_in_other_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 
 #include <parallax/region.h>
 
+#include "core/source.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MEMBER(field) ((struct plx_config *)0)->field
 #define PLACE(field) .offset = offsetof(struct plx_config, field), .size = sizeof(MEMBER(field))
@@ -53,8 +55,9 @@ const struct plx_key plx_keys[] = {
     {"source.replay_rate", "replay: at the recorded times, at rate_hz, or as fast as the service takes pairs",
      WORD(source.replay_rate, replay_words)},
     {"source.loop", "replay: start again after the last pair", FIELD(source.loop)},
-    {"source.rate_hz", "pairs per second; 0 = no pause (synthetic), the camera's setting (v4l2); replay: for replay_rate fixed",
-     FIELD(source.rate_hz), REAL(0, 1000)},
+    {"source.rate_hz",
+     "pairs per second, 0.1 or more; 0 = no pause (synthetic), the camera's setting (v4l2); replay: for replay_rate fixed",
+     FIELD(source.rate_hz), REAL(0, PLX_SOURCE_MAX_RATE_HZ)},
     {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), WHOLE(16, PLX_MAX_SIDE)},
     {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), WHOLE(16, PLX_MAX_SIDE)},
     {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), WHOLE(0, 2147483647)},

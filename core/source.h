@@ -35,6 +35,9 @@ struct plx_control_range {
 /* A reader may hold this many pairs of captures while any source still captures. */
 #define PLX_SOURCE_MIN_PAIRS 5
 
+#define PLX_SOURCE_MIN_RATE_HZ 0.1
+#define PLX_SOURCE_MAX_RATE_HZ 1000
+
 struct plx_source {
     const struct plx_source_ops *ops;
     int width, height;             /* of one eye, raw */

@@ -197,7 +197,8 @@ static int find_calibration(struct replay *self, struct plx_error_message *messa
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
                       struct plx_error_message *message)
 {
-    if (options->timing == PLX_TIMING_FIXED && !(options->rate_hz >= 0.1 && options->rate_hz <= 1000.0))
+    if (options->timing == PLX_TIMING_FIXED &&
+        !(options->rate_hz >= PLX_SOURCE_MIN_RATE_HZ && options->rate_hz <= PLX_SOURCE_MAX_RATE_HZ))
         return plx_fail(message, PLX_ERR_RANGE, "replay: a rate of %g Hz is not within 0.1..1000", options->rate_hz);
     const size_t length = strlen(options->path) + 1;
     struct replay *self = calloc(1, sizeof *self + length);

@@ -176,7 +176,8 @@ static const struct plx_source_ops synthetic_ops = {
 
 static int check(const struct plx_synthetic_options *options, struct plx_error_message *message)
 {
-    if (!(options->rate_hz == 0.0 || (options->rate_hz >= 0.1 && options->rate_hz <= 1000.0)))
+    if (!(options->rate_hz == 0.0 ||
+          (options->rate_hz >= PLX_SOURCE_MIN_RATE_HZ && options->rate_hz <= PLX_SOURCE_MAX_RATE_HZ)))
         return plx_fail(message, PLX_ERR_RANGE, "synthetic source: a rate of %g Hz, expected 0 or 0.1..1000", options->rate_hz);
     if (options->exposure_delay < 0 || options->exposure_delay > PLX_SYNTHETIC_MAX_DELAY || options->gain_delay < 0 ||
         options->gain_delay > PLX_SYNTHETIC_MAX_DELAY)

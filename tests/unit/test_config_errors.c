@@ -113,6 +113,7 @@ static const struct {
     {"source: {type: replay, path: /x, replay_rate: fixed, rate_hz: 0}\n", PLX_ERR_RANGE,
      ":1:47: source.replay_rate is fixed and source.rate_hz is 0"},
     {"source: {type: v4l2}\n", PLX_ERR_RANGE, ":1:16: source.type is v4l2 and source.left is empty"},
+    {"source: {rate_hz: 0.05}\n", PLX_ERR_RANGE, ":1:19: source.rate_hz is less than 0.1; expected that or more, or 0"},
     {"source: {crop_width: 64}\n", PLX_ERR_RANGE, ":1:22: source.crop_width is set and source.crop_height is 0"},
     {"engine: {cpus: \"0,2-\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors below 1024; expected"},
     {"engine: {cpus: \"3-2\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},

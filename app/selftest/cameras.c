@@ -126,8 +126,10 @@ void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int sec
         skew[pairs] = llabs(pair[PLX_RIGHT].capture_ns - last);
         release_pair(source, pair);
     }
-    judge_pairs(source, &pairing, pairs, last - first, ret);
     stop(source, &pairing);
+    if (ret->verdict == CHECK_SKIPPED) /* in use */
+        return;
+    judge_pairs(source, &pairing, pairs, last - first, ret);
     check_sort(skew, pairs);
     check_note(ret, "left to right: p50 %.1f us, p99 %.1f us, largest %.1f us; tolerance %.1f us",
                (double)check_quantile(skew, pairs, 0.5) / 1e3, (double)check_quantile(skew, pairs, 0.99) / 1e3,

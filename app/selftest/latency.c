@@ -62,6 +62,10 @@ static void publish(struct plx_shared_region *region, struct plx_clients *client
 
 static void judge(struct seen *seen, int frames, struct check_outcome *ret)
 {
+    if (seen->count == 0) {
+        check_fail(ret, "no frame reached the reader: %s", plx_strerror(seen->error));
+        return;
+    }
     check_sort(seen->latency, seen->count);
     const int64_t median = check_quantile(seen->latency, seen->count, 0.5);
     check_note(ret, "p50 %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.1f us; %d of %d frames seen", (double)median / 1e3,
@@ -97,11 +101,17 @@ void check_latency(const struct check_options *options, struct check_outcome *re
         check_fail(ret, "%s", message.text);
     } else {
         const pid_t reader = fork();
+        int ended = -1;
         if (reader == 0)
             read_frames(path, (uint64_t)frames, seen);
-        publish(region, clients, frames);
-        waitpid(reader, NULL, 0);
-        judge(seen, frames, ret);
+        if (reader > 0) {
+            publish(region, clients, frames);
+            waitpid(reader, &ended, 0);
+        }
+        if (ended == 0)
+            judge(seen, frames, ret);
+        else
+            check_fail(ret, reader < 0 ? "cannot start the reader" : "the reader died");
     }
     plx_clients_destroy(clients);
     plx_region_destroy(region);

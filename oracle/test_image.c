@@ -40,10 +40,12 @@ bool test_image_padding_intact(const struct plx_image *image)
 
 bool test_image_equal(const struct plx_image *a, const struct plx_image *b)
 {
+    if (a->width != b->width || a->height != b->height || a->type != b->type)
+        return false;
     for (int y = 0; y < a->height; y++)
         if (memcmp(plx_row(a, y), plx_row(b, y), (size_t)a->width * (size_t)a->type) != 0)
             return false;
-    return a->width == b->width && a->height == b->height && a->type == b->type;
+    return true;
 }
 
 uint64_t random_next(uint64_t *state)

@@ -244,6 +244,9 @@ int plx_command_blackbox(int argc, char **argv)
     plx_parse_command_line(&line, argc, argv, word);
     plx_blackbox_directory(socket_path, PLX_DEFAULT_CONFIG, directory);
     snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
+    if (!word[0] && directory[0] == '\0')
+        return plx_exit_error("parallax blackbox", PLX_EXIT_NO_INPUT,
+                              "the service keeps no black box: its blackbox.directory is empty; name a FILE");
     int result = plx_box_read(word[0] ? word[0] : path, &content, &message);
     if (result < 0)
         return plx_exit_error("parallax blackbox", plx_exit_code(result), "%s", message.text);

@@ -122,8 +122,10 @@ static void print_motion(FILE *out, const struct plx_motion_info *motion)
 /* Only of a fresh frame: old numbers would mislead a robot. */
 static void print_world(FILE *out, const struct plx_frame *frame)
 {
-    print_metric(out, "parallax_obstacles", "Obstacles in the newest frame; no sample without a fresh frame.",
-                 frame->obstacle_count);
+    const struct plx_obstacle *seen[PLX_MAX_OBSTACLES];
+
+    print_metric(out, "parallax_obstacles", "Obstacles seen in the newest frame; no sample without a fresh frame.",
+                 plx_obstacles_by_distance(frame, seen));
     print_metric(out, "parallax_ground_found", "1 if the newest frame has a ground plane; no sample without a fresh frame.",
                  frame->ground.valid != 0);
     print_motion(out, &frame->motion);

@@ -72,6 +72,8 @@ static int print_blackbox(int argc, char **argv)
     char *arguments[] = {argv[0], path, NULL};
 
     plx_blackbox_directory(socket_path, config_path, directory);
+    if (directory[0] == '\0')
+        return plx_command_blackbox(argc, argv); /* says why there is none */
     snprintf(path, sizeof path, "%s/" PLX_BOX_LIVE, directory);
     return plx_command_blackbox(argc + 1, arguments);
 }

@@ -55,8 +55,9 @@ static void print_age(const struct plx_status *status)
 void plx_status_print_age(const struct plx_status *status)
 {
     char age[PLX_DURATION_TEXT];
-    plx_duration_text(plx_age_ns(&status->frame), age, sizeof age);
-    if (status->any)
+    const int64_t age_ns = plx_age_ns(&status->frame);
+    plx_duration_text(age_ns, age, sizeof age);
+    if (status->any && age_ns != INT64_MAX)
         printf("no frames, the last picture is %s old", age);
     else
         fputs("no frames", stdout);

@@ -154,6 +154,8 @@ static int execute(struct plx_run *run, const char *const word[PLX_MAX_WORDS])
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth %s: expected lidar or poses", options->truth_kind);
     if (options->truth_kind && word[1])
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth needs a directory of pairs, not two pictures");
+    if (is_truth_kind(options, "poses") && options->ground_truth)
+        return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth poses compares poses, not pictures; leave out --gt");
     if (options->truth_kind && options->output)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth compares and writes no file; leave out --output");
     int result = configure(run, &message);

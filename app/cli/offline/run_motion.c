@@ -180,8 +180,9 @@ static void print_summary(const struct table *table)
 {
     const double valid = table->valid;
     printf("\nmotion known       %d of %d frames after the first, %u breaks\n", table->valid, table->frames - 1, table->breaks);
-    printf("of each frame      %.1f mm, %.4f deg off (mean); covariance covers %.1f %% (95 %% expected)\n",
-           table->step.m / valid * 1e3, table->step.degrees / valid, 100 * table->covered / valid);
+    if (table->valid > 0)
+        printf("of each frame      %.1f mm, %.4f deg off (mean); covariance covers %.1f %% (95 %% expected)\n",
+               table->step.m / valid * 1e3, table->step.degrees / valid, 100 * table->covered / valid);
     printf("at the end         %.3f m, %.3f deg off after %.2f m: drift %.2f %%, %.4f deg/m\n", table->end.m,
            table->end.degrees, table->way_m, per_metre(table, 100 * table->end.m), per_metre(table, table->end.degrees));
     printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);

@@ -27,12 +27,12 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
         .ground_tolerance = 12,
         .obstacle = {.range_min_m = 0.3,
                      .range_max_m = 20,
-                     .min_height_m = 0.2,
+                     .min_height_m = 0.25,
                      .max_height_m = 3,
                      .open_size = 3,
                      .close_size = 3,
                      .max_step = 8,
-                     .min_area = 200},
+                     .min_area = 100},
         .track = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1},
     };
     plx_match_default(&ret_params->match);

@@ -171,7 +171,7 @@ static void obstacles_agree_with_lidar(void **state)
     assert_true(number(figures, "ground_found") == number(figures, "frames_scored"));
     assert_true(number(figures, "ground_height_median") <= 0.04);
     assert_true(number(figures, "labels_recall") >= 84);
-    assert_true(number(figures, "labels_clear_claimed") <= 2);
+    assert_true(number(figures, "labels_clear_claimed") <= 0.5);
     assert_true(number(figures, "labels_scan_right") >= 81);
     assert_true(number(figures, "things_found") >= 80);
     assert_true(number(figures, "stixels_recall") >= 91);

@@ -106,6 +106,16 @@ static void any_call_may_fail(void **state)
 
 /* --- limits ------------------------------------------------------------------------------------------------------- */
 
+static bool publishes_within(int limited, rlim_t limit, const char *what)
+{
+    make(NULL);
+    daemon_.limited = limited;
+    daemon_.limit = limit;
+    const bool published = publishes_or_says_why(what);
+    clean(NULL);
+    return published;
+}
+
 /* More is never worse, and the most is enough. */
 static void check_limits(int limited, rlim_t least, rlim_t most, rlim_t step, const char *name)
 {
@@ -114,11 +124,9 @@ static void check_limits(int limited, rlim_t least, rlim_t most, rlim_t step, co
     for (rlim_t limit = least; limit <= most; limit += step) {
         char what[64];
         snprintf(what, sizeof what, "%s %llu", name, (unsigned long long)limit);
-        make(NULL);
-        daemon_.limited = limited;
-        daemon_.limit = limit;
-        const bool published = publishes_or_says_why(what);
-        clean(NULL);
+        bool published = publishes_within(limited, limit, what);
+        if (enough && !published) /* threads that contend for malloc get 64 MiB of addresses each, by chance */
+            published = publishes_within(limited, limit, what);
         if (enough && !published)
             fail_msg("%s is too little, and less was enough", what);
         enough = published;

@@ -56,7 +56,7 @@ const struct plx_key plx_keys[] = {
      WORD(source.replay_rate, replay_words)},
     {"source.loop", "replay: start again after the last pair", FIELD(source.loop)},
     {"source.rate_hz",
-     "pairs per second, 0.1 or more; 0 = no pause (synthetic), the camera's setting (v4l2); replay: for replay_rate fixed",
+     "pairs per second, from 0.1; 0 = no pause (synthetic), the camera's setting (v4l2); replay: for replay_rate fixed",
      FIELD(source.rate_hz), REAL(0, PLX_SOURCE_MAX_RATE_HZ)},
     {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), WHOLE(16, PLX_MAX_SIDE)},
     {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), WHOLE(16, PLX_MAX_SIDE)},

@@ -89,7 +89,7 @@ template <int N> static __device__ __forceinline__ void plx_follow_path(const pl
             const uint32_t from = sum & 0x00030003u;
             decisions += from << 4 * i;
             p[i] = sum - from + cost.at[i];
-            least = plx_min2(least, (p[i] << 4) + (4 * i + 2 << 16 | 4 * i)); /* P is below 512; then the place's bit */
+            least = plx_min2(least, (p[i] << 4) + ((4 * i + 2) << 16 | 4 * i)); /* P is below 512; then the place's bit */
         }
         least = min(least & 0xFFFF, least >> 16);
         const uint32_t ground_sum = min(min(ground, ground_below + PLX_PATH_SUM(PLX_PATH_GROUND_STEP, PLX_PATH_LOWER)),

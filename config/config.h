@@ -14,6 +14,8 @@
 enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
 enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };
 
+enum plx_scene_kind { PLX_SCENE_DEMO, PLX_SCENE_STREET };
+
 enum plx_gain_unit { PLX_GAIN_LINEAR, PLX_GAIN_DB };
 
 struct plx_config {
@@ -24,10 +26,11 @@ struct plx_config {
         char path[4096];   /* replay: a KITTI-style directory or one with left/ and right/ */
         enum plx_replay_rate replay_rate;
         bool loop;
-        int seed;                 /* synthetic */
-        double noise;             /* synthetic: standard deviation of the camera noise, grey levels */
-        double pair_tolerance_ms; /* 0: a quarter of the period */
-        double readout_ms;        /* 0: not known */
+        enum plx_scene_kind scene; /* synthetic */
+        int seed;                  /* synthetic */
+        double noise;              /* synthetic: standard deviation of the camera noise, grey levels */
+        double pair_tolerance_ms;  /* 0: a quarter of the period */
+        double readout_ms;         /* 0: not known */
         /* v4l2, see struct plx_v4l2_options */
         char camera[PLX_EYES][256];
         char format[8];

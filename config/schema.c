@@ -25,6 +25,7 @@ static const struct plx_word source_words[] = {
     {"synthetic", PLX_SOURCE_SYNTHETIC}, {"replay", PLX_SOURCE_REPLAY}, {"v4l2", PLX_SOURCE_V4L2}, {NULL, 0}};
 static const struct plx_word replay_words[] = {
     {"recorded", PLX_REPLAY_RECORDED}, {"fixed", PLX_REPLAY_FIXED}, {"maximum", PLX_REPLAY_MAXIMUM}, {NULL, 0}};
+static const struct plx_word scene_words[] = {{"demo", PLX_SCENE_DEMO}, {"street", PLX_SCENE_STREET}, {NULL, 0}};
 static const struct plx_word gain_words[] = {{"linear", PLX_GAIN_LINEAR}, {"db", PLX_GAIN_DB}, {NULL, 0}};
 static const struct plx_word backend_words[] = {
     {"auto", PLX_BACKEND_AUTO}, {"cpu", PLX_BACKEND_CPU}, {"gpu", PLX_BACKEND_GPU}, {NULL, 0}};
@@ -59,6 +60,7 @@ const struct plx_key plx_keys[] = {
      FIELD(source.rate_hz), REAL(0, PLX_SOURCE_MAX_RATE_HZ)},
     {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), WHOLE(16, PLX_MAX_SIDE)},
     {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), WHOLE(16, PLX_MAX_SIDE)},
+    {"source.scene", "synthetic: a standing camera, or one that drives along a street", WORD(source.scene, scene_words)},
     {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), WHOLE(0, 2147483647)},
     {"source.noise_levels", "synthetic: standard deviation of the camera noise, grey levels", FIELD(source.noise), REAL(0, 64)},
     {"source.left", "v4l2: left camera, as `parallax cameras` prints it: /dev/v4l/by-path/... or card=,driver=,serial=,bus=",

@@ -57,6 +57,8 @@ static void describe(const struct plx_ray_view *view, int index, double time_s, 
     const double *r = view->rotation;
     double x, z, vx, vz;
     plx_ray_object_at(object, time_s, &x, &z, &vx, &vz);
+    x -= view->origin[0]; /* from here on from the camera */
+    z -= view->origin[2];
     double y = view->scene->camera_height_m - 0.5 * object->height;
     memset(ret, 0, sizeof *ret);
     ret->index = index;
@@ -67,7 +69,7 @@ static void describe(const struct plx_ray_view *view, int index, double time_s, 
     ret->height = object->height;
     for (int axis = 0; axis < 3; axis++)
         ret->velocity[axis] = r[axis] * vx + r[6 + axis] * vz;
-    double area = front_area(view, object, x, z);
+    double area = front_area(view, object, x + view->origin[0], z + view->origin[2]);
     ret->visible_ratio = area > 0.0 ? fmin(1.0, (double)front->pixels / area) : 0.0;
     if (front->pixels > 0) {
         ret->box_x = front->x0;

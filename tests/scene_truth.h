@@ -11,7 +11,7 @@ struct scene_truth {
         int index;                                   /* into scene.object */
         double x, y, z;                              /* centre of the front face, camera axes, metres */
         double width, height;                        /* metres */
-        double velocity[3];                          /* camera axes, m/s */
+        double velocity[3];                          /* over the ground, camera axes, m/s */
         double visible_ratio;                        /* the part of its front face that the left image shows, 0..1 */
         int box_x, box_y, box_width, box_height;     /* visible pixels of its front face; width 0 if there are none */
         int full_x, full_y, full_width, full_height; /* the same for the whole box, with sides and top */

@@ -26,7 +26,8 @@ static int open_synthetic(struct plx_setup *setup, const struct plx_config *conf
     struct plx_synthetic_options options = {
         .rate_hz = config->source.rate_hz, .exposure_delay = EXPOSURE_DELAY, .gain_delay = GAIN_DELAY};
 
-    plx_scene_demo(config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
+    (config->source.scene == PLX_SCENE_STREET ? plx_scene_street : plx_scene_demo)(
+        config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
     options.scene.noise = config->source.noise;
     return plx_synthetic_create(setup->memory, &options, &setup->source, message);
 }

@@ -72,18 +72,6 @@ const uint8_t *plx_texture_tile(void)
 #define GROUND_ALBEDO 0.38f
 #define SMALLEST_OFFSET_M 0.02 /* between the camera and a receding plane: keeps the texture scale finite */
 
-/* The ground frame of SCENE against the left camera. */
-static void rotation_of(const struct plx_scene *scene, double ret_rotation[9])
-{
-    double cp = cos(scene->pitch_rad), sp = sin(scene->pitch_rad), cr = cos(scene->roll_rad), sr = sin(scene->roll_rad);
-    const double rotation[9] = {
-        cr,       -sr,      0.0, /* columns: the camera's x, y and z axes in the ground frame */
-        cp * sr,  cp * cr,  sp,  /* */
-        -sp * sr, -sp * cr, cp,
-    };
-    memcpy(ret_rotation, rotation, sizeof rotation);
-}
-
 void plx_ray_object_at(const struct plx_scene_object *object, double time_s, double *ret_x, double *ret_z, double *ret_vx,
                        double *ret_vz)
 {
@@ -163,7 +151,9 @@ static void add_face(struct plx_ray_view *view, enum plx_axis axis, double plane
     face->albedo = albedo;
     face->s_origin = isfinite(face->s_min) ? face->s_min : 0.0f;
     face->q_origin = isfinite(face->q_min) ? face->q_min : 0.0f;
-    double offset = fmax(fabs(plane - view->origin[axis]), SMALLEST_OFFSET_M);
+    /* With a camera that moves the texture must not: then the distance from the middle of its drive. */
+    const double from = view->scene->drive.period_s > 0.0 ? view->rest[axis] : view->origin[axis];
+    double offset = fmax(fabs(plane - from), SMALLEST_OFFSET_M);
     bool s_recedes = face->s_axis == PLX_AXIS_Z, q_recedes = face->q_axis == PLX_AXIS_Z;
     face->s_density = s_recedes ? view->along : view->across;
     face->q_density = q_recedes ? view->along : view->across;
@@ -199,9 +189,13 @@ void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene,
     double shift = eye == PLX_RIGHT ? info->baseline_m : 0.0;
     view->scene = scene;
     view->cx = eye == PLX_RIGHT ? info->cx_right : info->cx;
-    rotation_of(scene, view->rotation);
-    for (int axis = 0; axis < 3; axis++)
-        view->origin[axis] = shift * view->rotation[3 * axis] - (axis == PLX_AXIS_Y ? scene->camera_height_m : 0.0);
+    struct plx_pose camera;
+    plx_scene_camera(scene, time_s, &camera);
+    memcpy(view->rotation, camera.rotation, sizeof view->rotation);
+    for (int axis = 0; axis < 3; axis++) {
+        view->rest[axis] = axis == PLX_AXIS_Y ? -scene->camera_height_m : 0.0;
+        view->origin[axis] = shift * view->rotation[3 * axis] + camera.translation[axis];
+    }
     for (int level = 0; level < PLX_RAY_LEVELS; level++) {
         double z = NEAREST_M * ldexp(level % 2 ? 1.5 : 1.0, level / 2);
         view->across[level] = (float)(info->fx / z);

@@ -69,6 +69,7 @@ struct plx_ray_view {
     const struct plx_scene *scene;
     double rotation[9]; /* camera axes -> ground frame, row-major */
     double origin[3];   /* of this eye in the ground frame */
+    double rest[3];     /* middle of the drive */
     double cx;
     float across[PLX_RAY_LEVELS], along[PLX_RAY_LEVELS]; /* texels per metre: facing the camera, receding */
     struct plx_ray_face face[PLX_RAY_FACES];

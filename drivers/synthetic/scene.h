@@ -13,8 +13,8 @@
 #define PLX_SCENE_MAX_OBJECTS 16
 
 /* An upright box on the ground; a pole is a narrow box. Ground frame: X right, Y down, Z forward from the point
- * below the camera, metres. It moves with a constant velocity. With a period it moves forth for half of PERIOD_S and back for
- * the other half, at the same speed; 0 = it never turns. */
+ * below the camera at time 0, metres. It moves with a constant velocity. With a period it moves forth for half of PERIOD_S and
+ * back for the other half, at the same speed; 0 = it never turns. */
 struct plx_scene_object {
     double x, z; /* centre of the face turned to the camera, at time 0 */
     double width, height, depth;
@@ -22,8 +22,18 @@ struct plx_scene_object {
     double period_s;
 };
 
+/* A drive to and fro along Z: the left camera stands at the origin at time 0, is AHEAD_M farther half a PERIOD_S later, and
+ * starts and stops smoothly. Meanwhile it swings sideways by SWAY_M and turns by TURN_RAD to either side, with periods of their
+ * own. Periods of 0: it stands still. */
+struct plx_scene_drive {
+    double ahead_m, period_s;
+    double sway_m, sway_period_s;
+    double turn_rad, turn_period_s;
+};
+
 struct plx_scene {
     int width, height; /* image, pixels */
+    struct plx_scene_drive drive;
     struct plx_calibration_info calibration;
     double camera_height_m, pitch_rad, roll_rad;
     double noise; /* standard deviation, grey levels, after gain */
@@ -35,6 +45,13 @@ struct plx_scene {
 
 /* The embedded demonstration scene at any size. */
 void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
+
+/* A street that the camera drives along: walls, a hedge and a kerb beside it, a facade at its end, parked cars, poles, people.
+ */
+void plx_scene_street(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
+
+/* Pose of the left camera at TIME_S in the ground frame: its axes are x right, y down, z along the optical axis. */
+void plx_scene_camera(const struct plx_scene *scene, double time_s, struct plx_pose *ret_ground_from_camera);
 
 /* RANGE, with the reason, if a number of SCENE is not finite or out of range. */
 int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *message);

@@ -109,18 +109,7 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
 
 static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, struct plx_plane *ret_plane)
 {
-    static const uint32_t element[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = 1,
-        [PLX_PLANE_DISPARITY] = 2,
-        [PLX_PLANE_DENSE] = 2,
-        [PLX_PLANE_FILLED] = 1,
-        [PLX_PLANE_CONFIDENCE] = 1,
-        [PLX_PLANE_LABELS] = 2,
-        [PLX_PLANE_HISTOGRAM] = 4,
-        [PLX_PLANE_RIGHT] = 1,
-        [PLX_PLANE_SCAN] = sizeof(struct plx_scan),
-        [PLX_PLANE_STIXELS] = sizeof(struct plx_stixel),
-    };
+    const uint32_t element = plx_plane_element((enum plx_plane_id)id);
     struct plx_plane seen = {
         .offset = plx_fetch32(&plane->offset),
         .pitch = plx_fetch32(&plane->pitch),
@@ -133,9 +122,9 @@ static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, s
         return true;
     }
     /* 64-bit sums of 32-bit numbers; the product is below 2^64 too. */
-    uint64_t row = (uint64_t)seen.width * element[id];
-    if (seen.element != element[id] || seen.height == 0 || seen.pitch < row || seen.pitch % element[id] ||
-        seen.offset % element[id] || seen.offset < sizeof(struct plx_frame))
+    uint64_t row = (uint64_t)seen.width * element;
+    if (seen.element != element || seen.height == 0 || seen.pitch < row || seen.pitch % element || seen.offset % element ||
+        seen.offset < sizeof(struct plx_frame))
         return false;
     if (seen.offset > bytes || row > bytes - seen.offset ||
         (uint64_t)seen.pitch * (seen.height - 1) > bytes - seen.offset - row)

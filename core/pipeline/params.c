@@ -131,18 +131,6 @@ static void size_plane(int id, int width, int height, struct plx_plane *plane)
 /* Lays out the planes that are ON; the others have width 0. */
 static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
-    static const uint32_t element[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = 1,
-        [PLX_PLANE_DISPARITY] = 2,
-        [PLX_PLANE_DENSE] = 2,
-        [PLX_PLANE_FILLED] = 1,
-        [PLX_PLANE_CONFIDENCE] = 1,
-        [PLX_PLANE_LABELS] = 2,
-        [PLX_PLANE_HISTOGRAM] = 4,
-        [PLX_PLANE_RIGHT] = 1,
-        [PLX_PLANE_SCAN] = sizeof(struct plx_scan),
-        [PLX_PLANE_STIXELS] = sizeof(struct plx_stixel),
-    };
     uint32_t offset = round_up(sizeof(struct plx_frame), PAGE);
 
     memset(ret_plane, 0, PLX_PLANE_COUNT * sizeof *ret_plane);
@@ -151,7 +139,7 @@ static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, s
             continue;
         struct plx_plane *plane = &ret_plane[i];
         size_plane(i, width, height, plane);
-        plane->element = element[i];
+        plane->element = plx_plane_element((enum plx_plane_id)i);
         plane->pitch = round_up(plane->width * plane->element, ROW_ALIGNMENT);
         plane->offset = offset;
         offset += round_up(plane->pitch * plane->height, PAGE);

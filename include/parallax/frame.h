@@ -244,6 +244,31 @@ struct plx_stixel {
     uint16_t reserved;
 };
 
+/* Bytes of an element of plane ID. */
+static inline uint32_t plx_plane_element(enum plx_plane_id id)
+{
+    switch (id) {
+    case PLX_PLANE_LEFT:
+    case PLX_PLANE_RIGHT:
+    case PLX_PLANE_FILLED:
+    case PLX_PLANE_CONFIDENCE:
+        return 1;
+    case PLX_PLANE_DISPARITY:
+    case PLX_PLANE_DENSE:
+    case PLX_PLANE_LABELS:
+        return 2;
+    case PLX_PLANE_HISTOGRAM:
+        return 4;
+    case PLX_PLANE_SCAN:
+        return sizeof(struct plx_scan);
+    case PLX_PLANE_STIXELS:
+        return sizeof(struct plx_stixel);
+    case PLX_PLANE_COUNT:
+        break;
+    }
+    return 0;
+}
+
 struct plx_frame {
     uint64_t sequence;    /* of this epoch, from 1, without gaps */
     uint64_t epoch;       /* one life of the region; increases with every start of the service */

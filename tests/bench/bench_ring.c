@@ -108,9 +108,12 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     struct plx_clients *clients;
     const struct plx_clients_options options = {.socket_path = path, .group = "", .max_clients = MAX_READERS};
     must(plx_clients_create(&options, region, &clients, &message), message.text);
-    for (int i = 0; i < readers; i++)
-        if (fork() == 0)
+    for (int i = 0; i < readers; i++) {
+        const pid_t reader = fork();
+        must(reader < 0 ? PLX_ERR_NOMEM : 0, "a reader");
+        if (reader == 0)
             read_frames(path, frames, latency + (size_t)i * frames);
+    }
     for (int i = 0; i < 100 || plx_clients_count(clients) < readers; i++) { /* at least 0.5 s, so that all readers sleep */
         plx_clients_handle(clients);
         usleep(5000);

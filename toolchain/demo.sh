@@ -54,7 +54,7 @@ wait "$service" || code=$?
 service=
 [[ $code == 0 ]] || { echo "demo: parallaxd ended with code $code; its log: $out/parallaxd.log" >&2; exit 1; }
 
-pictures=("$out/left.png" "$out/disparity.png" "$out/obstacles.png")
+pictures=("$out/left.png" "$out/disparity.png" "$out/obstacles.png" "$out/columns.png")
 [[ -e $out/disparity.png ]] || pictures=("$out/left.png" "$out/right.png") # raw pairs: nothing says how they are rectified
 cat <<END
 

@@ -43,7 +43,8 @@ void plx_free_text(double free_m, char *ret_text, size_t size)
         snprintf(ret_text, size, "%.1f m", free_m);
 }
 
-/* What it is by its size, and whether it moves; nothing while the camera's motion is not known. */
+/* What it is by its size, and whether it moves or stands, if that is certain; nothing while the camera's motion is not known.
+ */
 static void describe_over_ground(const struct plx_obstacle *obstacle, char *text, size_t size)
 {
     const double speed = hypot((double)obstacle->world_velocity_mps[0], (double)obstacle->world_velocity_mps[2]);
@@ -54,7 +55,7 @@ static void describe_over_ground(const struct plx_obstacle *obstacle, char *text
     if (obstacle->moving)
         snprintf(text, size, ", %s, moves %.1f m/s", plx_size_word(obstacle->size_class), speed);
     else
-        snprintf(text, size, ", %s, stands", plx_size_word(obstacle->size_class));
+        snprintf(text, size, ", %s%s", plx_size_word(obstacle->size_class), speed < STILL_MPS ? ", stands" : "");
 }
 
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size)

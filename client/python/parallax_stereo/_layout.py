@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The structures of <parallax/frame.h> and <parallax/client.h> as NumPy types: the same fields with the same names and offsets."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .flags import Plane, Stage
+
+MAX_OBSTACLES = 256
+DISPARITY_ONE = 16
+DISPARITY_INVALID = 0xFFFF
+UNKNOWN_AGE_NS = 2**63 - 1
+
+
+def _struct(*fields: tuple[Any, ...]) -> numpy.dtype[numpy.void]:
+    """A C structure; each field is (names, type[, shape])."""
+    return numpy.dtype([(name, *rest) for names, *rest in fields for name in names.split()], align=True)
+
+
+PLANE = _struct(("offset pitch width height element reserved", "u4"))
+CAPTURE = _struct(("capture_ns clock_offset_ns", "i8"), ("clock sequence", "u4"), ("dropped", "u8"), ("exposure_us", "u4"),
+                  ("gain", "f4"), ("masked memory", "u4"))
+CALIBRATION = _struct(("fx fy cx cy cx_right baseline_m", "f8"))
+GROUND = _struct(("valid", "u4"), ("camera_height_m pitch_rad roll_rad", "f4"), ("normal", "f4", 3), ("inlier_ratio", "f4"))
+ALIGNMENT = _struct(("patches", "u4"), ("rows worst_rows pitch_rad roll_rad scale", "f4"))
+POSE = _struct(("rotation", "f8", 9), ("translation", "f8", 3))
+MOTION = _struct(("valid source corners tracked inliers breaks", "u4"), ("interval_ns", "i8"), ("motion", POSE),
+                 ("covariance", "f8", 36), ("pose", POSE))
+MOTION_HINT = _struct(("from_ns to_ns", "i8"), ("motion", POSE))
+OBSTACLE = _struct(("label track status age area_px", "u4"), ("x y width height", "i4"),
+                   ("centroid_x centroid_y disparity_median disparity_near nearest_m", "f4"), ("position_m extent_m", "f4", 3),
+                   ("height_m valid_ratio", "f4"), ("velocity_mps velocity_variance", "f4", 3), ("confidence", "f4"),
+                   ("world_velocity_mps world_velocity_variance", "f4", 3), ("moving_sigmas", "f4"), ("moving", "u4"),
+                   ("size_m", "f4", 2), ("size_class", "u4"))
+SCAN = _struct(("nearest free known stixels", "u2"))
+STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support reserved", "u2"))
+
+_HEAD: tuple[tuple[Any, ...], ...] = (
+    ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source reserved", "u4"),
+    ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
+    ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
+    ("alignment", ALIGNMENT), ("motion", MOTION), ("plane", PLANE, len(Plane)), ("region_count obstacle_count", "u4"))
+HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles
+FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES))
+OBSTACLES_OFFSET: int = FRAME.fields["obstacle"][1] if FRAME.fields else 0
+
+VIEW = _struct(("frame", numpy.uintp), ("plane", numpy.uintp, len(Plane)), ("layout", PLANE, len(Plane)), ("obstacle_count", "u4"),
+               ("min_disparity", "i4"), ("sequence missed token", "u8"))
+MAPPING = _struct(("memory bytes", numpy.uintp))
+
+STRUCTURES = {
+    "plx_plane": PLANE, "plx_capture_info": CAPTURE, "plx_calibration_info": CALIBRATION, "plx_ground_info": GROUND,
+    "plx_alignment_info": ALIGNMENT, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_motion_hint": MOTION_HINT,
+    "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
+    "plx_mapping": MAPPING,
+}
+
+# The elements of the planes.
+ELEMENT: dict[Plane, Any] = {
+    Plane.LEFT: numpy.dtype("u1"), Plane.DISPARITY: numpy.dtype("u2"), Plane.DENSE: numpy.dtype("u2"),
+    Plane.FILLED: numpy.dtype("u1"), Plane.CONFIDENCE: numpy.dtype("u1"), Plane.LABELS: numpy.dtype("u2"),
+    Plane.HISTOGRAM: numpy.dtype("u4"), Plane.RIGHT: numpy.dtype("u1"), Plane.SCAN: SCAN, Plane.STIXELS: STIXEL,
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libparallax.so.0, with the types of its functions."""
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
+
+_FUNCTIONS = (
+    ("plx_connect", c_int, c_char_p, POINTER(c_void_p)),
+    ("plx_disconnect", None, c_void_p),
+    ("plx_next", c_int, c_void_p, c_int, c_void_p),
+    ("plx_release", c_int, c_void_p, c_void_p),
+    ("plx_copy", c_int, c_void_p, c_int, c_void_p, c_size_t, POINTER(c_size_t)),
+    ("plx_last_header", c_int, c_void_p, c_void_p),
+    ("plx_fd", c_int, c_void_p),
+    ("plx_state", c_int, c_void_p),
+    ("plx_health", c_uint32, c_void_p),
+    ("plx_restarts", c_uint32, c_void_p),
+    ("plx_reason", c_int, c_void_p, c_char_p, c_size_t),
+    ("plx_gpu_schedule", c_uint32, c_void_p),
+    ("plx_config", c_int, c_char_p, c_char_p, c_size_t, POINTER(c_size_t)),
+    ("plx_motion_hint", c_int, c_void_p, c_void_p),
+    ("plx_mapping_ref", c_int, c_void_p, POINTER(c_void_p)),
+    ("plx_mapping_unref", None, c_void_p),
+    ("plx_age_ns", c_int64, c_void_p),
+    ("plx_is_fresh", c_int, c_void_p),
+    ("plx_strerror", c_char_p, c_int),
+)
+
+
+def _load() -> ctypes.CDLL:
+    name = os.environ.get("PARALLAX_LIBRARY", "libparallax.so.0")
+    try:
+        library = ctypes.CDLL(name)
+        for function, result, *arguments in _FUNCTIONS:
+            getattr(library, function).restype = result
+            getattr(library, function).argtypes = arguments
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"{error}; parallax_stereo needs libparallax: install the package libparallax0, "
+                          "or name the library in PARALLAX_LIBRARY") from error
+    return library
+
+
+library = _load()

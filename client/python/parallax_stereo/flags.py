@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The enumerations of <parallax/frame.h>. A number that this version does not know becomes a member UNKNOWN_n, never an error."""
+from __future__ import annotations
+
+import enum
+
+
+class _Number(enum.IntEnum):
+    @classmethod
+    def _missing_(cls, value: object) -> _Number | None:
+        if not isinstance(value, int):
+            return None
+        member = int.__new__(cls, value)
+        member._name_ = f"UNKNOWN_{value}"
+        member._value_ = value
+        return member
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+
+class Plane(_Number):
+    """The planes of a frame, enum plx_plane_id."""
+    LEFT = 0
+    DISPARITY = 1
+    DENSE = 2
+    FILLED = 3
+    CONFIDENCE = 4
+    LABELS = 5
+    HISTOGRAM = 6
+    RIGHT = 7
+    SCAN = 8
+    STIXELS = 9
+
+
+class State(_Number):
+    """What the service does, enum plx_state."""
+    STARTING = 0
+    RUNNING = 1
+    DEGRADED = 2
+    RECOVERING = 3
+    FAILED = 4
+    STOPPED = 5
+
+
+class Source(_Number):
+    """Where the pictures come from, enum plx_source_type. Only V4L2 shows the world as it is now."""
+    SYNTHETIC = 0
+    REPLAY = 1
+    V4L2 = 2
+
+
+class Clock(_Number):
+    """The clock of a source, enum plx_clock."""
+    MONOTONIC = 0
+    REALTIME = 1
+    DEVICE = 2
+    FILE = 3
+
+
+class Memory(_Number):
+    """How a camera's pictures come into memory, enum plx_memory."""
+    NONE = 0
+    USERPTR = 1
+    DMABUF = 2
+    MMAP = 3
+
+
+class Stage(_Number):
+    """The stages whose time is published, enum plx_stage."""
+    CONVERT = 0
+    HISTOGRAM = 1
+    RECTIFY = 2
+    PREFILTER = 3
+    CENSUS = 4
+    SGM = 5
+    CHECK = 6
+    REFINE = 7
+    GROUND = 8
+    COLUMNS = 9
+    OBSTACLES = 10
+    MOTION = 11
+    TRACKS = 12
+
+
+class MotionSource(_Number):
+    """Where ego-motion comes from, enum plx_motion_source."""
+    NONE = 0
+    VISUAL = 1
+
+
+class TrackStatus(_Number):
+    """enum plx_track_status."""
+    NEW = 1
+    TRACKED = 2
+    LOST = 3
+
+
+class SizeClass(_Number):
+    """As large as what an obstacle is, enum plx_size_class."""
+    UNKNOWN = 0
+    POLE = 1
+    PERSON = 2
+    VEHICLE = 3
+    LOW = 4
+    WALL = 5
+
+
+class Health(enum.IntFlag):
+    """Faults, enum plx_health; Health(0) is fine."""
+    CAMERA_LOST_LEFT = 1 << 0
+    CAMERA_LOST_RIGHT = 1 << 1
+    NO_FRAMES = 1 << 2
+    DROPPED = 1 << 3
+    DESYNC = 1 << 4
+    TIMESTAMP = 1 << 5
+    FROZEN = 1 << 6
+    DARK = 1 << 7
+    OVEREXPOSED = 1 << 8
+    BRIGHTNESS_MISMATCH = 1 << 9
+    MISALIGNED = 1 << 10
+    LATE = 1 << 11
+    OVERLOAD = 1 << 12
+    GPU_FALLBACK = 1 << 13
+    GROUND_LOST = 1 << 14
+    BUFFER_ERROR = 1 << 15
+    NOT_CALIBRATED = 1 << 16
+    MEMORY_PRESSURE = 1 << 17
+    HOT = 1 << 18
+
+    def __str__(self) -> str:
+        return "|".join((flag.name or "").lower() for flag in Health if flag & self) or "fine"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A frame with its planes: in the service's memory while its `with` lasts, or a private copy."""
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping as AbstractMapping
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from . import _layout, geometry
+from ._mapping import Mapping
+from .cuda import CudaPlane
+from .flags import Plane
+from .header import Bytes, Header
+
+Image8 = NDArray[numpy.uint8]
+Image16 = NDArray[numpy.uint16]
+Image32 = NDArray[numpy.uint32]
+ImageFloat = NDArray[numpy.float32]
+Records = NDArray[numpy.void]
+Layout = list[tuple[int, ...]]  # the fields of struct plx_plane, for every plane
+
+
+def _size(layout: Layout) -> int:
+    """Bytes of a frame, up to the end of the last plane in LAYOUT."""
+    ends = [offset + (height - 1) * pitch + width * element for offset, pitch, width, height, element, _ in layout if width]
+    return max([_layout.FRAME.itemsize, *ends])
+
+
+class Frame(Header):
+    """What Parallax knows about one pair. Arrays are read-only; a plane that the configuration switches off is None.
+
+    Planes and obstacles of a frame of Client.next lie in the service's memory, which the service overwrites. They can be taken from
+    the frame only inside its `with`; arrays that were taken stay readable, whatever is in them by then."""
+
+    def __init__(self, memory: Bytes, layout: Layout, obstacle_count: int, missed: int, mapping: Optional[Mapping] = None) -> None:
+        super().__init__(memory, obstacle_count)
+        self._layout = layout
+        self._mapping = mapping
+        self._planes: Optional[AbstractMapping[Plane, NDArray[Any]]] = None
+        self.missed = missed
+        """Frames between the last one that this client read and this one."""
+
+    @classmethod
+    def _of_view(cls, view: Any, mapping: Mapping) -> Frame:
+        layout: Layout = view["layout"].tolist()  # checked by libparallax; the one in the frame may change
+        memory = mapping.array(int(view["frame"]), _size(layout))
+        return cls(memory, layout, int(view["obstacle_count"]), int(view["missed"]), mapping)
+
+    @classmethod
+    def _of_copy(cls, memory: Bytes, missed: int) -> Frame:
+        memory.flags.writeable = False
+        head = memory[:_layout.HEAD.itemsize].view(_layout.HEAD)[0]
+        return cls(memory, head["plane"].tolist(), int(head["obstacle_count"]), missed)
+
+    def _release(self) -> None:
+        self._memory = self._planes = self._mapping = None
+
+    def copy(self) -> Frame:
+        """A private copy, to keep after the `with`; it is whole if the `with` then ends without Overwritten."""
+        memory = self._open_memory().copy()
+        memory.flags.writeable = False
+        copy = Frame(memory, self._layout, self._obstacle_count, self.missed)
+        copy._head = self._head
+        return copy
+
+    # --- planes ---
+
+    def _plane(self, plane: Plane) -> NDArray[Any]:
+        offset, pitch, width, height, element, _ = self._layout[plane]
+        image: NDArray[Any] = numpy.ndarray((height, width), _layout.ELEMENT[plane], self._open_memory(), offset, (pitch, element))
+        return image
+
+    @property
+    def planes(self) -> AbstractMapping[Plane, NDArray[Any]]:
+        """The planes that are switched on."""
+        self._open_memory()
+        if self._planes is None:
+            self._planes = types.MappingProxyType({plane: self._plane(plane) for plane in Plane if self._layout[plane][2]})
+        return self._planes
+
+    @property
+    def left(self) -> Optional[Image8]:
+        """The rectified left image."""
+        return self.planes.get(Plane.LEFT)
+
+    @property
+    def right(self) -> Optional[Image8]:
+        """The rectified right image; publish.right switches it on."""
+        return self.planes.get(Plane.RIGHT)
+
+    @property
+    def disparity(self) -> Optional[Image16]:
+        """Strict disparity in 1/16 px above min_disparity; 65535 where it is unknown."""
+        return self.planes.get(Plane.DISPARITY)
+
+    @property
+    def dense(self) -> Optional[Image16]:
+        """Dense disparity: occlusions are filled along the row."""
+        return self.planes.get(Plane.DENSE)
+
+    @property
+    def filled(self) -> Optional[Image8]:
+        """1 where dense holds a filled value."""
+        return self.planes.get(Plane.FILLED)
+
+    @property
+    def confidence(self) -> Optional[Image8]:
+        """0 (none) to 255."""
+        return self.planes.get(Plane.CONFIDENCE)
+
+    @property
+    def labels(self) -> Optional[Image16]:
+        """The label of the obstacle at each pixel; 0: none, 65535: a region that is not published."""
+        return self.planes.get(Plane.LABELS)
+
+    @property
+    def histogram(self) -> Optional[Image32]:
+        """Raw luma: left whole, 64 zones of left, right whole, 64 zones of right; 256 bins each."""
+        return self.planes.get(Plane.HISTOGRAM)
+
+    @property
+    def scan(self) -> Optional[Records]:
+        """What stands in each column, and how far its ground is free: one row of structures."""
+        return self.planes.get(Plane.SCAN)
+
+    @property
+    def stixels(self) -> Optional[Records]:
+        """The things in each column, nearest first: (columns, 8) structures."""
+        return self.planes.get(Plane.STIXELS)
+
+    def cuda(self, plane: Plane) -> CudaPlane:
+        """PLANE for a GPU of this machine, without a copy, as CuPy, PyTorch and Numba take it: see CudaPlane."""
+        return CudaPlane(self.planes[plane], self._mapping)
+
+    # --- metres ---
+
+    def disparity_px(self, dense: bool = False) -> Optional[ImageFloat]:
+        """Disparity in pixels, NaN where it is unknown. None where it is switched off or not calibrated, as below."""
+        plane = self.dense if dense else self.disparity
+        return None if plane is None else geometry.disparity_px(plane, self.min_disparity)
+
+    def depth(self, dense: bool = False) -> Optional[ImageFloat]:
+        """The distance Z of each pixel in metres, NaN where it is unknown."""
+        plane = self.dense if dense else self.disparity
+        return None if plane is None else geometry.depth(plane, self.min_disparity, self.calibration)
+
+    def points(self, dense: bool = False) -> Optional[ImageFloat]:
+        """The point of each pixel in metres, (height, width, 3): x right, y down, z forward; NaN where it is unknown."""
+        plane = self.dense if dense else self.disparity
+        return None if plane is None else geometry.points(plane, self.min_disparity, self.calibration)

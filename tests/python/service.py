@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixture of the Python package's tests: a real parallaxd on the synthetic scene, and ring_peer, whose frames a test commands."""
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
+START_S = 30  # generous: a machine that does other things as well
+SKIPPED = 77  # what CTest takes for a skipped test
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    print("skipped: no NumPy")
+    sys.exit(SKIPPED)
+
+import parallax_stereo  # noqa: E402
+
+_libc = ctypes.CDLL(None)
+
+
+def _end_with_test():
+    _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class Service(unittest.TestCase):
+    """Gives each test a directory, and a socket in it."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="plx-python-")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.socket = f"{self.directory}/s"
+
+    def _start(self, *command, **options):
+        process = subprocess.Popen([BINARIES / command[0], *command[1:]], preexec_fn=_end_with_test, **options)
+        self.addCleanup(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process):
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+
+    def start_daemon(self, *settings):
+        settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "source.height=240", "source.rate_hz=20",
+                    "match.disparities=64", "match.paths=4", *settings]
+        log = open(f"{self.directory}/log", "a")
+        self.addCleanup(log.close)
+        return self._start("parallaxd", *(word for setting in settings for word in ("--set", setting)), stdout=log, stderr=log)
+
+    def connect(self):
+        deadline = time.monotonic() + START_S
+        while True:
+            try:
+                client = parallax_stereo.Client(self.socket)
+                self.addCleanup(client.close)
+                return client
+            except parallax_stereo.Error:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    def start_peer(self, epoch, slots=4):
+        """A service whose frames come by ask("go FRAMES PERIOD_US") and ask("wait")."""
+        self.peer = self._start("ring_peer", "service", self.socket, str(epoch), str(slots), "4", stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.assertEqual(self.peer.stdout.readline(), "ready\n")
+
+    def ask(self, command):
+        self.peer.stdin.write(f"{command}\n")
+        return int(self.peer.stdout.readline())
+
+    def publish(self, frames=1):
+        self.ask(f"go {frames} 0")
+        self.ask("wait")
+
+    def end_peer(self):
+        self.peer.stdin.close()
+        self.assertEqual(self.peer.wait(START_S), 0)
+
+
+def pattern(sequence, words):
+    """What ring_peer writes into frame SEQUENCE."""
+    return numpy.arange(words, dtype=numpy.uint64) + numpy.uint64(sequence * 0x9E3779B97F4A7C15 % 2**64)
+
+
+def words_of(plane):
+    return plane.reshape(-1).view(numpy.uint64)
+
+
+def mappings():
+    """How many mappings of services this process has."""
+    with open("/proc/self/maps") as maps:
+        return sum("memfd:" in line for line in maps)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of a real service: views in place, metres, obstacles, copies."""
+import ctypes
+import dataclasses
+import math
+import time
+import unittest
+
+import service
+import numpy
+import parallax_stereo
+from parallax_stereo import Plane, TrackStatus, _layout
+from parallax_stereo._library import library
+
+WAIT_S = service.START_S
+WIDTH, HEIGHT = 326, 240  # rows have padding
+
+
+def view_of(frame):
+    """The struct plx_view of FRAME, as plx_point reads it."""
+    view = numpy.zeros(1, _layout.VIEW)
+    view["frame"], view["layout"], view["min_disparity"] = frame._memory.ctypes.data, [tuple(plane) for plane in frame._layout], frame.min_disparity
+    view["plane"][0, Plane.DISPARITY] = frame.disparity.ctypes.data
+    return view
+
+
+class Frames(service.Service):
+    def setUp(self):
+        super().setUp()
+        self.start_daemon(f"source.width={WIDTH}", "publish.right=true", "publish.slots=64")
+        self.client = self.connect()
+
+    def frames(self):
+        """Frames in place, again and again: this machine may be too slow for one."""
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            yield self.client.next(timeout=WAIT_S)
+        self.fail("every frame was overwritten")
+
+    def whole(self, look):
+        """What LOOK makes of a frame that was not overwritten meanwhile."""
+        for view in self.frames():
+            try:
+                with view as frame:
+                    seen = look(frame)
+                return seen
+            except parallax_stereo.Overwritten:
+                continue
+
+    def test_views_are_in_place_and_read_only(self):
+        def look(frame):
+            self.assertEqual(set(frame.planes), set(Plane))
+            for plane, image in frame.planes.items():
+                self.assertIs(getattr(frame, plane.name.lower()), image)
+                self.assertTrue(image.size and not image.flags.writeable and not image.flags.owndata)
+                self.assertIn(image.ctypes.data, self.client._mapping)
+                with self.assertRaises(ValueError):
+                    image.flags.writeable = True
+                with self.assertRaises(ValueError):
+                    image[0, 0] = image[0, 0]
+            self.assertFalse(frame.obstacle_array.flags.writeable)
+            self.assertGreater(frame.left.strides[0], WIDTH)
+            self.assertEqual((frame.left.shape, frame.disparity.shape), ((HEIGHT, WIDTH),) * 2)
+            self.assertEqual(frame.histogram[0].sum(), WIDTH * HEIGHT)
+            return frame
+
+        frame = self.whole(look)
+        for name in ("left", "planes", "obstacle_array"):
+            self.assertRaises(ValueError, getattr, frame, name)  # released
+        self.assertRaises(ValueError, frame.copy)
+
+    def test_metres_are_those_of_plx_point(self):
+        def look(frame):
+            plane, depth, points, pixels = frame.disparity, frame.depth(), frame.points(), frame.disparity_px()
+            point, view = (ctypes.c_float * 3)(), view_of(frame)
+            for y in range(0, HEIGHT, 5):
+                for x in range(0, WIDTH, 3):
+                    if library.plx_point(ctypes.c_void_p(view.ctypes.data), x, y, point):
+                        self.assertTrue(math.isnan(depth[y, x]) and numpy.isnan(points[y, x]).all())
+                        self.assertIn(plane[y, x], (0, 0xFFFF))  # at infinity, unknown
+                    else:
+                        self.assertEqual(points[y, x].tolist(), list(point))
+                        self.assertEqual(depth[y, x], point[2])
+            return plane.copy(), depth, points, pixels, frame.calibration, frame.min_disparity, frame.depth(dense=True)
+
+        plane, depth, points, pixels, c, least, dense = self.whole(look)
+        known = (plane != 0xFFFF) & (plane != 0)
+        self.assertGreater(known.mean(), 0.5)
+        self.assertEqual((depth.dtype, points.dtype, points.shape), (numpy.float32, numpy.float32, (HEIGHT, WIDTH, 3)))
+        disparity = plane[known] / 16 + least
+        numpy.testing.assert_array_equal(pixels[known], disparity.astype(numpy.float32))
+        numpy.testing.assert_allclose(depth[known], c.fx * c.baseline_m / (disparity - (c.cx - c.cx_right)), rtol=1e-6)
+        self.assertTrue(numpy.isnan(depth[~known]).all() and numpy.isnan(pixels[plane == 0xFFFF]).all())
+        self.assertGreater(numpy.isfinite(dense).sum(), known.sum())
+
+    def test_obstacles_are_those_of_the_array(self):
+        def look(frame):
+            return frame.obstacles, frame.obstacle_array.copy(), frame
+
+        deadline = time.monotonic() + WAIT_S
+        obstacles = ()
+        while not obstacles and time.monotonic() < deadline:
+            obstacles, array, frame = self.whole(look)
+        self.assertIs(frame.obstacles, obstacles)  # also after the release
+        in_view = array[array["status"] != TrackStatus.LOST]
+        self.assertEqual(len(obstacles), len(in_view))
+        for obstacle, row in zip(obstacles, in_view):
+            for field in dataclasses.fields(obstacle):
+                numpy.testing.assert_array_equal(getattr(obstacle, field.name), row[field.name])
+            self.assertIsInstance(obstacle.status, TrackStatus)
+            self.assertIsInstance(obstacle.moving, bool)
+        with self.assertRaises(dataclasses.FrozenInstanceError):
+            obstacles[0].x = 1
+        self.assertRegex(repr(obstacles[0]), r"^<Obstacle track \d+, \w+: \w+ [0-9.]+ x [0-9.]+ m at x .* m>$")
+
+    def test_numbers(self):
+        frame = self.whole(lambda frame: frame)
+        self.assertTrue(frame.simulated and frame.is_calibrated and frame.fresh and 0 < frame.age < WAIT_S)
+        self.assertEqual((frame.width, frame.height, frame.disparities), (WIDTH, HEIGHT, 64))
+        self.assertEqual(list(frame.stage_us), list(parallax_stereo.Stage))
+        self.assertGreater(sum(frame.stage_us.values()), 0)
+        self.assertEqual(len(frame.capture), 2)
+        self.assertAlmostEqual(frame.calibration.cx, (WIDTH - 1) / 2)
+        if frame.ground:
+            self.assertAlmostEqual(math.hypot(*frame.ground.normal), 1, places=5)
+        if frame.motion:
+            rotation = frame.motion.motion.rotation
+            numpy.testing.assert_allclose(rotation @ rotation.T, numpy.eye(3), atol=1e-9)
+            self.assertEqual(frame.motion.covariance.shape, (6, 6))
+        self.assertRegex(repr(frame), rf"^<Frame \d+ of epoch \d+: {WIDTH} x {HEIGHT}, synthetic, ")
+        header = self.client.last_header()
+        self.assertGreaterEqual(header.sequence, frame.sequence)
+        self.assertEqual(header.epoch, frame.epoch)
+        self.assertIsInstance(header.obstacles, tuple)
+
+    def test_copies_are_private_and_equal(self):
+        def look(frame):
+            copy = frame.copy()
+            for plane, image in frame.planes.items():
+                numpy.testing.assert_array_equal(copy.planes[plane], image)
+            return copy, frame.obstacles, frame.depth()
+
+        copy, obstacles, depth = self.whole(look)
+        self.assertEqual(copy.obstacles, obstacles)
+        numpy.testing.assert_array_equal(copy.depth(), depth)
+        self.assertFalse(copy.left.flags.writeable)
+        whole = self.client.read(timeout=WAIT_S)
+        self.assertGreater(whole.sequence, copy.sequence)
+        self.assertEqual(whole.missed, whole.sequence - copy.sequence - 1)
+        self.assertEqual(set(whole.planes), set(Plane))
+        self.assertFalse(whole.left.flags.writeable)
+
+    def test_service_says_what_it_does(self):
+        deadline = time.monotonic() + WAIT_S
+        while self.client.state not in (parallax_stereo.State.RUNNING, parallax_stereo.State.DEGRADED):
+            self.assertLess(time.monotonic(), deadline, self.client.state)
+            time.sleep(0.01)
+        self.assertEqual(self.client.restarts, 0)
+        self.assertIsInstance(self.client.reason, str)
+        self.assertEqual(self.client.gpu_schedule, 0)
+        self.assertIn(f"width: {WIDTH}", parallax_stereo.config(self.socket))
+        with self.assertRaises(parallax_stereo.PermissionDenied) as caught:
+            self.client.motion_hint(1, 2, numpy.eye(3), (0, 0, 0))
+        self.assertIsInstance(caught.exception, PermissionError)
+
+
+if __name__ == "__main__":
+    unittest.main()

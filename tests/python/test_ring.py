@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the service does to a frame while it is read: overwrites it, ends, comes back. Memory that was seen stays mapped, and no longer."""
+import gc
+import select
+import time
+import unittest
+
+import service
+import numpy
+import parallax_stereo
+from parallax_stereo import Lost, Overwritten, Timeout
+
+SLOTS = 4
+
+
+class Ring(service.Service):
+    def setUp(self):
+        super().setUp()
+        self.mappings = service.mappings()
+        self.start_peer(epoch=5, slots=SLOTS)
+        self.client = self.connect()
+
+    def assert_shows(self, plane, sequence):
+        words = service.words_of(plane)
+        numpy.testing.assert_array_equal(words, service.pattern(sequence, words.size))
+
+    def test_overwritten_frame_is_an_error_at_the_end(self):
+        self.publish()
+        with self.client.next(timeout=5) as frame:
+            self.publish(SLOTS - 1)
+            self.assert_shows(frame.left, 1)
+        with self.assertRaises(Overwritten) as caught, self.client.next(timeout=5) as frame:
+            self.publish(SLOTS)
+            copy = frame.copy()
+        self.assertEqual(caught.exception.code, -14)
+        self.assert_shows(copy.left, SLOTS + SLOTS)  # not whole: the error says so
+        with self.client.next(timeout=5) as frame:
+            self.assertEqual((frame.sequence, frame.missed), (2 * SLOTS, SLOTS - 1))
+
+    def test_leaving_by_break_tells_too(self):
+        self.publish()
+        with self.assertRaises(Overwritten):
+            while True:
+                with self.client.next(timeout=5):
+                    self.publish(SLOTS)
+                    break
+
+    def test_exception_of_the_program_is_not_replaced(self):
+        self.publish()
+        with self.assertRaises(KeyError), self.client.next(timeout=5):
+            self.publish(SLOTS)
+            raise KeyError
+        with self.client.next(timeout=5) as frame:  # it was released
+            self.assertEqual(frame.sequence, 1 + SLOTS)
+
+    def test_one_view_at_a_time(self):
+        self.publish()
+        with self.client.next(timeout=5) as frame:
+            for call in (self.client.read, lambda: self.client.next(0).__enter__()):
+                self.assertRaises(parallax_stereo.ArgumentError, call)
+            self.assert_shows(frame.left, 1)
+
+    def test_frame_that_nobody_closed_is_released(self):
+        self.publish()
+        view = self.client.next(timeout=5)
+        view.__enter__()
+        self.publish()
+        self.assertRaises(parallax_stereo.ArgumentError, self.client.read)
+        del view
+        gc.collect()
+        self.assertEqual(self.client.read(timeout=5).sequence, 2)
+
+    def test_slices_outlive_client_and_service(self):
+        self.publish()
+        with self.client.next(timeout=5) as frame:
+            some_rows, obstacles = frame.left[10:20, ::2], frame.obstacle_array[3:]
+            seen = some_rows.copy(), obstacles.tobytes()
+        self.client.close()
+        self.end_peer()
+        del frame
+        gc.collect()
+        numpy.testing.assert_array_equal(some_rows, seen[0])
+        self.assertEqual(obstacles.tobytes(), seen[1])
+        self.assertEqual(service.mappings(), self.mappings + 1)
+        del some_rows
+        self.assertEqual(service.mappings(), self.mappings + 1)
+        del obstacles
+        self.assertEqual(service.mappings(), self.mappings)
+
+    def test_slices_outlive_a_restart(self):
+        self.publish()
+        with self.client.next(timeout=5) as frame:
+            old = frame.left[:]
+        self.end_peer()
+        begin = time.monotonic()
+        self.assertRaises(Lost, self.client.read)  # at once, without a timeout
+        self.assertRaises(ConnectionError, self.client.read, timeout=0.3)  # later in place of Timeout
+        self.assertLess(time.monotonic() - begin, service.START_S)
+        self.start_peer(epoch=6, slots=SLOTS)
+        self.publish(2)
+        with self.client.next(timeout=service.START_S) as frame:
+            self.assertEqual((frame.epoch, frame.sequence), (6, 2))
+            self.assert_shows(frame.left, 2)
+            self.assert_shows(old, 1)
+            self.assertEqual(service.mappings(), self.mappings + 2)
+        self.assert_shows(old, 1)
+        del old
+        self.assertEqual(service.mappings(), self.mappings + 1)
+
+    def test_restart_that_no_read_noticed(self):
+        self.publish(3)
+        with self.client.next(timeout=5):
+            pass
+        self.end_peer()
+        self.assertRaises(Lost, self.client.motion_hint, 1, 2, numpy.eye(3), numpy.zeros(3))
+        self.start_peer(epoch=6, slots=SLOTS)
+        self.publish(2)
+        with self.client.next(timeout=service.START_S) as frame:
+            left = frame.left
+            self.assertEqual((frame.epoch, frame.sequence, frame.missed), (6, 2, 1))
+        self.client.close()
+        self.assertEqual(service.mappings(), self.mappings + 1)
+        self.assert_shows(left, 2)
+
+    def test_copies_count_what_was_missed_over_a_restart(self):
+        self.publish(3)
+        self.assertEqual(self.client.read(timeout=5).missed, 0)
+        self.end_peer()
+        self.assertRaises(Lost, self.client.read)
+        self.start_peer(epoch=6, slots=SLOTS)
+        self.publish(2)
+        self.assertEqual(self.client.read(timeout=service.START_S).missed, 1)
+
+    def test_mapping_ends_with_the_service(self):
+        self.publish()
+        with self.client.next(timeout=5):
+            pass
+        self.end_peer()
+        self.assertRaises(Lost, self.client.read)
+        self.assertEqual(service.mappings(), self.mappings)
+
+    def test_client_closed_in_a_view(self):
+        self.publish()
+        with self.assertRaises(parallax_stereo.ArgumentError), self.client.next(timeout=5) as frame:
+            left = frame.left
+            self.client.close()
+        self.assert_shows(left, 1)
+        self.client.close()
+        self.assertRaises(parallax_stereo.ArgumentError, self.client.read)
+        self.assertEqual(repr(self.client), "<Client: closed>")
+
+    def test_timeouts(self):
+        begin = time.monotonic()
+        with self.assertRaises(TimeoutError) as caught:
+            self.client.read(timeout=0.25)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.25)
+        self.assertIsInstance(caught.exception, Timeout)
+        with self.assertRaises(Timeout), self.client.next(timeout=0):
+            self.fail("a frame of nobody")
+        self.ask("fresh 1")
+        self.publish()
+        time.sleep(0.02)
+        self.assertRaises(Timeout, self.client.read, timeout=0)  # it is no news any more
+        self.assertEqual(self.client.last_header().sequence, 1)
+        self.assertFalse(self.client.last_header().fresh)
+
+    def test_whole_copies_are_polled(self):
+        self.ask("go 200 2000")
+        last = missed = seen = 0
+        while last < 200:
+            self.assertTrue(select.select([self.client], [], [], service.START_S)[0])
+            try:
+                frame = self.client.read(timeout=0)
+            except Timeout:
+                continue
+            self.assertEqual(frame.missed, frame.sequence - last - 1 if last else 0)
+            self.assert_shows(frame.left, frame.sequence)
+            self.assertEqual((len(frame.obstacle_array), frame.dense, frame.depth(), frame.motion), (256, None, None, None))
+            self.assertEqual((frame.age, frame.simulated), (float("inf"), False))
+            last, missed, seen = frame.sequence, missed + frame.missed, seen + 1
+        self.assertGreater(seen, 1)
+        self.ask("wait")
+
+    def test_obstacles_with_numbers_of_nobody(self):
+        self.publish()
+        with self.client.next(timeout=5) as frame:
+            self.assertEqual(len(frame.obstacles), 256)  # a test pattern
+            repr(frame.obstacles)
+
+
+class NoService(service.Service):
+    def test_missing_service_is_not_found(self):
+        with self.assertRaises(parallax_stereo.NotFound) as caught:
+            parallax_stereo.Client(self.socket)
+        self.assertIsInstance(caught.exception, FileNotFoundError)
+        self.assertEqual((str(caught.exception), caught.exception.code), ("not found", -4))
+        self.assertRaises(parallax_stereo.RangeError, parallax_stereo.Client, "x" * 300)
+        self.assertRaises(parallax_stereo.NotFound, parallax_stereo.config, self.socket)
+
+
+if __name__ == "__main__":
+    unittest.main()

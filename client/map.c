@@ -2,16 +2,15 @@
 /* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md; its model: app/region/ring.pml. */
 #include "client/map.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/fetch.h"
+#include "client/mapping.h"
 #include "core/reason.h"
 
 /* An attempt fails if the writer fills the whole ring between two adjacent loads: rare, and never this often in a row. */
@@ -57,19 +56,21 @@ int plx_map_open(int fd, struct plx_map *ret_map)
     int code = check_header(fd, bytes);
     if (code)
         return code;
-    void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
-    if (memory == MAP_FAILED)
-        return errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    code = plx_map_check(memory, bytes, ret_map); /* again: a hostile service may have changed the header */
+    const struct plx_mapping *mapping;
+    code = plx_mapping_create(fd, bytes, &mapping);
     if (code)
-        munmap(memory, bytes);
+        return code;
+    code = plx_map_check(mapping->memory, bytes, ret_map); /* again: a hostile service may have changed the header */
+    if (code)
+        plx_mapping_unref(mapping);
+    else
+        ret_map->mapping = mapping;
     return code;
 }
 
 void plx_map_close(struct plx_map *map)
 {
-    if (map->header)
-        munmap((void *)(uintptr_t)map->header, map->bytes);
+    plx_mapping_unref(map->mapping);
     *map = (struct plx_map){0};
 }
 

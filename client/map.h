@@ -12,7 +12,8 @@
 #include <parallax/region.h>
 
 struct plx_map {
-    const struct plx_region_header *header; /* the mapping; NULL = none */
+    const struct plx_mapping *mapping;      /* of plx_map_open, with one reference; else NULL */
+    const struct plx_region_header *header; /* in the mapping; NULL = none */
     const struct plx_region_slot *slots;
     const unsigned char *frames;
     uint64_t bytes;

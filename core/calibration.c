@@ -170,6 +170,18 @@ int plx_calibration_check(const struct plx_stereo_calibration *calibration, stru
     return calibration->rectified ? check_rectification(calibration, message) : check_pose(calibration, message);
 }
 
+/* x_right = R2' (R1 x_left + (b, 0, 0)). */
+void plx_calibration_recover_pose(struct plx_stereo_calibration *calibration)
+{
+    const double *r1 = calibration->rectification[PLX_LEFT], *r2 = calibration->rectification[PLX_RIGHT];
+    const double b = calibration->projection[PLX_RIGHT][3] / calibration->projection[PLX_RIGHT][0];
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            calibration->rotation[3 * i + j] = r2[i] * r1[j] + r2[3 + i] * r1[3 + j] + r2[6 + i] * r1[6 + j];
+        calibration->translation[i] = r2[i] * b;
+    }
+}
+
 void plx_calibration_pinhole(int width, int height, const struct plx_calibration_info *info,
                              struct plx_stereo_calibration *ret_calibration)
 {

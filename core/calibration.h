@@ -75,6 +75,9 @@ int plx_calibration_check(const struct plx_stereo_calibration *calibration, stru
  * result; unchanged on failure. */
 int plx_calibration_rectify(struct plx_stereo_calibration *calibration, double alpha, struct plx_error_message *message);
 
+/* Fills rotation and translation from rectification and projection, for files that have only those. */
+void plx_calibration_recover_pose(struct plx_stereo_calibration *calibration);
+
 /* A calibration of already rectified images. */
 void plx_calibration_pinhole(int width, int height, const struct plx_calibration_info *info,
                              struct plx_stereo_calibration *ret_calibration);

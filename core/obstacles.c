@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LEAST_EXTENT_M 0.05  /* an obstacle is at least this wide and high */
+#define LEAST_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
+#define LEAST_HEIGHT_M 0.05
 #define LEAST_RISE_M 0.1     /* above min_height; a lower region is roughness of the ground */
 #define STANDS_WITHIN_M 0.15 /* above min_height: an obstacle that ends there stands on the ground */
 #define LEAST_TEXTURE 16     /* mean square of left(x + 1) - left(x - 1) that refinement needs */
 #define LEAST_STRIPS 4       /* in widths of a strip: narrower regions have no separate sides */
-#define FATTENING_PX 2.0     /* matching widens an obstacle by this much at each side */
+#define FATTENING_PX 2.5     /* matching widens an obstacle by this much at each side */
 
 /* What turns disparities, 1/16 px relative to min_disparity, into metres. */
 struct geometry {
@@ -92,7 +93,9 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     if (fmin(interior, fmin(left, right)) <= geometry->infinity)
         return false;
     const double z = depth_at(geometry, interior), near = depth_at(geometry, r->p95), far = depth_at(geometry, r->p05);
-    const double u0 = r->inner_x0 - 0.5 + FATTENING_PX - c->cx, u1 = r->inner_x1 + 0.5 - FATTENING_PX - c->cx;
+    const int columns = r->inner_x1 - r->inner_x0 + 1;
+    const double fattening = fmin(FATTENING_PX, columns / 4.0); /* of a narrow region half is left */
+    const double u0 = r->inner_x0 - 0.5 + fattening - c->cx, u1 = r->inner_x1 + 0.5 - fattening - c->cx;
     const double z0 = depth_at(geometry, left), z1 = depth_at(geometry, right);
     /* From side to side, each at its own depth: a wall along the way is as wide as it is long. */
     const double width = hypot((u1 * z1 - u0 * z0) / c->fx, z1 - z0);
@@ -100,7 +103,7 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     const int foot = last_row(r, geometry, ground, params, u, z), bottom = foot > r->y1 ? foot : r->y1;
     const double height = (foot - r->inner_y0 + 1) / c->fy * z;
     const double box = (double)(r->x1 - r->x0 + 1) * (bottom - r->y0 + 1);
-    if ((u1 - u0) / c->fx * z < LEAST_EXTENT_M || height < LEAST_EXTENT_M)
+    if (columns / c->fx * z < LEAST_WIDTH_M || height < LEAST_HEIGHT_M)
         return false;
 
     *ret = (struct plx_obstacle){

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text for people: error messages, the published enumerations in words, and texts from outside (a device, a file, a person,
- * another process) made safe to show. All words are in static storage, never NULL.
+ * Text for people: error messages, and texts from outside (a device, a file, a person, another process) made safe to show.
  */
 #ifndef PLX_CORE_TEXT_H
 #define PLX_CORE_TEXT_H
@@ -9,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/words.h"
 
 /* The sentence that explains a failure: what, where, what was expected, what to do. */
 struct plx_error_message {
@@ -25,26 +26,6 @@ int plx_error_of_errno(int number);
 #if defined __clang_analyzer__ || defined PLX_ANALYZER /* an analyzer sees one file and does not know that ERROR comes back */
 #    define plx_fail(message, error, ...) (plx_fail(message, error, __VA_ARGS__), (error))
 #endif
-
-#define PLX_HEALTH_FLAGS 19 /* bits of enum plx_health that have a meaning, from bit 0 on */
-
-/* The enumerations of parallax/frame.h in words; "unknown" outside the enumeration. */
-const char *plx_state_word(uint32_t state);     /* "running" */
-const char *plx_stage_word(int stage);          /* "convert" */
-const char *plx_size_word(uint32_t size_class); /* "person" */
-const char *plx_track_word(uint32_t status);    /* "tracked" */
-const char *plx_clock_word(uint32_t clock);     /* "monotonic" */
-const char *plx_source_word(uint32_t source);   /* "v4l2" */
-const char *plx_memory_word(uint32_t memory);   /* "userptr", "dmabuf", "mmap"; "none" without a camera */
-const char *plx_health_name(int bit);           /* "camera_lost_left", as in metrics and JSON */
-
-/* Longer forms, as parts of a sentence. */
-const char *plx_memory_words(uint32_t memory); /* "one copy (MMAP)" */
-const char *plx_health_words(int bit);         /* "left camera lost" */
-const char *plx_source_note(uint32_t source);  /* "simulated pictures", "recorded pictures"; "" for pictures of a camera */
-
-/* All flags of HEALTH in words, separated by ", "; "no faults" for 0. Cut to fit SIZE. */
-void plx_health_sentence(uint32_t health, char *ret_text, size_t size);
 
 /* Makes TEXT one line that a terminal, the journal and sd_notify show unchanged: each control character (C0, DEL, C1, line and
  * paragraph separators) and each byte that is not UTF-8 becomes '?'. To be called where a text enters. Returns true if anything

@@ -43,7 +43,7 @@ struct plx_view {
  * answer in 2 s), FORMAT (what answers is not Parallax), RANGE (path too long), ARG, NOMEM, IO. */
 int plx_connect(const char *socket_path, struct plx_client **ret_client);
 
-/* Unmaps and closes; NULL is fine. Views of the client end with it. */
+/* Closes, and unmaps what nobody holds by plx_mapping_ref; NULL is fine. Views of the client end with it. */
 void plx_disconnect(struct plx_client *client);
 
 /* Waits for a fresh frame (plx_is_fresh) newer than the last one seen, and views the newest. TIMEOUT_MS: 0 does not wait, a
@@ -111,6 +111,22 @@ int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret
  * TIMEOUT, FORMAT, ARG. */
 int plx_motion_hint(struct plx_client *client, const struct plx_motion_hint *hint);
 
+/* The service's memory as a client has mapped it: all frames lie in it. For bindings to other languages, whose views end when a
+ * garbage collector finds them, and for GPUs, which register memory once. */
+struct plx_mapping {
+    const void *memory; /* read-only */
+    size_t bytes;
+};
+
+/* Keeps the present mapping of CLIENT, and so the memory of its open view, until plx_mapping_unref: also after plx_release, a
+ * restart of the service, and plx_disconnect. The memory stays readable, its frames do not stay: the service overwrites them.
+ * While references to the mapping of an ended service are left, its memory is not freed. Errors: LOST (not attached), ARG. */
+int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_mapping);
+
+/* Gives a reference of plx_mapping_ref back; without any, and without the client's own, the memory is unmapped. NULL is fine.
+ * May be called from any thread. */
+void plx_mapping_unref(const struct plx_mapping *mapping);
+
 /* Age of FRAME: nanoseconds since its left capture time, time in suspend included, never negative. INT64_MAX where the capture
  * time is unknown or FRAME is NULL, so that an undated frame never looks new. */
 int64_t plx_age_ns(const struct plx_frame *frame);
@@ -127,6 +143,20 @@ float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);
  * Multiple View Geometry, 2004, chapter 12). NOT_FOUND where there is no disparity, as in a raw frame, or the point lies at
  * infinity; ARG. */
 int plx_point(const struct plx_view *view, uint32_t x, uint32_t y, float ret_xyz[3]);
+
+/* plx_point for all pixels at once: Z into RET_METRES, float [height][width], whose rows begin PITCH bytes apart; NAN where
+ * plx_point gives NOT_FOUND. Sizes are those of view->layout[PLX_PLANE_DISPARITY]. The image is the caller's. It counts only
+ * when plx_release returns 0. Errors: NOT_FOUND (the view has no disparity, as in a raw frame), ARG (PITCH is no multiple of 4,
+ * or less than a row). */
+int plx_depth(const struct plx_view *view, float *ret_metres, size_t pitch);
+
+/* Likewise X, Y and Z into RET_XYZ, float [height][width][3]. Equal to plx_point but for rounding, 1e-6 of Z. */
+int plx_points(const struct plx_view *view, float *ret_xyz, size_t pitch);
+
+/* Capture time of FRAME's left picture by the wall clock, nanoseconds since 1970, as ROS and logs have it: from the age of the
+ * frame and what that clock says now. So it follows the clock when that is set: ask once for each frame. Errors: NOT_FOUND (the
+ * capture time is unknown), ARG. */
+int plx_realtime_ns(const struct plx_frame *frame, int64_t *ret_ns);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/mapping.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "client/client.h"
+
+struct counted_mapping {
+    struct plx_mapping public; /* first: its address is that of the whole */
+    _Atomic(size_t) references;
+};
+
+static struct counted_mapping *counted(const struct plx_mapping *mapping)
+{
+    return (struct counted_mapping *)(uintptr_t)mapping;
+}
+
+int plx_mapping_create(int fd, size_t bytes, const struct plx_mapping **ret_mapping)
+{
+    struct counted_mapping *mapping = malloc(sizeof *mapping);
+    if (!mapping)
+        return PLX_ERR_NOMEM;
+    void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (memory == MAP_FAILED) {
+        const int code = errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
+        free(mapping);
+        return code;
+    }
+    mapping->public = (struct plx_mapping){.memory = memory, .bytes = bytes};
+    atomic_init(&mapping->references, 1);
+    *ret_mapping = &mapping->public;
+    return 0;
+}
+
+int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_mapping)
+{
+    if (!client || !ret_mapping)
+        return PLX_ERR_ARG;
+    if (!plx_client_attached(client))
+        return PLX_ERR_LOST;
+    /* Relaxed: the client's own reference keeps the mapping meanwhile. */
+    atomic_fetch_add_explicit(&counted(client->map.mapping)->references, 1, memory_order_relaxed);
+    *ret_mapping = client->map.mapping;
+    return 0;
+}
+
+void plx_mapping_unref(const struct plx_mapping *mapping)
+{
+    /* Every thread's reads of the memory happen before the last one unmaps it. */
+    if (!mapping || atomic_fetch_sub_explicit(&counted(mapping)->references, 1, memory_order_acq_rel) > 1)
+        return;
+    munmap((void *)(uintptr_t)mapping->memory, mapping->bytes);
+    free(counted(mapping));
+}

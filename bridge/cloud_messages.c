@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Points of the picture as sensor_msgs/PointCloud2: x, y, z in metres and the grey value, float32. */
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "bridge/frame_parts.h"
+
+#define STRIDE 2 /* of all points */
+
+struct cloud {
+    const struct plx_frame *frame;
+    float *next;
+};
+
+/* Adds the point at column X, row Y if its depth is known. */
+static void add(struct cloud *cloud, uint32_t x, uint32_t y, uint16_t disparity, uint8_t grey)
+{
+    const struct plx_calibration_info *c = &cloud->frame->calibration;
+    const double z = plx_message_depth_of(cloud->frame, disparity);
+    if (!(z > 0))
+        return;
+    *cloud->next++ = (float)((x - c->cx) / c->fx * z);
+    *cloud->next++ = (float)((y - c->cy) / c->fy * z);
+    *cloud->next++ = (float)z;
+    *cloud->next++ = grey;
+}
+
+static void finish(const struct plx_frame_messages *messages, const struct cloud *cloud, struct ros_point_cloud2 *ret_cloud)
+{
+    static const struct ros_point_field fields[] = {
+        {"x", 0, ROS_POINT_FLOAT32, 1},
+        {"y", 4, ROS_POINT_FLOAT32, 1},
+        {"z", 8, ROS_POINT_FLOAT32, 1},
+        {"intensity", 12, ROS_POINT_FLOAT32, 1},
+    };
+    const uint32_t bytes = (uint32_t)((uint8_t *)cloud->next - (uint8_t *)messages->scratch);
+    *ret_cloud = (struct ros_point_cloud2){
+        .header = plx_message_header(messages, PLX_FRAME_OPTICAL),
+        .height = 1,
+        .width = bytes / PLX_POINT_BYTES,
+        .fields = {.data = fields, .count = sizeof fields / sizeof *fields},
+        .point_step = PLX_POINT_BYTES,
+        .row_step = bytes,
+        .data = {.data = messages->scratch, .count = bytes},
+        .is_dense = true,
+    };
+}
+
+int plx_message_points(const struct plx_frame_messages *messages, struct ros_point_cloud2 *ret_cloud)
+{
+    const struct plx_frame *frame = messages->frame;
+    const struct plx_plane *plane = &frame->plane[PLX_PLANE_DISPARITY];
+    struct cloud cloud = {frame, messages->scratch};
+    if (plane->width == 0)
+        return PLX_ERR_NOT_FOUND;
+    for (uint32_t y = 0; y < plane->height; y += STRIDE) {
+        const uint16_t *disparity = plx_message_row(frame, PLX_PLANE_DISPARITY, y);
+        const uint8_t *grey = plx_message_row(frame, PLX_PLANE_LEFT, y);
+        for (uint32_t x = 0; x < plane->width; x += STRIDE)
+            add(&cloud, x, y, disparity[x], grey[x]);
+    }
+    finish(messages, &cloud, ret_cloud);
+    return 0;
+}
+
+int plx_message_obstacle_points(const struct plx_frame_messages *messages, struct ros_point_cloud2 *ret_cloud)
+{
+    const struct plx_frame *frame = messages->frame;
+    const struct plx_plane *plane = &frame->plane[PLX_PLANE_LABELS];
+    bool listed[PLX_MAX_OBSTACLES + 1] = {false}; /* by label */
+    struct cloud cloud = {frame, messages->scratch};
+    if (plane->width == 0 || frame->plane[PLX_PLANE_DISPARITY].width == 0)
+        return PLX_ERR_NOT_FOUND;
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        if (frame->obstacle[i].status != PLX_TRACK_LOST && frame->obstacle[i].label <= PLX_MAX_OBSTACLES)
+            listed[frame->obstacle[i].label] = true;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const uint16_t *label = plx_message_row(frame, PLX_PLANE_LABELS, y);
+        const uint16_t *disparity = plx_message_row(frame, PLX_PLANE_DISPARITY, y);
+        const uint8_t *grey = plx_message_row(frame, PLX_PLANE_LEFT, y);
+        for (uint32_t x = 0; x < plane->width; x++)
+            if (label[x] > 0 && label[x] <= PLX_MAX_OBSTACLES && listed[label[x]])
+                add(&cloud, x, y, disparity[x], grey[x]);
+    }
+    finish(messages, &cloud, ret_cloud);
+    return 0;
+}

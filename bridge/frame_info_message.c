@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State, health and capture of a frame as a message. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <parallax/words.h>
+
+#include "bridge/diagnostics_message.h"
+#include "bridge/frame_parts.h"
+
+#define VALUES 20
+#define VALUE_BYTES 64
+
+/* In scratch. */
+struct info {
+    struct ros_diagnostic_status status;
+    struct ros_key_value value[VALUES];
+    char text[VALUES][VALUE_BYTES], flags[512];
+    uint32_t count;
+};
+
+_Static_assert(sizeof(struct info) <= PLX_OBSTACLE_SCRATCH, "it fits into the scratch of a frame");
+
+static void __attribute__((format(printf, 3, 4))) add(struct info *info, const char *key, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(info->text[info->count], VALUE_BYTES, format, values);
+    va_end(values);
+    info->value[info->count] = (struct ros_key_value){key, info->text[info->count]};
+    info->count++;
+}
+
+static void add_eye(struct info *info, const struct plx_capture_info *eye, const char *const key[5])
+{
+    add(info, key[0], "%u", eye->sequence);
+    add(info, key[1], "%" PRIu64, eye->dropped);
+    add(info, key[2], "%u", eye->exposure_us);
+    add(info, key[3], "%.4g", (double)eye->gain);
+    add(info, key[4], "%" PRId64, eye->clock_offset_ns);
+}
+
+void plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info)
+{
+    static const char *const keys[PLX_EYES][5] = {
+        {"left_sequence", "left_dropped", "left_exposure_us", "left_gain", "left_clock_offset_ns"},
+        {"right_sequence", "right_dropped", "right_exposure_us", "right_gain", "right_clock_offset_ns"}};
+    const struct plx_frame *frame = messages->frame;
+    struct info *info = messages->scratch;
+    info->count = 0;
+    plx_diagnostic_flags(frame->health, info->flags, sizeof info->flags);
+    add(info, "state", "%s", plx_state_word(frame->state));
+    info->value[info->count++] = (struct ros_key_value){"health_flags", info->flags};
+    add(info, "source", "%s", plx_source_word(frame->source));
+    add(info, "sequence", "%" PRIu64, frame->sequence);
+    add(info, "epoch", "%" PRIu64, frame->epoch);
+    add(info, "pairs_skipped", "%" PRIu64, frame->pairs_skipped);
+    add(info, "skew_ns", "%" PRId64, frame->skew_ns);
+    add(info, "capture_to_publish_ns", "%" PRId64, frame->published_ns - frame->capture[PLX_LEFT].capture_ns);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        add_eye(info, &frame->capture[eye], keys[eye]);
+    info->status = (struct ros_diagnostic_status){
+        .level = (uint8_t)plx_diagnostic_level(frame->state),
+        .name = "parallax: frame",
+        .message = info->flags[0] ? info->flags : plx_state_word(frame->state),
+        .hardware_id = "parallax",
+        .values = {.data = info->value, .count = info->count},
+    };
+    *ret_info = (struct ros_diagnostic_array){
+        .header = {.stamp = plx_ros_time(messages->realtime_ns), .frame_id = ""},
+        .status = {.data = &info->status, .count = 1},
+    };
+}

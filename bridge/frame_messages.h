@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A frame as ROS 2 messages. Pictures and obstacles are in axes of parallax_left_optical_frame (REP-103: x right, y down, z
+ * forward), motion in those of parallax_link (x forward, y left, z up), both at the left camera. The messages of the right eye
+ * carry the left frame's id too, as image_geometry demands. Stamps are the middle of the exposure by the wall clock, the same
+ * in all messages of a frame.
+ *
+ * FRAME is a whole frame, as plx_copy gives: its planes follow its header, and its plane table is checked. The messages point
+ * into it, into SCRATCH and at constants, and are valid as long as these.
+ */
+#ifndef PLX_BRIDGE_FRAME_MESSAGES_H
+#define PLX_BRIDGE_FRAME_MESSAGES_H
+
+#include <parallax/frame.h>
+
+#include "bridge/ros_types.h"
+
+/* The coordinate frames of the messages. */
+enum plx_frame_id {
+    PLX_FRAME_LINK,
+    PLX_FRAME_OPTICAL,
+    PLX_FRAME_SCAN, /* levelled: the link, turned so that up is up from the ground */
+    PLX_FRAME_ODOM,
+    PLX_FRAME_IDS
+};
+
+/* Their names; those that recordings have are "parallax_link" and so on. */
+struct plx_frame_names {
+    const char *name[PLX_FRAME_IDS];
+};
+extern const struct plx_frame_names plx_frame_names;
+
+struct plx_frame_messages {
+    const struct plx_frame *frame;
+    int64_t realtime_ns; /* of the stamp */
+    const struct plx_frame_names *names;
+    void *scratch; /* plx_frame_messages_scratch bytes, aligned to 8; one message at a time uses it */
+};
+
+/* Bytes of scratch that every message of a frame as large as FRAME can do with. */
+size_t plx_frame_messages_scratch(const struct plx_frame *frame);
+
+struct ros_time plx_ros_time(int64_t realtime_ns);
+
+/* The header of all messages of the frame. */
+struct ros_header plx_message_header(const struct plx_frame_messages *messages, enum plx_frame_id id);
+
+/* The picture of EYE, mono8. NOT_FOUND: the frame has none (publish.right is off). */
+int plx_message_image(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_image *ret_image);
+
+/* The rectified camera of EYE. NOT_FOUND: the frame is raw. */
+int plx_message_camera_info(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_camera_info *ret_info);
+
+/* The strict disparity, 32FC1, with disparity 0 at infinity; what is unknown is 1 less than min_disparity. NOT_FOUND: the frame
+ * has none. */
+int plx_message_disparity(const struct plx_frame_messages *messages, struct ros_disparity_image *ret_disparity);
+
+/* Z of each pixel, 32FC1 metres; NAN where it is unknown (REP-118). NOT_FOUND: the frame has no disparity. */
+int plx_message_depth(const struct plx_frame_messages *messages, struct ros_image *ret_image);
+
+/* Points whose depth is known: of every second column of every second row; or all those of the obstacles in the list.
+ * NOT_FOUND: the frame has no disparity, or no labels. */
+int plx_message_points(const struct plx_frame_messages *messages, struct ros_point_cloud2 *ret_cloud);
+int plx_message_obstacle_points(const struct plx_frame_messages *messages, struct ros_point_cloud2 *ret_cloud);
+
+/* What stands in each column up to 10 m along the ground, in frame parallax_scan: as many beams as columns. +Inf: free to the
+ * end of the range; NAN: not known (REP-117). NOT_FOUND: the frame has no scan, or no ground. */
+int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan);
+
+/* The obstacles that are seen in this frame: id = track, class "obstacle", score = confidence. */
+void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
+
+/* Likewise, a box and its track's number and distance for each, which viewers drop after half a second. */
+void plx_message_markers(const struct plx_frame_messages *messages, struct ros_marker_array *ret_markers);
+
+/* Pose in the axes of parallax_link at the start (frame "odom"), its covariance unknown, which ROS writes as 0, and the
+ * velocity with its covariance. NOT_FOUND: the motion is not known. */
+int plx_message_odometry(const struct plx_frame_messages *messages, struct ros_odometry *ret_odometry);
+
+/* What the pictures do not say, as one status of diagnostic_msgs, "parallax: frame": state, flags, sequence, and of each eye
+ * the camera's frame number, drops, exposure and gain; keys end with their unit. Its level is that of the state. */
+void plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info);
+
+/* parallax_left_optical_frame, which never changes, and parallax_scan, which follows the ground, both in parallax_link. */
+void plx_message_optical_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms);
+void plx_message_scan_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the messages of a frame share: its planes, its scratch and the axes of ROS. */
+#ifndef PLX_BRIDGE_FRAME_PARTS_H
+#define PLX_BRIDGE_FRAME_PARTS_H
+
+#include "bridge/frame_messages.h"
+
+#define PLX_OBSTACLE_SCRATCH 327680 /* bytes, for the obstacles of one frame */
+#define PLX_POINT_BYTES 16          /* x, y, z, intensity */
+
+const void *plx_message_row(const struct plx_frame *frame, enum plx_plane_id id, uint32_t y);
+
+/* Z of a value of the disparity plane, metres; NAN where that is unknown. */
+double plx_message_depth_of(const struct plx_frame *frame, uint16_t disparity);
+
+/* From axes of the camera (x right, y down, z forward) to those of parallax_link (x forward, y left, z up). */
+extern const struct plx_pose plx_link_from_camera;
+
+/* The rotation from axes of parallax_scan to those of parallax_link, row-major: up is up from the ground, forward is forward
+ * along it. The identity while no ground is known, or the camera looks straight down or up. */
+void plx_link_from_scan(const struct plx_ground_info *ground, double ret_rotation[9]);
+
+/* The unit quaternion of rotation R, row-major, with w >= 0. */
+struct ros_quaternion plx_quaternion(const double r[9]);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The topics that a frame fills: what recordings hold and parallax-ros publishes. */
+#ifndef PLX_BRIDGE_TOPICS_H
+#define PLX_BRIDGE_TOPICS_H
+
+#include "bridge/frame_messages.h"
+
+enum plx_topic_id {
+    PLX_TOPIC_LEFT,
+    PLX_TOPIC_RIGHT,
+    PLX_TOPIC_LEFT_INFO,
+    PLX_TOPIC_RIGHT_INFO,
+    PLX_TOPIC_DISPARITY,
+    PLX_TOPIC_DEPTH,
+    PLX_TOPIC_DEPTH_INFO,
+    PLX_TOPIC_POINTS,
+    PLX_TOPIC_OBSTACLE_POINTS,
+    PLX_TOPIC_SCAN,
+    PLX_TOPIC_OBSTACLES,
+    PLX_TOPIC_MARKERS,
+    PLX_TOPIC_ODOMETRY,
+    PLX_TOPIC_FRAME_INFO,
+    PLX_TOPICS
+};
+
+/* A message of any topic. */
+union plx_topic_message {
+    struct ros_image image;
+    struct ros_camera_info camera_info;
+    struct ros_disparity_image disparity;
+    struct ros_point_cloud2 points;
+    struct ros_laser_scan scan;
+    struct ros_detection_3d_array obstacles;
+    struct ros_marker_array markers;
+    struct ros_odometry odometry;
+    struct ros_diagnostic_array frame_info;
+};
+
+struct plx_topic {
+    const char *word;     /* what a person calls it; a picture and its camera info share it */
+    const char *name;     /* below the namespace: "left/image_rect" */
+    const char *raw_name; /* in a raw frame; NULL: it has none */
+    const struct plx_cdr_type *type;
+};
+
+extern const struct plx_topic plx_topics[PLX_TOPICS];
+
+/* All words, for people. */
+#define PLX_TOPIC_WORDS "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info"
+
+/* The topics whose word the LENGTH characters at WORD are: bit 1 << enum plx_topic_id; 0: there is none. */
+uint32_t plx_topics_named(const char *word, size_t length);
+
+/* Fills *ret_message, valid as the functions of bridge/frame_messages.h say. NOT_FOUND: this frame has nothing for TOPIC. */
+int plx_topic_fill(enum plx_topic_id topic, const struct plx_frame_messages *messages, union plx_topic_message *ret_message);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The level and the words of the service's diagnostics. */
+#include <math.h>
+#include <string.h>
+
+#include <parallax/frame.h>
+
+#include "bridge/diagnostics_message.h"
+#include "tests/cmocka.h"
+
+static const char *value_of(const struct ros_diagnostic_status *status, const char *key)
+{
+    for (uint32_t i = 0; i < status->values.count; i++)
+        if (strcmp(status->values.data[i].key, key) == 0)
+            return status->values.data[i].value;
+    fail_msg("there is no value \"%s\"", key);
+    return "";
+}
+
+static void levels_of_all_states(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t state;
+        uint8_t level;
+        const char *message;
+    } cases[] = {{PLX_STATE_RUNNING, 0, "running"},   {PLX_STATE_STARTING, 1, "starting"},
+                 {PLX_STATE_DEGRADED, 1, "degraded"}, {PLX_STATE_RECOVERING, 1, "recovering"},
+                 {PLX_STATE_FAILED, 2, "failed"},     {PLX_STATE_STOPPED, 3, "stopped"}};
+    struct ros_diagnostic_array array;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plx_diagnostics diagnostics = {.state = cases[i].state, .age_s = (double)NAN};
+        plx_message_diagnostics(&diagnostics, 5000000007, &array);
+        assert_true(array.header.stamp.sec == 5 && array.header.stamp.nanosec == 7 && array.status.count == 1);
+        assert_int_equal(array.status.data->level, cases[i].level);
+        assert_string_equal(array.status.data->message, cases[i].message);
+        assert_string_equal(value_of(array.status.data, "age of a frame when it came (s)"), "unknown");
+    }
+}
+
+static void flags_and_reason(void **state)
+{
+    (void)state;
+    struct ros_diagnostic_array array;
+    struct plx_diagnostics diagnostics = {.state = PLX_STATE_DEGRADED,
+                                          .health = PLX_HEALTH_DARK | PLX_HEALTH_CAMERA_LOST_LEFT,
+                                          .restarts = 3,
+                                          .frames_per_s = 29.97,
+                                          .age_s = 0.0401};
+    plx_message_diagnostics(&diagnostics, 0, &array);
+    assert_string_equal(array.status.data->message, "camera_lost_left dark");
+    assert_string_equal(value_of(array.status.data, "health flags"), "camera_lost_left dark");
+    assert_string_equal(value_of(array.status.data, "engines replaced"), "3");
+    assert_string_equal(value_of(array.status.data, "frames per second"), "30.0");
+    assert_string_equal(value_of(array.status.data, "age of a frame when it came (s)"), "0.0401");
+    strcpy(diagnostics.reason, "the left camera is gone");
+    diagnostics.health = UINT32_MAX; /* all names, and bits that have none, fit */
+    plx_message_diagnostics(&diagnostics, 0, &array);
+    assert_string_equal(array.status.data->message, "the left camera is gone");
+    assert_true(strlen(value_of(array.status.data, "health flags")) < sizeof diagnostics.flags - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_of_all_states),
+        cmocka_unit_test(flags_and_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,18 +47,6 @@ static void read_eye(struct plx_reader *reader, enum plx_eye eye, struct plx_ste
         plx_check_baseline(reader, projection, -p[3] / p[0]);
 }
 
-/* x_right = R2' (R1 x_left + (b, 0, 0)). */
-static void recover_pose(struct plx_stereo_calibration *calibration)
-{
-    const double *r1 = calibration->rectification[PLX_LEFT], *r2 = calibration->rectification[PLX_RIGHT];
-    const double b = calibration->projection[PLX_RIGHT][3] / calibration->projection[PLX_RIGHT][0];
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            calibration->rotation[3 * i + j] = r2[i] * r1[j] + r2[3 + i] * r1[3 + j] + r2[6 + i] * r1[6 + j];
-        calibration->translation[i] = r2[i] * b;
-    }
-}
-
 int plx_read_ros(struct plx_reader reader[PLX_EYES], struct plx_stereo_calibration *calibration)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -66,7 +54,7 @@ int plx_read_ros(struct plx_reader reader[PLX_EYES], struct plx_stereo_calibrati
         if (reader[eye].error < 0)
             return reader[eye].error;
     }
-    recover_pose(calibration);
+    plx_calibration_recover_pose(calibration);
     calibration->rectified = true;
     return 0;
 }

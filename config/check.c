@@ -52,9 +52,13 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
      * size will do. */
     const bool has_size = config->source.type == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
     bool listed[PLX_MAX_CPUS];
+    uint32_t flags;
 
     if (config->source.type == PLX_SOURCE_REPLAY && config->source.path[0] == '\0')
-        return refuse("source.type", ret_key, message, "is replay and source.path is empty; expected a directory of pairs");
+        return refuse("source.type", ret_key, message,
+                      "is replay and source.path is empty; expected a directory of pairs or an MCAP file");
+    if ((config->source.topic[PLX_LEFT][0] == '\0') != (config->source.topic[PLX_RIGHT][0] == '\0'))
+        return refuse("source.left_topic", ret_key, message, "and source.right_topic belong together; set both or none");
     if (config->source.type == PLX_SOURCE_REPLAY && config->source.replay_rate == PLX_REPLAY_FIXED &&
         !(config->source.rate_hz > 0))
         return refuse("source.replay_rate", ret_key, message,
@@ -72,6 +76,13 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
                       "is no list of processors below " TEXT_OF(PLX_MAX_CPUS) "; expected a list such as 2-3,5");
     if (config->publish.socket[0] == '\0')
         return refuse("publish.socket", ret_key, message, "is empty; expected the path of a socket");
+    if (config->recorder.socket[0] == '\0')
+        return refuse("recorder.socket", ret_key, message, "is empty; expected the path of a socket");
+    if (config->recorder.directory[0] == '\0')
+        return refuse("recorder.directory", ret_key, message, "is empty; expected a directory");
+    if (!plx_health_flags_parse(config->recorder.flags, &flags))
+        return refuse("recorder.flags", ret_key, message,
+                      "is no list of health flags; expected names such as desync,frozen, as `parallax status` prints them");
     return check_pipeline(&config->pipeline, has_size ? config->source.width : PLX_MAX_SIDE,
                           has_size ? config->source.height : PLX_MAX_SIDE, ret_key, message);
 }

@@ -21,9 +21,10 @@ enum plx_gain_unit { PLX_GAIN_LINEAR, PLX_GAIN_DB };
 struct plx_config {
     struct {
         enum plx_source_type type;
-        int width, height; /* of one eye; replay ignores them */
-        double rate_hz;    /* replay: only for PLX_REPLAY_FIXED */
-        char path[4096];   /* replay: a KITTI-style directory or one with left/ and right/ */
+        int width, height;         /* of one eye; replay ignores them */
+        double rate_hz;            /* replay: only for PLX_REPLAY_FIXED */
+        char path[4096];           /* replay: a KITTI-style directory or one with left/ and right/, or an MCAP file */
+        char topic[PLX_EYES][256]; /* replay of an MCAP file; "" = those of `parallax record` */
         enum plx_replay_rate replay_rate;
         bool loop;
         enum plx_scene_kind scene; /* synthetic */
@@ -66,6 +67,19 @@ struct plx_config {
     struct {
         char directory[4000]; /* "" = none is written */
     } blackbox;
+    struct { /* of parallax-recorder */
+        char directory[4000];
+        char socket[108];
+        double seconds; /* before a fault */
+        int memory_mb;
+        char flags[512]; /* names of health flags that are faults, see plx_health_flags_parse */
+        int keep;        /* files */
+    } recorder;
+    struct { /* of parallax-ros, which checks them */
+        char name_space[128], frame_prefix[64];
+        char topics[256];  /* words, separated by commas; "" = all */
+        char rename[2048]; /* OLD=NEW,... */
+    } ros;
 };
 
 /* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from schema.c. */
@@ -121,5 +135,9 @@ struct plx_calibration_options {
  * FORMAT, RANGE, UNSUPPORTED with file:line:column in MESSAGE; NOT_FOUND, PERMISSION, IO. */
 int plx_calibration_read(const char *path, const struct plx_calibration_options *options,
                          struct plx_stereo_calibration *ret_calibration, struct plx_error_message *message);
+
+/* Writes CALIBRATION as OpenCV FileStorage YAML, which plx_calibration_read reads back bit by bit. IO, PERMISSION, NOT_FOUND;
+ * UNSUPPORTED: cameras of two sizes. */
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message);
 
 #endif

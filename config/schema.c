@@ -51,8 +51,12 @@ static const struct plx_word motion_words[] = {{"visual", PLX_MOTION_VISUAL}, {"
 const struct plx_key plx_keys[] = {
     {"source.type", "source of pictures: the synthetic scene, recorded files, or cameras", WORD(source.type, source_words),
      .other_name = "source.kind"},
-    {"source.path", "replay: a KITTI-style directory (image_0, image_1, times.txt), or one with left and right",
+    {"source.path", "replay: a KITTI-style directory (image_0, image_1, times.txt), one with left and right, or an MCAP file",
      FIELD(source.path)},
+    {"source.left_topic",
+     "replay of an MCAP file: topic of the left pictures, beside its camera_info; empty = that of parallax",
+     FIELD(source.topic[PLX_LEFT])},
+    {"source.right_topic", "replay of an MCAP file: topic of the right pictures", FIELD(source.topic[PLX_RIGHT])},
     {"source.replay_rate", "replay: at the recorded times, at rate_hz, or as fast as the service takes pairs",
      WORD(source.replay_rate, replay_words)},
     {"source.loop", "replay: start again after the last pair", FIELD(source.loop)},
@@ -212,6 +216,23 @@ const struct plx_key plx_keys[] = {
     {"publish.max_clients", "largest number of clients at a time", FIELD(publish.max_clients), WHOLE(1, 1024)},
     {"publish.right", "publish the rectified right picture too, for recording", FIELD(pipeline.right)},
     {"blackbox.directory", "directory of the black box and its copies; empty = no black box", FIELD(blackbox.directory)},
+
+    {"recorder.directory", "flight recorder: directory of its files", FIELD(recorder.directory), LIVE},
+    {"recorder.socket", "flight recorder: path of the socket of `parallax snapshot --last`", FIELD(recorder.socket), LIVE},
+    {"recorder.seconds", "flight recorder: seconds before a fault that it writes", FIELD(recorder.seconds), REAL(1, 3600),
+     LIVE},
+    {"recorder.memory_mb", "flight recorder: memory for pairs, MiB", FIELD(recorder.memory_mb), WHOLE(1, 65536), LIVE},
+    {"recorder.flags", "flight recorder: health flags that are faults, such as desync,frozen; empty = none",
+     FIELD(recorder.flags), LIVE},
+    {"recorder.keep", "flight recorder: number of files that are kept; the oldest are deleted", FIELD(recorder.keep),
+     WHOLE(1, 1000), LIVE},
+
+    {"ros.namespace", "parallax-ros: namespace of the topics; empty = none", FIELD(ros.name_space), LIVE},
+    {"ros.topics", "parallax-ros: topics offered, such as left,scan,obstacles (ros2.md); empty = all", FIELD(ros.topics), LIVE},
+    {"ros.rename", "parallax-ros: OLD=NEW,...: other names for topics; NEW that begins with / is outside of the namespace",
+     FIELD(ros.rename), LIVE},
+    {"ros.frame_prefix", "parallax-ros: begins the names of the coordinate frames link, left_optical_frame and scan",
+     FIELD(ros.frame_prefix), LIVE},
 };
 const int plx_key_count = COUNT(plx_keys);
 
@@ -236,6 +257,12 @@ void plx_config_default(struct plx_config *ret_config)
                      .max_gain = 16},
         .publish = {.socket = "/run/parallax/parallax.sock", .slots = 8, .max_clients = 128},
         .blackbox = {.directory = "/var/lib/parallax/blackbox"},
+        .recorder = {.directory = "/var/lib/parallax/recorder",
+                     .socket = "/run/parallax-recorder/recorder.sock",
+                     .seconds = 10,
+                     .memory_mb = 256,
+                     .keep = 8},
+        .ros = {.name_space = "parallax", .frame_prefix = "parallax_"},
     };
     plx_pipeline_params_default(&ret_config->pipeline);
 }

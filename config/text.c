@@ -82,3 +82,30 @@ bool plx_cpus_parse(const char *text, bool ret_listed[PLX_MAX_CPUS])
     memcpy(ret_listed, listed, sizeof listed);
     return true;
 }
+
+/* The bit of the flag whose name is the first LENGTH bytes of NAME; 0: there is none. */
+static uint32_t health_flag(const char *name, size_t length)
+{
+    for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++) {
+        const char *known = plx_health_name(bit);
+        if (strlen(known) == length && strncmp(known, name, length) == 0)
+            return 1u << bit;
+    }
+    return 0;
+}
+
+bool plx_health_flags_parse(const char *text, uint32_t *ret_flags)
+{
+    uint32_t flags = 0;
+
+    for (const char *name = *text ? text : NULL; name;) {
+        const size_t length = strcspn(name, ",");
+        const uint32_t flag = health_flag(name, length);
+        if (flag == 0)
+            return false;
+        flags |= flag;
+        name = name[length] ? name + length + 1 : NULL;
+    }
+    *ret_flags = flags;
+    return true;
+}

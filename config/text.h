@@ -4,6 +4,7 @@
 #define PLX_CONFIG_TEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A number in decimal, with nothing before or behind it; no hexadecimal, no infinity, no NAN. False if TEXT is none. */
 bool plx_parse_real(const char *text, double *ret_value);
@@ -21,5 +22,9 @@ bool plx_is_printable(const char *text);
 /* Marks in RET_LISTED each processor that TEXT lists. False where TEXT is no such list: empty, out of order as 3-2, a number of
  * PLX_MAX_CPUS or more, anything but digits, hyphens and commas; RET_LISTED is then untouched. */
 bool plx_cpus_parse(const char *text, bool ret_listed[PLX_MAX_CPUS]);
+
+/* Names of health flags (plx_health_name), separated by commas, as bits of enum plx_health; "" is 0. False where one of them is
+ * no such name; *ret_flags is then untouched. */
+bool plx_health_flags_parse(const char *text, uint32_t *ret_flags);
 
 #endif

@@ -13,6 +13,7 @@
 #include "drivers/files/pair_list.h"
 #include "drivers/files/picture.h"
 #include "drivers/files/recording.h"
+#include "drivers/mcap/bag.h"
 #include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64
@@ -21,6 +22,7 @@
 struct replay {
     struct plx_queued_source queued; /* first: a struct plx_source * of this source is a struct replay * */
     struct plx_pair_list list;
+    struct plx_bag *bag; /* the pictures of LIST are in this MCAP file; NULL: in files of their own */
     enum plx_replay_timing timing;
     bool loop;
     double period_s; /* between pairs without times, and from the last pair to the first */
@@ -52,14 +54,12 @@ static struct plx_image view(const struct replay *self, void *data)
     return (struct plx_image){data, self->queued.base.width, self->queued.base.height, self->pitch, self->type};
 }
 
-static int decode(const struct replay *self, const struct plx_pair_list_pair *pair, void *const data[PLX_EYES],
-                  struct plx_error_message *message)
+static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
 {
-    int result = 0;
-    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        const struct plx_image image = view(self, data[eye]);
-        result = plx_picture_read_into(pair->path[eye], &image, message);
-    }
+    const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
+    int result = self->bag ? plx_bag_read(self->bag, k, image, message) : 0;
+    for (int eye = 0; eye < PLX_EYES && result == 0 && !self->bag; eye++)
+        result = plx_picture_read_into(self->list.pair[k].path[eye], &image[eye], message);
     return result;
 }
 
@@ -93,7 +93,7 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
         int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
         int number = plx_pair_queue_begin_pair(self->queued.queue, data);
         if (number >= 0) {
-            int result = decode(self, &self->list.pair[k % count], data, message);
+            int result = decode(self, (int)(k % count), data, message);
             if (result < 0)
                 return result;
         }
@@ -112,6 +112,7 @@ static void destroy(struct plx_source *source)
     plx_queued_source_stop(source);
     plx_pair_queue_destroy(replay_of(source)->queued.queue);
     plx_pair_list_close(&replay_of(source)->list);
+    plx_bag_close(replay_of(source)->bag);
     free(source);
 }
 
@@ -134,7 +135,10 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
     const struct replay *self = replay_of(source);
     if (!self->calibrated)
         return PLX_ERR_NOT_FOUND;
-    plx_calibration_pinhole(source->width, source->height, &self->calibration, ret_calibration);
+    if (self->bag)
+        *ret_calibration = plx_bag_info(self->bag)->calibration;
+    else
+        plx_calibration_pinhole(source->width, source->height, &self->calibration, ret_calibration);
     return 0;
 }
 
@@ -150,6 +154,14 @@ static const struct plx_source_ops replay_ops = {
     .calibration = calibration,
 };
 
+static void set_size(struct replay *self, int width, int height, enum plx_type type)
+{
+    self->queued.base.width = width;
+    self->queued.base.height = height;
+    self->type = type;
+    self->pitch = ((size_t)width * type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
 /* Size and type of all pictures, from the first pair. */
 static int find_size(struct replay *self, struct plx_error_message *message)
 {
@@ -164,11 +176,8 @@ static int find_size(struct replay *self, struct plx_error_message *message)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
                         info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
                         path[PLX_LEFT]);
-    self->queued.base.width = info[PLX_LEFT].width;
-    self->queued.base.height = info[PLX_LEFT].height;
-    self->type = info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type;
-    size_t bytes = (size_t)self->queued.base.width * self->type;
-    self->pitch = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    set_size(self, info[PLX_LEFT].width, info[PLX_LEFT].height,
+             info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type);
     return 0;
 }
 
@@ -194,6 +203,33 @@ static int find_calibration(struct replay *self, struct plx_error_message *messa
     return result;
 }
 
+static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
+{
+    int result = plx_pair_list_open(options->path, &self->list, message);
+    if (result == 0)
+        result = find_size(self, message);
+    return result == 0 && !options->calibrated ? find_calibration(self, message) : result;
+}
+
+static int open_bag(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
+{
+    const struct plx_bag_options bag = {options->path, {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}};
+    int result = plx_bag_open(&bag, &self->bag, message);
+    if (result < 0)
+        return result;
+    const struct plx_bag_info *info = plx_bag_info(self->bag);
+    self->calibrated = info->calibrated;
+    self->list = (struct plx_pair_list){.timed = true, .note = info->note};
+    self->list.pair = calloc((size_t)info->count, sizeof *self->list.pair);
+    if (!self->list.pair)
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
+    self->list.count = info->count;
+    for (int k = 0; k < info->count; k++)
+        self->list.pair[k].time_s = (double)plx_bag_stamp_ns(self->bag, k) / PLX_NS_PER_S;
+    set_size(self, info->width, info->height, info->type);
+    return 0;
+}
+
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
                       struct plx_error_message *message)
 {
@@ -210,11 +246,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->timing = options->timing;
     self->loop = options->loop;
 
-    int result = plx_pair_list_open(options->path, &self->list, message);
-    if (result == 0)
-        result = find_size(self, message);
-    if (result == 0)
-        result = options->calibrated ? 0 : find_calibration(self, message);
+    int result = plx_bag_is_one(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
     if (result < 0)
         goto fail;
     self->queued.base.note = self->list.note;

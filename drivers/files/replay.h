@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recorded sequence of pictures in files as a frame source. docs/sources.md describes the layouts. */
+/* A recorded sequence of pictures, in files or in one MCAP file, as a frame source. docs/sources.md describes the layouts. */
 #ifndef PLX_DRIVERS_FILES_REPLAY_H
 #define PLX_DRIVERS_FILES_REPLAY_H
 
@@ -10,7 +10,8 @@ struct plx_stages;
 enum plx_replay_timing { PLX_TIMING_RECORDED, PLX_TIMING_FIXED, PLX_TIMING_MAXIMUM };
 
 struct plx_replay_options {
-    const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG, JPEG, PGM */
+    const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG, JPEG, PGM; or an MCAP file */
+    const char *topic[PLX_EYES]; /* of the pictures in an MCAP file; "" = those of `parallax record` */
     enum plx_replay_timing timing;
     double rate_hz; /* for FIXED */
     bool loop;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes pairs of the ring into an MCAP file, one at a time, so that the recorder goes on collecting. The file is named
+ * TIME-REASON.mcap, and TIME-REASON.mcap.part until it is complete.
+ */
+#ifndef PLX_APP_RECORDER_DUMP_H
+#define PLX_APP_RECORDER_DUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "app/recorder/ring.h"
+
+#define PLX_DUMP_PATH 4200
+
+struct plx_mcap_recording;
+
+struct plx_dump {
+    const char *directory;
+    int keep; /* files */
+    const struct plx_pair_ring *ring;
+
+    struct plx_mcap_recording *recording; /* NULL: no file is being written */
+    char path[PLX_DUMP_PATH], part[PLX_DUMP_PATH];
+    char reasons[256]; /* separated by commas */
+    uint64_t next;     /* number of the next pair to be written */
+    int64_t until_ns;  /* the last pair is published before this time, CLOCK_MONOTONIC */
+    uint64_t pairs, missed;
+    uint64_t epoch, sequence; /* of the last pair */
+};
+
+static inline bool plx_dump_is_open(const struct plx_dump *dump)
+{
+    return dump->recording != NULL;
+}
+
+/* Creates the directory (its parent must exist) and removes partial files of a recorder that was killed. IO, PERMISSION,
+ * NOT_FOUND. */
+int plx_dump_prepare(const struct plx_dump *dump, struct plx_error_message *message);
+
+/* Begins a file of the pairs published from FROM_NS to UNTIL_NS. NOT_FOUND: the ring has none yet. IO, NOMEM. */
+int plx_dump_begin(struct plx_dump *dump, const char *reason, int64_t from_ns, int64_t until_ns,
+                   struct plx_error_message *message);
+
+/* One more reason for the open file, which then goes on until UNTIL_NS at least. */
+void plx_dump_merge(struct plx_dump *dump, const char *reason, int64_t until_ns);
+
+/* Writes the next pair. True: one was written; false: there is none yet, or a failure, which closes and removes the file. */
+bool plx_dump_step(struct plx_dump *dump, struct plx_error_message *message);
+
+/* Ends the file, gives it its name, and deletes the oldest ones. IO: the file is removed. */
+int plx_dump_end(struct plx_dump *dump, struct plx_error_message *message);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/recording/record_mcap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <parallax/client.h>
+#include <parallax/error.h>
+
+#include "app/version.h"
+#include "bridge/schema.h"
+#include "bridge/topics.h"
+
+#define PLAIN_CHUNK_BYTES 32768 /* holds all but pictures and points */
+#define FIELDS_BYTES 65536      /* obstacles: 256 of 200 bytes more than their structures */
+
+struct plx_mcap_recording {
+    const char *path;
+    int fd;
+    struct plx_mcap_writer *writer;
+    uint16_t channel[PLX_TOPICS]; /* 0: not recorded */
+    uint32_t sequence[PLX_TOPICS];
+    uint8_t *encoded, *scratch;
+    size_t capacity; /* bytes at ENCODED */
+};
+
+#define DEFAULT_TOPICS "left,right,obstacles,odom,frame_info"
+
+int plx_mcap_topics(const char *names, uint32_t *ret_topics, struct plx_error_message *message)
+{
+    uint32_t selected = 0;
+    for (const char *name = names ? names : DEFAULT_TOPICS; name;) {
+        const size_t length = strcspn(name, ",");
+        const uint32_t topics = plx_topics_named(name, length);
+        if (topics == 0)
+            return plx_fail(message, PLX_ERR_ARG, "--topics: there is no \"%.*s\"; expected some of %s", (int)length, name,
+                            PLX_TOPIC_WORDS);
+        selected |= topics;
+        name = name[length] ? name + length + 1 : NULL;
+    }
+    *ret_topics = selected;
+    return 0;
+}
+
+static int add_channel(struct plx_mcap_recording *recording, enum plx_topic_id topic, bool raw,
+                       struct plx_error_message *message)
+{
+    const struct plx_cdr_type *type = plx_topics[topic].type;
+    char text[PLX_SCHEMA_BYTES], name[64];
+    uint16_t schema;
+    const int length = plx_schema_text(type, text, sizeof text);
+    if (length < 0)
+        return length;
+    snprintf(name, sizeof name, "/parallax/%s", raw ? plx_topics[topic].raw_name : plx_topics[topic].name);
+    int result = plx_mcap_add_schema(recording->writer, type->name, "ros2msg", text, (size_t)length, &schema, message);
+    if (result == 0)
+        result = plx_mcap_add_channel(recording->writer, schema, name, "cdr", NULL, 0, &recording->channel[topic], message);
+    return result;
+}
+
+/* Bytes of the largest encoded message: as what it is made of, and names, numbers and padding. */
+static size_t largest_message(const struct plx_frame *frame)
+{
+    return plx_frame_messages_scratch(frame) + FIELDS_BYTES;
+}
+
+static int open_file(struct plx_mcap_recording *recording, enum plx_mcap_packing packing, const struct plx_frame *frame,
+                     struct plx_error_message *message)
+{
+    recording->fd = open(recording->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (recording->fd < 0)
+        return plx_fail(message, PLX_ERR_IO, "%s: %s", recording->path,
+                        errno == EEXIST ? "exists already; record into a new file" : strerror(errno));
+    char library[64];
+    snprintf(library, sizeof library, "parallax %s", plx_version);
+    struct plx_mcap_writer_options options = {.fd = recording->fd, .name = recording->path, .library = library};
+    if (packing == PLX_MCAP_COMPRESSED)
+        options.message_bytes = largest_message(frame);
+    else /* a larger message becomes a chunk of its own, as it is */
+        options.chunk_bytes = PLAIN_CHUNK_BYTES;
+    return plx_mcap_writer_create(&options, &recording->writer, message);
+}
+
+static void destroy(struct plx_mcap_recording *recording)
+{
+    plx_mcap_writer_destroy(recording->writer);
+    if (recording->fd >= 0)
+        close(recording->fd);
+    free(recording->encoded);
+    free(recording->scratch);
+    free(recording);
+}
+
+int plx_mcap_recording_create(const char *path, uint32_t selected, enum plx_mcap_packing packing, const struct plx_frame *frame,
+                              struct plx_mcap_recording **ret_recording, struct plx_error_message *message)
+{
+    const bool raw = (frame->health & PLX_HEALTH_NOT_CALIBRATED) != 0;
+    int result = 0;
+    struct plx_mcap_recording *recording = calloc(1, sizeof *recording);
+    if (!recording)
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
+    recording->path = path;
+    recording->capacity = largest_message(frame);
+    recording->encoded = malloc(recording->capacity);
+    recording->scratch = malloc(plx_frame_messages_scratch(frame));
+    recording->fd = -1;
+    if (!recording->encoded || !recording->scratch)
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write */
+    if (result == 0)
+        result = open_file(recording, packing, frame, message);
+    for (int i = 0; i < PLX_TOPICS && result == 0; i++)
+        if ((selected >> i & 1) && (!raw || plx_topics[i].raw_name))
+            result = add_channel(recording, (enum plx_topic_id)i, raw, message);
+    if (result < 0)
+        destroy(recording);
+    else
+        *ret_recording = recording;
+    return result;
+}
+
+static int too_large(const struct plx_mcap_recording *recording, struct plx_error_message *message)
+{
+    return plx_fail(message, PLX_ERR_RANGE, "%s: the service's pictures have become larger", recording->path);
+}
+
+static int add_message(struct plx_mcap_recording *recording, enum plx_topic_id topic, const struct plx_frame_messages *messages,
+                       struct plx_error_message *message)
+{
+    union plx_topic_message content;
+    struct iovec data = {.iov_base = recording->encoded};
+    if (plx_topic_fill(topic, messages, &content) < 0) /* this frame has none */
+        return 0;
+    if (plx_cdr_encode(plx_topics[topic].type, &content, recording->encoded, recording->capacity, &data.iov_len) < 0)
+        return too_large(recording, message);
+    const struct plx_mcap_header header = {.channel = recording->channel[topic],
+                                           .sequence = ++recording->sequence[topic],
+                                           .log_ns = (uint64_t)messages->realtime_ns,
+                                           .publish_ns = (uint64_t)messages->realtime_ns};
+    return plx_mcap_write(recording->writer, &header, &data, 1, message);
+}
+
+int plx_mcap_recording_add(struct plx_mcap_recording *recording, const struct plx_frame *frame,
+                           struct plx_error_message *message)
+{
+    struct plx_frame_messages messages = {.frame = frame, .names = &plx_frame_names, .scratch = recording->scratch};
+    int result = 0;
+    if (plx_realtime_ns(frame, &messages.realtime_ns) < 0)
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: a frame has no capture time", recording->path);
+    if (largest_message(frame) > recording->capacity)
+        return too_large(recording, message);
+    for (int i = 0; i < PLX_TOPICS && result == 0; i++)
+        if (recording->channel[i] > 0)
+            result = add_message(recording, (enum plx_topic_id)i, &messages, message);
+    return result;
+}
+
+int plx_mcap_recording_note(struct plx_mcap_recording *recording, const char *name, const struct plx_mcap_pair *pair,
+                            size_t count, struct plx_error_message *message)
+{
+    return plx_mcap_add_metadata(recording->writer, name, pair, count, message);
+}
+
+int plx_mcap_recording_finish(struct plx_mcap_recording *recording, struct plx_error_message *message)
+{
+    int result = plx_mcap_finish(recording->writer, message);
+    if (close(recording->fd) < 0 && result == 0)
+        result = plx_fail(message, PLX_ERR_IO, "%s: %s", recording->path, strerror(errno));
+    recording->fd = -1;
+    destroy(recording);
+    return result;
+}

@@ -20,7 +20,7 @@ set(CPACK_PACKAGE_VENDOR "Parallax")
 set(CPACK_PACKAGE_CONTACT "The Parallax authors <maintainers@users.noreply.a-seed-ba07d69c.example>")
 set(CPACK_PACKAGE_HOMEPAGE_URL "")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
-set(CPACK_COMPONENTS_ALL parallax libparallax0 libparallax-dev parallax-tests)
+set(CPACK_COMPONENTS_ALL parallax libparallax0 libparallax-dev python3-parallax parallax-tests)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -61,6 +61,18 @@ set(CPACK_COMPONENT_LIBPARALLAX-DEV_DESCRIPTION "for building robot programs wit
 Headers, the static library, pkg-config and CMake files, and the manual page
 of libparallax.")
 
+# The same version: the package has the structures of the shared memory in it.
+string(JOIN ", " CPACK_DEBIAN_PYTHON3-PARALLAX_PACKAGE_DEPENDS "libparallax0 (= ${PLX_DEB_VERSION})" "python3 (>= 3.10~)"
+       "python3-numpy (>= 1:1.21~)")
+set(CPACK_DEBIAN_PYTHON3-PARALLAX_PACKAGE_NAME python3-parallax)
+set(CPACK_DEBIAN_PYTHON3-PARALLAX_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON3-PARALLAX_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON3-PARALLAX_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_LIST_DIR}/python/postinst;${CMAKE_CURRENT_LIST_DIR}/python/prerm")
+set(CPACK_COMPONENT_PYTHON3-PARALLAX_DESCRIPTION "reads what the Parallax stereo service publishes, in Python
+Images, disparity and points of parallaxd as NumPy views of shared memory,
+obstacles and motion as Python objects, for asyncio too: the module
+parallax_stereo.")
+
 set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_NAME parallax-tests)
 set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PARALLAX-TESTS_PACKAGE_DEPENDS "parallax (= ${PLX_DEB_VERSION})")
@@ -69,6 +81,18 @@ set(CPACK_COMPONENT_PARALLAX-TESTS_DESCRIPTION "checks the Parallax stereo servi
 parallax-selftest compares what the processors of this board compute with
 oracles, with each other and with golden frames, and measures shared memory,
 cameras and throughput.")
+
+if(TARGET parallax-ros)
+    list(APPEND CPACK_COMPONENTS_ALL parallax-ros)
+    string(JOIN ", " CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_DEPENDS "parallax (= ${PLX_DEB_VERSION})" "init-system-helpers (>= 1.54~)")
+    set(CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_NAME parallax-ros)
+    set(CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_SECTION science)
+    set(CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_CONTROL_EXTRA
+        "${CMAKE_CURRENT_LIST_DIR}/ros/postinst;${CMAKE_CURRENT_LIST_DIR}/ros/prerm;${CMAKE_CURRENT_LIST_DIR}/ros/postrm")
+    set(CPACK_COMPONENT_PARALLAX-ROS_DESCRIPTION "publishes what the Parallax stereo service sees to ROS 2
+Images, disparity, depth, points, scan, obstacles, odometry and diagnostics of
+parallaxd as topics of ROS 2, by Cyclone DDS. Needs no ROS on this machine.")
+endif()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${CMAKE_BINARY_DIR}/debian/changelog @ONLY)
 foreach(package ${CPACK_COMPONENTS_ALL})

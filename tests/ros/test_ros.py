@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""parallax-ros beside a real service, read by two other implementations of DDS: PyPI's cyclonedds, and Fast DDS."""
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+# Loopback alone, so that no test of another machine is met. ROS_LOCALHOST_ONLY says the same to parallax-ros.
+LOOPBACK = ('<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
+            '<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>'
+            '<Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>')
+os.environ["CYCLONEDDS_URI"] = LOOPBACK
+
+try:
+    import dds
+except ImportError as missing:
+    print(f"skipped: {missing}; ./dev setup --all installs it")
+    sys.exit(77)
+
+BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
+FAST_DDS = BINARIES / "fastdds_reader"
+DOMAIN = 100 + os.getpid() % 100
+WAIT_S = 60  # generous: a machine that does other things as well
+LOSSLESS = 1000
+
+FRAME_TOPICS = {
+    "left/image_rect": "sensor_msgs/msg/Image",
+    "right/image_rect": "sensor_msgs/msg/Image",
+    "left/camera_info": "sensor_msgs/msg/CameraInfo",
+    "right/camera_info": "sensor_msgs/msg/CameraInfo",
+    "disparity": "stereo_msgs/msg/DisparityImage",
+    "depth/image_rect": "sensor_msgs/msg/Image",
+    "depth/camera_info": "sensor_msgs/msg/CameraInfo",
+    "points": "sensor_msgs/msg/PointCloud2",
+    "points_obstacles": "sensor_msgs/msg/PointCloud2",
+    "scan": "sensor_msgs/msg/LaserScan",
+    "obstacles": "vision_msgs/msg/Detection3DArray",
+    "obstacles_markers": "visualization_msgs/msg/MarkerArray",
+    "odom": "nav_msgs/msg/Odometry",
+    "frame_info": "diagnostic_msgs/msg/DiagnosticArray",
+}
+STORE = dds.typestore(BINARIES / "cdr_probe")
+STRUCTURES = dds.Types(STORE)
+
+
+def listen(*names):
+    topics = {f"/parallax/{name}": (FRAME_TOPICS[name], dds.RELIABLE) for name in names}
+    return dds.Listener(DOMAIN, STRUCTURES, topics)
+
+
+class Ros(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="plx-ros-")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.socket = f"{self.directory}/s"
+
+    def start(self, *command, **options):
+        process = subprocess.Popen([BINARIES / command[0], *map(str, command[1:])], **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe:
+                pipe.close()
+
+    def start_daemon(self, *settings):
+        settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "publish.right=true", "match.disparities=64",
+                    "match.paths=4", "source.width=320", "source.height=240", "source.rate_hz=20", *settings]
+        return self.start("parallaxd", *(word for setting in settings for word in ("--set", setting)), stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL)
+
+    def start_ros(self, *settings):
+        settings = [f"publish.socket={self.socket}", *settings]
+        environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
+        environment.update(ROS_DOMAIN_ID=str(DOMAIN), ROS_LOCALHOST_ONLY="1")
+        with open(f"{self.directory}/log", "a") as log:
+            return self.start("parallax-ros", *(word for setting in settings for word in ("--set", setting)), stderr=log,
+                              env=environment)
+
+    def stop_ros(self, process):
+        """Ends it cleanly; returns how many messages it sent and dropped."""
+        process.terminate()
+        self.assertEqual(process.wait(WAIT_S), 0)
+        with open(f"{self.directory}/log") as log:
+            words = log.read().splitlines()[-1].split()
+        return int(words[words.index("messages") - 1]), int(words[words.index("dropped") - 1])
+
+    def start_fast(self, topic, count):
+        if not FAST_DDS.exists():
+            self.skipTest("no Fast DDS (libfastrtps-dev)")
+        output = open(f"{self.directory}/fast", "wb")
+        self.addCleanup(output.close)
+        return self.start("fastdds_reader", DOMAIN, f"rt/parallax/{topic}", dds.dds_name(FRAME_TOPICS[topic]), count, 10, stdout=output,
+                          stderr=subprocess.PIPE, text=True)
+
+    def fast_messages(self, topic):
+        data = pathlib.Path(f"{self.directory}/fast").read_bytes()
+        while data:
+            length, = struct.unpack_from("<I", data)
+            self.assertEqual(data[4:6], b"\0\1")  # plain CDR, little endian; the other two bytes count its padding
+            yield STORE.deserialize_cdr(data[4:4 + length], FRAME_TOPICS[topic])
+            data = data[4 + length:]
+
+
+class Topics(Ros):
+    def test_every_topic_of_a_frame(self):
+        self.start_daemon()
+        ros = self.start_ros()
+        topics = {f"/parallax/{name}": (kind, dds.RELIABLE) for name, kind in FRAME_TOPICS.items()}
+        topics["/tf"] = ("tf2_msgs/msg/TFMessage", dds.RELIABLE)
+        topics["/diagnostics"] = ("diagnostic_msgs/msg/DiagnosticArray", dds.RELIABLE)
+        listener = dds.Listener(DOMAIN, STRUCTURES, topics)
+        self.assertTrue(listener.wait_for(3, WAIT_S), {name: len(got) for name, got in listener.messages.items()})
+        self.assertIsNone(ros.poll())
+
+        got = {name.removeprefix("/parallax/"): messages for name, messages in listener.messages.items()}
+        stamps = [set(map(dds.stamp_of, got[name])) for name in FRAME_TOPICS]
+        stamp = min(set.intersection(*stamps))  # one frame, all topics
+        frame = {name: next(each for each in got[name] if dds.stamp_of(each) == stamp) for name in FRAME_TOPICS}
+        self.assertLess(abs(stamp[0] - time.time()), 60)
+        for name, message in frame.items():
+            self.assertEqual(dds.header_of(message).frame_id,
+                             {"scan": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
+        left, depth = frame["left/image_rect"], frame["depth/image_rect"]
+        self.assertEqual((left.width, left.height, left.step, left.encoding, len(left.data)), (320, 240, 320, "mono8", 320 * 240))
+        self.assertEqual((depth.encoding, len(depth.data)), ("32FC1", 4 * 320 * 240))
+        self.assertLess(frame["right/camera_info"].p[3], 0)
+        self.assertEqual(frame["depth/camera_info"], frame["left/camera_info"])
+        self.assertEqual(len(frame["obstacles_markers"].markers), 2 * len(frame["obstacles"].detections))
+        self.assertGreater(len(frame["obstacles"].detections), 0)
+        self.assertGreater(frame["points"].width, frame["points_obstacles"].width // 4)
+        self.assertTrue(any(0.3 < each < 10 for each in frame["scan"].ranges))
+        disparity = frame["disparity"]
+        self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
+        self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")
+        self.assertEqual(got["/diagnostics"][-1].status[0].name, "parallax: service")
+
+    def test_the_static_transform_comes_to_those_who_come_late(self):
+        self.start_daemon()
+        self.start_ros()
+        self.assertTrue(listen("obstacles").wait_for(1, WAIT_S))
+        late = dds.Listener(DOMAIN, STRUCTURES, {"/tf_static": ("tf2_msgs/msg/TFMessage", dds.LATCHED)})
+        self.assertTrue(late.wait_for(1, WAIT_S))
+        transform = late.messages["/tf_static"][0].transforms[0]
+        self.assertEqual((transform.header.frame_id, transform.child_frame_id), ("parallax_link", "parallax_left_optical_frame"))
+
+    def test_best_effort_readers_match(self):
+        self.start_daemon()
+        self.start_ros()
+        reader = dds.Listener(DOMAIN, STRUCTURES, {"/parallax/scan": (FRAME_TOPICS["scan"], dds.BEST_EFFORT)})
+        self.assertTrue(reader.wait_for(3, WAIT_S))
+
+    def test_names_of_the_configuration(self):
+        self.start_daemon()
+        self.start_ros("ros.namespace=robot/front", "ros.rename=scan=/scan,obstacles=things", "ros.frame_prefix=front_",
+                       "ros.topics=scan,obstacles,disparity")
+        reader = dds.Listener(DOMAIN, STRUCTURES, {"/scan": (FRAME_TOPICS["scan"], dds.RELIABLE),
+                                                   "/robot/front/things": (FRAME_TOPICS["obstacles"], dds.RELIABLE),
+                                                   "/robot/front/disparity": (FRAME_TOPICS["disparity"], dds.RELIABLE)})
+        self.assertTrue(reader.wait_for(1, WAIT_S))
+        self.assertEqual(reader.messages["/scan"][0].header.frame_id, "front_scan")
+
+    def test_what_nobody_reads_is_not_made(self):
+        self.start_daemon()
+        ros = self.start_ros()
+        begin = time.monotonic()
+        self.assertTrue(dds.Listener(DOMAIN, STRUCTURES, {"/tf_static": ("tf2_msgs/msg/TFMessage", dds.LATCHED)}).wait_for(1, WAIT_S))
+        time.sleep(3)
+        seconds = time.monotonic() - begin
+        sent, dropped = self.stop_ros(ros)
+        self.assertLessEqual(sent, seconds + 3)  # diagnostics each second, and one transform
+        self.assertEqual(dropped, 0)
+
+    def test_wrong_names_end_it_with_a_sentence(self):
+        for setting, said in (("ros.topics=left,deep", 'ros.topics: there is no "deep"'), ("ros.namespace=a b", "ros.namespace"),
+                              ("ros.rename=scan", "ros.rename"), ("ros.rename=laser=/scan", 'there is no topic "laser"')):
+            result = subprocess.run([BINARIES / "parallax-ros", "--set", setting], capture_output=True, text=True)
+            self.assertEqual(result.returncode, 78, result.stderr)
+            self.assertIn(said, result.stderr)
+
+
+    def test_wrong_variables_end_it_with_a_sentence(self):
+        for name, value in (("ROS_DOMAIN_ID", "233"), ("ROS_DOMAIN_ID", "one"), ("ROS_AUTOMATIC_DISCOVERY_RANGE", "NEAR"),
+                            ("CYCLONEDDS_URI", "x" * 9000)):
+            result = subprocess.run([BINARIES / "parallax-ros"], capture_output=True, text=True, env={**os.environ, name: value})
+            self.assertEqual(result.returncode, 78, result.stderr)
+            self.assertIn(name, result.stderr)
+
+
+class Delivery(Ros):
+    def test_nothing_is_lost_by_both(self):
+        """1,000 messages to reliable readers of both implementations, the same ones."""
+        self.start_daemon("source.width=160", "source.height=120", "source.rate_hz=60")
+        fast = self.start_fast("obstacles", LOSSLESS)
+        listener = listen("left/image_rect", "obstacles")
+        ros = self.start_ros()
+        self.assertTrue(listener.wait_for(LOSSLESS, 4 * WAIT_S), {name: len(got) for name, got in listener.messages.items()})
+        self.assertEqual(fast.wait(WAIT_S), 0)
+        self.assertEqual(fast.stderr.read(), f"received {LOSSLESS} lost 0\n")
+        _, dropped = self.stop_ros(ros)
+        self.assertEqual(dropped, 0)
+        listener.take()
+        obstacles, left = ([dds.stamp_of(each) for each in listener.messages[f"/parallax/{name}"]]
+                           for name in ("obstacles", "left/image_rect"))
+        fast_stamps = [dds.stamp_of(each) for each in self.fast_messages("obstacles")]
+        for stamps in (obstacles, left, fast_stamps):
+            self.assertEqual(stamps, sorted(set(stamps)))
+        begin = max(stamps[0] for stamps in (obstacles, left, fast_stamps))
+        end = min(stamps[-1] for stamps in (obstacles, left, fast_stamps))
+        between = [[each for each in stamps if begin <= each <= end] for stamps in (obstacles, left, fast_stamps)]
+        self.assertGreater(len(between[0]), LOSSLESS * 9 // 10)
+        self.assertEqual(between[0], between[1])
+        self.assertEqual(between[0], between[2])
+
+    def test_readers_that_die_join_and_storm(self):
+        """A steady reader loses nothing meanwhile, and parallax-ros needs no more memory later than at first."""
+        minutes = float(os.environ.get("PLX_SOAK_MINUTES", 0.25))
+        self.start_daemon()
+        ros = self.start_ros()
+        listener = listen("frame_info")
+        self.assertTrue(listener.wait_for(10, WAIT_S))
+        crowd, memory = [], []
+        deadline = time.monotonic() + 60 * minutes
+        while time.monotonic() < deadline:
+            while len(crowd) < 6:
+                crowd.append(self.start_fast("left/image_rect", 1000000))
+            listener.wait(lambda: False, 1.5)
+            for _ in range(3):  # half of them die without a word
+                self.end(crowd.pop(0))
+            memory.append(self.memory_of(ros))
+        self.assertIsNone(ros.poll())
+        half = len(memory) // 2
+        print(f"memory: {max(memory[:half])} kB, then {max(memory[half:])} kB")
+        self.assertLess(max(memory[half:]), max(memory[:half]) + 8 * 1024, memory)
+        frames = [int(next(each.value for each in message.status[0].values if each.key == "sequence"))
+                  for message in listener.messages["/parallax/frame_info"]]
+        missed = frames[-1] - frames[0] + 1 - len(frames)
+        print(f"frames: {len(frames)} of {frames[-1] - frames[0] + 1}")
+        self.assertEqual(frames, sorted(set(frames)))
+        self.assertLess(missed, len(frames) // 20)  # by a machine that does other things as well
+
+    @staticmethod
+    def memory_of(process):
+        with open(f"/proc/{process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+    def test_the_service_goes_and_comes_back(self):
+        ros = self.start_ros()  # before there is a service
+        reader = dds.Listener(DOMAIN, STRUCTURES, {"/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", dds.RELIABLE),
+                                                   "/parallax/scan": (FRAME_TOPICS["scan"], dds.RELIABLE)})
+
+        def level():
+            return reader.messages["/diagnostics"][-1].status[0].level if reader.messages["/diagnostics"] else None
+
+        self.assertTrue(reader.wait(lambda: level() == 3, WAIT_S))
+        daemon = self.start_daemon()
+        self.assertTrue(reader.wait(lambda: level() == 0 and reader.messages["/parallax/scan"], WAIT_S))
+        daemon.send_signal(signal.SIGKILL)
+        daemon.wait()
+        self.assertTrue(reader.wait(lambda: level() == 3, WAIT_S))
+        reader.messages["/parallax/scan"].clear()
+        self.start_daemon()
+        self.assertTrue(reader.wait(lambda: level() == 0 and reader.messages["/parallax/scan"], WAIT_S))
+        self.assertIsNone(ros.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calibration of a stereo camera from pairs of pictures of a board: least squares of the distances between corners that
+ * were found and corners as the cameras would see them (bundle adjustment; Triggs and others 1999), by Levenberg's and
+ * Marquardt's method. Far corners weigh less (Huber 1964).
+ */
+#ifndef PLX_APP_CALIBRATE_RIG_H
+#define PLX_APP_CALIBRATE_RIG_H
+
+#include "app/calibrate/board.h"
+#include "core/calibration.h"
+
+#define PLX_RIG_MIN_PAIRS 3
+#define PLX_RIG_MAX_PAIRS 500
+#define PLX_RIG_MAX_PARAMETERS (2 * (4 + 8) + 6)
+#define PLX_RIG_DISTANCES 4
+
+extern const double plx_rig_distances[PLX_RIG_DISTANCES]; /* metres */
+
+/* Both cameras, and right_from_left. Parameters are, in this order: fx, fy, cx, cy and the distortion of the left camera, the
+ * same of the right one, rotation vector (rad) and translation (m). */
+struct plx_rig {
+    struct plx_camera camera[PLX_EYES];
+    struct plx_pose right_from_left;
+};
+
+struct plx_rig_options {
+    int width, height;         /* of a picture */
+    enum plx_distortion model; /* of both cameras */
+};
+
+struct plx_rig_fit {
+    struct plx_rig rig;
+    int parameters;
+    double sigma[PLX_RIG_MAX_PARAMETERS]; /* standard deviation of each parameter */
+    double baseline_sigma_m;
+    double distance_sigma[PLX_RIG_DISTANCES]; /* of distances straight ahead at plx_rig_distances, relative */
+    double rms_px;                            /* of the distances of all corners of both eyes */
+    int iterations;
+};
+
+/* Fits a rig to PAIRS of one board. RET_PAIR_RMS [pairs]: of each pair's corners, left and right, pixels; may be NULL. RANGE
+ * (too few or too many pairs, sizes), FORMAT (corners of no board, or of boards that do not determine the cameras: tilt it
+ * more), NOMEM. */
+int plx_rig_fit(const struct plx_board *board, const struct plx_board_pair *pair, int pairs,
+                const struct plx_rig_options *options, struct plx_rig_fit *ret_fit, double (*ret_pair_rms)[PLX_EYES],
+                struct plx_error_message *message);
+
+#endif

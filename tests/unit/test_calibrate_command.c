@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax calibrate` on drawn pairs of a known camera: the file that it writes is the camera. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <parallax/error.h>
+
+#include "app/exit.h"
+#include "config/config.h"
+#include "core/matrix3.h"
+#include "tests/board_render.h"
+#include "tests/cmocka.h"
+#include "tests/command.h"
+#include "tests/pgm_write.h"
+
+#define WIDTH 640
+#define HEIGHT 480
+#define PAIRS 14
+#define BASELINE 0.1
+
+static char directory[] = "/tmp/plx-calibrate-XXXXXX";
+static const struct plx_board board = {9, 6, 0.03};
+static const struct plx_camera cameras[PLX_EYES] = {
+    {WIDTH, HEIGHT, 520, 522, 315, 236, PLX_DISTORTION_PLUMB_BOB, {-0.2, 0.05, 0.0005, -0.0005}},
+    {WIDTH, HEIGHT, 525, 523, 326, 244, PLX_DISTORTION_PLUMB_BOB, {-0.18, 0.04, -0.0003, 0.0004}}};
+static struct plx_pose right_from_left = {.translation = {-BASELINE, 0.001, -0.002}};
+
+static const char *path_of(const char *name)
+{
+    static char path[4][128];
+    static unsigned turn;
+    char *here = path[turn++ % 4];
+    snprintf(here, sizeof path[0], "%s/%s", directory, name);
+    return here;
+}
+
+static bool is_seen(const struct plx_pose *pose, const struct plx_camera *camera)
+{
+    for (int k = 0; k < plx_board_corners(&board); k++) {
+        double point[3], in[3], u, v;
+        plx_board_point(&board, k, point);
+        plx_pose_apply(pose, point, in);
+        plx_camera_project(camera, in[0] / in[2], in[1] / in[2], &u, &v);
+        if (!(u > 15 && v > 15 && u < WIDTH - 16 && v < HEIGHT - 16))
+            return false;
+    }
+    return true;
+}
+
+static void random_pair(uint64_t *seed, struct plx_pose ret[PLX_EYES])
+{
+    do {
+        const double turn[3] = {board_uniform(seed, -0.7, 0.7), board_uniform(seed, -0.7, 0.7), board_uniform(seed, -0.4, 0.4)};
+        const double middle[3] = {-0.03 * 4, -0.03 * 2.5, 0}, depth = board_uniform(seed, 0.35, 0.7);
+        plx_mat3_from_vector(turn, ret[PLX_LEFT].rotation);
+        plx_mat3_apply(ret[PLX_LEFT].rotation, middle, ret[PLX_LEFT].translation);
+        ret[PLX_LEFT].translation[0] += board_uniform(seed, -0.4, 0.5) * depth;
+        ret[PLX_LEFT].translation[1] += board_uniform(seed, -0.35, 0.35) * depth;
+        ret[PLX_LEFT].translation[2] += depth;
+        plx_pose_compose(&right_from_left, &ret[PLX_LEFT], &ret[PLX_RIGHT]);
+    } while (!is_seen(&ret[PLX_LEFT], &cameras[PLX_LEFT]) || !is_seen(&ret[PLX_RIGHT], &cameras[PLX_RIGHT]));
+}
+
+/* The last pair shows no board. */
+static int draw(void **state)
+{
+    (void)state;
+    static uint8_t pixels[HEIGHT][WIDTH];
+    const struct plx_image image = {pixels, WIDTH, HEIGHT, WIDTH, PLX_U8};
+    const double turn[3] = {0.01, -0.02, 0.005};
+    struct plx_error_message message;
+    uint64_t seed = 3;
+    if (!mkdtemp(directory) || mkdir(path_of("left"), 0700) < 0 || mkdir(path_of("right"), 0700) < 0)
+        return -1;
+    plx_mat3_from_vector(turn, right_from_left.rotation);
+    for (int p = 0; p <= PAIRS; p++) {
+        struct plx_pose pose[PLX_EYES];
+        random_pair(&seed, pose);
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s/%02d.pgm", eye == PLX_LEFT ? "left" : "right", p);
+            board_render(&board, &pose[eye], &cameras[eye], 2, &seed, &image);
+            if (p == PAIRS)
+                memset(pixels, 90, sizeof pixels);
+            if (plx_pgm_write(path_of(name), &image, &message) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int remove_all(void **state)
+{
+    (void)state;
+    char line[128];
+    snprintf(line, sizeof line, "rm -r %s", directory);
+    return system(line);
+}
+
+static void it_finds_the_camera(void **state)
+{
+    (void)state;
+    struct command command;
+    struct plx_stereo_calibration got;
+    struct plx_error_message message;
+    const struct plx_calibration_options options = {.scale = 1, .width = WIDTH, .height = HEIGHT};
+    command_run(&command, (const char *const[]){"calibrate", directory, "--board", "9x6", "--square", "0.03", "--output",
+                                                path_of("stereo.yaml"), NULL});
+    if (command.code != 0)
+        fail_msg("%s", command.err);
+    assert_non_null(strstr(command.out, "14 of 15 pairs show the whole board"));
+    assert_non_null(strstr(command.out, "baseline     100."));
+    command_free(&command);
+
+    if (plx_calibration_read(path_of("stereo.yaml"), &options, &got, &message) < 0)
+        fail_msg("%s", message.text);
+    double turn[3], expected[3];
+    const double *t = got.translation, baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    const double truth = sqrt(BASELINE * BASELINE + 0.001 * 0.001 + 0.002 * 0.002);
+    plx_mat3_to_vector(got.rotation, turn);
+    plx_mat3_to_vector(right_from_left.rotation, expected);
+    print_message("baseline %+.3f %%, focal length %+.3f and %+.3f %%, turned by %.4f %.4f %.4f degrees\n",
+                  100 * (baseline / truth - 1), 100 * (got.camera[0].fx / 520 - 1), 100 * (got.camera[1].fx / 525 - 1),
+                  57.3 * (turn[0] - expected[0]), 57.3 * (turn[1] - expected[1]), 57.3 * (turn[2] - expected[2]));
+    assert_true(fabs(baseline / truth - 1) < 2e-3);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        assert_true(fabs(got.camera[eye].fx / cameras[eye].fx - 1) < 2e-3);
+        assert_true(fabs(got.camera[eye].cx - cameras[eye].cx) < 1 && fabs(got.camera[eye].cy - cameras[eye].cy) < 1);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(turn[i] - expected[i]) < 0.1 / 57.3);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *argument[8], *said;
+        int code;
+    } cases[] = {
+        {{"--board", "9x6"}, "--square is missing", PLX_EXIT_USAGE},
+        {{"--square", "0.03"}, "--board: \"\"; expected the inner corners", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--board", "9"}, "--board: \"9\"", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--board", "9x600"}, "--board: \"9x600\"", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--board", "9x6", "--model", "thin"}, "--model: \"thin\"", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--board", "10x7"}, "0 of 15 pairs show the whole board", PLX_EXIT_DATA},
+        {{"--square", "0.03", "--board", "9x6", "--output", "/nowhere/at/all.yaml"},
+         "/nowhere/at/all.yaml: cannot be written",
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *arguments[COMMAND_ARGS] = {"calibrate", directory};
+        struct command command;
+        memcpy(arguments + 2, cases[i].argument, sizeof cases[i].argument);
+        command_run(&command, arguments);
+        if (!strstr(command.err, cases[i].said) || command.code == 0 || (cases[i].code != 0 && command.code != cases[i].code))
+            fail_msg("exit %d: %s", command.code, command.err);
+        command_free(&command);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_finds_the_camera),
+        cmocka_unit_test(what_is_wrong_is_said),
+    };
+    return cmocka_run_group_tests(tests, draw, remove_all);
+}

@@ -2,10 +2,13 @@
 #include "app/exit.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
@@ -46,10 +49,29 @@ int plx_exit_error(const char *program, int exit_code, const char *format, ...)
     return exit_code;
 }
 
+void plx_exit_allow_closed_pipe(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+}
+
+bool plx_exit_flush_output(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+bool plx_exit_reader_is_gone(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO};
+    struct stat status;
+    if (fstat(STDOUT_FILENO, &status) < 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+        return false; /* files and devices have no reader */
+    return poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 static void check_output(int exit_code, void *nothing)
 {
     (void)nothing;
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (plx_exit_flush_output() || plx_exit_reader_is_gone())
         return;
     plx_exit_error(program_invocation_short_name, 0, "cannot write the output: %s", strerror(errno));
     if (exit_code == PLX_EXIT_OK)

@@ -3,6 +3,7 @@
 #ifndef PLX_APP_EXIT_H
 #define PLX_APP_EXIT_H
 
+#include <stdbool.h>
 #include <sysexits.h>
 
 enum plx_exit {
@@ -28,5 +29,15 @@ int plx_exit_error(const char *program, int exit_code, const char *format, ...) 
 
 /* From now on the program fails with PLX_EXIT_IO if its standard output could not be written, for example to a full disk. */
 void plx_exit_check_output(void);
+
+/* For commands that write until somebody stops them: from now on the program ignores SIGPIPE. */
+void plx_exit_allow_closed_pipe(void);
+
+/* Flushes standard output. False if it cannot be written: the command then ends with PLX_EXIT_OK. That stays its exit code if
+ * the reader has closed the pipe, as `head -1` does. */
+bool plx_exit_flush_output(void);
+
+/* The reader of standard output has closed the pipe. */
+bool plx_exit_reader_is_gone(void);
 
 #endif

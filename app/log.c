@@ -14,16 +14,15 @@
 
 #include "core/text.h"
 
-#define PREFIX "parallaxd: "
-
 /* The output of all lines. Before plx_log_open: the inherited standard error. */
 static struct {
+    const char *program;
     int fd;
     bool is_socket;  /* the journal's: send has MSG_DONTWAIT */
     bool is_private; /* an open file description of this program alone, which does not block */
     bool is_torn;    /* the last line was written in part: the next one begins with a newline */
     unsigned lost;   /* lines since the last written one */
-} output = {.fd = STDERR_FILENO};
+} output = {.program = "parallaxd", .fd = STDERR_FILENO};
 
 static struct {
     void (*copy)(void *context, int level, const char *line);
@@ -36,10 +35,11 @@ void plx_log_copy(void (*copy)(void *context, int level, const char *line), void
     copier.context = context;
 }
 
-void plx_log_open(void)
+void plx_log_open(const char *program)
 {
     struct stat info;
 
+    output.program = program;
     if (fstat(STDERR_FILENO, &info) < 0)
         return;
     output.is_socket = S_ISSOCK(info.st_mode);
@@ -84,7 +84,7 @@ static bool put_line(int level, const char *text)
     char line[1200];
     const char *newline = output.is_torn ? "\n" : "";
     const int length = getenv("JOURNAL_STREAM") ? snprintf(line, sizeof line, "%s<%d>%s\n", newline, level, text)
-                                                : snprintf(line, sizeof line, "%s" PREFIX "%s\n", newline, text);
+                                                : snprintf(line, sizeof line, "%s%s: %s\n", newline, output.program, text);
     return put(line, (size_t)length);
 }
 

@@ -9,8 +9,9 @@
 
 #include <syslog.h> /* LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO */
 
-/* Once, before the first line; children inherit it. */
-void plx_log_open(void);
+/* Once, before the first line; children inherit it. PROGRAM, of static storage, begins the lines that the journal does not
+ * read. */
+void plx_log_open(const char *program);
 
 /* TEXT is made one line of clean UTF-8 (core/text.h). */
 void plx_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));

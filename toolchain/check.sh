@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps="format gcc clang cuda tidy cppcheck analyzer asan tsan fuzz"
+steps="format gcc clang cuda tidy cppcheck analyzer asan tsan fuzz python"
 jobs=$(nproc)
 logs=build/log
 mkdir -p "$logs"
@@ -69,13 +69,30 @@ fuzz_target() { # NAME
     printf '%s: %s\n' "$1" "$(grep -E '^Done|number_of_executed' "$logs/$1.log" | paste -sd' ')"
 }
 
+# The Python package: its types, and the wheel that pip makes of it. 77: skipped.
+step_python() {
+    local bin=$PWD/build/python/bin work wheel
+    [[ -x $bin/mypy ]] || { echo "skipped: no build/python (./dev setup --all makes it)"; return 77; }
+    (cd client/python && "$bin/mypy" --cache-dir ../../build/mypy parallax_stereo examples) || return 1
+    work=build/check-python wheel=build/check-python/parallax_stereo-$(sed -n 's/^project(parallax VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-py3-none-any.whl
+    rm -rf "$work" && cp -rL client/python "$work" && # setuptools writes beside its sources
+        "$bin/pip" wheel --quiet --no-deps --no-build-isolation --wheel-dir "$work" "$work" || return 1
+    for file in parallax_stereo/{__init__.py,py.typed} LICENSE; do
+        "$bin/python" -m zipfile -l "$wheel" | grep -F "$file" || { echo "$wheel has no $file"; return 1; }
+    done
+}
+
 for step in "${@:-$steps}"; do
     for name in $step; do
         [[ " $steps " == *" $name "* ]] || { echo "check: unknown step $name; there are: $steps" >&2; exit 64; }
         begun=$SECONDS
         printf '%-10s ' "$name"
-        if "step_$name" >"$logs/check-$name.log" 2>&1; then
+        code=0
+        "step_$name" >"$logs/check-$name.log" 2>&1 || code=$?
+        if [[ $code == 0 ]]; then
             printf 'ok (%d s)\n' $((SECONDS - begun))
+        elif [[ $code == 77 ]]; then
+            tail -n 1 "$logs/check-$name.log"
         else
             echo FAILED
             grep -vE '^\[[0-9]+/[0-9]+\] ' "$logs/check-$name.log" | tail -n 40 >&2

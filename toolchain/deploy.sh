@@ -14,9 +14,13 @@ ours=$(dpkg-deb -f "${debs[0]}" Architecture)
 theirs=$(ssh "$host" dpkg --print-architecture) || die "cannot reach $host by ssh, or it is no Debian or Ubuntu"
 [[ $ours == "$theirs" ]] || die "$host is $theirs, the packages of $2 are for $ours"
 
+# Python's only where NumPy is already: the robot may have no network to fetch it.
+files=$(cd "$packages" && ls -- *.deb)
+ssh "$host" dpkg -s python3-numpy >/dev/null 2>&1 || files=$(grep -v '^python3-' <<<"$files")
+
 there=$(ssh "$host" mktemp -d /tmp/parallax.XXXXXX)
 [[ $there == /tmp/parallax.?????? ]] || die "$host gave no directory: $there"
-tar -C "$packages" -c $(cd "$packages" && echo *.deb) | ssh "$host" tar -C "$there" -x
+tar -C "$packages" -c $files | ssh "$host" tar -C "$there" -x
 
 terminal=-T
 [[ ! -t 0 ]] || terminal=-t # sudo may ask for a password

@@ -7,12 +7,14 @@ int plx_command_run(int argc, char **argv);
 int plx_command_status(int argc, char **argv);
 int plx_command_watch(int argc, char **argv);
 int plx_command_snapshot(int argc, char **argv);
+int plx_command_pipe(int argc, char **argv);
 int plx_command_record(int argc, char **argv);
 int plx_command_cameras(int argc, char **argv);
 int plx_command_config(int argc, char **argv);
 int plx_command_metrics(int argc, char **argv);
 int plx_command_blackbox(int argc, char **argv);
 int plx_command_report(int argc, char **argv);
+int plx_command_calibrate(int argc, char **argv);
 int plx_command_tune(int argc, char **argv);
 int plx_command_selftest(int argc, char **argv);
 

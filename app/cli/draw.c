@@ -2,6 +2,7 @@
 #include "app/cli/draw.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/frame_text.h"
+#include "app/cli/labels.h"
 
 #define GLYPH_WIDTH 5
 #define GLYPH_HEIGHT 7
@@ -104,15 +106,17 @@ static const struct glyph *find_glyph(char character)
     return NULL;
 }
 
-static int text_width(int scale, const char *text)
+void plx_text_size(int scale, const char *text, int *ret_width, int *ret_height)
 {
-    return ((int)strlen(text) * (GLYPH_WIDTH + 1) + 1) * scale;
+    *ret_width = ((int)strlen(text) * (GLYPH_WIDTH + 1) + 1) * scale;
+    *ret_height = (GLYPH_HEIGHT + 2) * scale;
 }
 
 int plx_draw_text(struct plx_rgb_image *drawing, int x, int y, int scale, const char *text, struct plx_rgb colour)
 {
-    int total = text_width(scale, text);
-    fill(drawing, x, y, total, (GLYPH_HEIGHT + 2) * scale, (struct plx_rgb){0, 0, 0});
+    int total, height;
+    plx_text_size(scale, text, &total, &height);
+    fill(drawing, x, y, total, height, (struct plx_rgb){0, 0, 0});
     int64_t at = x;
     for (; *text; text++, at += (GLYPH_WIDTH + 1) * scale) {
         const struct glyph *glyph = find_glyph(*text);
@@ -145,16 +149,66 @@ static int percentile_99(const struct plx_image *disparity)
     return 0x1000;
 }
 
-void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *disparity)
+/* Colours of disparities, in units of the plane: that of FAR and below, that of NEAR and above. */
+struct scale {
+    double far, near;
+};
+
+static struct plx_rgb disparity_colour(const struct scale *scale, double value)
 {
     const double first = 0.07; /* darker colours of the map look like invalid pixels */
-    double scale = (1 - first) / (percentile_99(disparity) * PLX_DISPARITY_ONE);
+    const double t = (value - scale->far) / (scale->near - scale->far);
+    return colour_of(first + (1 - first) * (t > 0 ? t : 0));
+}
+
+/* Disparity of the distance METRES, in units of the plane. */
+static double disparity_at(const struct plx_frame *frame, double metres)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    return PLX_DISPARITY_ONE * (c->fx * c->baseline_m / metres + c->cx - c->cx_right - frame->min_disparity);
+}
+
+/* The bar from near, above, to far, and the round distances beside it that have room. */
+static void draw_bar(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct scale *scale)
+{
+    static const double ticks[] = {0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 20, 50, 100};
+    const int size = 1 + drawing->width / 640, width = 8 * size, top = 2 * size, height = drawing->height - 4 * size;
+    const int x = drawing->width - width - 2 * size;
+    int free = top; /* rows above are taken */
+    for (int y = 0; y < height; y++) {
+        const double value = scale->near + (scale->far - scale->near) * y / height;
+        fill(drawing, x, top + y, width, 1, disparity_colour(scale, value));
+    }
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        const double at = (disparity_at(frame, ticks[i]) - scale->near) / (scale->far - scale->near) * height;
+        char text[16];
+        int text_width, text_height;
+        snprintf(text, sizeof text, "%gm", ticks[i]);
+        plx_text_size(size, text, &text_width, &text_height);
+        const double y = top + at - text_height / 2.0;
+        if (!(at >= 0 && at <= height && y >= free && y + text_height <= drawing->height && text_width < x))
+            continue;
+        fill(drawing, x - 2 * size, top + lround(at), width + 2 * size, size, (struct plx_rgb){255, 255, 255});
+        plx_draw_text(drawing, x - 2 * size - text_width, (int)lround(y), size, text, (struct plx_rgb){255, 255, 255});
+        free = (int)lround(y) + text_height;
+    }
+}
+
+void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct plx_image *disparity,
+                        const struct plx_depth_range *range)
+{
+    const bool calibrated = frame->calibration.fx > 0 && frame->calibration.baseline_m > 0;
+    struct scale scale = {0, percentile_99(disparity) * PLX_DISPARITY_ONE};
+    if (calibrated && range->near_m > 0)
+        scale = (struct scale){disparity_at(frame, range->far_m), disparity_at(frame, range->near_m)};
     for (int y = 0; y < drawing->height; y++) {
         const uint16_t *row = plx_row(disparity, y);
         struct plx_rgb *out = drawing->pixel + (size_t)y * (size_t)drawing->width;
         for (int x = 0; x < drawing->width; x++)
-            out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_rgb){0, 0, 0} : colour_of(first + row[x] * scale);
+            out[x] = row[x] == PLX_DISPARITY_INVALID ? (struct plx_rgb){0, 0, 0} : disparity_colour(&scale, row[x]);
     }
+    if (calibrated)
+        draw_bar(drawing, frame, &scale);
 }
 
 /* The colour of a thing at DISTANCE, metres: 0.9 at the camera, 0.45 at 6 m. */
@@ -163,25 +217,19 @@ static struct plx_rgb distance_colour(double distance)
     return colour_of(0.9 / (1 + distance / 6));
 }
 
-static void draw_obstacle(struct plx_rgb_image *drawing, const struct plx_obstacle *obstacle)
-{
-    int scale = 1 + drawing->width / 640;
-    struct plx_rgb colour = distance_colour((double)obstacle->nearest_m);
-    char text[32];
-    snprintf(text, sizeof text, "#%u %.1fm", obstacle->track, (double)obstacle->nearest_m);
-    plx_draw_box(drawing, obstacle->x, obstacle->y, obstacle->width, obstacle->height, 2, colour);
-
-    int64_t above = (int64_t)obstacle->y - (GLYPH_HEIGHT + 2) * scale;
-    int right_most = drawing->width - text_width(scale, text);
-    int x = obstacle->x < right_most ? obstacle->x : right_most;
-    plx_draw_text(drawing, x > 0 ? x : 0, above > 0 ? (int)above : 0, scale, text, colour);
-}
-
 void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame)
 {
+    static const int box_thickness = 2;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    struct plx_label label[PLX_MAX_OBSTACLES];
+    const int scale = 1 + drawing->width / 640;
     for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--)
-        draw_obstacle(drawing, sorted[i]);
+        plx_draw_box(drawing, sorted[i]->x, sorted[i]->y, sorted[i]->width, sorted[i]->height, box_thickness,
+                     distance_colour((double)sorted[i]->nearest_m));
+    const int labels = plx_place_labels(frame, drawing->width, drawing->height, scale, label);
+    for (int i = 0; i < labels; i++)
+        plx_draw_text(drawing, label[i].x, label[i].y, scale, label[i].text,
+                      distance_colour((double)label[i].obstacle->nearest_m));
 }
 
 static void blend(struct plx_rgb *pixel, struct plx_rgb colour)

@@ -26,10 +26,18 @@ void plx_rgb_image_destroy(struct plx_rgb_image *drawing); /* all zeros is fine 
 /* Copies GREY (U8, of the same size). */
 void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey);
 
-/* DISPARITY (U16, of the same size): blue is far, red is near, black is invalid. The scale ends at the 99th percentile. */
-void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_image *disparity);
+/* Distances between which colours change, metres. Zeros: from infinity to the 99th percentile of the disparities. */
+struct plx_depth_range {
+    double near_m, far_m;
+};
 
-/* Boxes, track numbers and distances of the obstacles that FRAME sees, the nearest on top. */
+/* DISPARITY (U16, of the same size) of FRAME: blue is far, red is near, black is invalid. With a calibration, a bar at the
+ * right edge names the distances of the colours. */
+void plx_draw_disparity(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct plx_image *disparity,
+                        const struct plx_depth_range *range);
+
+/* Boxes of the obstacles that FRAME sees, the nearest on top, and their track numbers and distances, which do not cover each
+ * other (app/cli/labels.h). */
 void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame);
 
 /* Free ground of SCAN in green, and STIXELS by distance as disparity: the planes of FRAME, of the drawing's size. Nothing
@@ -39,6 +47,9 @@ void plx_draw_columns(struct plx_rgb_image *drawing, const struct plx_frame *fra
 
 /* An outline THICKNESS px wide, inside the rectangle; the part outside the image is cut off. */
 void plx_draw_box(struct plx_rgb_image *drawing, int x, int y, int width, int height, int thickness, struct plx_rgb colour);
+
+/* Pixels that plx_draw_text needs. */
+void plx_text_size(int scale, const char *text, int *ret_width, int *ret_height);
 
 /* TEXT in a 5x7 font, SCALE times enlarged, on a black ground, its upper left corner at x, y; it has digits and `.-#m`, the
  * rest is blank. Returns its width in px. */

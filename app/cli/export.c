@@ -14,7 +14,7 @@
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"
 
-static uint16_t kitti_value(uint16_t disparity, int min_disparity)
+uint16_t plx_kitti_value(uint16_t disparity, int min_disparity)
 {
     long value = ((long)disparity + (long)min_disparity * PLX_DISPARITY_ONE) * (256 / PLX_DISPARITY_ONE);
     return disparity == PLX_DISPARITY_INVALID || value < 1 || value > UINT16_MAX ? 0 : (uint16_t)value;
@@ -35,7 +35,7 @@ int plx_export_kitti(const char *path, const struct plx_view *view, struct plx_e
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
     for (uint32_t y = 0; y < layout->height; y++)
         for (size_t x = 0; x < width; x++)
-            values[y * width + x] = kitti_value(disparity_row(view, y)[x], view->min_disparity);
+            values[y * width + x] = plx_kitti_value(disparity_row(view, y)[x], view->min_disparity);
     const struct plx_image image = {values, (int)width, (int)layout->height, width * sizeof *values, PLX_U16};
     int result = plx_png_write(path, &image, message);
     free(values);

@@ -20,6 +20,9 @@ typedef int plx_export(const char *path, const struct plx_view *view, struct plx
  * invalid. */
 int plx_export_kitti(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
+/* The value of one disparity there. */
+uint16_t plx_kitti_value(uint16_t disparity, int min_disparity);
+
 /* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */
 int plx_export_pfm(const char *path, const struct plx_view *view, struct plx_error_message *message);
 

@@ -128,11 +128,20 @@ cJSON *plx_json_motion(const struct plx_motion_info *motion)
     return item;
 }
 
-void plx_json_print(cJSON *item)
+static void print_and_delete(cJSON *item, char *text)
 {
-    char *text = cJSON_Print(item);
     if (text)
         puts(text);
     cJSON_free(text);
     cJSON_Delete(item);
+}
+
+void plx_json_print(cJSON *item)
+{
+    print_and_delete(item, cJSON_Print(item));
+}
+
+void plx_json_print_line(cJSON *item)
+{
+    print_and_delete(item, cJSON_PrintUnformatted(item));
 }

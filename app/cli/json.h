@@ -29,4 +29,7 @@ cJSON *plx_json_number(double number, int digits);
 /* Prints ITEM on stdout and deletes it. */
 void plx_json_print(cJSON *item);
 
+/* The same on one line. */
+void plx_json_print_line(cJSON *item);
+
 #endif

@@ -16,6 +16,7 @@ static const struct command {
     {"watch", "shows rate, latency, health and obstacles until Ctrl-C", plx_command_watch},
     {"snapshot", "writes one frame as pictures and point cloud", plx_command_snapshot},
     {"record", "writes stereo pairs into a directory that can be replayed", plx_command_record},
+    {"pipe", "writes pictures as Y4M video, for ffmpeg", plx_command_pipe},
     {"metrics", "prints state, faults and times as Prometheus text", plx_command_metrics},
     {"config", "prints the configuration that the service uses", plx_command_config},
     {"cameras", "lists the cameras and suggests a configuration", plx_command_cameras},
@@ -23,6 +24,7 @@ static const struct command {
     {"report", "collects what another person needs to understand a fault", plx_command_report},
     {"", "\nOffline, without the service:", NULL},
     {"run", "computes disparity and obstacles of stereo pairs in files", plx_command_run},
+    {"calibrate", "calibrates cameras from recorded pairs of a chessboard", plx_command_calibrate},
     {"tune", "measures the fastest GPU schedule for the service", plx_command_tune},
     {"selftest", "checks processors, GPU, shared memory and cameras of this machine", plx_command_selftest},
 };

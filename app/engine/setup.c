@@ -41,6 +41,7 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
     };
     const struct plx_replay_options options = {
         .path = config->source.path,
+        .topic = {config->source.topic[PLX_LEFT], config->source.topic[PLX_RIGHT]},
         .timing = timing[config->source.replay_rate],
         .rate_hz = config->source.rate_hz,
         .loop = config->source.loop,

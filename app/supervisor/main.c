@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     struct command command;
 
     plx_exit_check_output();
-    plx_log_open();
+    plx_log_open("parallaxd");
     parse(argc, argv, &assignments, &command);
     return act(&command);
 }

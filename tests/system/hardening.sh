@@ -9,7 +9,7 @@ if [[ ${3-} || $level == 0 ]]; then echo "skipped: a sanitizer or debug build is
 command -v readelf >/dev/null || { echo "skipped: no readelf"; exit 77; }
 
 library=$(readlink -f "$build/lib/libparallax.so")
-for file in "$build/bin/parallaxd" "$build/bin/parallax" "$library"; do
+for file in "$build/bin/parallaxd" "$build/bin/parallax" "$build/bin/parallax-recorder" "$library"; do
     [[ ! -u $file && ! -g $file ]] || fail "$file is setuid or setgid"
     headers=$(readelf --wide --file-header --program-headers --dynamic "$file")
     symbols=$(readelf --wide --dyn-syms "$file")

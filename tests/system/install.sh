@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs libparallax alone into an empty directory and uses it from there, as a robot's build would: pkg-config, the CMake
-# package, C++, Python. Arguments: source and build directory.
+# package, C++, the Python package. Arguments: source and build directory.
 set -eu
 source=$1
 build=$2
@@ -10,7 +10,7 @@ service=
 trap 'test -z "$service" || kill "$service"; rm -rf "$work"' EXIT
 fail() { echo "install.sh: $*" >&2; exit 1; }
 
-for component in libparallax0 libparallax-dev; do
+for component in libparallax0 libparallax-dev python3-parallax; do
     cmake --install "$build" --prefix "$work/usr" --component $component >"$work/log" || { cat "$work/log"; fail "cannot install"; }
 done
 lib=$(dirname "$(find "$work/usr" -name libparallax.so)")
@@ -18,10 +18,14 @@ export PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib"
 test -f "$(find "$work/usr" -name libparallax.3)" || fail "no man page"
 
 # What is exported is what the headers name as calls, no more and no less.
-grep -oh 'plx_[a-z_]*(' "$source/include/parallax/client.h" "$source/include/parallax/error.h" | tr -d '(' | sort -u >"$work/declared"
+grep -oh 'plx_[a-z_]*(' "$source/include/parallax/client.h" "$source/include/parallax/error.h" "$source/include/parallax/words.h" | tr -d '(' | sort -u >"$work/declared"
 nm -D --defined-only "$lib/libparallax.so" | sed -n 's/.* T \([a-z_]*\).*/\1/p' | sort >"$work/exported"
 nm -D --defined-only "$lib/libparallax.so" | grep -v ' T plx_\| A PARALLAX_0' && fail "this should not be exported"
 cmp "$work/declared" "$work/exported" || { diff "$work/declared" "$work/exported"; fail "exports differ from the headers"; }
+while read -r function; do
+    grep -q "[ *]$function(" "$source/client/libparallax.3" || fail "libparallax.3 does not name $function"
+    test -f "$work/usr/share/man/man3/$function.3" || fail "there is no manual page of $function"
+done <"$work/exported"
 
 # pkg-config, shared and then static.
 flags=${PLX_SANITIZE:+-fsanitize=$PLX_SANITIZE}
@@ -32,7 +36,7 @@ for program in shared static; do
     test "$said" = "parallax: not found" || fail "$program said: $said"
 done
 if test -z "$flags" && command -v c++ >/dev/null; then
-    printf '#include <parallax/client.h>\n#include <parallax/region.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
+    printf '#include <parallax/client.h>\n#include <parallax/region.h>\n#include <parallax/words.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
     c++ -Wall -Wextra -Werror -o "$work/cxx" "$work/a.cc" $(pkg-config --cflags --libs parallax)
     "$work/cxx"
 fi
@@ -78,4 +82,4 @@ if test -z "$python" || test "$flags"; then
     echo "install.sh: Python not tried (no NumPy, or a sanitizer)"
     exit 0
 fi
-PARALLAX_LIBRARY="$lib/libparallax.so" PYTHONPATH="$source/client/python" "$python" "$source/tests/system/try_python.py"
+PARALLAX_LIBRARY="$lib/libparallax.so.0" PYTHONPATH="$work/usr/lib/python3/dist-packages" "$python" "$source/tests/system/try_python.py"

@@ -44,7 +44,9 @@ for deb in "$packages"/*.deb; do
     ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$work" || fail "$(basename "$deb") knows where it was built"
     count=$((count + 1))
 done
-[[ $count == 4 ]] || fail "expected 4 packages, found $count"
+ros=
+[[ ! -e $(echo "$packages"/parallax-ros_*.deb) ]] || ros=parallax-ros # where Cyclone DDS is installed
+[[ $count == $((5 + ${ros:+1})) ]] || fail "expected 5 packages and parallax-ros, found $count"
 [[ $preset != release ]] || "$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' ||
     fail "--version tells another commit"
 
@@ -60,13 +62,13 @@ fi
 
 [[ $preset == release ]] || { echo "skipped in part: packages for another machine cannot be installed here"; exit 0; }
 [[ $EUID == 0 ]] || { echo "skipped in part: only root can install, even into a root of its own"; exit 0; }
-for needed in systemd init-system-helpers passwd libsystemd0; do
+for needed in systemd init-system-helpers passwd libsystemd0 python3-numpy; do
     dpkg-query -W -f '${Status}' $needed 2>/dev/null | grep -q 'ok installed' || { echo "skipped in part: no package $needed"; exit 0; }
 done
 
 # A newer version, as an upgrade needs it: the same with another number.
 mkdir "$work/newer"
-for package in parallax libparallax0 libparallax-dev parallax-tests; do
+for package in parallax libparallax0 libparallax-dev python3-parallax parallax-tests $ros; do
     dpkg-deb -R "$packages"/${package}_*.deb "$work/tree"
     sed -i 's/0\.1\.0~git20231114221320/0.1.0~git20231114221321/' "$work/tree/DEBIAN/control"
     dpkg-deb -b "$work/tree" "$work/newer/$package.deb" >/dev/null
@@ -77,6 +79,7 @@ cat >"$work/inside" <<'INSIDE'
 set -eu
 fail() { echo "package.sh: $*" >&2; exit 1; }
 export DEBIAN_FRONTEND=noninteractive
+ours="$ROS python3-parallax parallax-tests libparallax-dev libparallax0 parallax"
 user_was_there=$(getent passwd parallax || true)
 test ! -e /etc/parallax || fail "this machine has a parallax already"
 quietly() { "$@" >/plx/log 2>&1 || { cat /plx/log; fail "$*"; }; }
@@ -90,7 +93,7 @@ parallaxd --check-config /etc/parallax/parallax.yaml >/dev/null || fail "the exa
 # What the programs, manual pages and headers point to is there.
 for page in configuration.md service.md exit-codes.md; do test -f /usr/share/doc/parallax/$page || fail "no $page"; done
 for page in client.md shared-memory.md examples/minimal.c; do test -f /usr/share/doc/libparallax-dev/$page || fail "no $page"; done
-dpkg -L parallax libparallax0 libparallax-dev parallax-tests | grep -v /doc/ | while read -r file; do
+dpkg -L $ours | grep -v /doc/ | while read -r file; do
     test ! -f "$file" || case $file in *.gz) zcat "$file" ;; *) cat "$file" ;; esac | tr -d '\0' | grep -aoE '[^a-z/]docs/[a-z-]+\.md' |
         sed "s|^|$file points to |"
 done >/plx/pointers
@@ -100,10 +103,17 @@ test "$(stat -c %U:%a /var/lib/parallax)" = parallax:750 || fail "no state direc
 test -L /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "not enabled"
 grep -q /usr/bin/parallaxd /usr/lib/systemd/system/parallaxd.service || fail "the unit starts something else"
 ldconfig -p | grep -q libparallax.so.0 || fail "the library is not found"
+/usr/bin/python3 -c 'from parallax_stereo import Client, NotFound
+try: Client()
+except NotFound: pass' || fail "the Python package finds no library"
 pkg-config --exists parallax || fail "no parallax for pkg-config"
-! dpkg -V parallax libparallax0 libparallax-dev parallax-tests | grep . || fail "files differ from the packages"
+! dpkg -V $ours | grep . || fail "files differ from the packages"
 parallax-selftest --version | grep -q 0123456789ab || fail "parallax-selftest tells another commit"
 test ! -e /etc/systemd/system/multi-user.target.wants/parallax-selftest.service || fail "the self-test is enabled unasked"
+if test "$ROS"; then
+    parallax-ros --help >/dev/null || fail "parallax-ros lacks a library"
+    test -L /etc/systemd/system/multi-user.target.wants/parallax-ros.service || fail "parallax-ros is not enabled"
+fi
 echo "installed"
 
 echo 'match: {paths: 4}' >/etc/parallax/parallax.yaml
@@ -119,10 +129,10 @@ test -f /var/lib/parallax/state || fail "the upgrade lost the state"
 test ! -e /etc/systemd/system/multi-user.target.wants/parallaxd.service || fail "the upgrade enabled what had been disabled"
 echo "upgraded"
 
-quietly dpkg -r parallax-tests libparallax-dev libparallax0 parallax
+quietly dpkg -r $ours
 test ! -e /usr/bin/parallaxd || fail "not removed"
 grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the removal lost the configuration"
-quietly dpkg -P parallax-tests libparallax-dev libparallax0 parallax
+quietly dpkg -P $ours
 grep -q measured /etc/parallax/stereo.yaml || fail "the purge took the user's own calibration"
 grep -q 'paths: 4' /etc/parallax/parallax.yaml || fail "the purge took the user's own configuration"
 rm -r /etc/parallax
@@ -130,7 +140,7 @@ for left in $(find /etc /usr /var /run /lib -xdev \( -name '*parallax*' -o -user
     fail "the purge left $left"
 done
 quietly dpkg -i /plx/packages/*.deb
-quietly dpkg -P parallax-tests libparallax-dev libparallax0 parallax
+quietly dpkg -P $ours
 test ! -e /etc/parallax || fail "the purge left an empty /etc/parallax"
 test "$user_was_there" || ! getent passwd parallax >/dev/null || fail "the purge left the user"
 echo "purged"
@@ -138,7 +148,7 @@ INSIDE
 
 # Its own name space of mounts: everything is gone with the last process in it.
 code=0
-export work packages
+export work packages ros
 unshare --mount --propagation private bash -euc '
     mkdir "$work/root"
     mount -t tmpfs none "$work/root" && mkdir "$work"/root/{over,scratch,merged} || exit 77
@@ -152,7 +162,7 @@ unshare --mount --propagation private bash -euc '
     mkdir plx/packages
     cp "$packages"/*.deb plx/packages/
     touch plx/begun
-    chroot . env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash /plx/inside
+    chroot . env -i ROS="$ros" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash /plx/inside
 ' || code=$?
 [[ $code != 77 ]] || { echo "skipped in part: no overlay file system here"; exit 0; }
 [[ $code == 0 ]] || exit $code

@@ -118,6 +118,9 @@ static const struct bad {
     {{"snapshot", "--output", "@/x"}, PLX_EXIT_UNAVAILABLE, "no service there"},
     {{"record", "@/x"}, PLX_EXIT_UNAVAILABLE, "no service there"},
     {{"config"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"pipe", "left"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"pipe", "middle"}, PLX_EXIT_USAGE, "expected left, right, disparity or depth"},
+    {{"watch", "--json", "--changes"}, PLX_EXIT_USAGE, "exclude each other"},
     {{"status", "--socket", "@/file"}, PLX_EXIT_UNAVAILABLE, "@/file"},
     {{NULL}, PLX_EXIT_USAGE, "a command is missing"},
     {{"statsu"}, PLX_EXIT_USAGE, "did you mean status?"},
@@ -275,8 +278,8 @@ static char *read_document(const char *path)
 static void help_and_documents_agree(void **state)
 {
     (void)state;
-    static const char *const name[] = {"run",     "status",  "watch",    "snapshot", "record", "config",
-                                       "metrics", "cameras", "blackbox", "report",   "tune",   "selftest"};
+    static const char *const name[] = {"run",     "status",   "watch",  "snapshot", "record",   "config", "metrics",
+                                       "cameras", "blackbox", "report", "tune",     "selftest", "pipe"};
     char *page = read_document(PLX_SOURCE_DIR "/docs/command.md"),
          *manual = read_document(PLX_SOURCE_DIR "/docs/man/parallax.1");
     struct command all, one;
@@ -318,6 +321,29 @@ static void completion_offers_commands_and_options(void **state)
     assert_string_equal(line[1], "--mask= --max-disparity=\n");
 }
 
+/* Zsh's own functions, which need a terminal, print their arguments here. */
+static void zsh_completes_the_same(void **state)
+{
+    (void)state;
+    char text[256] = "";
+    if (system("command -v zsh >/dev/null") != 0) {
+        print_message("skipped: no zsh\n");
+        skip();
+    }
+    FILE *pipe = popen("zsh -f -c 'PATH=" PLX_BINARY_DIR
+                       "/bin:$PATH; compadd() { while [[ $1 != -- ]]; do shift; done; shift; echo $@ };"
+                       "_files() { echo files };"
+                       "complete_() { local -a words=($@); local CURRENT=$#; . " PLX_SOURCE_DIR "/app/cli/completion.zsh };"
+                       "complete_ parallax record x; complete_ parallaxd --; complete_ parallax s'",
+                       "r");
+    assert_non_null(pipe);
+    assert_true(fread(text, 1, sizeof text - 1, pipe) > 0);
+    assert_int_equal(pclose(pipe), 0);
+    const char *const options =
+        "files\n--check-config= --config= --dump-config --set= --wait --help --usage --version\nstatus watch ";
+    assert_memory_equal(text, options, strlen(options));
+}
+
 int main(void)
 {
     const struct CMUnitTest scene[] = {
@@ -332,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_service_that_hangs_is_said),
         cmocka_unit_test(help_and_documents_agree),
         cmocka_unit_test(completion_offers_commands_and_options),
+        cmocka_unit_test(zsh_completes_the_same),
     };
     cli_begin();
     int failed = cmocka_run_group_tests(scene, start_scene, stop_scene);

@@ -3,7 +3,6 @@
 #include "tests/system/fault.h"
 
 #include "config/config.h"
-#include "tests/calibration_save.h"
 
 #define NOBODY 65534
 

@@ -4,7 +4,6 @@
 #include "tests/system/fault.h"
 
 #include "config/config.h"
-#include "tests/calibration_save.h"
 #include "tests/system/control_group.h"
 #include "tests/system/systemd.h"
 

@@ -119,6 +119,110 @@ static void a_running_service_in_numbers(void **state)
     command_free(&command);
 }
 
+/* The samples of a metric in JSON have lines in TEXT; returns how many there are. */
+static int count_samples(const cJSON *metric, const char *text)
+{
+    int count = 0;
+    for (const cJSON *sample = cJSON_GetObjectItemCaseSensitive(metric, "samples")->child; sample; sample = sample->next) {
+        const cJSON *label = cJSON_GetObjectItemCaseSensitive(sample, "labels")->child;
+        char line[512];
+        if (label)
+            snprintf(line, sizeof line, "\n%s{%s=\"%s\"} ", metric->string, label->string, label->valuestring);
+        else
+            snprintf(line, sizeof line, "\n%s ", metric->string);
+        if (!strstr(text, line))
+            fail_msg("only JSON has%s", line);
+        assert_true(cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(sample, "value")));
+        count++;
+    }
+    return count;
+}
+
+static void json_holds_the_same_metrics(void **state)
+{
+    (void)state;
+    struct command text, json;
+    int samples = 0, lines = 0;
+    usleep(500000); /* motion has a value */
+    command_succeed(&text, "metrics");
+    command_succeed(&json, "metrics", "--json");
+    cJSON *metrics = cJSON_Parse(json.out);
+    assert_non_null(metrics);
+    for (const cJSON *metric = metrics->child; metric; metric = metric->next) {
+        char help[256], type[128];
+        snprintf(help, sizeof help, "# HELP %s %s\n", metric->string,
+                 cJSON_GetObjectItemCaseSensitive(metric, "help")->valuestring);
+        snprintf(type, sizeof type, "# TYPE %s %s\n", metric->string,
+                 cJSON_GetObjectItemCaseSensitive(metric, "type")->valuestring);
+        assert_true(strstr(text.out, help) && strstr(text.out, type));
+        samples += count_samples(metric, text.out);
+    }
+    for (const char *at = text.out; at && *at; at = strchr(at, '\n') + 1)
+        lines += *at != '#';
+    assert_int_equal(samples, lines);
+    const cJSON *up = cJSON_GetObjectItemCaseSensitive(metrics, "parallax_up");
+    assert_true(number(cJSON_GetObjectItemCaseSensitive(up, "samples")->child, "value") == 1);
+    cJSON_Delete(metrics);
+    command_free(&text);
+    command_free(&json);
+    command_run(&json, (const char *const[]){"metrics", "--json", "--output", path_of("x.prom"), NULL});
+    assert_int_equal(json.code, PLX_EXIT_USAGE);
+    command_free(&json);
+}
+
+/* Adds to QUERIES what the dashboard asks for, wherever it stands. */
+static int list_queries(const cJSON *item, const char *queries[], int count, int most)
+{
+    for (const cJSON *child = item->child; child; child = child->next) {
+        if (cJSON_IsString(child) && child->string &&
+            (strcmp(child->string, "expr") == 0 || strcmp(child->string, "query") == 0)) {
+            assert_true(count < most);
+            queries[count++] = child->valuestring;
+        }
+        count = list_queries(child, queries, count, most);
+    }
+    return count;
+}
+
+/* The first name in QUERIES that begins with parallax_ and is no metric in TEXT, NULL if there is none. */
+static const char *missing_metric(const char *const queries[], int count, const char *text)
+{
+    static char wanted[96];
+    for (int i = 0; i < count; i++)
+        for (const char *name = queries[i]; (name = strstr(name, "parallax_")) != NULL; name++) {
+            snprintf(wanted, sizeof wanted, "# TYPE %.*s ", (int)strspn(name, "abcdefghijklmnopqrstuvwxyz_"), name);
+            if (!strstr(text, wanted))
+                return wanted + strlen("# TYPE ");
+        }
+    return NULL;
+}
+
+/* Every metric of the example is one of a running service, some of which need a few frames. */
+static void the_dashboard_shows_what_there_is(void **state)
+{
+    (void)state;
+    enum { MOST = 64 };
+    const char *queries[MOST], *missing;
+    FILE *file = fopen(PLX_SOURCE_DIR "/docs/examples/grafana/parallax.json", "re");
+    assert_non_null(file);
+    char *text = command_text(file);
+    cJSON *dashboard = cJSON_Parse(text);
+    assert_non_null(dashboard);
+    const int count = list_queries(dashboard, queries, 0, MOST);
+    assert_true(count >= 16);
+    const int64_t deadline = plx_now_ns() + 10 * PLX_NS_PER_S;
+    do {
+        struct command command;
+        command_succeed(&command, "metrics");
+        missing = missing_metric(queries, count, command.out);
+        command_free(&command);
+    } while (missing && plx_now_ns() < deadline);
+    if (missing)
+        fail_msg("the dashboard asks for %s, which there is not", missing);
+    cJSON_Delete(dashboard);
+    free(text);
+}
+
 static void a_file_is_replaced_whole(void **state)
 {
     (void)state;
@@ -162,6 +266,8 @@ int main(void)
 {
     const struct CMUnitTest running[] = {
         cmocka_unit_test(a_running_service_in_numbers),
+        cmocka_unit_test(json_holds_the_same_metrics),
+        cmocka_unit_test(the_dashboard_shows_what_there_is),
         cmocka_unit_test(a_file_is_replaced_whole),
     };
     const struct CMUnitTest away[] = {cmocka_unit_test(no_service_is_said_too)};

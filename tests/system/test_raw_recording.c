@@ -6,7 +6,6 @@
 
 #include "config/config.h"
 #include "drivers/synthetic/scene.h"
-#include "tests/calibration_save.h"
 
 /* Kills the engine, and returns the first frame of the next one, which is the RESTARTS-th that was replaced. */
 static struct plx_frame frame_of_next_engine(struct plx_client *client, uint32_t restarts)

@@ -3,7 +3,6 @@
 #include "tests/system/cli.h"
 
 #include "config/config.h"
-#include "tests/calibration_save.h"
 
 #define PAIRS 6
 

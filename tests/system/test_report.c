@@ -91,7 +91,6 @@ static void works_without_a_service(void **state)
     fclose(out);
     struct command command;
     command_succeed(&command, "report", "--output", directory, "--config", config, "--socket", path_of("nobody"));
-    command_free(&command);
     assert_holds(directory, "version.txt", "parallax ");
     assert_holds(directory, "configuration-file.yaml", "paths: 4");
     assert_holds(directory, "configuration.yaml", "no service there");
@@ -99,6 +98,23 @@ static void works_without_a_service(void **state)
     assert_holds(directory, "kernel.txt", "Linux");
     assert_holds(directory, "contents.txt", "exit code 69"); /* the status, and it is said */
     assert_holds(directory, "system.txt", "NAME=");
+
+    command_free(&command);
+    check_and_remove(directory);
+    command_succeed(&command, "report", "--output", directory, "--config", config, "--socket", path_of("nobody"), "--json");
+    cJSON *report = cJSON_Parse(command.out);
+    const cJSON *files = cJSON_GetObjectItemCaseSensitive(report, "files");
+    assert_string_equal(cJSON_GetObjectItemCaseSensitive(report, "directory")->valuestring, directory);
+    assert_int_equal(cJSON_GetArraySize(files), 18);
+    for (const cJSON *file = files->child; file; file = file->next) { /* as contents.txt says it */
+        char line[256];
+        snprintf(line, sizeof line, "%-23s %-46s %s\n", cJSON_GetObjectItemCaseSensitive(file, "file")->valuestring,
+                 cJSON_GetObjectItemCaseSensitive(file, "content")->valuestring,
+                 cJSON_GetObjectItemCaseSensitive(file, "result")->valuestring);
+        assert_holds(directory, "contents.txt", line);
+    }
+    cJSON_Delete(report);
+    command_free(&command);
 
     /* An older report is never written over. */
     command_run(&command, (const char *const[]){"report", "--output", directory, NULL});

@@ -13,13 +13,18 @@ command -v systemd-analyze >/dev/null || { echo "skipped: no systemd-analyze"; e
 systemd-analyze --help | grep -q -- --offline || { echo "skipped: systemd-analyze is older than 250"; exit 77; }
 
 # As installed, but for the program's place: it must exist.
-for unit in parallaxd.service parallaxd@.service; do
-    sed "s|^ExecStart=[^ ]*|ExecStart=$build/bin/parallaxd|" "$build/systemd/$unit" >"$work/$unit"
+units="parallaxd.service parallaxd@front.service parallax-recorder.service parallax-recorder@front.service"
+! test -e "$build/systemd/parallax-ros.service" || units="$units parallax-ros.service parallax-ros@front.service"
+for unit in $units; do
+    program=${unit%.service}
+    program=${program%@front}
+    template=$(echo "$unit" | sed 's/@front/@/')
+    sed "s|^ExecStart=[^ ]*|ExecStart=$build/bin/$program|" "$build/systemd/$template" >"$work/$template"
+    test "$unit" = "$template" || cp "$work/$template" "$work/$unit"
 done
-cp "$work/parallaxd@.service" "$work/parallaxd@front.service"
-for unit in parallaxd.service parallaxd@front.service; do
+for unit in $units; do
     systemd-analyze verify --man=no "$work/$unit" >"$work/said" 2>&1 || { cat "$work/said"; fail "$unit is not valid"; }
-    grep -q parallaxd "$work/said" && { cat "$work/said"; fail "$unit is not quite valid"; }
+    grep -q parallax "$work/said" && { cat "$work/said"; fail "$unit is not quite valid"; }
     systemd-analyze security --offline=yes --threshold=20 --no-pager "$work/$unit" >"$work/security" ||
         { cat "$work/security"; fail "$unit: exposure above 2.0"; }
     grep 'Overall exposure' "$work/security"
@@ -45,7 +50,7 @@ for name in parallax %i; do
 done
 
 # An instance's file and socket.
-grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock --set blackbox.directory=/var/lib/parallax/blackbox-%i$' "$work/parallaxd@.service" ||
+grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock --set blackbox.directory=/var/lib/parallax/blackbox-%i --set recorder.socket=/run/parallax-recorder-%i/recorder.sock$' "$work/parallaxd@.service" ||
     fail "parallaxd@ does not name its configuration, socket and black box"
 
 # Users and directories, in a root of their own; only root may give files away.

@@ -45,7 +45,7 @@ static inline struct plx_region rectangle(int x0, int y0, int x1, int y1, uint32
     };
 }
 
-/* A panel 0.6 m wide and 0.45 m high, 3 m away: 100 x 60 px, 2 px wider at either side by matching. */
+/* A panel 0.594 m wide and 0.45 m high, 3 m away: 99 x 60 px, 2.5 px wider at either side by matching. */
 static inline struct plx_region panel(void)
 {
     return rectangle(270, 190, 373, 249, 320);

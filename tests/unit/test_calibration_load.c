@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/calibration_save.h"
+#include "config/config.h"
 #include "tests/unit/calibration_files.h"
 
 static void assert_read(const char *path, const struct plx_calibration_options *options,

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/export.h"
+#include "app/cli/labels.h"
 #include "drivers/files/picture.h"
 #include "tests/cmocka.h"
 #include "tests/unit/files.h"
@@ -160,7 +161,9 @@ static void near_is_red_far_is_blue_unknown_is_black(void **state)
         row[x] = (uint16_t)(x * 16);
     row[50] = NONE;
     assert_int_equal(plx_rgb_image_create(100, 1, &drawing), 0);
-    plx_draw_disparity(&drawing, &ramp);
+    static const struct plx_frame raw; /* without a calibration there is no bar */
+    const struct plx_depth_range automatic = {0, 0};
+    plx_draw_disparity(&drawing, &raw, &ramp, &automatic);
     assert_true(drawing.pixel[2].b > drawing.pixel[2].r && drawing.pixel[2].b > drawing.pixel[2].g);
     assert_true(drawing.pixel[95].r > drawing.pixel[95].b && drawing.pixel[95].r > drawing.pixel[95].g);
     assert_int_equal(drawing.pixel[50].r + drawing.pixel[50].g + drawing.pixel[50].b, 0);
@@ -217,6 +220,83 @@ static void obstacles_stand_on_the_picture(void **state)
     plx_rgb_image_destroy(&drawing);
 }
 
+/* fx b = 64: 16 px at 4 m, 4 px at 16 m. */
+static void a_bar_names_the_distances(void **state)
+{
+    (void)state;
+    enum { WIDE = 100, HIGH = 120 };
+    static uint16_t value[HIGH][WIDE];
+    static struct plx_frame frame;
+    const struct plx_image plane = {value, WIDE, HIGH, sizeof value[0], PLX_U16};
+    const struct plx_depth_range range = {4, 16};
+    struct plx_rgb_image drawing;
+    frame.calibration =
+        (struct plx_calibration_info){.fx = 640, .fy = 640, .cx = 50, .cy = 60, .cx_right = 50, .baseline_m = 0.1};
+    value[5][1] = 16 * 16;     /* 4 m */
+    value[5][2] = 64 * 16;     /* nearer */
+    value[5][3] = 4 * 16;      /* 16 m */
+    value[5][4] = 16 + 5 * 16; /* 10.7 m */
+    assert_int_equal(plx_rgb_image_create(WIDE, HIGH, &drawing), 0);
+    plx_draw_disparity(&drawing, &frame, &plane, &range);
+    const struct plx_rgb *pixel = drawing.pixel + (size_t)5 * WIDE;
+    assert_memory_equal(&pixel[1], &pixel[2], sizeof *pixel); /* the range ends there */
+    assert_memory_equal(&pixel[3], &pixel[50], sizeof *pixel);
+    assert_true(pixel[1].r > pixel[1].b && pixel[3].b > pixel[3].r && memcmp(&pixel[4], &pixel[3], sizeof *pixel) != 0);
+    const struct plx_rgb *top = &drawing.pixel[(size_t)3 * WIDE + 95], *bottom = &drawing.pixel[(size_t)116 * WIDE + 95];
+    assert_true(top->r > top->b && bottom->b > bottom->r); /* from near to far */
+
+    /* White lines at 5 and 10 m: rows (16 - 12.8) / 12 and (16 - 6.4) / 12 of 116. */
+    int lines = 0;
+    for (int y = 0; y < HIGH; y++) {
+        const struct plx_rgb *at = &drawing.pixel[(size_t)y * WIDE + 95];
+        const bool white = at->r == 255 && at->g == 255 && at->b == 255;
+        assert_int_equal(white, y == 2 + 31 || y == 2 + 93);
+        lines += white;
+    }
+    assert_int_equal(lines, 2);
+    plx_rgb_image_destroy(&drawing);
+}
+
+static bool overlap(const struct plx_label *a, const struct plx_label *b)
+{
+    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height && b->y < a->y + a->height;
+}
+
+static void labels_do_not_cover_each_other(void **state)
+{
+    (void)state;
+    static struct plx_frame frame;
+    static struct plx_label label[PLX_MAX_OBSTACLES];
+    uint32_t random = 1;
+    for (int round = 0; round < 50; round++) {
+        frame.obstacle_count = round % 2 ? PLX_MAX_OBSTACLES : 40;
+        for (uint32_t i = 0; i < frame.obstacle_count; i++) {
+            int32_t *const number[] = {&frame.obstacle[i].x, &frame.obstacle[i].y, &frame.obstacle[i].width,
+                                       &frame.obstacle[i].height};
+            frame.obstacle[i] =
+                (struct plx_obstacle){.status = PLX_TRACK_TRACKED, .track = i + 1, .nearest_m = (float)(i % 50 + 1)};
+            for (int k = 0; k < 4; k++) {
+                random = random * 1664525 + 1013904223;
+                *number[k] =
+                    round == 49 && i % 7 == 0 ? (i % 2 ? INT_MIN : INT_MAX) : (int32_t)(random >> 16) % (k % 2 ? 480 : 640);
+            }
+        }
+        const int count = plx_place_labels(&frame, 640, 480, 2, label);
+        assert_true(round % 2 || round == 49 || count == 40); /* where there is room, all have a place */
+        if (round % 2 && count < 60)
+            fail_msg("%d labels in a crowd", count);
+        for (int i = 0; i < count; i++) {
+            assert_true(label[i].x >= 0 && label[i].y >= 0 && label[i].x + label[i].width <= 640 &&
+                        label[i].y + label[i].height <= 480);
+            for (int k = 0; k < i; k++)
+                assert_false(overlap(&label[i], &label[k]));
+        }
+        assert_true(label[0].obstacle->nearest_m == 1);
+    }
+    frame.obstacle_count = 1; /* wider than the picture */
+    assert_int_equal(plx_place_labels(&frame, 16, 480, 2, label), 0);
+}
+
 static void text_is_readable(void **state)
 {
     (void)state;
@@ -257,6 +337,8 @@ int main(void)
         cmocka_unit_test(near_is_red_far_is_blue_unknown_is_black),
         cmocka_unit_test(boxes_are_outlines_and_nothing_is_drawn_outside),
         cmocka_unit_test(obstacles_stand_on_the_picture),
+        cmocka_unit_test(a_bar_names_the_distances),
+        cmocka_unit_test(labels_do_not_cover_each_other),
         cmocka_unit_test(text_is_readable),
         cmocka_unit_test(what_cannot_be_written_is_said),
     };

@@ -25,7 +25,7 @@ static _Noreturn void write_lines(int fd, bool open_first)
     alarm(HANG_S); /* kills it where it waits */
     dup2(fd, STDERR_FILENO);
     if (open_first)
-        plx_log_open();
+        plx_log_open("parallaxd");
     for (int i = 0; i < LINES; i++)
         plx_log(LOG_NOTICE, "line %d", i);
     if (read(go[0], &byte, 1) != 1)
@@ -115,7 +115,7 @@ static void a_file_keeps_its_position(void **state)
     assert_true(writer >= 0);
     if (writer == 0) {
         dup2(fd, STDERR_FILENO);
-        plx_log_open();
+        plx_log_open("parallaxd");
         plx_log(LOG_NOTICE, "after");
         _exit(0);
     }

@@ -22,7 +22,7 @@ static void every_field_of_a_panel(void **state)
     assert_near((double)o.position_m[0], 1.5 / 500 * 3);
     assert_near((double)o.position_m[1], -20.5 / 400 * 3);
     assert_near((double)o.position_m[2], 3);
-    assert_near((double)o.extent_m[0], 0.6);
+    assert_near((double)o.extent_m[0], 99.0 / 500 * 3);
     assert_near((double)o.extent_m[1], 0.45);
     assert_near((double)o.extent_m[2], 60.0 / 19 - 60.0 / 21);
     assert_near((double)o.height_m, 1 + 50.0 / 400 * 3); /* row 190 is that much above the camera */
@@ -51,7 +51,7 @@ static void frayed_region(void **state)
     assert_near((double)o.position_m[0], 30.0 / 500 * 4); /* the interior is 15 px, that is 4 m, away */
     assert_near((double)o.position_m[1], 20.0 / 400 * 4);
     assert_near((double)o.position_m[2], 4);
-    assert_near((double)o.extent_m[0], 0.8); /* the inner box, there */
+    assert_near((double)o.extent_m[0], 99.0 / 500 * 4); /* the inner box, there */
     assert_near((double)o.extent_m[1], 0.6);
     assert_near((double)o.height_m, 1 + 50.0 / 400 * 4);
     assert_near((double)o.disparity_median, 236.0 / 16);
@@ -78,7 +78,7 @@ static void where_disparity_begins_does_not_matter(void **state)
         assert_int_equal(plx_obstacles_measure(&region, 1, &c, cameras[i].min_disparity, 480, &level, &params, &o), 1);
         assert_near((double)o.position_m[2], 3);
         assert_near((double)o.nearest_m, 3);
-        assert_near((double)o.extent_m[0], 0.6);
+        assert_near((double)o.extent_m[0], 99.0 / 500 * 3);
         assert_near((double)o.extent_m[2], 0);
         assert_near((double)o.disparity_median, 20 - cameras[i].doffs);
     }
@@ -110,7 +110,7 @@ static void face_is_refined(void **state)
         region.interior = cases[i].interior;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
         assert_near((double)o.position_m[2], 960 / cases[i].disparity);
-        assert_near((double)o.extent_m[0], 100.0 / 500 * 960 / cases[i].disparity);
+        assert_near((double)o.extent_m[0], 99.0 / 500 * 960 / cases[i].disparity);
         assert_near((double)o.disparity_median, 20); /* not refined */
         assert_near((double)o.nearest_m, 3);
     }
@@ -120,7 +120,7 @@ static void face_is_refined(void **state)
 static void sides_are_refined(void **state)
 {
     (void)state;
-    const double left = -50.0 / 500, right = 50.0 / 500; /* tangents, fattening taken off */
+    const double left = -49.5 / 500, right = 49.5 / 500; /* tangents, fattening taken off */
     const struct {
         struct plx_refined left, right;
         double z0, z1;
@@ -153,7 +153,7 @@ static void wall_along_the_way(void **state)
     region.p05 = 180, region.p95 = 360;
     region.left = agree_at(360), region.right = agree_at(180); /* 2.67 m and 5.33 m away, at x = -1.07 m */
     assert_int_equal(measure(&region, &no_ground, &o), 1);
-    assert_near((double)o.extent_m[0], hypot(-100.5 / 500 * 960 / 180 + 200.5 / 500 * 960 / 360, 960.0 / 180 - 960.0 / 360));
+    assert_near((double)o.extent_m[0], hypot(-101.0 / 500 * 960 / 180 + 200.0 / 500 * 960 / 360, 960.0 / 180 - 960.0 / 360));
 }
 
 /* From a width of 28 px on, each side has a depth of its own. */
@@ -167,7 +167,7 @@ static void narrow_things_have_one_depth(void **state)
         region.left = agree_at(320), region.right = agree_at(240);
         const double z0 = width < 28 ? 960.0 / 280 : 3, z1 = width < 28 ? 960.0 / 280 : 4;
         assert_int_equal(measure(&region, &no_ground, &o), 1);
-        assert_near((double)o.extent_m[0], hypot((80 + width - 2.5) / 500 * z1 - 81.5 / 500 * z0, z1 - z0));
+        assert_near((double)o.extent_m[0], hypot((80 + width - 3.0) / 500 * z1 - 82.0 / 500 * z0, z1 - z0));
     }
 }
 
@@ -180,7 +180,7 @@ static void far_things_are_refined_too(void **state)
     region.interior = agree_at(3), region.left = agree_at(2), region.right = agree_at(6);
     assert_int_equal(plx_obstacles_measure(&region, 1, &camera, 2, 480, &no_ground, &params, &o), 1);
     assert_near((double)o.position_m[2], 960.0 / 35);
-    assert_near((double)o.extent_m[0], hypot(51.5 / 500 * 960 / 38 + 48.5 / 500 * 960 / 34, 960.0 / 38 - 960.0 / 34));
+    assert_near((double)o.extent_m[0], hypot(51.0 / 500 * 960 / 38 + 48.0 / 500 * 960 / 34, 960.0 / 38 - 960.0 / 34));
     assert_near((double)o.disparity_median, 2.25);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values that the client library computes from a frame: disparities, points, age. */
 #include <math.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <parallax/client.h>
 
@@ -34,6 +36,82 @@ static void points_are_triangulated(void **state)
     assert_int_equal(plx_point(&view, 1, 0, point), PLX_ERR_NOT_FOUND); /* beyond it */
     view.min_disparity = 0;
     assert_int_equal(plx_point(&view, 0, 0, point), PLX_ERR_NOT_FOUND); /* at it */
+}
+
+#define ROWS 7
+#define COLUMNS 513
+
+/* All at once and one by one are the same, with padding, for every value there can be. */
+static void clouds_are_made_of_points(void **state)
+{
+    (void)state;
+    static uint16_t disparity[ROWS][COLUMNS + 3];
+    static float depth[ROWS][COLUMNS + 5], cloud[ROWS][COLUMNS + 1][3];
+    static const double right[] = {255.5, 250.3, 290};
+    struct plx_frame frame = {.disparities = 128,
+                              .calibration = {.fx = 500, .fy = 400, .cx = 255.5, .cy = 3, .baseline_m = 0.12}};
+    struct plx_view view = {.frame = &frame};
+    view.plane[PLX_PLANE_DISPARITY] = disparity;
+    view.layout[PLX_PLANE_DISPARITY] =
+        (struct plx_plane){.pitch = sizeof disparity[0], .width = COLUMNS, .height = ROWS, .element = 2};
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        disparity[i / COLUMNS][i % COLUMNS] = i % 11 == 0 ? PLX_DISPARITY_INVALID : (uint16_t)(i % (128 * 16));
+    for (size_t c = 0; c < sizeof right / sizeof *right; c++) {
+        frame.calibration.cx_right = right[c];
+        view.min_disparity = (int32_t)c;
+        assert_int_equal(plx_depth(&view, depth[0], sizeof depth[0]), 0);
+        assert_int_equal(plx_points(&view, cloud[0][0], sizeof cloud[0]), 0);
+        int known = 0;
+        for (uint32_t y = 0; y < ROWS; y++)
+            for (uint32_t x = 0; x < COLUMNS; x++) {
+                float point[3];
+                const float *got = cloud[y][x];
+                if (plx_point(&view, x, y, point) < 0) {
+                    assert_true(isnan(depth[y][x]) && isnan(got[0]) && isnan(got[1]) && isnan(got[2]));
+                    continue;
+                }
+                known++;
+                assert_true(depth[y][x] == point[2] && got[2] == point[2]);
+                assert_true(fabsf(got[0] - point[0]) <= 1e-6F * point[2] && fabsf(got[1] - point[1]) <= 1e-6F * point[2]);
+            }
+        assert_true(known > ROWS * COLUMNS / 4);
+    }
+}
+
+static void clouds_need_room_and_disparity(void **state)
+{
+    (void)state;
+    uint16_t disparity[1] = {16};
+    float points[3] = {0};
+    struct plx_frame frame = {.disparities = 0xFFFFFFFF, .calibration = {.fx = 500, .fy = 400, .baseline_m = 0.12}};
+    struct plx_view view = {.frame = &frame};
+    assert_int_equal(plx_depth(&view, points, 4), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_points(NULL, points, 12), PLX_ERR_NOT_FOUND);
+    view.plane[PLX_PLANE_DISPARITY] = disparity;
+    view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = 2, .width = 1, .height = 1, .element = 2};
+    assert_int_equal(plx_depth(&view, points, 3), PLX_ERR_ARG);
+    assert_int_equal(plx_depth(&view, points, 6), PLX_ERR_ARG);
+    assert_int_equal(plx_depth(&view, NULL, 4), PLX_ERR_ARG);
+    assert_int_equal(plx_points(&view, points, 8), PLX_ERR_ARG);
+    assert_true(points[0] == 0);
+    assert_int_equal(plx_points(&view, points, 12), 0); /* a range that no service has is cut to the largest */
+    assert_true(points[2] == 60);
+}
+
+static void capture_time_in_real_time(void **state)
+{
+    (void)state;
+    struct plx_frame frame = {.capture[PLX_LEFT].capture_ns = plx_now_ns() - 5 * PLX_NS_PER_S};
+    struct timespec now;
+    int64_t ns = -1;
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_int_equal(plx_realtime_ns(&frame, NULL), PLX_ERR_ARG);
+    frame.suspended_ns = plx_boot_now_ns() - plx_now_ns();
+    assert_int_equal(plx_realtime_ns(&frame, &ns), 0);
+    const int64_t before_ns = now.tv_sec * PLX_NS_PER_S + now.tv_nsec - ns;
+    assert_true(llabs(before_ns - 5 * PLX_NS_PER_S) < PLX_NS_PER_S);
+    frame.capture[PLX_LEFT].capture_ns = 0;
+    assert_int_equal(plx_realtime_ns(&frame, &ns), PLX_ERR_NOT_FOUND);
 }
 
 static void age_is_never_negative_and_never_fresh_by_mistake(void **state)
@@ -103,6 +181,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_triangulated),
+        cmocka_unit_test(clouds_are_made_of_points),
+        cmocka_unit_test(clouds_need_room_and_disparity),
+        cmocka_unit_test(capture_time_in_real_time),
         cmocka_unit_test(age_is_never_negative_and_never_fresh_by_mistake),
         cmocka_unit_test(a_frame_is_fresh_for_so_long_as_it_says),
         cmocka_unit_test(time_in_suspend_counts),

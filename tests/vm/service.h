@@ -11,7 +11,6 @@
 #include <parallax/error.h>
 
 #include "config/config.h"
-#include "tests/calibration_save.h"
 
 #define SERVICE_MS 20000 /* the guest is slow, and its host may be busy */
 

@@ -9,9 +9,9 @@
 #include "tests/vm/camera.h"
 #include "tests/vm/published.h"
 
+#include "config/config.h"
 #include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"
-#include "tests/calibration_save.h"
 
 enum { WIDTH = 320, HEIGHT = 200, PAIRS = 6 };
 

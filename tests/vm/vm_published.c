@@ -8,8 +8,8 @@
 #include "tests/vm/camera.h"
 #include "tests/vm/published.h"
 
+#include "config/config.h"
 #include "drivers/synthetic/synthetic.h"
-#include "tests/calibration_save.h"
 
 enum { WIDTH = 320, HEIGHT = 200 };
 

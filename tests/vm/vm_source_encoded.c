@@ -86,6 +86,8 @@ static void begin(uint32_t fourcc, int width, int height, int devices, int rate_
     atomic_store(&writer.stopping, false);
     assert_int_equal(pthread_create(&writer.thread, NULL, write_all, NULL), 0);
     writer.running = true;
+    /* Cameras do not wait for who decodes: else the two pictures of a pair come too far apart. */
+    assert_int_equal(pthread_setschedparam(writer.thread, SCHED_FIFO, &(struct sched_param){.sched_priority = 10}), 0);
     usleep(300000);
 }
 

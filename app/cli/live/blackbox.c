@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "app/cli/export.h"
 #include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
+#include "app/cli/live/service_config.h"
 #include "app/exit.h"
 #include "config/config.h"
 #include "core/heartbeat.h"
@@ -154,32 +154,12 @@ static void print_entry(const struct plx_box_content *content, const struct plx_
         kind->print(entry);
 }
 
-/* Gets the configuration that the service uses; false if the service does not answer. */
-static bool ask_service(const char *socket_path, struct plx_config *ret_config)
-{
-    static char text[PLX_CONFIG_BYTES + 1];
-    char path[64];
-    size_t bytes;
-    struct plx_error_message message;
-
-    if (plx_config(socket_path, text, sizeof text, &bytes) < 0)
-        return false;
-    const int file = memfd_create("configuration", MFD_CLOEXEC); /* plx_config_load reads files only */
-    if (file < 0)
-        return false;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    const size_t length = bytes > 0 && text[bytes - 1] == '\0' ? bytes - 1 : bytes;
-    const bool is_read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &message) == 0;
-    close(file);
-    return is_read;
-}
-
 void plx_blackbox_directory(const char *socket_path, const char *config_path, char ret_directory[PLX_DIRECTORY_BYTES])
 {
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
-    if (!ask_service(socket_path, &config) && plx_config_load(config_path, &config, &message) < 0)
+    if (!plx_service_config(socket_path, &config) && plx_config_load(config_path, &config, &message) < 0)
         plx_config_default(&config);
     snprintf(ret_directory, PLX_DIRECTORY_BYTES, "%s", config.blackbox.directory);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax metrics`: the state of the service as Prometheus text, for the textfile collector of node_exporter. Format:
- * "Text-based format" 0.0.4 of prometheus.io/docs/instrumenting/exposition_formats. */
+/* `parallax metrics`: the state of the service as Prometheus text, for the textfile collector of node_exporter, or as JSON.
+ * Format: "Text-based format" 0.0.4 of prometheus.io/docs/instrumenting/exposition_formats. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/frame_text.h"
+#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/live/status.h"
 #include "app/exit.h"
@@ -19,53 +20,89 @@
 
 /* --- metrics ------------------------------------------------------------------------------------------------------ */
 
+/* Where metrics go: Prometheus text, or JSON. */
+struct writer {
+    FILE *text;     /* NULL: JSON */
+    cJSON *json;    /* {name: {help, type, samples}} */
+    cJSON *samples; /* of the metric that was begun last */
+    const char *name;
+};
+
 /* Prometheus wants the ending _total for counters; all other metrics are gauges. */
-static void print_head(FILE *out, const char *name, const char *help)
+static void print_head(struct writer *out, const char *name, const char *help)
 {
     const size_t length = strlen(name), ending = sizeof "_total" - 1;
     const bool counter = length > ending && strcmp(name + length - ending, "_total") == 0;
-    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, counter ? "counter" : "gauge");
+    const char *type = counter ? "counter" : "gauge";
+    out->name = name;
+    if (out->text) {
+        fprintf(out->text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+        return;
+    }
+    cJSON *metric = cJSON_AddObjectToObject(out->json, name);
+    cJSON_AddStringToObject(metric, "help", help);
+    cJSON_AddStringToObject(metric, "type", type);
+    out->samples = cJSON_AddArrayToObject(metric, "samples");
 }
 
-static void print_metric(FILE *out, const char *name, const char *help, double value)
+/* A label's value with its quotes and backslashes escaped. It has no other character that needs it. */
+static void print_escaped(FILE *text, const char *value)
+{
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            fputc('\\', text);
+        fputc(*value, text);
+    }
+}
+
+/* A sample of the metric that was begun last; LABEL NULL: it has none. */
+static void print_sample(struct writer *out, const char *label, const char *word, double value)
+{
+    if (out->text) {
+        fputs(out->name, out->text);
+        if (label) {
+            fprintf(out->text, "{%s=\"", label);
+            print_escaped(out->text, word);
+            fputs("\"}", out->text);
+        }
+        fprintf(out->text, " %.12g\n", value);
+        return;
+    }
+    cJSON *sample = cJSON_CreateObject(), *labels = cJSON_AddObjectToObject(sample, "labels");
+    if (label)
+        cJSON_AddStringToObject(labels, label, word);
+    cJSON_AddNumberToObject(sample, "value", value);
+    cJSON_AddItemToArray(out->samples, sample);
+}
+
+static void print_metric(struct writer *out, const char *name, const char *help, double value)
 {
     print_head(out, name, help);
-    fprintf(out, "%s %.17g\n", name, value);
+    print_sample(out, NULL, NULL, value);
 }
 
-/* The reason as a label: escapes quotes and backslashes. A reason has no other character that needs it. */
-static void print_reason(FILE *out, const char *reason)
-{
-    print_head(out, "parallax_reason_info", "Always 1; the label says why the service is in its state.");
-    fputs("parallax_reason_info{reason=\"", out);
-    for (; *reason; reason++) {
-        if (*reason == '"' || *reason == '\\')
-            fputc('\\', out);
-        fputc(*reason, out);
-    }
-    fputs("\"} 1\n", out);
-}
-
-static void print_service(FILE *out, const struct plx_status *status)
+static void print_service(struct writer *out, const struct plx_status *status)
 {
     print_metric(out, "parallax_up", "1 if the service answers.", status->up);
     print_head(out, "parallax_state", "1 for the state that the service is in.");
     for (uint32_t state = 0; state <= PLX_STATE_STOPPED; state++)
-        fprintf(out, "parallax_state{state=\"%s\"} %d\n", plx_state_word(state), state == status->state);
+        print_sample(out, "state", plx_state_word(state), state == status->state);
     print_head(out, "parallax_fault", "1 while the health flag is set.");
     for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
-        fprintf(out, "parallax_fault{fault=\"%s\"} %u\n", plx_health_name(bit), status->health >> bit & 1u);
-    print_reason(out, status->reason);
+        print_sample(out, "fault", plx_health_name(bit), status->health >> bit & 1u);
+    print_head(out, "parallax_reason_info", "Always 1; the label says why the service is in its state.");
+    print_sample(out, "reason", status->reason, 1);
     print_metric(out, "parallax_engine_restarts_total", "Engines that died or hung and were replaced.", status->restarts);
 }
 
-static void print_eyes(FILE *out, const char *name, const char *help, double left, double right)
+static void print_eyes(struct writer *out, const char *name, const char *help, double left, double right)
 {
     print_head(out, name, help);
-    fprintf(out, "%s{eye=\"left\"} %.12g\n%s{eye=\"right\"} %.12g\n", name, left, name, right);
+    print_sample(out, "eye", "left", left);
+    print_sample(out, "eye", "right", right);
 }
 
-static void print_cameras(FILE *out, const struct plx_capture_info *left, const struct plx_capture_info *right)
+static void print_cameras(struct writer *out, const struct plx_capture_info *left, const struct plx_capture_info *right)
 {
     print_eyes(out, "parallax_camera_dropped_total", "Frames missing from the camera's own numbering.", (double)left->dropped,
                (double)right->dropped);
@@ -76,16 +113,16 @@ static void print_cameras(FILE *out, const struct plx_capture_info *left, const 
 }
 
 /* For an alert on a robot that gets simulated or recorded pictures. */
-static void print_source(FILE *out, const struct plx_frame *frame)
+static void print_source(struct writer *out, const struct plx_frame *frame)
 {
     print_head(out, "parallax_source_info", "Always 1; the label says where the pictures come from.");
-    fprintf(out, "parallax_source_info{source=\"%s\"} 1\n", plx_source_word(frame->source));
+    print_sample(out, "source", plx_source_word(frame->source), 1);
     print_metric(out, "parallax_simulated", "1 if the service draws the pictures itself.",
                  frame->source == PLX_SOURCE_SYNTHETIC);
 }
 
 /* No samples while the alignment is not measured. */
-static void print_alignment(FILE *out, const struct plx_alignment_info *alignment)
+static void print_alignment(struct writer *out, const struct plx_alignment_info *alignment)
 {
     if (alignment->patches == 0)
         return;
@@ -104,7 +141,7 @@ static void print_alignment(FILE *out, const struct plx_alignment_info *alignmen
 }
 
 /* No samples if it is switched off. Speed and rate of rotation have none while motion is unknown. */
-static void print_motion(FILE *out, const struct plx_motion_info *motion)
+static void print_motion(struct writer *out, const struct plx_motion_info *motion)
 {
     double speed_mps, turn_radps;
 
@@ -120,7 +157,7 @@ static void print_motion(FILE *out, const struct plx_motion_info *motion)
 }
 
 /* Only of a fresh frame: old numbers would mislead a robot. */
-static void print_world(FILE *out, const struct plx_frame *frame)
+static void print_world(struct writer *out, const struct plx_frame *frame)
 {
     const struct plx_obstacle *seen[PLX_MAX_OBSTACLES];
 
@@ -131,7 +168,7 @@ static void print_world(FILE *out, const struct plx_frame *frame)
     print_motion(out, &frame->motion);
 }
 
-static void print_frame(FILE *out, const struct plx_frame *frame)
+static void print_frame(struct writer *out, const struct plx_frame *frame)
 {
     const int64_t age_ns = plx_age_ns(frame);
     print_metric(out, "parallax_frames_total", "Frames published since the service started.", (double)frame->sequence);
@@ -147,7 +184,7 @@ static void print_frame(FILE *out, const struct plx_frame *frame)
     print_head(out, "parallax_stage_seconds",
                "Time of each stage for the newest frame; on a GPU obstacles includes launch, copies and waiting.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
-        fprintf(out, "parallax_stage_seconds{stage=\"%s\"} %.17g\n", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
+        print_sample(out, "stage", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     print_alignment(out, &frame->alignment);
     print_cameras(out, &frame->capture[PLX_LEFT], &frame->capture[PLX_RIGHT]);
 }
@@ -171,7 +208,7 @@ static void read_status(const char *socket, struct plx_status *status)
     plx_disconnect(connection.client);
 }
 
-static void print_all(FILE *out, const struct plx_status *status)
+static void print_all(struct writer *out, const struct plx_status *status)
 {
     print_service(out, status);
     print_metric(out, "parallax_fresh", "1 if the newest frame is fresh.", status->fresh);
@@ -197,7 +234,7 @@ static int write_file(const char *path, const struct plx_status *status)
             close(fd);
         return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot create: %s", path, strerror(errno));
     }
-    print_all(out, status);
+    print_all(&(struct writer){.text = out}, status);
     const bool readable = fchmod(fd, 0644) == 0; /* the collector runs as another user */
     const bool complete = !ferror(out);
     if (fclose(out) == 0 && complete && readable && rename(part, path) == 0)
@@ -210,9 +247,11 @@ static int write_file(const char *path, const struct plx_status *status)
 int plx_command_metrics(int argc, char **argv)
 {
     const char *socket = NULL, *output = NULL;
+    bool json = false;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
         PLX_OPTION("output", "FILE", output, "replaces FILE (NAME.prom for the textfile collector) instead of printing"),
+        PLX_OPTION("json", NULL, json, "prints JSON: {NAME: {help, type, samples: [{labels, value}]}}"),
         {0},
     };
     const struct plx_command_line line = {
@@ -224,9 +263,14 @@ int plx_command_metrics(int argc, char **argv)
     static struct plx_status status; /* large */
 
     plx_parse_command_line(&line, argc, argv, NULL);
+    if (output && json)
+        return plx_exit_error("parallax metrics", PLX_EXIT_USAGE, "--output writes Prometheus text; leave out --json");
     read_status(socket, &status);
     if (output)
         return write_file(output, &status);
-    print_all(stdout, &status);
+    struct writer out = {.text = json ? NULL : stdout, .json = json ? cJSON_CreateObject() : NULL};
+    print_all(&out, &status);
+    if (json)
+        plx_json_print(out.json);
     return PLX_EXIT_OK;
 }

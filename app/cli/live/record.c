@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax record`: writes pairs of the service, rectified or as captured, into a KITTI-style directory for replay. */
+/* `parallax record`: writes pairs of the service, rectified or as captured, into a KITTI-style directory for replay, or frames
+ * into an MCAP file. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,8 @@
 #include "app/cli/live/connection.h"
 #include "app/cli/progress.h"
 #include "app/exit.h"
+#include "app/recording/record_mcap.h"
+#include "bridge/topics.h"
 #include "core/clock.h"
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"
@@ -23,10 +27,12 @@ static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
 static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
 
 struct recording {
-    const char *directory;
-    bool raw;       /* record pairs as captured; else rectified ones */
-    int limit;      /* pairs; 0: no limit */
-    double seconds; /* 0: no limit */
+    const char *path;                /* of the directory or file */
+    uint32_t topics;                 /* of an MCAP file: plx_mcap_topics */
+    struct plx_mcap_recording *mcap; /* NULL: into a directory */
+    bool raw;                        /* record pairs as captured; else rectified ones */
+    int limit;                       /* pairs; 0: no limit */
+    double seconds;                  /* 0: no limit */
     FILE *times;
     uint64_t pairs, missed;
     int64_t first_ns;               /* capture time of the first pair */
@@ -48,7 +54,7 @@ static int write_calibration(const struct recording *recording, const struct plx
 {
     FILE *file;
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/calib.txt", recording->directory);
+    snprintf(path, sizeof path, "%s/calib.txt", recording->path);
     int result = plx_file_create(path, &file, message);
     if (result < 0)
         return result;
@@ -60,32 +66,44 @@ static int write_calibration(const struct recording *recording, const struct plx
     return plx_file_commit(path, file, 0, message);
 }
 
+static bool is_mcap(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    return ending && strcmp(ending, ".mcap") == 0;
+}
+
 /* Creates the directory with everything but pictures and times. */
-static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
+static int begin_directory(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
 {
     char path[PATH_MAX];
-    int result = plx_make_directories(recording->directory, message);
+    int result = plx_make_directories(recording->path, message);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        snprintf(path, sizeof path, "%s/%s", recording->directory, folder[eye]);
+        snprintf(path, sizeof path, "%s/%s", recording->path, folder[eye]);
         if (mkdir(path, 0777) < 0)
             result = errno == EEXIST ? plx_fail(message, PLX_ERR_IO, "%s: exists already; record into a new directory", path)
                                      : plx_file_fail(path, message);
     }
     if (result == 0)
         result = write_calibration(recording, &frame->calibration, message);
-    snprintf(path, sizeof path, "%s/times.txt", recording->directory);
+    snprintf(path, sizeof path, "%s/times.txt", recording->path);
     if (result == 0)
         result = plx_file_create(path, &recording->times, message);
+    return result;
+}
+
+static int begin(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
+{
     recording->first_ns = frame->capture[PLX_LEFT].capture_ns;
     recording->epoch = frame->epoch;
     recording->last_sequence = frame->sequence - 1;
-    return result;
+    return is_mcap(recording->path) ? plx_mcap_recording_create(recording->path, recording->topics, PLX_MCAP_COMPRESSED, frame,
+                                                                &recording->mcap, message)
+                                    : begin_directory(recording, frame, message);
 }
 
 static void name_picture(char path[PATH_MAX], const struct recording *recording, int eye, const char *ending)
 {
-    snprintf(path, PATH_MAX, "%s/%s/%06llu.png%s", recording->directory, folder[eye], (unsigned long long)recording->pairs,
-             ending);
+    snprintf(path, PATH_MAX, "%s/%s/%06llu.png%s", recording->path, folder[eye], (unsigned long long)recording->pairs, ending);
 }
 
 /* Writes both pictures or none. A picture gets its name when it is complete, so that a kill leaves no partial one. */
@@ -109,14 +127,23 @@ static int write_pictures(const struct recording *recording, struct plx_error_me
     return result;
 }
 
-static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
+static int write_to_directory(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
 {
     int result = write_pictures(recording, message);
     if (result < 0)
         return result;
     fprintf(recording->times, "%.9f\n", (double)(frame->capture[PLX_LEFT].capture_ns - recording->first_ns) / PLX_NS_PER_S);
     if (fflush(recording->times) != 0)
-        return plx_fail(message, PLX_ERR_IO, "%s/times.txt: cannot write; is the disk full?", recording->directory);
+        return plx_fail(message, PLX_ERR_IO, "%s/times.txt: cannot write; is the disk full?", recording->path);
+    return 0;
+}
+
+static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
+{
+    const int result = recording->mcap ? plx_mcap_recording_add(recording->mcap, frame, message)
+                                       : write_to_directory(recording, frame, message);
+    if (result < 0)
+        return result;
     recording->pairs++;
     if (frame->epoch == recording->epoch)
         recording->missed += frame->sequence - recording->last_sequence - 1;
@@ -157,6 +184,8 @@ static int copy_pair(struct plx_connection *connection, struct recording *record
     for (int eye = 0; eye < PLX_EYES; eye++)
         recording->eye[eye] = plx_connection_plane(connection, plane_of[eye]);
     const struct plx_image *left = &recording->eye[PLX_LEFT], *right = &recording->eye[PLX_RIGHT];
+    if (is_mcap(recording->path) && !(recording->topics >> PLX_TOPIC_RIGHT & 1)) /* the left picture is the only one needed */
+        recording->eye[PLX_RIGHT] = *left;
     if (!right->data)
         return plx_exit_error(connection->command, PLX_EXIT_CONFIG,
                               "the service does not publish the right picture; set publish.right: true in its configuration "
@@ -191,10 +220,15 @@ static int record(struct plx_connection *connection, void *context)
     if (plx_stopped()) /* a signal may have ended a wait */
         exit_code = PLX_EXIT_OK;
     plx_progress_end(&progress);
+    struct plx_error_message end = {""};
+    if (recording->mcap && plx_mcap_recording_finish(recording->mcap, &end) < 0 && result == 0) {
+        result = PLX_ERR_IO;
+        message = end;
+    }
     if (result < 0)
         exit_code = plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     if (recording->pairs) {
-        printf("%s: %llu pairs, %llu missed\n", recording->directory, (unsigned long long)recording->pairs,
+        printf("%s: %llu pairs, %llu missed\n", recording->path, (unsigned long long)recording->pairs,
                (unsigned long long)recording->missed);
         plx_print_source_note(connection->frame);
     }
@@ -203,30 +237,38 @@ static int record(struct plx_connection *connection, void *context)
 
 int plx_command_record(int argc, char **argv)
 {
-    const char *socket = NULL;
-    struct recording recording = {.directory = NULL};
+    const char *socket = NULL, *topics = NULL;
+    struct recording recording = {.path = NULL};
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
         PLX_OPTION("pairs", "N", recording.limit, "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
         PLX_OPTION("seconds", "S", recording.seconds, "ends after S seconds", .min = 0.1, .max = 100000),
+        PLX_OPTION("topics", "LIST", topics,
+                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: left,right,obstacles,odom,frame_info)"),
         PLX_OPTION("raw", NULL, recording.raw, "records pictures as captured, from a service without a calibration"),
         {0},
     };
     const struct plx_command_line line = {
         .program = "parallax record",
-        .words = "DIR",
+        .words = "DIR|FILE.mcap",
         .about =
             "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and calib.txt "
             "as in KITTI. parallaxd replays DIR (--set source.type=replay --set source.path=DIR), and `parallax run` reads it. "
             "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, and calib.txt "
-            "says so; a replay of them needs a calibration, or stays raw.",
+            "says so; a replay of them needs a calibration, or stays raw. Into FILE.mcap it writes ROS 2 messages instead, for "
+            "Foxglove, Lichtblick, `ros2 bag` and rosbags.",
         .option = options,
         .min_words = 1,
         .max_words = 1};
     const char *word[PLX_MAX_WORDS];
 
     plx_parse_command_line(&line, argc, argv, word);
-    recording.directory = word[0];
+    recording.path = word[0];
+    if (topics && !is_mcap(recording.path))
+        return plx_exit_error(line.program, PLX_EXIT_USAGE, "--topics is for an MCAP file: name it %s.mcap", recording.path);
+    struct plx_error_message message;
+    if (plx_mcap_topics(topics, &recording.topics, &message) < 0)
+        return plx_exit_error(line.program, PLX_EXIT_USAGE, "%s", message.text);
     const int exit_code = plx_connection_run(line.program, socket, record, &recording);
     if (recording.times)
         fclose(recording.times);

@@ -15,6 +15,7 @@
 
 #include "app/blackbox/format.h"
 #include "app/cli/commands.h"
+#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "app/version.h"
@@ -166,7 +167,7 @@ static void describe_end(int status, const struct item *item, char *ret_text, si
         snprintf(ret_text, size, "ok");
 }
 
-static int collect(const struct item *item, int directory, FILE *list)
+static int collect(const struct item *item, int directory, FILE *list, cJSON *json)
 {
     char end[96];
     int status = 0;
@@ -182,12 +183,21 @@ static int collect(const struct item *item, int directory, FILE *list)
     if (child < 0 || waitpid(child, &status, 0) != child)
         return plx_exit_error("parallax report", PLX_EXIT_OS, "cannot start a process: %s", strerror(errno));
     describe_end(status, item, end, sizeof end);
-    printf("  %-23s %-46s %s\n", item->file, item->content, end);
+    if (json) {
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "file", item->file);
+        cJSON_AddStringToObject(entry, "content", item->content);
+        cJSON_AddStringToObject(entry, "result", end);
+        cJSON_AddItemToArray(json, entry);
+    } else {
+        printf("  %-23s %-46s %s\n", item->file, item->content, end);
+    }
     fprintf(list, "%-23s %-46s %s\n", item->file, item->content, end);
     return PLX_EXIT_OK;
 }
 
-static int collect_all(int directory)
+/* Into JSON, an array, if it is not NULL; else onto standard output. */
+static int collect_all(int directory, cJSON *json)
 {
     int exit_code = PLX_EXIT_OK;
     int fd = openat(directory, "contents.txt", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -195,7 +205,7 @@ static int collect_all(int directory)
     if (!list)
         return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot create: %s", strerror(errno));
     for (int i = 0; i < ITEMS && exit_code == PLX_EXIT_OK; i++)
-        exit_code = collect(&items[i], directory, list);
+        exit_code = collect(&items[i], directory, list, json);
     if (fclose(list) != 0 && exit_code == PLX_EXIT_OK)
         return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "contents.txt: cannot write: %s", strerror(errno));
     return exit_code;
@@ -205,11 +215,13 @@ int plx_command_report(int argc, char **argv)
 {
     char default_output[64];
     const char *output = default_output;
+    bool json = false;
     const time_t now = time(NULL);
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket_path),
         PLX_OPTION("config", "FILE", config_path, "reads this configuration file (default: " PLX_DEFAULT_CONFIG ")"),
         PLX_OPTION("output", "DIR", output, "makes this directory (default: parallax-report-DATE-TIME)"),
+        PLX_OPTION("json", NULL, json, "prints JSON: {directory, files: [{file, content, result}]}"),
         {0},
     };
     const struct plx_command_line line = {
@@ -231,10 +243,18 @@ int plx_command_report(int argc, char **argv)
     int directory = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return plx_exit_error("parallax report", PLX_EXIT_CANNOT_WRITE, "%s: cannot open: %s", output, strerror(errno));
-    printf("%s/\n", output);
-    const int exit_code = collect_all(directory);
+    cJSON *object = json ? cJSON_CreateObject() : NULL, *files = NULL;
+    if (json) {
+        cJSON_AddStringToObject(object, "directory", output);
+        files = cJSON_AddArrayToObject(object, "files");
+    } else {
+        printf("%s/\n", output);
+    }
+    const int exit_code = collect_all(directory, files);
     close(directory);
-    if (exit_code == PLX_EXIT_OK)
+    if (json)
+        plx_json_print(object);
+    else if (exit_code == PLX_EXIT_OK)
         printf("Check it for private data (it holds camera names and paths), then run: tar czf %s.tar.gz %s\n", output, output);
     return exit_code;
 }

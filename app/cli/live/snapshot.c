@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax snapshot`: writes one frame of the service as files. */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 
 #include <parallax/error.h>
@@ -9,18 +10,21 @@
 #include "app/cli/export.h"
 #include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
+#include "app/cli/live/snapshot_last.h"
 #include "app/exit.h"
+#include "app/recorder/request.h"
 #include "drivers/files/picture.h"
 
 struct snapshot {
     struct plx_view view;
     struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
     struct plx_image scan, stixels;          /* likewise where columns are off */
+    struct plx_depth_range range;            /* of the colours of disparity.png */
 };
 
 static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
-    plx_draw_disparity(drawing, &snapshot->disparity);
+    plx_draw_disparity(drawing, snapshot->view.frame, &snapshot->disparity, &snapshot->range);
 }
 
 static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
@@ -91,9 +95,27 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
     return result;
 }
 
+struct options {
+    const char *directory;
+    struct plx_depth_range range;
+};
+
+/* NEAR,FAR in metres. Returns an exit code. */
+static int parse_range(const char *text, struct plx_depth_range *ret_range)
+{
+    struct plx_depth_range range;
+    char rest;
+    if (sscanf(text, "%lf,%lf%c", &range.near_m, &range.far_m, &rest) != 2 || !(range.near_m > 0) ||
+        !(range.far_m > range.near_m) || !isfinite(range.far_m))
+        return plx_exit_error("parallax snapshot", PLX_EXIT_USAGE,
+                              "--range: \"%s\"; expected NEAR,FAR in metres, such as 0.5,10", text);
+    *ret_range = range;
+    return PLX_EXIT_OK;
+}
+
 static int write_snapshot(struct plx_connection *connection, void *context)
 {
-    const char *const *directory = context;
+    const struct options *options = context;
     int result = plx_connection_next_frame(connection, PLX_FRESH_FRAME_MS);
     if (result < 0)
         return plx_connection_fail(connection, result);
@@ -104,12 +126,13 @@ static int write_snapshot(struct plx_connection *connection, void *context)
         .disparity = plx_connection_plane(connection, PLX_PLANE_DISPARITY),
         .scan = plx_connection_plane(connection, PLX_PLANE_SCAN),
         .stixels = plx_connection_plane(connection, PLX_PLANE_STIXELS),
+        .range = options->range,
     };
     const struct plx_image *second = plx_frame_is_raw(connection->frame) ? &snapshot.right : &snapshot.disparity;
     if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
     struct plx_error_message message = {""};
-    result = write_files(*directory, &snapshot, &message);
+    result = write_files(options->directory, &snapshot, &message);
     if (result < 0)
         return plx_exit_error(connection->command, PLX_EXIT_CANNOT_WRITE, "%s", message.text);
     plx_print_source_note(connection->frame);
@@ -118,21 +141,36 @@ static int write_snapshot(struct plx_connection *connection, void *context)
 
 int plx_command_snapshot(int argc, char **argv)
 {
-    const char *socket = NULL, *output = ".";
+    const char *socket = NULL, *range = NULL, *word[PLX_MAX_WORDS] = {NULL};
+    struct options chosen = {.directory = "."};
+    double last = 0;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
-        PLX_OPTION("output", "DIR", output, "writes into this directory (default: the current one)"),
+        PLX_OPTION("output", "DIR", chosen.directory, "writes into this directory (default: the current one)"),
+        PLX_OPTION(
+            "range", "NEAR,FAR", range,
+            "distances between which the colours of disparity.png change, metres (default: from infinity to the nearest 1 %)"),
+        PLX_OPTION("last", "S", last, "asks the flight recorder for its pairs of the last S seconds, as an MCAP file", 0.1,
+                   PLX_RECORDER_MAX_SECONDS),
         {0},
     };
     const struct plx_command_line line = {
         .program = "parallax snapshot",
+        .words = "[FILE.mcap]",
         .about =
             "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply, "
             "obstacles.png, columns.png, and right.png if the service publishes it (publish.right). Without a calibration it "
             "writes only "
-            "left.png and right.png, as captured.",
-        .option = options};
+            "left.png and right.png, as captured. With --last it prints the file of the flight recorder, or copies it to "
+            "FILE.mcap, which must be new.",
+        .option = options,
+        .max_words = 1};
 
-    plx_parse_command_line(&line, argc, argv, NULL);
-    return plx_connection_run(line.program, socket, write_snapshot, &output);
+    plx_parse_command_line(&line, argc, argv, word);
+    if (last > 0)
+        return plx_snapshot_last(line.program, socket, last, word[0]);
+    if (word[0])
+        return plx_exit_error(line.program, PLX_EXIT_USAGE, "%s: a file needs --last", word[0]);
+    const int exit_code = range ? parse_range(range, &chosen.range) : PLX_EXIT_OK;
+    return exit_code == PLX_EXIT_OK ? plx_connection_run(line.program, socket, write_snapshot, &chosen) : exit_code;
 }

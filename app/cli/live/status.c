@@ -8,6 +8,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/frame_text.h"
+#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "core/clock.h"
@@ -224,7 +225,7 @@ static int show_status(struct plx_connection *connection, void *context)
     const bool *json = context;
     const int result = read_status(connection, &status);
     if (result == 0 && *json)
-        plx_status_print_json(&status);
+        plx_json_print(plx_status_json(&status));
     else if (result == 0)
         print_text(&status);
     if (result == 0 && status.fresh)

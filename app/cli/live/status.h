@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include <cjson/cJSON.h>
 #include <parallax/client.h>
 #include <parallax/region.h>
 
@@ -38,7 +39,7 @@ const char *plx_schedule_name(uint32_t schedule);
 /* Prints to standard output, for use without a frame: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);
 
-/* Prints to standard output. An old frame is marked as old and printed without ground and obstacles. */
-void plx_status_print_json(const struct plx_status *status);
+/* A new object, which the caller owns. An old frame is marked as old, and has no ground and obstacles. */
+cJSON *plx_status_json(const struct plx_status *status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax status --json`. */
+/* The JSON of `parallax status` and `parallax watch`. */
 #include "app/cli/live/status.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void add_frame(cJSON *item, const struct plx_frame *frame)
     cJSON_AddItemToObject(item, "stage_us", plx_json_stages(frame->stage_us));
 }
 
-void plx_status_print_json(const struct plx_status *status)
+cJSON *plx_status_json(const struct plx_status *status)
 {
     cJSON *item = cJSON_CreateObject();
     add_service(item, status);
@@ -99,5 +99,5 @@ void plx_status_print_json(const struct plx_status *status)
     cJSON_AddItemToObject(item, "free_ahead_m", plx_json_number(status->fresh ? status->free_m : NAN, 2));
     cJSON_AddItemToObject(item, "motion", status->fresh ? plx_json_motion(&status->frame.motion) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());
-    plx_json_print(item);
+    return item;
 }

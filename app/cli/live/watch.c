@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `parallax watch`: shows the service until Ctrl-C, as a screen that is redrawn or as plain lines. */
+/* `parallax watch`: shows the service until Ctrl-C, as a screen that is redrawn, as plain lines or as a line of JSON a frame.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/frame_text.h"
+#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/live/watch_screen.h"
 #include "app/exit.h"
@@ -67,7 +69,6 @@ static void print_line(const struct watch *watch)
         fputs("  ", stdout);
     }
     puts(faults);
-    fflush(stdout);
 }
 
 static struct printed_track *find_printed(struct watch *watch, uint32_t track)
@@ -116,7 +117,6 @@ static void print_changes(struct watch *watch)
             printed = &watch->printed[watch->printed_count++];
         *printed = (struct printed_track){sorted[i]->track, sorted[i]->nearest_m};
     }
-    fflush(stdout);
 }
 
 static void print_summary(const struct watch *watch)
@@ -126,6 +126,41 @@ static void print_summary(const struct watch *watch)
     plx_frame_stats_print_rates(stats);
     fputs("\nstages, ms:", stdout);
     plx_frame_stats_print_stage_times(stats);
+}
+
+/* --- reports -------------------------------------------------------------------------------------------------------- */
+
+enum form { SCREEN, LINES, JSON };
+
+/* Rate and latency of JSON are those since the line before. */
+static void print_json(struct watch *watch, bool is_new)
+{
+    struct plx_status *status = &watch->status;
+
+    status->fresh = is_new && plx_is_fresh(&status->frame);
+    status->age_ns = status->any ? plx_age_ns(&status->frame) : INT64_MAX;
+    plx_json_print_line(plx_status_json(status));
+    plx_frame_stats_restart(&status->stats);
+}
+
+static void report_frame(struct watch *watch, enum form form)
+{
+    if (form == LINES)
+        print_changes(watch);
+    else if (form == JSON)
+        print_json(watch, true);
+}
+
+/* At the end of a period, in which FRAMES came. */
+static void report_period(struct watch *watch, enum form form, uint64_t frames)
+{
+    if (form == SCREEN)
+        plx_watch_screen(&watch->status);
+    else if (form == LINES)
+        print_line(watch);
+    else if (frames == 0)
+        print_json(watch, false);
+    plx_frame_stats_restart(&watch->status.stats);
 }
 
 /* --- the loop ------------------------------------------------------------------------------------------------------ */
@@ -157,68 +192,69 @@ static int wait_for_last_frame(struct plx_connection *connection, struct watch *
     return result < 0 || watch->total.frames != before ? result : PLX_ERR_TIMEOUT;
 }
 
-/* Watches until END_NS (0: no limit), a signal, or an error, which is returned. */
-static int watch_until(struct plx_connection *connection, struct watch *watch, int64_t end_ns, bool screen)
+/* Watches until END_NS (0: no limit), a signal, or an error, which is returned; END if the output cannot be written. */
+static int watch_until(struct plx_connection *connection, struct watch *watch, int64_t end_ns, enum form form)
 {
-    const int64_t period = screen ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
+    const int64_t period = form == SCREEN ? SCREEN_PERIOD_NS : LINE_PERIOD_NS;
     int64_t report_ns = watch->started_ns + period;
+    uint64_t reported = 0; /* frames at the last report of a period */
     while (!plx_stopped() && (end_ns == 0 || plx_now_ns() < end_ns)) {
         const uint64_t before = watch->total.frames;
         int result = wait_for_frame(connection, watch, end_ns && end_ns < report_ns ? end_ns : report_ns);
         if (result < 0)
             return result;
-        if (!screen && watch->total.frames != before)
-            print_changes(watch);
-        if (plx_now_ns() < report_ns)
-            continue;
-        if (screen)
-            plx_watch_screen(&watch->status);
-        else
-            print_line(watch);
-        plx_frame_stats_restart(&watch->status.stats);
-        report_ns += period;
+        if (watch->total.frames != before)
+            report_frame(watch, form);
+        if (plx_now_ns() >= report_ns) {
+            report_period(watch, form, watch->total.frames - reported);
+            reported = watch->total.frames;
+            report_ns += period;
+        }
+        if (!plx_exit_flush_output() || plx_exit_reader_is_gone())
+            return PLX_ERR_END;
     }
     return 0;
 }
 
 struct request {
     double seconds; /* 0 = until Ctrl-C */
-    bool screen;
+    enum form form;
 };
 
 static int watch_service(struct plx_connection *connection, void *context)
 {
     const struct request *request = context;
-    const bool screen = request->screen;
     struct watch *watch = calloc(1, sizeof *watch); /* large */
     if (!watch)
         return plx_connection_fail(connection, PLX_ERR_NOMEM);
     watch->started_ns = plx_now_ns();
     const int64_t end_ns = request->seconds > 0 ? watch->started_ns + (int64_t)(request->seconds * PLX_NS_PER_S) : 0;
     plx_stop_on_signals();
-    if (screen)
+    plx_exit_allow_closed_pipe();
+    if (request->form == SCREEN)
         plx_watch_screen_begin();
-    int result = watch_until(connection, watch, end_ns, screen);
-    if (screen)
+    int result = watch_until(connection, watch, end_ns, request->form);
+    if (request->form == SCREEN)
         plx_watch_screen_end();
     if (result == 0 && !plx_stopped() && !plx_is_fresh(&watch->status.frame)) /* a single late frame is no failure */
         result = wait_for_last_frame(connection, watch);
-    if (watch->total.frames)
+    if (watch->total.frames && request->form != JSON && result != PLX_ERR_END)
         print_summary(watch);
     free(watch);
-    return result < 0 ? plx_connection_fail(connection, result) : PLX_EXIT_OK;
+    return result < 0 && result != PLX_ERR_END ? plx_connection_fail(connection, result) : PLX_EXIT_OK;
 }
 
 int plx_command_watch(int argc, char **argv)
 {
     const char *socket = NULL;
     struct request request = {.seconds = 0};
-    bool changes = false;
+    bool changes = false, json = false;
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
         PLX_OPTION("seconds", "S", request.seconds, "ends after S seconds (default: at Ctrl-C)", .min = 0.1, .max = 100000),
         PLX_OPTION("changes", NULL, changes,
                    "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
+        PLX_OPTION("json", NULL, json, "prints a line of JSON for each frame, and one for each second without a frame"),
         {0},
     };
     const struct plx_command_line line = {.program = "parallax watch",
@@ -228,6 +264,8 @@ int plx_command_watch(int argc, char **argv)
                                           .option = options};
 
     plx_parse_command_line(&line, argc, argv, NULL);
-    request.screen = isatty(STDOUT_FILENO) && !changes;
+    if (changes && json)
+        return plx_exit_error(line.program, PLX_EXIT_USAGE, "--changes and --json exclude each other");
+    request.form = json ? JSON : changes || !isatty(STDOUT_FILENO) ? LINES : SCREEN;
     return plx_connection_run(line.program, socket, watch_service, &request);
 }

@@ -112,6 +112,7 @@ static void count_pixels(const struct judge *j, struct plx_obstacle_counts *coun
 
 struct sample {
     float depth, height;
+    bool fits; /* the label's disparity is LiDAR's */
 };
 
 static int by_depth(const void *a, const void *b)
@@ -149,7 +150,7 @@ static float true_nearest(const struct judge *j, int x0, struct sample *sample)
             const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
             if (p->depth_m > 0 && p->depth_m <= (float)PLX_LIDAR_RANGE_M && p->height_m >= BEARING_LOW_M &&
                 p->height_m <= BEARING_HIGH_M)
-                sample[count++] = (struct sample){p->depth_m, p->height_m};
+                sample[count++] = (struct sample){.depth = p->depth_m, .height = p->height_m};
         }
     return nearest(sample, count, true);
 }
@@ -167,7 +168,7 @@ static float label_nearest(const struct judge *j, int x0, struct sample *sample)
             for (int x = begin; x < end; x++) {
                 const double d = labelled(j, x, y) == o ? label_disparity(j, x, y) : NAN;
                 if (d > j->shift)
-                    sample[count++] = (struct sample){(float)(j->focal_base / (d - j->shift)), 0};
+                    sample[count++] = (struct sample){.depth = (float)(j->focal_base / (d - j->shift))};
             }
         qsort(sample, (size_t)count, sizeof *sample, by_depth);
         if (count >= BEARING_POINTS)
@@ -289,6 +290,16 @@ static int clusters(const struct sample *sample, int count)
     return found;
 }
 
+/* Keeps the samples that fit, in their order; returns how many. */
+static int keep_fitting(struct sample *sample, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (sample[i].fits)
+            sample[kept++] = sample[i];
+    return kept;
+}
+
 static void count_records(const struct judge *j, struct sample *sample, struct plx_obstacle_counts *counts)
 {
     for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
@@ -298,12 +309,14 @@ static void count_records(const struct judge *j, struct sample *sample, struct p
             for (int x = o->x; x < o->x + o->width; x++) {
                 const struct plx_lidar_point *p = &j->truth->point[y * j->truth->width + x];
                 if (p->class == PLX_LIDAR_OBSTACLE && labelled(j, x, y) == o)
-                    sample[count++] = (struct sample){p->depth_m, p->height_m};
+                    sample[count++] =
+                        (struct sample){p->depth_m, p->height_m, label_fits(j, x, y, disparity_at(j, (double)p->depth_m))};
             }
         qsort(sample, (size_t)count, sizeof *sample, by_depth);
         const int parts = clusters(sample, count);
         counts->records += parts > 0;
         counts->joined += parts > 1;
+        counts->joined_fitting += clusters(sample, keep_fitting(sample, count)) > 1;
     }
 }
 

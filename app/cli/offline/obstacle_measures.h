@@ -26,6 +26,7 @@ struct plx_obstacle_counts {
     uint64_t blocked, free_beyond;       /* bearings with an obstacle; of these, with free ground claimed behind it */
     int things, found;                   /* groups of connected obstacle pixels of the truth */
     int records, joined;                 /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
+    int joined_fitting;                  /* of these, with such clusters of pixels whose labels fit */
 };
 
 /* Error of the published ground against the road, one frame. */

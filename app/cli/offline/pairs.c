@@ -9,8 +9,10 @@
 
 #include <parallax/error.h>
 
+#include "core/clock.h"
 #include "drivers/files/file.h"
 #include "drivers/files/pair_list.h"
+#include "drivers/files/picture.h"
 #include "drivers/files/recording.h"
 
 #define UNTIMED_PERIOD_S 0.1
@@ -184,12 +186,83 @@ int plx_pairs_single(const char *left, const char *right, struct plx_pairs *ret_
     return result;
 }
 
+static char *name_in_bag(const char *path, const char *eye, int k)
+{
+    char *name;
+    return asprintf(&name, "%s%s/%06d.png", path, eye, k) < 0 ? NULL : name;
+}
+
+int plx_pairs_bag(const struct plx_bag_options *options, struct plx_pairs *ret_pairs, struct plx_error_message *message)
+{
+    struct plx_pairs pairs = {.sequence = true};
+    int result = plx_bag_open(options, &pairs.bag, message);
+    for (int k = 0; result == 0 && k < plx_bag_info(pairs.bag)->count; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "%06d", k);
+        const struct plx_pair pair = {.name = strdup(name),
+                                      .left = name_in_bag(options->path, "", k),
+                                      .right = name_in_bag(options->path, ":right", k),
+                                      .time_s = (double)(plx_bag_stamp_ns(pairs.bag, k) - plx_bag_stamp_ns(pairs.bag, 0)) /
+                                                (double)PLX_NS_PER_S};
+        result = append(&pairs, pair, message);
+    }
+    if (result < 0) {
+        plx_pairs_destroy(&pairs);
+        return result;
+    }
+    pairs.note = plx_bag_info(pairs.bag)->note;
+    *ret_pairs = pairs;
+    return 0;
+}
+
 void plx_pairs_destroy(struct plx_pairs *pairs)
 {
     for (int i = 0; i < pairs->count; i++)
         free_pair(&pairs->item[i]);
     free(pairs->item);
+    plx_bag_close(pairs->bag);
     *pairs = (struct plx_pairs){.count = 0};
+}
+
+/* Allocates pictures and reads pair K of the MCAP file into them. */
+static int load_from_bag(struct plx_bag *bag, int k, struct plx_image image[PLX_EYES], struct plx_error_message *message)
+{
+    const struct plx_bag_info *info = plx_bag_info(bag);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        void *data = malloc((size_t)info->width * (size_t)info->height);
+        image[eye] = (struct plx_image){data, info->width, info->height, (size_t)info->width, PLX_U8};
+        if (!data)
+            return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    }
+    return plx_bag_read(bag, k, image, message);
+}
+
+static int load_from_files(const struct plx_pair *pair, struct plx_image image[PLX_EYES], struct plx_error_message *message)
+{
+    int result = plx_picture_read(pair->left, PLX_U8, &image[PLX_LEFT], message);
+    if (result == 0)
+        result = plx_picture_read(pair->right, PLX_U8, &image[PLX_RIGHT], message);
+    if (result == 0 && !plx_same_size(&image[PLX_LEFT], &image[PLX_RIGHT]))
+        result =
+            plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, image[PLX_RIGHT].width,
+                     image[PLX_RIGHT].height, image[PLX_LEFT].width, image[PLX_LEFT].height, pair->left);
+    return result;
+}
+
+int plx_pair_load(const struct plx_pairs *pairs, int k, struct plx_image *ret_left, struct plx_image *ret_right,
+                  struct plx_error_message *message)
+{
+    struct plx_image image[PLX_EYES] = {{.data = NULL}, {.data = NULL}};
+    const int result =
+        pairs->bag ? load_from_bag(pairs->bag, k, image, message) : load_from_files(&pairs->item[k], image, message);
+    if (result < 0) {
+        free(image[PLX_LEFT].data);
+        free(image[PLX_RIGHT].data);
+        return result;
+    }
+    *ret_left = image[PLX_LEFT];
+    *ret_right = image[PLX_RIGHT];
+    return 0;
 }
 
 char *plx_pair_file(const struct plx_pair *pair, const char *given)

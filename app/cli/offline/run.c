@@ -133,6 +133,10 @@ static int find_pairs(struct plx_run *run, const char *const word[PLX_MAX_WORDS]
     run->single = word[1] != NULL;
     if (run->single)
         return plx_pairs_single(word[0], word[1], &run->pairs, message);
+    if (plx_bag_is_one(word[0])) {
+        const struct plx_bag_options bag = {word[0], {run->config.source.topic[PLX_LEFT], run->config.source.topic[PLX_RIGHT]}};
+        return plx_pairs_bag(&bag, &run->pairs, message);
+    }
     if (asprintf(&run->directory_calibration, "%s/calib.txt", word[0]) < 0) {
         run->directory_calibration = NULL;
         return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
@@ -204,11 +208,12 @@ static void parse(int argc, char **argv, struct plx_run_options *options, const 
     };
     const struct plx_command_line line = {
         .program = "parallax run",
-        .words = "LEFT RIGHT\nDIR",
+        .words = "LEFT RIGHT\nDIR\nFILE.mcap",
         .about =
             "Computes the disparity of stereo pairs with the pipeline of the service, in this process. DIR holds image_0/ and "
-            "image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or PGM. For "
-            "DIR with --gt, and without --set and --output, `run` measures both presets and prints their accuracy "
+            "image_1/ (KITTI), left/ and right/, or a folder with left.png and right.png for each pair; PNG, JPEG or PGM. "
+            "FILE.mcap holds pictures of ROS 2, of the topics source.left_topic and source.right_topic. For DIR with --gt, and "
+            "without --set and --output, `run` measures both presets and prints their accuracy "
             "beside that of other programs.",
         .option = table,
         .min_words = 1,

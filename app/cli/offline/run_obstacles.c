@@ -77,7 +77,7 @@ struct figure {
     double value;
 };
 
-enum { FIGURES = 30 };
+enum { FIGURES = 31 };
 
 static int list_figures(const struct measured *m, struct figure *ret)
 {
@@ -122,6 +122,8 @@ static int list_figures(const struct measured *m, struct figure *ret)
     ret[n++] = (struct figure){"things_found", "%", "things found", plx_percent((uint64_t)sum->found, (uint64_t)sum->things)};
     ret[n++] = (struct figure){"records_joined", "%", "records that join things",
                                plx_percent((uint64_t)sum->joined, (uint64_t)sum->records)};
+    ret[n++] = (struct figure){"records_joined_fitting", "%", "the same, where labels fit",
+                               plx_percent((uint64_t)sum->joined_fitting, (uint64_t)sum->records)};
     return n;
 }
 

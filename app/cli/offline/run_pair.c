@@ -52,12 +52,7 @@ static int load(const struct plx_run *run, const struct plx_pair *pair, struct p
                 struct plx_error_message *message)
 {
     struct plx_pair_images images = {.left = {.data = NULL}};
-    int result = plx_picture_read(pair->left, PLX_U8, &images.left, message);
-    if (result == 0)
-        result = plx_picture_read(pair->right, PLX_U8, &images.right, message);
-    if (result == 0 && !plx_same_size(&images.left, &images.right))
-        result = plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", pair->right, images.right.width,
-                          images.right.height, images.left.width, images.left.height, pair->left);
+    int result = plx_pair_load(&run->pairs, (int)(pair - run->pairs.item), &images.left, &images.right, message);
     if (result == 0)
         result = load_optional(run, pair, run->options.ground_truth, PLX_U16, &images.left, &images.truth, message);
     if (result == 0)
@@ -106,6 +101,10 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
         return plx_calibration_read(config->calibration, &options, ret_calibration, message);
     if (run->single)
         return PLX_ERR_NOT_FOUND;
+    if (run->pairs.bag) {
+        *ret_calibration = plx_bag_info(run->pairs.bag)->calibration;
+        return plx_bag_info(run->pairs.bag)->calibrated ? 0 : PLX_ERR_NOT_FOUND;
+    }
     char *own = run->pair->folder ? plx_pair_file(run->pair, "calib.txt") : NULL;
     int result = plx_kitti_calibration(own ? own : run->directory_calibration, run->pairs.first_projection, &info, message);
     free(own);

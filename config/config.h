@@ -80,6 +80,11 @@ struct plx_config {
         char topics[256];  /* words, separated by commas; "" = all */
         char rename[2048]; /* OLD=NEW,... */
     } ros;
+    struct { /* of parallax-web, which checks them */
+        char listen[64];
+        char token_file[4000];
+        char names[512], origins[512]; /* separated by commas */
+    } web;
 };
 
 /* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from schema.c. */

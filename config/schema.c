@@ -233,6 +233,14 @@ const struct plx_key plx_keys[] = {
      FIELD(ros.rename), LIVE},
     {"ros.frame_prefix", "parallax-ros: begins the names of the coordinate frames link, left_optical_frame and scan",
      FIELD(ros.frame_prefix), LIVE},
+
+    {"web.listen", "parallax-web: address and port of the page, such as 127.0.0.1:8765", FIELD(web.listen), LIVE},
+    {"web.token_file",
+     "parallax-web: file whose first line browsers must know; needed where other machines may look; empty = none",
+     FIELD(web.token_file), LIVE},
+    {"web.names", "parallax-web: further names of this machine in addresses, separated by commas", FIELD(web.names), LIVE},
+    {"web.origins", "parallax-web: other sites whose pages may connect, such as https://app.foxglove.dev", FIELD(web.origins),
+     LIVE},
 };
 const int plx_key_count = COUNT(plx_keys);
 
@@ -263,6 +271,7 @@ void plx_config_default(struct plx_config *ret_config)
                      .memory_mb = 256,
                      .keep = 8},
         .ros = {.name_space = "parallax", .frame_prefix = "parallax_"},
+        .web = {.listen = "127.0.0.1:8765"},
     };
     plx_pipeline_params_default(&ret_config->pipeline);
 }

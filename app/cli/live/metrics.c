@@ -220,6 +220,11 @@ static void print_all(struct writer *out, const struct plx_status *status)
         print_world(out, &status->frame);
 }
 
+void plx_metrics_print(FILE *out, const struct plx_status *status)
+{
+    print_all(&(struct writer){.text = out}, status);
+}
+
 /* Replaces PATH atomically, because the collector may read it at any moment. */
 static int write_file(const char *path, const struct plx_status *status)
 {
@@ -234,7 +239,7 @@ static int write_file(const char *path, const struct plx_status *status)
             close(fd);
         return plx_exit_error("parallax metrics", PLX_EXIT_CANNOT_WRITE, "%s: cannot create: %s", path, strerror(errno));
     }
-    print_all(&(struct writer){.text = out}, status);
+    plx_metrics_print(out, status);
     const bool readable = fchmod(fd, 0644) == 0; /* the collector runs as another user */
     const bool complete = !ferror(out);
     if (fclose(out) == 0 && complete && readable && rename(part, path) == 0)

@@ -4,6 +4,7 @@
 #define PLX_APP_CLI_LIVE_STATUS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <cjson/cJSON.h>
 #include <parallax/client.h>
@@ -38,6 +39,9 @@ const char *plx_schedule_name(uint32_t schedule);
 
 /* Prints to standard output, for use without a frame: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);
+
+/* Prints STATUS as `parallax metrics` does: Prometheus text. */
+void plx_metrics_print(FILE *out, const struct plx_status *status);
 
 /* A new object, which the caller owns. An old frame is marked as old, and has no ground and obstacles. */
 cJSON *plx_status_json(const struct plx_status *status);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/web/foxglove.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/frame_text.h"
+#include "app/cli/live/service_config.h"
+#include "app/version.h"
+#include "bridge/schema.h"
+#include "config/schema.h"
+
+#define HEAD 13 /* bytes before the message: opcode 1, subscription, time */
+
+static void send_item(struct plx_web_connection *connection, cJSON *item)
+{
+    char *text = cJSON_PrintUnformatted(item);
+    if (text)
+        plx_web_send_text(connection, text);
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
+static cJSON *operation(const char *word)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "op", word);
+    return item;
+}
+
+/* --- channels --------------------------------------------------------------------------------------------------------- */
+
+static const char *name_of(int topic, int raw)
+{
+    return raw ? plx_topics[topic].raw_name : plx_topics[topic].name;
+}
+
+static cJSON *channel_json(int topic, int raw)
+{
+    const struct plx_cdr_type *type = plx_topics[topic].type;
+    char name[128], schema[PLX_SCHEMA_BYTES];
+    if (plx_schema_text(type, schema, sizeof schema) < 0)
+        return NULL;
+    snprintf(name, sizeof name, "/parallax/%s", name_of(topic, raw));
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "id", topic + 1);
+    cJSON_AddStringToObject(item, "topic", name);
+    cJSON_AddStringToObject(item, "encoding", "cdr");
+    cJSON_AddStringToObject(item, "schemaName", type->name);
+    cJSON_AddStringToObject(item, "schemaEncoding", "ros2msg");
+    cJSON_AddStringToObject(item, "schema", schema);
+    return item;
+}
+
+static void unadvertise(struct plx_foxglove *foxglove, struct plx_web_connection *connection)
+{
+    cJSON *item = operation("unadvertise"), *ids = cJSON_AddArrayToObject(item, "channelIds");
+    for (int topic = 0; topic < PLX_TOPICS; topic++) {
+        if (name_of(topic, foxglove->advertised))
+            cJSON_AddItemToArray(ids, cJSON_CreateNumber(topic + 1));
+        foxglove->subscribed[topic] = false;
+    }
+    send_item(connection, item);
+}
+
+/* Raw frames have other topics than rectified ones. */
+static void advertise(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed)
+{
+    const int raw = feed->status.any && plx_frame_is_raw(&feed->status.frame);
+    if (foxglove->advertised == raw)
+        return;
+    if (foxglove->advertised >= 0)
+        unadvertise(foxglove, connection);
+    foxglove->advertised = raw;
+    cJSON *item = operation("advertise"), *channels = cJSON_AddArrayToObject(item, "channels");
+    for (int topic = 0; topic < PLX_TOPICS; topic++)
+        if (name_of(topic, raw))
+            cJSON_AddItemToArray(channels, channel_json(topic, raw));
+    send_item(connection, item);
+}
+
+void plx_foxglove_open(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed)
+{
+    *foxglove = (struct plx_foxglove){.advertised = -1};
+    cJSON *item = operation("serverInfo"), *capabilities, *metadata;
+    cJSON_AddStringToObject(item, "name", "Parallax");
+    capabilities = cJSON_AddArrayToObject(item, "capabilities");
+    cJSON_AddItemToArray(capabilities, cJSON_CreateString("parameters"));
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(item, "supportedEncodings"), cJSON_CreateString("cdr"));
+    metadata = cJSON_AddObjectToObject(item, "metadata");
+    cJSON_AddStringToObject(metadata, "version", plx_version);
+    send_item(connection, item);
+    advertise(foxglove, connection, feed);
+}
+
+/* --- what clients say ------------------------------------------------------------------------------------------------- */
+
+static void complain(struct plx_web_connection *connection, const char *sentence)
+{
+    cJSON *item = operation("status");
+    cJSON_AddNumberToObject(item, "level", 2); /* an error */
+    cJSON_AddStringToObject(item, "message", sentence);
+    send_item(connection, item);
+}
+
+static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item)
+{
+    const cJSON *each;
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(item, "subscriptions"))
+    {
+        const cJSON *id = cJSON_GetObjectItemCaseSensitive(each, "id"),
+                    *channel = cJSON_GetObjectItemCaseSensitive(each, "channelId");
+        const int topic = cJSON_IsNumber(channel) ? channel->valueint - 1 : -1;
+        if (!cJSON_IsNumber(id) || id->valuedouble < 0 || id->valuedouble > UINT32_MAX || topic < 0 || topic >= PLX_TOPICS ||
+            !name_of(topic, foxglove->advertised)) {
+            complain(connection, "subscribe: there is no such channel");
+            continue;
+        }
+        foxglove->subscribed[topic] = true;
+        foxglove->subscription[topic] = (uint32_t)id->valuedouble;
+    }
+}
+
+static void unsubscribe(struct plx_foxglove *foxglove, const cJSON *item)
+{
+    const cJSON *id;
+    cJSON_ArrayForEach(id,
+                       cJSON_GetObjectItemCaseSensitive(
+                           item, "subscriptionIds")) for (int topic = 0; topic < PLX_TOPICS;
+                                                          topic++) if (cJSON_IsNumber(id) &&
+                                                                       (double)foxglove->subscription[topic] == id->valuedouble)
+        foxglove->subscribed[topic] = false;
+}
+
+/* A key's value as JSON has it. */
+static cJSON *value_json(const struct plx_key *key, const struct plx_config *config)
+{
+    char text[PLX_VALUE_TEXT];
+    if (key->type == PLX_KEY_TEXT)
+        return cJSON_CreateString((const char *)config + key->offset);
+    plx_value_print(key, config, text);
+    if (key->type == PLX_KEY_INT || key->type == PLX_KEY_PX || key->type == PLX_KEY_REAL)
+        return cJSON_CreateNumber(strtod(text, NULL));
+    if (key->type == PLX_KEY_BOOL)
+        return cJSON_CreateBool(strcmp(text, "true") == 0);
+    return cJSON_CreateString(text);
+}
+
+static bool is_asked(const cJSON *names, const char *key)
+{
+    const cJSON *name;
+    cJSON_ArrayForEach(name, names) if (cJSON_IsString(name) && strcmp(name->valuestring, key) == 0) return true;
+    return !names || cJSON_GetArraySize(names) == 0; /* no names: all of them */
+}
+
+/* The configuration in force of the service; nothing without one. */
+static void tell_parameters(struct plx_web_connection *connection, const struct plx_web_feed *feed, const cJSON *names,
+                            const cJSON *id)
+{
+    static struct plx_config config; /* large */
+    cJSON *item = operation("parameterValues"), *parameters = cJSON_AddArrayToObject(item, "parameters");
+    if (cJSON_IsString(id))
+        cJSON_AddItemToObject(item, "id", cJSON_Duplicate(id, false));
+    const bool is_known = feed->status.up && plx_service_config(feed->socket, &config);
+    for (int i = 0; is_known && i < plx_key_count; i++)
+        if (is_asked(names, plx_keys[i].name)) {
+            cJSON *each = cJSON_CreateObject();
+            cJSON_AddStringToObject(each, "name", plx_keys[i].name);
+            cJSON_AddItemToObject(each, "value", value_json(&plx_keys[i], &config));
+            cJSON_AddItemToArray(parameters, each);
+        }
+    send_item(connection, item);
+}
+
+static void refuse_parameters(struct plx_web_connection *connection, const struct plx_web_feed *feed, const cJSON *item)
+{
+    const cJSON *each;
+    cJSON *names = cJSON_CreateArray();
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(item, "parameters"))
+    {
+        const cJSON *name = cJSON_GetObjectItemCaseSensitive(each, "name");
+        if (cJSON_IsString(name))
+            cJSON_AddItemToArray(names, cJSON_Duplicate(name, false));
+    }
+    complain(connection, "parameters are read only: change the service's configuration file and reload it");
+    if (cJSON_GetArraySize(names) > 0) /* the client shows what it has set until it hears the values */
+        tell_parameters(connection, feed, names, cJSON_GetObjectItemCaseSensitive(item, "id"));
+    cJSON_Delete(names);
+}
+
+bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
+                          const char *message)
+{
+    cJSON *item = cJSON_Parse(message);
+    const cJSON *op = cJSON_GetObjectItemCaseSensitive(item, "op");
+    const char *word = cJSON_IsString(op) ? op->valuestring : "";
+    const bool is_object = cJSON_IsObject(item);
+    if (strcmp(word, "subscribe") == 0)
+        subscribe(foxglove, connection, item);
+    else if (strcmp(word, "unsubscribe") == 0)
+        unsubscribe(foxglove, item);
+    else if (strcmp(word, "getParameters") == 0)
+        tell_parameters(connection, feed, cJSON_GetObjectItemCaseSensitive(item, "parameterNames"),
+                        cJSON_GetObjectItemCaseSensitive(item, "id"));
+    else if (strcmp(word, "setParameters") == 0)
+        refuse_parameters(connection, feed, item);
+    else if (is_object)
+        complain(connection, "this operation is not one of the capabilities in serverInfo");
+    cJSON_Delete(item);
+    return is_object;
+}
+
+/* --- frames ----------------------------------------------------------------------------------------------------------- */
+
+bool plx_foxglove_wants(const struct plx_foxglove *foxglove, const struct plx_web_connection *connection)
+{
+    if (!plx_web_is_behind(connection))
+        for (int topic = 0; topic < PLX_TOPICS; topic++)
+            if (foxglove->subscribed[topic])
+                return true;
+    return false;
+}
+
+void plx_foxglove_frame_close(struct plx_foxglove_frame *frame)
+{
+    for (int topic = 0; topic < PLX_TOPICS; topic++)
+        plx_web_buffer_unref(frame->message[topic]);
+    free(frame->scratch);
+    *frame = (struct plx_foxglove_frame){.sequence = 0};
+}
+
+/* Forgets the messages of the last frame. */
+static bool begin(struct plx_foxglove_frame *messages, const struct plx_frame *frame)
+{
+    if (messages->epoch == frame->epoch && messages->sequence == frame->sequence)
+        return true;
+    const size_t needed = plx_frame_messages_scratch(frame);
+    void *scratch = messages->scratch;
+    if (messages->scratch_bytes < needed) {
+        scratch = realloc(messages->scratch, needed);
+        if (!scratch)
+            return false;
+        messages->scratch = scratch;
+        messages->scratch_bytes = needed;
+    }
+    messages->scratch = NULL;
+    const size_t bytes = messages->scratch_bytes;
+    plx_foxglove_frame_close(messages);
+    *messages = (struct plx_foxglove_frame){
+        .epoch = frame->epoch, .sequence = frame->sequence, .scratch = scratch, .scratch_bytes = bytes};
+    return plx_realtime_ns(frame, &messages->realtime_ns) == 0;
+}
+
+/* The message of TOPIC, encoded behind its head. NULL: the frame has none. */
+static struct plx_web_buffer *encoded(struct plx_foxglove_frame *messages, const struct plx_frame *frame, int topic)
+{
+    const struct plx_frame_messages source = {
+        .frame = frame, .realtime_ns = messages->realtime_ns, .names = &plx_frame_names, .scratch = messages->scratch};
+    union plx_topic_message content;
+    if (messages->message[topic] || messages->missing[topic])
+        return messages->message[topic];
+    messages->missing[topic] = true;
+    if (plx_topic_fill((enum plx_topic_id)topic, &source, &content) < 0)
+        return NULL;
+    size_t bytes = plx_cdr_size(plx_topics[topic].type, &content);
+    struct plx_web_buffer *buffer = plx_web_buffer_create(HEAD + bytes);
+    if (!buffer)
+        return NULL;
+    const uint64_t time_ns = (uint64_t)messages->realtime_ns;
+    buffer->data[0] = 1; /* message data */
+    memcpy(buffer->data + 5, &time_ns, sizeof time_ns);
+    if (plx_cdr_encode(plx_topics[topic].type, &content, buffer->data + HEAD, bytes, &bytes) < 0) {
+        plx_web_buffer_unref(buffer);
+        return NULL;
+    }
+    messages->message[topic] = buffer;
+    return buffer;
+}
+
+/* BUFFER with the number of the subscription in it: the same memory where nobody else sends it yet. */
+static struct plx_web_buffer *addressed(struct plx_web_buffer *buffer, uint32_t subscription)
+{
+    uint32_t present;
+    memcpy(&present, buffer->data + 1, sizeof present);
+    if (buffer->references == 1 || present == subscription) {
+        memcpy(buffer->data + 1, &subscription, sizeof subscription);
+        return plx_web_buffer_ref(buffer);
+    }
+    struct plx_web_buffer *copy = plx_web_buffer_create(buffer->bytes);
+    if (copy) {
+        memcpy(copy->data, buffer->data, buffer->bytes);
+        memcpy(copy->data + 1, &subscription, sizeof subscription);
+    }
+    return copy;
+}
+
+void plx_foxglove_send(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
+                       struct plx_foxglove_frame *frame)
+{
+    advertise(foxglove, connection, feed);
+    if (!begin(frame, feed->frame))
+        return;
+    for (int topic = 0; topic < PLX_TOPICS; topic++) {
+        struct plx_web_buffer *message = foxglove->subscribed[topic] ? encoded(frame, feed->frame, topic) : NULL;
+        struct plx_web_buffer *mine = message ? addressed(message, foxglove->subscription[topic]) : NULL;
+        if (mine)
+            plx_web_send(connection, PLX_WS_BINARY, mine);
+    }
+}

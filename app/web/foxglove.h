@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Foxglove and Lichtblick: the Foxglove WebSocket protocol, version 1 (github.com/foxglove/ws-protocol, docs/spec.md). Channels
+ * are the topics of bridge/topics.h, as ROS 2 messages in CDR; parameters are the keys of the configuration in force, read
+ * only.
+ */
+#ifndef PLX_APP_WEB_FOXGLOVE_H
+#define PLX_APP_WEB_FOXGLOVE_H
+
+#include "app/web/connection.h"
+#include "app/web/feed.h"
+#include "bridge/topics.h"
+
+/* The subprotocols that we speak, which differ in name alone: those of Foxglove's older and newer libraries. */
+#define PLX_FOXGLOVE_PROTOCOLS "foxglove.websocket.v1", "foxglove.sdk.v1"
+
+struct plx_foxglove {
+    int advertised;                    /* -1: no channels yet; 0: those of rectified frames; 1: of raw ones */
+    bool subscribed[PLX_TOPICS];       /* a channel has one subscription of each client */
+    uint32_t subscription[PLX_TOPICS]; /* its number, the client's choice */
+};
+
+/* The messages of one frame, each encoded once for all viewers. All zeros before the first frame. */
+struct plx_foxglove_frame {
+    uint64_t epoch, sequence;
+    struct plx_web_buffer *message[PLX_TOPICS]; /* with room for the number of the subscription; NULL: not made yet */
+    bool missing[PLX_TOPICS];                   /* the frame has none */
+    int64_t realtime_ns;
+    void *scratch;
+    size_t scratch_bytes;
+};
+void plx_foxglove_frame_close(struct plx_foxglove_frame *frame);
+
+/* Greets a client that has just connected. */
+void plx_foxglove_open(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed);
+
+/* Handles a JSON text of the client. False: it is none. */
+bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
+                          const char *message);
+
+/* True if the next frame is for this client, who must not be behind. */
+bool plx_foxglove_wants(const struct plx_foxglove *foxglove, const struct plx_web_connection *connection);
+
+/* Sends what the client subscribed to of feed->frame. */
+void plx_foxglove_send(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
+                       struct plx_foxglove_frame *frame);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the flight recorder to keep the last seconds as a file; one request at a time, without waiting for the answer. */
+#ifndef PLX_APP_WEB_KEEPER_H
+#define PLX_APP_WEB_KEEPER_H
+
+#include <systemd/sd-event.h>
+
+#include "app/recorder/request.h"
+#include "core/text.h"
+
+struct plx_web_keeper {
+    const char *socket; /* of the recorder; the caller's */
+    sd_event *event;
+    /* ANSWER: as struct plx_recorder_answer says; its text is clean. */
+    void (*answered)(void *context, const struct plx_recorder_answer *answer);
+    void *context;
+    int fd; /* of the request; -1: none */
+    sd_event_source *readable, *limit;
+};
+
+/* Asks for the last SECONDS. BUSY: another request has no answer yet; NOT_FOUND and others: no recorder answers, with a
+ * sentence.
+ */
+int plx_web_keep(struct plx_web_keeper *keeper, double seconds, struct plx_error_message *message);
+void plx_web_keeper_close(struct plx_web_keeper *keeper);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The socket: frames and the service's state, for as long as the page is open. A frame is
+//   { status, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram }.
+
+const RETRY_MS = 1000;
+const TEXT = new TextDecoder();
+
+async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Disparities of 8 bits as those of 16.
+function widened(small, disparities) {
+  const data = new Uint16Array(small.length);
+  for (let i = 0; i < small.length; i++) data[i] = small[i] === 255 ? 0xffff : (small[i] + 0.5) * disparities * 16 / 254;
+  return data;
+}
+
+async function decodePlane(plane, buffer, base, status) {
+  const at = base + plane.offset;
+  const { width, height } = plane;
+  switch (plane.form) {
+    case "u8": return { width, height, data: new Uint8Array(buffer, at, plane.bytes) };
+    case "u16": return { width, height, step: 1, data: new Uint16Array(buffer, at, plane.bytes / 2) };
+    case "u32": return { width, height, data: new Uint32Array(buffer, at, plane.bytes / 4) };
+    case "jpeg": {
+      const blob = new Blob([new Uint8Array(buffer, at, plane.bytes)], { type: "image/jpeg" });
+      return { width, height, bitmap: await createImageBitmap(blob) };
+    }
+    case "deflate": {
+      const small = await inflate(new Uint8Array(buffer, at, plane.bytes));
+      return { width, height, step: 2, data: widened(small, status.disparities) };
+    }
+  }
+  throw new Error(`a plane of unknown form ${plane.form}`);
+}
+
+async function decode(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(TEXT.decode(new Uint8Array(buffer, 4, length)));
+  const base = (4 + length + 7) & ~7;
+  const frame = { status: header.status, stampMs: header.stamp_ms, delayMs: header.delay_ms };
+  await Promise.all(header.planes.map(async plane => {
+    // The scan has four numbers for each column.
+    frame[plane.name] = await decodePlane(plane, buffer, base, header.status);
+  }));
+  return frame;
+}
+
+export class Link {
+  constructor(handlers) {
+    this.handlers = handlers; // frame, service, kept, pixel, connected
+    this.clockOffsetMs = 0; // the server's wall clock minus ours
+    this.bestRoundMs = Infinity;
+    this.wish = { show: [], compact: false };
+    this.connect();
+    setInterval(() => this.ping(), 2000);
+  }
+
+  connect() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    this.socket = new WebSocket(`${scheme}://${location.host}/socket`, "parallax.v1");
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => {
+      this.bestRoundMs = Infinity;
+      this.handlers.connected(true);
+      this.send(this.wish);
+      this.ping();
+    };
+    this.socket.onmessage = event => this.receive(event.data);
+    this.socket.onclose = () => {
+      this.handlers.connected(false);
+      setTimeout(() => this.connect(), RETRY_MS);
+    };
+  }
+
+  async receive(data) {
+    if (typeof data !== "string") {
+      this.handlers.frame(await decode(data));
+      return;
+    }
+    const message = JSON.parse(data);
+    if (message.service) this.handlers.service(message.service);
+    if (message.kept) this.handlers.kept(message.kept);
+    if (message.pixel) this.handlers.pixel(message);
+    if (message.pong !== undefined) this.takePong(message);
+  }
+
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  want(show, compact) {
+    this.wish = { show, compact };
+    this.send(this.wish);
+  }
+
+  ack(sequence) { this.send({ ack: sequence }); }
+
+  ping() { this.send({ ping: performance.now() }); }
+
+  // The quickest answer tells the most about the other clock.
+  takePong(message) {
+    const now = performance.now(), roundMs = now - message.pong;
+    if (roundMs > this.bestRoundMs * 1.5) return;
+    this.bestRoundMs = Math.min(roundMs, this.bestRoundMs);
+    this.clockOffsetMs = message.now_ms + roundMs / 2 - (performance.timeOrigin + now);
+  }
+
+  // How old a picture is now.
+  ageMs(stampMs) { return performance.timeOrigin + performance.now() + this.clockOffsetMs - stampMs; }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: which view is open, what it needs from the service, keys and buttons.
+import { Link } from "./link.js";
+import { Picture, Depth, Cameras } from "./pictures.js";
+import { Top } from "./top.js";
+import { Cloud } from "./cloud.js";
+import { Charts, element, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState } from "./panel.js";
+
+// What each view draws, and the planes that it needs.
+const measure = point => link.send({ pixel: point });
+const drawers = {
+  picture: { view: new Picture(element("picture"), measure), planes: ["left"] },
+  depth: { view: new Depth(element("depth"), measure), planes: ["disparity"] },
+  top: { view: new Top(element("top")), planes: ["scan"] },
+  cloud: { view: new Cloud(element("cloud")), planes: ["left", "disparity"] },
+  cameras: { view: new Cameras(element("cameras")), planes: ["left", "right"] },
+};
+const IN_ALL = ["picture", "depth", "top", "cloud"];
+
+const charts = new Charts();
+const page = { // what is shown now; tests read it
+  view: "all", compact: !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname),
+  frame: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
+};
+window.parallax = page;
+
+function open() { return page.view === "all" ? IN_ALL : [page.view]; }
+
+function want() {
+  const planes = new Set(open().flatMap(name => drawers[name].planes));
+  link.want([...planes, "histogram"], page.compact);
+}
+
+function show(view) {
+  page.view = view;
+  element("views").dataset.view = view;
+  for (const button of document.querySelectorAll("[data-view]"))
+    if (button.tagName === "BUTTON") button.setAttribute("aria-pressed", String(button.dataset.view === view));
+  want();
+}
+
+// --- frames -------------------------------------------------------------------------------------------------------------
+
+function takeFrame(frame) {
+  page.frame?.left?.bitmap?.close();
+  page.frame = frame;
+  if (page.pending) return;
+  page.pending = true;
+  requestAnimationFrame(drawFrame);
+}
+
+function drawFrame() {
+  const { frame } = page;
+  page.pending = false;
+  link.ack(frame.status.sequence);
+  for (const name of open()) {
+    const { view, planes } = drawers[name];
+    const isThere = planes.every(plane => frame[plane] || plane === "right" || plane === "scan");
+    if (isThere && (frame.status.calibration || name === "picture" || name === "cameras")) view.draw(frame);
+  }
+  if (frame.histogram) showHistogram(frame.histogram);
+  showObstacles(frame.status.obstacles);
+  setOld(false);
+  page.frames++;
+  page.ageMs = link.ageMs(frame.stampMs);
+  page.ages.push(page.ageMs - frame.delayMs); // since its publication
+  if (page.ages.length > 3000) page.ages.shift();
+}
+
+// An old picture must not look like the present.
+function setOld(isOld) {
+  for (const figure of document.querySelectorAll("figure")) figure.classList.toggle("old", isOld);
+}
+
+function takeService(status) {
+  const now = performance.now() / 1000;
+  page.rate = page.counted ? (page.frames - page.counted.frames) / (now - page.counted.time) : 0;
+  page.counted = { frames: page.frames, time: now };
+  showState(status, true);
+  showFaults(status.health);
+  showFigures(status, { rate: page.rate, ageMs: page.ageMs });
+  charts.add(status, page.rate > 0 ? page.ageMs : null);
+  if (!status.fresh) {
+    setOld(true);
+    showObstacles(null);
+  }
+}
+
+const link = new Link({
+  frame: takeFrame,
+  service: takeService,
+  connected(isConnected) {
+    page.connected = isConnected;
+    if (isConnected) {
+      want();
+      showFiles();
+    } else {
+      showState({}, false);
+      setOld(true);
+    }
+  },
+  pixel(answer) {
+    const [x, y] = answer.pixel, [px, py, pz] = answer.point_m;
+    element("pixel").textContent = pz === null ? `${x}, ${y}: nothing is known there`
+      : `${x}, ${y}: ${pz.toFixed(2)} m ahead, ${Math.abs(px).toFixed(2)} m ${px < 0 ? "left" : "right"}, ` +
+        `${Math.abs(py).toFixed(2)} m ${py < 0 ? "above" : "below"} the camera (${answer.disparity_px.toFixed(2)} px)`;
+    drawers.picture.view.point = answer.pixel;
+  },
+  kept(kept) {
+    element("kept").textContent = kept.error ?? `${kept.pairs} pairs are in ${kept.name}`;
+    showFiles();
+  },
+});
+
+// --- buttons and keys ---------------------------------------------------------------------------------------------------
+
+function setCompact(isCompact) {
+  page.compact = isCompact;
+  element("compact").setAttribute("aria-pressed", String(isCompact));
+  want();
+}
+
+function keep(seconds) {
+  element("kept").textContent = "the flight recorder is writing";
+  link.send({ keep: seconds });
+}
+
+function record() {
+  const now = performance.now() / 1000;
+  if (page.recordingSince === null) {
+    page.recordingSince = now;
+    element("kept").textContent = "recording; as far back as the flight recorder's memory reaches";
+  } else {
+    keep(Math.max(now - page.recordingSince, 0.1));
+    page.recordingSince = null;
+  }
+  element("record").setAttribute("aria-pressed", String(page.recordingSince !== null));
+}
+
+function save(canvas, name) {
+  canvas.toBlob(blob => {
+    const anchor = document.createElement("a");
+    anchor.href = URL.createObjectURL(blob);
+    anchor.download = name;
+    anchor.click();
+    URL.revokeObjectURL(anchor.href);
+  });
+}
+
+// The open views side by side, boxes included.
+function snapshot() {
+  if (!page.frame) return;
+  const layers = open().map(name => [...element(name).querySelectorAll("canvas:not(.scale):not(.loupe)")]);
+  const height = 480, widths = layers.map(([first]) => Math.round(first.width * height / first.height));
+  const sheet = Object.assign(document.createElement("canvas"), { height, width: widths.reduce((sum, each) => sum + each, 0) });
+  let x = 0;
+  layers.forEach((canvases, i) => {
+    for (const canvas of canvases) sheet.getContext("2d").drawImage(canvas, x, 0, widths[i], height);
+    x += widths[i];
+  });
+  save(sheet, `parallax-${page.frame.status.sequence}.png`);
+}
+
+function theme() {
+  const root = document.documentElement, isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+}
+
+const buttons = { compact: () => setCompact(!page.compact), snapshot, record, keep: () => keep(10), theme };
+const keys = { w: buttons.compact, s: snapshot, r: record, k: buttons.keep, d: theme };
+
+for (const button of document.querySelectorAll("nav [data-view]")) button.addEventListener("click", () => show(button.dataset.view));
+for (const [id, press] of Object.entries(buttons)) element(id).addEventListener("click", press);
+document.addEventListener("keydown", event => {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const views = ["all", ...Object.keys(drawers)], view = views[Number(event.key) - 1];
+  if (view) show(view);
+  else keys[event.key]?.();
+});
+element("compact").setAttribute("aria-pressed", String(page.compact));

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views that are pictures: left with obstacles, depth in colours, both cameras with a loupe.
+
+const INVALID = 0xffff;
+const STEPS = 1024; // of colours
+
+// 0 (far, blue) to 1 (near, red).
+export function colour(share) {
+  const hue = (1 - Math.min(Math.max(share, 0), 1)) * 4; // 4 sixths of the circle
+  const part = hue - Math.floor(hue);
+  const [r, g, b] = [[1, part, 0], [1 - part, 1, 0], [0, 1, part], [0, 1 - part, 1], [0, 0, 1]][Math.floor(hue)];
+  return [r, g, b].map(each => Math.round(40 + 215 * each));
+}
+
+const COLOURS = Uint32Array.from({ length: STEPS }, (_, i) => {
+  const [r, g, b] = colour(i / (STEPS - 1));
+  return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+});
+
+function resize(canvas, width, height) {
+  if (canvas.width === width && canvas.height === height) return;
+  canvas.width = width;
+  canvas.height = height;
+}
+
+// Draws a grey plane into CANVAS.
+export function drawGrey(canvas, plane) {
+  resize(canvas, plane.width, plane.height);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  if (plane.bitmap) {
+    context.drawImage(plane.bitmap, 0, 0);
+    return;
+  }
+  canvas.image ??= context.createImageData(plane.width, plane.height);
+  if (canvas.image.width !== plane.width || canvas.image.height !== plane.height)
+    canvas.image = context.createImageData(plane.width, plane.height);
+  const out = new Uint32Array(canvas.image.data.buffer), grey = plane.data;
+  for (let i = 0; i < grey.length; i++) out[i] = 0xff000000 | grey[i] * 0x010101;
+  context.putImageData(canvas.image, 0, 0);
+}
+
+// Text size and line width that look the same however the canvas is scaled.
+function unit(canvas) { return canvas.width / (canvas.clientWidth || canvas.width); }
+
+export function obstacleText(obstacle) {
+  const words = [`${obstacle.nearest_m.toFixed(1)} m`];
+  const velocity = obstacle.world_velocity_mps ?? obstacle.velocity_mps;
+  const speed = Math.hypot(velocity[0], velocity[2]);
+  if (obstacle.moving !== false && speed >= 0.2) words.push(`${speed.toFixed(1)} m/s`);
+  return words.join(" ");
+}
+
+// --- left ---------------------------------------------------------------------------------------------------------------
+
+export class Picture {
+  constructor(figure, measure) {
+    [this.image, this.overlay] = figure.querySelectorAll("canvas");
+    this.caption = figure.querySelector("figcaption");
+    this.point = null;
+    this.overlay.addEventListener("click", event => this.measure(event.offsetX * unit(this.overlay), event.offsetY * unit(this.overlay)));
+    figure.addEventListener("keydown", event => {
+      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (!step || !this.image.width) return;
+      const many = event.shiftKey ? 10 : 1, [x, y] = this.point ?? [this.image.width >> 1, this.image.height >> 1];
+      this.measure(x + many * step[0], y + many * step[1]);
+      event.preventDefault();
+    });
+    this.onMeasure = measure;
+  }
+
+  measure(x, y) {
+    const clamp = (value, size) => Math.min(Math.max(Math.floor(value), 0), size - 1);
+    this.point = [clamp(x, this.image.width), clamp(y, this.image.height)];
+    this.onMeasure(this.point);
+  }
+
+  draw(frame) {
+    drawGrey(this.image, frame.left);
+    resize(this.overlay, frame.left.width, frame.left.height);
+    const context = this.overlay.getContext("2d"), scale = unit(this.overlay), obstacles = frame.status.obstacles ?? [];
+    context.clearRect(0, 0, this.overlay.width, this.overlay.height);
+    context.font = `${12 * scale}px system-ui, sans-serif`;
+    context.lineWidth = 2 * scale;
+    for (const obstacle of [...obstacles].reverse()) this.drawObstacle(context, obstacle, scale);
+    if (this.point) {
+      context.strokeStyle = "#fff";
+      context.lineWidth = scale;
+      context.strokeRect(this.point[0] - 4 * scale, this.point[1] - 4 * scale, 8 * scale, 8 * scale);
+    }
+    this.caption.textContent = frame.status.obstacles ? `${obstacles.length} obstacles; free ahead ` +
+      (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`) : "as captured: not calibrated";
+  }
+
+  drawObstacle(context, obstacle, scale) {
+    const [x, y, width, height] = obstacle.box_px, text = `#${obstacle.track} ${obstacleText(obstacle)}`;
+    const near = Math.min(1, 1.2 / Math.max(obstacle.nearest_m, 0.3));
+    const style = `rgb(${colour(near).join(" ")})`, textWidth = context.measureText(text).width + 6 * scale;
+    const top = Math.max(y - 16 * scale, 0);
+    context.strokeStyle = style;
+    context.strokeRect(x, y, width, height);
+    context.fillStyle = "rgb(0 0 0 / 70%)";
+    context.fillRect(x, top, textWidth, 16 * scale);
+    context.fillStyle = style;
+    context.fillText(text, x + 3 * scale, top + 12 * scale);
+  }
+}
+
+// --- depth --------------------------------------------------------------------------------------------------------------
+
+export class Depth {
+  constructor(figure, measure) {
+    this.canvas = figure.querySelector(".image");
+    this.scale = figure.querySelector(".scale");
+    this.caption = figure.querySelector("figcaption span");
+    this.lut = new Uint32Array(65536);
+    this.range = 0; // disparity that is red, 1/16 px
+    this.canvas.addEventListener("click", event => {
+      const share = this.step / (this.canvas.clientWidth / this.canvas.width);
+      measure([Math.floor(event.offsetX * share), Math.floor(event.offsetY * share)]);
+    });
+    const context = this.scale.getContext("2d");
+    for (let x = 0; x < this.scale.width; x++) {
+      context.fillStyle = `rgb(${colour(x / this.scale.width).join(" ")})`;
+      context.fillRect(x, 0, 1, this.scale.height);
+    }
+  }
+
+  // The 99th percentile is red; it moves slowly, so that colours do not flicker.
+  choose(plane) {
+    const counts = new Uint32Array(4096);
+    let known = 0;
+    for (let i = 0; i < plane.data.length; i += 16) {
+      if (plane.data[i] === INVALID) continue;
+      counts[Math.min(plane.data[i] >> 3, 4095)]++;
+      known++;
+    }
+    let top = 4095, above = 0;
+    while (top > 1 && above < known / 100) above += counts[top--];
+    const wanted = (top + 2) * 8;
+    if (this.range > 0 && Math.abs(wanted - this.range) < 0.1 * this.range) return;
+    this.range = wanted;
+    for (let d = 0; d < INVALID; d++) this.lut[d] = COLOURS[Math.min(STEPS - 1, Math.floor(d * STEPS / this.range))];
+    this.lut[INVALID] = 0xff000000;
+  }
+
+  draw(frame) {
+    const plane = frame.disparity;
+    this.step = plane.step;
+    this.choose(plane);
+    resize(this.canvas, plane.width, plane.height);
+    const context = this.canvas.getContext("2d", { willReadFrequently: true });
+    if (this.image?.width !== plane.width || this.image.height !== plane.height)
+      this.image = context.createImageData(plane.width, plane.height);
+    const out = new Uint32Array(this.image.data.buffer);
+    for (let i = 0; i < plane.data.length; i++) out[i] = this.lut[plane.data[i]];
+    context.putImageData(this.image, 0, 0);
+    const metres = share => {
+      const depth = depthOf(frame.status, share * this.range);
+      return depth > 99 || depth <= 0 ? "far" : `${depth.toFixed(1)} m`;
+    };
+    this.caption.textContent = `${metres(0.05)} · ${metres(0.25)} · ${metres(0.5)} · ${metres(1)}`;
+  }
+}
+
+// Metres at DISPARITY, 1/16 px above min_disparity.
+export function depthOf(status, disparity) {
+  const c = status.calibration;
+  return c.fx * c.baseline_m / (disparity / 16 + status.min_disparity - (c.cx - c.cx_right));
+}
+
+// --- both cameras -------------------------------------------------------------------------------------------------------
+
+const LOUPE = 8; // times enlarged
+const LINES = 12;
+
+// Variance of the Laplacian (Pech-Pacheco 2000) over that of the picture, which lamps and gain do not change.
+function sharpness(data, width, height) {
+  let sum = 0, squares = 0, grey = 0, greySquares = 0, count = 0;
+  for (let y = 1; y < height - 1; y++)
+    for (let x = 1; x < width - 1; x++) {
+      const at = i => data[4 * i], i = y * width + x;
+      const laplacian = at(i - 1) + at(i + 1) + at(i - width) + at(i + width) - 4 * at(i);
+      sum += laplacian;
+      squares += laplacian * laplacian;
+      grey += at(i);
+      greySquares += at(i) * at(i);
+      count++;
+    }
+  const variance = greySquares / count - (grey / count) ** 2;
+  return variance > 1 ? (squares / count - (sum / count) ** 2) / variance : 0;
+}
+
+export class Cameras {
+  constructor(figure) {
+    this.eyes = [figure.querySelector(".left"), figure.querySelector(".right")];
+    this.loupes = figure.querySelectorAll(".loupe");
+    this.caption = figure.querySelector("figcaption");
+    this.at = null; // the middle of the loupe
+    for (const canvas of this.eyes)
+      canvas.addEventListener("pointermove", event => { this.at = [event.offsetX * unit(canvas), event.offsetY * unit(canvas)]; });
+    figure.addEventListener("keydown", event => {
+      const step = { ArrowLeft: [-4, 0], ArrowRight: [4, 0], ArrowUp: [0, -4], ArrowDown: [0, 4] }[event.key];
+      if (!step || !this.at) return;
+      this.at = [this.at[0] + step[0], this.at[1] + step[1]];
+      event.preventDefault();
+    });
+  }
+
+  draw(frame) {
+    const planes = [frame.left, frame.right];
+    this.at ??= [frame.left.width / 2, frame.left.height / 2];
+    const sharp = planes.map((plane, eye) => plane ? this.drawEye(eye, plane) : null);
+    this.caption.textContent = frame.right
+      ? `sharpness left ${sharp[0].toFixed(2)}, right ${sharp[1].toFixed(2)} (around the cross; turn the lens to the maximum). ` +
+        (frame.status.calibration ? "A line must meet the same things in both pictures." : "Raw pictures: the lines need not match.")
+      : "there is no right picture: set publish.right: true";
+  }
+
+  // Returns the sharpness around the cross.
+  drawEye(eye, plane) {
+    const canvas = this.eyes[eye], loupe = this.loupes[eye];
+    drawGrey(canvas, plane);
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    const width = loupe.width / LOUPE * 2, height = loupe.height / LOUPE * 2;
+    const x = Math.round(Math.min(Math.max(this.at[0] - width / 2, 0), plane.width - width));
+    const y = Math.round(Math.min(Math.max(this.at[1] - height / 2, 0), plane.height - height));
+    const patch = context.getImageData(x, y, width, height);
+    loupe.getContext("2d").imageSmoothingEnabled = false;
+    loupe.getContext("2d").drawImage(canvas, x, y, width, height, 0, 0, loupe.width, loupe.height);
+    context.strokeStyle = "rgb(0 220 90 / 45%)";
+    context.lineWidth = unit(canvas);
+    context.beginPath();
+    for (let line = 1; line < LINES; line++) {
+      context.moveTo(0, line * plane.height / LINES);
+      context.lineTo(plane.width, line * plane.height / LINES);
+    }
+    context.stroke();
+    context.strokeStyle = "#ff0";
+    context.beginPath();
+    context.moveTo(0, this.at[1]);
+    context.lineTo(plane.width, this.at[1]);
+    context.stroke();
+    context.strokeRect(x, y, width, height);
+    return sharpness(patch.data, patch.width, patch.height);
+  }
+}

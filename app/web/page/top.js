@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view from above: free ground, what stands, obstacles with their velocities and ways. x is right, z is ahead, metres.
+import { colour, obstacleText } from "./pictures.js";
+
+const NOTHING_FREE = 0xffff;
+const COLUMN_WIDTH = 4; // pixels of a column of the scan
+const TAIL_S = 4;
+
+function applied(pose, point) {
+  const r = pose.rotation, t = pose.translation_m;
+  return [0, 1, 2].map(i => r[3 * i] * point[0] + r[3 * i + 1] * point[1] + r[3 * i + 2] * point[2] + t[i]);
+}
+
+function inverse(pose, point) {
+  const r = pose.rotation, d = point.map((each, i) => each - pose.translation_m[i]);
+  return [0, 1, 2].map(i => r[i] * d[0] + r[3 + i] * d[1] + r[6 + i] * d[2]);
+}
+
+export class Top {
+  constructor(figure) {
+    this.canvas = figure.querySelector("canvas");
+    this.rangeM = 10;
+    this.tails = new Map(); // track -> [{time, point}], in axes of the start where the motion is known
+    this.canvas.addEventListener("wheel", event => {
+      this.zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15);
+      event.preventDefault();
+    }, { passive: false });
+    figure.addEventListener("keydown", event => {
+      if (event.key === "+" || event.key === "-") this.zoom(event.key === "-" ? 1.25 : 0.8);
+    });
+  }
+
+  zoom(factor) { this.rangeM = Math.min(Math.max(this.rangeM * factor, 2), 100); }
+
+  draw(frame) {
+    const { canvas } = this, status = frame.status;
+    canvas.width = canvas.clientWidth * devicePixelRatio || 320;
+    canvas.height = canvas.width * 3 / 4;
+    const context = canvas.getContext("2d"), style = getComputedStyle(canvas);
+    const scale = canvas.height * 0.94 / this.rangeM;
+    const place = (x, z) => [canvas.width / 2 + x * scale, canvas.height * 0.97 - z * scale];
+    context.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    this.drawGrid(context, place, scale, style);
+    if (frame.scan && status.calibration) this.drawScan(context, place, frame);
+    this.drawObstacles(context, place, scale, status, style);
+    context.fillStyle = style.getPropertyValue("--accent");
+    const [x, y] = place(0, 0), size = 6 * devicePixelRatio;
+    context.beginPath();
+    context.moveTo(x, y - size);
+    context.lineTo(x + size, y + size);
+    context.lineTo(x - size, y + size);
+    context.fill();
+  }
+
+  drawGrid(context, place, scale, style) {
+    const step = [0.5, 1, 2, 5, 10, 20].find(each => each * 6 >= this.rangeM) ?? 20, [x, y] = place(0, 0);
+    context.strokeStyle = style.getPropertyValue("--line");
+    context.fillStyle = style.getPropertyValue("--soft");
+    for (let metres = step; metres < this.rangeM * 1.3; metres += step) {
+      context.beginPath();
+      context.arc(x, y, metres * scale, Math.PI, 2 * Math.PI);
+      context.stroke();
+      context.fillText(`${metres} m`, x + 4, y - metres * scale - 3);
+    }
+  }
+
+  drawScan(context, place, frame) {
+    const c = frame.status.calibration, { data } = frame.scan, focal = 16 * c.fx * c.baseline_m;
+    const at = (column, disparity) => {
+      const z = Math.min(focal / disparity, 2 * this.rangeM);
+      return place((column * COLUMN_WIDTH + COLUMN_WIDTH / 2 - c.cx) / c.fx * z, z);
+    };
+    const columns = data.length / 4;
+    context.fillStyle = "rgb(40 180 90 / 30%)";
+    for (let i = 0; i < columns; i++) {
+      const free = data[4 * i + 1];
+      if (!data[4 * i + 2] || free === NOTHING_FREE) continue;
+      context.beginPath();
+      context.moveTo(...place(0, 0));
+      context.lineTo(...at(i - 0.5, Math.max(free, 1)));
+      context.lineTo(...at(i + 0.5, Math.max(free, 1)));
+      context.fill();
+    }
+    const size = 2 * devicePixelRatio;
+    for (let i = 0; i < columns; i++) {
+      if (data[4 * i] === 0) continue;
+      const [x, y] = at(i, data[4 * i]);
+      context.fillStyle = `rgb(${colour(1.2 * data[4 * i] / focal).join(" ")})`;
+      context.fillRect(x - size / 2, y - size / 2, size, size);
+    }
+  }
+
+  drawObstacles(context, place, scale, status, style) {
+    const pose = status.motion?.valid ? status.motion.pose : null, now = performance.now() / 1000;
+    for (const obstacle of status.obstacles ?? []) {
+      const [x, , z] = obstacle.position_m, [width, , depth] = obstacle.extent_m;
+      const [left, top] = place(x - width / 2, z + Math.max(depth, 0.1) / 2);
+      this.drawTail(context, place, obstacle, pose, now, style);
+      context.strokeStyle = context.fillStyle = `rgb(${colour(1.2 / Math.max(obstacle.nearest_m, 0.3)).join(" ")})`;
+      context.lineWidth = 2 * devicePixelRatio;
+      context.strokeRect(left, top, width * scale, Math.max(depth, 0.1) * scale);
+      const velocity = obstacle.moving ? obstacle.world_velocity_mps : null;
+      if (velocity) {
+        context.beginPath();
+        context.moveTo(...place(x, z));
+        context.lineTo(...place(x + velocity[0], z + velocity[2]));
+        context.stroke();
+      }
+      context.fillText(obstacleText(obstacle), left + 4, top - 4);
+    }
+    for (const [track, tail] of this.tails) if (now - tail.at(-1).time > TAIL_S) this.tails.delete(track);
+  }
+
+  drawTail(context, place, obstacle, pose, now, style) {
+    const tail = this.tails.get(obstacle.track) ?? [];
+    tail.push({ time: now, point: pose ? applied(pose, obstacle.position_m) : obstacle.position_m });
+    while (now - tail[0].time > TAIL_S) tail.shift();
+    this.tails.set(obstacle.track, tail);
+    context.strokeStyle = style.getPropertyValue("--soft");
+    context.lineWidth = devicePixelRatio;
+    context.beginPath();
+    for (const { point } of tail) {
+      const [x, , z] = pose ? inverse(pose, point) : point;
+      context.lineTo(...place(x, z));
+    }
+    context.stroke();
+  }
+}

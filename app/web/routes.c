@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/web/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/web/access.h"
+#include "app/web/assets.h"
+#include "app/web/files.h"
+
+static struct plx_web_buffer *copy_of(const char *data, size_t bytes)
+{
+    struct plx_web_buffer *buffer = plx_web_buffer_create(bytes);
+    if (buffer)
+        memcpy(buffer->data, data, bytes);
+    return buffer;
+}
+
+void plx_web_answer_text(struct plx_web_connection *connection, int status, const char *text)
+{
+    char line[640];
+    snprintf(line, sizeof line, "%s\n", text);
+    plx_web_answer(connection, false, status, status == 401 ? "WWW-Authenticate: Bearer\r\n" : "", "text/plain; charset=utf-8",
+                   copy_of(line, strlen(line)));
+}
+
+/* Answers with ITEM, which it deletes. */
+static void answer_json(struct plx_web_connection *connection, bool head, cJSON *item)
+{
+    char *text = cJSON_PrintUnformatted(item);
+    plx_web_answer(connection, head, text ? 200 : 503, "", "application/json", text ? copy_of(text, strlen(text)) : NULL);
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
+static void answer_metrics(const struct plx_web_site *site, struct plx_web_connection *connection, bool head)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out)
+        plx_metrics_print(out, site->status);
+    const bool is_whole = out && fclose(out) == 0;
+    plx_web_answer(connection, head, is_whole ? 200 : 503, "", "text/plain; version=0.0.4; charset=utf-8",
+                   is_whole ? copy_of(text, bytes) : NULL);
+    free(text);
+}
+
+static void answer_files(const struct plx_web_site *site, struct plx_web_connection *connection, bool head)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "blackbox", plx_web_files_json(site->config->blackbox.directory));
+    cJSON_AddItemToObject(item, "recordings", plx_web_files_json(site->config->recorder.directory));
+    answer_json(connection, head, item);
+}
+
+static void answer_file(struct plx_web_connection *connection, bool head, const char *directory, const char *name)
+{
+    char headers[PLX_HTTP_TEXT + 64];
+    int fd;
+    size_t bytes;
+    const int result = plx_web_file_open(directory, name, &fd, &bytes);
+    if (result < 0) {
+        plx_web_answer_text(connection, result == PLX_ERR_PERMISSION ? 403 : 404, plx_strerror(result));
+        return;
+    }
+    snprintf(headers, sizeof headers, "Content-Disposition: attachment; filename=\"%s\"\r\n", name); /* a plain name */
+    plx_web_answer_file(connection, head, headers, "application/octet-stream", fd, bytes);
+}
+
+/* Takes the token out of the address: the request had the right one. */
+static void remember_token(struct plx_web_connection *connection, const char *token)
+{
+    char headers[256 + PLX_WEB_TOKEN];
+    snprintf(headers, sizeof headers, "Location: /\r\nSet-Cookie: " PLX_WEB_COOKIE "=%s; HttpOnly; SameSite=Strict; Path=/\r\n",
+             token);
+    plx_web_answer(connection, false, 303, headers, "text/plain", NULL);
+}
+
+/* The rest of PATH behind PREFIX; NULL: it begins otherwise. */
+static const char *behind(const char *path, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    return strncmp(path, prefix, length) == 0 ? path + length : NULL;
+}
+
+void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *connection,
+                   const struct plx_http_request *request)
+{
+    const struct plx_web_asset *asset = plx_web_asset(request->path);
+    const char *name;
+    char token[PLX_WEB_TOKEN];
+    if (asset && site->has_token && plx_http_query(request->query, "token", token, sizeof token))
+        remember_token(connection, token);
+    else if (asset)
+        plx_web_answer(connection, request->head, 200, "", asset->type,
+                       copy_of(asset->data, (size_t)(asset->end - asset->data)));
+    else if (strcmp(request->path, "/status.json") == 0)
+        answer_json(connection, request->head, plx_status_json(site->status));
+    else if (strcmp(request->path, "/metrics") == 0)
+        answer_metrics(site, connection, request->head);
+    else if (strcmp(request->path, "/files.json") == 0)
+        answer_files(site, connection, request->head);
+    else if ((name = behind(request->path, "/blackbox/")))
+        answer_file(connection, request->head, site->config->blackbox.directory, name);
+    else if ((name = behind(request->path, "/recordings/")))
+        answer_file(connection, request->head, site->config->recorder.directory, name);
+    else
+        plx_web_answer_text(connection, 404, "there is no such page; begin at /");
+}

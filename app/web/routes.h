@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is served over HTTP beside the socket:
+ *   /                   the page and its files
+ *   /status.json        as `parallax status --json`
+ *   /metrics            as `parallax metrics`
+ *   /files.json         {"blackbox": [...], "recordings": [...]}, see app/web/files.h
+ *   /blackbox/NAME      one of them
+ *   /recordings/NAME    likewise
+ */
+#ifndef PLX_APP_WEB_ROUTES_H
+#define PLX_APP_WEB_ROUTES_H
+
+#include "app/cli/live/status.h"
+#include "app/web/connection.h"
+#include "config/config.h"
+
+struct plx_web_site {
+    const struct plx_config *config;
+    const struct plx_status *status;
+    bool has_token; /* a token in a URL becomes a cookie, so that it does not stay in the address bar */
+};
+
+/* Answers REQUEST, which may look. */
+void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *connection,
+                   const struct plx_http_request *request);
+
+/* Answers with TEXT as a line. */
+void plx_web_answer_text(struct plx_web_connection *connection, int status, const char *text);
+
+#endif

@@ -106,8 +106,10 @@ static int enqueue(struct plx_web_connection *connection, const struct plx_web_p
         drop(&copy);
         return PLX_ERR_BUSY;
     }
-    if (connection->parts == 0)
+    if (connection->parts == 0) {
         connection->sent_ns = plx_now_ns(); /* from now on it is waited for */
+        sd_event_source_set_io_events(connection->source, EPOLLIN | EPOLLOUT);
+    }
     connection->part[(connection->first + connection->parts++) % PLX_WEB_QUEUE] = copy;
     return 0;
 }

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The socket and the HTTP server of parallax-web beside a real service: frames, slow and hostile clients, files, Foxglove."""
+import http.client
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import time
+import unittest
+import zlib
+
+import numpy
+import websocket
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from web import BINARIES, WAIT_S, Web, kill, unpack
+
+SLOW_BYTES_PER_S = 2_500_000  # app/web/viewer.h
+
+
+class Frames(Web):
+    def test_planes_are_those_of_the_service(self):
+        self.start_daemon()
+        self.start_web()
+        collector, client = self.collect(), self.viewer("left", "right", "disparity", "scan", "histogram")
+        for _ in range(5):
+            header, planes, frame = self.frame_and_truth(client, collector)
+            for name in ("left", "right"):
+                numpy.testing.assert_array_equal(planes[name].reshape(240, 320), getattr(frame, name))
+            numpy.testing.assert_array_equal(planes["disparity"].reshape(240, 320), frame.disparity)
+            numpy.testing.assert_array_equal(planes["histogram"].reshape(2, 256).sum(axis=1), [320 * 240] * 2)
+            self.assertEqual(len(planes["scan"]), 4 * 80)
+            self.assertEqual([each["track"] for each in header["status"]["obstacles"]],
+                             [each.track for each in sorted(frame.obstacles, key=lambda each: each.nearest_m) if each.status != "lost"])
+            self.assertLess(abs(header["stamp_ms"] / 1000 - time.time()), 10)
+
+    def test_compact_frames_show_the_same_in_fewer_bytes(self):
+        self.start_daemon("source.width=640", "source.height=480", "source.rate_hz=60")
+        self.start_web()
+        collector, client = self.collect(), self.viewer("left", "disparity", compact=True)
+        header, planes, frame = self.frame_and_truth(client, collector)
+        self.assertEqual(planes["left"][:2], b"\xff\xd8")  # JPEG; the page's test looks into it
+        reduced = numpy.frombuffer(zlib.decompress(planes["disparity"]), numpy.uint8).reshape(240, 320)
+        wanted = frame.disparity[::2, ::2].astype(int)
+        numpy.testing.assert_array_equal(reduced, numpy.where(wanted == 0xFFFF, 255, wanted * 254 // (64 * 16)))
+        begun, received = time.monotonic(), 0
+        while time.monotonic() - begun < 3:
+            message = client.recv()
+            received += len(message)
+            if isinstance(message, bytes):
+                self.acknowledge(client, message)
+        self.assertLess(received / (time.monotonic() - begun), 1.1 * SLOW_BYTES_PER_S)
+
+    def test_a_pixel_is_measured(self):
+        self.start_daemon()
+        self.start_web()
+        collector, client = self.collect(), self.viewer("left")
+        _, _, frame = self.frame_and_truth(client, collector)
+        y, x = (int(each[len(each) // 2]) for each in numpy.nonzero(frame.disparity != 0xFFFF))
+        client.send(json.dumps({"pixel": [x, y], "id": 7}))
+        answer = self.answer(client, lambda message: message.get("id") == 7)
+        self.assertAlmostEqual(answer["point_m"][2], float(frame.depth()[y, x]), delta=0.2 * answer["point_m"][2])
+        client.send(json.dumps({"pixel": [100000, -3], "id": 8}))
+        self.assertEqual(self.answer(client, lambda message: message.get("id") == 8)["point_m"], [None] * 3)
+
+    def test_viewers_that_do_not_read_get_no_old_frames(self):
+        self.start_daemon()
+        self.start_web()
+        deaf = [self.viewer("left", "disparity") for _ in range(4)]  # they acknowledge nothing
+        lively = [self.viewer("scan") for _ in range(12)]  # small: here one after the other reads
+        for _ in range(10):
+            for client in lively:
+                header, _ = self.frame(client)
+                self.assertLess(time.time() - header["stamp_ms"] / 1000, 5)
+        frames = 0
+        deaf[0].settimeout(0.5)
+        try:
+            while True:
+                frames += isinstance(deaf[0].recv(), bytes)
+                if frames > 2:
+                    break
+        except websocket.WebSocketTimeoutException:
+            pass
+        self.assertEqual(frames, 2)  # what may be on the way, and no more
+
+    def test_without_a_service_it_says_so_and_waits(self):
+        web = self.start_web()
+        client = self.viewer("left")
+        self.assertEqual(self.answer(client, lambda message: "service" in message)["service"]["state"], "stopped")
+        daemon = self.start_daemon()
+        self.frame(client)
+        kill(daemon)
+        self.answer(client, lambda message: message.get("service", {}).get("state") == "stopped")
+        self.start_daemon()
+        self.frame(client)
+        self.assertIsNone(web.poll())
+
+
+class Http(Web):
+    def get(self, path, headers=None, method="GET"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
+        connection.putrequest(method, path, skip_host=bool(headers and "Host" in headers))
+        for name, value in (headers or {}).items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read(), dict(answer.getheaders())
+
+    def raw(self, text, seconds=WAIT_S):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as client:
+            client.sendall(text)
+            received = b""
+            while chunk := client.recv(65536):
+                received += chunk
+            return received
+
+    def test_what_is_served(self):
+        self.start_daemon()
+        self.start_web()
+        self.until(lambda: json.loads(self.get("/status.json")[1])["state"] == "running")
+        status, body, headers = self.get("/")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
+        self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+        self.assertIn(b"<title>Parallax</title>", body)
+        self.assertEqual(self.get("/", method="HEAD")[1], b"")
+        self.assertIn(b"\nparallax_up 1\n", self.get("/metrics")[1])
+        self.assertEqual(self.get("/nothing")[0], 404)
+        total = sum(len(self.get(f"/{name}")[1]) for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "panel.js"))
+        self.assertLess(total, 100_000)
+
+    def test_files_can_be_fetched_and_no_others(self):
+        self.start_daemon()
+        self.start_web()
+        pathlib.Path(self.directory, "secret").write_text("secret")
+        os.symlink(f"{self.directory}/secret", f"{self.directory}/blackbox.box")
+        self.until(lambda: json.loads(self.get("/files.json")[1])["blackbox"])
+        os.symlink(f"{self.directory}/secret", f"{self.directory}/blackbox/link.box")
+        status, body, headers = self.get("/blackbox/live.box")
+        self.assertEqual((status, body[:6]), (200, b"PLXBOX"))
+        self.assertIn("attachment", headers["Content-Disposition"])
+        for path in ("/blackbox/../secret", "/blackbox/%2e%2e/secret", "/blackbox/..%2fsecret", "/blackbox/link.box", "/blackbox/",
+                     "/blackbox/%00", "/../../../../etc/passwd", "//etc/passwd"):
+            self.assertIn(self.get(path)[0], (400, 404), path)
+
+    def test_other_sites_are_refused(self):
+        self.start_web()
+        self.assertEqual(self.get("/", {"Host": "evil.example"})[0], 421)
+        self.assertEqual(self.get("/status.json", {"Origin": "http://evil.example"})[0], 403)
+        with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "403"):
+            self.connect("parallax.v1", origin="http://evil.example")
+        with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "400"):
+            self.connect("other.v1")
+
+    def test_beyond_this_machine_a_token_is_needed(self):
+        def refused(*settings):
+            words = [word for each in [*self.settings, *settings] for word in ("--set", each)]
+            result = subprocess.run([BINARIES / "parallax-web", *words], capture_output=True, text=True)
+            self.assertEqual(result.returncode, 78, result.stderr)
+            return result.stderr
+        self.assertIn("web.token_file", refused("web.listen=0.0.0.0:0"))
+        self.assertIn("ADDRESS:PORT", refused("web.listen=somewhere"))
+        path = pathlib.Path(self.directory, "token")
+        path.write_text("short\n")
+        self.assertIn("16", refused("web.listen=0.0.0.0:0", f"web.token_file={path}"))
+        path.write_text("a-token-of-some-length\n")
+        self.start_web(f"web.token_file={path}")
+        self.assertEqual(self.get("/")[0], 401)
+        self.assertEqual(self.get("/page.js?token=a-token-of-some-lengtX")[0], 401)
+        status, _, headers = self.get("/?token=a-token-of-some-length")
+        self.assertEqual((status, headers["Location"]), (303, "/"))  # not left in the address bar
+        cookie = headers["Set-Cookie"]
+        self.assertIn("HttpOnly; SameSite=Strict", cookie)
+        self.assertEqual(self.get("/", {"Cookie": cookie.split(";")[0]})[0], 200)
+        self.assertEqual(self.get("/status.json", {"Authorization": "Bearer a-token-of-some-length"})[0], 200)
+        with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "401"):
+            self.connect("parallax.v1")
+        self.connect("parallax.v1", cookie=cookie.split(";")[0])
+
+    def test_hostile_clients_are_cut_off_and_others_go_on(self):
+        self.start_daemon()
+        web = self.start_web()
+        client = self.viewer("scan")  # small: it does not read for a while
+        self.assertIn(b"400", self.raw(b"GET / HTTP/1.1\r\n\r\n"))
+        self.assertIn(b"431", self.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20000))
+        self.assertIn(b"413", self.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"))
+        self.assertIn(b"408", self.raw(b"GET / HTTP/1.1\r\nHost: local"))  # says no more: a slow loris
+        upgrade = (b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                   b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: parallax.v1\r\n\r\n")
+        for bad, reason in ((b"\x81\x02{}", 1002), (b"\x82\xff\0\0\0\0\x7f\xff\xff\xff\0\0\0\0", 1009)):  # unmasked; oversized
+            with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S) as raw:
+                raw.sendall(upgrade)
+                self.assertIn(b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", raw.recv(4096))
+                raw.sendall(bad)
+                received = b""
+                while chunk := raw.recv(4096):
+                    received += chunk
+                self.assertIn(b"\x88\x02" + struct.pack(">H", reason), received)
+        many = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(100)]
+        self.frame(client)
+        for each in many:
+            each.close()
+        self.until(lambda: self.get("/")[0] == 200)
+        self.frame(client)
+        self.assertIsNone(web.poll())
+
+    def test_the_flight_recorder_keeps_what_a_page_asks_for(self):
+        self.start_daemon()
+        self.start_web()
+        client = self.viewer("left")
+        client.send(json.dumps({"keep": 1}))
+        self.assertIn("no flight recorder", self.answer(client, lambda message: "kept" in message)["kept"]["error"])
+        self.start("parallax-recorder", stderr=subprocess.DEVNULL)
+        self.until(lambda: os.path.exists(f"{self.directory}/r"))
+        time.sleep(1)
+        client.send(json.dumps({"keep": 1}))
+        kept = self.answer(client, lambda message: "kept" in message)["kept"]
+        self.assertGreater(kept["pairs"], 2, kept)
+        self.assertIn(kept["name"], [each["name"] for each in json.loads(self.get("/files.json")[1])["recordings"]])
+        self.assertEqual(self.get(f"/recordings/{kept['name']}")[1][:8], b"\x89MCAP0\r\n")
+
+
+class Foxglove(Web):
+    """A client of the public specification: github.com/foxglove/ws-protocol, docs/spec.md."""
+
+    @staticmethod
+    def typestore(channels):
+        store = get_typestore(Stores.ROS2_JAZZY)
+        for channel in channels:
+            types = get_types_from_msg(channel["schema"], channel["schemaName"])
+            store.register({name: fields for name, fields in types.items() if name not in store.fielddefs})
+        return store
+
+    def greet(self, protocol):
+        client = self.connect(protocol)
+        info = json.loads(client.recv())
+        self.assertEqual((info["op"], client.subprotocol), ("serverInfo", protocol))
+        self.assertEqual((info["capabilities"], info["supportedEncodings"]), (["parameters"], ["cdr"]))
+        advertised = json.loads(client.recv())
+        self.assertEqual(advertised["op"], "advertise")
+        return client, {channel["topic"]: channel for channel in advertised["channels"]}
+
+    def test_every_topic_as_ros_message(self):
+        self.start_daemon()
+        self.start_web()
+        collector = self.collect()
+        for protocol in ("foxglove.sdk.v1", "foxglove.websocket.v1"):
+            client, channels = self.greet(protocol)
+            self.assertEqual(len(channels), 14)
+            store = self.typestore(channels.values())
+            wanted = {100 + channel["id"]: channel for channel in channels.values()}
+            client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": channel["id"]}
+                                                                         for number, channel in wanted.items()]}))
+            messages = {}
+            while len(messages) < len(wanted):
+                opcode, number, time_ns = struct.unpack_from("<BIQ", data := client.recv())
+                self.assertEqual(opcode, 1)
+                self.assertLess(abs(time_ns / 1e9 - time.time()), WAIT_S)
+                messages[wanted[number]["topic"]] = store.deserialize_cdr(data[13:], wanted[number]["schemaName"])
+            image = messages["/parallax/left/image_rect"]
+            self.assertTrue(any(numpy.array_equal(image.data.reshape(240, 320), frame.left)
+                                for frame in self.until(lambda: list(collector.frames.values()))))
+            client.send(json.dumps({"op": "unsubscribe", "subscriptionIds": list(wanted)}))
+
+    def test_two_clients_choose_their_own_numbers(self):
+        self.start_daemon()
+        self.start_web()
+        clients = [self.greet("foxglove.sdk.v1")[0] for _ in range(2)]
+        for number, client in enumerate(clients):
+            client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": 1}]}))
+        for _ in range(5):
+            for number, client in enumerate(clients):
+                self.assertEqual(struct.unpack_from("<BI", client.recv()), (1, number))
+
+    def test_parameters_can_be_read_only(self):
+        self.start_daemon("exposure.target=0.375")
+        self.start_web()
+        client, _ = self.greet("foxglove.sdk.v1")
+        self.until(lambda: os.path.exists(self.socket))
+        def ask(**request):
+            client.send(json.dumps(request))
+            while (answer := json.loads(client.recv()))["op"] != "parameterValues":
+                self.assertEqual(answer["op"], "status")
+            return {each["name"]: each["value"] for each in answer["parameters"]}
+        self.until(lambda: ask(op="getParameters", parameterNames=["exposure.target"], id="1"))
+        values = ask(op="getParameters", parameterNames=[], id="2")
+        self.assertEqual((values["exposure.target"], values["match.paths"], values["publish.right"]), (0.375, 4, True))
+        self.assertEqual(values["publish.socket"], self.socket)
+        changed = ask(op="setParameters", parameters=[{"name": "exposure.target", "value": 0.5}], id="3")
+        self.assertEqual(changed, {"exposure.target": 0.375})
+
+    def test_raw_frames_have_topics_of_their_own(self):
+        self.start_daemon("calibration=none")
+        self.start_web()
+        client, channels = self.greet("foxglove.sdk.v1")
+        if "/parallax/left/image_raw" not in channels:  # the service has only just begun
+            self.viewer("left")
+            client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": 1, "channelId": 1}]}))
+            while "channels" not in (message := client.recv()):
+                pass
+            channels = {channel["topic"]: channel for channel in json.loads(message)["channels"]}
+        self.assertEqual(set(channels), {"/parallax/left/image_raw", "/parallax/right/image_raw", "/parallax/frame_info"})
+
+    def test_what_is_wrong_is_said(self):
+        self.start_web()
+        client, _ = self.greet("foxglove.sdk.v1")
+        for request in ({"op": "subscribe", "subscriptions": [{"id": 1, "channelId": 99}]}, {"op": "advertise", "channels": []}):
+            client.send(json.dumps(request))
+            self.assertEqual(json.loads(client.recv())["op"], "status")
+        client.send("no JSON")
+        self.assertEqual(client.recv_data()[0], websocket.ABNF.OPCODE_CLOSE)
+
+
+if __name__ == "__main__":
+    unittest.main()

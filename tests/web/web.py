@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixture of the tests of parallax-web: it, a real parallaxd on the synthetic scene, and clients of its socket."""
+import ctypes
 import json
 import os
 import pathlib
@@ -25,6 +26,13 @@ except ImportError as missing:
 BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
 WAIT_S = 60  # generous: a machine that does other things as well
 FORMS = {"u8": numpy.uint8, "u16": numpy.uint16, "u32": numpy.uint32}
+
+
+_libc = ctypes.CDLL(None)
+
+
+def _end_with_test():
+    _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def unpack(message):
@@ -69,7 +77,7 @@ class Web(unittest.TestCase):
 
     def start(self, program, *settings, **options):
         words = (word for setting in [*self.settings, *settings] for word in ("--set", setting))
-        process = subprocess.Popen([BINARIES / program, *words], **options)
+        process = subprocess.Popen([BINARIES / program, *words], preexec_fn=_end_with_test, **options)
         self.addCleanup(self.end, process)
         return process
 

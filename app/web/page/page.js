@@ -20,7 +20,7 @@ const IN_ALL = ["picture", "depth", "top", "cloud"];
 const charts = new Charts();
 const page = { // what is shown now; tests read it
   view: "all", compact: !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname),
-  frame: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
+  frame: null, shown: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
 };
 window.parallax = page;
 
@@ -52,6 +52,7 @@ function takeFrame(frame) {
 function drawFrame() {
   const { frame } = page;
   page.pending = false;
+  page.shown = frame.status.sequence;
   link.ack(frame.status.sequence);
   for (const name of open()) {
     const { view, planes } = drawers[name];

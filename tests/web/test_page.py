@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page in Debian's headless Chromium beside a real service: what it draws, its keys, and what it says when things go away.
+Screenshots are left in build/screenshots."""
+import base64
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import numpy
+
+from web import Web, kill
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError as missing:
+    print(f"skipped: {missing}; ./dev setup --all installs it")
+    sys.exit(77)
+
+DRIVER = shutil.which("chromedriver")
+if not DRIVER:
+    print("skipped: no chromium-driver; ./dev setup --all installs it")
+    sys.exit(77)
+
+SCREENSHOTS = pathlib.Path(os.environ["PLX_BINARY_DIR"]).parent / "screenshots"
+# Without a graphics card; WebGL by SwiftShader.
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader", "--hide-scrollbars",
+         "--force-color-profile=srgb", "--window-size=1400,980"]
+# The pixels of a canvas, as base64 of RGBA.
+PIXELS = """
+const canvas = document.querySelector(arguments[0]);
+const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+let text = "";
+for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192));
+return [parallax.shown, canvas.width, canvas.height, btoa(text)];
+"""
+
+
+class Page(Web):
+    @classmethod
+    def setUpClass(cls):
+        options = Options()
+        for flag in FLAGS:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.binary_location = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+        cls.browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+        cls.addClassCleanup(cls.browser.quit)
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+
+    def open(self, *settings, web_settings=()):
+        self.daemon = self.start_daemon("source.rate_hz=10", *settings)
+        self.web = self.start_web(*web_settings)
+        self.browser.get_log("browser")
+        self.browser.get(f"http://127.0.0.1:{self.port}/")
+        self.wait_frames(3)
+
+    def run_script(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def text(self, name):
+        return self.browser.find_element(By.ID, name).text
+
+    def wait_frames(self, count):
+        before = self.run_script("return parallax.frames")
+        self.until(lambda: self.run_script("return parallax.frames") >= before + count)
+
+    def press(self, key):
+        self.browser.find_element(By.TAG_NAME, "body").send_keys(key)
+
+    def pixels(self, selector):
+        sequence, width, height, text = self.run_script(PIXELS, selector)
+        return sequence, numpy.frombuffer(base64.b64decode(text), numpy.uint8).reshape(height, width, 4)
+
+    def console(self):
+        return [entry for entry in self.browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+    def test_canvases_show_the_frame(self):
+        self.open()
+        collector = self.collect()
+        self.wait_frames(3)
+        sequence, pixels = self.pixels("#picture .image")
+        frame = self.until(lambda: collector.frames.get(sequence))
+        numpy.testing.assert_array_equal(pixels[:, :, 0], frame.left)
+        sequence, pixels = self.pixels("#depth .image")
+        frame = self.until(lambda: collector.frames.get(sequence))
+        numpy.testing.assert_array_equal((pixels[:, :, :3] == 0).all(axis=2), frame.disparity == 0xFFFF)  # unknown is black
+        known = numpy.argwhere(frame.disparity != 0xFFFF)
+        near = max(known, key=lambda at: frame.disparity[tuple(at)])
+        far = min(known, key=lambda at: frame.disparity[tuple(at)])
+        self.assertGreater(pixels[tuple(near)][0], pixels[tuple(near)][2])  # red
+        self.assertGreater(pixels[tuple(far)][2], pixels[tuple(far)][0])  # blue
+        self.assertEqual(self.console(), [])
+
+    def test_obstacles_are_drawn_and_listed(self):
+        self.open()
+        self.until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#obstacles tr"))
+        _, pixels = self.pixels("#picture .overlay")
+        self.assertGreater((pixels[:, :, 3] > 0).sum(), 100)
+        self.assertRegex(self.text("obstacles"), r"#\d+ \w+ \d+\.\d m")
+        for name in ("top", "cloud"):  # something is drawn: more than one colour
+            colours = self.run_script("""
+                const canvas = document.querySelector(arguments[0]), copy = document.createElement("canvas");
+                Object.assign(copy, { width: canvas.width, height: canvas.height });
+                copy.getContext("2d").drawImage(canvas, 0, 0);
+                return new Set(new Uint32Array(copy.getContext("2d").getImageData(0, 0, copy.width, copy.height).data.buffer)).size""",
+                                      f"#{name} canvas")
+            self.assertGreater(colours, 20, name)
+        self.browser.save_screenshot(str(SCREENSHOTS / "all.png"))
+        self.press("d")
+        self.wait_frames(2)
+        self.browser.save_screenshot(str(SCREENSHOTS / "dark.png"))
+        self.assertEqual(self.console(), [])
+
+    def test_keys_open_every_view(self):
+        self.open()
+        for key, view in zip("654321", ("cameras", "cloud", "top", "depth", "picture", "all")):
+            self.press(key)
+            self.assertTrue(self.browser.find_element(By.CSS_SELECTOR, f"nav [data-view={view}]").get_attribute("aria-pressed") == "true")
+            self.wait_frames(3)
+            if view != "all":
+                shown = [each.get_attribute("id") for each in self.browser.find_elements(By.CSS_SELECTOR, "#views figure") if each.is_displayed()]
+                self.assertEqual(shown, [view])
+                self.browser.save_screenshot(str(SCREENSHOTS / f"{view}.png"))
+        self.assertEqual(self.console(), [])
+
+    def test_both_cameras_with_sharpness(self):
+        self.open("publish.right=true")
+        self.press("6")
+        self.until(lambda: "sharpness left" in self.browser.find_element(By.CSS_SELECTOR, "#cameras figcaption").text)
+        self.browser.find_element(By.CSS_SELECTOR, "#cameras").click()
+        self.press(Keys.ARROW_RIGHT)
+        self.assertEqual(self.console(), [])
+
+    def test_a_click_measures(self):
+        self.open()
+        picture = self.browser.find_element(By.CSS_SELECTOR, "#picture .overlay")
+        picture.click()
+        self.until(lambda: "ahead" in self.text("pixel") or "nothing is known" in self.text("pixel"))
+        point = self.run_script("return parallax.frame && document.getElementById('pixel').textContent.match(/^(\\d+), (\\d+)/).slice(1)")
+        self.assertAlmostEqual(int(point[0]), 160, delta=2)
+        self.browser.find_element(By.ID, "picture").send_keys(Keys.ARROW_RIGHT)
+        self.until(lambda: self.text("pixel").startswith(f"{int(point[0]) + 1}, "))
+
+    def test_wifi_mode_shows_nearly_the_same(self):
+        self.open()
+        collector = self.collect()
+        self.press("w")
+        self.until(lambda: self.run_script("return Boolean(parallax.frame.left?.bitmap)"))
+        self.wait_frames(3)
+        sequence, pixels = self.pixels("#picture .image")
+        frame = self.until(lambda: collector.frames.get(sequence))
+        self.assertLess(numpy.abs(pixels[:, :, 0].astype(int) - frame.left).mean(), 12)
+        self.assertEqual(self.pixels("#depth .image")[1].shape[:2], (120, 160))
+        self.press("w")
+        self.until(lambda: self.run_script("return Boolean(parallax.frame.left?.data)"))
+        self.assertEqual(self.console(), [])
+
+    def test_faults_come_with_advice(self):
+        self.open("calibration=none")
+        self.until(lambda: "not calibrated" in self.text("faults"))
+        self.assertIn("parallax calibrate", self.text("faults"))
+        collector = self.collect()
+        self.wait_frames(2)
+        sequence, pixels = self.pixels("#picture .image")
+        frame = self.until(lambda: collector.frames.get(sequence))
+        numpy.testing.assert_array_equal(pixels[:, :, 0], frame.left)
+
+    def test_it_says_what_is_gone_and_comes_back(self):
+        self.open()
+        kill(self.daemon)
+        self.until(lambda: self.text("state") == "stopped")
+        self.assertIn("waits for it", self.text("sentence"))
+        self.until(lambda: "old" in self.browser.find_element(By.ID, "picture").get_attribute("class"))
+        self.daemon = self.start_daemon()
+        self.wait_frames(3)
+        self.until(lambda: self.text("state") in ("running", "degraded"))
+        port = self.port
+        kill(self.web)
+        self.until(lambda: self.text("state") == "no connection")
+        self.start_web(port=port)
+        self.wait_frames(3)
+        self.assertNotIn("old", self.browser.find_element(By.ID, "picture").get_attribute("class"))
+
+    def test_a_token_opens_the_page_once(self):
+        token = pathlib.Path(self.directory, "token")
+        token.write_text("a-token-of-some-length\n")
+        self.start_daemon()
+        self.start_web(f"web.token_file={token}")
+        self.browser.get(f"http://127.0.0.1:{self.port}/")
+        self.assertIn("a token is needed", self.browser.find_element(By.TAG_NAME, "body").text)
+        self.browser.get(f"http://127.0.0.1:{self.port}/?token=a-token-of-some-length")
+        self.wait_frames(2)
+        self.assertEqual(self.browser.current_url, f"http://127.0.0.1:{self.port}/")
+
+    def test_recordings_can_be_kept_and_fetched(self):
+        self.open()
+        self.start("parallax-recorder", stderr=subprocess.DEVNULL)
+        self.until(lambda: os.path.exists(f"{self.directory}/r"))
+        self.press("r")
+        time.sleep(1)
+        self.press("r")
+        self.until(lambda: "pairs are in" in self.text("kept"))
+        link = self.until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#files a[href^='recordings/']"))[0]
+        self.assertEqual(self.run_script("return fetch(arguments[0]).then(answer => answer.arrayBuffer()).then(data => data.byteLength)",
+                                         link.get_attribute("href")),
+                         os.path.getsize(f"{self.directory}/recordings/{link.text}"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -114,6 +114,7 @@ static void read_state(struct plx_web_feed *feed)
 static int on_second(sd_event_source *source, uint64_t now_us, void *context)
 {
     struct plx_web_feed *feed = context;
+    (void)now_us;
     const bool was_up = feed->status.up;
     if (!feed->client)
         find_service(feed);
@@ -126,7 +127,7 @@ static int on_second(sd_event_source *source, uint64_t now_us, void *context)
         plx_log(feed->status.up ? LOG_INFO : LOG_WARNING,
                 feed->status.up ? "%s: reading the service" : "%s: the service is gone; waiting for it", feed->socket);
     feed->audience->second(feed->audience->context);
-    sd_event_source_set_time(source, now_us + SECOND_US);
+    sd_event_source_set_time_relative(source, SECOND_US);
     sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
     return 0;
 }

@@ -46,7 +46,7 @@ for deb in "$packages"/*.deb; do
 done
 ros=
 [[ ! -e $(echo "$packages"/parallax-ros_*.deb) ]] || ros=parallax-ros # where Cyclone DDS is installed
-[[ $count == $((5 + ${ros:+1})) ]] || fail "expected 5 packages and parallax-ros, found $count"
+[[ $count == $((6 + ${ros:+1})) ]] || fail "expected 6 packages and parallax-ros, found $count"
 [[ $preset != release ]] || "$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' ||
     fail "--version tells another commit"
 
@@ -68,7 +68,7 @@ done
 
 # A newer version, as an upgrade needs it: the same with another number.
 mkdir "$work/newer"
-for package in parallax libparallax0 libparallax-dev python3-parallax parallax-tests $ros; do
+for package in parallax libparallax0 libparallax-dev python3-parallax parallax-tests parallax-web $ros; do
     dpkg-deb -R "$packages"/${package}_*.deb "$work/tree"
     sed -i 's/0\.1\.0~git20231114221320/0.1.0~git20231114221321/' "$work/tree/DEBIAN/control"
     dpkg-deb -b "$work/tree" "$work/newer/$package.deb" >/dev/null
@@ -79,7 +79,7 @@ cat >"$work/inside" <<'INSIDE'
 set -eu
 fail() { echo "package.sh: $*" >&2; exit 1; }
 export DEBIAN_FRONTEND=noninteractive
-ours="$ROS python3-parallax parallax-tests libparallax-dev libparallax0 parallax"
+ours="$ROS parallax-web python3-parallax parallax-tests libparallax-dev libparallax0 parallax"
 user_was_there=$(getent passwd parallax || true)
 test ! -e /etc/parallax || fail "this machine has a parallax already"
 quietly() { "$@" >/plx/log 2>&1 || { cat /plx/log; fail "$*"; }; }
@@ -110,6 +110,8 @@ pkg-config --exists parallax || fail "no parallax for pkg-config"
 ! dpkg -V $ours | grep . || fail "files differ from the packages"
 parallax-selftest --version | grep -q 0123456789ab || fail "parallax-selftest tells another commit"
 test ! -e /etc/systemd/system/multi-user.target.wants/parallax-selftest.service || fail "the self-test is enabled unasked"
+parallax-web --help >/dev/null || fail "parallax-web lacks a library"
+test -L /etc/systemd/system/multi-user.target.wants/parallax-web.service || fail "parallax-web is not enabled"
 if test "$ROS"; then
     parallax-ros --help >/dev/null || fail "parallax-ros lacks a library"
     test -L /etc/systemd/system/multi-user.target.wants/parallax-ros.service || fail "parallax-ros is not enabled"

@@ -13,7 +13,7 @@ command -v systemd-analyze >/dev/null || { echo "skipped: no systemd-analyze"; e
 systemd-analyze --help | grep -q -- --offline || { echo "skipped: systemd-analyze is older than 250"; exit 77; }
 
 # As installed, but for the program's place: it must exist.
-units="parallaxd.service parallaxd@front.service parallax-recorder.service parallax-recorder@front.service"
+units="parallaxd.service parallaxd@front.service parallax-recorder.service parallax-recorder@front.service parallax-web.service parallax-web@front.service"
 ! test -e "$build/systemd/parallax-ros.service" || units="$units parallax-ros.service parallax-ros@front.service"
 for unit in $units; do
     program=${unit%.service}

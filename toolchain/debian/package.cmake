@@ -82,13 +82,28 @@ parallax-selftest compares what the processors of this board compute with
 oracles, with each other and with golden frames, and measures shared memory,
 cameras and throughput.")
 
+# A package of one program with its unit, which is enabled and started: toolchain/debian/unit.
+function(plx_unit_package PLX_PACKAGE)
+    string(TOUPPER ${PLX_PACKAGE} name)
+    set(scripts)
+    foreach(script postinst prerm postrm)
+        configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unit/${script}.in ${CMAKE_BINARY_DIR}/debian/${PLX_PACKAGE}/${script} @ONLY)
+        list(APPEND scripts ${CMAKE_BINARY_DIR}/debian/${PLX_PACKAGE}/${script})
+    endforeach()
+    string(JOIN ", " needs "parallax (= ${PLX_DEB_VERSION})" "init-system-helpers (>= 1.54~)")
+    set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${PLX_PACKAGE} PARENT_SCOPE)
+    set(CPACK_DEBIAN_${name}_PACKAGE_DEPENDS ${needs} PARENT_SCOPE)
+    set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${PLX_PACKAGE} PARENT_SCOPE)
+    set(CPACK_DEBIAN_${name}_PACKAGE_SECTION science PARENT_SCOPE)
+    set(CPACK_DEBIAN_${name}_PACKAGE_CONTROL_EXTRA "${scripts}" PARENT_SCOPE)
+endfunction()
+
+plx_unit_package(parallax-web)
+set(CPACK_COMPONENT_PARALLAX-WEB_DESCRIPTION "shows what the Parallax stereo service sees in any browser
+Pictures, depth, obstacles, points and health of parallaxd, live, and the same
+for Foxglove. Listens at this machine only, unless it is told otherwise.")
 if(TARGET parallax-ros)
-    list(APPEND CPACK_COMPONENTS_ALL parallax-ros)
-    string(JOIN ", " CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_DEPENDS "parallax (= ${PLX_DEB_VERSION})" "init-system-helpers (>= 1.54~)")
-    set(CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_NAME parallax-ros)
-    set(CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_SECTION science)
-    set(CPACK_DEBIAN_PARALLAX-ROS_PACKAGE_CONTROL_EXTRA
-        "${CMAKE_CURRENT_LIST_DIR}/ros/postinst;${CMAKE_CURRENT_LIST_DIR}/ros/prerm;${CMAKE_CURRENT_LIST_DIR}/ros/postrm")
+    plx_unit_package(parallax-ros)
     set(CPACK_COMPONENT_PARALLAX-ROS_DESCRIPTION "publishes what the Parallax stereo service sees to ROS 2
 Images, disparity, depth, points, scan, obstacles, odometry and diagnostics of
 parallaxd as topics of ROS 2, by Cyclone DDS. Needs no ROS on this machine.")

@@ -3,6 +3,7 @@
 //   { status, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram }.
 
 const RETRY_MS = 1000;
+const PINGS = 8; // quickly after one another, for a first idea of the server's clock
 const TEXT = new TextDecoder();
 
 async function inflate(bytes) {
@@ -66,7 +67,7 @@ export class Link {
       this.bestRoundMs = Infinity;
       this.handlers.connected(true);
       this.send(this.wish);
-      this.ping();
+      for (let i = 0; i < PINGS; i++) setTimeout(() => this.ping(), 150 * i);
     };
     this.socket.onmessage = event => this.receive(event.data);
     this.socket.onclose = () => {

@@ -37,7 +37,7 @@ static const struct plx_word memory_words[] = {{"auto", PLX_GPU_MEMORY_AUTO},
 static const struct plx_word preset_words[] = {
     {"default", PLX_MATCH_PRESET_DEFAULT}, {"classic", PLX_MATCH_PRESET_CLASSIC}, {NULL, 0}};
 static const struct plx_word census_words[] = {{"symmetric_9x7", PLX_CENSUS_SYMMETRIC_9X7},
-                                               {"symmetric_7x5", PLX_CENSUS_SYMMETRIC_7X5},
+                                               {"symmetric_5x5", PLX_CENSUS_SYMMETRIC_5X5},
                                                {"full_9x7", PLX_CENSUS_FULL_9X7},
                                                {"checker_9x7", PLX_CENSUS_CHECKER_9X7},
                                                {NULL, 0}};
@@ -134,8 +134,9 @@ const struct plx_key plx_keys[] = {
     {"match.census", "shape of the census window", WORD(pipeline.match.census, census_words)},
     {"match.census_zero_border", "census is 0 where its window leaves the image; false = coordinates are clamped",
      FIELD(pipeline.match.census_zero_border)},
-    {"match.gradient_cap", "upper limit of the gradient difference in the matching cost; 0 = no gradient",
+    {"match.gradient_cap", "upper limit of the difference of horizontal gradients in the matching cost; 0 = no gradients",
      FIELD(pipeline.match.gradient_cap)},
+    {"match.gradient_cap_y", "the same of vertical gradients; 0 = without them", FIELD(pipeline.match.gradient_cap_y)},
     {"match.p1_straight", "penalty of a disparity step of 1 along rows and columns; at most p2_min",
      FIELD(pipeline.match.p1_straight)},
     {"match.p1_diagonal", "penalty of a disparity step of 1 along diagonals; at most p2_min",
@@ -155,6 +156,10 @@ const struct plx_key plx_keys[] = {
      FIELD(pipeline.match.lr_round)},
     {"match.invalid_border", "mark the outermost rows and columns invalid", FIELD(pipeline.match.invalid_border),
      .other_name = "match.invalid_frame"},
+    {"match.even", "replace a disparity by the mean of those in a 7x7 window that are nearly equal",
+     FIELD(pipeline.match.even)},
+    {"match.agree", "compare the strict disparity with the dense one: what differs is removed, what both confirm is added",
+     FIELD(pipeline.match.agree)},
 
     {"refine.enabled", "speckle filter, temporal filter, dense disparity and confidence; false = none of them",
      FIELD(pipeline.refine)},

@@ -9,12 +9,13 @@ void plx_match_default(struct plx_match *ret_match)
         .disparities = 128,
         .paths = 8,
         .smooth = true,
-        .census = PLX_CENSUS_SYMMETRIC_7X5,
+        .census = PLX_CENSUS_SYMMETRIC_5X5,
         .gradient_cap = 8,
-        .p1_straight = 16,
-        .p1_diagonal = 6,
+        .gradient_cap_y = 5,
+        .p1_straight = 24,
+        .p1_diagonal = 5,
         .p2 = 120,
-        .p2_min = 24,
+        .p2_min = 32,
         .p2_scale = 16,
         .uniqueness = 950,
         .subpixel = PLX_SUBPIXEL_BLEND,
@@ -22,6 +23,8 @@ void plx_match_default(struct plx_match *ret_match)
         .median_right = PLX_MEDIAN_3X3,
         .lr_max_diff = 1,
         .lr_round = true,
+        .even = true,
+        .agree = true,
     };
 }
 
@@ -49,7 +52,7 @@ int plx_census_bits(enum plx_census_kind kind)
 {
     static const int bits[] = {
         [PLX_CENSUS_SYMMETRIC_9X7] = 31,
-        [PLX_CENSUS_SYMMETRIC_7X5] = 17,
+        [PLX_CENSUS_SYMMETRIC_5X5] = 12,
         [PLX_CENSUS_FULL_9X7] = 62,
         [PLX_CENSUS_CHECKER_9X7] = 30,
     };
@@ -58,13 +61,15 @@ int plx_census_bits(enum plx_census_kind kind)
 
 #define FIELD(field) #field, offsetof(struct plx_match, field)
 
-/* The ranges keep every path's L = C + min(..., P2) in 8 bits: C <= 62 + 32, P2 <= 120; and two opposite L - C in one byte. */
+/* The ranges keep every path's L = C + min(..., P2) in 8 bits: C <= 62 + 32 + 16, P2 <= 120; and two opposite L - C in one
+ * byte. */
 static const struct plx_parameter list[] = {
     {FIELD(disparities), PLX_CHOICE(3, 64, 128, 256)},
     {FIELD(min_disparity), PLX_WHOLE(-256, 256)},
     {FIELD(paths), PLX_CHOICE(2, 4, 8)},
     {FIELD(census), PLX_WHOLE(PLX_CENSUS_SYMMETRIC_9X7, PLX_CENSUS_CHECKER_9X7)},
     {FIELD(gradient_cap), PLX_WHOLE(0, 32)},
+    {FIELD(gradient_cap_y), PLX_WHOLE(0, 16)},
     {FIELD(p1_straight), PLX_WHOLE(0, 120)},
     {FIELD(p1_diagonal), PLX_WHOLE(0, 120)},
     {FIELD(p2), PLX_WHOLE(0, 120)},

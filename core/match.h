@@ -9,7 +9,7 @@
 
 enum plx_census_kind {
     PLX_CENSUS_SYMMETRIC_9X7, /* centre-symmetric, 31 bits (libSGM) */
-    PLX_CENSUS_SYMMETRIC_7X5, /* centre-symmetric, 17 bits */
+    PLX_CENSUS_SYMMETRIC_5X5, /* centre-symmetric, 12 bits */
     PLX_CENSUS_FULL_9X7,      /* 62 bits; bit = neighbour > centre */
     PLX_CENSUS_CHECKER_9X7    /* 30 bits; |dx| <= 4, |dy| <= 3, dx + dy even */
 };
@@ -25,6 +25,7 @@ struct plx_match {
     enum plx_census_kind census;
     bool census_zero_border; /* true: 0 where the window leaves the image; false: coordinates clamped */
     int gradient_cap;        /* 0: no gradient term; else the cost's cap on |gL - gR|, 1..32 */
+    int gradient_cap_y;      /* the same of the vertical gradient, 0..16; without a gradient term of no meaning */
 
     int p1_straight, p1_diagonal; /* 0..p2_min */
     int p2;                       /* largest P2, <= 120 */
@@ -37,7 +38,15 @@ struct plx_match {
     int lr_max_diff;                           /* largest allowed |right(x - d) - d|; -1 = no check */
     bool lr_round;                             /* d = (value + 8) >> 4 instead of value >> 4 */
     bool invalid_border;                       /* the outermost pixel frame is invalid */
+
+    bool even;  /* a local mean of what is nearly equal, of the strict and of the dense disparity */
+    bool agree; /* the strict disparity loses what differs from the dense one, and gains what they confirm */
 };
+
+/* Steps of even and agree, 1/16 px */
+#define PLX_EVEN_STEP 40
+#define PLX_AGREE_STEP 16
+#define PLX_AGREE_RAW_STEP 20
 
 /* The two presets; D = 128, 8 paths, minimum 0. */
 void plx_match_default(struct plx_match *ret_match);

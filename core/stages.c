@@ -15,7 +15,7 @@ static bool fits(const struct plx_image *image, const struct plx_image *grey, en
 static bool features_fit(const struct plx_features *features, const struct plx_image *grey, const struct plx_match *match)
 {
     return fits(&features->census, grey, match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32) &&
-           (match->gradient_cap == 0 || fits(&features->gradient, grey, PLX_U8));
+           (match->gradient_cap == 0 || fits(&features->gradient, grey, PLX_U16));
 }
 
 int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features)

@@ -54,7 +54,7 @@ struct plx_filter {
 
 struct plx_features {
     struct plx_image census;   /* U32, U64 for FULL_9X7 */
-    struct plx_image gradient; /* U8; data NULL when gradient_cap is 0 */
+    struct plx_image gradient; /* U16, the vertical one in the upper byte; data NULL when gradient_cap is 0 */
 };
 
 /* Disparity candidates: the best disparity of each pixel, before any check. */
@@ -140,6 +140,12 @@ struct plx_stages_ops {
     /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
     int (*check)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
+    /* each valid pixel takes the mean of those around it that are valid and nearly equal; U16 */
+    int (*even)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
+    /* strict and dense disparity -> strict: invalid where they differ; what was invalid takes DENSE where RAW, the candidates,
+     * confirms it; invalid where LEFT_GREY is 0 */
+    int (*agree)(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
+                 const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst);
 
     /* each invalid run of a row takes the smaller of its valid ends; filled U8 = 1 there */
     int (*fill)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,

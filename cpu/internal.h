@@ -99,6 +99,8 @@ PLX_CPU_STAGE(census);         /* match/census.c */
 PLX_CPU_STAGE(sgm);            /* sgm/sgm.c */
 PLX_CPU_STAGE(median);         /* match/refine.c */
 PLX_CPU_STAGE(check);
+PLX_CPU_STAGE(even);
+PLX_CPU_STAGE(agree);
 PLX_CPU_STAGE(fill);
 PLX_CPU_STAGE(confidence);
 PLX_CPU_STAGE(temporal);

@@ -30,8 +30,8 @@ static int sample(const struct plx_image *grey, const struct plx_match *match, i
 static uint64_t census_word(const struct plx_image *grey, const struct plx_match *match, int x, int y)
 {
     const enum plx_census_kind kind = match->census;
-    const bool symmetric = kind == PLX_CENSUS_SYMMETRIC_9X7 || kind == PLX_CENSUS_SYMMETRIC_7X5;
-    const int rx = kind == PLX_CENSUS_SYMMETRIC_7X5 ? 3 : 4, ry = kind == PLX_CENSUS_SYMMETRIC_7X5 ? 2 : 3;
+    const bool symmetric = kind == PLX_CENSUS_SYMMETRIC_9X7 || kind == PLX_CENSUS_SYMMETRIC_5X5;
+    const int rx = kind == PLX_CENSUS_SYMMETRIC_5X5 ? 2 : 4, ry = kind == PLX_CENSUS_SYMMETRIC_5X5 ? 2 : 3;
     uint64_t word = 0;
 
     if (match->census_zero_border && (x < rx || x >= grey->width - rx || y < ry || y >= grey->height - ry))
@@ -59,6 +59,14 @@ static int gradient_at(const struct plx_image *grey, const struct plx_match *mat
     return clamp(128 + (sum >> 1), 0, 255);
 }
 
+static int vertical_gradient_at(const struct plx_image *grey, const struct plx_match *match, int x, int y)
+{
+    int sum = 0;
+    for (int dx = -1; dx <= 1; dx++)
+        sum += (2 - abs(dx)) * (sample(grey, match, x + dx, y + 1) - sample(grey, match, x + dx, y - 1));
+    return clamp(128 + (sum >> 1), 0, 255);
+}
+
 void oracle_census(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *ret_features)
 {
     for (int y = 0; y < grey->height; y++) {
@@ -69,7 +77,8 @@ void oracle_census(const struct plx_image *grey, const struct plx_match *match, 
             else
                 ((uint32_t *)plx_row(&ret_features->census, y))[x] = (uint32_t)word;
             if (match->gradient_cap > 0)
-                ((uint8_t *)plx_row(&ret_features->gradient, y))[x] = (uint8_t)gradient_at(grey, match, x, y);
+                ((uint16_t *)plx_row(&ret_features->gradient, y))[x] =
+                    (uint16_t)(gradient_at(grey, match, x, y) | vertical_gradient_at(grey, match, x, y) << 8);
         }
     }
 }

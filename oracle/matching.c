@@ -15,11 +15,14 @@ const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_S2] = "S2",
     [MATCHING_MEDIAN_LEFT] = "left median",
     [MATCHING_MEDIAN_RIGHT] = "right median",
+    [MATCHING_CHECKED] = "left-right check",
+    [MATCHING_EVEN] = "even strict disparity",
     [MATCHING_STRICT] = "strict disparity",
     [MATCHING_DENSE_MEDIAN] = "median of the dense disparity",
     [MATCHING_DENSE_CHECKED] = "check of the dense disparity",
     [MATCHING_DENSE_FILLED] = "fill of the dense disparity",
     [MATCHING_FILLED] = "filled",
+    [MATCHING_DENSE_SMOOTH] = "last median of the dense disparity",
     [MATCHING_DENSE] = "dense disparity",
     [MATCHING_CONFIDENCE] = "confidence",
 };
@@ -33,8 +36,11 @@ enum {
     DENSE_CHECK,
     DENSE_FILL,
     DENSE_SMOOTH,
+    DENSE_EVEN,
     MEDIAN_LEFT,
     CHECK,
+    EVEN,
+    AGREE,
     CONFIDENCE
 };
 
@@ -48,8 +54,11 @@ const struct matching_call matching_calls[MATCHING_CALLS] = {
     [DENSE_CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_REFINE, true},
     [DENSE_FILL] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
     [DENSE_SMOOTH] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
+    [DENSE_EVEN] = {MATCHING_GROUP_EVEN, PLX_STAGE_REFINE, true},
     [MEDIAN_LEFT] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_CHECK, false},
     [CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_CHECK, false},
+    [EVEN] = {MATCHING_GROUP_EVEN, PLX_STAGE_REFINE, true},
+    [AGREE] = {MATCHING_GROUP_EVEN, PLX_STAGE_REFINE, true},
     [CONFIDENCE] = {MATCHING_GROUP_CONFIDENCE, PLX_STAGE_REFINE, true},
 };
 
@@ -59,8 +68,6 @@ enum plx_type matching_type(const struct plx_match *match, enum matching_plane p
     case MATCHING_CENSUS_LEFT:
     case MATCHING_CENSUS_RIGHT:
         return match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
-    case MATCHING_GRADIENT_LEFT:
-    case MATCHING_GRADIENT_RIGHT:
     case MATCHING_FILLED:
     case MATCHING_CONFIDENCE:
         return PLX_U8;
@@ -78,6 +85,12 @@ static struct plx_candidates candidates(const struct plx_image *plane)
 {
     return (struct plx_candidates){plane[MATCHING_CANDIDATE_LEFT], plane[MATCHING_CANDIDATE_RIGHT],
                                    plane[MATCHING_CANDIDATE_RAW], plane[MATCHING_S1], plane[MATCHING_S2]};
+}
+
+/* A copy unless ON. */
+static int even(struct plx_stages *s, bool on, const struct plx_image *src, const struct plx_image *dst)
+{
+    return on ? s->ops->even(s, src, dst) : s->ops->median(s, src, PLX_MEDIAN_NONE, dst);
 }
 
 int matching_run_call(struct plx_stages *s, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *m,
@@ -103,24 +116,40 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
     case DENSE_FILL:
         return s->ops->fill(s, &p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
     case DENSE_SMOOTH:
-        return s->ops->median(s, &p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE]);
+        return s->ops->median(s, &p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE_SMOOTH]);
+    case DENSE_EVEN:
+        return even(s, m->even, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
     case MEDIAN_LEFT:
         return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     case CHECK:
-        return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_STRICT]);
+        return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_CHECKED]);
+    case EVEN:
+        return even(s, m->even, &p[MATCHING_CHECKED], &p[MATCHING_EVEN]);
+    case AGREE:
+        if (!m->agree)
+            return s->ops->median(s, &p[MATCHING_EVEN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
+        return s->ops->agree(s, &p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], &grey[PLX_LEFT],
+                             &p[MATCHING_STRICT]);
     default:
-        return s->ops->confidence(s, &found, &p[MATCHING_STRICT], m, &p[MATCHING_CONFIDENCE]);
+        return s->ops->confidence(s, &found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
     }
 }
 
-int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match, bool refines,
+int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match,
                  const struct plx_image plane[MATCHING_PLANES])
 {
     int result = 0;
     for (int i = 0; i < MATCHING_CALLS && result == 0; i++)
-        if (refines || !matching_calls[i].refines)
-            result = matching_run_call(stages, i, grey, match, plane);
+        result = matching_run_call(stages, i, grey, match, plane);
     return result;
+}
+
+static void oracle_even_or_copy(bool on, const struct plx_image *src, const struct plx_image *dst)
+{
+    if (on)
+        oracle_even(src, dst);
+    else
+        oracle_median(src, PLX_MEDIAN_NONE, dst);
 }
 
 void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_match *m,
@@ -134,10 +163,16 @@ void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_mat
     oracle_sgm(&left, &right, &grey[PLX_LEFT], m, &found);
     oracle_median(&p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     oracle_median(&p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
-    oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_STRICT]);
+    oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_CHECKED]);
+    oracle_even_or_copy(m->even, &p[MATCHING_CHECKED], &p[MATCHING_EVEN]);
     oracle_median(&p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
     oracle_check(&p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_DENSE_CHECKED]);
     oracle_fill(&p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
-    oracle_median(&p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE]);
-    oracle_confidence(&found, &p[MATCHING_STRICT], m, &p[MATCHING_CONFIDENCE]);
+    oracle_median(&p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE_SMOOTH]);
+    oracle_even_or_copy(m->even, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
+    if (m->agree)
+        oracle_agree(&p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], &grey[PLX_LEFT], &p[MATCHING_STRICT]);
+    else
+        oracle_median(&p[MATCHING_EVEN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
+    oracle_confidence(&found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
 }

@@ -20,11 +20,14 @@ enum matching_plane {
     MATCHING_S2,
     MATCHING_MEDIAN_LEFT,
     MATCHING_MEDIAN_RIGHT,
+    MATCHING_CHECKED, /* strict, after the left-right check */
+    MATCHING_EVEN,
     MATCHING_STRICT,
     MATCHING_DENSE_MEDIAN,
     MATCHING_DENSE_CHECKED,
     MATCHING_DENSE_FILLED, /* disparity after the fill, before the last median */
     MATCHING_FILLED,       /* U8, 1: the fill set this pixel */
+    MATCHING_DENSE_SMOOTH, /* after the last median */
     MATCHING_DENSE,
     MATCHING_CONFIDENCE,
     MATCHING_PLANES
@@ -39,15 +42,16 @@ enum matching_group {
     MATCHING_GROUP_MEDIAN,
     MATCHING_GROUP_CHECK,
     MATCHING_GROUP_FILL,
+    MATCHING_GROUP_EVEN, /* even and agree */
     MATCHING_GROUP_CONFIDENCE,
     MATCHING_GROUPS
 };
 
-#define MATCHING_CALLS 11
+#define MATCHING_CALLS 14
 extern const struct matching_call {
     enum matching_group group;
     enum plx_stage stage;
-    bool refines; /* only the dense disparity and the confidence need it */
+    bool refines; /* the strict disparity of `classic` does not need it */
 } matching_calls[MATCHING_CALLS];
 
 /* The element type of PLANE with these parameters. */
@@ -58,8 +62,8 @@ enum plx_type matching_type(const struct plx_match *match, enum matching_plane p
 int matching_run_call(struct plx_stages *stages, int number, const struct plx_image grey[PLX_EYES],
                       const struct plx_match *match, const struct plx_image plane[MATCHING_PLANES]);
 
-/* Runs all calls or, unless REFINES, only those of the strict disparity. Returns the first error, else 0. */
-int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match, bool refines,
+/* Runs all calls. Returns the first error, else 0. */
+int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES], const struct plx_match *match,
                  const struct plx_image plane[MATCHING_PLANES]);
 
 /* Runs all calls with the oracles instead of a backend. */

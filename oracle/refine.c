@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Median, left-right check, fill and confidence, one pixel at a time. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "oracle/oracle.h"
@@ -75,6 +76,46 @@ void oracle_check(const struct plx_image *left, const struct plx_image *right, c
             if (match->invalid_border && (x == 0 || y == 0 || x == left->width - 1 || y == left->height - 1))
                 keep = false;
             put(ret_disparity, x, y, keep ? value : (int)PLX_DISPARITY_INVALID);
+        }
+    }
+}
+
+void oracle_even(const struct plx_image *src, const struct plx_image *dst)
+{
+    for (int y = 0; y < src->height; y++) {
+        for (int x = 0; x < src->width; x++) {
+            int value = at(src, x, y), n = 0, sum = 0;
+            for (int dy = -3; dy <= 3; dy++) {
+                for (int dx = -3; dx <= 3; dx++) {
+                    int other = at(src, x + dx, y + dy), e = other - value;
+                    if (other == PLX_DISPARITY_INVALID || abs(e) > PLX_EVEN_STEP)
+                        continue;
+                    n++;
+                    sum += e;
+                }
+            }
+            if (value != PLX_DISPARITY_INVALID)
+                value += (int)floor((2.0 * sum + n) / (2.0 * n));
+            put(dst, x, y, value);
+        }
+    }
+}
+
+void oracle_agree(const struct plx_image *strict, const struct plx_image *dense, const struct plx_image *raw,
+                  const struct plx_image *grey, const struct plx_image *dst)
+{
+    for (int y = 0; y < strict->height; y++) {
+        const uint8_t *brightness = plx_row(grey, y);
+        for (int x = 0; x < strict->width; x++) {
+            const int s = at(strict, x, y), d = at(dense, x, y), candidate = 16 * at(raw, x, y);
+            int value = PLX_DISPARITY_INVALID;
+            if (d != PLX_DISPARITY_INVALID && brightness[x] != 0) {
+                if (s != PLX_DISPARITY_INVALID && abs(s - d) <= PLX_AGREE_STEP)
+                    value = s;
+                if (s == PLX_DISPARITY_INVALID && abs(candidate - d) <= PLX_AGREE_RAW_STEP)
+                    value = d;
+            }
+            put(dst, x, y, value);
         }
     }
 }

@@ -20,6 +20,11 @@ static int popcount(uint64_t word)
     return bits;
 }
 
+static int capped(int value, int cap)
+{
+    return value < cap ? value : cap;
+}
+
 static int cost_at(const struct plx_features *left, const struct plx_features *right, const struct plx_match *match, int x,
                    int y, int q)
 {
@@ -28,9 +33,10 @@ static int cost_at(const struct plx_features *left, const struct plx_features *r
     int cost = popcount(word_at(left, x, y) ^ (inside ? word_at(right, q, y) : 0));
 
     if (match->gradient_cap > 0) {
-        const uint8_t *gl = plx_row(&left->gradient, y), *gr = plx_row(&right->gradient, y);
-        int step = abs(gl[x] - gr[q < 0 ? 0 : q >= width ? width - 1 : q]);
-        cost += step < match->gradient_cap ? step : match->gradient_cap;
+        const uint16_t *rows[PLX_EYES] = {plx_row(&left->gradient, y), plx_row(&right->gradient, y)};
+        const int l = rows[PLX_LEFT][x], r = rows[PLX_RIGHT][q < 0 ? 0 : q >= width ? width - 1 : q];
+        cost += capped(abs((l & 255) - (r & 255)), match->gradient_cap);
+        cost += capped(abs((l >> 8) - (r >> 8)), match->gradient_cap_y);
     }
     return cost;
 }

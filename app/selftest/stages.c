@@ -157,7 +157,7 @@ static void case_matching(struct bench *b)
         got[i] = made[i]->got;
         want[i] = made[i]->want;
     }
-    try(b, matching_run(b->stages, (struct plx_image[]){eye[PLX_LEFT]->got, eye[PLX_RIGHT]->got}, &match, true, got));
+    try(b, matching_run(b->stages, (struct plx_image[]){eye[PLX_LEFT]->got, eye[PLX_RIGHT]->got}, &match, got));
     matching_oracle((struct plx_image[]){eye[PLX_LEFT]->want, eye[PLX_RIGHT]->want}, &match, want);
     for (int i = 0; i < MATCHING_PLANES; i++)
         compare(b, matching_names[i], made[i]);

@@ -61,7 +61,7 @@ static int allocate_images(struct plx_pipeline *pipeline)
 {
     const struct plx_match *match = &pipeline->params.match;
     const enum plx_type word = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
-    const bool dense = pipeline->plane[PLX_PLANE_DENSE].width > 0, gradient = match->gradient_cap > 0;
+    const bool dense = dense_on(pipeline), gradient = match->gradient_cap > 0;
     const struct {
         struct plx_image *image;
         enum plx_type type;
@@ -72,8 +72,8 @@ static int allocate_images(struct plx_pipeline *pipeline)
         {&pipeline->smooth[PLX_RIGHT], PLX_U8, prefilter_on(pipeline)},
         {&pipeline->features[PLX_LEFT].census, word, true},
         {&pipeline->features[PLX_RIGHT].census, word, true},
-        {&pipeline->features[PLX_LEFT].gradient, PLX_U8, gradient},
-        {&pipeline->features[PLX_RIGHT].gradient, PLX_U8, gradient},
+        {&pipeline->features[PLX_LEFT].gradient, PLX_U16, gradient},
+        {&pipeline->features[PLX_RIGHT].gradient, PLX_U16, gradient},
         {&pipeline->candidates.left, PLX_U16, true},
         {&pipeline->candidates.right, PLX_U16, true},
         {&pipeline->candidates.raw, PLX_U16, true},
@@ -81,8 +81,6 @@ static int allocate_images(struct plx_pipeline *pipeline)
         {&pipeline->candidates.s2, PLX_U16, true},
         {&pipeline->median_left, PLX_U16, match->median_left != PLX_MEDIAN_NONE},
         {&pipeline->median_right, PLX_U16, match->median_right != PLX_MEDIAN_NONE},
-        {&pipeline->checked, PLX_U16, speckle_on(pipeline) || temporal_on(pipeline)},
-        {&pipeline->despeckled, PLX_U16, speckle_on(pipeline) && temporal_on(pipeline)},
         {&pipeline->dense_median, PLX_U16, dense},
         {&pipeline->dense_checked, PLX_U16, dense},
         {&pipeline->mask, PLX_U8, pipeline->params.obstacles},
@@ -93,6 +91,9 @@ static int allocate_images(struct plx_pipeline *pipeline)
     for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++)
         if (images[i].needed)
             result = allocate_image(pipeline, pipeline->width, pipeline->height, images[i].type, images[i].image);
+    for (enum plx_strict_step step = PLX_STRICT_CHECK; step < strict_last(pipeline) && result == 0; step++)
+        if (strict_step_on(pipeline, step))
+            result = allocate_image(pipeline, pipeline->width, pipeline->height, PLX_U16, &pipeline->strict[step]);
     return result == 0 && temporal_on(pipeline) ? allocate_history(pipeline) : result;
 }
 

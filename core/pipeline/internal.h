@@ -15,6 +15,17 @@
 #define PLX_PIPELINE_BUFFERS 48
 #define PLX_BUFFER_ALIGNMENT 256 /* bytes, as ops->alloc */
 
+/* What makes the strict disparity, in order. The last step that is on writes the frame's plane. Ground, columns and obstacles
+ * read what there is before even, whose means would join things that are far away and little apart in depth. */
+enum plx_strict_step {
+    PLX_STRICT_CHECK,
+    PLX_STRICT_SPECKLE,
+    PLX_STRICT_TEMPORAL,
+    PLX_STRICT_EVEN,
+    PLX_STRICT_AGREE,
+    PLX_STRICT_STEPS
+};
+
 /* One frame while it is computed. */
 struct plx_frame_context {
     struct plx_pipeline *pipeline;
@@ -64,7 +75,7 @@ struct plx_pipeline {
     struct plx_features features[PLX_EYES];
     struct plx_candidates candidates;
     struct plx_image median_left, median_right;   /* U16 */
-    struct plx_image checked, despeckled;         /* U16 strict, before the next filter */
+    struct plx_image strict[PLX_STRICT_STEPS];    /* U16 what each step but the last leaves to the next */
     struct plx_image history;                     /* U16 temporal filter's */
     struct plx_image dense_median, dense_checked; /* U16 intermediate images of dense */
     struct plx_image mask, opened;                /* U8 */
@@ -116,6 +127,28 @@ static inline bool speckle_on(const struct plx_pipeline *pipeline)
 static inline bool temporal_on(const struct plx_pipeline *pipeline)
 {
     return pipeline->params.refine && pipeline->params.temporal.max_step > 0;
+}
+
+static inline bool dense_on(const struct plx_pipeline *pipeline)
+{
+    return pipeline->params.refine && pipeline->params.dense;
+}
+
+static inline bool strict_step_on(const struct plx_pipeline *pipeline, enum plx_strict_step step)
+{
+    const struct plx_match *match = &pipeline->params.match;
+    const bool on[PLX_STRICT_STEPS] = {true, speckle_on(pipeline), temporal_on(pipeline), match->even,
+                                       match->agree && dense_on(pipeline)};
+    return on[step];
+}
+
+/* The last step that is on. */
+static inline enum plx_strict_step strict_last(const struct plx_pipeline *pipeline)
+{
+    enum plx_strict_step last = PLX_STRICT_AGREE;
+    while (!strict_step_on(pipeline, last))
+        last--;
+    return last;
 }
 
 #endif

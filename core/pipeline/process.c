@@ -51,7 +51,7 @@ static int run_stages(void *argument)
     run_step(context, PLX_STAGE_CENSUS, plx_step_census);       /* grey -> census and gradient words */
     run_step(context, PLX_STAGE_SGM, plx_step_sgm);         /* cost, aggregation, winner-takes-all: disparity of both views */
     run_step(context, PLX_STAGE_CHECK, plx_step_check);     /* median, left-right check: the strict disparity */
-    run_step(context, PLX_STAGE_REFINE, plx_step_refine);   /* speckle, temporal; dense; confidence */
+    run_step(context, PLX_STAGE_REFINE, plx_step_refine);   /* speckle, temporal; even; dense, agree; confidence */
     run_step(context, PLX_STAGE_GROUND, plx_step_ground);   /* the ground as a plane in disparity space */
     run_step(context, PLX_STAGE_COLUMNS, plx_step_columns); /* stixels and the scan */
     run_step(context, PLX_STAGE_OBSTACLES, plx_step_obstacles); /* mask, open and close, label, regions */
@@ -180,7 +180,7 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
         [PLX_PLANE_LEFT] = PLX_STAGE_RECTIFY,
         [PLX_PLANE_RIGHT] = PLX_STAGE_RECTIFY,
         [PLX_PLANE_HISTOGRAM] = PLX_STAGE_HISTOGRAM,
-        [PLX_PLANE_DISPARITY] = speckle_on(pipeline) || temporal_on(pipeline) ? PLX_STAGE_REFINE : PLX_STAGE_CHECK,
+        [PLX_PLANE_DISPARITY] = strict_last(pipeline) > PLX_STRICT_CHECK ? PLX_STAGE_REFINE : PLX_STAGE_CHECK,
         [PLX_PLANE_DENSE] = PLX_STAGE_REFINE,
         [PLX_PLANE_FILLED] = PLX_STAGE_REFINE,
         [PLX_PLANE_CONFIDENCE] = PLX_STAGE_REFINE,

@@ -97,11 +97,20 @@ static int median(struct plx_stages *stages, const struct plx_image *src, enum p
     return stages->ops->median(stages, src, kind, dst);
 }
 
-/* The strict disparity after the left-right check: the frame's plane, unless another filter follows. */
-static const struct plx_image *strict_checked(const struct plx_frame_context *context)
+/* Where STEP writes: the frame's plane, unless another step follows. */
+static const struct plx_image *strict_of(const struct plx_frame_context *context, enum plx_strict_step step)
 {
     const struct plx_pipeline *pipeline = context->pipeline;
-    return speckle_on(pipeline) || temporal_on(pipeline) ? &pipeline->checked : &context->plane[PLX_PLANE_DISPARITY];
+    return step == strict_last(pipeline) ? &context->plane[PLX_PLANE_DISPARITY] : &pipeline->strict[step];
+}
+
+/* What STEP reads. */
+static const struct plx_image *strict_before(const struct plx_frame_context *context, enum plx_strict_step step)
+{
+    do
+        step--;
+    while (!strict_step_on(context->pipeline, step));
+    return strict_of(context, step);
 }
 
 int plx_step_check(struct plx_frame_context *context)
@@ -115,25 +124,8 @@ int plx_step_check(struct plx_frame_context *context)
     if (result == 0)
         result = median(stages, &pipeline->candidates.right, match->median_right, &pipeline->median_right, &right);
     if (result == 0)
-        result = stages->ops->check(stages, left, right, &context->rectified[PLX_LEFT], match, strict_checked(context));
-    return result;
-}
-
-static int refine_strict(struct plx_frame_context *context)
-{
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const struct plx_image *disparity = &context->plane[PLX_PLANE_DISPARITY];
-    const struct plx_image *src = strict_checked(context);
-    int result = 0;
-
-    if (speckle_on(pipeline)) {
-        const struct plx_image *dst = temporal_on(pipeline) ? &pipeline->despeckled : disparity;
-        result = stages->ops->speckle(stages, src, &pipeline->params.speckle, dst);
-        src = dst;
-    }
-    if (result == 0 && temporal_on(pipeline))
-        result = stages->ops->temporal(stages, src, &pipeline->params.temporal, &pipeline->history, disparity);
+        result =
+            stages->ops->check(stages, left, right, &context->rectified[PLX_LEFT], match, strict_of(context, PLX_STRICT_CHECK));
     return result;
 }
 
@@ -153,6 +145,7 @@ static int refine_dense(struct plx_frame_context *context)
     const struct plx_image *right =
         match->median_right == PLX_MEDIAN_NONE ? &pipeline->candidates.right : &pipeline->median_right;
     const struct plx_image *src = &pipeline->dense_median, *dst = &pipeline->dense_checked;
+    const struct plx_image *dense = &context->plane[PLX_PLANE_DENSE];
 
     int result = stages->ops->median(stages, &pipeline->candidates.left, PLX_MEDIAN_3X3, src);
     if (result == 0)
@@ -164,8 +157,11 @@ static int refine_dense(struct plx_frame_context *context)
     }
     if (result == 0)
         result = stages->ops->fill(stages, src, dst, &context->plane[PLX_PLANE_FILLED]);
+    swap(&src, &dst);
     if (result == 0)
-        result = stages->ops->median(stages, dst, PLX_MEDIAN_VALID_5X5, &context->plane[PLX_PLANE_DENSE]);
+        result = stages->ops->median(stages, src, PLX_MEDIAN_VALID_5X5, match->even ? dst : dense);
+    if (result == 0 && match->even)
+        result = stages->ops->even(stages, dst, dense);
     return result;
 }
 
@@ -174,13 +170,25 @@ int plx_step_refine(struct plx_frame_context *context)
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_image *confidence = &context->plane[PLX_PLANE_CONFIDENCE];
+    int result = 0;
 
-    int result = refine_strict(context);
-    if (result == 0 && context->plane[PLX_PLANE_DENSE].data)
+    if (speckle_on(pipeline))
+        result = stages->ops->speckle(stages, strict_before(context, PLX_STRICT_SPECKLE), &pipeline->params.speckle,
+                                      strict_of(context, PLX_STRICT_SPECKLE));
+    if (result == 0 && temporal_on(pipeline))
+        result = stages->ops->temporal(stages, strict_before(context, PLX_STRICT_TEMPORAL), &pipeline->params.temporal,
+                                       &pipeline->history, strict_of(context, PLX_STRICT_TEMPORAL));
+    if (result == 0 && strict_step_on(pipeline, PLX_STRICT_EVEN))
+        result = stages->ops->even(stages, strict_before(context, PLX_STRICT_EVEN), strict_of(context, PLX_STRICT_EVEN));
+    if (result == 0 && dense_on(pipeline))
         result = refine_dense(context);
+    if (result == 0 && strict_step_on(pipeline, PLX_STRICT_AGREE))
+        result =
+            stages->ops->agree(stages, strict_before(context, PLX_STRICT_AGREE), &context->plane[PLX_PLANE_DENSE],
+                               &pipeline->candidates.raw, &context->rectified[PLX_LEFT], strict_of(context, PLX_STRICT_AGREE));
     if (result == 0 && confidence->data)
-        result = stages->ops->confidence(stages, &pipeline->candidates, strict_checked(context), &pipeline->params.match,
-                                         confidence);
+        result = stages->ops->confidence(stages, &pipeline->candidates, strict_before(context, PLX_STRICT_SPECKLE),
+                                         &pipeline->params.match, confidence);
     return result;
 }
 
@@ -191,7 +199,7 @@ int plx_step_ground(struct plx_frame_context *context)
 
     if (!pipeline->params.ground)
         return 0;
-    return stages->ops->ground(stages, &context->plane[PLX_PLANE_DISPARITY], &pipeline->ground_params,
+    return stages->ops->ground(stages, strict_before(context, PLX_STRICT_EVEN), &pipeline->ground_params,
                                &pipeline->results->prior, pipeline->ground);
 }
 
@@ -201,7 +209,7 @@ int plx_step_columns(struct plx_frame_context *context)
 
     if (!pipeline->params.columns)
         return 0;
-    return pipeline->stages->ops->columns(pipeline->stages, &context->plane[PLX_PLANE_DISPARITY], pipeline->ground,
+    return pipeline->stages->ops->columns(pipeline->stages, strict_before(context, PLX_STRICT_EVEN), pipeline->ground,
                                           &pipeline->columns_params, &context->plane[PLX_PLANE_SCAN],
                                           &context->plane[PLX_PLANE_STIXELS]);
 }
@@ -213,7 +221,7 @@ int plx_step_obstacles(struct plx_frame_context *context)
     const struct plx_stages_ops *ops = stages->ops;
     const struct plx_obstacle_params *params = &pipeline->params.obstacle;
     const struct plx_label_params label = {.max_step = params->max_step, .min_area = params->min_area};
-    const struct plx_image *disparity = &context->plane[PLX_PLANE_DISPARITY];
+    const struct plx_image *disparity = strict_before(context, PLX_STRICT_EVEN);
     const struct plx_image *mask = &pipeline->mask, *opened = &pipeline->opened;
     const struct plx_region_input input = {&pipeline->labels, disparity, &context->rectified[PLX_LEFT],
                                            &context->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};

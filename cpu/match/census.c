@@ -23,11 +23,11 @@ struct census_job {
 static void choose_samples(struct census_job *job)
 {
     const enum plx_census_kind kind = job->match->census;
-    const bool symmetric = kind == PLX_CENSUS_SYMMETRIC_9X7 || kind == PLX_CENSUS_SYMMETRIC_7X5;
+    const bool symmetric = kind == PLX_CENSUS_SYMMETRIC_9X7 || kind == PLX_CENSUS_SYMMETRIC_5X5;
     const int bits = plx_census_bits(kind);
 
-    job->radius_x = kind == PLX_CENSUS_SYMMETRIC_7X5 ? 3 : 4;
-    job->radius_y = kind == PLX_CENSUS_SYMMETRIC_7X5 ? 2 : 3;
+    job->radius_x = kind == PLX_CENSUS_SYMMETRIC_5X5 ? 2 : 4;
+    job->radius_y = kind == PLX_CENSUS_SYMMETRIC_5X5 ? 2 : 3;
     for (int y = -job->radius_y; y <= job->radius_y; y++) {
         for (int x = -job->radius_x; x <= job->radius_x && job->count < bits; x++) {
             if ((x == 0 && y == 0) || (kind == PLX_CENSUS_CHECKER_9X7 && (x + y) % 2 != 0))
@@ -98,7 +98,7 @@ static void census_row(void *argument, int y)
     if (match->census_zero_border)
         clear_border(job, y);
     if (match->gradient_cap > 0)
-        job->kernels->gradient(middle[-1], middle[0], middle[1], image->width, plx_row(&job->features->gradient, y));
+        job->kernels->gradients(middle[-1], middle[0], middle[1], image->width, plx_row(&job->features->gradient, y));
 }
 
 /* SCRATCH as an image of the size of SRC, without its padding. */

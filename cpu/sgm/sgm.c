@@ -63,7 +63,10 @@ static void place_worker(struct worker *worker, uint8_t *memory, size_t *end, si
         row->left[i] = take(memory, end, width);
         row->right[i] = take(memory, end, width + disparities);
     }
-    row->right_gradient = take(memory, end, width + disparities);
+    for (int i = 0; i < PLX_GRADIENTS; i++) {
+        row->left_gradient[i] = take(memory, end, width);
+        row->right_gradient[i] = take(memory, end, width + disparities);
+    }
     for (int i = 0; i < PLX_SWEEP_PATHS; i++)
         row->p2[i] = take(memory, end, width);
     row->along = take(memory, end, disparities);
@@ -138,19 +141,23 @@ static void prepare_cost(const struct job *job, struct plx_sgm_row *row, int y)
 {
     const struct plx_match *match = job->match;
     const struct plx_kernels *kernels = job->kernels;
-    const bool wide = match->census == PLX_CENSUS_FULL_9X7;
+    const int word_bytes = (int)job->left->census.type;
 
-    row->planes = wide ? 8 : (plx_census_bits(match->census) + 7) / 8;
+    row->planes = (plx_census_bits(match->census) + 7) / 8;
     row->gradient_cap = match->gradient_cap;
+    row->gradient_cap_y = match->gradient_cap_y;
     /* row->left holds the bytes of the right view until its own are split */
-    kernels->split(plx_row(&job->right->census, y), job->width, wide, row->planes, row->left);
+    kernels->split(plx_row(&job->right->census, y), job->width, word_bytes, row->planes, row->left);
     for (int k = 0; k < row->planes; k++)
         kernels->partners(match, row->left[k], job->width, 0, 0, row->right[k]);
-    kernels->split(plx_row(&job->left->census, y), job->width, wide, row->planes, row->left);
+    kernels->split(plx_row(&job->left->census, y), job->width, word_bytes, row->planes, row->left);
     if (match->gradient_cap > 0) {
-        const uint8_t *gradient = plx_row(&job->right->gradient, y);
-        kernels->partners(match, gradient, job->width, gradient[0], gradient[job->width - 1], row->right_gradient);
-        row->left_gradient = plx_row(&job->left->gradient, y);
+        kernels->split(plx_row(&job->right->gradient, y), job->width, PLX_U16, PLX_GRADIENTS, row->left_gradient);
+        for (int k = 0; k < PLX_GRADIENTS; k++) {
+            const uint8_t *right = row->left_gradient[k];
+            kernels->partners(match, right, job->width, right[0], right[job->width - 1], row->right_gradient[k]);
+        }
+        kernels->split(plx_row(&job->left->gradient, y), job->width, PLX_U16, PLX_GRADIENTS, row->left_gradient);
     }
 }
 

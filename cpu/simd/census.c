@@ -8,13 +8,19 @@ void PLX_KERNEL(smooth)(const uint8_t *above, const uint8_t *row, const uint8_t 
         ret_row[x] = (uint8_t)((4 * row[x] + above[x] + below[x] + row[x - 1] + row[x + 1] + 4) >> 3);
 }
 
-void PLX_KERNEL(gradient)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint8_t *ret_row)
+/* 128 + SUM / 2, cut off to a byte */
+INLINE int gradient(int sum)
+{
+    const int value = 128 + (sum >> 1), positive = value < 0 ? 0 : value;
+    return positive > 255 ? 255 : positive;
+}
+
+void PLX_KERNEL(gradients)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint16_t *ret_row)
 {
     for (int x = 0; x < width; x++) {
         int sum = 2 * (row[x + 1] - row[x - 1]) + (above[x + 1] - above[x - 1]) + (below[x + 1] - below[x - 1]);
-        int value = 128 + (sum >> 1);
-        value = value < 0 ? 0 : value;
-        ret_row[x] = (uint8_t)(value > 255 ? 255 : value);
+        int sum_y = 2 * (below[x] - above[x]) + (below[x - 1] - above[x - 1]) + (below[x + 1] - above[x + 1]);
+        ret_row[x] = (uint16_t)(gradient(sum) | gradient(sum_y) << 8);
     }
 }
 
@@ -51,20 +57,20 @@ void PLX_KERNEL(census)(const struct plx_census_sample *samples, int count, cons
     }
 }
 
-void PLX_KERNEL(split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes)
+void PLX_KERNEL(split)(const void *words, int width, int word_bytes, int planes, uint8_t *const *ret_planes)
 {
-    const uint32_t *narrow_words = words;
-    const uint64_t *wide_words = words;
+    const uint16_t *words_2 = words;
+    const uint32_t *words_4 = words;
+    const uint64_t *words_8 = words;
 
     for (int k = 0; k < planes; k++) {
         uint8_t *plane = ret_planes[k];
-        if (wide) {
-            for (int x = 0; x < width; x++)
-                plane[x] = (uint8_t)(wide_words[x] >> 8 * k);
-        } else {
-            for (int x = 0; x < width; x++)
-                plane[x] = (uint8_t)(narrow_words[x] >> 8 * k);
-        }
+        for (int x = 0; x < width && word_bytes == 2; x++)
+            plane[x] = (uint8_t)(words_2[x] >> 8 * k);
+        for (int x = 0; x < width && word_bytes == 4; x++)
+            plane[x] = (uint8_t)(words_4[x] >> 8 * k);
+        for (int x = 0; x < width && word_bytes == 8; x++)
+            plane[x] = (uint8_t)(words_8[x] >> 8 * k);
     }
 }
 

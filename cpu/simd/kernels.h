@@ -23,10 +23,14 @@ struct plx_census_sample {
 #define PLX_PAD 4
 #define PLX_PADDED(width) ((size_t)(width) + 2 * PLX_PAD + 64)
 
+#define PLX_EVEN_REACH 3
+#define PLX_EVEN_BEYOND 0x8000u /* differs by more than PLX_EVEN_STEP from every disparity, also where 16 bits overflow */
+
 #define PLX_BLOCK 32 /* columns that go through cost, aggregate and argmin together, in the first-level cache */
 #define PLX_MAX_PLANES 8
-#define PLX_CHUNK 32   /* disparities that share 5 bits in a key of the right view */
-#define PLX_KEY_ROWS 4 /* neighbouring pixels write to different ones, so that no load waits for a store just made */
+#define PLX_GRADIENTS 2 /* horizontal, vertical */
+#define PLX_CHUNK 32    /* disparities that share 5 bits in a key of the right view */
+#define PLX_KEY_ROWS 4  /* neighbouring pixels write to different ones, so that no load waits for a store just made */
 
 /* The paths that come from where a sweep has been: along the row and from the row before, whose pixels behind, beside and
  * ahead of x are the three predecessors. A state is L(p, .) - min L(p, .), D bytes a pixel; the pixels -1 and WIDTH are 0. */
@@ -36,12 +40,12 @@ enum { PLX_ALONG, PLX_STRAIGHT, PLX_BEHIND, PLX_AHEAD, PLX_SWEEP_PATHS };
 struct plx_sgm_row {
     int width, disparities, paths; /* 4 paths: only ALONG and STRAIGHT */
 
-    /* costs: the census words cut into bytes, lowest first, and the gradient */
-    int planes, gradient_cap;       /* 0: no gradient */
-    uint8_t *left[PLX_MAX_PLANES];  /* [planes][width] */
+    /* costs: the census words cut into bytes, lowest first, and the two gradients */
+    int planes, gradient_cap, gradient_cap_y; /* gradient_cap 0: no gradients */
+    uint8_t *left[PLX_MAX_PLANES];            /* [planes][width] */
     uint8_t *right[PLX_MAX_PLANES]; /* [planes][width + disparities - 1], backwards: x's partner at d is width - 1 - x + d */
-    const uint8_t *left_gradient;   /* [width] */
-    uint8_t *right_gradient;        /* [width + disparities - 1], backwards */
+    uint8_t *left_gradient[PLX_GRADIENTS];  /* [width] */
+    uint8_t *right_gradient[PLX_GRADIENTS]; /* [width + disparities - 1], backwards */
 
     /* paths */
     int step; /* of x: 1 or -1 */
@@ -102,12 +106,13 @@ struct plx_kernels {
 
     /* census.c. (4c + n + s + e + w + 4) >> 3 of WIDTH pixels of a padded row and its neighbours */
     void (*smooth)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint8_t *ret_row);
-    void (*gradient)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint8_t *ret_row);
+    /* the horizontal gradient in the lower byte, the vertical one in the upper */
+    void (*gradients)(const uint8_t *above, const uint8_t *row, const uint8_t *below, int width, uint16_t *ret_row);
     /* words of WIDTH pixels, 4 or (WIDE) 8 bytes each; the first of COUNT samples is the highest bit; ROWS[y] is padded */
     void (*census)(const struct plx_census_sample *samples, int count, const uint8_t *const *rows, int width, bool wide,
                    void *ret_words);
-    /* bytes of WIDTH words of 4 or (WIDE) 8 bytes: byte k of all goes to ret_planes[k] */
-    void (*split)(const void *words, int width, bool wide, int planes, uint8_t *const *ret_planes);
+    /* bytes of WIDTH words of 2, 4 or 8 bytes: byte k of all goes to ret_planes[k] */
+    void (*split)(const void *words, int width, int word_bytes, int planes, uint8_t *const *ret_planes);
     /* partners of the WIDTH pixels of SRC at all disparities, as in plx_sgm_row.right; BEFORE and AFTER beside the image */
     void (*partners)(const struct plx_match *match, const uint8_t *src, int width, uint8_t before, uint8_t after,
                      uint8_t *ret_bytes);
@@ -128,6 +133,10 @@ struct plx_kernels {
     /* medians of WIDTH pixels; ROWS[-1..1] or ROWS[-2..2] are padded */
     void (*median_3x3)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     void (*median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row);
+    /* local means of WIDTH pixels; ROWS[-3..3] are padded, PLX_EVEN_BEYOND where invalid, but not so RET_ROW */
+    void (*even)(const uint16_t *const *rows, int width, uint16_t *ret_row);
+    void (*agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
+                  uint16_t *ret_row);
     /* ROWS[-2..2] are padded rows of raw candidates, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of ROWS[0] */
     void (*confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
                        const uint16_t *s2, int width, uint8_t *ret_row);
@@ -151,7 +160,7 @@ extern const struct plx_kernels plx_kernels_generic, plx_kernels_neon, plx_kerne
 #    define PLX_DECLARE(name) __typeof__(*((struct plx_kernels *)NULL)->name) PLX_KERNEL(name)
 
 PLX_DECLARE(smooth);
-PLX_DECLARE(gradient);
+PLX_DECLARE(gradients);
 PLX_DECLARE(census);
 PLX_DECLARE(split);
 PLX_DECLARE(partners);
@@ -162,6 +171,8 @@ PLX_DECLARE(argmin);
 PLX_DECLARE(disparities);
 PLX_DECLARE(median_3x3);
 PLX_DECLARE(median_valid_5x5);
+PLX_DECLARE(even);
+PLX_DECLARE(agree);
 PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
 PLX_DECLARE(path);

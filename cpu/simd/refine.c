@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From disparity candidates to disparities: uniqueness and subpixel position, the right view, medians and confidence. */
+#include <stdlib.h>
+
 #include <parallax/frame.h>
 
 #include "cpu/simd/simd.h"
@@ -153,6 +155,45 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
         for (int i = 0; i < 13; i++)
             median &= v[i] | ~(u16v)(n >> 1 == (uint16_t)i);
         put(ret_row, x, width, median | ~keep);
+    }
+}
+
+/*
+ * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80. The float quotient, correctly rounded, is
+ * cut down to the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away
+ * from the next.
+ */
+void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
+{
+    for (int x = 0; x < width; x += LANES16) {
+        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP;
+        u16v n = all16(0), sum = all16(0);
+        uint16_t count[LANES16], total[LANES16], value[LANES16];
+
+        for (int dy = -PLX_EVEN_REACH; dy <= PLX_EVEN_REACH; dy++) {
+            for (int dx = -PLX_EVEN_REACH; dx <= PLX_EVEN_REACH; dx++) {
+                const u16v step = load16(rows[dy] + x + dx) - base, near = (u16v)(step <= 2 * PLX_EVEN_STEP);
+                n -= near; /* true is all ones */
+                sum += step & near;
+            }
+        }
+        store16(count, n);
+        store16(total, sum);
+        store16(value, base);
+        for (int i = 0; i < LANES16; i++)
+            value[i] = (uint16_t)(value[i] + (int)((float)(2 * total[i] + count[i]) / (float)(2 * count[i])));
+        put(ret_row, x, width, load16(value) | (u16v)(load16(rows[0] + x) == PLX_EVEN_BEYOND));
+    }
+}
+
+void PLX_KERNEL(agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
+                       uint16_t *ret_row)
+{
+    for (int x = 0; x < width; x++) {
+        const int s = strict[x], d = dense[x], invalid = PLX_DISPARITY_INVALID, step = abs(s - d);
+        const int raw_step = abs(PLX_DISPARITY_ONE * raw[x] - d);
+        const int confirmed = s == invalid ? raw_step <= PLX_AGREE_RAW_STEP : step <= PLX_AGREE_STEP;
+        ret_row[x] = (uint16_t)(confirmed && d != invalid && grey[x] != 0 ? (s == invalid ? d : s) : invalid);
     }
 }
 

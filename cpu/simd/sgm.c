@@ -24,9 +24,9 @@ void PLX_KERNEL(penalties)(const struct plx_match *match, const uint8_t *row, co
 }
 
 /* Cost of a pixel at all disparities: a vector of partners at once, byte by byte of the census word. */
-INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost, int planes, bool single, bool gradient)
+INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost, int planes, bool gradients)
 {
-    const u8v cap = all8((uint8_t)row->gradient_cap);
+    const u8v caps[PLX_GRADIENTS] = {all8((uint8_t)row->gradient_cap), all8((uint8_t)row->gradient_cap_y)};
 
     for (int i = 0; i < count; i++) {
         const int first = row->width - 1 - (x + i);
@@ -34,11 +34,11 @@ INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_c
             u8v sum = all8(0);
             for (int k = 0; k < planes; k++) {
                 u8v differ = load8(row->right[k] + first + d) ^ all8(row->left[k][x + i]);
-                sum += single && k == planes - 1 ? differ : popcount8(differ);
+                sum += planes == 2 && k == 1 ? popcount4(differ) : popcount8(differ);
             }
-            if (gradient) {
-                u8v a = load8(row->right_gradient + first + d), b = all8(row->left_gradient[x + i]);
-                sum += min8(max8(a, b) - min8(a, b), cap);
+            for (int k = 0; k < PLX_GRADIENTS && gradients; k++) {
+                u8v a = load8(row->right_gradient[k] + first + d), b = all8(row->left_gradient[k][x + i]);
+                sum += min8(max8(a, b) - min8(a, b), caps[k]);
             }
             store8(ret_cost + d, sum);
         }
@@ -46,34 +46,34 @@ INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_c
     }
 }
 
-/* Three bytes are 17 bits, the third a single one; four are 30 or 31, eight are 62. */
+/* Two bytes are 12 bits, four are 30 or 31, eight are 62. */
 void PLX_KERNEL(cost)(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost)
 {
     switch (row->planes * 2 + (row->gradient_cap > 0)) {
-    case 6:
-        cost(row, x, count, ret_cost, 3, true, false);
+    case 4:
+        cost(row, x, count, ret_cost, 2, false);
         break;
-    case 7:
-        cost(row, x, count, ret_cost, 3, true, true);
+    case 5:
+        cost(row, x, count, ret_cost, 2, true);
         break;
     case 8:
-        cost(row, x, count, ret_cost, 4, false, false);
+        cost(row, x, count, ret_cost, 4, false);
         break;
     case 9:
-        cost(row, x, count, ret_cost, 4, false, true);
+        cost(row, x, count, ret_cost, 4, true);
         break;
     case 16:
-        cost(row, x, count, ret_cost, 8, false, false);
+        cost(row, x, count, ret_cost, 8, false);
         break;
     case 17:
-        cost(row, x, count, ret_cost, 8, false, true);
+        cost(row, x, count, ret_cost, 8, true);
         break;
     }
 }
 
 /*
  * One step of one path: from the state STATE of the predecessor to V = min(L, L(d +- 1) + P1, min L + P2) - min L, which is
- * L - C of this pixel and is added to SUM, and to this pixel's own state. Nothing overflows: V <= P2 <= 120, C <= 94.
+ * L - C of this pixel and is added to SUM, and to this pixel's own state. Nothing overflows: V <= P2 <= 120, C <= 110.
  */
 INLINE void step(const uint8_t *state, const u8v *cost, uint8_t p1, uint8_t p2, int vectors, u8v *sum, uint8_t *ret_state)
 {

@@ -69,6 +69,7 @@ INLINE u16v all16(uint16_t value)
 /*
  * min8, max8, adds8 (saturating), min16, max16
  * popcount8          bits of each byte
+ * popcount4          the same of bytes below 16
  * shift_up(v, w)     lane i gets lane i - 1 of v, lane 0 the last of w
  * shift_down(v, w)   lane i gets lane i + 1 of v, the last lane the first of w
  * least8(v)          the smallest byte in all lanes
@@ -147,6 +148,13 @@ INLINE u8v popcount8(u8v v)
     __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256((__m256i)v, nibble));
     __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16((__m256i)v, 4), nibble));
     return (u8v)_mm256_add_epi8(low, high);
+}
+
+#    define popcount4 popcount4
+INLINE u8v popcount4(u8v v)
+{
+    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    return (u8v)_mm256_shuffle_epi8(table, (__m256i)v);
 }
 
 INLINE u8v shift_up(u8v v, u8v w)
@@ -294,6 +302,10 @@ INLINE u16v widen(const uint8_t *from)
 }
 
 #    undef EACH
+#endif
+
+#ifndef popcount4
+#    define popcount4 popcount8
 #endif
 
 #endif

@@ -7,7 +7,7 @@
 const struct plx_kernels PLX_KERNEL(kernels) = {
     .name = TEXT(PLX_ISA),
     .smooth = PLX_KERNEL(smooth),
-    .gradient = PLX_KERNEL(gradient),
+    .gradients = PLX_KERNEL(gradients),
     .census = PLX_KERNEL(census),
     .split = PLX_KERNEL(split),
     .partners = PLX_KERNEL(partners),
@@ -18,6 +18,8 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .disparities = PLX_KERNEL(disparities),
     .median_3x3 = PLX_KERNEL(median_3x3),
     .median_valid_5x5 = PLX_KERNEL(median_valid_5x5),
+    .even = PLX_KERNEL(even),
+    .agree = PLX_KERNEL(agree),
     .confidence = PLX_KERNEL(confidence),
     .cells = PLX_KERNEL(cells),
     .path = PLX_KERNEL(path),

@@ -14,10 +14,10 @@
 
 /* Window and form of one kind. Samples are taken in raster order, the first into the highest bit. */
 template <enum plx_census_kind KIND> struct form {
-    static constexpr int rx = KIND == PLX_CENSUS_SYMMETRIC_7X5 ? 3 : 4;
-    static constexpr int ry = KIND == PLX_CENSUS_SYMMETRIC_7X5 ? 2 : 3;
-    static constexpr bool symmetric = KIND == PLX_CENSUS_SYMMETRIC_7X5 || KIND == PLX_CENSUS_SYMMETRIC_9X7;
-    static constexpr int bits = KIND == PLX_CENSUS_SYMMETRIC_7X5   ? 17
+    static constexpr int rx = KIND == PLX_CENSUS_SYMMETRIC_5X5 ? 2 : 4;
+    static constexpr int ry = KIND == PLX_CENSUS_SYMMETRIC_5X5 ? 2 : 3;
+    static constexpr bool symmetric = KIND == PLX_CENSUS_SYMMETRIC_5X5 || KIND == PLX_CENSUS_SYMMETRIC_9X7;
+    static constexpr int bits = KIND == PLX_CENSUS_SYMMETRIC_5X5   ? 12
                                 : KIND == PLX_CENSUS_SYMMETRIC_9X7 ? 31
                                 : KIND == PLX_CENSUS_FULL_9X7      ? 62
                                                                    : 30;
@@ -162,10 +162,17 @@ static __device__ __forceinline__ void collect(lines<2 * form<KIND>::ry + ROWS> 
     }
 }
 
-/* Gradients of the thread's columns in row CENTRE, a byte each, in both halves. All sums are of integers of 16 bits, of which
- * the 1024s cancel. */
+/* 1024 + 128 + half of MORE less LESS, cut off to 1024 and a byte, in both halves. */
+static __device__ __forceinline__ uint32_t gradient(uint32_t more, uint32_t less)
+{
+    const uint32_t shifted = (more - less + 2 * plx_broadcast2(1024 + 128)) >> 1 & 0x0FFF0FFFu;
+    return plx_min2(plx_max2(shifted, plx_broadcast2(1024)), plx_broadcast2(1024 + 255));
+}
+
+/* Gradients of the thread's columns in row CENTRE, horizontal and vertical, a byte each, in both halves. All sums are of
+ * integers of 16 bits, of which the 1024s cancel. */
 static __device__ __forceinline__ void gradients(const line &north, const line &centre, const line &south,
-                                                 uint32_t (&ret_gradients)[2])
+                                                 uint2 (&ret_gradients)[2])
 {
     uint32_t sum[COLUMNS + 2], g[COLUMNS];
 
@@ -175,13 +182,14 @@ static __device__ __forceinline__ void gradients(const line &north, const line &
         sum[i] = plx_mad(centre.at[x], 2, north.at[x]) + south.at[x];
     }
 #pragma unroll
-    for (int i = 0; i < COLUMNS; i++) { /* 1024 + the gradient, whose lower byte remains */
-        const uint32_t shifted = (sum[i + 2] - sum[i] + 2 * plx_broadcast2(1024 + 128)) >> 1 & 0x0FFF0FFFu;
-        g[i] = plx_min2(plx_max2(shifted, plx_broadcast2(1024)), plx_broadcast2(1024 + 255));
+    for (int i = 0; i < COLUMNS; i++) {
+        const int x = RADIUS_X + i;
+        const uint32_t above = plx_mad(north.at[x], 2, north.at[x - 1]) + north.at[x + 1];
+        const uint32_t below = plx_mad(south.at[x], 2, south.at[x - 1]) + south.at[x + 1];
+        g[i] = __byte_perm(gradient(sum[i + 2], sum[i]), gradient(below, above), 0x6240);
     }
-    const uint32_t first = __byte_perm(g[0], g[1], 0x6240), second = __byte_perm(g[2], g[3], 0x6240);
-    ret_gradients[0] = __byte_perm(first, second, 0x5410);
-    ret_gradients[1] = __byte_perm(first, second, 0x7632);
+    ret_gradients[0] = make_uint2(__byte_perm(g[0], g[1], 0x5410), __byte_perm(g[2], g[3], 0x5410));
+    ret_gradients[1] = make_uint2(__byte_perm(g[0], g[1], 0x7632), __byte_perm(g[2], g[3], 0x7632));
 }
 
 /* What a thread makes of its columns of a row, in both halves of the tile. */
@@ -189,7 +197,7 @@ template <enum plx_census_kind KIND> struct row_features {
     typedef form<KIND> f;
     typedef std::conditional_t<f::words == 2, uint64_t, uint32_t> word;
     plx_vector<word, COLUMNS> words[2];
-    uint32_t gradient[2];
+    uint2 gradient[2];
 
     __device__ __forceinline__ void finish(const row_words<KIND> &collected)
     {
@@ -212,7 +220,7 @@ template <enum plx_census_kind KIND> struct row_features {
         for (int half = 0; half < 2; half++) {
             *(plx_vector<word, COLUMNS> *)(to + half * HALF) = words[half];
             if (a.gradient.data)
-                *(uint32_t *)(a.gradient.row(y) + x + half * HALF) = gradient[half];
+                *(uint2 *)(a.gradient.row(y) + x + half * HALF) = gradient[half];
         }
     }
 
@@ -233,7 +241,7 @@ template <enum plx_census_kind KIND> struct row_features {
             plx_store(vector, (word *)((char *)a.census.data + (size_t)y * a.census.pitch) + x, a.grey.width - x,
                       a.census_aligned);
             if (a.gradient.data)
-                plx_store(*(const plx_vector<uint8_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
+                plx_store(*(const plx_vector<uint16_t, COLUMNS> *)&gradient[half], a.gradient.row(y) + x, a.grey.width - x,
                           a.gradient_aligned);
         }
     }
@@ -264,7 +272,7 @@ template <enum plx_census_kind KIND> struct occupancy {
 };
 
 /* Grid: tiles of 256 x HEIGHT pixels; 512 to 896 threads a multiprocessor. Reads 1 byte a pixel (1.7 with the halo of a high
- * tile), writes 4 or 8, and 1 of gradient. */
+ * tile), writes 4 or 8, and 2 of gradients. */
 template <enum plx_census_kind KIND, int HEIGHT>
 static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND>::blocks)) census_kernel(census_args a)
 {
@@ -315,7 +323,7 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
                    const struct plx_features *ret_features)
 {
     static int (*const launches[])(struct plx_gpu *, struct census_args *) = {
-        launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_7X5>, launch<PLX_CENSUS_FULL_9X7>,
+        launch<PLX_CENSUS_SYMMETRIC_9X7>, launch<PLX_CENSUS_SYMMETRIC_5X5>, launch<PLX_CENSUS_FULL_9X7>,
         launch<PLX_CENSUS_CHECKER_9X7>}; /* in the order of plx_census_kind */
     struct plx_gpu *gpu = plx_gpu(self);
     const bool gradient = match->gradient_cap > 0;
@@ -328,12 +336,12 @@ int plx_gpu_census(struct plx_stages *self, const struct plx_image *grey, const 
 
     struct census_args args = {plx_view_of<const uint8_t>(grey),
                                plx_view_of<void>(&ret_features->census),
-                               gradient ? plx_view_of<uint8_t>(&ret_features->gradient) : plx_view<uint8_t>(),
+                               gradient ? plx_view_of<uint16_t>(&ret_features->gradient) : plx_view<uint16_t>(),
                                0,
                                match->smooth,
                                match->census_zero_border,
                                plx_rows_aligned(grey, PLX_VECTOR_BYTES),
                                plx_rows_aligned(&ret_features->census, COLUMNS * (size_t)ret_features->census.type),
-                               !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS)};
+                               !gradient || plx_rows_aligned(&ret_features->gradient, COLUMNS * sizeof(uint16_t))};
     return launches[match->census](gpu, &args);
 }

@@ -22,8 +22,8 @@
 struct census_args {
     plx_view<const uint8_t> grey;
     plx_view<void> census;
-    plx_view<uint8_t> gradient; /* data NULL: none */
-    int ahead;                  /* rows of tiles to the block that will replace this one */
+    plx_view<uint16_t> gradient; /* data NULL: none */
+    int ahead;                   /* rows of tiles to the block that will replace this one */
     bool smooth, zero_border, grey_aligned, census_aligned, gradient_aligned;
 };
 

@@ -25,8 +25,8 @@ static size_t lay_out(struct bench *bench, int width, int height, enum plx_type 
     } all[] = {
         {&bench->features[0].census, census},
         {&bench->features[1].census, census},
-        {&bench->features[0].gradient, PLX_U8},
-        {&bench->features[1].gradient, PLX_U8},
+        {&bench->features[0].gradient, PLX_U16},
+        {&bench->features[1].gradient, PLX_U16},
         {&bench->grey, PLX_U8},
         {&bench->candidates.left, PLX_U16},
         {&bench->candidates.right, PLX_U16},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped difference of gradients.
- * penalty_kernel: P2 of every step. words_kernel: census and gradient of a pixel in one word. */
+/* What aggregation reads. cost_kernel: C(p, d), the Hamming distance of census words plus the capped differences of gradients.
+ * penalty_kernel: P2 of every step. words_kernel: census and gradients of a pixel in one word. */
 #include "gpu/device/launch.cuh"
 #include "gpu/sgm/sgm.cuh"
 
@@ -16,10 +16,10 @@
 
 struct cost_args {
     plx_view<const void> left_census, right_census;
-    plx_view<const uint8_t> left_gradient, right_gradient;
+    plx_view<const uint16_t> left_gradient, right_gradient;
     uint4 *cost;
     int min_disparity;
-    uint32_t cap;
+    plx_gradient_caps caps;
 };
 
 /* Grid: a block makes 1024 * 16 / D pixels of a row; a thread one chunk (16 disparities) of eight pixels, which need 15
@@ -57,8 +57,8 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
 #pragma unroll
         for (int w = 0; w < 4; w++) {
             const int even = PIXELS + k - 2 * w, odd = even - 1;
-            const uint32_t low_pair = plx_mad(F::cost(l, low[odd], a.cap), 256, F::cost(l, low[even], a.cap));
-            const uint32_t high_pair = plx_mad(F::cost(l, high[odd], a.cap), 256, F::cost(l, high[even], a.cap));
+            const uint32_t low_pair = plx_mad(F::cost(l, low[odd], a.caps), 256, F::cost(l, low[even], a.caps));
+            const uint32_t high_pair = plx_mad(F::cost(l, high[odd], a.caps), 256, F::cost(l, high[even], a.caps));
             word[w] = plx_mad(high_pair, 65536, low_pair);
         }
         out[k * CHUNKS] = make_uint4(word[0], word[1], word[2], word[3]);
@@ -79,18 +79,18 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
     const bool gradient = match->gradient_cap > 0, is_wide = match->census == PLX_CENSUS_FULL_9X7;
     const struct cost_args args = {plx_view_of<const void>(&job->left->census),
                                    plx_view_of<const void>(&job->right->census),
-                                   gradient ? plx_view_of<const uint8_t>(&job->left->gradient) : plx_view<const uint8_t>(),
-                                   gradient ? plx_view_of<const uint8_t>(&job->right->gradient) : plx_view<const uint8_t>(),
+                                   gradient ? plx_view_of<const uint16_t>(&job->left->gradient) : plx_view<const uint16_t>(),
+                                   gradient ? plx_view_of<const uint16_t>(&job->right->gradient) : plx_view<const uint16_t>(),
                                    job->gpu->sgm->cost,
                                    match->min_disparity,
-                                   (uint32_t)match->gradient_cap};
+                                   plx_gradient_caps_of(match)};
 
     if (is_wide)
-        return gradient ? launch<wide_census_and_gradient>(job, args) : launch<wide_census>(job, args);
+        return gradient ? launch<census_and_gradients<wide_census>>(job, args) : launch<wide_census>(job, args);
     if (!gradient)
         return launch<census_only>(job, args);
-    return plx_census_bits(match->census) <= 24 ? launch<census_and_gradient>(job, args)
-                                                : launch<long_census_and_gradient>(job, args);
+    return plx_census_bits(match->census) <= 16 ? launch<short_census_and_gradients>(job, args)
+                                                : launch<census_and_gradients<census_only>>(job, args);
 }
 
 /* --- P2 of every step, where it depends on the image ---------------------------------------------------------------- */
@@ -156,13 +156,13 @@ int plx_sgm_penalty(const struct plx_sgm_job *job, bool both_sweeps)
 
 /* --- feature words, which the sweeps read instead of costs -------------------------------------------------------------- */
 
-/* Grid: a thread a pixel. Reads 5 bytes, writes 4. */
+/* Grid: a thread a pixel. Reads 6 bytes, writes 4. */
 static __global__ void __launch_bounds__(WORDS_X *WORDS_Y)
-    words_kernel(plx_view<const uint32_t> census, plx_view<const uint8_t> gradient, uint32_t *words)
+    words_kernel(plx_view<const uint32_t> census, plx_view<const uint16_t> gradient, uint32_t *words)
 {
     const int x = blockIdx.x * WORDS_X + threadIdx.x, y = blockIdx.y * WORDS_Y + threadIdx.y;
     if (x < census.width && y < census.height)
-        words[(size_t)y * census.width + x] = census.row(y)[x] | (uint32_t)gradient.row(y)[x] << 24;
+        words[(size_t)y * census.width + x] = census.row(y)[x] | (uint32_t)gradient.row(y)[x] << 16;
 }
 
 int plx_sgm_feature_words(const struct plx_sgm_job *job)
@@ -173,6 +173,6 @@ int plx_sgm_feature_words(const struct plx_sgm_job *job)
 
     for (int eye = 0; eye < 2 && result == 0; eye++)
         result = PLX_LAUNCH(job->gpu, words_kernel, grid, block, plx_view_of<const uint32_t>(&features[eye]->census),
-                            plx_view_of<const uint8_t>(&features[eye]->gradient), job->gpu->sgm->words[eye]);
+                            plx_view_of<const uint16_t>(&features[eye]->gradient), job->gpu->sgm->words[eye]);
     return result;
 }

@@ -106,17 +106,33 @@ template <class Launch> static inline int plx_with_disparities(const struct plx_
 
 /* --- features -------------------------------------------------------------------------------------------------------- */
 
-/* The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradient
- * that of the row's first or last pixel. */
+/* Upper limits of the differences of the horizontal and the vertical gradient. */
+struct plx_gradient_caps {
+    uint32_t x, y;
+};
+
+static inline plx_gradient_caps plx_gradient_caps_of(const struct plx_match *match)
+{
+    return {(uint32_t)match->gradient_cap, (uint32_t)match->gradient_cap_y};
+}
+
+/* Of two words with gradients in bytes 2 and 3. */
+static __device__ __forceinline__ uint32_t plx_gradient_cost(uint32_t l, uint32_t r, plx_gradient_caps caps)
+{
+    return min(__usad(l >> 16 & 0xFF, r >> 16 & 0xFF, 0), caps.x) + min(__usad(l >> 24, r >> 24, 0), caps.y);
+}
+
+/* The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradients
+ * are those of the row's first or last pixel. */
 template <class WORD> struct plain_census {
     typedef WORD word;
 
-    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &, int q, int y)
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &, int q, int y)
     {
         const WORD *row = (const WORD *)((const char *)census.data + (size_t)y * census.pitch);
         return (unsigned)q < (unsigned)census.width ? row[q] : 0;
     }
-    static __device__ uint32_t cost(word l, word r, uint32_t)
+    static __device__ uint32_t cost(word l, word r, plx_gradient_caps)
     {
         return (uint32_t)(sizeof(WORD) == 8 ? __popcll(l ^ r) : __popc((uint32_t)(l ^ r)));
     }
@@ -129,47 +145,39 @@ struct census_only : plain_census<uint32_t> {
 struct wide_census : plain_census<uint64_t> {
 };
 
-/* Up to 24 bits of census below 8 bits of gradient. */
-struct census_and_gradient {
+static __device__ __forceinline__ uint32_t plx_load_gradients(const plx_view<const uint16_t> &gradient, int q, int y)
+{
+    return (uint32_t)gradient.row(y)[plx_clamp(q, 0, gradient.width - 1)] << 16;
+}
+
+/* Up to 16 bits of census below the gradients. */
+struct short_census_and_gradients {
     typedef uint32_t word;
 
-    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &gradient, int q, int y)
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &gradient, int q, int y)
     {
-        return census_only::load(census, gradient, q, y) | (uint32_t)gradient.row(y)[plx_clamp(q, 0, census.width - 1)] << 24;
+        return census_only::load(census, gradient, q, y) | plx_load_gradients(gradient, q, y);
     }
-    static __device__ uint32_t cost(word l, word r, uint32_t cap)
+    static __device__ uint32_t cost(word l, word r, plx_gradient_caps caps)
     {
-        return (uint32_t)__popc((l ^ r) & 0xFFFFFF) + min(__usad(l >> 24, r >> 24, 0), cap);
-    }
-};
-
-/* 30 and 31 bits of census, and a gradient. */
-struct long_census_and_gradient {
-    typedef uint64_t word;
-
-    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &gradient, int q, int y)
-    {
-        return census_only::load(census, gradient, q, y) | (uint64_t)gradient.row(y)[plx_clamp(q, 0, census.width - 1)] << 32;
-    }
-    static __device__ uint32_t cost(word l, word r, uint32_t cap)
-    {
-        return (uint32_t)__popc((uint32_t)l ^ (uint32_t)r) + min(__usad((uint32_t)(l >> 32), (uint32_t)(r >> 32), 0), cap);
+        return (uint32_t)__popc((l ^ r) & 0xFFFF) + plx_gradient_cost(l, r, caps);
     }
 };
 
-struct wide_census_and_gradient {
+/* More bits of census, and the gradients. */
+template <class CENSUS> struct census_and_gradients {
     struct word {
-        uint64_t census;
-        uint32_t gradient;
+        typename CENSUS::word census;
+        uint32_t gradients;
     };
 
-    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint8_t> &gradient, int q, int y)
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &gradient, int q, int y)
     {
-        return {wide_census::load(census, gradient, q, y), gradient.row(y)[plx_clamp(q, 0, census.width - 1)]};
+        return {CENSUS::load(census, gradient, q, y), plx_load_gradients(gradient, q, y)};
     }
-    static __device__ uint32_t cost(word l, word r, uint32_t cap)
+    static __device__ uint32_t cost(word l, word r, plx_gradient_caps caps)
     {
-        return (uint32_t)__popcll(l.census ^ r.census) + min(__usad(l.gradient, r.gradient, 0), cap);
+        return CENSUS::cost(l.census, r.census, caps) + plx_gradient_cost(l.gradients, r.gradients, caps);
     }
 };
 

@@ -32,7 +32,7 @@
 #define KEY_COLUMNS 4  /* whose candidates a warp finds at once */
 #define SLOTS 8        /* columns of a ring */
 #define GROUP 2        /* steps between two barriers of a block */
-#define SUM_BITS 10    /* of a sweep's sum, at most 4 (56 + 120); the bits above hold the cost, at most 56 */
+#define SUM_BITS 10    /* of a sweep's sum, at most 4 (60 + 120); the bits above hold the cost, at most 60 */
 #define LOAD_COLUMNS 4 /* that the loader copies at once */
 #define OTHER_STAGES 4 /* columns of the other sweep's sums in flight */
 
@@ -47,7 +47,8 @@ struct sweep_args {
     int columns;       /* WIDTH, rounded up so that the steps are a multiple of WORD_COLUMNS */
     int groups, bands; /* of a sweep: groups of ROWS rows; bands of WARPS groups, the last may have fewer */
     int min_disparity;
-    uint32_t cap, p1_straight, p1_diagonal, p2; /* penalties in both halves */
+    plx_gradient_caps caps;
+    uint32_t p1_straight, p1_diagonal, p2; /* in both halves */
 };
 
 enum { FROM_ABOVE, FROM_UPPER_LEFT, FROM_UPPER_RIGHT, MESSAGES };

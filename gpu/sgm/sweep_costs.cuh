@@ -134,8 +134,8 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
 #pragma unroll
             for (int w = 0; w < 4; w++) {
                 const int even = N + k - 2 * w, odd = even - 1;
-                const uint32_t low_pair = plx_mad(F::cost(left, low[odd], a.cap), 256, F::cost(left, low[even], a.cap));
-                const uint32_t high_pair = plx_mad(F::cost(left, high[odd], a.cap), 256, F::cost(left, high[even], a.cap));
+                const uint32_t low_pair = plx_mad(F::cost(left, low[odd], a.caps), 256, F::cost(left, low[even], a.caps));
+                const uint32_t high_pair = plx_mad(F::cost(left, high[odd], a.caps), 256, F::cost(left, high[even], a.caps));
                 word[w] = plx_mad(high_pair, 65536, low_pair);
             }
             s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(word[0], word[1], word[2], word[3]);

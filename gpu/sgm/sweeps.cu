@@ -161,7 +161,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
     const sweep_args args = {
         use_gradient ? words_of(sgm->words[0], width, height) : plx_view_of<const uint32_t>(&job->left->census),
         use_gradient ? words_of(sgm->words[1], width, height) : plx_view_of<const uint32_t>(&job->right->census),
-        use_gradient ? 0xFF000000u : 0, /* outside the image: the gradient of the edge, and no census */
+        use_gradient ? 0xFFFF0000u : 0, /* outside the image: the gradients of the edge, and no census */
         {sgm->penalty, sgm->penalty_upwards},
         sgm->sums,
         sgm->band_messages,
@@ -175,16 +175,16 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
         0,
         0,
         match->min_disparity,
-        (uint32_t)match->gradient_cap,
+        plx_gradient_caps_of(match),
         (uint32_t)match->p1_straight * 0x10001u,
         (uint32_t)match->p1_diagonal * 0x10001u,
         (uint32_t)match->p2 * 0x10001u};
-    return use_gradient ? launch_features<census_and_gradient>(job, args) : launch_features<census_only>(job, args);
+    return use_gradient ? launch_features<short_census_and_gradients>(job, args) : launch_features<census_only>(job, args);
 }
 
 bool plx_sgm_can_sweep(const struct plx_match *match)
 {
-    return match->paths == 8 && plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 24 : 32);
+    return match->paths == 8 && plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 16 : 32);
 }
 
 /* The largest D has the most bands and the largest messages. */

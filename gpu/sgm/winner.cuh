@@ -11,7 +11,7 @@ extern "C" {
 #include "gpu/device/packed.cuh"
 
 /* S and a part of d in 16 bits, so that one minimum finds both: S << PLX_KEY_BITS | d modulo 2^PLX_KEY_BITS. S is at most 8 *
- * 94 + 4 * 240 = 1712. */
+ * 110 + 4 * 240 = 1840. */
 #if PLX_PACKED_HALF2
 #    define PLX_KEY_BITS 4
 #else

@@ -73,7 +73,7 @@ static int filter(struct bench *bench, const struct set *set)
 
 static int census(struct bench *bench, const struct set *set)
 {
-    const struct plx_features features = {.census = set->census, .gradient = set->out};
+    const struct plx_features features = {.census = set->census, .gradient = set->blended};
     return bench->stages->ops->census(bench->stages, &set->grey, &bench->match, &features);
 }
 
@@ -292,7 +292,7 @@ static void report_all(struct bench *bench)
     plx_match_classic(&bench->match);
     report(bench, "census classic", census, 5);
     plx_match_default(&bench->match);
-    report(bench, "census default", census, 6);
+    report(bench, "census default", census, 7);
     bench->raw = (struct plx_raw){.bytes = bench->sets[0].disparity.pitch * (size_t)bench->height,
                                   .width = bench->width,
                                   .height = bench->height,

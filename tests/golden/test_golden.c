@@ -94,7 +94,7 @@ static void compare(const char *path, bool classic)
         if (!plx_isa_kernels((enum plx_isa)isa))
             continue;
         assert_int_equal(plx_cpu_create_isa(&limits, (enum plx_isa)isa, &stages), 0);
-        assert_int_equal(matching_run(stages, golden.grey, &match, dense, plane), 0);
+        assert_int_equal(matching_run(stages, golden.grey, &match, plane), 0);
         const int differences = count_differences(&plane[dense ? MATCHING_DENSE : MATCHING_STRICT], &golden, !classic);
         printf("%s_D%d_%s, %s, %d threads: %d of %d pixels differ\n", golden.pair, golden.disparities, golden.kind,
                plx_isa_kernels((enum plx_isa)isa)->name, limits.threads, differences, width * height);
@@ -124,7 +124,7 @@ static void test_classic_equals_libsgm(void **state)
 static void test_default_equals_its_reference(void **state)
 {
     (void)state;
-    compare_all(PLX_TEST_DATA "/golden_default/*_D*_*.png", false);
+    compare_all(PLX_TEST_DATA "/golden_depth/*_D*_*.png", false);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static void default_equals_its_reference(void **state)
         char pattern[512], output[512];
         struct command command;
         glob_t found;
-        snprintf(pattern, sizeof pattern, PLX_TEST_DATA "/golden_default/*_D%s_strict.png", disparities[i]);
+        snprintf(pattern, sizeof pattern, PLX_TEST_DATA "/golden_depth/*_D%s_strict.png", disparities[i]);
         assert_int_equal(glob(pattern, 0, NULL, &found), 0);
         snprintf(output, sizeof output, "%s/all_%s", files_directory, disparities[i]);
         command_succeed(&command, "run", stereo, "--max-disparity", disparities[i], "--raw", "--output", output);

@@ -10,7 +10,7 @@ import cv2
 
 def main():
     data, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    for pattern in ("stereo/*/left.png", "stereo/*/right.png", "golden/*.png", "golden_default/*.png"):
+    for pattern in ("stereo/*/left.png", "stereo/*/right.png", "golden/*.png", "golden_depth/*.png"):
         for source in sorted(data.glob(pattern)):
             target = out / source.relative_to(data).with_suffix(".pgm")
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -92,7 +92,7 @@ static int compare(const char *data, const char *path, bool classic)
     for (int i = 0; i < MATCHING_PLANES; i++)
         plane[i] = gpu_image(gpu, expected.width, expected.height, matching_type(&match, (enum matching_plane)i));
     const bool dense = strcmp(kind, "dense") == 0;
-    must(gpu, matching_run(gpu, grey, &match, dense, plane));
+    must(gpu, matching_run(gpu, grey, &match, plane));
     must(gpu, gpu->ops->finish(gpu));
     const int count = differences(&plane[dense ? MATCHING_DENSE : MATCHING_STRICT], &expected, classic);
     printf("%s: %d of %d pixels differ\n", name, count, expected.width * expected.height);
@@ -108,7 +108,7 @@ static int compare(const char *data, const char *path, bool classic)
 int main(int argc, char **argv)
 {
     const char *data = argc > 1 ? argv[1] : PLX_PARITY_DATA;
-    static const char *const patterns[] = {"golden_default/*_D*_*.pgm", "golden/*_D*_p[48].pgm"};
+    static const char *const patterns[] = {"golden_depth/*_D*_*.pgm", "golden/*_D*_p[48].pgm"};
     int failed = 0;
 
     for (int classic = 0; classic < 2; classic++) {

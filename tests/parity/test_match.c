@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The matching stages around aggregation: census, median, check, fill and confidence, on noise and on structure. */
+/* The matching stages around aggregation: census, median, even, check, agree, fill and confidence, on noise and on structure.
+ */
 #include <stdio.h>
 
 #include <parallax/frame.h>
@@ -49,7 +50,7 @@ static void test_census(struct parity *parity, int width, int height)
         match.census_zero_border = variant / 8 % 2;
         match.gradient_cap = variant / 32 % 2 ? 8 : 0;
         struct twin grey = twin_new(parity->gpu, width, height, PLX_U8),
-                    gradient = twin_new(parity->gpu, width, height, PLX_U8);
+                    gradient = twin_new(parity->gpu, width, height, PLX_U16);
         struct twin words = twin_new(parity->gpu, width, height, match.census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32);
         const struct plx_features cpu = {words.want, gradient.want}, gpu = {words.got, gradient.got};
 
@@ -110,6 +111,58 @@ static void test_check(struct parity *parity, int width, int height)
         parity_compare(parity, &dst, what);
         twin_free(parity->gpu, &left);
         twin_free(parity->gpu, &right);
+        twin_free(parity->gpu, &grey);
+        twin_free(parity->gpu, &dst);
+    }
+}
+
+/* Noise around one disparity: a share of the neighbours is nearly equal. */
+static void fill_near(struct twin *twin, uint32_t base, uint32_t range, uint32_t sixteenths)
+{
+    for (int y = 0; y < twin->want.height; y++)
+        for (int x = 0; x < twin->want.width; x++)
+            ((uint16_t *)plx_row(&twin->want, y))[x] =
+                (uint16_t)(random_below(&state, 16) < sixteenths ? PLX_DISPARITY_INVALID : base + random_below(&state, range));
+    twin_share(twin);
+}
+
+static void test_even(struct parity *parity, int width, int height)
+{
+    static const uint32_t base[] = {0, 1234, 4000}, range[] = {1, 30, 90, 400}, invalid[] = {0, 4, 15}; /* sixteenths */
+
+    for (int i = 0; i < 3 * 4 * 3; i++) {
+        struct twin src = twin_new(parity->gpu, width, height, PLX_U16), dst = twin_new(parity->gpu, width, height, PLX_U16);
+        char what[64];
+
+        fill_near(&src, base[i % 3], range[i / 3 % 4], invalid[i / 12]);
+        snprintf(what, sizeof what, "even, %u + %u, %u/16 invalid", base[i % 3], range[i / 3 % 4], invalid[i / 12]);
+        parity_done(parity, parity->cpu->ops->even(parity->cpu, &src.want, &dst.want),
+                    parity->gpu->ops->even(parity->gpu, &src.got, &dst.got), what);
+        parity_compare(parity, &dst, what);
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
+    }
+}
+
+static void test_agree(struct parity *parity, int width, int height)
+{
+    for (uint32_t invalid = 0; invalid <= 12; invalid += 4) { /* sixteenths */
+        struct twin strict = twin_new(parity->gpu, width, height, PLX_U16), raw = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin dense = twin_new(parity->gpu, width, height, PLX_U16), dst = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin grey = twin_new(parity->gpu, width, height, PLX_U8);
+        char what[64];
+
+        fill_near(&strict, 800, 40, invalid);
+        fill_near(&dense, 800, 40, invalid / 4);
+        fill_near(&raw, 49, 4, 0);
+        fill_grey(&grey, false);
+        snprintf(what, sizeof what, "agree, %u/16 invalid", invalid);
+        parity_done(parity, parity->cpu->ops->agree(parity->cpu, &strict.want, &dense.want, &raw.want, &grey.want, &dst.want),
+                    parity->gpu->ops->agree(parity->gpu, &strict.got, &dense.got, &raw.got, &grey.got, &dst.got), what);
+        parity_compare(parity, &dst, what);
+        twin_free(parity->gpu, &strict);
+        twin_free(parity->gpu, &dense);
+        twin_free(parity->gpu, &raw);
         twin_free(parity->gpu, &grey);
         twin_free(parity->gpu, &dst);
     }
@@ -180,6 +233,8 @@ int main(void)
         test_census(&parity, width, height);
         test_median(&parity, width, height);
         test_check(&parity, width, height);
+        test_even(&parity, width, height);
+        test_agree(&parity, width, height);
         test_fill(&parity, width, height);
         test_confidence(&parity, width, height);
     }

@@ -73,15 +73,15 @@ static void compare(struct parity *parity, const struct plx_match *match, enum s
 
     snprintf(
         what, sizeof what,
-        "sgm D %d, minimum %d, paths %d, smooth %d, census %d (zero border %d), gradient %d, P1 %d/%d, P2 %d..%d scale %d, "
+        "sgm D %d, minimum %d, paths %d, smooth %d, census %d (zero border %d), gradients %d/%d, P1 %d/%d, P2 %d..%d scale %d, "
         "uniqueness %d, subpixel %d, scene %d",
         match->disparities, match->min_disparity, match->paths, match->smooth, match->census, match->census_zero_border,
-        match->gradient_cap, match->p1_straight, match->p1_diagonal, match->p2_min, match->p2, match->p2_scale,
-        match->uniqueness, match->subpixel, scene);
+        match->gradient_cap, match->gradient_cap_y, match->p1_straight, match->p1_diagonal, match->p2_min, match->p2,
+        match->p2_scale, match->uniqueness, match->subpixel, scene);
     for (int eye = 0; eye < 2; eye++) {
         grey[eye] = twin_new(parity->gpu, width, height, PLX_U8);
         census[eye] = twin_new(parity->gpu, width, height, word);
-        gradient[eye] = twin_new(parity->gpu, width, height, PLX_U8);
+        gradient[eye] = twin_new(parity->gpu, width, height, PLX_U16);
         cpu[eye] = (struct plx_features){census[eye].want, gradient[eye].want};
         gpu[eye] = (struct plx_features){census[eye].got, gradient[eye].got};
     }
@@ -134,6 +134,7 @@ static struct plx_match random_match(void)
     match.census = (enum plx_census_kind)random_below(&state, 4);
     match.census_zero_border = random_below(&state, 2);
     match.gradient_cap = random_below(&state, 2) == 0 ? 0 : draw(1, 32);
+    match.gradient_cap_y = draw(0, 16);
     match.p2 = draw(0, 120);
     match.p2_min = draw(0, match.p2);
     match.p2_scale = random_below(&state, 2) == 0 ? 0 : draw(0, 300);
@@ -167,6 +168,7 @@ static void test_limits(struct parity *parity)
         if (variant / 6 == 2) {
             match.census = PLX_CENSUS_FULL_9X7;
             match.gradient_cap = 32;
+            match.gradient_cap_y = 16;
             match.p1_straight = match.p1_diagonal = match.p2 = match.p2_min = 120;
             match.p2_scale = 0;
         }

@@ -126,7 +126,7 @@ static const struct {
      ":1:26: obstacles.range_min_m is 5; expected less than range_max_m (5)"},
     {"obstacles: {range_max_m: 0.1}\n", PLX_ERR_RANGE, ": obstacles.range_min_m is 0.3; expected less than range_max_m (0.1)"},
     {"match: {p2_min: 100, p2: 90}\n", PLX_ERR_RANGE, ":1:17: match.p2_min is 100; expected at most p2 (90)"},
-    {"match:\n  p1_diagonal: 25\n", PLX_ERR_RANGE, ":2:16: match.p1_diagonal is 25; expected at most p2_min (24)"},
+    {"match:\n  p1_diagonal: 33\n", PLX_ERR_RANGE, ":2:16: match.p1_diagonal is 33; expected at most p2_min (32)"},
     {"source: {width: 64}\nmatch: {disparities: 128}\n", PLX_ERR_RANGE,
      ":2:22: match.disparities is 128; expected at most the image's width of 64 pixels"},
 };

@@ -31,6 +31,7 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->census = (enum plx_census_kind)random_below(seed, 4);
     ret->census_zero_border = random_below(seed, 2);
     ret->gradient_cap = (int)random_below(seed, 33);
+    ret->gradient_cap_y = (int)random_below(seed, 17);
     ret->p2 = random_below(seed, 4) ? (int)random_below(seed, 121) : 120;
     ret->p2_min = (int)random_below(seed, (uint32_t)ret->p2 + 1);
     ret->p2_scale = random_below(seed, 2) ? (int)random_below(seed, 40) : 0;
@@ -43,6 +44,8 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->lr_max_diff = (int)random_below(seed, 4) - 1;
     ret->lr_round = random_below(seed, 2);
     ret->invalid_border = random_below(seed, 2);
+    ret->even = random_below(seed, 2);
+    ret->agree = random_below(seed, 2);
 }
 
 static uint8_t grey_at(uint64_t *seed, enum content content, int x, int y)
@@ -90,7 +93,7 @@ static void compare_case(struct plx_stages *stages, const char *isa, int number,
     draw_pair(seed, (enum content)random_below(seed, CONTENTS), &grey[0], &grey[1]);
     new_planes(width, height, &match, got);
     new_planes(width, height, &match, want);
-    assert_int_equal(matching_run(stages, grey, &match, true, got), 0);
+    assert_int_equal(matching_run(stages, grey, &match, got), 0);
     matching_oracle(grey, &match, want);
     for (int i = 0; i < MATCHING_PLANES; i++) {
         if (!test_image_equal(&got[i], &want[i]) || !test_image_padding_intact(&got[i]))
@@ -140,6 +143,38 @@ static void compare_any_numbers(struct plx_stages *stages, const char *isa, int 
     test_image_free(&src);
 }
 
+/* Even and agree of noise around one disparity, from no to all pixels invalid. */
+static void compare_refined(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
+{
+    const int width = sizes[number % SIZES].width, height = sizes[number % SIZES].height;
+    const uint32_t invalid = random_below(seed, 101), range = 2 + random_below(seed, 150), base = random_below(seed, 3900);
+    struct plx_image grey = test_image_new(width, height, PLX_U8, PADDING), src[3], got, want;
+
+    for (int i = 0; i < 3; i++) {
+        src[i] = test_image_new(width, height, PLX_U16, PADDING);
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                ((uint16_t *)plx_row(&src[i], y))[x] =
+                    (uint16_t)(i == 2                              ? (base + random_below(seed, 40)) / PLX_DISPARITY_ONE
+                               : random_below(seed, 100) < invalid ? PLX_DISPARITY_INVALID
+                                                                   : base + random_below(seed, range));
+    }
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            ((uint8_t *)plx_row(&grey, y))[x] = (uint8_t)random_below(seed, 5);
+    got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0);
+    assert_int_equal(stages->ops->even(stages, &src[0], &got), 0);
+    oracle_even(&src[0], &want);
+    expect_same(&got, &want, isa, "even");
+    got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0);
+    assert_int_equal(stages->ops->agree(stages, &src[0], &src[1], &src[2], &grey, &got), 0);
+    oracle_agree(&src[0], &src[1], &src[2], &grey, &want);
+    expect_same(&got, &want, isa, "agree");
+    for (int i = 0; i < 3; i++)
+        test_image_free(&src[i]);
+    test_image_free(&grey);
+}
+
 static void same_bits_as_the_oracle(void **state)
 {
     const enum plx_isa isa = *(const enum plx_isa *)*state;
@@ -157,6 +192,8 @@ static void same_bits_as_the_oracle(void **state)
         compare_case(stages, kernels->name, i, &seed);
     for (int i = 0; i < CASES; i++)
         compare_any_numbers(stages, kernels->name, i, &seed);
+    for (int i = 0; i < CASES; i++)
+        compare_refined(stages, kernels->name, i, &seed);
     stages->ops->destroy(stages);
 }
 

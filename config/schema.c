@@ -240,8 +240,7 @@ const struct plx_key plx_keys[] = {
      FIELD(ros.frame_prefix), LIVE},
 
     {"web.listen", "parallax-web: address and port of the page, such as 127.0.0.1:8765", FIELD(web.listen), LIVE},
-    {"web.token_file",
-     "parallax-web: file with the token that browsers must know, which other machines need; empty = none",
+    {"web.token_file", "parallax-web: file with the token that browsers must know, which other machines need; empty = none",
      FIELD(web.token_file), LIVE},
     {"web.names", "parallax-web: further names of this machine in addresses, separated by commas", FIELD(web.names), LIVE},
     {"web.origins", "parallax-web: other sites whose pages may connect, such as https://app.foxglove.dev", FIELD(web.origins),

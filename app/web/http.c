@@ -115,10 +115,10 @@ static int parse_request_line(struct span line, struct plx_http_request *request
     return parse_target((struct span){target + 1, (size_t)(version - target - 1)}, request);
 }
 
-/* What the upgrade consists of (RFC 6455, 4.2.1). */
-struct upgrade {
+/* What the fields before have said: which kept ones were there, and parts of the upgrade (RFC 6455, 4.2.1). */
+struct seen {
+    unsigned kept; /* bit i: field i of parse_field */
     bool upgrade, connection, version;
-    int hosts;
 };
 
 /* True if WORD is in the comma-separated LIST. */
@@ -142,7 +142,7 @@ static bool lists(struct span list, const char *word)
     return false;
 }
 
-static int parse_field(struct span name, struct span value, struct plx_http_request *request, struct upgrade *upgrade)
+static int parse_field(struct span name, struct span value, struct plx_http_request *request, struct seen *seen)
 {
     const struct {
         const char *name;
@@ -157,20 +157,20 @@ static int parse_field(struct span name, struct span value, struct plx_http_requ
 
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (equals(name, kept[i].name)) {
-            if (kept[i].text[0] != '\0') /* given twice: which one counts? */
+            if (seen->kept >> i & 1u) /* given twice: which one counts? */
                 return -400;
-            upgrade->hosts += i == 0;
+            seen->kept |= 1u << i;
             return keep(value, kept[i].text, kept[i].size) ? 0 : -431;
         }
     if (equals(name, "Transfer-Encoding") || (equals(name, "Content-Length") && !equals(value, "0")))
         return -413; /* no request of ours has content */
-    upgrade->upgrade |= equals(name, "Upgrade") && lists(value, "websocket");
-    upgrade->connection |= equals(name, "Connection") && lists(value, "upgrade");
-    upgrade->version |= equals(name, "Sec-WebSocket-Version") && equals(value, "13");
+    seen->upgrade |= equals(name, "Upgrade") && lists(value, "websocket");
+    seen->connection |= equals(name, "Connection") && lists(value, "upgrade");
+    seen->version |= equals(name, "Sec-WebSocket-Version") && equals(value, "13");
     return 0;
 }
 
-static int parse_line(struct span line, struct plx_http_request *request, struct upgrade *upgrade)
+static int parse_line(struct span line, struct plx_http_request *request, struct seen *seen)
 {
     const char *colon = memchr(line.text, ':', line.length);
     if (!colon || colon == line.text || !is_text(line))
@@ -196,23 +196,23 @@ static bool is_key(const char *key)
     return strlen(key) == 24 && strspn(key, letters) == 22 && strcmp(key + 22, "==") == 0;
 }
 
-static int check(struct plx_http_request *request, const struct upgrade *upgrade)
+static int check(struct plx_http_request *request, const struct seen *seen)
 {
-    if (upgrade->hosts != 1)
+    if (request->host[0] == '\0')
         return -400;
-    if (!upgrade->upgrade) {
+    if (!seen->upgrade) {
         request->key[0] = '\0';
         return 1;
     }
-    if (!upgrade->version)
+    if (!seen->version)
         return -426;
-    return upgrade->connection && is_key(request->key) && !request->head ? 1 : -400;
+    return seen->connection && is_key(request->key) && !request->head ? 1 : -400;
 }
 
 int plx_http_parse(const char *bytes, size_t count, struct plx_http_request *ret_request)
 {
     struct plx_http_request request = {.head = false};
-    struct upgrade upgrade = {.hosts = 0};
+    struct seen seen = {.kept = 0};
     const size_t limit = count < PLX_HTTP_MAX_BYTES ? count : PLX_HTTP_MAX_BYTES;
     const char *const whole = limit >= 4 ? memmem(bytes, limit, "\r\n\r\n", 4) : NULL;
     if (!whole)
@@ -222,11 +222,11 @@ int plx_http_parse(const char *bytes, size_t count, struct plx_http_request *ret
     for (const char *line = bytes; line <= whole && result == 0;) {
         const char *end = memmem(line, (size_t)(whole + 2 - line), "\r\n", 2);
         const struct span span = {line, (size_t)(end - line)};
-        result = line == bytes ? parse_request_line(span, &request) : parse_line(span, &request, &upgrade);
+        result = line == bytes ? parse_request_line(span, &request) : parse_line(span, &request, &seen);
         line = end + 2;
     }
     if (result == 0)
-        result = check(&request, &upgrade);
+        result = check(&request, &seen);
     if (result == 1)
         *ret_request = request;
     return result;

@@ -206,8 +206,8 @@ int main(int argc, char **argv)
     if (!ms)
         return 1;
     multiprocessors = confine(multiprocessors);
-    printf("%-36s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check", "dense",
-           "conf", "whole", "p10", "p90", "lines", "waves", "waste");
+    printf("%-36s %7s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check",
+           "dense", "even", "conf", "whole", "p10", "p90", "lines", "waves", "waste");
     const struct row *rows = asked.width ? &asked : listed;
     const size_t count = asked.width ? 1 : sizeof listed / sizeof listed[0];
     for (size_t i = 0; i < count; i++)

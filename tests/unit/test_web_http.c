@@ -71,6 +71,8 @@ static void what_is_wrong_is_refused(void **state)
         int status;
     } cases[] = {
         {"GET / HTTP/1.1\r\n\r\n", -400},                                   /* no Host */
+        {"GET / HTTP/1.1\r\nHost:\r\n\r\n", -400},                          /* an empty one */
+        {"GET / HTTP/1.1\r\nHost:\r\n" HOST "\r\n", -400},                  /* two, the first of them empty */
         {"GET / HTTP/1.1\r\n" HOST HOST "\r\n", -400},                      /* two of them */
         {"GET / HTTP/1.1\r\nHost : x\r\n\r\n", -400},                       /* a space before the colon */
         {"GET / HTTP/1.1\r\n" HOST " folded\r\n\r\n", -400},                /* a folded line */

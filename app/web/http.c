@@ -186,7 +186,7 @@ static int parse_line(struct span line, struct plx_http_request *request, struct
     }
     while (value.length > 0 && (value.text[value.length - 1] == ' ' || value.text[value.length - 1] == '\t'))
         value.length--;
-    return parse_field(name, value, request, upgrade);
+    return parse_field(name, value, request, seen);
 }
 
 /* Base64 of 16 bytes. */

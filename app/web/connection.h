@@ -54,7 +54,7 @@ struct plx_web_connection {
     struct plx_ws_reader *reader; /* of a WebSocket */
     struct plx_web_part part[PLX_WEB_QUEUE];
     int parts, first; /* of the queue, a ring */
-    void *viewer;     /* the handler's */
+    void *peer;       /* the handler's: who is behind a WebSocket */
 };
 
 /* Serves FD, which belongs to the connection from then on, also on failure. HANDLER outlives it. NOMEM, IO. */

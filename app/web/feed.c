@@ -66,10 +66,9 @@ static void tell_frame(struct plx_web_feed *feed)
 static void take(struct plx_web_feed *feed)
 {
     const bool whole = feed->audience->wants_frame(feed->audience->context);
-    const int result = whole ? copy_frame(feed) : pass_frame(feed);
+    const int result = whole ? copy_frame(feed) : pass_frame(feed); /* LOST and the like: read_state sees it too */
     if (result == 0 && whole)
         tell_frame(feed);
-    feed->error = result == PLX_ERR_TIMEOUT || result == PLX_ERR_OVERWRITTEN ? feed->error : result;
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *context)
@@ -84,14 +83,12 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *c
 /* The service is looked for once a second; where it hangs, plx_connect waits for up to 2 s. */
 static void find_service(struct plx_web_feed *feed)
 {
-    feed->error = plx_connect(feed->socket, &feed->client);
-    if (feed->error < 0)
+    if (plx_connect(feed->socket, &feed->client) < 0)
         return;
     const int fd = plx_fd(feed->client);
     if (fd < 0 || sd_event_add_io(feed->event, &feed->readable, fd, EPOLLIN, on_readable, feed) < 0) {
         plx_disconnect(feed->client);
         feed->client = NULL;
-        feed->error = PLX_ERR_NOMEM;
     }
 }
 

@@ -27,7 +27,6 @@ struct plx_web_feed {
     size_t capacity;
     struct plx_frame_stats stats; /* of this second, so far */
     struct plx_status status;     /* of now; its stats are those of the last whole second */
-    int error;                    /* why there is no client, or no frame; 0: all is well */
 };
 
 /* Begins to look for the service. AUDIENCE outlives the feed. NOMEM. */

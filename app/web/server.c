@@ -67,7 +67,7 @@ static bool wants_frame(void *context)
     const struct plx_web_server *server = context;
     for (int i = 0; i < server->connections; i++) {
         const struct plx_web_connection *connection = server->connection[i];
-        const struct peer *peer = connection->viewer;
+        const struct peer *peer = connection->peer;
         if (connection->phase == PLX_WEB_SOCKET && (peer->is_foxglove ? plx_foxglove_wants(&peer->foxglove, connection)
                                                                       : plx_web_viewer_wants(&peer->viewer, connection)))
             return true;
@@ -105,7 +105,7 @@ static void send_frame(void *context)
     struct plx_web_server *server = context;
     for (int i = 0; i < server->connections; i++) {
         struct plx_web_connection *connection = server->connection[i];
-        struct peer *peer = connection->viewer;
+        struct peer *peer = connection->peer;
         if (connection->phase != PLX_WEB_SOCKET)
             continue;
         if (peer->is_foxglove && plx_foxglove_wants(&peer->foxglove, connection))
@@ -115,7 +115,7 @@ static void send_frame(void *context)
         struct plx_web_buffer *buffer = packet_for(server, &peer->viewer.want);
         if (!buffer)
             continue;
-        plx_web_viewer_sent(&peer->viewer, buffer, server->feed.frame->sequence);
+        plx_web_viewer_sent(&peer->viewer, buffer);
         plx_web_send(connection, PLX_WS_BINARY, buffer);
     }
     forget_packets(server);
@@ -161,7 +161,7 @@ static void sweep(struct plx_web_server *server)
         }
         if (server->keeper_asker == connection)
             server->keeper_asker = NULL;
-        free(connection->viewer);
+        free(connection->peer);
         plx_web_connection_destroy(connection);
     }
     server->connections = kept;
@@ -175,7 +175,7 @@ static void tell_second(void *context)
     char *text = NULL;
     for (int i = 0; i < server->connections; i++) {
         struct plx_web_connection *connection = server->connection[i];
-        const struct peer *peer = connection->viewer;
+        const struct peer *peer = connection->peer;
         if (connection->phase != PLX_WEB_SOCKET || peer->is_foxglove || plx_web_is_behind(connection))
             continue;
         if (!text) {
@@ -210,7 +210,7 @@ static void upgrade(struct plx_web_server *server, struct plx_web_connection *co
         plx_web_answer_text(connection, 503, "out of memory");
         return;
     }
-    connection->viewer = peer;
+    connection->peer = peer;
     peer->is_foxglove = protocol != protocols[0];
     if (peer->is_foxglove)
         plx_foxglove_open(&peer->foxglove, connection, &server->feed);
@@ -273,7 +273,7 @@ static void keep(struct plx_web_server *server, struct plx_web_connection *conne
 static void on_message(void *context, struct plx_web_connection *connection, const struct plx_ws_message *message)
 {
     struct plx_web_server *server = context;
-    struct peer *peer = connection->viewer;
+    struct peer *peer = connection->peer;
     const char *text = (const char *)message->data;
     bool is_json = message->opcode == PLX_WS_TEXT;
     if (is_json && peer->is_foxglove)
@@ -348,7 +348,7 @@ void plx_web_server_destroy(struct plx_web_server *server)
     if (!server)
         return;
     for (int i = 0; i < server->connections; i++) {
-        free(server->connection[i]->viewer);
+        free(server->connection[i]->peer);
         plx_web_connection_destroy(server->connection[i]);
     }
     plx_web_keeper_close(&server->keeper);

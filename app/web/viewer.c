@@ -94,11 +94,10 @@ bool plx_web_viewer_wants(const struct plx_web_viewer *viewer, const struct plx_
            (!viewer->want.compact || plx_now_ns() >= viewer->credit_ns);
 }
 
-void plx_web_viewer_sent(struct plx_web_viewer *viewer, const struct plx_web_buffer *buffer, uint64_t sequence)
+void plx_web_viewer_sent(struct plx_web_viewer *viewer, const struct plx_web_buffer *buffer)
 {
     const int64_t now_ns = plx_now_ns(), cost_ns = (int64_t)buffer->bytes * PLX_NS_PER_S / PLX_WEB_SLOW_BYTES_PER_S;
     viewer->on_way++;
-    viewer->sequence = sequence;
     /* Credit for a tenth of a second may be saved, so that a late frame does not lower the rate. */
     const int64_t earliest_ns = now_ns - PLX_NS_PER_S / 10;
     viewer->credit_ns = (viewer->credit_ns > earliest_ns ? viewer->credit_ns : earliest_ns) + cost_ns;

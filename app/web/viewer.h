@@ -21,7 +21,6 @@ struct plx_web_viewer {
     struct plx_web_want want;
     int on_way;        /* frames sent, without an acknowledgement */
     int64_t credit_ns; /* a compact viewer gets no frame before */
-    uint64_t sequence; /* of the last frame sent */
 };
 
 /* Handles MESSAGE, a JSON text of the page. False: it is none. */
@@ -32,6 +31,6 @@ bool plx_web_viewer_message(struct plx_web_viewer *viewer, struct plx_web_connec
 bool plx_web_viewer_wants(const struct plx_web_viewer *viewer, const struct plx_web_connection *connection);
 
 /* Notes that BUFFER, a frame, was sent. */
-void plx_web_viewer_sent(struct plx_web_viewer *viewer, const struct plx_web_buffer *buffer, uint64_t sequence);
+void plx_web_viewer_sent(struct plx_web_viewer *viewer, const struct plx_web_buffer *buffer);
 
 #endif

@@ -185,25 +185,6 @@ static void find_rms(const struct plx_rig_problem *problem, struct plx_rig_fit *
     fit->rms_px = sqrt(all / (problem->pairs * PLX_EYES * corners));
 }
 
-/* Boards that are all tilted alike do not tell focal length from distance (Zhang 2000, 3.1). */
-static double tilt_spread(const struct plx_pose *pose, int pairs)
-{
-    double mean[3] = {0, 0, 0}, length = 0, sum = 0;
-    for (int p = 0; p < pairs; p++)
-        for (int i = 0; i < 3; i++)
-            mean[i] += pose[p].rotation[3 * i + 2];
-    for (int i = 0; i < 3; i++)
-        length += mean[i] * mean[i];
-    for (int p = 0; p < pairs; p++) {
-        double cosine = 0;
-        for (int i = 0; i < 3; i++)
-            cosine += mean[i] * pose[p].rotation[3 * i + 2] / sqrt(length);
-        const double angle = acos(fmin(fmax(cosine, -1), 1));
-        sum += angle * angle;
-    }
-    return sqrt(sum / pairs);
-}
-
 static int check(const struct plx_board *board, int pairs, const struct plx_rig_options *options,
                  struct plx_error_message *message)
 {
@@ -254,7 +235,6 @@ int plx_rig_fit(const struct plx_board *board, const struct plx_board_pair *pair
     fit.iterations += minimise(problem, spare, l);
     fit.rig = problem->rig;
     fit.parameters = problem->parameters;
-    fit.tilt_spread_rad = tilt_spread(pose, pairs);
     find_rms(problem, &fit, ret_pair_rms);
     result = plx_rig_uncertainty(problem, l, &fit, message);
     if (result == 0)

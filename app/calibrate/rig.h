@@ -36,7 +36,6 @@ struct plx_rig_fit {
     double baseline_sigma_m;
     double distance_sigma[PLX_RIG_DISTANCES]; /* of distances straight ahead at plx_rig_distances, relative */
     double rms_px;                            /* of the distances of all corners of both eyes */
-    double tilt_spread_rad; /* root mean square of the angles between the board's normals and their mean, left camera */
     int iterations;
 };
 

@@ -199,6 +199,15 @@ int plx_web_send_text(struct plx_web_connection *connection, const char *text)
     return buffer ? plx_web_send(connection, PLX_WS_TEXT, buffer) : PLX_ERR_NOMEM;
 }
 
+void plx_web_send_json(struct plx_web_connection *connection, cJSON *item)
+{
+    char *text = cJSON_PrintUnformatted(item);
+    if (text)
+        plx_web_send_text(connection, text);
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
 void plx_web_close(struct plx_web_connection *connection, int reason)
 {
     const uint8_t code[2] = {(uint8_t)(reason >> 8), (uint8_t)reason};

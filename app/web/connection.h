@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cjson/cJSON.h>
 #include <systemd/sd-event.h>
 
 #include "app/web/buffer.h"
@@ -80,6 +81,9 @@ int plx_web_send(struct plx_web_connection *connection, enum plx_ws_opcode opcod
 
 /* Copies TEXT into a message. BUSY, NOMEM. */
 int plx_web_send_text(struct plx_web_connection *connection, const char *text);
+
+/* The same with ITEM on one line, which it deletes. What cannot be sent is lost. */
+void plx_web_send_json(struct plx_web_connection *connection, cJSON *item);
 
 /* Ends a WebSocket for REASON (enum plx_ws_close). */
 void plx_web_close(struct plx_web_connection *connection, int reason);

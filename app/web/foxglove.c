@@ -15,15 +15,6 @@
 
 #define HEAD 13 /* bytes before the message: opcode 1, subscription, time */
 
-static void send_item(struct plx_web_connection *connection, cJSON *item)
-{
-    char *text = cJSON_PrintUnformatted(item);
-    if (text)
-        plx_web_send_text(connection, text);
-    cJSON_free(text);
-    cJSON_Delete(item);
-}
-
 static cJSON *operation(const char *word)
 {
     cJSON *item = cJSON_CreateObject();
@@ -63,7 +54,7 @@ static void unadvertise(struct plx_foxglove *foxglove, struct plx_web_connection
             cJSON_AddItemToArray(ids, cJSON_CreateNumber(topic + 1));
         foxglove->subscribed[topic] = false;
     }
-    send_item(connection, item);
+    plx_web_send_json(connection, item);
 }
 
 /* Raw frames have other topics than rectified ones. */
@@ -79,7 +70,7 @@ static void advertise(struct plx_foxglove *foxglove, struct plx_web_connection *
     for (int topic = 0; topic < PLX_TOPICS; topic++)
         if (name_of(topic, raw))
             cJSON_AddItemToArray(channels, channel_json(topic, raw));
-    send_item(connection, item);
+    plx_web_send_json(connection, item);
 }
 
 void plx_foxglove_open(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed)
@@ -92,7 +83,7 @@ void plx_foxglove_open(struct plx_foxglove *foxglove, struct plx_web_connection 
     cJSON_AddItemToArray(cJSON_AddArrayToObject(item, "supportedEncodings"), cJSON_CreateString("cdr"));
     metadata = cJSON_AddObjectToObject(item, "metadata");
     cJSON_AddStringToObject(metadata, "version", plx_version);
-    send_item(connection, item);
+    plx_web_send_json(connection, item);
     advertise(foxglove, connection, feed);
 }
 
@@ -103,14 +94,13 @@ static void complain(struct plx_web_connection *connection, const char *sentence
     cJSON *item = operation("status");
     cJSON_AddNumberToObject(item, "level", 2); /* an error */
     cJSON_AddStringToObject(item, "message", sentence);
-    send_item(connection, item);
+    plx_web_send_json(connection, item);
 }
 
 static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item)
 {
     const cJSON *each;
-    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(item, "subscriptions"))
-    {
+    cJSON_ArrayForEach (each, cJSON_GetObjectItemCaseSensitive(item, "subscriptions")) {
         const cJSON *id = cJSON_GetObjectItemCaseSensitive(each, "id"),
                     *channel = cJSON_GetObjectItemCaseSensitive(each, "channelId");
         const int topic = cJSON_IsNumber(channel) ? channel->valueint - 1 : -1;
@@ -127,12 +117,10 @@ static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *
 static void unsubscribe(struct plx_foxglove *foxglove, const cJSON *item)
 {
     const cJSON *id;
-    cJSON_ArrayForEach(id,
-                       cJSON_GetObjectItemCaseSensitive(
-                           item, "subscriptionIds")) for (int topic = 0; topic < PLX_TOPICS;
-                                                          topic++) if (cJSON_IsNumber(id) &&
-                                                                       (double)foxglove->subscription[topic] == id->valuedouble)
-        foxglove->subscribed[topic] = false;
+    cJSON_ArrayForEach (id, cJSON_GetObjectItemCaseSensitive(item, "subscriptionIds"))
+        for (int topic = 0; topic < PLX_TOPICS; topic++)
+            if (cJSON_IsNumber(id) && (double)foxglove->subscription[topic] == id->valuedouble)
+                foxglove->subscribed[topic] = false;
 }
 
 /* A key's value as JSON has it. */
@@ -152,7 +140,9 @@ static cJSON *value_json(const struct plx_key *key, const struct plx_config *con
 static bool is_asked(const cJSON *names, const char *key)
 {
     const cJSON *name;
-    cJSON_ArrayForEach(name, names) if (cJSON_IsString(name) && strcmp(name->valuestring, key) == 0) return true;
+    cJSON_ArrayForEach (name, names)
+        if (cJSON_IsString(name) && strcmp(name->valuestring, key) == 0)
+            return true;
     return !names || cJSON_GetArraySize(names) == 0; /* no names: all of them */
 }
 
@@ -172,15 +162,14 @@ static void tell_parameters(struct plx_web_connection *connection, const struct 
             cJSON_AddItemToObject(each, "value", value_json(&plx_keys[i], &config));
             cJSON_AddItemToArray(parameters, each);
         }
-    send_item(connection, item);
+    plx_web_send_json(connection, item);
 }
 
 static void refuse_parameters(struct plx_web_connection *connection, const struct plx_web_feed *feed, const cJSON *item)
 {
     const cJSON *each;
     cJSON *names = cJSON_CreateArray();
-    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(item, "parameters"))
-    {
+    cJSON_ArrayForEach (each, cJSON_GetObjectItemCaseSensitive(item, "parameters")) {
         const cJSON *name = cJSON_GetObjectItemCaseSensitive(each, "name");
         if (cJSON_IsString(name))
             cJSON_AddItemToArray(names, cJSON_Duplicate(name, false));

@@ -239,11 +239,7 @@ static void tell_kept(struct plx_web_connection *connection, int error, const ch
     cJSON_AddStringToObject(kept, error < 0 ? "error" : "name", error < 0 || !slash ? text : slash + 1);
     if (error == 0)
         cJSON_AddNumberToObject(kept, "pairs", pairs);
-    char *json = cJSON_PrintUnformatted(item);
-    if (json)
-        plx_web_send_text(connection, json);
-    cJSON_free(json);
-    cJSON_Delete(item);
+    plx_web_send_json(connection, item);
 }
 
 static void on_kept(void *context, const struct plx_recorder_answer *answer)

@@ -13,22 +13,14 @@
 
 #define ON_WAY 2 /* one is drawn while the next one travels */
 
-static void send_json(struct plx_web_connection *connection, cJSON *item)
-{
-    char *text = cJSON_PrintUnformatted(item);
-    if (text)
-        plx_web_send_text(connection, text);
-    cJSON_free(text);
-    cJSON_Delete(item);
-}
-
 static void show(struct plx_web_viewer *viewer, const cJSON *names, bool compact)
 {
     const cJSON *name;
     viewer->want = (struct plx_web_want){.compact = compact};
-    cJSON_ArrayForEach(name, names) for (int id = 0; id < PLX_WEB_PLANES;
-                                         id++) if (cJSON_IsString(name) && strcmp(name->valuestring, plx_web_plane_names[id]) ==
-                                                                               0) viewer->want.planes |= 1u << id;
+    cJSON_ArrayForEach (name, names)
+        for (int id = 0; id < PLX_WEB_PLANES; id++)
+            if (cJSON_IsString(name) && strcmp(name->valuestring, plx_web_plane_names[id]) == 0)
+                viewer->want.planes |= 1u << id;
 }
 
 /* A whole number of 0 and more; -1: NUMBER is none. */
@@ -55,7 +47,7 @@ static void tell_pixel(struct plx_web_connection *connection, const struct plx_w
     for (int i = 0; i < 3; i++)
         cJSON_AddItemToArray(point_item, plx_json_number((double)point[i], 4));
     cJSON_AddItemToObject(item, "point_m", point_item);
-    send_json(connection, item);
+    plx_web_send_json(connection, item);
 }
 
 static void pong(struct plx_web_connection *connection, const cJSON *ping)
@@ -65,7 +57,7 @@ static void pong(struct plx_web_connection *connection, const cJSON *ping)
     cJSON *item = cJSON_CreateObject();
     cJSON_AddItemToObject(item, "pong", cJSON_Duplicate(ping, true));
     cJSON_AddNumberToObject(item, "now_ms", (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6);
-    send_json(connection, item);
+    plx_web_send_json(connection, item);
 }
 
 bool plx_web_viewer_message(struct plx_web_viewer *viewer, struct plx_web_connection *connection,

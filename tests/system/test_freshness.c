@@ -54,8 +54,9 @@ static bool has_flag(const cJSON *status, const char *flag)
 {
     const cJSON *item;
 
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(status, "health")) if (strcmp(item->valuestring, flag) ==
-                                                                                     0) return true;
+    cJSON_ArrayForEach (item, cJSON_GetObjectItemCaseSensitive(status, "health"))
+        if (strcmp(item->valuestring, flag) == 0)
+            return true;
     return false;
 }
 

@@ -31,8 +31,7 @@ static void test_list(void **state)
     assert_int_equal(cJSON_GetArraySize(cameras), 2);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(camera, "driver")), "vivid");
     bool grey = false;
-    cJSON_ArrayForEach(format, cJSON_GetObjectItem(camera, "formats"))
-    {
+    cJSON_ArrayForEach (format, cJSON_GetObjectItem(camera, "formats")) {
         if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(format, "format")), "GREY") != 0)
             continue;
         grey = cJSON_IsTrue(cJSON_GetObjectItem(format, "readable"));

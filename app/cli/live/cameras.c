@@ -145,15 +145,13 @@ static void print_formats(const cJSON *formats)
     const cJSON *format, *size;
     int others = 0;
 
-    cJSON_ArrayForEach(format, formats)
-    {
+    cJSON_ArrayForEach (format, formats) {
         if (!cJSON_IsTrue(cJSON_GetObjectItem(format, "readable"))) {
             others++;
             continue;
         }
         printf("    %-5s", text_of(format, "format"));
-        cJSON_ArrayForEach(size, cJSON_GetObjectItem(format, "sizes"))
-        {
+        cJSON_ArrayForEach (size, cJSON_GetObjectItem(format, "sizes")) {
             printf(" %s%.0fx%.0f", cJSON_GetObjectItem(size, "up_to") ? "up to " : "", number_of(size, "width"),
                    number_of(size, "height"));
             if (cJSON_GetObjectItem(size, "rate_hz"))
@@ -174,8 +172,7 @@ static void print_camera(const cJSON *camera)
     printf("  name      %s\n  formats, with sizes and their highest rates in Hz\n", text_of(camera, "name"));
     print_formats(cJSON_GetObjectItem(camera, "formats"));
     puts("  controls");
-    cJSON_ArrayForEach(control, cJSON_GetObjectItem(camera, "controls"))
-    {
+    cJSON_ArrayForEach (control, cJSON_GetObjectItem(camera, "controls")) {
         printf("    %-31s %s  %.0f to %.0f, default %.0f", text_of(control, "name"), text_of(control, "id"),
                number_of(control, "minimum"), number_of(control, "maximum"), number_of(control, "default"));
         if (cJSON_GetObjectItem(control, "value"))
@@ -189,7 +186,8 @@ static void print_text(const cJSON *root)
 {
     const cJSON *camera, *suggestion = cJSON_GetObjectItem(root, "suggestion");
 
-    cJSON_ArrayForEach(camera, cJSON_GetObjectItem(root, "cameras")) print_camera(camera);
+    cJSON_ArrayForEach (camera, cJSON_GetObjectItem(root, "cameras"))
+        print_camera(camera);
     if (cJSON_IsString(suggestion))
         printf("Configuration to begin with, for " PLX_DEFAULT_CONFIG ":\n\n%s", cJSON_GetStringValue(suggestion));
     else

@@ -151,7 +151,7 @@ static void a_supervisor_killed_at_each_system_call_leaves_nothing_that_lasts(vo
         const struct plx_frame before = whole_frame(client, START_MS);
         const pid_t engine = engine_of(&daemon_);
         kill_at_step(daemon_.pid, count, true);
-        assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
+        assert_int_equal(end_within(1000), 128 + SIGKILL);
         assert_true(is_gone(engine));
         start(&client);
         assert_true(whole_frame(client, START_MS).epoch > before.epoch);
@@ -199,7 +199,7 @@ static void supervisor_dies_and_comes_back(struct plx_client *client, int micros
             fail_msg("no word of the service's death after %d ms", 50 + SLACK_MS);
         usleep(200);
     }
-    assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
+    assert_int_equal(end_within(1000), 128 + SIGKILL);
     assert_true(is_gone(engine));
     start(&client);
     assert_true(whole_frame(client, START_MS).epoch > before.epoch);

@@ -140,9 +140,14 @@ static int clean_notified(void **state)
 static struct plx_client *start_with_stuck_driver(const char *fault)
 {
     static char eyes[PLX_EYES][160], calibration_key[160];
-    static const char *const args[] = {
-        "--set", "source.width=320", "--set", "source.height=240", "--set", "source.type=v4l2",     "--set", eyes[PLX_LEFT],
-        "--set", eyes[PLX_RIGHT],    "--set", calibration_key,     "--set", "match.disparities=64", NULL};
+    static const char *const args[] = {"--set", "source.width=" TEXT(WIDTH),
+                                       "--set", "source.height=" TEXT(HEIGHT),
+                                       "--set", "source.type=v4l2",
+                                       "--set", eyes[PLX_LEFT],
+                                       "--set", eyes[PLX_RIGHT],
+                                       "--set", calibration_key,
+                                       "--set", "match.disparities=64",
+                                       NULL};
     static const char *const name[PLX_EYES] = {"left", "right"};
     struct plx_stereo_calibration calibration;
     struct plx_scene scene;
@@ -254,7 +259,7 @@ static void what_nothing_can_kill_is_left_to_systemd(void **state)
     assert_false(systemd_fed(WATCHDOG_MS)); /* the rest is systemd's: WatchdogSec= has passed */
 
     kill(daemon_.pid, SIGTERM); /* does not wait for it either */
-    assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 71);
+    assert_int_equal(end_within(2000), 71);
     assert_true(is_gone(engine));
     plx_disconnect(client);
 }
@@ -268,7 +273,7 @@ static void an_engine_that_cannot_be_ended_holds_up_no_stop(void **state)
     running_frame(client, START_MS);
     const pid_t engine = engine_of(&daemon_);
     kill(daemon_.pid, SIGTERM);
-    assert_int_equal(daemon_wait(&daemon_, 5000 * slowness()), 71); /* TimeoutStopSec= */
+    assert_int_equal(end_within(5000), 71); /* TimeoutStopSec= */
     assert_true(is_gone(engine));
     plx_disconnect(client);
 }

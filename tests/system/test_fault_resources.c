@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory, descriptors, processes and disk that are not there when they are asked for. */
+#define WIDTH 320
+#define HEIGHT 240
 #include "tests/system/fault.h"
 
 #include <errno.h>

@@ -53,7 +53,7 @@ static void sigterm_at_any_moment_ends_it_in_order(void **state)
         wait_until_it_listens(daemon_.pid);
         usleep((useconds_t)moment_us);
         kill(daemon_.pid, SIGTERM);
-        const int code = daemon_wait(&daemon_, 2000 * slowness());
+        const int code = end_within(2000);
         if (code != 0 || left_behind() > 0)
             fail_msg("SIGTERM after %.3f ms: exit code %d, %d files left; it said: %s; PLX_TEST_SEED=%llu", moment_us / 1e3,
                      code, left_behind(), daemon_said(&daemon_), (unsigned long long)scratch_seed());

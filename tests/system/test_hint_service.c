@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Odometry that a robot program gives to the real service: who may, what is refused, and what becomes of it. */
+#define WIDTH 320
+#define HEIGHT 240
 #include "tests/system/service.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of the picture through the real service: a recording that goes bad half way is flagged, in words too. */
+#define WIDTH 320
+#define HEIGHT 240
 #include "tests/system/service.h"
 
 #include "core/text.h"

@@ -109,7 +109,7 @@ static void clients_reattach_when_the_supervisor_was_killed(void **state)
     assert_int_equal(result, PLX_ERR_LOST);
     assert_false(is_late(killed_ms, 50 + SLACK_MS));
     assert_int_equal(plx_state(client), PLX_STATE_STOPPED);
-    assert_int_equal(daemon_wait(&daemon_, 1000 * slowness()), 128 + SIGKILL);
+    assert_int_equal(end_within(1000), 128 + SIGKILL);
     assert_true(is_gone(engine)); /* no engine outlives its supervisor */
 
     daemon_start(&daemon_, small_args);
@@ -132,7 +132,7 @@ static void an_orderly_stop_at_any_moment_leaves_nothing(void **state)
         usleep((useconds_t)moment_ms[i] * 1000);
         const pid_t child = daemon_child(&daemon_, NULL);
         kill(daemon_.pid, signals[i % 2]);
-        assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 0);
+        assert_int_equal(end_within(2000), 0);
         assert_true(access(daemon_.socket, F_OK) != 0);
         assert_true(child == 0 || is_gone(child));
     }
@@ -263,7 +263,7 @@ static void systemd_is_told_the_truth(void **state)
     expect_datagram(fd, "READY=1", START_MS);
     kill(daemon_.pid, SIGTERM);
     expect_datagram(fd, "STOPPING=1", RECOVER_MS);
-    assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 0);
+    assert_int_equal(end_within(2000), 0);
     drain(fd);
     close(fd);
     plx_disconnect(client);
@@ -334,7 +334,7 @@ static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **s
             accounted = sum;
     }
     assert_int_equal(result, PLX_ERR_LOST);
-    assert_int_equal(daemon_wait(&daemon_, 2000 * slowness()), 0);
+    assert_int_equal(end_within(2000), 0);
     assert_int_equal(accounted, PAIRS);
     const char *said = daemon_said(&daemon_); /* an end is no news, but a machine that does other things may be late */
     if (*said && !strstr(said, " and is not done"))

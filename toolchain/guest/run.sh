@@ -1,39 +1,62 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs one case of tests/vm in the test guest: a kernel of the distribution, booted in QEMU without KVM, with nothing but
-# busybox, the modules that the case names, and the built programs. Exits as the case does; 77 = skipped, with the reason.
+# Runs cases of tests/vm, or tests of tests/system, in one test guest: a kernel of the distribution, booted in QEMU without KVM, with nothing but busybox, the
+# modules that the cases name, and the built programs. Leaves what each case said in RESULTS/CASE.log and its exit code in
+# RESULTS/CASE.code; 77 = skipped, with the reason. Fails only if the guest itself does.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$here/../.."
-[[ $# == 2 ]] || { printf 'usage: toolchain/guest/run.sh BUILD_FOLDER CASE\n' >&2; exit 64; }
-bin=$1/bin case=$2
+[[ $# -ge 3 ]] || { printf 'usage: toolchain/guest/run.sh BUILD_FOLDER RESULTS CASE...\n' >&2; exit 64; }
+build=$1 results=$2; shift 2
 . "$here/initramfs.sh"
-guest_tools
-"$here/kernel.sh"
-"$here/modules.sh"
-
+. "$here/results.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-tree=$work/tree
-mkdir -p "$tree"/{bin,lib64,guest}
-echo "$case" >"$tree/guest/case"
-sed -n 's/^[ *]*guest: *//p' "tests/vm/$case.c" >"$tree/guest/modules"
-guest_modules "$tree" <"$tree/guest/modules"
+forget_results "$results" "$@"
+# In a shell of its own, because what is missing makes it exit.
+if ! (guest_tools && "$here/kernel.sh" && "$here/modules.sh") 2>"$work/why"; then
+    cat "$work/why" >&2
+    grep -q '^skipped: ' "$work/why" || exit 1
+    for case; do write_result "$results" "$case" 77 <"$work/why"; done
+    exit 0
+fi
+
+# What the head of a case's source says after "guest: " or "guest-data: "; tests of tests/system need nothing.
+wishes() { # CASE WORD
+    [[ ! -f tests/vm/$1.c ]] || sed -n "s/^[ *]*$2: *//p" "tests/vm/$1.c"
+}
+
+tree=$work/tree bin=$build/bin
+mkdir -p "$tree"/{bin,lib64,guest/modules}
+cases=()
+for case; do
+    wishes "$case" guest >"$tree/guest/modules/$case"
+    if (guest_modules "$tree" <"$tree/guest/modules/$case") 2>"$work/why"; then
+        cases+=("$case")
+    else
+        write_result "$results" "$case" 77 <"$work/why"
+    fi
+done
+[[ ${cases-} ]] || exit 0
+printf '%s\n' "${cases[@]}" >"$tree/guest/cases"
 
 # The programs, at the paths that they were compiled with too, and their libraries.
-programs=("$bin/$case" "$bin"/{parallaxd,parallax})
+programs=("${cases[@]/#/$bin/}" "$bin"/{parallaxd,parallaxd_faulty,parallax,ring_peer})
 for program in "${programs[@]}"; do strip --strip-debug -o "$tree/bin/${program##*/}" "$program"; done
-mkdir -p "$tree/$1"
+mkdir -p "$tree/$build"
 ln -s /bin "$tree/$bin"
 ldd "${programs[@]}" | grep -oE '/[^ :]+\.so[^ :]*' | grep -v '^/dev' | sort -u |
     while read -r library; do
         install -D "$library" "$tree$library"
     done
 
-# The pictures that it names, of the test data, where that is here.
-sed -n 's/^[ *]*guest-data: *//p' "tests/vm/$case.c" | while read -r name; do
+# The pictures that they name, of the test data, where that is here.
+for case in "${cases[@]}"; do wishes "$case" guest-data; done | sort -u | while read -r name; do
     [[ ! -e ${PLX_TEST_DATA-}/$name ]] || { mkdir -p "$tree/data/$name" && cp -rT "$PLX_TEST_DATA/$name" "$tree/data/$name"; }
 done
 
 guest_pack "$tree" "$here/init" "$work/initramfs"
-guest_boot "${PLX_GUEST_TIMEOUT_S:-280}" "$work/initramfs" -no-reboot
+code=0
+guest_boot "${PLX_GUEST_TIMEOUT_S:-1400}" "$work/initramfs" -no-reboot >"$work/console" 2>&1 || code=$?
+split_results "$results" "$work/console"
+[[ $code == 0 ]] || { tail -n 40 "$work/console" >&2; exit 1; }

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Says what a case of tests/vm said in the guest that run.sh booted, and exits as the case did. CTest runs it for each case.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/results.sh"
+[[ $# == 2 ]] || { printf 'usage: toolchain/guest/result.sh RESULTS CASE\n' >&2; exit 64; }
+take_result "$@"

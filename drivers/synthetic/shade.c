@@ -3,7 +3,7 @@
  * The texture is drawn at the scale that suits the depth of the point, in steps of half an octave that blend into each other.
  * Depth is the same for both eyes, so they see the same surface; and at any distance its finest detail spans a few pixels.
  *
- * Each loop does one thing to all points, and only gather_texels looks up memory: the compiler makes vectors of the others.
+ * Each loop does one thing to all points, and only sample_texture looks up memory: the compiler makes vectors of the others.
  * Integers, and single IEEE operations in a fixed order: the bits do not depend on the vector's width.
  */
 #include "drivers/synthetic/shade.h"
@@ -24,10 +24,9 @@ _Static_assert(TILE_PERIOD == 256 * PLX_TEXTURE_SIDE, "positions wrap at the sid
 
 /* Bilinear samples in preparation. */
 struct samples {
-    float s[PLX_SHADE_POINTS], q[PLX_SHADE_POINTS];              /* texels */
-    int32_t offset[PLX_SHADE_POINTS];                            /* of the upper left texel in the tile */
-    uint16_t part_s[PLX_SHADE_POINTS], part_q[PLX_SHADE_POINTS]; /* 1/256 texel */
-    uint16_t texel[4][PLX_SHADE_POINTS];                         /* upper left, upper right, lower left, lower right */
+    float s[PLX_SHADE_POINTS], q[PLX_SHADE_POINTS];             /* texels */
+    int32_t offset[PLX_SHADE_POINTS];                           /* of the upper left texel in the tile */
+    int32_t part_s[PLX_SHADE_POINTS], part_q[PLX_SHADE_POINTS]; /* 1/256 texel */
 };
 
 /* TEXELS in 1/256, rounded toward zero, modulo the tile: its low bits are the position in the tile. Every step is exact. From
@@ -45,34 +44,23 @@ static void locate_texels(struct samples *samples, int count)
         int32_t s = wrap_position(samples->s[i]), q = wrap_position(samples->q[i]);
         int32_t column = (s >> 8) & (PLX_TEXTURE_SIDE - 1), row = (q >> 8) & (PLX_TEXTURE_SIDE - 1);
         samples->offset[i] = row * PLX_TEXTURE_STRIDE + column;
-        samples->part_s[i] = (uint16_t)(s & 255);
-        samples->part_q[i] = (uint16_t)(q & 255);
+        samples->part_s[i] = s & 255;
+        samples->part_q[i] = q & 255;
     }
 }
 
-static void gather_texels(struct samples *samples, int count)
-{
-    const uint8_t *tile = plx_texture_tile();
-    for (int i = 0; i < count; i++) {
-        const uint8_t *upper = tile + samples->offset[i], *lower = upper + PLX_TEXTURE_STRIDE;
-        samples->texel[0][i] = upper[0];
-        samples->texel[1][i] = upper[1];
-        samples->texel[2][i] = lower[0];
-        samples->texel[3][i] = lower[1];
-    }
-}
-
-/* Values at the positions S, Q of SAMPLES, in 1/65536 of a grey level. */
+/* Values at the positions S, Q of SAMPLES, in 1/65536 of a grey level. The left and the right half of a sample share each
+ * multiplication along Q: both results have 16 bits. */
 static void sample_texture(struct samples *samples, int count, uint32_t *restrict ret_value)
 {
+    const uint16_t *tile = plx_texture_pairs();
     locate_texels(samples, count);
-    gather_texels(samples, count);
-    const uint16_t(*texel)[PLX_SHADE_POINTS] = (const uint16_t(*)[PLX_SHADE_POINTS])samples->texel;
     for (int i = 0; i < count; i++) {
-        uint16_t part_s = samples->part_s[i], part_q = samples->part_q[i];
-        uint16_t above = (uint16_t)(texel[0][i] * (256 - part_s) + texel[1][i] * part_s);
-        uint16_t below = (uint16_t)(texel[2][i] * (256 - part_s) + texel[3][i] * part_s);
-        ret_value[i] = (uint32_t)above * (uint16_t)(256 - part_q) + (uint32_t)below * part_q;
+        const uint16_t *pair = tile + samples->offset[i];
+        uint32_t texels = pair[0] | (uint32_t)pair[1] << 16;
+        uint32_t part_s = (uint32_t)samples->part_s[i], part_q = (uint32_t)samples->part_q[i];
+        uint32_t halves = (texels & 0xFF00FF) * (256 - part_q) + ((texels >> 8) & 0xFF00FF) * part_q;
+        ret_value[i] = (halves & 0xFFFF) * (256 - part_s) + (halves >> 16) * part_s;
     }
 }
 

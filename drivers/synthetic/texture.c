@@ -9,6 +9,7 @@
 #define FINEST_SPACING 2 /* texels between lattice points of the finest octave */
 
 static uint8_t texels[(SIDE + 1) * PLX_TEXTURE_STRIDE];
+static uint16_t pairs[SIDE * PLX_TEXTURE_STRIDE];
 static pthread_once_t tile_once = PTHREAD_ONCE_INIT;
 
 /* Lattice value in -1..1 of OCTAVE at (X, Y), which wrap at CELLS. */
@@ -45,10 +46,18 @@ static void make_tile(void)
             value = value < 0.0f ? 0.0f : value > 255.0f ? 255.0f : value;
             texels[y * PLX_TEXTURE_STRIDE + x] = (uint8_t)value;
         }
+    for (int i = 0; i < SIDE * PLX_TEXTURE_STRIDE; i++)
+        pairs[i] = (uint16_t)(texels[i] | texels[i + PLX_TEXTURE_STRIDE] << 8);
 }
 
 const uint8_t *plx_texture_tile(void)
 {
     pthread_once(&tile_once, make_tile);
     return texels;
+}
+
+const uint16_t *plx_texture_pairs(void)
+{
+    pthread_once(&tile_once, make_tile);
+    return pairs;
 }

@@ -12,6 +12,10 @@
  * wavelength below about 4 texels. Made at the first call; the same on every machine. Thread-safe. */
 const uint8_t *plx_texture_tile(void);
 
+/* The same in pairs: each texel in the low byte, the one below it in the high byte. Two neighbours are all that a bilinear
+ * sample needs. */
+const uint16_t *plx_texture_pairs(void);
+
 /* A well mixed 64-bit hash (the finalizer of splitmix64: Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t plx_hash(uint64_t x)
 {

@@ -298,18 +298,22 @@ static void shade_seen(const struct plx_ray_view *view, const struct line line[P
     }
 }
 
-void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
+void plx_ray_draw(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
 {
     struct line line[PLX_RAY_FACES];
-    const int width = view->scene->width;
     init_lines(view, y, line);
-    see_columns(view, line, 0, width, row);
-    shade_seen(view, line, y, 0, width, false, row);
-    for (int x = 0; x < width; x++)
+    see_columns(view, line, 0, view->scene->width, row);
+    shade_seen(view, line, y, 0, view->scene->width, false, row);
+}
+
+void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
+{
+    plx_ray_draw(view, y, row);
+    for (int x = 0; x < view->scene->width; x++)
         row->hit[x] = row->hit[x] > 0 ? view->face[row->hit[x] - 1].hit : PLX_HIT_SKY;
 }
 
-void plx_ray_cast_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
+void plx_ray_draw_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
 {
     struct line line[PLX_RAY_FACES];
     init_lines(view, y, line);

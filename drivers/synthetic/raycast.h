@@ -63,6 +63,9 @@ void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene,
 /* Row Y of the picture. */
 void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
 
+/* The radiance alone; the other arrays are scratch. */
+void plx_ray_draw(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
+
 /* For a camera that stands still: takes the faces that move out of VIEW. */
 void plx_ray_view_keep_still(struct plx_ray_view *view);
 
@@ -70,6 +73,6 @@ void plx_ray_view_keep_still(struct plx_ray_view *view);
 bool plx_ray_moves(const struct plx_ray_view *view, int y);
 
 /* Draws what moves over ROW's radiance, which is that of a view of what stands still. The other arrays are scratch. */
-void plx_ray_cast_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
+void plx_ray_draw_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
 
 #endif

@@ -92,10 +92,10 @@ static int draw(const struct plx_scene *scene, const float *still, double time_s
     for (int y = 0; y < scene->height; y++) {
         const float *drawn = radiance;
         if (!still) {
-            plx_ray_cast(&view, y, &row);
+            plx_ray_draw(&view, y, &row);
         } else if (plx_ray_moves(&view, y)) {
             memcpy(radiance, still + (size_t)y * width, width * sizeof *still);
-            plx_ray_cast_moving(&view, y, &row);
+            plx_ray_draw_moving(&view, y, &row);
         } else {
             drawn = still + (size_t)y * width;
         }
@@ -136,7 +136,7 @@ static int draw_still(struct plx_scene_renderer *self, enum plx_eye eye)
     plx_ray_view_keep_still(&view);
     for (size_t y = 0; y < height; y++) {
         const struct plx_ray_row row = {self->still[eye] + y * width, inverse_depth, hit};
-        plx_ray_cast(&view, (int)y, &row);
+        plx_ray_draw(&view, (int)y, &row);
     }
     return 0;
 }

@@ -3,7 +3,7 @@
  * The texture is drawn at the scale that suits the depth of the point, in steps of half an octave that blend into each other.
  * Depth is the same for both eyes, so they see the same surface; and at any distance its finest detail spans a few pixels.
  *
- * Each loop does one thing to all points, and only sample_texture looks up memory: the compiler makes vectors of the others.
+ * Each loop does one thing to all points, and only gather_texels looks up memory: the compiler makes vectors of the others.
  * Integers, and single IEEE operations in a fixed order: the bits do not depend on the vector's width.
  */
 #include "drivers/synthetic/shade.h"
@@ -24,9 +24,10 @@ _Static_assert(TILE_PERIOD == 256 * PLX_TEXTURE_SIDE, "positions wrap at the sid
 
 /* Bilinear samples in preparation. */
 struct samples {
-    float s[PLX_SHADE_POINTS], q[PLX_SHADE_POINTS];             /* texels */
-    int32_t offset[PLX_SHADE_POINTS];                           /* of the upper left texel in the tile */
-    int32_t part_s[PLX_SHADE_POINTS], part_q[PLX_SHADE_POINTS]; /* 1/256 texel */
+    float s[PLX_SHADE_POINTS], q[PLX_SHADE_POINTS];           /* texels */
+    int32_t offset[PLX_SHADE_POINTS];                         /* of the upper left texel in the tile */
+    float part_s[PLX_SHADE_POINTS], part_q[PLX_SHADE_POINTS]; /* 1/256 texel */
+    int32_t texels[PLX_SHADE_POINTS]; /* a byte each: upper left, lower left, upper right, lower right */
 };
 
 /* TEXELS in 1/256, rounded toward zero, modulo the tile: its low bits are the position in the tile. Every step is exact. From
@@ -44,33 +45,44 @@ static void locate_texels(struct samples *samples, int count)
         int32_t s = wrap_position(samples->s[i]), q = wrap_position(samples->q[i]);
         int32_t column = (s >> 8) & (PLX_TEXTURE_SIDE - 1), row = (q >> 8) & (PLX_TEXTURE_SIDE - 1);
         samples->offset[i] = row * PLX_TEXTURE_STRIDE + column;
-        samples->part_s[i] = s & 255;
-        samples->part_q[i] = q & 255;
+        samples->part_s[i] = (float)(s & 255);
+        samples->part_q[i] = (float)(q & 255);
     }
 }
 
-/* Values at the positions S, Q of SAMPLES, in 1/65536 of a grey level. The left and the right half of a sample share each
- * multiplication along Q: both results have 16 bits. */
-static void sample_texture(struct samples *samples, int count, uint32_t *restrict ret_value)
+static void gather_texels(struct samples *samples, int count)
 {
     const uint16_t *tile = plx_texture_pairs();
-    locate_texels(samples, count);
     for (int i = 0; i < count; i++) {
         const uint16_t *pair = tile + samples->offset[i];
-        uint32_t texels = pair[0] | (uint32_t)pair[1] << 16;
-        uint32_t part_s = (uint32_t)samples->part_s[i], part_q = (uint32_t)samples->part_q[i];
-        uint32_t halves = (texels & 0xFF00FF) * (256 - part_q) + ((texels >> 8) & 0xFF00FF) * part_q;
-        ret_value[i] = (halves & 0xFFFF) * (256 - part_s) + (halves >> 16) * part_s;
+        samples->texels[i] = (int32_t)(pair[0] | (uint32_t)pair[1] << 16);
+    }
+}
+
+/* Values at the positions S, Q of SAMPLES, in 1/65536 of a grey level. They are integers below 2^24, as are all terms: exact as
+ * floats, which every instruction set multiplies in vectors. */
+static void sample_texture(struct samples *samples, int count, float *restrict ret_value)
+{
+    locate_texels(samples, count);
+    gather_texels(samples, count);
+    for (int i = 0; i < count; i++) {
+        int32_t texels = samples->texels[i];
+        float upper_left = (float)(texels & 255), lower_left = (float)((texels >> 8) & 255);
+        float upper_right = (float)((texels >> 16) & 255), lower_right = (float)((texels >> 24) & 255);
+        float part_s = samples->part_s[i], part_q = samples->part_q[i];
+        float left = upper_left * (256.0f - part_q) + lower_left * part_q;
+        float right = upper_right * (256.0f - part_q) + lower_right * part_q;
+        ret_value[i] = left * (256.0f - part_s) + right * part_s;
     }
 }
 
 /* COUNT points of one LEVEL; PART is the weight of the next one, 0..255. */
 static void shade_level(const struct plx_ray_face *face, int level, int count, const float *s, const float *q,
-                        const int32_t *part, float *restrict ret_radiance)
+                        const float *part, float *restrict ret_radiance)
 {
     struct samples samples;
-    uint32_t fine[PLX_SHADE_POINTS], coarse[PLX_SHADE_POINTS];
-    uint32_t *const value[2] = {fine, coarse};
+    float fine[PLX_SHADE_POINTS], coarse[PLX_SHADE_POINTS];
+    float *const value[2] = {fine, coarse};
     float offset = face->shift + LEVEL_SHIFT * (float)level;
 
     for (int next = 0; next < 2; next++, offset += LEVEL_SHIFT) {
@@ -83,8 +95,10 @@ static void shade_level(const struct plx_ray_face *face, int level, int count, c
     }
     const float albedo = face->albedo;
     for (int i = 0; i < count; i++) {
-        int32_t blend = (int32_t)((fine[i] >> 8) * (uint32_t)(256 - part[i]) + (coarse[i] >> 8) * (uint32_t)part[i]);
-        ret_radiance[i] = albedo * (1.0f + CONTRAST * ((float)blend * (1.0f / (128.0f * 65536.0f)) - 1.0f));
+        float whole_fine = (float)(int32_t)(fine[i] * (1.0f / 256.0f)),
+              whole_coarse = (float)(int32_t)(coarse[i] * (1.0f / 256.0f));
+        float blend = whole_fine * (256.0f - part[i]) + whole_coarse * part[i];
+        ret_radiance[i] = albedo * (1.0f + CONTRAST * (blend * (1.0f / (128.0f * 65536.0f)) - 1.0f));
     }
 }
 
@@ -93,7 +107,8 @@ static void shade_level(const struct plx_ray_face *face, int level, int count, c
 void plx_shade_face(const struct plx_ray_face *face, int count, const float *s, const float *q, const float *depth,
                     float *ret_radiance)
 {
-    int32_t level[PLX_SHADE_POINTS], part[PLX_SHADE_POINTS];
+    int32_t level[PLX_SHADE_POINTS];
+    float part[PLX_SHADE_POINTS];
     for (int i = 0; i < count; i++) {
         float scaled = depth[i] * (float)(1.0 / PLX_SHADE_NEAREST_M);
         int32_t bits;
@@ -101,7 +116,7 @@ void plx_shade_face(const struct plx_ray_face *face, int count, const float *s, 
         int32_t position = bits - (127 << 23);
         position = position < 0 ? 0 : position;
         level[i] = position >> 22 > PLX_RAY_LEVELS - 2 ? PLX_RAY_LEVELS - 2 : position >> 22;
-        part[i] = (position >> 14) & 255;
+        part[i] = (float)((position >> 14) & 255);
     }
     for (int begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && level[end] == level[begin]; end++)
@@ -113,14 +128,14 @@ void plx_shade_face(const struct plx_ray_face *face, int count, const float *s, 
 void plx_shade_sky(float u, int first, float v, int count, float *ret_radiance)
 {
     struct samples samples;
-    uint32_t value[PLX_SHADE_POINTS];
+    float value[PLX_SHADE_POINTS];
     for (int i = 0; i < count; i++) {
         samples.s[i] = SKY_DENSITY * (u + (float)(first + i));
         samples.q[i] = SKY_DENSITY * v;
     }
     sample_texture(&samples, count, value);
     for (int i = 0; i < count; i++) {
-        float texture = (float)(int32_t)value[i] * (1.0f / (128.0f * 65536.0f)) - 1.0f;
+        float texture = value[i] * (1.0f / (128.0f * 65536.0f)) - 1.0f;
         ret_radiance[i] = SKY_ALBEDO * (1.0f + SKY_CONTRAST * texture);
     }
 }

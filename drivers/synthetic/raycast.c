@@ -181,23 +181,29 @@ static void clip_columns(struct line *line, double start, double step, double sl
         line->x1 = zero + 2.0 < line->x0 ? line->x0 : (int)zero + 2;
 }
 
+/* The largest magnitude of START + STEP x up to column LAST. */
+static double largest(double start, double step, double last)
+{
+    return fabs(start) + fabs(step) * last;
+}
+
 /* Clips LINE where s >= BOUND (SIGN 1) or s <= BOUND (SIGN -1) cannot hold: that is linear once multiplied by the inverse
  * depth, which is positive. */
-static void clip_bound(struct line *line, float start, float step, float eye, float bound, double sign, double last)
+static void clip_bound(struct line *line, double start, double step, double eye, double bound, double sign, double last)
 {
     if (!isfinite(bound))
         return;
-    const double from = (double)eye - (double)bound, nearest = fabs(line->nearness) + fabs(line->nearness_step) * last;
-    const double slack = fabs(start) + fabs(step) * last + nearest * (fabs(eye) + fabs(bound));
-    clip_columns(line, sign * (start + from * line->nearness), sign * (step + from * line->nearness_step), ROUNDING * slack);
+    const double nearness = line->nearness, nearness_step = line->nearness_step, from = eye - bound;
+    const double slack = largest(start, step, last) + largest(nearness, nearness_step, last) * (fabs(eye) + fabs(bound));
+    clip_columns(line, sign * (start + from * nearness), sign * (step + from * nearness_step), ROUNDING * slack);
 }
 
 static void clip_line(const struct plx_ray_face *face, double last, struct line *line)
 {
-    const double nearest = fabs(line->nearness) + fabs(line->nearness_step) * last;
+    const double nearest = largest(line->nearness, line->nearness_step, last), far = 1.0 / PLX_RAY_FAR_M;
     if (!isfinite(nearest))
         return;
-    clip_columns(line, line->nearness - 1.0 / PLX_RAY_FAR_M, line->nearness_step, ROUNDING * (nearest + 1.0 / PLX_RAY_FAR_M));
+    clip_columns(line, line->nearness - far, line->nearness_step, ROUNDING * (nearest + far));
     clip_bound(line, line->s_start, line->s_step, line->s_eye, face->s_min, 1.0, last);
     clip_bound(line, line->s_start, line->s_step, line->s_eye, face->s_max, -1.0, last);
     clip_bound(line, line->q_start, line->q_step, line->q_eye, face->q_min, 1.0, last);

@@ -127,6 +127,7 @@ static int draw_still(struct plx_scene_renderer *self, enum plx_eye eye)
     const size_t width = (size_t)self->scene.width, height = (size_t)self->scene.height;
     float inverse_depth[PLX_MAX_SIDE];
     uint8_t hit[PLX_MAX_SIDE];
+    struct plx_ray_row row = {NULL, inverse_depth, hit};
     struct plx_ray_view view;
 
     self->still[eye] = malloc(width * height * sizeof *self->still[eye]);
@@ -135,7 +136,7 @@ static int draw_still(struct plx_scene_renderer *self, enum plx_eye eye)
     plx_ray_view_init(&view, &self->scene, 0.0, eye);
     plx_ray_view_keep_still(&view);
     for (size_t y = 0; y < height; y++) {
-        const struct plx_ray_row row = {self->still[eye] + y * width, inverse_depth, hit};
+        row.radiance = self->still[eye] + y * width;
         plx_ray_draw(&view, (int)y, &row);
     }
     return 0;

@@ -81,8 +81,7 @@ static void shade_level(const struct plx_ray_face *face, int level, int count, c
                         const float *part, float *restrict ret_radiance)
 {
     struct samples samples;
-    float fine[PLX_SHADE_POINTS], coarse[PLX_SHADE_POINTS];
-    float *const value[2] = {fine, coarse};
+    float value[2][PLX_SHADE_POINTS]; /* at this level and at the next */
     float offset = face->shift + LEVEL_SHIFT * (float)level;
 
     for (int next = 0; next < 2; next++, offset += LEVEL_SHIFT) {
@@ -95,9 +94,8 @@ static void shade_level(const struct plx_ray_face *face, int level, int count, c
     }
     const float albedo = face->albedo;
     for (int i = 0; i < count; i++) {
-        float whole_fine = (float)(int32_t)(fine[i] * (1.0f / 256.0f)),
-              whole_coarse = (float)(int32_t)(coarse[i] * (1.0f / 256.0f));
-        float blend = whole_fine * (256.0f - part[i]) + whole_coarse * part[i];
+        float fine = (float)(int32_t)(value[0][i] * (1.0f / 256.0f)), coarse = (float)(int32_t)(value[1][i] * (1.0f / 256.0f));
+        float blend = fine * (256.0f - part[i]) + coarse * part[i];
         ret_radiance[i] = albedo * (1.0f + CONTRAST * (blend * (1.0f / (128.0f * 65536.0f)) - 1.0f));
     }
 }

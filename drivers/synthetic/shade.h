@@ -12,7 +12,8 @@
 void plx_shade_face(const struct plx_ray_face *face, int count, const float *s, const float *q, const float *depth,
                     float *ret_radiance);
 
-/* COUNT pixels of the background, at most PLX_SHADE_POINTS, from (U, V) to the right; pixels from the principal point. */
+/* COUNT pixels of the background, at most PLX_SHADE_POINTS, from column FIRST of a row. U is the position of column 0 and V
+ * that of the row, in pixels from the principal point. */
 void plx_shade_sky(float u, int first, float v, int count, float *ret_radiance);
 
 #endif

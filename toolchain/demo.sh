@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh [--web] [PATH]: runs the service on the embedded scene, or on a directory of stereo pairs, and shows what a robot program
-# sees; with --web in a browser, until Ctrl-C. Called by ./dev demo. Everything goes through the shared memory, as on a robot.
+# sees; with --web in a browser, until Ctrl-C. Lowers the rate of the scene to what the machine can hold. Called by ./dev demo.
+# Everything goes through the shared memory, as on a robot.
 set -euo pipefail
 
 bin=$(cd "$(dirname "$0")/.." && pwd)/build/release/bin

@@ -1,74 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every surface is a rectangle in a plane of the ground frame. Along an image row the inverse depth of such a plane is linear
- * in the column, so a pixel costs one multiplication to reject, and one division and two texture samples to shade.
- *
- * The texture is drawn at the scale that suits the depth of the point, in steps of half an octave that blend into each other.
- * Depth is the same for both eyes, so they see the same surface; and at any distance its finest detail spans a few pixels.
+ * in the column, and so are the bounds of the rectangle, multiplied by it: a few divisions a row find the columns that a face
+ * can cover. First all faces of a row are compared, then each pixel is shaded once.
  */
 #include "drivers/synthetic/raycast.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
-/* --- the texture: value noise in six octaves (Perlin and Hoffert, SIGGRAPH 1989) on lattices that divide the tile - */
+#include "drivers/synthetic/shade.h"
+#include "drivers/synthetic/texture.h"
 
-#define SIDE PLX_TEXTURE_SIDE
-#define OCTAVES 6
-#define FINEST_SPACING 2 /* texels between lattice points of the finest octave */
-
-static uint8_t texels[(SIDE + 1) * PLX_TEXTURE_STRIDE];
-static pthread_once_t tile_once = PTHREAD_ONCE_INIT;
-
-/* Lattice value in -1..1 of OCTAVE at (X, Y), which wrap at CELLS. */
-static float lattice(int octave, int cells, int x, int y)
-{
-    uint64_t key = (uint64_t)octave << 40 | (uint64_t)(y % cells) << 20 | (uint64_t)(x % cells);
-    return (float)(plx_hash(key) >> 40) * (2.0f / 16777216.0f) - 1.0f;
-}
-
-static float smoothstep(float t)
-{
-    return t * t * (3.0f - 2.0f * t);
-}
-
-static float octave_at(int octave, int x, int y)
-{
-    int spacing = FINEST_SPACING << octave, cells = SIDE / spacing;
-    int cell_x = x / spacing, cell_y = y / spacing;
-    float tx = smoothstep((float)(x % spacing) / (float)spacing), ty = smoothstep((float)(y % spacing) / (float)spacing);
-    float a = lattice(octave, cells, cell_x, cell_y), b = lattice(octave, cells, cell_x + 1, cell_y);
-    float c = lattice(octave, cells, cell_x, cell_y + 1), d = lattice(octave, cells, cell_x + 1, cell_y + 1);
-    float above = a + (b - a) * tx, below = c + (d - c) * tx;
-    return above + (below - above) * ty;
-}
-
-static void make_tile(void)
-{
-    static const float weight[OCTAVES] = {60.0f, 50.0f, 40.0f, 35.0f, 30.0f, 30.0f}; /* grey levels */
-    for (int y = 0; y <= SIDE; y++)
-        for (int x = 0; x < PLX_TEXTURE_STRIDE; x++) {
-            float value = 128.0f;
-            for (int octave = 0; octave < OCTAVES; octave++)
-                value += weight[octave] * octave_at(octave, x % SIDE, y % SIDE);
-            value = value < 0.0f ? 0.0f : value > 255.0f ? 255.0f : value;
-            texels[y * PLX_TEXTURE_STRIDE + x] = (uint8_t)value;
-        }
-}
-
-const uint8_t *plx_texture_tile(void)
-{
-    pthread_once(&tile_once, make_tile);
-    return texels;
-}
-
-/* --- the rays ----------------------------------------------------------------------------------------------------- */
-
-#define CONTRAST 0.65f /* of the texture around the albedo */
-#define SKY_CONTRAST 0.35f
-#define NEAREST_M 0.0625 /* distance of level 0 */
-#define SKY_ALBEDO 0.55f
 #define GROUND_ALBEDO 0.38f
 #define SMALLEST_OFFSET_M 0.02 /* between the camera and a receding plane: keeps the texture scale finite */
 
@@ -136,7 +79,7 @@ static void bound_face(const struct plx_ray_view *view, struct plx_ray_face *fac
 
 /* Adds the face of BOX (min and max corner) whose AXIS has the value PLANE. */
 static void add_face(struct plx_ray_view *view, enum plx_axis axis, double plane, const double box[2][3], uint8_t hit,
-                     float albedo)
+                     bool moves, float albedo)
 {
     struct plx_ray_face *face = &view->face[view->face_count++];
     face->axis = axis;
@@ -148,6 +91,7 @@ static void add_face(struct plx_ray_view *view, enum plx_axis axis, double plane
     face->q_min = (float)box[0][face->q_axis];
     face->q_max = (float)box[1][face->q_axis];
     face->hit = hit;
+    face->moves = moves;
     face->albedo = albedo;
     face->s_origin = isfinite(face->s_min) ? face->s_min : 0.0f;
     face->q_origin = isfinite(face->q_min) ? face->q_min : 0.0f;
@@ -168,19 +112,20 @@ static void add_object(struct plx_ray_view *view, int index, double time_s)
     static const float albedo[] = {0.62f, 0.30f, 0.50f, 0.24f, 0.70f};
     const float front = albedo[index % (int)(sizeof albedo / sizeof albedo[0])], side = 0.75f * front, top = 1.2f * front;
     const struct plx_scene_object *object = &view->scene->object[index];
+    const bool moves = object->vx != 0.0 || object->vz != 0.0;
     double x, z, vx, vz;
     plx_ray_object_at(object, time_s, &x, &z, &vx, &vz);
     const double box[2][3] = {{x - 0.5 * object->width, -object->height, z}, {x + 0.5 * object->width, 0.0, z + object->depth}};
     uint8_t front_hit = (uint8_t)(PLX_HIT_FRONT + index), side_hit = (uint8_t)(PLX_HIT_SIDE + index);
 
     if (view->origin[2] < z)
-        add_face(view, PLX_AXIS_Z, z, box, front_hit, front);
+        add_face(view, PLX_AXIS_Z, z, box, front_hit, moves, front);
     if (view->origin[0] < box[0][0])
-        add_face(view, PLX_AXIS_X, box[0][0], box, side_hit, side);
+        add_face(view, PLX_AXIS_X, box[0][0], box, side_hit, moves, side);
     else if (view->origin[0] > box[1][0])
-        add_face(view, PLX_AXIS_X, box[1][0], box, side_hit, side);
+        add_face(view, PLX_AXIS_X, box[1][0], box, side_hit, moves, side);
     if (view->origin[1] < box[0][1])
-        add_face(view, PLX_AXIS_Y, box[0][1], box, side_hit, top);
+        add_face(view, PLX_AXIS_Y, box[0][1], box, side_hit, moves, top);
 }
 
 void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene, double time_s, enum plx_eye eye)
@@ -197,54 +142,76 @@ void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene,
         view->origin[axis] = shift * view->rotation[3 * axis] + camera.translation[axis];
     }
     for (int level = 0; level < PLX_RAY_LEVELS; level++) {
-        double z = NEAREST_M * ldexp(level % 2 ? 1.5 : 1.0, level / 2);
+        double z = PLX_SHADE_NEAREST_M * ldexp(level % 2 ? 1.5 : 1.0, level / 2);
         view->across[level] = (float)(info->fx / z);
         view->along[level] = (float)(info->fx / (z * z));
     }
     const double everywhere[2][3] = {{-INFINITY, 0.0, -INFINITY}, {INFINITY, 0.0, INFINITY}};
     view->face_count = 0;
-    add_face(view, PLX_AXIS_Y, 0.0, everywhere, PLX_HIT_GROUND, GROUND_ALBEDO);
+    add_face(view, PLX_AXIS_Y, 0.0, everywhere, PLX_HIT_GROUND, false, GROUND_ALBEDO);
     for (int index = 0; index < scene->object_count; index++)
         add_object(view, index, time_s);
 }
 
-/* Texture around 1 at (S, Q) metres on FACE at DEPTH. The level is 2 log2(depth / NEAREST_M), log2 being taken as linear
- * between powers of two, which the bits of a float give at once. */
-static inline float shade(const struct plx_ray_face *face, const uint8_t *tile, float s, float q, float depth)
-{
-    float scaled = depth * (float)(1.0 / NEAREST_M);
-    int32_t bits;
-    memcpy(&bits, &scaled, sizeof bits);
-    int32_t position = bits - (127 << 23);
-    position = position < 0 ? 0 : position;
-    int level = position >> 22;
-    level = level > PLX_RAY_LEVELS - 2 ? PLX_RAY_LEVELS - 2 : level;
-    int32_t part = (position >> 14) & 255;
+/* --- a row -------------------------------------------------------------------------------------------------------- */
 
-    s = (s - face->s_origin) * face->s_stretch;
-    q = (q - face->q_origin) * face->q_stretch;
-    float offset = face->shift + 37.0f * (float)level; /* each level shows another part of the tile */
-    int32_t fine = plx_texture_sample(tile, s * face->s_density[level] + offset, q * face->q_density[level] + offset);
-    int32_t coarse = plx_texture_sample(tile, s * face->s_density[level + 1] + (offset + 37.0f),
-                                        q * face->q_density[level + 1] + (offset + 37.0f));
-    int32_t value = (fine >> 8) * (256 - part) + (coarse >> 8) * part;
-    return 1.0f + CONTRAST * ((float)value * (1.0f / (128.0f * 65536.0f)) - 1.0f);
-}
+#define ROUNDING 1e-6 /* bounds the relative error of what see_face computes, seven roundings of 2^-24 */
 
-/* The background is infinitely far: both eyes see the same in the same direction. */
-static void cast_sky(const struct plx_ray_view *view, int y, const uint8_t *tile, const struct plx_ray_row *row)
+/* A face along one row: value at column 0 and step per column of the inverse depth, and of the ray's direction along S and Q.
+ */
+struct line {
+    float nearness, nearness_step;
+    float s_start, s_step, s_eye;
+    float q_start, q_step, q_eye;
+    int x0, x1; /* columns in which it may be seen, end excluded */
+};
+
+/* Leaves the columns where START + STEP x, known to SLACK, may be 0 or more. */
+static void clip_columns(struct line *line, double start, double step, double slack)
 {
-    float u0 = (float)(1024.0 - view->cx), v = (float)(1024.0 + y - view->scene->calibration.cy);
-    for (int x = 0; x < view->scene->width; x++) {
-        float texture = (float)plx_texture_sample(tile, 0.8f * (u0 + (float)x), 0.8f * v) * (1.0f / (128.0f * 65536.0f)) - 1.0f;
-        row->radiance[x] = SKY_ALBEDO * (1.0f + SKY_CONTRAST * texture);
-        row->inverse_depth[x] = (float)(1.0 / PLX_RAY_FAR_M);
-        row->hit[x] = PLX_HIT_SKY;
+    if (step == 0.0) {
+        if (start + slack < 0.0)
+            line->x1 = line->x0;
+        return;
     }
+    const double zero = floor(-(start + slack) / step);
+    if (step > 0.0 && zero > line->x0)
+        line->x0 = zero > line->x1 ? line->x1 : (int)zero;
+    else if (step < 0.0 && zero + 2.0 < line->x1)
+        line->x1 = zero + 2.0 < line->x0 ? line->x0 : (int)zero + 2;
 }
 
-static void cast_face(const struct plx_ray_view *view, const struct plx_ray_face *face, int y, const uint8_t *tile,
-                      const struct plx_ray_row *row)
+/* The largest magnitude of START + STEP x up to column LAST. */
+static double largest(double start, double step, double last)
+{
+    return fabs(start) + fabs(step) * last;
+}
+
+/* Clips LINE where s >= BOUND (SIGN 1) or s <= BOUND (SIGN -1) cannot hold: that is linear once multiplied by the inverse
+ * depth, which is positive. */
+static void clip_bound(struct line *line, double start, double step, double eye, double bound, double sign, double last)
+{
+    if (!isfinite(bound))
+        return;
+    const double nearness = line->nearness, nearness_step = line->nearness_step, from = eye - bound;
+    const double slack = largest(start, step, last) + largest(nearness, nearness_step, last) * (fabs(eye) + fabs(bound));
+    clip_columns(line, sign * (start + from * nearness), sign * (step + from * nearness_step), ROUNDING * slack);
+}
+
+static void clip_line(const struct plx_ray_face *face, double last, struct line *line)
+{
+    const double nearest = largest(line->nearness, line->nearness_step, last), far = 1.0 / PLX_RAY_FAR_M;
+    if (!isfinite(nearest))
+        return;
+    clip_columns(line, line->nearness - far, line->nearness_step, ROUNDING * (nearest + far));
+    clip_bound(line, line->s_start, line->s_step, line->s_eye, face->s_min, 1.0, last);
+    clip_bound(line, line->s_start, line->s_step, line->s_eye, face->s_max, -1.0, last);
+    clip_bound(line, line->q_start, line->q_step, line->q_eye, face->q_min, 1.0, last);
+    clip_bound(line, line->q_start, line->q_step, line->q_eye, face->q_max, -1.0, last);
+}
+
+/* LINE[i] belongs to VIEW's face i. */
+static void init_lines(const struct plx_ray_view *view, int y, struct line line[PLX_RAY_FACES])
 {
     const struct plx_calibration_info *info = &view->scene->calibration;
     float start[3], step[3]; /* of the ray's direction in the ground frame, along the row */
@@ -253,31 +220,129 @@ static void cast_face(const struct plx_ray_view *view, const struct plx_ray_face
         start[axis] = (float)(r[0] * -view->cx / info->fx + r[1] * (y - info->cy) / info->fy + r[2]);
         step[axis] = (float)(r[0] / info->fx);
     }
-    double offset = face->plane - view->origin[face->axis];
-    float nearness = (float)(start[face->axis] / offset), nearness_step = (float)(step[face->axis] / offset);
-    float s_start = start[face->s_axis], s_step = step[face->s_axis], s_eye = (float)view->origin[face->s_axis];
-    float q_start = start[face->q_axis], q_step = step[face->q_axis], q_eye = (float)view->origin[face->q_axis];
-
-    for (int x = face->x0; x < face->x1; x++) {
-        float column = (float)x;
-        float inverse_depth = nearness + column * nearness_step;
-        if (!(inverse_depth > row->inverse_depth[x]))
-            continue;
-        float depth = 1.0f / inverse_depth;
-        float s = s_eye + depth * (s_start + column * s_step), q = q_eye + depth * (q_start + column * q_step);
-        if (s < face->s_min || s > face->s_max || q < face->q_min || q > face->q_max)
-            continue;
-        row->inverse_depth[x] = inverse_depth;
-        row->hit[x] = face->hit;
-        row->radiance[x] = face->albedo * shade(face, tile, s, q, depth);
+    for (int i = 0; i < view->face_count; i++) {
+        const struct plx_ray_face *face = &view->face[i];
+        const double offset = face->plane - view->origin[face->axis];
+        const bool crosses = y >= face->y0 && y < face->y1;
+        line[i] = (struct line){
+            .nearness = (float)(start[face->axis] / offset),
+            .nearness_step = (float)(step[face->axis] / offset),
+            .s_start = start[face->s_axis],
+            .s_step = step[face->s_axis],
+            .s_eye = (float)view->origin[face->s_axis],
+            .q_start = start[face->q_axis],
+            .q_step = step[face->q_axis],
+            .q_eye = (float)view->origin[face->q_axis],
+            .x0 = face->x0,
+            .x1 = crosses ? face->x1 : face->x0,
+        };
+        if (crosses)
+            clip_line(face, view->scene->width - 1, &line[i]);
     }
+}
+
+/* Marks the columns X0..X1 where FACE is nearer than all before it; MARK is its number. */
+static void see_face(const struct plx_ray_face *face, const struct line *line, int x0, int x1, uint8_t mark,
+                     float *restrict nearest, uint8_t *restrict seen)
+{
+    const struct line l = *line;
+    const float s_min = face->s_min, s_max = face->s_max, q_min = face->q_min, q_max = face->q_max;
+    for (int x = x0; x < x1; x++) {
+        float column = (float)x;
+        float inverse_depth = l.nearness + column * l.nearness_step, depth = 1.0f / inverse_depth;
+        float s = l.s_eye + depth * (l.s_start + column * l.s_step), q = l.q_eye + depth * (l.q_start + column * l.q_step);
+        bool is_seen = (inverse_depth > nearest[x]) & (s >= s_min) & (s <= s_max) & (q >= q_min) & (q <= q_max);
+        nearest[x] = is_seen ? inverse_depth : nearest[x];
+        seen[x] = is_seen ? mark : seen[x];
+    }
+}
+
+/* Finds the nearest surface of the columns X0..X1: its inverse depth, and 1 + the number of its face, 0 for the background. */
+static void see_columns(const struct plx_ray_view *view, const struct line line[PLX_RAY_FACES], int x0, int x1,
+                        const struct plx_ray_row *row)
+{
+    for (int x = x0; x < x1; x++)
+        row->inverse_depth[x] = (float)(1.0 / PLX_RAY_FAR_M);
+    memset(row->hit + x0, 0, (size_t)(x1 - x0));
+    for (int i = 0; i < view->face_count; i++)
+        see_face(&view->face[i], &line[i], line[i].x0 > x0 ? line[i].x0 : x0, line[i].x1 < x1 ? line[i].x1 : x1,
+                 (uint8_t)(1 + i), row->inverse_depth, row->hit);
+}
+
+/* Shades X0..X1, at most PLX_SHADE_POINTS columns, all of FACE. */
+static void shade_columns(const struct plx_ray_face *face, const struct line *line, int x0, int x1,
+                          const struct plx_ray_row *row)
+{
+    const struct line l = *line;
+    float s[PLX_SHADE_POINTS], q[PLX_SHADE_POINTS], depth[PLX_SHADE_POINTS];
+    for (int x = x0; x < x1; x++) {
+        float column = (float)x;
+        int i = x - x0;
+        depth[i] = 1.0f / row->inverse_depth[x];
+        s[i] = l.s_eye + depth[i] * (l.s_start + column * l.s_step);
+        q[i] = l.q_eye + depth[i] * (l.q_start + column * l.q_step);
+    }
+    plx_shade_face(face, x1 - x0, s, q, depth, row->radiance + x0);
+}
+
+/* Shades what see_columns found in X0..X1, or only what moves. */
+static void shade_seen(const struct plx_ray_view *view, const struct line line[PLX_RAY_FACES], int y, int x0, int x1,
+                       bool only_moving, const struct plx_ray_row *row)
+{
+    const float sky_u = (float)(1024.0 - view->cx), sky_v = (float)(1024.0 + y - view->scene->calibration.cy);
+    for (int begin = x0, end; begin < x1; begin = end) {
+        const int number = row->hit[begin] - 1;
+        const int limit = begin + PLX_SHADE_POINTS < x1 ? begin + PLX_SHADE_POINTS : x1;
+        for (end = begin + 1; end < limit && row->hit[end] == row->hit[begin]; end++)
+            ;
+        if (only_moving && (number < 0 || !view->face[number].moves))
+            continue;
+        if (number < 0)
+            plx_shade_sky(sky_u, begin, sky_v, end - begin, row->radiance + begin);
+        else
+            shade_columns(&view->face[number], &line[number], begin, end, row);
+    }
+}
+
+void plx_ray_draw(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
+{
+    struct line line[PLX_RAY_FACES];
+    init_lines(view, y, line);
+    see_columns(view, line, 0, view->scene->width, row);
+    shade_seen(view, line, y, 0, view->scene->width, false, row);
 }
 
 void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
 {
-    const uint8_t *tile = plx_texture_tile();
-    cast_sky(view, y, tile, row);
+    plx_ray_draw(view, y, row);
+    for (int x = 0; x < view->scene->width; x++)
+        row->hit[x] = row->hit[x] > 0 ? view->face[row->hit[x] - 1].hit : PLX_HIT_SKY;
+}
+
+void plx_ray_draw_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
+{
+    struct line line[PLX_RAY_FACES];
+    init_lines(view, y, line);
     for (int i = 0; i < view->face_count; i++)
-        if (y >= view->face[i].y0 && y < view->face[i].y1)
-            cast_face(view, &view->face[i], y, tile, row);
+        if (view->face[i].moves && line[i].x0 < line[i].x1) {
+            see_columns(view, line, line[i].x0, line[i].x1, row);
+            shade_seen(view, line, y, line[i].x0, line[i].x1, true, row);
+        }
+}
+
+bool plx_ray_moves(const struct plx_ray_view *view, int y)
+{
+    for (int i = 0; i < view->face_count; i++)
+        if (view->face[i].moves && y >= view->face[i].y0 && y < view->face[i].y1)
+            return true;
+    return false;
+}
+
+void plx_ray_view_keep_still(struct plx_ray_view *view)
+{
+    int kept = 0;
+    for (int i = 0; i < view->face_count; i++)
+        if (!view->face[i].moves)
+            view->face[kept++] = view->face[i];
+    view->face_count = kept;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each pixel of a row sees of a scene, and the texture: one periodic tile of multi-scale noise, sampled at a scale that
- * suits the distance. */
+/* What each pixel of a row sees of a scene. */
 #ifndef PLX_DRIVERS_SYNTHETIC_RAYCAST_H
 #define PLX_DRIVERS_SYNTHETIC_RAYCAST_H
 
@@ -8,38 +7,6 @@
 #include <stdint.h>
 
 #include "drivers/synthetic/scene.h"
-
-/* --- the texture of all surfaces ---------------------------------------------------------------------------------- */
-
-#define PLX_TEXTURE_SIDE 512 /* texels; wider than any disparity range, so that no match repeats within it */
-#define PLX_TEXTURE_STRIDE (PLX_TEXTURE_SIDE + 16)
-
-/* The tile: [PLX_TEXTURE_SIDE + 1][PLX_TEXTURE_STRIDE], its first row and column repeated after the last, mean about 128, no
- * wavelength below about 4 texels. Made at the first call; the same on every machine. Thread-safe. */
-const uint8_t *plx_texture_tile(void);
-
-/* A well mixed 64-bit hash (the finalizer of splitmix64: Steele, Lea, Flood, OOPSLA 2014). */
-static inline uint64_t plx_hash(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
-}
-
-/* Bilinear value at texel position (S, Q), |S|, |Q| < 2^50, in 1/65536 of a grey level. */
-static inline int32_t plx_texture_sample(const uint8_t *tile, float s, float q)
-{
-    int64_t fixed_s = (int64_t)(s * 256.0f), fixed_q = (int64_t)(q * 256.0f);
-    int32_t column = (int32_t)(fixed_s >> 8) & (PLX_TEXTURE_SIDE - 1), row = (int32_t)(fixed_q >> 8) & (PLX_TEXTURE_SIDE - 1);
-    int32_t part_s = (int32_t)fixed_s & 255, part_q = (int32_t)fixed_q & 255;
-    const uint8_t *upper = tile + row * PLX_TEXTURE_STRIDE + column, *lower = upper + PLX_TEXTURE_STRIDE;
-    int32_t above = upper[0] * 256 + (upper[1] - upper[0]) * part_s;
-    int32_t below = lower[0] * 256 + (lower[1] - lower[0]) * part_s;
-    return above * 256 + (below - above) * part_q;
-}
-
-/* --- what each pixel of a row sees -------------------------------------------------------------------------------- */
 
 #define PLX_RAY_LEVELS 32
 #define PLX_RAY_FACES (1 + 3 * PLX_SCENE_MAX_OBJECTS) /* the ground; front, one side and top of each box */
@@ -58,6 +25,7 @@ struct plx_ray_face {
     float s_min, s_max, q_min, q_max;
     int x0, x1, y0, y1; /* pixels it may cover, ends excluded */
     uint8_t hit;
+    bool moves;
     float albedo;
     float s_origin, q_origin;           /* zero of the texture coordinates, so that the texture moves with its box */
     const float *s_density, *q_density; /* texels per metre at each level */
@@ -91,6 +59,20 @@ void plx_ray_object_at(const struct plx_scene_object *object, double time_s, dou
 bool plx_ray_project(const struct plx_ray_view *view, const double point[3], double *ret_u, double *ret_v);
 
 void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene, double time_s, enum plx_eye eye);
+
+/* Row Y of the picture. */
 void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
+
+/* The radiance alone; the other arrays are scratch. */
+void plx_ray_draw(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
+
+/* For a camera that stands still: takes the faces that move out of VIEW. */
+void plx_ray_view_keep_still(struct plx_ray_view *view);
+
+/* False if nothing that moves can be seen in row Y. */
+bool plx_ray_moves(const struct plx_ray_view *view, int y);
+
+/* Draws what moves over ROW's radiance, which is that of a view of what stands still. The other arrays are scratch. */
+void plx_ray_draw_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
 
 #endif

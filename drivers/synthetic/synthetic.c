@@ -27,6 +27,7 @@ struct setting {
 struct synthetic {
     struct plx_queued_source queued; /* first: a struct plx_source * of this source is a struct synthetic * */
     struct plx_synthetic_options options;
+    struct plx_scene_renderer *renderer;
     size_t pitch;
     double period_s;
     _Atomic uint64_t request;        /* the newest struct setting, packed */
@@ -69,8 +70,8 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
     const struct setting setting = in_force(self, k);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image image = {data[eye], scene->width, scene->height, self->pitch, PLX_U8};
-        int result = plx_scene_render(scene, (double)k * self->period_s, (uint32_t)k, (enum plx_eye)eye, setting.exposure_us,
-                                      (double)setting.gain, &image);
+        int result = plx_scene_renderer_draw(self->renderer, (double)k * self->period_s, (uint32_t)k, (enum plx_eye)eye,
+                                             setting.exposure_us, (double)setting.gain, &image);
         if (result < 0)
             return result;
         const struct plx_capture capture = {
@@ -124,6 +125,7 @@ static void destroy(struct plx_source *source)
         return;
     plx_queued_source_stop(source);
     plx_pair_queue_destroy(synthetic_of(source)->queued.queue);
+    plx_scene_renderer_destroy(synthetic_of(source)->renderer);
     free(source);
 }
 
@@ -206,7 +208,10 @@ int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_o
     control(&self->queued.base, FIRST_EXPOSURE_US, GAIN_MIN);
     result = plx_pair_queue_create(stages, options->rate_hz > 0.0 ? PLX_PAIR_QUEUE_LATEST : PLX_PAIR_QUEUE_ON_DEMAND,
                                    PLX_SOURCE_MIN_PAIRS + 1, self->pitch * (size_t)scene->height, &self->queued.queue);
+    if (result == 0)
+        result = plx_scene_renderer_create(scene, &self->renderer);
     if (result < 0) {
+        plx_pair_queue_destroy(self->queued.queue);
         free(self);
         return plx_fail(message, result, "synthetic source: out of memory for pictures of %dx%d", scene->width, scene->height);
     }

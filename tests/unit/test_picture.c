@@ -11,7 +11,7 @@
 #include "core/image.h"
 #include "core/picture_check.h"
 #include "cpu/cpu.h"
-#include "drivers/synthetic/raycast.h"
+#include "drivers/synthetic/texture.h"
 #include "tests/cmocka.h"
 #include "tests/sanitizer.h"
 #include "tests/scratch.h"

@@ -311,22 +311,25 @@ static bool can_begin(const struct job *job, const struct visit *visit)
            atomic_load_explicit(&progress[!visit->sweep][mirror(job, index)].done, memory_order_relaxed) == job->width;
 }
 
-/* Takes the next row of a sweep: one that can begin if there is one, then one of the thread's own sweep. A taken row waits only
- * for rows that were taken before it, so one thread can always go on. */
+/* Takes the next row of a sweep: one that can begin if there is one soon, else one of the thread's own sweep. A taken row waits
+ * only for rows that were taken before it, so one thread can always go on. */
 static bool take_row(struct job *job, int own, struct visit *ret_visit)
 {
-    /* relaxed: the word only hands out rows; their data is ordered by DONE */
-    uint32_t taken = atomic_load_explicit(&job->taken, memory_order_relaxed);
-    for (;;) {
+    for (int look = 0;; look++) {
+        /* relaxed: the word only hands out rows; their data is ordered by DONE */
+        uint32_t taken = atomic_load_explicit(&job->taken, memory_order_relaxed);
         struct visit other;
         const bool has_own = next_visit(job, taken, own, ret_visit), has_other = next_visit(job, taken, !own, &other);
+        const bool own_begins = has_own && can_begin(job, ret_visit), other_begins = has_other && can_begin(job, &other);
 
         if (!has_own && !has_other)
             return false;
-        if (!has_own || (has_other && !can_begin(job, ret_visit) && can_begin(job, &other)))
+        if (!own_begins && !other_begins && look < PATIENCE)
+            continue;
+        if (!has_own || (other_begins && !own_begins))
             *ret_visit = other;
-        if (atomic_compare_exchange_weak_explicit(&job->taken, &taken, taken + (1u << ret_visit->sweep * TAKEN_BITS),
-                                                  memory_order_relaxed, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&job->taken, &taken, taken + (1u << ret_visit->sweep * TAKEN_BITS),
+                                                    memory_order_relaxed, memory_order_relaxed))
             return true;
     }
 }

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
@@ -32,6 +33,7 @@ struct times {
     int frames;
     double total[MAX_FRAMES], cpu[MAX_FRAMES]; /* milliseconds; cpu: of all threads */
     double stage[MAX_FRAMES][PLX_STAGE_COUNT];
+    double wall, others; /* milliseconds of all rounds: elapsed, and CPU time of all other programs */
 };
 
 static pid_t busy[MAX_BUSY];
@@ -49,6 +51,29 @@ static double cpu_ms(void)
     getrusage(RUSAGE_SELF, &used);
     return 1e3 * (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
+}
+
+/* CPU time of the whole machine, of which the busy processes are subtracted. */
+static double other_cpu_ms(void)
+{
+    static const int counted[] = {1, 1, 1, 0, 0, 1, 1, 1}; /* user nice system, not idle iowait, irq softirq steal */
+    double ms = 0;
+    unsigned long long ticks;
+    FILE *file = fopen("/proc/stat", "r");
+
+    if (!file || fscanf(file, "cpu") != 0)
+        exit(1);
+    for (int i = 0; i < 8 && fscanf(file, "%llu", &ticks) == 1; i++)
+        ms += counted[i] * 1e3 * (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    fclose(file);
+    for (int i = 0; i < busy_count; i++) {
+        clockid_t clock;
+        struct timespec time = {0};
+        if (clock_getcpuclockid(busy[i], &clock) == 0)
+            clock_gettime(clock, &time);
+        ms -= 1e3 * (double)time.tv_sec + (double)time.tv_nsec / 1e6;
+    }
+    return ms;
 }
 
 static void signal_busy(int number)
@@ -90,6 +115,7 @@ static int start_busy(int count)
 
 static int measure_round(struct fixture *fixture, int frames, struct times *times)
 {
+    const double wall = (double)plx_now_ns() / PLX_NS_PER_MS, used = cpu_ms(), others = other_cpu_ms();
     int result = 0;
 
     for (int i = -WARM; i < frames && result == 0; i++) {
@@ -104,6 +130,8 @@ static int measure_round(struct fixture *fixture, int frames, struct times *time
             times->stage[times->frames][j] = fixture->frame->stage_us[j];
         times->frames++;
     }
+    times->wall += (double)plx_now_ns() / PLX_NS_PER_MS - wall;
+    times->others += other_cpu_ms() - others - (cpu_ms() - used);
     return result;
 }
 
@@ -135,6 +163,7 @@ static void print(struct times *times)
     const double all = median(times->total, times->frames);
     printf("  %-10s %8.2f ms = %.1f pairs/s (median of %d), CPU time %.2f ms\n", "all", all, 1000 / all, times->frames,
            median(times->cpu, times->frames));
+    printf("  other programs used %.2f processors meanwhile\n", times->others / times->wall);
 }
 
 /* Processors that THREADS get beside COUNT busy processes of the same priority, if each of both gets the same. */

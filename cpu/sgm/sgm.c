@@ -60,8 +60,8 @@ struct job {
     const struct plx_match *match;
     const struct plx_candidates *candidates;
     int width, height;
-    _Atomic(uint32_t)
-        taken; /* rows that threads have taken, TAKEN_BITS for each sweep; one word, so that takes have one order */
+    /* Rows that threads have taken, TAKEN_BITS for each sweep. One word, so that all takes have one order. */
+    _Atomic(uint32_t) taken;
 };
 
 /* The next BYTES of MEMORY, aligned; without MEMORY only counts. */

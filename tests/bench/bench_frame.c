@@ -109,6 +109,7 @@ static int start_busy(int count)
             }
         }
         busy[busy_count] = pid;
+        waitpid(pid, NULL, WUNTRACED); /* until it has stopped */
     }
     return 0;
 }

@@ -195,7 +195,7 @@ static int run(int threads, int frames)
     struct fixture_kind kind = {.width = 640, .height = 480, .format = PLX_FORMAT_GREY};
     struct plx_stages *stages;
     struct plx_error_message message = {""};
-    struct fixture fixture;
+    struct fixture fixture = {0};
 
     plx_pipeline_params_default(&kind.params);
     kind.params.match.disparities = 64;

@@ -156,7 +156,9 @@ static bool others_sleep(void)
     DIR *threads = opendir("/proc/self/task");
     bool sleep = true;
 
-    for (const struct dirent *thread; threads && sleep && (thread = readdir(threads));)
+    if (!threads)
+        return false;
+    for (const struct dirent *thread; sleep && (thread = readdir(threads));)
         if (thread->d_name[0] != '.' && atol(thread->d_name) != syscall(SYS_gettid))
             sleep = thread_state(thread->d_name) == 'S';
     closedir(threads);

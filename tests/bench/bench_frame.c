@@ -195,7 +195,7 @@ static int run(int threads, int frames)
     struct fixture_kind kind = {.width = 640, .height = 480, .format = PLX_FORMAT_GREY};
     struct plx_stages *stages;
     struct plx_error_message message = {""};
-    struct fixture fixture = {0};
+    struct fixture fixture;
 
     plx_pipeline_params_default(&kind.params);
     kind.params.match.disparities = 64;
@@ -204,7 +204,7 @@ static int run(int threads, int frames)
     int result = plx_cpu_create(&limits, &stages);
     if (result == 0)
         result = fixture_open(stages, &kind, &fixture, &message);
-    if (result < 0) {
+    if (result != 0) {
         fprintf(stderr, "bench_frame: %s\n", message.text[0] ? message.text : plx_strerror(result));
         return result;
     }

@@ -21,6 +21,7 @@
 #define ALIGNMENT 64
 #define PATIENCE 1000 /* looks at a counter before the thread sleeps: about the time of a block */
 #define TAKEN_BITS 16 /* of struct job's taken */
+_Static_assert(PLX_MAX_SIDE < 1 << TAKEN_BITS, "the rows of an image fit");
 
 enum { DOWN, UP, SWEEPS }; /* a sweep's rows go down or up, its columns right or left */
 

@@ -15,8 +15,8 @@ struct plx_pool {
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    unsigned generation; /* of the current call; guarded by lock, like the fields below */
-    int busy;            /* workers that have not finished the current call */
+    bool open; /* tasks of the current call may be left; guarded by lock, like the fields below */
+    int busy;  /* workers that take part in the current call */
     bool stop;
 
     void (*task)(void *job, int index);
@@ -39,18 +39,18 @@ static void take_tasks(struct plx_pool *pool)
 static void *work(void *argument)
 {
     struct plx_pool *pool = argument;
-    unsigned seen = 0;
 
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->stop && pool->generation == seen)
+        while (!pool->stop && !pool->open)
             pthread_cond_wait(&pool->work, &pool->lock);
         if (pool->stop)
             break;
-        seen = pool->generation;
+        pool->busy++;
         pthread_mutex_unlock(&pool->lock);
         take_tasks(pool);
         pthread_mutex_lock(&pool->lock);
+        pool->open = false;
         if (--pool->busy == 0)
             pthread_cond_signal(&pool->done);
     }
@@ -125,14 +125,15 @@ void plx_pool_run(struct plx_pool *pool, int count, void (*task)(void *job, int 
     pool->job = job;
     pool->count = count;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed); /* published by the lock */
-    pool->busy = pool->workers;
-    pool->generation++;
+    pool->open = true;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
 
     take_tasks(pool);
 
+    /* Waits only for workers that have taken part: where others have the processors, a worker may wake after the last task. */
     pthread_mutex_lock(&pool->lock);
+    pool->open = false;
     while (pool->busy > 0)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

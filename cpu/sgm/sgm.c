@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semi-global matching (Hirschmueller 2008) in two sweeps. One goes down with the paths that come from the left and from above,
- * the other up with the opposite ones; they start together, meet in the middle and go on. The first visit to a row leaves the
- * sums of its paths in memory; the second adds its own and finds the disparity candidates. Within a sweep each row is a task
- * that follows the row before at a distance of one block, so that any number of threads can share the two sweeps, and all give
- * the same bits.
+ * the other up with the opposite ones; they start together, meet and go on. The first visit to a row leaves the sums of its
+ * paths in memory; the second adds its own and finds the disparity candidates. Within a sweep each row is a task that follows
+ * the row before at a distance of one block, so that any number of threads can share the two sweeps, and all give the same
+ * bits. Where the sweeps meet depends on their progress: if a sweep's thread loses its processor, the other sweep goes on.
  */
-#include <sched.h>
+#include <linux/futex.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <parallax/error.h>
 
 #include "cpu/internal.h"
 
 #define ALIGNMENT 64
-#define PATIENCE 1000 /* looks at a counter before the thread yields */
+#define PATIENCE 1000 /* looks at a counter before the thread sleeps: about the time of a block */
+#define TAKEN_BITS 16 /* of struct job's taken */
+_Static_assert(PLX_MAX_SIDE < 1 << TAKEN_BITS, "the rows of an image fit");
 
-enum { FIRST, SECOND, VISITS };
 enum { DOWN, UP, SWEEPS }; /* a sweep's rows go down or up, its columns right or left */
 
 /* Buffers of one thread for one row. */
@@ -27,11 +31,23 @@ struct worker {
     uint8_t *cost, *pairs; /* of one block */
 };
 
+/* How far a sweep has come in one row. Rows have cache lines of their own, for neighbours belong to different threads. */
+struct progress {
+    alignas(ALIGNMENT) atomic_int done; /* completed pixels; a futex word */
+    atomic_bool watched;                /* a thread may sleep until DONE changes */
+};
+
+/* One visit of one sweep to one row. */
+struct visit {
+    int sweep, index; /* in the order of the sweep */
+    bool is_second;   /* the other sweep took the row earlier */
+};
+
 struct plx_sgm_scratch {
     void *memory;                               /* of all that follows */
     uint8_t *pairs;                             /* sums of the first visit, [height][width][pairs] */
     uint8_t *state[SWEEPS][2][PLX_SWEEP_PATHS]; /* of even and odd rows, [1 + width + 1][disparities]; not of ALONG */
-    atomic_int *done[SWEEPS];                   /* [height] pixels of each row that a sweep has completed */
+    struct progress *progress[SWEEPS];          /* [height] in the order of the sweep */
     int threads;
     struct worker worker[]; /* [threads] */
 };
@@ -45,7 +61,8 @@ struct job {
     const struct plx_match *match;
     const struct plx_candidates *candidates;
     int width, height;
-    atomic_int next[VISITS][SWEEPS]; /* first row, in the order of the sweep, that no thread has taken; may exceed the end */
+    /* Rows that threads have taken, TAKEN_BITS for each sweep. One word, so that all takes have one order. */
+    _Atomic(uint32_t) taken;
 };
 
 /* The next BYTES of MEMORY, aligned; without MEMORY only counts. */
@@ -85,7 +102,7 @@ static size_t place(struct plx_sgm_scratch *scratch, uint8_t *memory, const stru
 
     scratch->pairs = take(memory, &end, width * height * plx_pairs(8, limits->disparities));
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        scratch->done[sweep] = take(memory, &end, height * sizeof *scratch->done[sweep]);
+        scratch->progress[sweep] = take(memory, &end, height * sizeof *scratch->progress[sweep]);
         for (int odd = 0; odd < 2; odd++)
             for (int path = PLX_STRAIGHT; path < PLX_SWEEP_PATHS; path++)
                 scratch->state[sweep][odd][path] = take(memory, &end, (width + 2) * disparities);
@@ -118,23 +135,45 @@ void plx_sgm_scratch_destroy(struct plx_sgm_scratch *scratch)
     free(scratch);
 }
 
-/* Rows of SWEEP, counted in its order, that it visits before the other does: half of the image. */
-static int first_rows(const struct job *job, int sweep)
-{
-    return (job->height + (sweep == DOWN)) / 2;
-}
-
 static int min(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/* Acquire: pairs with the release of the thread that worked on that row, whose states and sums are read next. */
-static void wait_for(const atomic_int *done, int pixels)
+/* Spins only as long as a block takes, then sleeps: the thread that it waits for may have lost its processor. */
+static void wait_for(struct progress *row, int pixels)
 {
-    for (int i = 0; atomic_load_explicit(done, memory_order_acquire) < pixels; i++)
-        if (i >= PATIENCE)
-            sched_yield();
+    /* acquire: pairs with the release of the thread that worked on that row, whose states and sums are read next */
+    for (int i = 0; i < PATIENCE; i++)
+        if (atomic_load_explicit(&row->done, memory_order_acquire) >= pixels)
+            return;
+    for (;;) {
+        atomic_store_explicit(&row->watched, true, memory_order_seq_cst); /* see publish; the load is an acquire, too */
+        const int done = atomic_load_explicit(&row->done, memory_order_seq_cst);
+        if (done >= pixels)
+            return;
+        syscall(SYS_futex, &row->done, FUTEX_WAIT_PRIVATE, done, NULL, NULL, 0);
+    }
+}
+
+/* Announces that PIXELS of WIDTH are complete. Release: see wait_for. */
+static void publish(struct progress *row, int pixels, int width)
+{
+    bool watched;
+    if (pixels < width) {
+        /* relaxed: a thread that just falls asleep may stay unseen until the next block; no block pays for a full barrier */
+        atomic_store_explicit(&row->done, pixels, memory_order_release);
+        watched = atomic_load_explicit(&row->watched, memory_order_relaxed);
+    } else {
+        /* sequentially consistent, like the sleeper's store and load: this thread sees the sleeper, or the sleeper the end */
+        atomic_store_explicit(&row->done, pixels, memory_order_seq_cst);
+        watched = atomic_load_explicit(&row->watched, memory_order_seq_cst);
+    }
+    if (!watched)
+        return;
+    /* relaxed: a sleeper that sets it again before the wake-up below compares DONE in the kernel, or is woken */
+    atomic_store_explicit(&row->watched, false, memory_order_relaxed);
+    syscall(SYS_futex, &row->done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 static void prepare_cost(const struct job *job, struct plx_sgm_row *row, int y)
@@ -191,16 +230,21 @@ static void prepare_candidates(const struct job *job, struct plx_sgm_row *row, i
     memset(row->key, 0xFF, plx_key_count(job->width, job->match->disparities) * sizeof *row->key);
 }
 
-/* Row INDEX, in the order of SWEEP: block by block through cost, aggregation and, on the second visit, the candidates. */
-static void match_row(const struct job *job, struct worker *worker, int sweep, int index)
+/* The same row, in the order of the other sweep. */
+static int mirror(const struct job *job, int index)
+{
+    return job->height - 1 - index;
+}
+
+/* Block by block through cost, aggregation and, on the second visit, the candidates. */
+static void match_row(const struct job *job, struct worker *worker, const struct visit *visit)
 {
     const struct plx_kernels *kernels = job->kernels;
-    const int width = job->width, other_index = job->height - 1 - index; /* the same row, in the order of the other sweep */
-    const int y = sweep == DOWN ? index : other_index;
-    const bool second_visit = index >= first_rows(job, sweep);
+    const int width = job->width, sweep = visit->sweep, index = visit->index;
+    const int y = sweep == DOWN ? index : mirror(job, index);
     const size_t pixel = plx_pairs(job->match->paths, job->match->disparities);
     uint8_t *pairs = job->scratch->pairs + (size_t)y * (size_t)width * pixel;
-    atomic_int *done = job->scratch->done[sweep];
+    struct progress *progress = job->scratch->progress[sweep];
     struct plx_sgm_row *row = &worker->row;
 
     row->width = width;
@@ -208,23 +252,23 @@ static void match_row(const struct job *job, struct worker *worker, int sweep, i
     row->paths = job->match->paths;
     prepare_cost(job, row, y);
     prepare_paths(job, row, y, sweep, index);
-    if (second_visit) {
+    if (visit->is_second) {
         prepare_candidates(job, row, y);
-        wait_for(&job->scratch->done[!sweep][other_index], width);
+        wait_for(&job->scratch->progress[!sweep][mirror(job, index)], width);
     }
     for (int begin = 0; begin < width; begin += PLX_BLOCK) {
         const int end = min(begin + PLX_BLOCK, width), count = end - begin, x = sweep == DOWN ? begin : width - end;
         uint8_t *first_pairs = pairs + (size_t)x * pixel;
 
         if (index > 0)
-            wait_for(&done[index - 1], min(end + 1, width));
+            wait_for(&progress[index - 1], min(end + 1, width));
         kernels->cost(row, x, count, worker->cost);
-        kernels->aggregate(row, x, count, worker->cost, second_visit ? worker->pairs : first_pairs);
-        if (second_visit)
+        kernels->aggregate(row, x, count, worker->cost, visit->is_second ? worker->pairs : first_pairs);
+        if (visit->is_second)
             kernels->argmin(row, x, count, worker->cost, first_pairs, worker->pairs);
-        atomic_store_explicit(&done[index], end, memory_order_release); /* see wait_for */
+        publish(&progress[index], end, width);
     }
-    if (second_visit)
+    if (visit->is_second)
         kernels->disparities(job->match, row, plx_row(&job->candidates->left, y), plx_row(&job->candidates->right, y));
 }
 
@@ -239,37 +283,64 @@ static void start_sweep(struct job *job, int sweep)
         memset(even + (width + 1) * pixel, 0, pixel);
         memset(job->scratch->state[sweep][1][path], 0, (width + 2) * pixel);
     }
-    /* relaxed, here and in the claims: the pool orders them before and after the work; order within it is that of DONE */
-    for (int i = 0; i < job->height; i++)
-        atomic_store_explicit(&job->scratch->done[sweep][i], 0, memory_order_relaxed);
-    atomic_store_explicit(&job->next[FIRST][sweep], 0, memory_order_relaxed);
-    atomic_store_explicit(&job->next[SECOND][sweep], first_rows(job, sweep), memory_order_relaxed);
+    /* relaxed: the pool orders them before and after the work */
+    for (int i = 0; i < job->height; i++) {
+        atomic_store_explicit(&job->scratch->progress[sweep][i].done, 0, memory_order_relaxed);
+        atomic_store_explicit(&job->scratch->progress[sweep][i].watched, false, memory_order_relaxed);
+    }
 }
 
-/* The next row, of the thread's own sweep if there is one. No second visit begins before all first visits are taken: a taken
- * row waits only for rows that are taken, too, so one thread can always go on. */
-static bool claim(struct job *job, int own, int *ret_sweep, int *ret_index)
+/* The next row of SWEEP after those TAKEN; false if there is none. */
+static bool next_visit(const struct job *job, uint32_t taken, int sweep, struct visit *ret_visit)
 {
-    for (int visit = 0; visit < VISITS; visit++) {
-        for (int i = 0; i < SWEEPS; i++) {
-            const int sweep = (own + i) % SWEEPS, end = visit == FIRST ? first_rows(job, sweep) : job->height;
-            const int index = atomic_fetch_add_explicit(&job->next[visit][sweep], 1, memory_order_relaxed);
-            if (index < end) {
-                *ret_sweep = sweep;
-                *ret_index = index;
-                return true;
-            }
-        }
+    const int rows[SWEEPS] = {(int)(taken & ((1u << TAKEN_BITS) - 1)), (int)(taken >> TAKEN_BITS)};
+
+    *ret_visit = (struct visit){sweep, rows[sweep], rows[DOWN] + rows[UP] >= job->height};
+    return rows[sweep] < job->height;
+}
+
+/* Whether the first block can be computed now. Relaxed: only the choice of a row depends on it, and wait_for looks again. */
+static bool can_begin(const struct job *job, const struct visit *visit)
+{
+    struct progress *const *progress = job->scratch->progress;
+    const int index = visit->index;
+
+    if (index > 0 &&
+        atomic_load_explicit(&progress[visit->sweep][index - 1].done, memory_order_relaxed) < min(PLX_BLOCK + 1, job->width))
+        return false;
+    return !visit->is_second ||
+           atomic_load_explicit(&progress[!visit->sweep][mirror(job, index)].done, memory_order_relaxed) == job->width;
+}
+
+/* Takes the next row of a sweep: one that can begin if there is one soon, else one of the thread's own sweep. A taken row waits
+ * only for rows that were taken before it, so one thread can always go on. */
+static bool take_row(struct job *job, int own, struct visit *ret_visit)
+{
+    for (int look = 0;; look++) {
+        /* relaxed: the word only hands out rows; their data is ordered by DONE */
+        uint32_t taken = atomic_load_explicit(&job->taken, memory_order_relaxed);
+        struct visit other;
+        const bool has_own = next_visit(job, taken, own, ret_visit), has_other = next_visit(job, taken, !own, &other);
+        const bool own_begins = has_own && can_begin(job, ret_visit), other_begins = has_other && can_begin(job, &other);
+
+        if (!has_own && !has_other)
+            return false;
+        if (!own_begins && !other_begins && look < PATIENCE)
+            continue;
+        if (!has_own || (other_begins && !own_begins))
+            *ret_visit = other;
+        if (atomic_compare_exchange_strong_explicit(&job->taken, &taken, taken + (1u << ret_visit->sweep * TAKEN_BITS),
+                                                    memory_order_relaxed, memory_order_relaxed))
+            return true;
     }
-    return false;
 }
 
 static void sweep_rows(void *argument, int index)
 {
     struct job *job = argument;
-    int sweep, row;
-    while (claim(job, index % SWEEPS, &sweep, &row))
-        match_row(job, &job->scratch->worker[index], sweep, row);
+    struct visit visit;
+    while (take_row(job, index % SWEEPS, &visit))
+        match_row(job, &job->scratch->worker[index], &visit);
 }
 
 int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,

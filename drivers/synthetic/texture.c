@@ -3,6 +3,7 @@
 #include "drivers/synthetic/texture.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #define SIDE PLX_TEXTURE_SIDE
 #define OCTAVES 6
@@ -24,28 +25,45 @@ static float smoothstep(float t)
     return t * t * (3.0f - 2.0f * t);
 }
 
-static float octave_at(int octave, int x, int y)
+/* Adds WEIGHT times OCTAVE to the texels VALUE[SIDE] of row Y. The lattice is looked up once a cell, not once a texel. */
+static void add_octave(int octave, float weight, int y, float *value)
 {
-    int spacing = FINEST_SPACING << octave, cells = SIDE / spacing;
-    int cell_x = x / spacing, cell_y = y / spacing;
-    float tx = smoothstep((float)(x % spacing) / (float)spacing), ty = smoothstep((float)(y % spacing) / (float)spacing);
-    float a = lattice(octave, cells, cell_x, cell_y), b = lattice(octave, cells, cell_x + 1, cell_y);
-    float c = lattice(octave, cells, cell_x, cell_y + 1), d = lattice(octave, cells, cell_x + 1, cell_y + 1);
-    float above = a + (b - a) * tx, below = c + (d - c) * tx;
-    return above + (below - above) * ty;
+    const int spacing = FINEST_SPACING << octave, cells = SIDE / spacing, cell_y = y / spacing;
+    const float ty = smoothstep((float)(y % spacing) / (float)spacing);
+    float above = lattice(octave, cells, 0, cell_y), below = lattice(octave, cells, 0, cell_y + 1);
+
+    for (int cell_x = 0; cell_x < cells; cell_x++) {
+        const float next_above = lattice(octave, cells, cell_x + 1, cell_y),
+                    next_below = lattice(octave, cells, cell_x + 1, cell_y + 1);
+        for (int i = 0; i < spacing; i++) {
+            const float tx = smoothstep((float)i / (float)spacing);
+            const float upper = above + (next_above - above) * tx, lower = below + (next_below - below) * tx;
+            value[cell_x * spacing + i] += weight * (upper + (lower - upper) * ty);
+        }
+        above = next_above;
+        below = next_below;
+    }
+}
+
+static void make_row(int y, uint8_t *texel)
+{
+    static const float weight[OCTAVES] = {60.0f, 50.0f, 40.0f, 35.0f, 30.0f, 30.0f}; /* grey levels */
+    float value[SIDE];
+
+    for (int x = 0; x < SIDE; x++)
+        value[x] = 128.0f;
+    for (int octave = 0; octave < OCTAVES; octave++)
+        add_octave(octave, weight[octave], y, value);
+    for (int x = 0; x < SIDE; x++)
+        texel[x] = (uint8_t)(value[x] < 0.0f ? 0.0f : value[x] > 255.0f ? 255.0f : value[x]);
+    memcpy(texel + SIDE, texel, PLX_TEXTURE_STRIDE - SIDE);
 }
 
 static void make_tile(void)
 {
-    static const float weight[OCTAVES] = {60.0f, 50.0f, 40.0f, 35.0f, 30.0f, 30.0f}; /* grey levels */
-    for (int y = 0; y <= SIDE; y++)
-        for (int x = 0; x < PLX_TEXTURE_STRIDE; x++) {
-            float value = 128.0f;
-            for (int octave = 0; octave < OCTAVES; octave++)
-                value += weight[octave] * octave_at(octave, x % SIDE, y % SIDE);
-            value = value < 0.0f ? 0.0f : value > 255.0f ? 255.0f : value;
-            texels[y * PLX_TEXTURE_STRIDE + x] = (uint8_t)value;
-        }
+    for (int y = 0; y < SIDE; y++)
+        make_row(y, texels + y * PLX_TEXTURE_STRIDE);
+    memcpy(texels + SIDE * PLX_TEXTURE_STRIDE, texels, PLX_TEXTURE_STRIDE);
     for (int i = 0; i < SIDE * PLX_TEXTURE_STRIDE; i++)
         pairs[i] = (uint16_t)(texels[i] | texels[i + PLX_TEXTURE_STRIDE] << 8);
 }

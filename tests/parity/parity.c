@@ -38,7 +38,7 @@ int parity_rows(int rows, int (*check)(int index))
     for (int i = 0; i < rows; i++)
         wrong += check(i);
     printf("%d rows, %d wrong\n", rows, wrong);
-    return wrong ? 1 : 0;
+    return wrong || rows == 0 ? 1 : 0;
 }
 
 int parity_close(struct parity *parity)

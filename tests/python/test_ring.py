@@ -26,53 +26,53 @@ class Ring(service.Service):
 
     def test_overwritten_frame_is_an_error_at_the_end(self):
         self.publish()
-        with self.client.next(timeout=5) as frame:
+        with self.client.next(timeout=service.START_S) as frame:
             self.publish(SLOTS - 1)
             self.assert_shows(frame.left, 1)
-        with self.assertRaises(Overwritten) as caught, self.client.next(timeout=5) as frame:
+        with self.assertRaises(Overwritten) as caught, self.client.next(timeout=service.START_S) as frame:
             self.publish(SLOTS)
             copy = frame.copy()
         self.assertEqual(caught.exception.code, -14)
         self.assert_shows(copy.left, SLOTS + SLOTS)  # not whole: the error says so
-        with self.client.next(timeout=5) as frame:
+        with self.client.next(timeout=service.START_S) as frame:
             self.assertEqual((frame.sequence, frame.missed), (2 * SLOTS, SLOTS - 1))
 
     def test_leaving_by_break_tells_too(self):
         self.publish()
         with self.assertRaises(Overwritten):
             while True:
-                with self.client.next(timeout=5):
+                with self.client.next(timeout=service.START_S):
                     self.publish(SLOTS)
                     break
 
     def test_exception_of_the_program_is_not_replaced(self):
         self.publish()
-        with self.assertRaises(KeyError), self.client.next(timeout=5):
+        with self.assertRaises(KeyError), self.client.next(timeout=service.START_S):
             self.publish(SLOTS)
             raise KeyError
-        with self.client.next(timeout=5) as frame:  # it was released
+        with self.client.next(timeout=service.START_S) as frame:  # it was released
             self.assertEqual(frame.sequence, 1 + SLOTS)
 
     def test_one_view_at_a_time(self):
         self.publish()
-        with self.client.next(timeout=5) as frame:
+        with self.client.next(timeout=service.START_S) as frame:
             for call in (self.client.read, lambda: self.client.next(0).__enter__()):
                 self.assertRaises(parallax_stereo.ArgumentError, call)
             self.assert_shows(frame.left, 1)
 
     def test_frame_that_nobody_closed_is_released(self):
         self.publish()
-        view = self.client.next(timeout=5)
+        view = self.client.next(timeout=service.START_S)
         view.__enter__()
         self.publish()
         self.assertRaises(parallax_stereo.ArgumentError, self.client.read)
         del view
         gc.collect()
-        self.assertEqual(self.client.read(timeout=5).sequence, 2)
+        self.assertEqual(self.client.read(timeout=service.START_S).sequence, 2)
 
     def test_slices_outlive_client_and_service(self):
         self.publish()
-        with self.client.next(timeout=5) as frame:
+        with self.client.next(timeout=service.START_S) as frame:
             some_rows, obstacles = frame.left[10:20, ::2], frame.obstacle_array[3:]
             seen = some_rows.copy(), obstacles.tobytes()
         self.client.close()
@@ -89,7 +89,7 @@ class Ring(service.Service):
 
     def test_slices_outlive_a_restart(self):
         self.publish()
-        with self.client.next(timeout=5) as frame:
+        with self.client.next(timeout=service.START_S) as frame:
             old = frame.left[:]
         self.end_peer()
         begin = time.monotonic()
@@ -109,7 +109,7 @@ class Ring(service.Service):
 
     def test_restart_that_no_read_noticed(self):
         self.publish(3)
-        with self.client.next(timeout=5):
+        with self.client.next(timeout=service.START_S):
             pass
         self.end_peer()
         self.assertRaises(Lost, self.client.motion_hint, 1, 2, numpy.eye(3), numpy.zeros(3))
@@ -124,7 +124,7 @@ class Ring(service.Service):
 
     def test_copies_count_what_was_missed_over_a_restart(self):
         self.publish(3)
-        self.assertEqual(self.client.read(timeout=5).missed, 0)
+        self.assertEqual(self.client.read(timeout=service.START_S).missed, 0)
         self.end_peer()
         self.assertRaises(Lost, self.client.read)
         self.start_peer(epoch=6, slots=SLOTS)
@@ -133,7 +133,7 @@ class Ring(service.Service):
 
     def test_mapping_ends_with_the_service(self):
         self.publish()
-        with self.client.next(timeout=5):
+        with self.client.next(timeout=service.START_S):
             pass
         self.end_peer()
         self.assertRaises(Lost, self.client.read)
@@ -141,7 +141,7 @@ class Ring(service.Service):
 
     def test_client_closed_in_a_view(self):
         self.publish()
-        with self.assertRaises(parallax_stereo.ArgumentError), self.client.next(timeout=5) as frame:
+        with self.assertRaises(parallax_stereo.ArgumentError), self.client.next(timeout=service.START_S) as frame:
             left = frame.left
             self.client.close()
         self.assert_shows(left, 1)
@@ -183,7 +183,7 @@ class Ring(service.Service):
 
     def test_obstacles_with_numbers_of_nobody(self):
         self.publish()
-        with self.client.next(timeout=5) as frame:
+        with self.client.next(timeout=service.START_S) as frame:
             self.assertEqual(len(frame.obstacles), 256)  # a test pattern
             repr(frame.obstacles)
 

@@ -10,6 +10,7 @@
 #include "app/exit.h"
 #include "drivers/files/picture.h"
 #include "tests/command.h"
+#include "tests/patience.h"
 
 #define WIDTH 320
 #define HEIGHT 240
@@ -34,7 +35,7 @@ static inline const char *path_of(const char *name)
 
 static inline void wait_for_socket(void)
 {
-    const int64_t deadline = plx_now_ns() + 10 * PLX_NS_PER_S;
+    const int64_t deadline = patience_end_ns();
     while (access(daemon_.socket, F_OK) != 0) {
         if (daemon_wait(&daemon_, 0) >= 0 || plx_now_ns() > deadline)
             fail_msg("parallaxd does not serve: %s", daemon_said(&daemon_));
@@ -44,8 +45,9 @@ static inline void wait_for_socket(void)
 
 static inline void stop_daemon(void)
 {
+    assert_true(daemon_.pid > 0); /* it has not ended by itself; and 0 would be this test's group */
     kill(daemon_.pid, SIGTERM);
-    assert_int_equal(daemon_wait(&daemon_, 5000), 0);
+    assert_int_equal(daemon_wait(&daemon_, patience_ms()), 0);
 }
 
 /* Around all tests of a program. */

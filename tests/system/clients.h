@@ -15,6 +15,7 @@
 
 #include "app/supervisor/client.h"
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 #include "tests/system/peer.h"
 
 #define MAX_CLIENTS 16
@@ -31,7 +32,7 @@ static inline int connect_raw(void)
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 10}, sizeof(struct timeval));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = patience_ms() / 1000}, sizeof(struct timeval));
     return fd;
 }
 
@@ -75,9 +76,11 @@ static inline int open_files(pid_t pid)
 
 static inline void wait_for_count(unsigned clients)
 {
-    for (int i = 0; i < 500 && peer_ask(&service, "count\n") != clients; i++)
-        usleep(10000);
-    assert_int_equal(peer_ask(&service, "count\n"), clients);
+    const int64_t end_ns = patience_end_ns();
+    while (peer_ask(&service, "count\n") != clients) {
+        assert_true(plx_now_ns() < end_ns);
+        usleep(1000);
+    }
 }
 
 /* An honest client gets its frames, whatever happened before. */
@@ -88,7 +91,7 @@ static inline void assert_it_serves(void)
     assert_int_equal(plx_connect(path, &client), 0);
     peer_ask(&service, "go 1 0\n");
     peer_ask(&service, "wait\n");
-    assert_int_equal(plx_next(client, 5000, &view), 0);
+    assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(view.sequence, peer_ask(&service, "newest\n"));
     assert_int_equal(plx_release(client, &view), 0);
     plx_disconnect(client);

@@ -21,6 +21,7 @@
 #include "core/clock.h"
 #include "tests/cmocka.h"
 #include "tests/exec_as.h"
+#include "tests/patience.h"
 
 #define DAEMON_ARGS 48
 
@@ -91,7 +92,12 @@ static inline void daemon_start(struct daemon *daemon, const char *const *args)
         _exit(127);
     if (daemon->fault)
         setenv("PLX_FAULT", daemon->fault, 1);
-    exec_as(daemon->user, daemon->fault ? PLX_BINARY_DIR "/bin/parallaxd_faulty" : PLX_BINARY_DIR "/bin/parallaxd", argv);
+    const char *subject = getenv("PLX_TEST_PARALLAXD"); /* for the test of the tests (runners.sh) */
+    exec_as(daemon->user,
+            subject         ? subject
+            : daemon->fault ? PLX_BINARY_DIR "/bin/parallaxd_faulty"
+                            : PLX_BINARY_DIR "/bin/parallaxd",
+            argv);
 }
 
 /* Its exit code, 128 + signal if it was killed, or -1 if it still runs after TIMEOUT_MS. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tests/exec_as.h"
+#include "tests/patience.h"
 
 struct peer {
     pid_t pid;
@@ -65,12 +66,12 @@ static inline struct peer peer_start(const char *program, char **argument)
     return peer;
 }
 
-/* The next line that the peer prints, "" at its end; static storage. A silent peer fails the test after a minute. */
+/* The next line that the peer prints, "" at its end; static storage. A silent peer fails the test. */
 static inline const char *peer_line(struct peer *peer)
 {
     static char line[512];
     struct pollfd out = {.fd = fileno(peer->out), .events = POLLIN}; /* a line is read whole, so nothing is left buffered */
-    peer_check(poll(&out, 1, 60000) == 1, "no answer in a minute");
+    peer_check(poll(&out, 1, patience_ms()) == 1, "no answer");
     if (!fgets(line, sizeof line, peer->out))
         line[0] = 0;
     return line;

@@ -9,13 +9,12 @@
 #include "tests/system/cli.h"
 
 #define PAIRS 4
-#define WAIT_MS 10000 /* generous: sanitizers */
 
 #define SCENE "--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=15"
 
 static inline struct plx_client *connect_client(void)
 {
-    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    const int64_t deadline = patience_end_ns();
     struct plx_client *client;
 
     while (plx_connect(daemon_.socket, &client) < 0) { /* a socket that is there may not listen yet */
@@ -30,7 +29,7 @@ static inline struct plx_client *connect_client(void)
 static inline struct plx_frame frame_of_kind(struct plx_client *client, bool raw)
 {
     static struct plx_frame frame;
-    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    const int64_t deadline = patience_end_ns();
     struct plx_view view;
 
     while (plx_now_ns() < deadline) {

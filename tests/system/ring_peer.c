@@ -10,9 +10,8 @@
  *       count                 says the number of clients
  *       fresh MS              frames are news for so long from now on (a minute until then)
  *   ring_peer reader SOCKET LAST [hold|poll]   reads until frame LAST (0: until SIGTERM); says "reading" after the first frame,
- *                                              and at the end what it saw (print_tally)
- *       hold   keeps every 16th view open long enough to be overwritten
- *       poll   waits by plx_fd, not in plx_next
+ *                                              "told" when writer or service are gone for the first time, and at the end what
+ * it saw (print_tally) hold   keeps every 16th view open long enough to be overwritten poll   waits by plx_fd, not in plx_next
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -300,6 +299,12 @@ static int wait_by_poll(struct plx_client *client)
     return 0;
 }
 
+static void say(const char *word)
+{
+    puts(word);
+    fflush(stdout);
+}
+
 static int read_frames(const char *path, uint64_t last, const char *how)
 {
     struct plx_client *client;
@@ -311,22 +316,24 @@ static int read_frames(const char *path, uint64_t last, const char *how)
         fprintf(stderr, "ring_peer: nice: %s\n", strerror(errno));
     bool hold = !strcmp(how, "hold"), polling = !strcmp(how, "poll");
     struct tally tally = {0};
-    while (!stopping && (!last || tally.last != last)) {
+    while (!last || tally.last != last) {
         struct plx_view view;
-        code = plx_next(client, polling ? wait_by_poll(client) : 1000, &view);
+        const bool ending = stopping; /* all frames that are there are read before the end */
+        code = plx_next(client, ending ? 0 : polling ? wait_by_poll(client) : 1000, &view);
         if (!code) {
             read_view(client, &view, hold && tally.seen % 16 == 15, &tally);
-            if (tally.seen == 1) {
-                printf("reading\n");
-                fflush(stdout);
-            }
+            if (tally.seen == 1)
+                say("reading");
         } else if (code == PLX_ERR_LOST) {
-            tally.lost++;
-            if (!tally.lost_ns)
+            if (tally.lost++ == 0) {
                 tally.lost_ns = plx_now_ns();
+                say("told");
+            }
         } else if (code != PLX_ERR_TIMEOUT) {
             die("plx_next", code);
         }
+        if (code && ending)
+            break;
     }
     plx_disconnect(client);
     print_tally(&tally);

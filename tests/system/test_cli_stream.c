@@ -256,7 +256,7 @@ static void right_needs_the_right_picture(void **state)
 
 static void wait_for_bytes(const struct command *command, off_t bytes)
 {
-    const int64_t deadline = plx_now_ns() + 20 * PLX_NS_PER_S;
+    const int64_t deadline = patience_end_ns();
     struct stat status = {.st_size = 0};
     while (fstat(fileno(command->file[0]), &status) == 0 && status.st_size < bytes) {
         if (plx_now_ns() > deadline)

@@ -8,7 +8,7 @@ static const char whole[] =
 /* Tells the service to read its file again and waits for its answer. */
 static void reload(void)
 {
-    const int64_t deadline = now_ms() + START_MS;
+    const int64_t deadline = now_ms() + patience_ms();
 
     assert_int_equal(truncate(daemon_.log, 0), 0);
     do { /* again, when it is still trying the one before */
@@ -46,7 +46,7 @@ static void a_half_written_file_is_taken_as_it_is_or_refused_and_the_service_goe
     }
     write_text(daemon_.directory, "parallax.yaml", whole);
     reload();
-    const int64_t deadline = now_ms() + START_MS;
+    const int64_t deadline = now_ms() + patience_ms();
     struct plx_frame frame;
     do {
         frame = next_frame(client, START_MS);

@@ -11,7 +11,7 @@ static const char *const gpu_args[] = {SMALL, "--set", "backend=gpu", NULL};
 /* The next frame that the CPU made in the GPU's place, or not; others may come first. */
 static struct plx_frame frame_from(struct plx_client *client, bool fallback)
 {
-    const int64_t deadline = now_ms() + START_MS;
+    const int64_t deadline = now_ms() + patience_ms();
     struct plx_frame frame;
 
     do {

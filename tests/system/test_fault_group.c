@@ -157,8 +157,8 @@ static void a_third_of_a_processor_keeps_the_newest(void **state)
 #ifdef __SANITIZE_THREAD__
     static const char *const *const args = small_args; /* work enough */
 #else
-    static const char *const args[] = {"--set", "source.width=640",  "--set", "source.height=480",
-                                       "--set", "source.rate_hz=20", "--set", "match.disparities=128",
+    static const char *const args[] = {"--set", "source.width=320",  "--set", "source.height=240",
+                                       "--set", "source.rate_hz=20", "--set", "match.disparities=64",
                                        "--set", "threads=1",         NULL};
 #endif
     static struct plx_frame frame, before;
@@ -170,7 +170,7 @@ static void a_third_of_a_processor_keeps_the_newest(void **state)
     struct plx_client *client = connect_client();
     running_frame(client, START_MS);
     assert_true(control_group_limit_cpu(&group, QUOTA));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 10; i++)
         before = next_frame(client, START_MS); /* it is under way */
     const long memory = private_kib(engine_of(&daemon_));
     const uint32_t restarts = plx_restarts(client);

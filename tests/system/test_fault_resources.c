@@ -22,7 +22,7 @@ static bool publishes_or_says_why(const char *what)
     int code = -1;
 
     daemon_start(&daemon_, small_args);
-    const int64_t deadline = now_ms() + START_MS;
+    const int64_t deadline = now_ms() + patience_ms();
     while ((code = daemon_wait(&daemon_, 0)) < 0 && now_ms() < deadline) {
         if (!client && plx_connect(daemon_.socket, &client) < 0)
             usleep(2000);
@@ -218,7 +218,7 @@ static void record_until_full(struct plx_client *client, const char *directory)
     const uint64_t before = whole_frame(client, START_MS).sequence;
 
     command_begin(&command, (const char *const[]){"record", directory, "--pairs", "1000", "--socket", daemon_.socket, NULL}, 0);
-    int64_t deadline = now_ms() + START_MS;
+    int64_t deadline = now_ms() + patience_ms();
     while (waitpid(command.pid, NULL, WNOHANG | WNOWAIT) == 0 && now_ms() < deadline)
         whole_frame(client, 500);
     command_end(&command);

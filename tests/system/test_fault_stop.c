@@ -8,7 +8,7 @@
 /* Waits until PROCESS takes SIGTERM in order: that it is blocked, for its signalfd. Before, its end is that of any program. */
 static void wait_until_it_listens(pid_t process)
 {
-    const int64_t deadline = now_ms() + START_MS;
+    const int64_t deadline = now_ms() + patience_ms();
     char path[64], line[128];
     unsigned long long blocked = 0;
 

@@ -107,10 +107,10 @@ static void a_hint_leaves_the_descriptor_readable(void **state)
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
     struct pollfd readable = {.fd = plx_fd(client), .events = POLLIN};
-    running_frame(client, START_MS);
-    usleep(200000); /* some frames */
+    for (int i = 0; i < 4; i++)
+        running_frame(client, START_MS);
     kill(engine_of(&daemon_), SIGSTOP);
-    usleep(50000); /* their messages are there, and none follows */
+    assert_int_equal(poll(&readable, 1, patience_ms()), 1); /* their messages are there, and none follows */
     const struct plx_motion_hint hint = turn(0.01, PLX_NS_PER_S / 20);
     assert_int_equal(plx_motion_hint(client, &hint), 0);
     assert_int_equal(poll(&readable, 1, 0), 1);

@@ -42,7 +42,7 @@ static void raw_pictures_are_published_and_nothing_else(void **state)
     assert_int_equal(frame.obstacle_count + frame.ground.valid + frame.disparities, 0);
     assert_memory_equal(&frame.calibration, &none, sizeof none);
 
-    while (plx_next(client, WAIT_MS, &view) < 0)
+    while (plx_next(client, patience_ms(), &view) < 0)
         ;
     for (int id = 0; id < PLX_PLANE_COUNT; id++) {
         const bool on = id == PLX_PLANE_LEFT || id == PLX_PLANE_RIGHT || id == PLX_PLANE_HISTOGRAM;
@@ -66,7 +66,7 @@ static void exposure_is_steered(void **state)
 {
     (void)state;
     struct plx_client *client = connect_client();
-    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    const int64_t deadline = patience_end_ns();
     struct plx_frame frame;
 
     do { /* the scene begins at 10 ms and gain 1, which is not the target */

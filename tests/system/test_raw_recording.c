@@ -11,7 +11,7 @@
 static struct plx_frame frame_of_next_engine(struct plx_client *client, uint32_t restarts)
 {
     static struct plx_frame frame;
-    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    const int64_t deadline = patience_end_ns();
     struct plx_view view;
 
     kill(daemon_child(&daemon_, "parallax-engine"), SIGKILL);
@@ -31,7 +31,7 @@ static struct plx_frame frame_of_next_engine(struct plx_client *client, uint32_t
 
 static void expect_said(const char *words)
 {
-    const int64_t deadline = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    const int64_t deadline = patience_end_ns();
     while (!strstr(daemon_said(&daemon_), words)) {
         if (plx_now_ns() > deadline)
             fail_msg("expected \"%s\"; the service said: %s", words, daemon_said(&daemon_));

@@ -51,7 +51,7 @@ static void record_ends_at_a_signal_and_leaves_it_whole(void **state)
     (void)state;
     struct command command;
     command_begin(&command, (const char *const[]){"record", path_of("cut"), NULL}, 0);
-    const int64_t deadline = plx_now_ns() + 5 * PLX_NS_PER_S;
+    const int64_t deadline = patience_end_ns();
     while (access(path_of("cut/image_1/000001.png"), F_OK) != 0 && plx_now_ns() < deadline)
         usleep(2000);
     kill(command.pid, SIGINT);
@@ -72,7 +72,7 @@ static void a_killed_recorder_leaves_what_can_be_used(void **state)
         snprintf(name, sizeof name, "killed_%d", round);
         snprintf(third, sizeof third, "%s/image_0/000002.png", name);
         command_begin(&command, (const char *const[]){"record", path_of(name), NULL}, 0);
-        const int64_t deadline = plx_now_ns() + 5 * PLX_NS_PER_S;
+        const int64_t deadline = patience_end_ns();
         while (access(path_of(third), F_OK) != 0 && plx_now_ns() < deadline)
             usleep(500);
         usleep((useconds_t)round * 1500);

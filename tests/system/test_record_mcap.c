@@ -216,6 +216,18 @@ static void a_full_disk_ends_it_cleanly(void **state)
     command_free(&command);
 }
 
+/* Until the file NAME, which is being written, has so many bytes. */
+static void wait_for_bytes(const char *name, off_t bytes)
+{
+    const int64_t end_ns = patience_end_ns();
+    struct stat status;
+
+    while (stat(path_of(name), &status) != 0 || status.st_size < bytes) {
+        assert_true(plx_now_ns() < end_ns);
+        usleep(10000);
+    }
+}
+
 static void a_signal_or_a_kill_leaves_what_can_be_read(void **state)
 {
     (void)state;
@@ -225,7 +237,7 @@ static void a_signal_or_a_kill_leaves_what_can_be_read(void **state)
         char name[32];
         snprintf(name, sizeof name, "ended_%d.mcap", i);
         command_begin(&command, (const char *const[]){"record", path_of(name), NULL}, 0);
-        usleep(2500000); /* a chunk a second */
+        wait_for_bytes(name, 3000000); /* some 40 pictures */
         kill(command.pid, signals[i]);
         command_end(&command);
         command_free(&command);

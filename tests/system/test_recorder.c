@@ -419,7 +419,7 @@ static void a_full_disk_is_said_and_harms_nobody(void **state)
     struct command command;
     struct plx_client *client = connect_client();
     running_frame(client, START_MS);
-    start_recorder("2", "", 300000);
+    start_recorder("2", "", 30000);
     look(client, 1500);
     snapshot(&command, "5", NULL);
     assert_int_equal(command.code, PLX_EXIT_CANNOT_WRITE);

@@ -159,7 +159,7 @@ static void what_is_in_force_is_asked_from_the_service(void **state)
     write_configuration(
         "source:\n  width: 320\n  height: 240\n  rate_hz: 15\nexposure:\n  target: 0.25\nmatch:\n  min_disparity: 5\n");
     kill(daemon_.pid, SIGHUP);
-    const int64_t deadline = plx_now_ns() + 10 * PLX_NS_PER_S;
+    const int64_t deadline = patience_end_ns();
     while (!strstr(daemon_said(&daemon_), "configuration reloaded") && plx_now_ns() < deadline)
         usleep(5000);
     command_succeed(&command, "config");

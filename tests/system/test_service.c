@@ -349,6 +349,7 @@ static void without_a_file_it_says_that_its_pictures_are_simulated(void **state)
         skip(); /* this machine has a configuration, which would be taken */
     daemon_start(&daemon_, small_args);
     wait_until_said("the pictures are simulated", START_MS);
+    engine_of(&daemon_); /* it handles signals by then */
     stop_daemon();
 }
 

@@ -14,6 +14,7 @@
 #include "client/client.h"
 #include "core/clock.h"
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 #include "tests/region_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
@@ -103,7 +104,7 @@ static void views_are_taken_one_at_a_time(void **state)
     assert_int_equal(plx_connect(path, &client), 0);
     assert_int_equal(plx_state(client), PLX_STATE_RUNNING);
     assert_int_equal(plx_health(client), 0);
-    assert_int_equal(plx_next(client, 1000, &view), 0);
+    assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(view.sequence, 1);
     assert_int_equal(view.frame->epoch, 5);
     assert_int_equal(plx_next(client, 0, &other), PLX_ERR_ARG);
@@ -257,17 +258,17 @@ static void an_old_frame_is_no_news(void **state)
     peer_ask(&service, "fresh 60000\n");
     peer_ask(&service, "go 1 0\n");
     peer_ask(&service, "wait\n");
-    assert_int_equal(plx_next(late, 1000, &view), 0);
+    assert_int_equal(plx_next(late, patience_ms(), &view), 0);
     assert_int_equal(view.sequence, 2);
     assert_int_equal(plx_release(late, &view), 0);
-    assert_int_equal(plx_next(early, 1000, &view), 0);
+    assert_int_equal(plx_next(early, patience_ms(), &view), 0);
     assert_int_equal(plx_last_header(early, &frame), 0); /* beside a view, and it takes nothing away */
     assert_true(plx_is_fresh(&frame));
     assert_int_equal(plx_release(early, &view), 0);
     peer_ask(&service, "go 1 0\n");
     peer_ask(&service, "wait\n");
     assert_int_equal(plx_last_header(early, &frame), 0);
-    assert_int_equal(plx_next(early, 1000, &view), 0);
+    assert_int_equal(plx_next(early, patience_ms(), &view), 0);
     assert_int_equal(view.sequence, 3);
     assert_int_equal(view.missed, 0);
     assert_int_equal(plx_release(early, &view), 0);
@@ -280,7 +281,7 @@ static void an_old_frame_is_no_news(void **state)
     peer_ask(&service, "fresh 60000\n");
     peer_ask(&service, "go 1 0\n");
     peer_ask(&service, "wait\n");
-    assert_int_equal(plx_next(early, 1000, &view), 0);
+    assert_int_equal(plx_next(early, patience_ms(), &view), 0);
     assert_int_equal(view.missed, 1);
     assert_int_equal(plx_release(early, &view), 0);
     plx_disconnect(early);
@@ -296,14 +297,14 @@ static void reattaching_goes_on_after_the_last_frame(void **state)
     struct plx_client *client;
     struct plx_view view;
     assert_int_equal(plx_connect(path, &client), 0);
-    assert_int_equal(plx_next(client, 1000, &view), 0);
+    assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(plx_release(client, &view), 0);
     shutdown(client->socket, SHUT_RDWR); /* as if the service had dropped it */
     assert_int_equal(plx_next(client, 0, &view), PLX_ERR_LOST);
     assert_int_equal(plx_next(client, 500, &view), PLX_ERR_TIMEOUT);
     peer_ask(&service, "go 1 0\n");
     peer_ask(&service, "wait\n");
-    assert_int_equal(plx_next(client, 1000, &view), 0);
+    assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(view.sequence, 2);
     assert_int_equal(view.missed, 0);
     assert_int_equal(plx_release(client, &view), 0);

@@ -7,6 +7,7 @@
 #include <parallax/region.h>
 
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
 
@@ -30,7 +31,7 @@ static int view_frame(void **state)
 {
     (void)state;
     start(EPOCH);
-    return plx_connect(path, &client) || plx_next(client, 1000, &view) || plx_mapping_ref(client, &mapping);
+    return plx_connect(path, &client) || plx_next(client, patience_ms(), &view) || plx_mapping_ref(client, &mapping);
 }
 
 static int end_service(void **state)
@@ -77,7 +78,7 @@ static void memory_outlives_a_restart(void **state)
     assert_null(none);
 
     start(EPOCH + 1);
-    assert_int_equal(plx_next(client, 5000, &view), 0);
+    assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(frame->epoch, EPOCH);
     assert_int_equal(view.frame->epoch, EPOCH + 1);
     assert_int_equal(plx_mapping_ref(client, &mapping), 0);

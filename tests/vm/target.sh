@@ -5,6 +5,7 @@
 # tests/system that are in /payload/bin. Leaves the guest with its exit code, and powers off.
 set -u
 . /payload/guest.sh
+export PLX_EXACT_CLOCK=1
 
 # What supervisor and engine take of the memory, each with its share of what they have together.
 memory() {

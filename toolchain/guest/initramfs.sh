@@ -60,7 +60,7 @@ guest_boot() { # TIMEOUT_S ARCHIVE [QEMU OPTION...]
     local seconds=$1 archive=$2 code=0
     shift 2
     timeout -k 5 "$seconds" "${machine[@]}" -m 1024 -display none -nodefaults -serial stdio \
-        -kernel "$kernel/vmlinux" -initrd "$archive" -append "console=$console oops=panic panic=-1 quiet mitigations=off systemd.show_status=0 systemd.log_color=0" "$@" \
+        -kernel "$kernel/vmlinux" -initrd "$archive" -append "console=$console oops=panic panic=-1 quiet mitigations=off systemd.show_status=0 systemd.log_color=0" "$@" ${PLX_GUEST_QEMU_OPTION-} \
         </dev/null 2>&1 | tee "$archive.console" || code=${PIPESTATUS[0]}
     case $code in
     0) ;;

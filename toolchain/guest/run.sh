@@ -41,10 +41,12 @@ done
 printf '%s\n' "${cases[@]}" >"$tree/guest/cases"
 
 # The programs, at the paths that they were compiled with too, and their libraries.
-programs=("${cases[@]/#/$bin/}" "$bin"/{parallaxd,parallaxd_faulty,parallax,ring_peer})
+programs=("${cases[@]/#/$bin/}" "$bin"/{parallaxd,parallaxd_faulty,parallax,parallax-recorder,ring_peer})
 for program in "${programs[@]}"; do strip --strip-debug -o "$tree/bin/${program##*/}" "$program"; done
-mkdir -p "$tree/$build"
+mkdir -p "$tree/$build" "$tree/etc"
 ln -s /bin "$tree/$bin"
+cp -r "$build/systemd" "$tree/$build"
+printf '%s\n' 'root:x:0:0::/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/sh' >"$tree/etc/passwd"
 ldd "${programs[@]}" | grep -oE '/[^ :]+\.so[^ :]*' | grep -v '^/dev' | sort -u |
     while read -r library; do
         install -D "$library" "$tree$library"

@@ -9,7 +9,7 @@
 
 #define RELATIVE_SPEED_MPS 3.0  /* standard deviations before anything is known: while the camera's way is unknown, */
 #define WALKING_SPEED_MPS 1.5   /* of small things over the ground, */
-#define DRIVING_SPEED_MPS 3.0   /* and of things as large as a vehicle */
+#define DRIVING_SPEED_MPS 3.0   /* and of large things */
 #define DISPARITY_SIGMA_PX 0.1  /* of an obstacle's disparity from frame to frame */
 #define POSITION_SIGMA_PX 0.7   /* of its image position */
 #define WANDER_SHARE 0.15       /* of an extent: standard deviation of the centre of what is seen, evenly within half of it, */
@@ -53,7 +53,7 @@ static double first_speed(const struct plx_track *track, const struct plx_track_
 {
     if (!camera->known)
         return RELATIVE_SPEED_MPS;
-    return plx_track_size_is_vehicle(&track->size) ? DRIVING_SPEED_MPS : WALKING_SPEED_MPS;
+    return plx_track_size_is_large(&track->size) ? DRIVING_SPEED_MPS : WALKING_SPEED_MPS;
 }
 
 static void position_of(const struct plx_obstacle *obstacle, double ret_position[3])
@@ -151,7 +151,7 @@ static void correct_in_world(struct plx_track *track, const struct plx_track_cam
         plx_track_state_correct(&track->state, position, lower);
         plx_track_way_add(&track->way, track->state.position, noise, share, (double)track->lost_ns / PLX_NS_PER_S);
     }
-    if (plx_track_size_is_wall(&track->size)) /* what is seen of it slides along it */
+    if (plx_track_size_is_wide(&track->size)) /* the seen part of a wall slides along the wall */
         rest(track, camera);
     judge_moving(track, camera);
 }

@@ -23,7 +23,8 @@ void plx_track_size_begin(struct plx_track_size *size, const struct plx_obstacle
  * and its centre is that of another shape. After the third such frame in a row SIZE begins anew. */
 bool plx_track_size_update(struct plx_track_size *size, const struct plx_obstacle *obstacle);
 
-bool plx_track_size_is_wall(const struct plx_track_size *size);
-bool plx_track_size_is_vehicle(const struct plx_track_size *size); /* or larger */
+/* Wider or deeper than the class wide, or the class large, begins. */
+bool plx_track_size_is_wide(const struct plx_track_size *size);
+bool plx_track_size_is_large(const struct plx_track_size *size);
 
 #endif

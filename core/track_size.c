@@ -53,12 +53,22 @@ void plx_track_size_begin(struct plx_track_size *size, const struct plx_obstacle
     size->size_class = class_of(size->m[0], size->m[1]);
 }
 
+static bool outgrows(double now_m, double was_m)
+{
+    return now_m > JUMP_FACTOR * was_m + JUMP_M;
+}
+
 static bool jumps(const struct plx_track_size *size, const double now[3])
 {
     for (int i = 0; i < 2; i++)
-        if (fmax(now[i], size->m[i]) > JUMP_FACTOR * fmin(now[i], size->m[i]) + JUMP_M)
+        if (outgrows(now[i], size->m[i]) || outgrows(size->m[i], now[i]))
             return true;
     return false;
+}
+
+bool plx_track_size_is_outgrown(const struct plx_track_size *size, const struct plx_obstacle *obstacle)
+{
+    return outgrows((double)obstacle->extent_m[0], size->m[0]);
 }
 
 bool plx_track_size_update(struct plx_track_size *size, const struct plx_obstacle *obstacle)

@@ -38,6 +38,7 @@ struct plx_tracks {
     float cost[MAX_TRACKS][PLX_MAX_OBSTACLES];
     int obstacle_of[MAX_TRACKS]; /* -1 = none */
     int track_of[PLX_MAX_OBSTACLES];
+    struct plx_track_cover cover[PLX_MAX_OBSTACLES];
 };
 
 int plx_tracks_create(const struct plx_track_params *params, struct plx_tracks **ret_tracks)
@@ -77,7 +78,8 @@ static double gap_along(const struct plx_track *track, const struct plx_obstacle
 
 /* Squared distance in standard deviations and what the boxes do not share; NO_MATCH beyond the gate. */
 static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
-                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                       const struct plx_track_cover *cover)
 {
     const double gate = tracks->params.gate_m, ahead = gap_along(track, obstacle, 2);
     double noise[9], position[3];
@@ -88,8 +90,7 @@ static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *
     const double gap = sqrt(sideways * sideways + down * down + ahead * ahead);
     if (!(gap <= gate))
         return NO_MATCH;
-    for (int i = 0; i < 3; i++)
-        position[i] = (double)obstacle->position_m[i];
+    plx_track_locate(track, calibration, obstacle, cover, position);
     plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
     const double sigmas = plx_track_state_distance(&track->state, position, noise);
     const double overlap = plx_track_overlap(track, calibration, obstacle);
@@ -103,7 +104,7 @@ static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_i
 {
     for (int t = 0; t < tracks->count; t++)
         for (int k = 0; k < count; k++)
-            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k]);
+            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k], &tracks->cover[k]);
 }
 
 /* Matches each track and obstacle that are each other's nearest among those that are free; false if there are none. */
@@ -194,12 +195,12 @@ static struct plx_track *new_slot(struct plx_tracks *tracks)
 }
 
 static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
-                        struct plx_obstacle *obstacle)
+                        struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
 {
     struct plx_track *track = new_slot(tracks);
     if (++tracks->last_id == 0) /* 0 is not a valid number */
         tracks->last_id = 1;
-    plx_track_begin(track, tracks->last_id, &tracks->camera, calibration, obstacle);
+    plx_track_begin(track, tracks->last_id, &tracks->camera, calibration, obstacle, cover);
     publish(tracks, track, obstacle);
 }
 
@@ -239,6 +240,7 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
     if (step_ns > GAP_NS)
         tracks->count = 0;
     predict_all(tracks, step_ns, motion);
+    plx_track_cover_find(calibration, obstacle, seen, tracks->cover);
     fill_costs(tracks, calibration, obstacle, seen);
     match_pairs(tracks, seen);
     for (int t = 0; t < tracks->count; t++) {
@@ -247,7 +249,7 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
             tracks->track[t].missed++;
             continue;
         }
-        plx_track_correct(&tracks->track[t], &tracks->camera, calibration, &obstacle[k]);
+        plx_track_correct(&tracks->track[t], &tracks->camera, calibration, &obstacle[k], &tracks->cover[k]);
         publish(tracks, &tracks->track[t], &obstacle[k]);
     }
     end_tracks(tracks);
@@ -256,5 +258,5 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
             publish_lost(tracks, &tracks->track[t], &obstacle[(*count)++]);
     for (int k = 0; k < seen; k++)
         if (tracks->track_of[k] < 0)
-            begin_track(tracks, calibration, &obstacle[k]);
+            begin_track(tracks, calibration, &obstacle[k], &tracks->cover[k]);
 }

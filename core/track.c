@@ -179,22 +179,33 @@ static void spread_across(const struct plx_track *track, const struct plx_obstac
     noise[0] += half * half;
 }
 
+/* OBSTACLE as wide as TRACK if a side is hidden: the visible sides place all of it, so that its change of width is no noise. */
+static struct plx_obstacle uncover(const struct plx_track *track, const struct plx_obstacle *obstacle,
+                                   const struct plx_track_cover *cover)
+{
+    struct plx_obstacle whole = *obstacle;
+    if (plx_track_cover_hides(cover))
+        whole.extent_m[0] = (float)track->size.m[0];
+    return whole;
+}
+
 /* The velocity over the ground, from the next position of the same shape. */
 static void correct_in_world(struct plx_track *track, const struct plx_track_camera *camera,
                              const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
                              const struct plx_track_cover *cover)
 {
     const struct plx_track_size before = track->size;
+    const struct plx_obstacle whole = uncover(track, obstacle, cover);
     double noise[9], lower[9], position[3];
     const bool located = plx_track_locate(track, calibration, obstacle, cover, position);
 
-    plx_track_noise(camera, calibration, obstacle, &before, 1, noise);
+    plx_track_noise(camera, calibration, &whole, &before, 1, noise);
     if (update_shape(track, calibration, obstacle, cover, position[0])) {
         position_of(obstacle, position);
         relocate(track, position, noise);
     } else {
         const double share = wander_share(track, plx_track_state_distance(&track->state, position, noise));
-        plx_track_noise(camera, calibration, obstacle, &before, share, lower);
+        plx_track_noise(camera, calibration, &whole, &before, share, lower);
         if (!located)
             spread_across(track, obstacle, lower);
         plx_track_state_correct(&track->state, position, lower);
@@ -240,24 +251,49 @@ void plx_track_correct(struct plx_track *track, const struct plx_track_camera *c
     track->last = *obstacle;
 }
 
+/* The predicted columns of TRACK, whose last box would be LEFT to RIGHT now: as far as its sides reach if it was not seen whole
+ * since, and without what COVER hides of OBSTACLE. */
+static void predict_sides(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                          const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double *left, double *right)
+{
+    const struct plx_track_sides *sides = &track->sides;
+    const double *p = track->state.position, scale = calibration->fx / p[2];
+
+    if (track->partial && sides->known[PLX_TRACK_LEFT])
+        *left = (p[0] - sides->reach_m[PLX_TRACK_LEFT]) * scale + calibration->cx;
+    if (track->partial && sides->known[PLX_TRACK_RIGHT])
+        *right = (p[0] + sides->reach_m[PLX_TRACK_RIGHT]) * scale + calibration->cx;
+    if (cover->hidden[PLX_TRACK_LEFT])
+        *left = fmax(*left, obstacle->x);
+    if (cover->hidden[PLX_TRACK_RIGHT])
+        *right = fmin(*right, obstacle->x + obstacle->width);
+}
+
 double plx_track_overlap(const struct plx_track *track, const struct plx_calibration_info *calibration,
-                         const struct plx_obstacle *obstacle)
+                         const struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
 {
     const struct plx_obstacle *last = &track->last;
     const double *p = track->state.position, z = (double)last->position_m[2];
     if (p[2] <= 0 || z <= 0)
         return 0;
     const double scale = z / p[2];
-    const double x = (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx +
+    double x = (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx +
                      (last->x - calibration->cx) * scale;
     const double y = (p[1] / p[2] - (double)last->position_m[1] / z * scale) * calibration->fy + calibration->cy +
                      (last->y - calibration->cy) * scale;
-    const double width = last->width * scale, height = last->height * scale;
-    const double wide = fmin(x + width, obstacle->x + obstacle->width) - fmax(x, obstacle->x);
+    const double height = last->height * scale;
+    double end = x + last->width * scale;
+    predict_sides(track, calibration, obstacle, cover, &x, &end);
+    const double wide = fmin(end, obstacle->x + obstacle->width) - fmax(x, obstacle->x);
     const double high = fmin(y + height, obstacle->y + obstacle->height) - fmax(y, obstacle->y);
     const double both = wide > 0 && high > 0 ? wide * high : 0;
-    const double all = width * height + (double)obstacle->width * obstacle->height - both;
+    const double all = fmax(0, end - x) * height + (double)obstacle->width * obstacle->height - both;
     return all > 0 ? both / all : 0;
+}
+
+int plx_track_unknown_sides(const struct plx_track *track)
+{
+    return !track->sides.known[PLX_TRACK_LEFT] + !track->sides.known[PLX_TRACK_RIGHT];
 }
 
 void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret)

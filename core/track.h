@@ -50,9 +50,13 @@ void plx_track_correct(struct plx_track *track, const struct plx_track_camera *c
                        const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
                        const struct plx_track_cover *cover);
 
-/* Share of the union of OBSTACLE's box and the predicted box in the picture that both cover; 0 without a box. */
+/* Share of the union of OBSTACLE's box and the predicted box in the picture that both cover, without what COVER hides of the
+ * latter; 0 without a box. */
 double plx_track_overlap(const struct plx_track *track, const struct plx_calibration_info *calibration,
-                         const struct plx_obstacle *obstacle);
+                         const struct plx_obstacle *obstacle, const struct plx_track_cover *cover);
+
+/* Sides of TRACK that were hidden since it began. */
+int plx_track_unknown_sides(const struct plx_track *track);
 
 /* Fills velocities, moving, size and class of RET; not the id, age and status. */
 void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret);

@@ -21,6 +21,7 @@
 #define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
 #define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
 #define OVERLAP_COST 10            /* of boxes that share nothing, as so many squared standard deviations */
+#define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
 #define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
 #define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
@@ -76,7 +77,7 @@ static double gap_along(const struct plx_track *track, const struct plx_obstacle
     return gap > 0 ? gap : 0;
 }
 
-/* Squared distance in standard deviations and what the boxes do not share; NO_MATCH beyond the gate. */
+/* Squared distance in standard deviations, what the boxes do not share, and unknown sides; NO_MATCH beyond the gate. */
 static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
                        const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
                        const struct plx_track_cover *cover)
@@ -93,10 +94,10 @@ static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *
     plx_track_locate(track, calibration, obstacle, cover, position);
     plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
     const double sigmas = plx_track_state_distance(&track->state, position, noise);
-    const double overlap = plx_track_overlap(track, calibration, obstacle);
+    const double overlap = plx_track_overlap(track, calibration, obstacle, cover);
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
         return NO_MATCH;
-    return (float)(sigmas + OVERLAP_COST * (1 - overlap));
+    return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(track));
 }
 
 static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,

@@ -170,7 +170,7 @@ static void what_moves_behind_a_near_thing_moves(void **state)
 {
     (void)state;
     static const struct thing near[] = {
-        {0, 4, 0, 0.2, 1.8}, {0, 4, 0, 0.5, 1.7}, {-0.6, 4, 0, 0.5, 1.7}, {1.5, 4, -0.6, 0.4, 1.7}};
+        {0, 4, 0, 0.2, 1.8}, {0, 4, 0, 0.5, 1.7}, {-0.2, 4, 0, 0.5, 1.7}, {1.5, 4, -0.6, 0.4, 1.7}};
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         const struct thing far = {-2.5, 8, 1.0, 1.6, 1.6};
         int seen = 0, moving = 0, hidden = 0;

@@ -12,40 +12,57 @@ static double depth_of(const struct plx_obstacle *obstacle)
     return (double)obstacle->position_m[2];
 }
 
-/* NEAR lies before all of FAR, also with its depth: walls along the way do not lie before what stands beside them. */
-static bool is_before(const struct plx_obstacle *near, const struct plx_obstacle *far)
+/* A box and its depth; without a box, it neither covers nor is covered. */
+struct block {
+    int left, right, top, bottom; /* right and bottom are the first column and row beyond it */
+    double near_m, far_m, disparity;
+};
+
+static struct block block_of(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
 {
-    const double depth = fmax(0, (double)near->extent_m[2]);
-    return depth_of(near) > 0 && depth_of(near) + depth < depth_of(far);
+    const double z = depth_of(obstacle), depth = fmax(0, (double)obstacle->extent_m[2]);
+    if (obstacle->width <= 0 || !(z > 0))
+        return (struct block){0};
+    return (struct block){obstacle->x, obstacle->x + obstacle->width,
+                          obstacle->y, obstacle->y + obstacle->height,
+                          z,           z + depth,
+                          calibration->fx * calibration->baseline_m / z};
 }
 
-/* A side is hidden if it borders the half of NEAR that faces FAR, over at least half of FAR's rows. To the left of NEAR the
- * right camera does not see as many columns of FAR as their disparities differ. */
-static void cover_by(const struct plx_calibration_info *calibration, const struct plx_obstacle *near,
-                     const struct plx_obstacle *far, struct plx_track_cover *cover)
+/* NEAR lies before all of FAR, also with its depth: walls along the way do not lie before what stands beside them. Both share
+ * rows, and columns as well, or border each other: to the left of NEAR the right camera does not see as many columns of FAR as
+ * their disparities differ. */
+static bool covers(const struct block *near, const struct block *far)
 {
-    const int top = near->y > far->y ? near->y : far->y;
-    const int near_end = near->y + near->height, far_end = far->y + far->height;
-    const int rows = (near_end < far_end ? near_end : far_end) - top;
-    const double shadow = calibration->fx * calibration->baseline_m * (1 / depth_of(near) - 1 / depth_of(far));
-    const double left = near->x - shadow - MARGIN_PX, right = near->x + near->width + MARGIN_PX;
-    const double middle = near->x + near->width / 2.0;
+    return near->far_m < far->near_m && near->top < far->bottom && far->top < near->bottom &&
+           far->left <= near->right + MARGIN_PX &&
+           far->right >= near->left - (near->disparity - far->disparity) - MARGIN_PX;
+}
 
-    if (rows <= 0 || far->x + far->width < left || far->x > right)
-        return;
+/* A side is hidden if it borders the half of NEAR that faces FAR, over at least half of FAR's rows. */
+static void add_cover(const struct block *near, const struct block *far, struct plx_track_cover *cover)
+{
+    const int top = near->top > far->top ? near->top : far->top;
+    const int bottom = near->bottom < far->bottom ? near->bottom : far->bottom;
+    const bool high = 2 * (bottom - top) >= far->bottom - far->top;
+
     cover->any = true;
-    cover->hidden[PLX_TRACK_LEFT] |= 2 * rows >= far->height && far->x >= middle;
-    cover->hidden[PLX_TRACK_RIGHT] |= 2 * rows >= far->height && far->x + far->width <= middle;
+    cover->hidden[PLX_TRACK_LEFT] |= high && 2 * far->left >= near->left + near->right;
+    cover->hidden[PLX_TRACK_RIGHT] |= high && 2 * far->right <= near->left + near->right;
 }
 
 void plx_track_cover_find(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle, int count,
                           struct plx_track_cover *ret_cover)
 {
+    struct block block[PLX_MAX_OBSTACLES];
+
     memset(ret_cover, 0, (size_t)count * sizeof *ret_cover);
+    for (int i = 0; i < count; i++)
+        block[i] = block_of(calibration, &obstacle[i]);
     for (int far = 0; far < count; far++)
-        for (int near = 0; near < count && obstacle[far].width > 0; near++)
-            if (obstacle[near].width > 0 && is_before(&obstacle[near], &obstacle[far]))
-                cover_by(calibration, &obstacle[near], &obstacle[far], &ret_cover[far]);
+        for (int near = 0; near < count; near++)
+            if (covers(&block[near], &block[far]))
+                add_cover(&block[near], &block[far], &ret_cover[far]);
 }
 
 bool plx_track_cover_hides(const struct plx_track_cover *cover)

@@ -21,7 +21,7 @@ struct plx_track_sides {
     bool known[PLX_TRACK_SIDES];     /* that side has been seen */
 };
 
-/* Fills one element for each of the COUNT obstacles. */
+/* Fills one element for each of the COUNT obstacles, at most PLX_MAX_OBSTACLES. */
 void plx_track_cover_find(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle, int count,
                           struct plx_track_cover *ret_cover);
 bool plx_track_cover_hides(const struct plx_track_cover *cover); /* one side or both */

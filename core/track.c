@@ -82,8 +82,12 @@ void plx_track_begin(struct plx_track *track, uint32_t id, const struct plx_trac
 {
     double noise[9], position[3];
 
-    *track = (struct plx_track){
-        .id = id, .age = 1, .seen = 1, .partial = plx_track_cover_hides(cover), .last = *obstacle, .last_x = (double)obstacle->position_m[0]};
+    *track = (struct plx_track){.id = id,
+                                .age = 1,
+                                .seen = 1,
+                                .partial = plx_track_cover_hides(cover),
+                                .last = *obstacle,
+                                .last_x = (double)obstacle->position_m[0]};
     begin_shape(track, calibration, obstacle, cover);
     position_of(obstacle, position);
     plx_track_noise(camera, calibration, obstacle, &track->size, 1, noise);
@@ -277,8 +281,8 @@ double plx_track_overlap(const struct plx_track *track, const struct plx_calibra
     if (p[2] <= 0 || z <= 0)
         return 0;
     const double scale = z / p[2];
-    double x = (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx +
-                     (last->x - calibration->cx) * scale;
+    double x =
+        (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx + (last->x - calibration->cx) * scale;
     const double y = (p[1] / p[2] - (double)last->position_m[1] / z * scale) * calibration->fy + calibration->cy +
                      (last->y - calibration->cy) * scale;
     const double height = last->height * scale;

@@ -21,7 +21,7 @@ struct plx_track {
     struct plx_track_state state;
     struct plx_track_size size;
     struct plx_track_sides sides;
-    bool partial; /* a side was hidden since the whole thing was last seen */
+    bool partial;             /* a side was hidden since the whole thing was last seen */
     double innovations;       /* squared, in standard deviations: their fading sum, */
     double innovation_weight; /* and its degrees of freedom */
     struct plx_track_way way; /* over the ground */

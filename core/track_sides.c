@@ -23,9 +23,12 @@ static struct block block_of(const struct plx_calibration_info *calibration, con
     const double z = depth_of(obstacle), depth = fmax(0, (double)obstacle->extent_m[2]);
     if (obstacle->width <= 0 || !(z > 0))
         return (struct block){0};
-    return (struct block){obstacle->x, obstacle->x + obstacle->width,
-                          obstacle->y, obstacle->y + obstacle->height,
-                          z,           z + depth,
+    return (struct block){obstacle->x,
+                          obstacle->x + obstacle->width,
+                          obstacle->y,
+                          obstacle->y + obstacle->height,
+                          z,
+                          z + depth,
                           calibration->fx * calibration->baseline_m / z};
 }
 
@@ -35,8 +38,7 @@ static struct block block_of(const struct plx_calibration_info *calibration, con
 static bool covers(const struct block *near, const struct block *far)
 {
     return near->far_m < far->near_m && near->top < far->bottom && far->top < near->bottom &&
-           far->left <= near->right + MARGIN_PX &&
-           far->right >= near->left - (near->disparity - far->disparity) - MARGIN_PX;
+           far->left <= near->right + MARGIN_PX && far->right >= near->left - (near->disparity - far->disparity) - MARGIN_PX;
 }
 
 /* A side is hidden if it borders the half of NEAR that faces FAR, over at least half of FAR's rows. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things of the synthetic scene that a nearer one hides in part, through the whole pipeline: what stands is never called moving,
- * what moves still is. */
+/* Things of the synthetic scene that a nearer one hides in part, through the whole pipeline: what stands is never called
+ * moving, what moves still is. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -30,8 +30,8 @@ static void add(const struct scene_truth_object *object, const struct plx_obstac
     seen->frames++;
     seen->hidden += object->visible_ratio < 0.9;
     seen->moving += obstacle->moving != 0;
-    seen->fastest = fmax(seen->fastest,
-                         hypot((double)obstacle->world_velocity_mps[0], (double)obstacle->world_velocity_mps[2]));
+    seen->fastest =
+        fmax(seen->fastest, hypot((double)obstacle->world_velocity_mps[0], (double)obstacle->world_velocity_mps[2]));
     if (object->visible_ratio < 1)
         return;
     seen->first = seen->first == 0 ? obstacle->track : seen->first;

@@ -64,8 +64,8 @@ static void add(const struct thing *thing, double left, double right)
     count++;
 }
 
-/* One frame of FAR with NEAR before it: what is seen of FAR first, at most two parts of it. To the left of NEAR the right camera
- * sees less of FAR. */
+/* One frame of FAR with NEAR before it: what is seen of FAR first, at most two parts of it. To the left of NEAR the right
+ * camera sees less of FAR. */
 static void look(const struct thing *near, const struct thing *far)
 {
     const double time = (double)frame / RATE;

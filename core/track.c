@@ -9,7 +9,7 @@
 
 #define RELATIVE_SPEED_MPS 3.0  /* standard deviations before anything is known: while the camera's way is unknown, */
 #define WALKING_SPEED_MPS 1.5   /* of small things over the ground, */
-#define DRIVING_SPEED_MPS 3.0   /* and of things as large as a vehicle */
+#define DRIVING_SPEED_MPS 3.0   /* and of large things */
 #define DISPARITY_SIGMA_PX 0.1  /* of an obstacle's disparity from frame to frame */
 #define POSITION_SIGMA_PX 0.7   /* of its image position */
 #define WANDER_SHARE 0.15       /* of an extent: standard deviation of the centre of what is seen, evenly within half of it, */
@@ -53,7 +53,7 @@ static double first_speed(const struct plx_track *track, const struct plx_track_
 {
     if (!camera->known)
         return RELATIVE_SPEED_MPS;
-    return plx_track_size_is_vehicle(&track->size) ? DRIVING_SPEED_MPS : WALKING_SPEED_MPS;
+    return plx_track_size_is_large(&track->size) ? DRIVING_SPEED_MPS : WALKING_SPEED_MPS;
 }
 
 static void position_of(const struct plx_obstacle *obstacle, double ret_position[3])
@@ -62,13 +62,33 @@ static void position_of(const struct plx_obstacle *obstacle, double ret_position
         ret_position[i] = (double)obstacle->position_m[i];
 }
 
+bool plx_track_locate(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                      const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double ret_position[3])
+{
+    position_of(obstacle, ret_position);
+    return plx_track_sides_locate(&track->sides, calibration, obstacle, cover, &ret_position[0]);
+}
+
+static void begin_shape(struct plx_track *track, const struct plx_calibration_info *calibration,
+                        const struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
+{
+    plx_track_size_begin(&track->size, obstacle);
+    plx_track_sides_begin(&track->sides, calibration, obstacle, cover);
+}
+
 void plx_track_begin(struct plx_track *track, uint32_t id, const struct plx_track_camera *camera,
-                     const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+                     const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                     const struct plx_track_cover *cover)
 {
     double noise[9], position[3];
 
-    *track = (struct plx_track){.id = id, .age = 1, .seen = 1, .last = *obstacle};
-    plx_track_size_begin(&track->size, obstacle);
+    *track = (struct plx_track){.id = id,
+                                .age = 1,
+                                .seen = 1,
+                                .partial = plx_track_cover_hides(cover),
+                                .last = *obstacle,
+                                .last_x = (double)obstacle->position_m[0]};
+    begin_shape(track, calibration, obstacle, cover);
     position_of(obstacle, position);
     plx_track_noise(camera, calibration, obstacle, &track->size, 1, noise);
     plx_track_state_begin(&track->state, position, noise, first_speed(track, camera));
@@ -134,71 +154,150 @@ static void relocate(struct plx_track *track, const double position[3], const do
     plx_track_state_relocate(&track->state, position, noise);
 }
 
+/* Size and sides of the next match, whose tracked point is at X. Returns true if they are those of another shape, which begins
+ * at the centroid of OBSTACLE: regions were joined or came apart, or what was known was only a part of the thing. */
+static bool update_shape(struct plx_track *track, const struct plx_calibration_info *calibration,
+                         const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double x)
+{
+    const bool hides = plx_track_cover_hides(cover), was_partial = track->partial;
+    const double tolerance = wander_of(track->size.m[0]) + (double)obstacle->position_m[2] / calibration->fx;
+
+    track->partial = cover->any && (hides || was_partial);
+    if (hides ? plx_track_size_is_outgrown(&track->size, obstacle)
+              : was_partial && plx_track_sides_differ(&track->sides, calibration, obstacle, cover, tolerance)) {
+        begin_shape(track, calibration, obstacle, cover);
+        return true;
+    }
+    if (!hides && plx_track_size_update(&track->size, obstacle)) { /* a part says nothing about the size */
+        plx_track_sides_begin(&track->sides, calibration, obstacle, cover);
+        return true;
+    }
+    plx_track_sides_update(&track->sides, calibration, obstacle, cover, x);
+    return false;
+}
+
+/* No side of OBSTACLE is its own: the thing reaches as far as its size allows, to either side. */
+static void spread_across(const struct plx_track *track, const struct plx_obstacle *obstacle, double noise[9])
+{
+    const double half = 0.5 * fmax(track->size.m[0], (double)obstacle->extent_m[0]);
+    noise[0] += half * half;
+}
+
+/* OBSTACLE as wide as TRACK if a side is hidden: the visible sides place all of it, so that its change of width is no noise. */
+static struct plx_obstacle uncover(const struct plx_track *track, const struct plx_obstacle *obstacle,
+                                   const struct plx_track_cover *cover)
+{
+    struct plx_obstacle whole = *obstacle;
+    if (plx_track_cover_hides(cover))
+        whole.extent_m[0] = (float)track->size.m[0];
+    return whole;
+}
+
 /* The velocity over the ground, from the next position of the same shape. */
 static void correct_in_world(struct plx_track *track, const struct plx_track_camera *camera,
-                             const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+                             const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                             const struct plx_track_cover *cover)
 {
     const struct plx_track_size before = track->size;
+    const struct plx_obstacle whole = uncover(track, obstacle, cover);
     double noise[9], lower[9], position[3];
+    const bool located = plx_track_locate(track, calibration, obstacle, cover, position);
 
-    position_of(obstacle, position);
-    plx_track_noise(camera, calibration, obstacle, &before, 1, noise);
-    if (plx_track_size_update(&track->size, obstacle)) {
+    plx_track_noise(camera, calibration, &whole, &before, 1, noise);
+    if (update_shape(track, calibration, obstacle, cover, position[0])) {
+        position_of(obstacle, position);
         relocate(track, position, noise);
     } else {
         const double share = wander_share(track, plx_track_state_distance(&track->state, position, noise));
-        plx_track_noise(camera, calibration, obstacle, &before, share, lower);
+        plx_track_noise(camera, calibration, &whole, &before, share, lower);
+        if (!located)
+            spread_across(track, obstacle, lower);
         plx_track_state_correct(&track->state, position, lower);
         plx_track_way_add(&track->way, track->state.position, noise, share, (double)track->lost_ns / PLX_NS_PER_S);
     }
-    if (plx_track_size_is_wall(&track->size)) /* what is seen of it slides along it */
+    if (plx_track_size_is_wide(&track->size)) /* the seen part of a wall slides along the wall */
         rest(track, camera);
+    track->last_x = position[0];
     judge_moving(track, camera);
 }
 
 static void correct_from_camera(struct plx_track *track, const struct plx_track_camera *camera,
-                                const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+                                const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                                const struct plx_track_cover *cover)
 {
     double noise[9], position[3];
+    const bool located = plx_track_locate(track, calibration, obstacle, cover, position);
 
-    position_of(obstacle, position);
     plx_track_noise(camera, calibration, obstacle, &track->size, 1, noise);
-    plx_track_state_correct(&track->state, position, noise);
-    plx_track_size_update(&track->size, obstacle);
+    if (!located)
+        spread_across(track, obstacle, noise);
+    if (update_shape(track, calibration, obstacle, cover, position[0])) {
+        position_of(obstacle, position);
+        plx_track_state_relocate(&track->state, position, noise);
+    } else {
+        plx_track_state_correct(&track->state, position, noise);
+    }
+    track->last_x = position[0];
     track->moving = false;
 }
 
 void plx_track_correct(struct plx_track *track, const struct plx_track_camera *camera,
-                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                       const struct plx_track_cover *cover)
 {
     if (camera->known)
-        correct_in_world(track, camera, calibration, obstacle);
+        correct_in_world(track, camera, calibration, obstacle, cover);
     else
-        correct_from_camera(track, camera, calibration, obstacle);
+        correct_from_camera(track, camera, calibration, obstacle, cover);
     track->seen++;
     track->missed = 0;
     track->lost_ns = 0;
     track->last = *obstacle;
 }
 
+/* The predicted columns of TRACK, whose last box would be LEFT to RIGHT now: as far as its sides reach if it was not seen whole
+ * since, and without what COVER hides of OBSTACLE. */
+static void predict_sides(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                          const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double *left, double *right)
+{
+    const struct plx_track_sides *sides = &track->sides;
+    const double *p = track->state.position, scale = calibration->fx / p[2];
+
+    if (track->partial && sides->known[PLX_TRACK_LEFT])
+        *left = (p[0] - sides->reach_m[PLX_TRACK_LEFT]) * scale + calibration->cx;
+    if (track->partial && sides->known[PLX_TRACK_RIGHT])
+        *right = (p[0] + sides->reach_m[PLX_TRACK_RIGHT]) * scale + calibration->cx;
+    if (cover->hidden[PLX_TRACK_LEFT])
+        *left = fmax(*left, obstacle->x);
+    if (cover->hidden[PLX_TRACK_RIGHT])
+        *right = fmin(*right, obstacle->x + obstacle->width);
+}
+
 double plx_track_overlap(const struct plx_track *track, const struct plx_calibration_info *calibration,
-                         const struct plx_obstacle *obstacle)
+                         const struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
 {
     const struct plx_obstacle *last = &track->last;
     const double *p = track->state.position, z = (double)last->position_m[2];
     if (p[2] <= 0 || z <= 0)
         return 0;
     const double scale = z / p[2];
-    const double x = (p[0] / p[2] - (double)last->position_m[0] / z * scale) * calibration->fx + calibration->cx +
-                     (last->x - calibration->cx) * scale;
+    double x =
+        (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx + (last->x - calibration->cx) * scale;
     const double y = (p[1] / p[2] - (double)last->position_m[1] / z * scale) * calibration->fy + calibration->cy +
                      (last->y - calibration->cy) * scale;
-    const double width = last->width * scale, height = last->height * scale;
-    const double wide = fmin(x + width, obstacle->x + obstacle->width) - fmax(x, obstacle->x);
+    const double height = last->height * scale;
+    double end = x + last->width * scale;
+    predict_sides(track, calibration, obstacle, cover, &x, &end);
+    const double wide = fmin(end, obstacle->x + obstacle->width) - fmax(x, obstacle->x);
     const double high = fmin(y + height, obstacle->y + obstacle->height) - fmax(y, obstacle->y);
     const double both = wide > 0 && high > 0 ? wide * high : 0;
-    const double all = width * height + (double)obstacle->width * obstacle->height - both;
+    const double all = fmax(0, end - x) * height + (double)obstacle->width * obstacle->height - both;
     return all > 0 ? both / all : 0;
+}
+
+int plx_track_unknown_sides(const struct plx_track *track)
+{
+    return !track->sides.known[PLX_TRACK_LEFT] + !track->sides.known[PLX_TRACK_RIGHT];
 }
 
 void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret)

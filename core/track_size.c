@@ -3,8 +3,11 @@
 
 #include <math.h>
 
-#define VEHICLE_M 1.2     /* narrower things are persons or poles */
-#define WALL_M 6.0        /* wider or deeper things are walls */
+#define NARROW_M 0.35     /* narrower things are narrow if they are high enough */
+#define NARROW_HIGH_M 1.2 /* lower ones are medium */
+#define LOW_M 0.8         /* lower things are low */
+#define LARGE_M 1.2       /* wider things are large */
+#define WIDE_M 6.0        /* and these are wide */
 #define FRAMES 8          /* over which the size is a mean */
 #define STEP 0.25         /* of the size: a larger change is an outlier and counts as this much */
 #define JUMP_FACTOR 2.0   /* an extent that differs from the size by that factor, */
@@ -17,13 +20,13 @@ static uint32_t class_of(double width, double height)
 {
     if (width <= 0 || height <= 0)
         return PLX_SIZE_UNKNOWN;
-    if (width > WALL_M)
-        return PLX_SIZE_WALL;
-    if (height < 0.8)
+    if (width > WIDE_M)
+        return PLX_SIZE_WIDE;
+    if (height < LOW_M)
         return PLX_SIZE_LOW;
-    if (width > VEHICLE_M)
-        return PLX_SIZE_VEHICLE;
-    return width < 0.35 && height > 1.2 ? PLX_SIZE_POLE : PLX_SIZE_PERSON;
+    if (width > LARGE_M)
+        return PLX_SIZE_LARGE;
+    return width < NARROW_M && height > NARROW_HIGH_M ? PLX_SIZE_NARROW : PLX_SIZE_MEDIUM;
 }
 
 /* The class of the size M; it stays as it WAS if a size that differs by the margin has that class. */
@@ -50,12 +53,22 @@ void plx_track_size_begin(struct plx_track_size *size, const struct plx_obstacle
     size->size_class = class_of(size->m[0], size->m[1]);
 }
 
+static bool outgrows(double now_m, double was_m)
+{
+    return now_m > JUMP_FACTOR * was_m + JUMP_M;
+}
+
 static bool jumps(const struct plx_track_size *size, const double now[3])
 {
     for (int i = 0; i < 2; i++)
-        if (fmax(now[i], size->m[i]) > JUMP_FACTOR * fmin(now[i], size->m[i]) + JUMP_M)
+        if (outgrows(now[i], size->m[i]) || outgrows(size->m[i], now[i]))
             return true;
     return false;
+}
+
+bool plx_track_size_is_outgrown(const struct plx_track_size *size, const struct plx_obstacle *obstacle)
+{
+    return outgrows((double)obstacle->extent_m[0], size->m[0]);
 }
 
 bool plx_track_size_update(struct plx_track_size *size, const struct plx_obstacle *obstacle)
@@ -73,12 +86,12 @@ bool plx_track_size_update(struct plx_track_size *size, const struct plx_obstacl
     return size->jumps > 0;
 }
 
-bool plx_track_size_is_wall(const struct plx_track_size *size)
+bool plx_track_size_is_wide(const struct plx_track_size *size)
 {
-    return fmax(size->m[0], size->m[2]) > WALL_M;
+    return fmax(size->m[0], size->m[2]) > WIDE_M;
 }
 
-bool plx_track_size_is_vehicle(const struct plx_track_size *size)
+bool plx_track_size_is_large(const struct plx_track_size *size)
 {
-    return fmax(size->m[0], size->m[2]) >= VEHICLE_M;
+    return fmax(size->m[0], size->m[2]) >= LARGE_M;
 }

@@ -22,8 +22,11 @@ void plx_track_size_begin(struct plx_track_size *size, const struct plx_obstacle
 /* Returns true if OBSTACLE is more than twice as wide or high as SIZE was, or less than half: parts were joined or came apart,
  * and its centre is that of another shape. After the third such frame in a row SIZE begins anew. */
 bool plx_track_size_update(struct plx_track_size *size, const struct plx_obstacle *obstacle);
+/* True if OBSTACLE is more than twice as wide as SIZE. */
+bool plx_track_size_is_outgrown(const struct plx_track_size *size, const struct plx_obstacle *obstacle);
 
-bool plx_track_size_is_wall(const struct plx_track_size *size);
-bool plx_track_size_is_vehicle(const struct plx_track_size *size); /* or larger */
+/* Wider or deeper than the class wide, or the class large, begins. */
+bool plx_track_size_is_wide(const struct plx_track_size *size);
+bool plx_track_size_is_large(const struct plx_track_size *size);
 
 #endif

@@ -21,6 +21,7 @@
 #define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
 #define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
 #define OVERLAP_COST 10            /* of boxes that share nothing, as so many squared standard deviations */
+#define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
 #define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
 #define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
@@ -38,6 +39,7 @@ struct plx_tracks {
     float cost[MAX_TRACKS][PLX_MAX_OBSTACLES];
     int obstacle_of[MAX_TRACKS]; /* -1 = none */
     int track_of[PLX_MAX_OBSTACLES];
+    struct plx_track_cover cover[PLX_MAX_OBSTACLES];
 };
 
 int plx_tracks_create(const struct plx_track_params *params, struct plx_tracks **ret_tracks)
@@ -75,9 +77,10 @@ static double gap_along(const struct plx_track *track, const struct plx_obstacle
     return gap > 0 ? gap : 0;
 }
 
-/* Squared distance in standard deviations and what the boxes do not share; NO_MATCH beyond the gate. */
+/* Squared distance in standard deviations, what the boxes do not share, and unknown sides; NO_MATCH beyond the gate. */
 static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
-                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                       const struct plx_track_cover *cover)
 {
     const double gate = tracks->params.gate_m, ahead = gap_along(track, obstacle, 2);
     double noise[9], position[3];
@@ -88,14 +91,13 @@ static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *
     const double gap = sqrt(sideways * sideways + down * down + ahead * ahead);
     if (!(gap <= gate))
         return NO_MATCH;
-    for (int i = 0; i < 3; i++)
-        position[i] = (double)obstacle->position_m[i];
+    plx_track_locate(track, calibration, obstacle, cover, position);
     plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
     const double sigmas = plx_track_state_distance(&track->state, position, noise);
-    const double overlap = plx_track_overlap(track, calibration, obstacle);
+    const double overlap = plx_track_overlap(track, calibration, obstacle, cover);
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
         return NO_MATCH;
-    return (float)(sigmas + OVERLAP_COST * (1 - overlap));
+    return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(track));
 }
 
 static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
@@ -103,7 +105,7 @@ static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_i
 {
     for (int t = 0; t < tracks->count; t++)
         for (int k = 0; k < count; k++)
-            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k]);
+            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k], &tracks->cover[k]);
 }
 
 /* Matches each track and obstacle that are each other's nearest among those that are free; false if there are none. */
@@ -194,12 +196,12 @@ static struct plx_track *new_slot(struct plx_tracks *tracks)
 }
 
 static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
-                        struct plx_obstacle *obstacle)
+                        struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
 {
     struct plx_track *track = new_slot(tracks);
     if (++tracks->last_id == 0) /* 0 is not a valid number */
         tracks->last_id = 1;
-    plx_track_begin(track, tracks->last_id, &tracks->camera, calibration, obstacle);
+    plx_track_begin(track, tracks->last_id, &tracks->camera, calibration, obstacle, cover);
     publish(tracks, track, obstacle);
 }
 
@@ -239,6 +241,7 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
     if (step_ns > GAP_NS)
         tracks->count = 0;
     predict_all(tracks, step_ns, motion);
+    plx_track_cover_find(calibration, obstacle, seen, tracks->cover);
     fill_costs(tracks, calibration, obstacle, seen);
     match_pairs(tracks, seen);
     for (int t = 0; t < tracks->count; t++) {
@@ -247,7 +250,7 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
             tracks->track[t].missed++;
             continue;
         }
-        plx_track_correct(&tracks->track[t], &tracks->camera, calibration, &obstacle[k]);
+        plx_track_correct(&tracks->track[t], &tracks->camera, calibration, &obstacle[k], &tracks->cover[k]);
         publish(tracks, &tracks->track[t], &obstacle[k]);
     }
     end_tracks(tracks);
@@ -256,5 +259,5 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
             publish_lost(tracks, &tracks->track[t], &obstacle[(*count)++]);
     for (int k = 0; k < seen; k++)
         if (tracks->track_of[k] < 0)
-            begin_track(tracks, calibration, &obstacle[k]);
+            begin_track(tracks, calibration, &obstacle[k], &tracks->cover[k]);
 }

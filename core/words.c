@@ -57,7 +57,7 @@ const char *plx_source_word(uint32_t source)
 
 const char *plx_size_word(uint32_t size_class)
 {
-    static const char *const word[] = {"unknown", "pole", "person", "vehicle", "low", "wall"};
+    static const char *const word[] = {"unknown", "narrow", "medium", "large", "low", "wide"};
     return word_at(word, COUNT(word), size_class);
 }
 

@@ -43,8 +43,7 @@ void plx_free_text(double free_m, char *ret_text, size_t size)
         snprintf(ret_text, size, "%.1f m", free_m);
 }
 
-/* What it is by its size, and whether it moves or stands, if that is certain; nothing while the camera's motion is not known.
- */
+/* Its class of size, and whether it moves or stands, if that is certain; nothing while the camera's motion is not known. */
 static void describe_over_ground(const struct plx_obstacle *obstacle, char *text, size_t size)
 {
     const double speed = hypot((double)obstacle->world_velocity_mps[0], (double)obstacle->world_velocity_mps[2]);

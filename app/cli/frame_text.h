@@ -39,7 +39,7 @@ static inline bool plx_has_scan(const struct plx_frame *frame)
     return frame->plane[PLX_PLANE_SCAN].width > 0;
 }
 
-/* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high  closing 0.4 m/s, person, stands"; METRIC false: box and
+/* "#3     4.52 m ahead   0.61 m left   0.80 m wide   1.21 m high  closing 0.4 m/s, medium, stands"; METRIC false: box and
  * disparity instead. */
 void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size);
 

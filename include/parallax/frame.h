@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 3u
+#define PLX_ABI_VERSION 4u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_ZONES 8          /* histogram zones per axis */
@@ -188,14 +188,15 @@ struct plx_motion_hint {
 
 enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };
 
-/* Of a track, by its filtered width and height. */
+/* Of a track, by its filtered width and height, size_m. A class of measured size: it does not say what the thing is. A class
+ * stays while the size is within 15 % of it. */
 enum plx_size_class {
     PLX_SIZE_UNKNOWN = 0,
-    PLX_SIZE_POLE = 1,    /* narrow and tall: a post, a trunk */
-    PLX_SIZE_PERSON = 2,  /* as large as a person or a bicycle */
-    PLX_SIZE_VEHICLE = 3, /* as large as a car or a van */
-    PLX_SIZE_LOW = 4,     /* low: a box, an animal */
-    PLX_SIZE_WALL = 5     /* wider: a wall, a hedge, a facade */
+    PLX_SIZE_NARROW = 1, /* narrower than 0.35 m, higher than 1.2 m */
+    PLX_SIZE_MEDIUM = 2, /* up to 1.2 m wide, at least 0.8 m high, and not narrow */
+    PLX_SIZE_LARGE = 3,  /* wider than 1.2 m, up to 6 m; at least 0.8 m high */
+    PLX_SIZE_LOW = 4,    /* up to 6 m wide, lower than 0.8 m */
+    PLX_SIZE_WIDE = 5    /* wider than 6 m, of any height */
 };
 
 struct plx_obstacle {

@@ -17,7 +17,7 @@ const char *plx_health_name(int bit);           /* of enum plx_health, 0 .. 31: 
 const char *plx_source_word(uint32_t source);   /* enum plx_source_type: "v4l2" */
 const char *plx_stage_word(int stage);          /* enum plx_stage: "convert" */
 const char *plx_track_word(uint32_t status);    /* enum plx_track_status: "tracked" */
-const char *plx_size_word(uint32_t size_class); /* enum plx_size_class: "person"; PLX_SIZE_UNKNOWN is "unknown" as well */
+const char *plx_size_word(uint32_t size_class); /* enum plx_size_class: "medium"; PLX_SIZE_UNKNOWN is "unknown" as well */
 
 #ifdef __cplusplus
 }

@@ -190,14 +190,14 @@ static void obstacle_in_words(void **state)
                                     .position_m = {-0.61f, 0, 4.6f},
                                     .extent_m = {0.8f, 1.21f, 0.2f},
                                     .velocity_mps = {0.1f, 0, -0.4f},
-                                    .size_class = PLX_SIZE_PERSON};
+                                    .size_class = PLX_SIZE_MEDIUM};
     char text[PLX_OBSTACLE_TEXT];
 
     plx_obstacle_text(&obstacle, true, text, sizeof text);
     assert_string_equal(text, "#3      4.52 m ahead   0.61 m left    0.80 m wide   1.21 m high  closing 0.4 m/s");
     obstacle.world_velocity_variance[0] = 0.01f;
     plx_obstacle_text(&obstacle, true, text, sizeof text);
-    assert_non_null(strstr(text, "closing 0.4 m/s, person, stands"));
+    assert_non_null(strstr(text, "closing 0.4 m/s, medium, stands"));
     obstacle.status = PLX_TRACK_NEW;
     plx_obstacle_text(&obstacle, true, text, sizeof text);
     assert_string_equal(text + strlen(text) - strlen("high  new"), "high  new");
@@ -212,9 +212,9 @@ static void obstacle_in_words(void **state)
                                      .world_velocity_mps = {999999, 0, 0},
                                      .world_velocity_variance = {1, 1, 1},
                                      .moving = 1,
-                                     .size_class = PLX_SIZE_VEHICLE};
+                                     .size_class = PLX_SIZE_LARGE};
     plx_obstacle_text(&obstacle, true, text, sizeof text);
-    assert_non_null(strstr(text, "to the right 999999.0 m/s, vehicle, moves 999999.0 m/s"));
+    assert_non_null(strstr(text, "to the right 999999.0 m/s, large, moves 999999.0 m/s"));
 }
 
 static void free_ground_ahead(void **state)

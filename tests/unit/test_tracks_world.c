@@ -257,7 +257,7 @@ static void motion_is_missing_for_some_frames(void **state)
 static void size_and_class_are_steady(void **state)
 {
     (void)state;
-    const uint32_t expected[POSTS] = {PLX_SIZE_POLE, PLX_SIZE_POLE, PLX_SIZE_VEHICLE, PLX_SIZE_PERSON};
+    const uint32_t expected[POSTS] = {PLX_SIZE_NARROW, PLX_SIZE_NARROW, PLX_SIZE_LARGE, PLX_SIZE_MEDIUM};
     struct thing thing[POSTS];
     for (int i = 0; i < 20; i++) {
         memcpy(thing, posts, sizeof thing);

@@ -57,8 +57,12 @@ static void states_and_tracks(void **state)
     assert_string_equal(plx_state_word(99), "unknown");
     assert_string_equal(plx_track_word(PLX_TRACK_LOST), "lost");
     assert_string_equal(plx_track_word(0), "unknown");
-    assert_string_equal(plx_size_word(PLX_SIZE_PERSON), "person");
-    assert_string_equal(plx_size_word(PLX_SIZE_WALL), "wall");
+    assert_string_equal(plx_size_word(PLX_SIZE_UNKNOWN), "unknown");
+    assert_string_equal(plx_size_word(PLX_SIZE_NARROW), "narrow");
+    assert_string_equal(plx_size_word(PLX_SIZE_MEDIUM), "medium");
+    assert_string_equal(plx_size_word(PLX_SIZE_LARGE), "large");
+    assert_string_equal(plx_size_word(PLX_SIZE_LOW), "low");
+    assert_string_equal(plx_size_word(PLX_SIZE_WIDE), "wide");
     assert_string_equal(plx_size_word(6), "unknown");
 }
 

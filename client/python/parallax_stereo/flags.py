@@ -100,13 +100,13 @@ class TrackStatus(_Number):
 
 
 class SizeClass(_Number):
-    """As large as what an obstacle is, enum plx_size_class."""
+    """Class of an obstacle's measured width and height, not of what it is: enum plx_size_class."""
     UNKNOWN = 0
-    POLE = 1
-    PERSON = 2
-    VEHICLE = 3
+    NARROW = 1
+    MEDIUM = 2
+    LARGE = 3
     LOW = 4
-    WALL = 5
+    WIDE = 5
 
 
 class Health(enum.IntFlag):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page in Debian's headless Chromium beside a real service: what it draws, its keys, and what it says when things go away.
-Screenshots are left in build/screenshots."""
+Screenshots are left in build/screenshots. web.png, the picture of the README and docs/web.md, is left there only if it shows a healthy page."""
 import base64
+import contextlib
+import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +16,7 @@ import unittest
 
 import numpy
 
-from web import Web, kill
+from web import BINARIES, Web, kill
 
 try:
     from selenium import webdriver
@@ -42,6 +45,13 @@ let text = "";
 for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192));
 return [parallax.shown, canvas.width, canvas.height, btoa(text)];
 """
+# What a person reads in a picture of the page, and the frame that its views show.
+READ = """
+const text = id => document.getElementById(id).innerText;
+return { shown: parallax.shown, frame: parallax.frame.status.sequence, age: parallax.ageMs, state: text("state"), sentence: text("sentence"),
+         faults: text("faults"), figures: text("figures"), times: text("times"), listed: document.querySelectorAll("#obstacles tr").length,
+         pale: document.querySelectorAll("figure.old").length, obstacles: parallax.frame.status.obstacles };
+"""
 # Marks of the colour scale with the colour at their middle, and the colours of the depth view.
 SCALE = """
 const scale = document.querySelector("#depth .scale"), bar = scale.getBoundingClientRect(), context = scale.getContext("2d");
@@ -60,6 +70,18 @@ return [...document.querySelectorAll("svg.chart:has(.axis)")].map(chart => {
            isPlain: [...chart.querySelectorAll(".data, tspan[fill]")].some(each => getComputedStyle(each).fill === getComputedStyle(chart).fill), labels: [...chart.querySelectorAll(".label")].map(each => each.textContent), filled: (right - left) / axis.width };
 });
 """
+HEALTHY_S = 120  # a busy machine takes a while to be healthy for one frame
+
+
+def true_objects(scene, width, height, time_s):
+    return json.loads(subprocess.run([BINARIES / "scene_probe", scene, str(width), str(height), str(time_s)], check=True, capture_output=True).stdout)
+
+
+def objects_in(obstacle, objects):
+    """The things whose middle the record's box in space contains, with a margin for depth noise and an unseen back."""
+    return [thing["index"] for thing in objects
+            if all(abs(thing["position_m"][axis] - obstacle["position_m"][axis]) < obstacle["extent_m"][axis] / 2 + (0.1, 0.1, 0.4)[axis]
+                   for axis in range(3))]
 
 
 class Page(Web):
@@ -134,6 +156,73 @@ class Page(Web):
                 return new Set(new Uint32Array(copy.getContext("2d").getImageData(0, 0, copy.width, copy.height).data.buffer)).size""",
                                       f"#{name} canvas")
             self.assertGreater(colours, 20, name)
+        self.assertEqual(self.console(), [])
+
+    def why_unhealthy(self, collector, rate_hz):
+        """What is wrong with the page as it is now; empty if it is healthy."""
+        read, wrong = self.run_script(READ), []
+        figures = re.fullmatch(r"([\d.]+) pairs/s · shown ([\d.]+)/s, (\d+) ms old", read["figures"])
+        if not figures:
+            return [read["figures"]]
+        service, shown, age = (float(each) for each in figures.groups())
+        wrong += [f"{name}: {value} pairs/s" for name, value in (("service", service), ("page", shown)) if value < 5]
+        wrong += [f"{value} ms old" for value in (age, read["age"]) if not 0 <= value <= 300]
+        if (read["state"], read["faults"], read["pale"]) != ("running", "no faults", 0):
+            wrong.append(f"{read['state']}: {read['faults']}, {read['pale']} pale views")
+        if "simulated" not in read["sentence"]:
+            wrong.append(f"sentence: {read['sentence']}")
+        frame = collector.frames.get(read["shown"])
+        if read["frame"] != read["shown"] or not frame:
+            return [*wrong, "the frame is not the one that is drawn"]
+        objects = true_objects("demo", frame.width, frame.height, frame.capture[0].sequence / rate_hz)
+        found = [objects_in(obstacle, objects) for obstacle in read["obstacles"]]
+        wrong += [f"record {i} joins {things}" for i, things in enumerate(found) if len(things) > 1]
+        for thing in objects:
+            records = sum(thing["index"] in things for things in found)
+            if thing["visible"] > 0.9 and records != 1:
+                wrong.append(f"{records} records for object {thing['index']}")
+        if read["listed"] != len(read["obstacles"]):
+            wrong.append("the list does not show the frame")
+        return wrong
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """The page gets no message: it stays as it is, so that what is judged is what is photographed."""
+        os.kill(self.web.pid, signal.SIGSTOP)
+        try:
+            state = None
+            while state != (state := self.run_script(READ)):
+                time.sleep(0.1)  # messages on their way are drawn
+            yield
+        finally:
+            os.kill(self.web.pid, signal.SIGCONT)
+
+    def photograph(self, name, collector, rate_hz):
+        """Takes the picture of a healthy page; fails if there is none in time."""
+        wrong, deadline = None, time.monotonic() + HEALTHY_S
+        while True:
+            if not (wrong := self.why_unhealthy(collector, rate_hz)):
+                with self.frozen():
+                    if not (wrong := self.why_unhealthy(collector, rate_hz)):
+                        picture = self.browser.get_screenshot_as_png()
+                        if not (wrong := self.why_unhealthy(collector, rate_hz)):
+                            (SCREENSHOTS / name).write_bytes(picture)
+                            return
+            self.assertLess(time.monotonic(), deadline, wrong)
+            time.sleep(0.2)
+
+    def test_pictures_of_the_documentation_show_a_healthy_page(self):
+        rate_hz = 8
+        self.open("source.width=640", "source.height=480", f"source.rate_hz={rate_hz}")
+        collector = self.collect()
+        bottom = self.run_script("return document.getElementById('views').getBoundingClientRect().bottom - innerHeight")
+        size = self.browser.get_window_size()
+        self.browser.set_window_size(size["width"], size["height"] + round(bottom) + 10)
+        self.addCleanup(self.browser.set_window_size, size["width"], size["height"])
+        self.wait_full_charts()
+        self.photograph("web.png", collector, rate_hz)
+        self.press("d")
+        self.photograph("web-dark.png", collector, rate_hz)
         self.assertEqual(self.console(), [])
 
     def wait_full_charts(self):

@@ -3,7 +3,6 @@
 Screenshots are left in build/screenshots. web.png, the picture of the README and docs/web.md, is left there only if it shows a healthy page."""
 import base64
 import contextlib
-import json
 import os
 import pathlib
 import re
@@ -16,7 +15,7 @@ import unittest
 
 import numpy
 
-from web import BINARIES, Web, kill
+from web import HEALTHY_S, SCREENSHOTS, Web, joined_or_missing, kill, true_objects
 
 try:
     from selenium import webdriver
@@ -33,7 +32,6 @@ if not DRIVER:
     print("skipped: no chromium-driver; ./dev setup --all installs it")
     sys.exit(77)
 
-SCREENSHOTS = pathlib.Path(os.environ["PLX_BINARY_DIR"]).parent / "screenshots"
 # Without a graphics card; WebGL by SwiftShader.
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader", "--hide-scrollbars",
          "--force-color-profile=srgb", "--window-size=1400,980"]
@@ -67,21 +65,10 @@ return [...document.querySelectorAll("svg.chart:has(.axis)")].map(chart => {
   const left = Math.min(...boxes.map(box => box.x)), right = Math.max(...boxes.map(box => box.x + box.width));
   const colour = each => [each.getAttribute("fill"), each.getAttribute("stroke")].filter(name => name && name !== "none");
   return { id: chart.id, colours: [...chart.querySelectorAll(".data")].flatMap(colour), legend: [...chart.querySelectorAll("tspan[fill]")].flatMap(colour),
-           isPlain: [...chart.querySelectorAll(".data, tspan[fill]")].some(each => getComputedStyle(each).fill === getComputedStyle(chart).fill), labels: [...chart.querySelectorAll(".label")].map(each => each.textContent), filled: (right - left) / axis.width };
+           isPlain: [...chart.querySelectorAll(".data, tspan[fill]")].some(each => getComputedStyle(each).fill === getComputedStyle(chart).fill),
+           labels: [...chart.querySelectorAll(".label")].map(each => each.textContent), filled: (right - left) / axis.width };
 });
 """
-HEALTHY_S = 120  # a busy machine takes a while to be healthy for one frame
-
-
-def true_objects(scene, width, height, time_s):
-    return json.loads(subprocess.run([BINARIES / "scene_probe", scene, str(width), str(height), str(time_s)], check=True, capture_output=True).stdout)
-
-
-def objects_in(obstacle, objects):
-    """The things whose middle the record's box in space contains, with a margin for depth noise and an unseen back."""
-    return [thing["index"] for thing in objects
-            if all(abs(thing["position_m"][axis] - obstacle["position_m"][axis]) < obstacle["extent_m"][axis] / 2 + (0.1, 0.1, 0.4)[axis]
-                   for axis in range(3))]
 
 
 class Page(Web):
@@ -174,13 +161,8 @@ class Page(Web):
         frame = collector.frames.get(read["shown"])
         if read["frame"] != read["shown"] or not frame:
             return [*wrong, "the frame is not the one that is drawn"]
-        objects = true_objects("demo", frame.width, frame.height, frame.capture[0].sequence / rate_hz)
-        found = [objects_in(obstacle, objects) for obstacle in read["obstacles"]]
-        wrong += [f"record {i} joins {things}" for i, things in enumerate(found) if len(things) > 1]
-        for thing in objects:
-            records = sum(thing["index"] in things for things in found)
-            if thing["visible"] > 0.9 and records != 1:
-                wrong.append(f"{records} records for object {thing['index']}")
+        objects = true_objects("demo", frame, rate_hz)
+        wrong += joined_or_missing([(each["position_m"], each["extent_m"], each["box_px"]) for each in read["obstacles"]], objects)
         if read["listed"] != len(read["obstacles"]):
             wrong.append("the list does not show the frame")
         return wrong

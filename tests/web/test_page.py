@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page in Debian's headless Chromium beside a real service: what it draws, its keys, and what it says when things go away.
-Screenshots are left in build/screenshots."""
+Screenshots are left in build/screenshots. web.png, the picture of the README and docs/web.md, is left there only if it shows a healthy page."""
 import base64
+import contextlib
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +15,7 @@ import unittest
 
 import numpy
 
-from web import Web, kill
+from web import WAIT_S, SCREENSHOTS, Web, joined_or_missing, kill, true_objects
 
 try:
     from selenium import webdriver
@@ -29,7 +32,6 @@ if not DRIVER:
     print("skipped: no chromium-driver; ./dev setup --all installs it")
     sys.exit(77)
 
-SCREENSHOTS = pathlib.Path(os.environ["PLX_BINARY_DIR"]).parent / "screenshots"
 # Without a graphics card; WebGL by SwiftShader.
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader", "--hide-scrollbars",
          "--force-color-profile=srgb", "--window-size=1400,980"]
@@ -40,6 +42,32 @@ const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas
 let text = "";
 for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192));
 return [parallax.shown, canvas.width, canvas.height, btoa(text)];
+"""
+# What a person reads in a picture of the page, and the frame that its views show.
+READ = """
+const text = id => document.getElementById(id).innerText;
+return { shown: parallax.shown, frame: parallax.frame.status.sequence, age: parallax.ageMs, state: text("state"), sentence: text("sentence"),
+         faults: text("faults"), figures: text("figures"), times: text("times"), listed: document.querySelectorAll("#obstacles tr").length,
+         pale: document.querySelectorAll("figure.old").length, obstacles: parallax.frame.status.obstacles };
+"""
+# Marks of the colour scale with the colour at their middle, and the colours of the depth view.
+SCALE = """
+const scale = document.querySelector("#depth .scale"), bar = scale.getBoundingClientRect(), context = scale.getContext("2d");
+const marks = [...document.querySelectorAll("#depth .marks span")].map(mark => {
+  const box = mark.getBoundingClientRect(), share = (box.left + box.width / 2 - bar.left) / bar.width;
+  const colour = context.getImageData(Math.floor(share * scale.width), scale.height >> 1, 1, 1).data;
+  return { text: mark.innerText, left: box.left, right: box.right, colour: [...colour].slice(0, 3) };
+});
+"""
+CHARTS = """
+return [...document.querySelectorAll("svg.chart:has(.axis)")].map(chart => {
+  const boxes = [...chart.querySelectorAll(".data")].map(each => each.getBBox()), axis = chart.querySelector(".axis").getBBox();
+  const left = Math.min(...boxes.map(box => box.x)), right = Math.max(...boxes.map(box => box.x + box.width));
+  const colour = each => [each.getAttribute("fill"), each.getAttribute("stroke")].filter(name => name && name !== "none");
+  return { id: chart.id, colours: [...chart.querySelectorAll(".data")].flatMap(colour), legend: [...chart.querySelectorAll("tspan[fill]")].flatMap(colour),
+           isPlain: [...chart.querySelectorAll(".data, tspan[fill]")].some(each => getComputedStyle(each).fill === getComputedStyle(chart).fill),
+           labels: [...chart.querySelectorAll(".label")].map(each => each.textContent), filled: (right - left) / axis.width };
+});
 """
 
 
@@ -80,7 +108,9 @@ class Page(Web):
         return sequence, numpy.frombuffer(base64.b64decode(text), numpy.uint8).reshape(height, width, 4)
 
     def console(self):
-        return [entry for entry in self.browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        # WebGL by SwiftShader copies each frame back, and Chromium says that this is slow.
+        return [entry for entry in self.browser.get_log("browser")
+                if entry["level"] in ("SEVERE", "WARNING") and "GPU stall due to ReadPixels" not in entry["message"]]
 
     def test_canvases_show_the_frame(self):
         self.open()
@@ -113,10 +143,117 @@ class Page(Web):
                 return new Set(new Uint32Array(copy.getContext("2d").getImageData(0, 0, copy.width, copy.height).data.buffer)).size""",
                                       f"#{name} canvas")
             self.assertGreater(colours, 20, name)
-        self.browser.save_screenshot(str(SCREENSHOTS / "all.png"))
+        self.assertEqual(self.console(), [])
+
+    def why_unhealthy(self, collector, rate_hz):
+        """What is wrong with the page as it is now; empty if it is healthy."""
+        read, wrong = self.run_script(READ), []
+        figures = re.fullmatch(r"([\d.]+) pairs/s · shown ([\d.]+)/s, (\d+) ms old", read["figures"])
+        if not figures:
+            return [read["figures"]]
+        service, shown, age = (float(each) for each in figures.groups())
+        wrong += [f"{name}: {value} pairs/s" for name, value in (("service", service), ("page", shown)) if value < 5]
+        wrong += [f"{value} ms old" for value in (age, read["age"]) if not 0 <= value <= 300]
+        if (read["state"], read["faults"], read["pale"]) != ("running", "no faults", 0):
+            wrong.append(f"{read['state']}: {read['faults']}, {read['pale']} pale views")
+        if "simulated" not in read["sentence"]:
+            wrong.append(f"sentence: {read['sentence']}")
+        frame = collector.frames.get(read["shown"])
+        if read["frame"] != read["shown"] or not frame:
+            return [*wrong, "the frame is not the one that is drawn"]
+        objects = true_objects("demo", frame, rate_hz)
+        wrong += joined_or_missing([(each["position_m"], each["extent_m"], each["box_px"]) for each in read["obstacles"]], objects)
+        if read["listed"] != len(read["obstacles"]):
+            wrong.append("the list does not show the frame")
+        return wrong
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """The page gets no message: it stays as it is, so that what is judged is what is photographed."""
+        os.kill(self.web.pid, signal.SIGSTOP)
+        try:
+            state = None
+            while state != (state := self.run_script(READ)):
+                time.sleep(0.1)  # messages on their way are drawn
+            yield
+        finally:
+            os.kill(self.web.pid, signal.SIGCONT)
+
+    def photograph(self, name, collector, rate_hz):
+        """Takes the picture of a healthy page; fails if there is none in time."""
+        wrong, deadline = None, time.monotonic() + WAIT_S
+        while True:
+            if not (wrong := self.why_unhealthy(collector, rate_hz)):
+                with self.frozen():
+                    if not (wrong := self.why_unhealthy(collector, rate_hz)):
+                        picture = self.browser.get_screenshot_as_png()
+                        if not (wrong := self.why_unhealthy(collector, rate_hz)):
+                            (SCREENSHOTS / name).write_bytes(picture)
+                            return
+            self.assertLess(time.monotonic(), deadline, wrong)
+            time.sleep(0.2)
+
+    def test_pictures_of_the_documentation_show_a_healthy_page(self):
+        rate_hz = 8
+        self.open("source.width=640", "source.height=480", f"source.rate_hz={rate_hz}")
+        collector = self.collect()
+        bottom = self.run_script("return document.getElementById('views').getBoundingClientRect().bottom - innerHeight")
+        size = self.browser.get_window_size()
+        self.browser.set_window_size(size["width"], size["height"] + round(bottom) + 10)
+        self.addCleanup(self.browser.set_window_size, size["width"], size["height"])
+        self.wait_full_charts()
+        self.photograph("web.png", collector, rate_hz)
         self.press("d")
-        self.wait_frames(2)
-        self.browser.save_screenshot(str(SCREENSHOTS / "dark.png"))
+        self.photograph("web-dark.png", collector, rate_hz)
+        self.assertEqual(self.console(), [])
+
+    def wait_full_charts(self):
+        """Until the charts have some seconds of data."""
+        self.until(lambda: any(label.startswith("−") and int(label[1:-2]) >= 8 for chart in self.run_script(CHARTS) for label in chart["labels"]))
+
+    def test_marks_of_the_colour_scale_stand_at_their_colours(self):
+        self.open()
+        collector = self.collect()
+        for size in ((1400, 980), (700, 980)):  # marks follow the width of the page
+            self.browser.set_window_size(*size)
+            self.addCleanup(self.browser.set_window_size, 1400, 980)
+            self.wait_frames(3)
+            sequence, width, height, text, marks = self.run_script(SCALE + PIXELS.replace("];", ", marks];"), "#depth .image")
+            pixels = numpy.frombuffer(base64.b64decode(text), numpy.uint8).reshape(height, width, 4)
+            frame = self.until(lambda: collector.frames.get(sequence))
+            c, known = frame.calibration, frame.disparity != 0xFFFF
+            self.assertGreaterEqual(len(marks), 4)
+            for mark, following in zip(marks, marks[1:]):
+                self.assertLessEqual(following["right"], mark["left"])  # the nearest comes first, at the right
+            compared = 0
+            for mark in marks:
+                disparity = 16 * (c.fx * c.baseline_m / float(re.fullmatch(r"([\d.]+) m", mark["text"])[1]) - (c.cx - c.cx_right))
+                there = known & (numpy.abs(frame.disparity.astype(float) - disparity) <= 1)
+                if there.any():
+                    compared += 1
+                    numpy.testing.assert_allclose(numpy.median(pixels[there][:, :3], axis=0), mark["colour"], atol=16, err_msg=mark["text"])
+            self.assertGreaterEqual(compared, 3)
+
+    def test_charts_have_axes_and_are_full(self):
+        self.open()
+        self.wait_full_charts()
+        charts = {chart["id"]: chart for chart in self.run_script(CHARTS)}
+        for name, unit in (("chart-rate", "/s"), ("chart-latency", " ms"), ("chart-stages", " ms")):
+            self.assertGreaterEqual(charts[name]["filled"], 0.9, name)
+            left, middle, right, *values = charts[name]["labels"]
+            self.assertRegex(left, r"^−\d+ s$")
+            self.assertAlmostEqual(int(middle[1:-2]), int(left[1:-2]) / 2, delta=1)
+            self.assertEqual(right, "now")
+            self.assertEqual(values[0], f"0{unit}")
+            self.assertTrue(all(value.endswith(unit) for value in values), values)
+            low, half, high = (float(value.removesuffix(unit)) for value in values)
+            self.assertAlmostEqual(half, high / 2)
+        for chart in charts.values():
+            self.assertFalse(chart["isPlain"], chart)  # each curve has a colour of its own
+            self.assertLessEqual(set(chart["legend"]), set(chart["colours"]))
+            self.assertGreaterEqual(len(set(chart["legend"])), 2)
+        self.assertEqual(charts["histogram"]["labels"][:3], ["0", "grey level", "255"])
+        self.assertTrue(all(label.endswith(" %") for label in charts["histogram"]["labels"][3:]))
         self.assertEqual(self.console(), [])
 
     def test_keys_open_every_view(self):

@@ -24,6 +24,7 @@ except ImportError as missing:
     sys.exit(77)
 
 BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
+SCREENSHOTS = BINARIES.parent.parent / "screenshots"
 WAIT_S = float(os.environ.get("PLX_TEST_PATIENCE_S", 120))  # until it is clear that what is expected never happens
 FORMS = {"u8": numpy.uint8, "u16": numpy.uint16, "u32": numpy.uint32}
 
@@ -45,6 +46,33 @@ def unpack(message):
         data = message[base + plane["offset"]:base + plane["offset"] + plane["bytes"]]
         planes[plane["name"]] = numpy.frombuffer(data, FORMS[plane["form"]]) if plane["form"] in FORMS else data
     return header, planes
+
+
+def true_objects(scene, frame, rate_hz):
+    """The objects of the synthetic SCENE in FRAME."""
+    words = [scene, str(frame.width), str(frame.height), str(frame.capture[0].sequence / rate_hz)]
+    return json.loads(subprocess.run([BINARIES / "scene_probe", *words], check=True, capture_output=True).stdout)
+
+
+def joined_or_missing(records, objects, farthest_m=1e9):
+    """What is wrong with RECORDS, each (middle, extent, box in the picture): one that joins objects, or an object in full view that has not
+    exactly one. A record contains an object if both of its boxes contain the middle of the object's front: the one in space alone would
+    contain what stands beside a long wall that runs aslant."""
+    margins = 0.1, 0.1, 0.4  # metres: the noise of depth, and the back, which is not seen
+
+    def contains(record, thing):
+        middle, extent, (x, y, width, height) = record
+        thing_x, thing_y, thing_width, thing_height = thing["box_px"]
+        return (x <= thing_x + thing_width / 2 <= x + width and y <= thing_y + thing_height / 2 <= y + height and
+                all(abs(thing["position_m"][axis] - middle[axis]) < extent[axis] / 2 + margins[axis] for axis in range(3)))
+
+    found = [[thing["index"] for thing in objects if contains(record, thing)] for record in records]
+    wrong = [f"record {i} joins the objects {things}" for i, things in enumerate(found) if len(things) > 1]
+    for thing in objects:
+        count = sum(thing["index"] in things for things in found)
+        if thing["visible"] > 0.9 and thing["position_m"][2] < farthest_m and count != 1:
+            wrong.append(f"{count} records for object {thing['index']}")
+    return wrong
 
 
 class Collector(threading.Thread):

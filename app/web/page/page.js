@@ -75,12 +75,12 @@ function setOld(isOld) {
 
 function takeService(status) {
   const now = performance.now() / 1000;
-  page.rate = page.counted ? (page.frames - page.counted.frames) / (now - page.counted.time) : 0;
+  page.rate = page.counted ? (page.frames - page.counted.frames) / (now - page.counted.time) : null;
   page.counted = { frames: page.frames, time: now };
   showState(status, true);
   showFaults(status.health);
   showFigures(status, { rate: page.rate, ageMs: page.ageMs });
-  charts.add(status, page.rate > 0 ? page.ageMs : null);
+  charts.add(status, { rate: page.rate, ageMs: page.rate > 0 ? page.ageMs : null });
   if (!status.fresh) {
     setOld(true);
     showObstacles(null);

@@ -2,7 +2,6 @@
 // Everything beside the views: health in words, figures, charts of the last minutes, files.
 import { obstacleText } from "./pictures.js";
 
-const MINUTES = 3;
 const WHAT_TO_DO = {
   camera_lost_left: "The left camera is gone. Check its cable; the service tries again by itself.",
   camera_lost_right: "The right camera is gone. Check its cable; the service tries again by itself.",
@@ -82,7 +81,7 @@ export function showObstacles(obstacles) {
 export function showFigures(status, shown) {
   element("figures").textContent = `${number(status.rate_hz, 1)} pairs/s · shown ${number(shown.rate, 1)}/s, ${number(shown.ageMs, 0)} ms old`;
   fill(element("times"), [["service", `${number(status.rate_hz, 1)} pairs/s, ${number(status.latency_ms, 1)} ms`],
-    ["this page", `${number(shown.rate, 1)} pairs/s, ${number(shown.ageMs, 1)} ms old when shown`],
+    ["this page", `${number(shown.rate, 1)} pairs/s, ${number(shown.ageMs, 0)} ms old`],
     ["engine restarts", String(status.engine_restarts)], ["pairs skipped", String(status.pairs_skipped ?? 0)]]);
   const eye = capture => capture ? `${(capture.exposure_us / 1000).toFixed(2)} ms, gain ${number(capture.gain, 2)}, ${capture.dropped} dropped` : "unknown";
   fill(element("eyes"), [["left", eye(status.left)], ["right", eye(status.right)], ["skew", number(status.skew_ms, 3, " ms")]]);
@@ -97,76 +96,117 @@ function geometry(status) {
     ["motion", motion?.valid ? `${number(motion.speed_mps, 2)} m/s, ${degrees(motion.turn_radps)}/s` : "unknown"]];
 }
 
-export function showHistogram(histogram) {
-  const canvas = element("histogram"), context = canvas.getContext("2d"), bins = 256;
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  const top = Math.max(...histogram.data.subarray(0, 2 * bins), 1);
-  ["rgb(80 160 255 / 60%)", "rgb(255 130 60 / 60%)"].forEach((style, eye) => {
-    context.fillStyle = style;
-    for (let bin = 0; bin < bins; bin++) {
-      const height = Math.sqrt(histogram.data[eye * bins + bin] / top) * canvas.height;
-      context.fillRect(bin * canvas.width / bins, canvas.height - height, canvas.width / bins, height);
-    }
-  });
-}
-
 // --- charts -------------------------------------------------------------------------------------------------------------
 
+const SVG = "http://www.w3.org/2000/svg";
+const WINDOW_S = 180;
+const GAP_S = 3.5; // without samples for longer than this, a line is broken
 const STAGE_COLOURS = 13;
+const LEGEND_STAGES = 4;
+// Of a chart, in its own units: the page's pixels where it is 300 wide.
+const WIDTH = 300, PLOT = { left: 46, right: 294, top: 16 };
+
+function shape(name, attributes, text = "") {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.textContent = text;
+  return made;
+}
+
+// 1, 2, 5, 10 and so on, from VALUE up.
+function roundUp(value) {
+  const decade = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
+  return decade * [1, 2, 5, 10].find(step => step * decade >= value);
+}
+
+// Title and legend, axes with labels at their beginning, middle and end, and between them DRAWN.
+function showChart(id, height, { title, legend, xLabels, yLabels, drawn }) {
+  const chart = element(id), bottom = PLOT.top + height, { left, right } = PLOT, middle = (left + right) / 2;
+  chart.setAttribute("viewBox", `0 0 ${WIDTH} ${bottom + 16}`);
+  const head = shape("text", { x: 0, y: 10 }, title);
+  for (const [name, colour] of legend) head.append(shape("tspan", { dx: 8, fill: colour }, "■"), shape("tspan", { dx: 2 }, name));
+  const label = (x, y, anchor, text) => shape("text", { class: "label", x, y, "text-anchor": anchor }, text);
+  const y = yLabels.map((text, i) => label(left - 4, bottom - i * height / 2 + 4, "end", text));
+  const x = [[left, "start"], [middle, "middle"], [right, "end"]].map(([at, anchor], i) => label(at, bottom + 12, anchor, xLabels[i]));
+  const half = bottom - height / 2;
+  const axes = shape("path", { class: "axis", d: `M${left} ${PLOT.top}V${bottom}H${right}M${left} ${half}H${right}M${left} ${PLOT.top}H${right}` });
+  chart.replaceChildren(head, axes, ...drawn, ...x, ...y);
+}
 
 export class Charts {
   constructor() { this.samples = []; }
 
-  // Once a second.
-  add(status, ageMs) {
-    this.samples.push({ rate: status.rate_hz, latency: status.latency_ms, age: ageMs, stages: status.stage_us ?? {} });
-    if (this.samples.length > MINUTES * 60) this.samples.shift();
-    this.line("chart-rate", "pairs/s", [sample => sample.rate]);
-    this.line("chart-latency", "ms: service, page", [sample => sample.latency, sample => sample.age]);
+  // Once a second. The charts begin with the first frame.
+  add(status, page) {
+    if (this.samples.length === 0 && !Number.isFinite(status.latency_ms)) return;
+    const time = performance.now() / 1000;
+    this.samples.push({ time, rate: status.rate_hz, latency: status.latency_ms, pageRate: page.rate, age: page.ageMs, stages: status.stage_us ?? {} });
+    while (time - this.samples[0].time > WINDOW_S) this.samples.shift();
+    // The window is as long as there are samples, so a chart is full from its second sample on.
+    this.span = Math.max(time - this.samples[0].time, 1);
+    this.lines("chart-rate", 40, "pairs/s", "/s", ["rate", "pageRate"]);
+    this.lines("chart-latency", 40, "latency", " ms", ["latency", "age"]);
     this.stack();
   }
 
-  begin(id, title, top) {
-    const canvas = element(id), context = canvas.getContext("2d"), style = getComputedStyle(canvas);
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    context.fillStyle = style.getPropertyValue("--soft");
-    context.font = "11px system-ui, sans-serif";
-    context.fillText(`${title}, up to ${top.toFixed(0)}`, 2, 10);
-    return { context, style, x: i => (i + 1 + MINUTES * 60 - this.samples.length) * canvas.width / (MINUTES * 60), height: canvas.height };
+  x(sample) { return PLOT.right - (this.samples.at(-1).time - sample.time) / this.span * (PLOT.right - PLOT.left); }
+
+  show(id, height, title, legend, top, unit, drawn) {
+    const ago = share => `−${Math.round(share * this.span)} s`;
+    showChart(id, height, { title, legend, drawn, xLabels: [ago(1), ago(0.5), "now"],
+      yLabels: [0, 0.5, 1].map(share => `${Number((share * top).toPrecision(2))}${unit}`) });
   }
 
-  line(id, title, values) {
-    const known = this.samples.flatMap(sample => values.map(value => value(sample))).filter(Number.isFinite);
-    const top = Math.max(...known, 1), { context, style, x, height } = this.begin(id, title, top);
-    values.forEach((value, k) => {
-      context.strokeStyle = style.getPropertyValue(k === 0 ? "--accent" : "--warn");
-      context.beginPath();
-      let drawn = false;
-      this.samples.forEach((sample, i) => {
-        const y = height - 1 - value(sample) / top * (height - 14);
-        const isKnown = Number.isFinite(value(sample));
-        if (isKnown && drawn) context.lineTo(x(i), y);
-        else if (isKnown) context.moveTo(x(i), y);
-        drawn = isKnown;
-      });
-      context.stroke();
+  // One line for the service and one for this page.
+  lines(id, height, title, unit, keys) {
+    const known = this.samples.flatMap(sample => keys.map(key => sample[key])).filter(Number.isFinite);
+    const top = roundUp(Math.max(...known, 1)), legend = [["service", "var(--accent)"], ["this page", "var(--warn)"]];
+    const drawn = keys.map((key, k) => {
+      let d = "", last = -Infinity;
+      for (const sample of this.samples) {
+        if (!Number.isFinite(sample[key])) continue;
+        const y = PLOT.top + height * (1 - sample[key] / top);
+        d += `${sample.time - last > GAP_S ? "M" : "L"}${this.x(sample).toFixed(1)} ${y.toFixed(1)}`;
+        last = sample.time;
+      }
+      return shape("path", { class: "data", d, fill: "none", stroke: legend[k][1], "stroke-width": 1.5 });
     });
+    this.show(id, height, title, legend, top, unit, drawn);
   }
 
+  // The stages above each other, in their order; the legend names the longest ones.
   stack() {
-    const total = sample => Object.values(sample.stages).reduce((sum, us) => sum + us / 1000, 0);
-    const top = Math.max(...this.samples.map(total), 1), { context, x, height } = this.begin("chart-stages", "ms: stages", top);
-    const width = Math.max(x(1) - x(0), 1);
-    this.samples.forEach((sample, i) => {
-      let y = height;
-      Object.values(sample.stages).forEach((us, stage) => {
-        const bar = us / 1000 / top * (height - 14);
-        context.fillStyle = `hsl(${stage * 360 / STAGE_COLOURS} 60% 55%)`;
-        context.fillRect(x(i) - width, y - bar, width, bar);
-        y -= bar;
-      });
+    const height = 64, newest = this.samples.findLast(sample => Object.keys(sample.stages).length > 0)?.stages ?? {}, names = Object.keys(newest);
+    const total = sample => names.reduce((sum, name) => sum + (sample.stages[name] ?? 0) / 1000, 0);
+    const top = roundUp(Math.max(...this.samples.map(total), 1)), base = this.samples.map(() => 0);
+    const colour = name => `hsl(${names.indexOf(name) * 360 / STAGE_COLOURS} 60% 55%)`;
+    const edge = () => this.samples.map((sample, i) => `${this.x(sample).toFixed(1)} ${(PLOT.top + height * (1 - base[i] / top)).toFixed(1)}`);
+    const drawn = names.map(name => {
+      const below = edge().reverse();
+      this.samples.forEach((sample, i) => { base[i] += (sample.stages[name] ?? 0) / 1000; });
+      return shape("path", { class: "data", d: `M${[...edge(), ...below].join("L")}Z`, fill: colour(name) });
     });
+    const longest = names.toSorted((a, b) => newest[b] - newest[a]).slice(0, LEGEND_STAGES);
+    this.show("chart-stages", height, "stages", longest.map(name => [name, colour(name)]), top, " ms", drawn);
   }
+}
+
+// Shares of the pixels of both eyes. Their square root is drawn, which keeps small peaks visible: half the height is a quarter of the top.
+export function showHistogram(histogram) {
+  const bins = 256, height = 56, legend = [["left", "rgb(80 160 255)"], ["right", "rgb(255 130 60)"]];
+  const percents = [0, 1].map(eye => {
+    const counts = histogram.data.subarray(eye * bins, (eye + 1) * bins), pixels = counts.reduce((sum, each) => sum + each, 0);
+    return Array.from(counts, count => pixels ? 100 * count / pixels : 0);
+  });
+  const top = roundUp(Math.max(...percents.flat()));
+  const drawn = percents.map((percent, eye) => {
+    const points = percent.map((each, bin) =>
+      `${(PLOT.left + (bin + 0.5) * (PLOT.right - PLOT.left) / bins).toFixed(1)} ${(PLOT.top + height * (1 - Math.sqrt(each / top))).toFixed(1)}`);
+    const d = `M${PLOT.left} ${PLOT.top + height}L${points.join("L")}L${PLOT.right} ${PLOT.top + height}Z`;
+    return shape("path", { class: "data", d, fill: legend[eye][1], opacity: 0.6 });
+  });
+  showChart("histogram", height, { title: "pixels", legend, drawn, xLabels: ["0", "grey level", "255"],
+    yLabels: [0, 0.25, 1].map(share => `${Number((share * top).toPrecision(2))} %`) });
 }
 
 // --- files --------------------------------------------------------------------------------------------------------------

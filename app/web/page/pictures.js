@@ -80,8 +80,10 @@ export class Picture {
     const context = this.overlay.getContext("2d"), scale = unit(this.overlay), obstacles = frame.status.obstacles ?? [];
     context.clearRect(0, 0, this.overlay.width, this.overlay.height);
     context.font = `${12 * scale}px system-ui, sans-serif`;
-    context.lineWidth = 2 * scale;
-    for (const obstacle of [...obstacles].reverse()) this.drawObstacle(context, obstacle, scale);
+    const labels = []; // nearest first, so that its label stands at its box
+    for (const obstacle of obstacles) labels.push(placeLabel(context, obstacle, scale, labels));
+    for (const obstacle of [...obstacles].reverse()) drawBox(context, obstacle, scale);
+    for (const label of labels) drawLabel(context, label, scale);
     if (this.point) {
       context.strokeStyle = "#fff";
       context.lineWidth = scale;
@@ -90,19 +92,34 @@ export class Picture {
     this.caption.textContent = frame.status.obstacles ? `${obstacles.length} obstacles; free ahead ` +
       (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`) : "as captured: not calibrated";
   }
+}
 
-  drawObstacle(context, obstacle, scale) {
-    const [x, y, width, height] = obstacle.box_px, text = `#${obstacle.track} ${obstacleText(obstacle)}`;
-    const near = Math.min(1, 1.2 / Math.max(obstacle.nearest_m, 0.3));
-    const style = `rgb(${colour(near).join(" ")})`, textWidth = context.measureText(text).width + 6 * scale;
-    const top = Math.max(y - 16 * scale, 0);
-    context.strokeStyle = style;
-    context.strokeRect(x, y, width, height);
-    context.fillStyle = "rgb(0 0 0 / 70%)";
-    context.fillRect(x, top, textWidth, 16 * scale);
-    context.fillStyle = style;
-    context.fillText(text, x + 3 * scale, top + 12 * scale);
-  }
+function drawBox(context, obstacle, scale) {
+  context.lineWidth = 2 * scale;
+  context.strokeStyle = nearColour(obstacle);
+  context.strokeRect(...obstacle.box_px);
+}
+
+const LABEL_HEIGHT = 16;
+
+function nearColour(obstacle) { return `rgb(${colour(1.2 / Math.max(obstacle.nearest_m, 0.3)).join(" ")})`; }
+
+// Above its box, else below, else higher and higher: where it is whole and covers no label in LABELS.
+function placeLabel(context, obstacle, scale, labels) {
+  const [boxX, y, , boxHeight] = obstacle.box_px, text = `#${obstacle.track} ${obstacleText(obstacle)}`;
+  const width = context.measureText(text).width + 6 * scale, height = LABEL_HEIGHT * scale, { canvas } = context;
+  const x = Math.max(Math.min(boxX, canvas.width - width), 0);
+  const isFree = top => top >= 0 && top + height <= canvas.height &&
+    labels.every(each => x >= each.x + each.width || each.x >= x + width || Math.abs(each.top - top) >= height);
+  const tops = [y - height, y + boxHeight, ...Array.from({ length: 8 }, (_, i) => y - (i + 2) * height)];
+  return { text, x, width, top: tops.find(isFree) ?? Math.max(y - height, 0), style: nearColour(obstacle) };
+}
+
+function drawLabel(context, label, scale) {
+  context.fillStyle = "rgb(0 0 0 / 70%)";
+  context.fillRect(label.x, label.top, label.width, LABEL_HEIGHT * scale);
+  context.fillStyle = label.style;
+  context.fillText(label.text, label.x + 3 * scale, label.top + 12 * scale);
 }
 
 // --- depth --------------------------------------------------------------------------------------------------------------
@@ -111,7 +128,7 @@ export class Depth {
   constructor(figure, measure) {
     this.canvas = figure.querySelector(".image");
     this.scale = figure.querySelector(".scale");
-    this.caption = figure.querySelector("figcaption span");
+    this.marks = figure.querySelector(".marks");
     this.lut = new Uint32Array(65536);
     this.range = 0; // disparity that is red, 1/16 px
     this.canvas.addEventListener("click", event => {
@@ -154,18 +171,36 @@ export class Depth {
     const out = new Uint32Array(this.image.data.buffer);
     for (let i = 0; i < plane.data.length; i++) out[i] = this.lut[plane.data[i]];
     context.putImageData(this.image, 0, 0);
-    const metres = share => {
-      const depth = depthOf(frame.status, share * this.range);
-      return depth > 99 || depth <= 0 ? "far" : `${depth.toFixed(1)} m`;
-    };
-    this.caption.textContent = `${metres(0.05)} · ${metres(0.25)} · ${metres(0.5)} · ${metres(1)}`;
+    this.showMarks(frame.status);
+  }
+
+  // Round distances below their colours, nearest first, as many as there is room for.
+  showMarks(status) {
+    const gap = MARK_WIDTH / (this.scale.clientWidth || this.scale.width), at = [];
+    for (const metres of MARKS_M) {
+      const share = disparityAt(status, metres) / this.range;
+      if (share < gap / 2 || share > 1 - gap / 2 || at.some(mark => Math.abs(mark.share - share) < gap)) continue;
+      at.push({ metres, share });
+    }
+    const text = JSON.stringify(at);
+    if (text === this.shownMarks) return;
+    this.shownMarks = text;
+    this.marks.replaceChildren(...at.map(({ metres, share }) => {
+      const mark = document.createElement("span");
+      mark.textContent = `${metres} m`;
+      mark.style.left = `${100 * share}%`;
+      return mark;
+    }));
   }
 }
 
-// Metres at DISPARITY, 1/16 px above min_disparity.
-export function depthOf(status, disparity) {
+const MARK_WIDTH = 44; // of a label and the space beside it, pixels of the page
+const MARKS_M = [...[0.01, 0.1, 1, 10].flatMap(decade => [1, 1.5, 2, 3, 4, 5, 7].map(step => Number((step * decade).toPrecision(2)))), 100];
+
+// Disparity at a distance, 1/16 px above min_disparity.
+function disparityAt(status, metres) {
   const c = status.calibration;
-  return c.fx * c.baseline_m / (disparity / 16 + status.min_disparity - (c.cx - c.cx_right));
+  return 16 * (c.fx * c.baseline_m / metres - status.min_disparity + (c.cx - c.cx_right));
 }
 
 // --- both cameras -------------------------------------------------------------------------------------------------------

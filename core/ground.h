@@ -135,35 +135,52 @@ PLX_BOTH struct plx_ground_line plx_ground_grid_line(const struct plx_ground_par
     return line;
 }
 
-/* Score of LINE in row I of the histogram, with a tolerance of REACH bins. A quarter of a row gives the full score, so that
- * obstacles may hide the rest. False, with score 0, in rows where the ground is nearer than the searched disparities. */
+/* The bin at infinity, in 2^-16 bins. */
+PLX_BOTH int64_t plx_ground_infinity(const struct plx_ground_params *params)
+{
+    return (int64_t)plx_disparity_at_infinity(&params->calibration, params->min_disparity) * 65536 /
+           plx_ground_bin_width(params->disparities);
+}
+
+/* Score of BIN, in range, in row I of the histogram, with a tolerance of REACH bins. A quarter of a row gives the full score,
+ * so that obstacles may hide the rest. */
+PLX_BOTH int32_t plx_ground_bin_score(const struct plx_ground_histogram *histogram, int width, int reach, int i, int bin)
+{
+    const uint32_t enough = (uint32_t)width / 4 + 1;
+    const int low = bin > reach ? bin - reach : 0;
+    const int high = bin + reach + 1 < PLX_GROUND_BINS ? bin + reach + 1 : PLX_GROUND_BINS;
+    const uint32_t under = histogram->below[i][low];
+    const uint32_t on = histogram->below[i][high] - under;
+    return 2 * (int32_t)(on < enough ? on : enough) - (int32_t)under;
+}
+
+/* Score of LINE in row I of the histogram. False, with score 0, in rows where the ground is nearer than the searched
+ * disparities. */
 PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
                                    int width, int height, struct plx_ground_line line, int reach, int i, int64_t *ret_score)
 {
-    const int infinity = plx_disparity_at_infinity(&params->calibration, params->min_disparity);
-    const int64_t start = (int64_t)infinity * 65536 / plx_ground_bin_width(params->disparities);
-    const uint32_t enough = (uint32_t)width / 4 + 1;
     const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon; /* below the horizon, 1/16 */
-    const int64_t bin = (start + (line.slope * rows >> 4)) >> 16;
+    const int64_t bin = (plx_ground_infinity(params) + (line.slope * rows >> 4)) >> 16;
 
     *ret_score = 0;
     if (rows <= 0 || bin < 0)
         return true;
     if (bin >= PLX_GROUND_BINS)
         return false;
-    const int low = bin > reach ? (int)bin - reach : 0;
-    const int high = bin + reach + 1 < PLX_GROUND_BINS ? (int)bin + reach + 1 : PLX_GROUND_BINS;
-    const uint32_t under = histogram->below[i][low];
-    const uint32_t on = histogram->below[i][high] - under;
-    *ret_score = 2 * (int64_t)(on < enough ? on : enough) - under;
+    *ret_score = plx_ground_bin_score(histogram, width, reach, i, (int)bin);
     return true;
+}
+
+/* Whether PRIOR allows LINE. */
+PLX_BOTH bool plx_ground_allows(const struct plx_ground_prior *prior, struct plx_ground_line line)
+{
+    return prior->slope_max == 0 || (line.slope >= prior->slope_min && line.slope <= prior->slope_max);
 }
 
 /* SCORE, of LINE, where PRIOR allows the line. */
 PLX_BOTH int64_t plx_ground_allowed_score(const struct plx_ground_prior *prior, struct plx_ground_line line, int64_t score)
 {
-    const bool any = prior->slope_max == 0;
-    return any || (line.slope >= prior->slope_min && line.slope <= prior->slope_max) ? score : PLX_GROUND_WORST;
+    return plx_ground_allows(prior, line) ? score : PLX_GROUND_WORST;
 }
 
 /* Score of LINE: the sum over the rows. */

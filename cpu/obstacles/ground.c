@@ -9,10 +9,12 @@
 #include "core/ground.h"
 #include "cpu/internal.h"
 
-#define STRIPS 16 /* of rows, and of candidate lines; sums do not depend on it */
+#define GRID_REACH 2 /* bins around a line of the grid that count as on it */
+#define STRIPS 16    /* of rows, and of candidate lines; sums do not depend on it */
 
 struct plx_ground_scratch {
     struct plx_ground_histogram histogram;
+    int32_t bin_score[PLX_GROUND_ROWS][PLX_GROUND_BINS]; /* plx_ground_bin_score with GRID_REACH */
     int64_t score[PLX_GROUND_LINES];
     struct plx_ground_sums sums[STRIPS];
 };
@@ -56,6 +58,28 @@ static void count_row(void *argument, int i)
     }
     for (int k = 0; k < PLX_GROUND_BINS; k++)
         below[k + 1] += below[k];
+    for (int k = 0; k < PLX_GROUND_BINS; k++)
+        job->scratch->bin_score[i][k] = plx_ground_bin_score(&job->scratch->histogram, disparity->width, GRID_REACH, i, k);
+}
+
+/* As plx_ground_score, of scores that are there. Most lines share their bins with many others. */
+static int64_t score_line(const struct ground_job *job, int64_t infinity, struct plx_ground_line line)
+{
+    const int height = job->disparity->height;
+    int64_t score = 0;
+    int i = 0;
+
+    while (i < PLX_GROUND_ROWS && plx_ground_row(i, height) * 16 + 8 <= line.horizon)
+        i++;
+    for (; i < PLX_GROUND_ROWS; i++) {
+        const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon;
+        const int64_t bin = (infinity + (line.slope * rows >> 4)) >> 16;
+        if (bin >= PLX_GROUND_BINS)
+            break;
+        if (bin >= 0)
+            score += job->scratch->bin_score[i][bin];
+    }
+    return score;
 }
 
 static void score_lines(void *argument, int strip)
@@ -63,11 +87,11 @@ static void score_lines(void *argument, int strip)
     const struct ground_job *job = argument;
     const int lines = PLX_GROUND_LINES / STRIPS;
 
+    const int64_t infinity = plx_ground_infinity(job->params);
+
     for (int i = strip * lines; i < (strip + 1) * lines; i++) {
         const struct plx_ground_line line = plx_ground_grid_line(job->params, i);
-        const int64_t score =
-            plx_ground_score(&job->scratch->histogram, job->params, job->disparity->width, job->disparity->height, line, 2);
-        job->scratch->score[i] = plx_ground_allowed_score(job->prior, line, score);
+        job->scratch->score[i] = plx_ground_allows(job->prior, line) ? score_line(job, infinity, line) : PLX_GROUND_WORST;
     }
 }
 

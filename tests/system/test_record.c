@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings of a real parallaxd: written whole, replayed bit for bit, taken by `parallax run`. */
+#define SCENE_HZ "3"
 #include "tests/system/cli.h"
 
 #include "config/config.h"

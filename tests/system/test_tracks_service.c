@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracks and pose through the real service: what the next engine continues, and what must not outlive its sight. */
+#define WIDTH 320
+#define HEIGHT 240
 #include "tests/system/service.h"
 
 #include <parallax/error.h>

@@ -15,6 +15,8 @@
 struct plx_ground_scratch {
     struct plx_ground_histogram histogram;
     int32_t bin_score[PLX_GROUND_ROWS][PLX_GROUND_BINS]; /* plx_ground_bin_score with GRID_REACH */
+    int32_t row[PLX_GROUND_ROWS];                        /* of the image, as struct plx_ground_line counts them */
+    int32_t slope[PLX_GROUND_SLOPES];                    /* of the grid */
     int64_t score[PLX_GROUND_LINES];
     struct plx_ground_sums sums[STRIPS];
 };
@@ -50,6 +52,7 @@ static void count_row(void *argument, int i)
     const unsigned width = (unsigned)plx_ground_bin_width(job->params->disparities);
     uint32_t *below = job->scratch->histogram.below[i];
 
+    job->scratch->row[i] = plx_ground_row(i, disparity->height) * 16 + 8;
     memset(below, 0, sizeof job->scratch->histogram.below[i]);
     for (int x = 0; x < disparity->width; x++) {
         const unsigned bin = row[x] / width; /* an invalid pixel's is too large */
@@ -62,17 +65,23 @@ static void count_row(void *argument, int i)
         job->scratch->bin_score[i][k] = plx_ground_bin_score(&job->scratch->histogram, disparity->width, GRID_REACH, i, k);
 }
 
-/* As plx_ground_score, of scores that are there. Most lines share their bins with many others. */
-static int64_t score_line(const struct ground_job *job, int64_t infinity, struct plx_ground_line line)
+/* The first row of the histogram below HORIZON, 1/16. */
+static int first_row(int height, int32_t horizon)
 {
-    const int height = job->disparity->height;
-    int64_t score = 0;
     int i = 0;
 
-    while (i < PLX_GROUND_ROWS && plx_ground_row(i, height) * 16 + 8 <= line.horizon)
+    while (i < PLX_GROUND_ROWS && plx_ground_row(i, height) * 16 + 8 <= horizon)
         i++;
-    for (; i < PLX_GROUND_ROWS; i++) {
-        const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon;
+    return i;
+}
+
+/* As plx_ground_score, of scores that are there: most lines share their bins with many others. */
+static int64_t score_line(const struct ground_job *job, int64_t infinity, struct plx_ground_line line, int first)
+{
+    int64_t score = 0;
+
+    for (int i = first; i < PLX_GROUND_ROWS; i++) {
+        const int64_t rows = job->scratch->row[i] - line.horizon;
         const int64_t bin = (infinity + (line.slope * rows >> 4)) >> 16;
         if (bin >= PLX_GROUND_BINS)
             break;
@@ -82,16 +91,18 @@ static int64_t score_line(const struct ground_job *job, int64_t infinity, struct
     return score;
 }
 
-static void score_lines(void *argument, int strip)
+/* The lines of one horizon, whose slopes are those of the first. */
+static void score_lines(void *argument, int horizon)
 {
     const struct ground_job *job = argument;
-    const int lines = PLX_GROUND_LINES / STRIPS;
-
     const int64_t infinity = plx_ground_infinity(job->params);
+    struct plx_ground_line line = plx_ground_grid_line(job->params, horizon * PLX_GROUND_SLOPES);
+    const int first = first_row(job->disparity->height, line.horizon);
 
-    for (int i = strip * lines; i < (strip + 1) * lines; i++) {
-        const struct plx_ground_line line = plx_ground_grid_line(job->params, i);
-        job->scratch->score[i] = plx_ground_allows(job->prior, line) ? score_line(job, infinity, line) : PLX_GROUND_WORST;
+    for (int i = 0; i < PLX_GROUND_SLOPES; i++) {
+        line.slope = job->scratch->slope[i];
+        job->scratch->score[horizon * PLX_GROUND_SLOPES + i] =
+            plx_ground_allows(job->prior, line) ? score_line(job, infinity, line, first) : PLX_GROUND_WORST;
     }
 }
 
@@ -157,7 +168,9 @@ int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
     }
 
     plx_pool_run(cpu->pool, PLX_GROUND_ROWS, count_row, &job);
-    plx_pool_run(cpu->pool, STRIPS, score_lines, &job);
+    for (int i = 0; i < PLX_GROUND_SLOPES; i++)
+        cpu->ground->slope[i] = plx_ground_grid_line(params, i).slope;
+    plx_pool_run(cpu->pool, PLX_GROUND_HORIZONS, score_lines, &job);
     job.ground =
         plx_ground_start(&job.scratch->histogram, params, disparity->width, disparity->height, best_line(job.scratch->score));
 

@@ -15,39 +15,44 @@ trap 'rm -rf "$work"' EXIT
 
 # --- the same bytes ------------------------------------------------------------------------------------------------
 
-# Two copies of the present files. A copy has no git, so it gets commit and time as variables.
+# Two copies of the present files, whose builds are kept for the next time. A copy has no git, so it gets commit and time as variables.
 export PLX_COMMIT=0123456789ab SOURCE_DATE_EPOCH=1700000000
+builds=${PLX_PACKAGE_TEST-$source/build/package-test}
+mkdir -p "$builds"
+exec 9>"$builds/lock"
+flock 9
 for place in one another/place; do
-    mkdir -p "$work/$place"
+    mkdir -p "$builds/$place"
+    find "$builds/$place" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
     if [[ -e $source/.git ]]; then
         git -C "$source" ls-files -z --cached --others --exclude-standard | tar -C "$source" --null --ignore-failed-read -T - -c 2>/dev/null
     else
         tar -C "$source" --exclude ./build --exclude ./demo -c .
-    fi | tar -C "$work/$place" -x
+    fi | tar -C "$builds/$place" -x
 done
 if [[ $preset != release ]]; then # the target's libraries and CUDA are where ./dev package put them
     for place in one another/place; do
-        mkdir "$work/$place/build"
-        ln -s "$source"/build/{sysroot-arm64,cuda-*} "$work/$place/build"
+        mkdir -p "$builds/$place/build"
+        ln -sf "$source"/build/{sysroot-arm64,cuda-*} "$builds/$place/build"
     done
 fi
 for place in one another/place; do
-    (cd "$work/$place" && nice toolchain/package.sh "$preset" $([[ $preset != release ]] || echo -DPLX_GPU=OFF)) >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "cannot build"; }
+    (cd "$builds/$place" && toolchain/package.sh "$preset" $([[ $preset != release ]] || echo -DPLX_GPU=OFF)) >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "cannot build"; }
     umask 077 # the second is built by somebody who is more careful
 done
 umask 022
-packages=$work/one/build/package-$preset/packages
+packages=$builds/one/build/package-$preset/packages
 count=0
 for deb in "$packages"/*.deb; do
-    other=$work/another/place/build/package-$preset/packages/$(basename "$deb")
+    other=$builds/another/place/build/package-$preset/packages/$(basename "$deb")
     cmp "$deb" "$other" || fail "two builds of the same sources differ"
-    ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$work" || fail "$(basename "$deb") knows where it was built"
+    ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$builds" || fail "$(basename "$deb") knows where it was built"
     count=$((count + 1))
 done
 ros=
 [[ ! -e $(echo "$packages"/parallax-ros_*.deb) ]] || ros=parallax-ros # where Cyclone DDS is installed
 [[ $count == $((6 + ${ros:+1})) ]] || fail "expected 6 packages and parallax-ros, found $count"
-[[ $preset != release ]] || "$work/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' ||
+[[ $preset != release ]] || "$builds/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' ||
     fail "--version tells another commit"
 
 # --- lintian -------------------------------------------------------------------------------------------------------
@@ -169,4 +174,4 @@ unshare --mount --propagation private bash -euc '
 [[ $code != 77 ]] || { echo "skipped in part: no overlay file system here"; exit 0; }
 [[ $code == 0 ]] || exit $code
 
-"$source/tests/system/deploy.sh" "$work/one"
+"$source/tests/system/deploy.sh" "$builds/one"

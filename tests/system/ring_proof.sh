@@ -11,15 +11,22 @@ table=docs/shared-memory.md
 files=(app/region/region.c client/map.c client/next.c)
 cc=${CC:-cc}
 fail() { echo "ring_proof.sh: $*" >&2; exit 1; }
+verdicts=$work-verdicts
 rm -rf "$work"
-mkdir -p "$work"
+mkdir -p "$work" "$verdicts"
 cd "$work"
 
 # --- the model ------------------------------------------------------------------------------------------------------
 
-# Sets $verdict to how many errors spin finds, $states to the states it visited.
+# Sets $verdict to how many errors spin finds, $states to the states it visited. The search is exhaustive, so that a verdict is kept for the
+# same model, options and tools.
 model() { # NAME OPTION...
-    local name=$1; shift
+    local name=$1 kept; shift
+    kept=$verdicts/$({ cat "$source/app/region/ring.pml"; echo "$@"; spin -V; "$cc" --version; } | sha256sum | cut -c1-40)
+    if [[ -f $kept ]]; then
+        read -r verdict states <"$kept"
+        return
+    fi
     rm -rf "$name"
     mkdir "$name"
     (cd "$name" && spin -a "$@" "$source/app/region/ring.pml" >spin.log 2>&1 &&
@@ -28,6 +35,7 @@ model() { # NAME OPTION...
     states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored$/\1/p' "$name/pan.log" 2>/dev/null)
     [[ $verdict ]] || { cat "$name/spin.log" "$name/pan.log" >&2; fail "$name: spin came to no verdict"; }
     ! grep -q 'max search depth too small\|out of memory\|reached -DMEMLIM' "$name/pan.log" || fail "$name: not exhaustive"
+    echo "$verdict $states" >"$kept"
 }
 
 holds() { # NAME OPTION...

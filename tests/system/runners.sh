@@ -84,7 +84,7 @@ fi
 for subject in crash end; do
     mkdir "$work/tools-$subject"
     cp "$work/subjects/subject_$subject" "$work/tools-$subject/cmake"
-    must_fail "package: cmake $subject" env PATH="$work/tools-$subject:$PATH" "$source/tests/system/package.sh" "$source"
+    must_fail "package: cmake $subject" env PATH="$work/tools-$subject:$PATH" PLX_PACKAGE_TEST="$work/package-$subject" "$source/tests/system/package.sh" "$source"
 done
 all_failed
 

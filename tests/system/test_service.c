@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The service as robots meet it: the real parallaxd, its engine killed, stopped and replaced under real clients. */
+#define WIDTH 128 /* as many candidates of disparity are tried */
+#define HEIGHT 96
 #include "tests/system/service.h"
 
 #include <poll.h>

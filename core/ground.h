@@ -99,6 +99,12 @@ PLX_BOTH int plx_ground_row(int i, int height)
     return (2 * i + 1) * height / (2 * PLX_GROUND_ROWS);
 }
 
+/* Its middle, in 1/16 rows. */
+PLX_BOTH int plx_ground_row_16(int i, int height)
+{
+    return plx_ground_row(i, height) * 16 + 8;
+}
+
 /* Width of a bin, 1/16 px. */
 PLX_BOTH int plx_ground_bin_width(int disparities)
 {
@@ -159,7 +165,7 @@ PLX_BOTH int32_t plx_ground_bin_score(const struct plx_ground_histogram *histogr
 PLX_BOTH bool plx_ground_score_row(const struct plx_ground_histogram *histogram, const struct plx_ground_params *params,
                                    int width, int height, struct plx_ground_line line, int reach, int i, int64_t *ret_score)
 {
-    const int64_t rows = plx_ground_row(i, height) * 16 + 8 - line.horizon; /* below the horizon, 1/16 */
+    const int64_t rows = plx_ground_row_16(i, height) - line.horizon; /* below the horizon */
     const int64_t bin = (plx_ground_infinity(params) + (line.slope * rows >> 4)) >> 16;
 
     *ret_score = 0;

@@ -6,6 +6,8 @@
 
 #include <parallax/error.h>
 
+#include "cpu/cpu.h"
+
 static void give_up(const char *what, int error, const struct plx_error_message *message)
 {
     fprintf(stderr, "%s: %s. %s\n", what, plx_strerror(error), message->text);
@@ -34,6 +36,32 @@ void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *
         if (result < 0)
             give_up("raw image", result, &message);
         ret_runner->raw[eye] = (struct plx_image){data, width, height, (size_t)width, PLX_U8};
+    }
+}
+
+void runner_create_for_scene(const struct plx_scene *scene, struct plx_stages **ret_stages, struct runner *ret_runner)
+{
+    const struct plx_limits limits = {.width = scene->width, .height = scene->height, .disparities = 64};
+    const struct plx_error_message none = {""};
+    struct plx_pipeline_params params;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    params.dense = params.confidence = false;
+    const int result = plx_cpu_create(&limits, ret_stages);
+    if (result < 0)
+        give_up("CPU backend", result, &none);
+    runner_create(*ret_stages, &params, scene->width, scene->height, &scene->calibration, ret_runner);
+}
+
+void runner_draw(struct runner *runner, const struct plx_scene *scene, double time_s, uint32_t frame_index)
+{
+    const struct plx_error_message none = {""};
+
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const int result = plx_scene_render(scene, time_s, frame_index, (enum plx_eye)eye, 10000, 1, &runner->raw[eye]);
+        if (result < 0)
+            give_up("scene", result, &none);
     }
 }
 

@@ -4,6 +4,7 @@
 #define PLX_TESTS_RUNNER_H
 
 #include "core/pipeline/pipeline.h"
+#include "drivers/synthetic/scene.h"
 
 struct runner {
     struct plx_stages *stages; /* the caller's */
@@ -16,6 +17,11 @@ struct runner {
 void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *params, int width, int height,
                    const struct plx_calibration_info *calibration, struct runner *ret_runner);
 void runner_destroy(struct runner *runner);
+
+/* The same for SCENE at D 64 on a CPU backend of its own, which the caller destroys; obstacles use the strict disparity. */
+void runner_create_for_scene(const struct plx_scene *scene, struct plx_stages **ret_stages, struct runner *ret_runner);
+/* Draws SCENE at TIME_S into runner->raw; noise depends on FRAME_INDEX. */
+void runner_draw(struct runner *runner, const struct plx_scene *scene, double time_s, uint32_t frame_index);
 
 /* Processes runner->raw into runner->frame; a negative plx_error on failure. */
 int runner_run(struct runner *runner, int64_t capture_ns);

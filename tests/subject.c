@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runners of tests must not take for a success (system/runners.sh), by the name that it is started as: subject_crash,
- * subject_silent, which waits for ever, and subject_end, which ends at once and says nothing. */
+/* A program that every test runner must report as failed (system/runners.sh). Its name selects the behaviour: subject_crash
+ * crashes, subject_silent waits for ever, subject_end ends at once without output. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,12 +10,12 @@
 #include "cpu/internal.h"
 
 #define GRID_REACH 2 /* bins around a line of the grid that count as on it */
-#define STRIPS 16    /* of rows, and of candidate lines; sums do not depend on it */
+#define STRIPS 16    /* of rows; sums do not depend on it */
 
 struct plx_ground_scratch {
     struct plx_ground_histogram histogram;
     int32_t bin_score[PLX_GROUND_ROWS][PLX_GROUND_BINS]; /* plx_ground_bin_score with GRID_REACH */
-    int32_t row[PLX_GROUND_ROWS];                        /* of the image, as struct plx_ground_line counts them */
+    int32_t row[PLX_GROUND_ROWS];                        /* plx_ground_row_16 */
     int32_t slope[PLX_GROUND_SLOPES];                    /* of the grid */
     int64_t score[PLX_GROUND_LINES];
     struct plx_ground_sums sums[STRIPS];
@@ -52,7 +52,7 @@ static void count_row(void *argument, int i)
     const unsigned width = (unsigned)plx_ground_bin_width(job->params->disparities);
     uint32_t *below = job->scratch->histogram.below[i];
 
-    job->scratch->row[i] = plx_ground_row(i, disparity->height) * 16 + 8;
+    job->scratch->row[i] = plx_ground_row_16(i, disparity->height);
     memset(below, 0, sizeof job->scratch->histogram.below[i]);
     for (int x = 0; x < disparity->width; x++) {
         const unsigned bin = row[x] / width; /* an invalid pixel's is too large */
@@ -66,16 +66,16 @@ static void count_row(void *argument, int i)
 }
 
 /* The first row of the histogram below HORIZON, 1/16. */
-static int first_row(int height, int32_t horizon)
+static int first_row(const struct ground_job *job, int32_t horizon)
 {
     int i = 0;
 
-    while (i < PLX_GROUND_ROWS && plx_ground_row(i, height) * 16 + 8 <= horizon)
+    while (i < PLX_GROUND_ROWS && job->scratch->row[i] <= horizon)
         i++;
     return i;
 }
 
-/* As plx_ground_score, of scores that are there: most lines share their bins with many others. */
+/* As plx_ground_score, from the table bin_score: most lines share their bins with many others. */
 static int64_t score_line(const struct ground_job *job, int64_t infinity, struct plx_ground_line line, int first)
 {
     int64_t score = 0;
@@ -91,13 +91,13 @@ static int64_t score_line(const struct ground_job *job, int64_t infinity, struct
     return score;
 }
 
-/* The lines of one horizon, whose slopes are those of the first. */
+/* Scores the lines of one horizon; all horizons have the same slopes. */
 static void score_lines(void *argument, int horizon)
 {
     const struct ground_job *job = argument;
     const int64_t infinity = plx_ground_infinity(job->params);
     struct plx_ground_line line = plx_ground_grid_line(job->params, horizon * PLX_GROUND_SLOPES);
-    const int first = first_row(job->disparity->height, line.horizon);
+    const int first = first_row(job, line.horizon);
 
     for (int i = 0; i < PLX_GROUND_SLOPES; i++) {
         line.slope = job->scratch->slope[i];

@@ -40,8 +40,8 @@ static bool publishes_in(long bytes)
 
     assert_true(control_group_limit_memory(&group, bytes));
     daemon_start(&daemon_, small_args);
-    const int64_t deadline = now_ms() + (clock_is_exact() ? START_MS : patience_ms());
-    while (!published && (code = daemon_wait(&daemon_, 0)) < 0 && now_ms() < deadline) {
+    const int64_t begin_ms = now_ms();
+    while (!published && (code = daemon_wait(&daemon_, 0)) < 0 && !is_late(begin_ms, START_MS)) {
         if (!client && plx_connect(daemon_.socket, &client) < 0)
             usleep(2000);
         published = client && plx_next(client, 20, &view) == 0;
@@ -52,7 +52,7 @@ static bool publishes_in(long bytes)
         fail_msg("%ld MiB: exit code %d; it said: %s", bytes / MIB, code, daemon_said(&daemon_));
     if (code == PLX_EXIT_OS)
         assert_non_null(strstr(daemon_said(&daemon_), "memory"));
-    if (code < 0 && !published && now_ms() >= deadline)
+    if (code < 0 && !published && is_late(begin_ms, START_MS))
         fail_msg("%ld MiB: neither frames nor a word; it said: %s", bytes / MIB, daemon_said(&daemon_));
     if (published) {
         plx_release(client, &view);

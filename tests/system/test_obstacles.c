@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/clock.h"
-#include "cpu/cpu.h"
 #include "tests/cmocka.h"
 #include "tests/obstacle_score.h"
 #include "tests/runner.h"
@@ -19,23 +18,16 @@
 
 static void run(const struct plx_scene *scene, double rate, struct obstacle_score *score)
 {
-    const struct plx_limits limits = {WIDTH, HEIGHT, 64, 0};
-    struct plx_pipeline_params params;
     struct scene_truth truth;
     struct plx_stages *stages;
     struct runner runner;
 
-    plx_pipeline_params_default(&params);
-    params.match.disparities = 64;
-    params.dense = params.confidence = false; /* obstacles use the strict disparity */
-    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-    runner_create(stages, &params, WIDTH, HEIGHT, &scene->calibration, &runner);
+    runner_create_for_scene(scene, &stages, &runner);
 
     score_begin(score, 1, 15);
     for (uint32_t i = 0; i < FRAMES; i++) {
         const double time = i / rate;
-        for (int eye = 0; eye < PLX_EYES; eye++)
-            assert_int_equal(plx_scene_render(scene, time, i, (enum plx_eye)eye, 10000, 1, &runner.raw[eye]), 0);
+        runner_draw(&runner, scene, time, i);
         assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(time * 1e9)), 0);
         assert_int_equal(scene_truth(scene, time, NULL, &truth), 0);
         assert_int_equal(runner.frame->ground.valid, 1);

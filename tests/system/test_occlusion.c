@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "core/clock.h"
-#include "cpu/cpu.h"
 #include "tests/cmocka.h"
 #include "tests/runner.h"
 #include "tests/scene_truth.h"
@@ -40,21 +39,14 @@ static void add(const struct scene_truth_object *object, const struct plx_obstac
 
 static void run(const struct plx_scene *scene, int seconds, struct seen ret_seen[PLX_SCENE_MAX_OBJECTS])
 {
-    const struct plx_limits limits = {WIDTH, HEIGHT, 64, 0};
-    struct plx_pipeline_params params;
     struct scene_truth truth;
     struct plx_stages *stages;
     struct runner runner;
 
-    plx_pipeline_params_default(&params);
-    params.match.disparities = 64;
-    params.dense = params.confidence = false; /* obstacles use the strict disparity */
-    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-    runner_create(stages, &params, WIDTH, HEIGHT, &scene->calibration, &runner);
+    runner_create_for_scene(scene, &stages, &runner);
     for (uint32_t i = 0; i < (uint32_t)(seconds * RATE); i++) {
         const double time = (double)i / RATE;
-        for (int eye = 0; eye < PLX_EYES; eye++)
-            assert_int_equal(plx_scene_render(scene, time, i, (enum plx_eye)eye, 10000, 1, &runner.raw[eye]), 0);
+        runner_draw(&runner, scene, time, i);
         assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)i * (PLX_NS_PER_S / RATE)), 0);
         assert_int_equal(scene_truth(scene, time, NULL, &truth), 0);
         for (int n = 0; n < truth.object_count; n++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ring promises of times: who is gone is noticed at once, and a crowd of waiting threads does not delay the writer. */
+/* The ring's promises of time: readers learn at once that a service is gone, and waiting threads do not delay the writer. */
 #include "app/region/region.h"
 #include "core/clock.h"
 #include "tests/ring_crowd.h"

@@ -177,8 +177,7 @@ static void fifty_seconds_along_the_street(void **state)
     runner_create(stages, &params, WIDTH, HEIGHT, &scene.calibration, &runner);
     for (uint32_t i = 0; i < FRAMES; i++) {
         const double time_s = (double)i / RATE;
-        for (int eye = 0; eye < PLX_EYES; eye++)
-            assert_int_equal(plx_scene_render(&scene, time_s, i, (enum plx_eye)eye, 10000, 1, &runner.raw[eye]), 0);
+        runner_draw(&runner, &scene, time_s, i);
         assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(time_s * 1e9)), 0);
         look(&scene, time_s);
         judge(&scene, runner.frame, &c);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture of the client library's tests: a socket in a directory of its own, and the checks of a refusal. */
+/* Fixture of the client library's tests: sockets that the test serves itself, and the checks of a refusal. */
 #ifndef PLX_TESTS_UNIT_CLIENT_SOCKET_H
 #define PLX_TESTS_UNIT_CLIENT_SOCKET_H
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -12,9 +11,7 @@
 #include <parallax/client.h>
 
 #include "tests/cmocka.h"
-
-static char directory[] = "/tmp/plx-client-XXXXXX";
-static char path[64]; /* of the socket in it */
+#include "tests/socket_folder.h"
 
 /* An error, and nothing written where a client would have been. */
 static inline void assert_refused(const char *socket_path, int error)
@@ -37,24 +34,6 @@ static inline int listen_here(int type)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(fd, 4), 0);
     return fd;
-}
-
-static inline int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(directory))
-        return -1;
-    snprintf(path, sizeof path, "%s/socket", directory);
-    return 0;
-}
-
-static inline int tear_down(void **state)
-{
-    (void)state;
-    char lock[80];
-    snprintf(lock, sizeof lock, "%s.lock", path);
-    unlink(lock);
-    return rmdir(directory);
 }
 
 #endif

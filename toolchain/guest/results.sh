@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the cases in a test guest gave, as files: sourced. A result counts once, so that an old one is never taken for a new one.
+# Results of the cases in a test guest, as files; sourced. Reading a result removes it, so that an old result never counts as a new one.
 
 forget_results() { # RESULTS CASE...
     local results=$1 case
@@ -8,7 +8,7 @@ forget_results() { # RESULTS CASE...
     for case; do rm -f "$results/$case".{log,code}; done
 }
 
-write_result() { # RESULTS CASE CODE; standard input: what the case said
+write_result() { # RESULTS CASE CODE; standard input: the output of the case
     cat >"$1/$2.log"
     echo "$3" >"$1/$2.code"
 }
@@ -35,7 +35,7 @@ split_results() { # RESULTS CONSOLE
     [[ ! $name ]] || { printf '%s' "$said"; echo "guest: it ended within $name"; } >"$1/$name.log"
 }
 
-# Says what CASE said, and returns its exit code.
+# Prints the output of CASE, and returns its exit code.
 take_result() { # RESULTS CASE
     local code=1
     cat "$1/$2.log" 2>/dev/null || true

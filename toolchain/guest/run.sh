@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs cases of tests/vm, or tests of tests/system, in one test guest: a kernel of the distribution, booted in QEMU without KVM, with nothing but busybox, the
-# modules that the cases name, and the built programs. Leaves what each case said in RESULTS/CASE.log and its exit code in
-# RESULTS/CASE.code; 77 = skipped, with the reason. Fails only if the guest itself does.
+# Runs cases of tests/vm, or tests of tests/system, in one test guest: a kernel of the distribution, booted in QEMU without KVM, with
+# nothing but busybox, the modules that the cases name, and the built programs. Writes the output of each case to RESULTS/CASE.log and its
+# exit code to RESULTS/CASE.code; 77 = skipped, with the reason. Fails only if the guest itself does.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$here/../.."
@@ -21,8 +21,8 @@ if ! (guest_tools && "$here/kernel.sh" && "$here/modules.sh") 2>"$work/why"; the
     exit 0
 fi
 
-# What the head of a case's source says after "guest: " or "guest-data: "; tests of tests/system need nothing.
-wishes() { # CASE WORD
+# The lines of a case's header comment that begin with "guest: " or "guest-data: "; tests of tests/system have none.
+header_lines() { # CASE WORD
     [[ ! -f tests/vm/$1.c ]] || sed -n "s/^[ *]*$2: *//p" "tests/vm/$1.c"
 }
 
@@ -30,7 +30,7 @@ tree=$work/tree bin=$build/bin
 mkdir -p "$tree"/{bin,lib64,guest/modules}
 cases=()
 for case; do
-    wishes "$case" guest >"$tree/guest/modules/$case"
+    header_lines "$case" guest >"$tree/guest/modules/$case"
     if (guest_modules "$tree" <"$tree/guest/modules/$case") 2>"$work/why"; then
         cases+=("$case")
     else
@@ -53,7 +53,7 @@ ldd "${programs[@]}" | grep -oE '/[^ :]+\.so[^ :]*' | grep -v '^/dev' | sort -u 
     done
 
 # The pictures that they name, of the test data, where that is here.
-for case in "${cases[@]}"; do wishes "$case" guest-data; done | sort -u | while read -r name; do
+for case in "${cases[@]}"; do header_lines "$case" guest-data; done | sort -u | while read -r name; do
     [[ ! -e ${PLX_TEST_DATA-}/$name ]] || { mkdir -p "$tree/data/$name" && cp -rT "$PLX_TEST_DATA/$name" "$tree/data/$name"; }
 done
 

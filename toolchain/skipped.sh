@@ -29,6 +29,6 @@ END {
     for (i = 1; i <= count; i++) {
         why = order[i]
         split(seen[why], name, " ")
-        printf "    %s%s: %s. %s\n", partial[why] ? "part of " : "", tests[why] > 1 ? tests[why] " tests, as " name[1] : name[1], why, brings[why]
+        printf("    %s%s: %s. %s\n", partial[why] ? "part of " : "", tests[why] == 1 ? name[1] : tests[why] " tests, as " name[1], why, brings[why])
     }
 }' "$1"

@@ -9,6 +9,9 @@
 #define RANGE_MAX_M 10.0
 #define LEAST_UP 0.2 /* a camera that is turned further on its side has no horizon in its rows */
 
+#define REACH_M 2.0      /* what is higher above the ground is no way to bump into it, as for plx_stixel.near_disparity */
+#define NEAREST 3        /* the row whose distance counts, of those of a stixel: two may be wrong */
+#define STEP_PX 1.0      /* a row that is nearer than the stixel's nearest part by more is another thing */
 #define VIEW_MARGIN 1.25 /* of the tangent of the view: a tilted camera sees more azimuths at the picture's corners */
 
 struct columns {
@@ -41,14 +44,72 @@ static double horizon_at(const struct columns *columns, double x)
     return r[8] > LEAST_UP ? (r[2] - r[5] * x) / r[8] : 0;
 }
 
-/* Row in which the thing that is NEAREST in COLUMN stands. */
-static double row_of(const struct columns *columns, uint32_t column, uint16_t nearest)
+/* The lower median of the disparities in row Y of COLUMN, 1/16 px above infinity; 0 if fewer than two are known. */
+static double disparity_in(const struct plx_frame *frame, uint32_t column, uint32_t y)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    const uint16_t *row = plx_message_row(frame, PLX_PLANE_DISPARITY, y);
+    uint16_t sorted[PLX_COLUMN_WIDTH];
+    int known = 0;
+    for (uint32_t x = PLX_COLUMN_WIDTH * column; x < PLX_COLUMN_WIDTH * (column + 1) && x < frame->width; x++) {
+        if (row[x] == PLX_DISPARITY_INVALID)
+            continue;
+        int at = known++;
+        for (; at > 0 && sorted[at - 1] > row[x]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = row[x];
+    }
+    return known < 2 ? 0 : sorted[(known - 1) / 2] + PLX_DISPARITY_ONE * (frame->min_disparity - (c->cx - c->cx_right));
+}
+
+/* Where a thing is nearest, along the ground: at DISTANCE, in the direction (x, DOWN, 1) of the camera. */
+struct nearest {
+    double distance, down;
+};
+
+/* Of STIXEL, in COLUMN, whose middle has the direction X. Depth changes along a standing thing if the camera looks down, so
+ * each row counts with its own disparity. */
+static struct nearest nearest_of(const struct columns *columns, uint32_t column, double x, const struct plx_stixel *stixel)
+{
+    const struct plx_frame *frame = columns->frame;
+    const struct plx_calibration_info *c = &frame->calibration;
+    const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m, *r = columns->link_from_scan;
+    const double most = stixel->near_disparity + PLX_DISPARITY_ONE * STEP_PX;
+    struct nearest rows[NEAREST];
+    int count = 0;
+    for (uint32_t y = stixel->y0; y <= stixel->y1 && y < frame->plane[PLX_PLANE_DISPARITY].height; y++) {
+        const double down = (y - c->cy) / c->fy, d = disparity_in(frame, column, y), z = depth / d;
+        const double height = frame->ground.camera_height_m + z * (r[2] - r[5] * x - r[8] * down);
+        if (!(d > 0) || d > most || height > REACH_M)
+            continue;
+        struct nearest farther = {horizontal(columns, x, down).distance * z, down};
+        for (int i = 0; i < count; i++)
+            if (rows[i].distance > farther.distance) {
+                const struct nearest row = rows[i];
+                rows[i] = farther;
+                farther = row;
+            }
+        if (count < NEAREST)
+            rows[count++] = farther;
+    }
+    if (count > 0)
+        return rows[count - 1];
+    /* Without disparities: the end of the stixel at which its nearest disparity would be nearest. */
+    const double top = (stixel->y0 - c->cy) / c->fy, foot = (stixel->y1 - c->cy) / c->fy, z = depth / stixel->near_disparity;
+    const struct nearest high = {horizontal(columns, x, top).distance * z, top};
+    const struct nearest low = {horizontal(columns, x, foot).distance * z, foot};
+    return low.distance < high.distance ? low : high;
+}
+
+/* The stixel of COLUMN that its scan tells of; NULL if there is none. */
+static const struct plx_stixel *nearest_stixel(const struct columns *columns, uint32_t column)
 {
     const struct plx_stixel *stixel = plx_message_row(columns->frame, PLX_PLANE_STIXELS, column);
-    for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
+    const uint16_t nearest = columns->scan[column].nearest;
+    for (int i = 0; i < PLX_COLUMN_STIXELS && nearest > 0; i++)
         if (stixel[i].near_disparity == nearest)
-            return stixel[i].y1;
-    return columns->frame->calibration.cy;
+            return &stixel[i];
+    return NULL;
 }
 
 /* Adds RANGE to the beams between the azimuths FROM and TO and the nearest one on either side, so that neighbours leave no gap.
@@ -73,12 +134,12 @@ static void put_column(const struct columns *columns, uint32_t column, struct be
     const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
     float range = scan->known && scan->free * RANGE_MAX_M <= depth ? INFINITY : NAN;
     double down = horizon_at(columns, x);
-    if (scan->nearest > 0) {
-        const double near_down = (row_of(columns, column, scan->nearest) - c->cy) / c->fy;
-        const double near = horizontal(columns, x + width / 2, near_down).distance * depth / scan->nearest;
-        if (near <= RANGE_MAX_M) {
-            range = (float)near;
-            down = near_down;
+    const struct plx_stixel *stixel = nearest_stixel(columns, column);
+    if (stixel) {
+        const struct nearest near = nearest_of(columns, column, x + width / 2, stixel);
+        if (near.distance <= RANGE_MAX_M) {
+            range = (float)near.distance;
+            down = near.down;
         }
     }
     if (!isnan(range))

@@ -11,6 +11,7 @@
 #include "tests/cmocka.h"
 
 #define WIDTH 642 /* the last column is narrower */
+#define HEIGHT 480
 #define COLUMNS 161
 #define FOCAL 500.0
 #define BASELINE 0.12
@@ -22,6 +23,7 @@ static struct {
     struct plx_frame frame;
     struct plx_scan scan[COLUMNS];
     struct plx_stixel stixel[COLUMNS][PLX_COLUMN_STIXELS];
+    uint16_t disparity[HEIGHT][WIDTH];
 } published;
 
 static struct plx_frame_messages messages;
@@ -32,7 +34,7 @@ static int setup(void **state)
     struct plx_frame *f = &published.frame;
     memset(&published, 0, sizeof published);
     f->width = WIDTH;
-    f->height = 480;
+    f->height = HEIGHT;
     f->disparities = 64;
     f->calibration =
         (struct plx_calibration_info){.fx = FOCAL, .fy = FOCAL, .cx = CX, .cy = CY, .cx_right = CX, .baseline_m = BASELINE};
@@ -44,6 +46,8 @@ static int setup(void **state)
                                                      COLUMNS,
                                                      sizeof(struct plx_stixel),
                                                      0};
+    f->plane[PLX_PLANE_DISPARITY] = (struct plx_plane){
+        (uint32_t)((uint8_t *)published.disparity - (uint8_t *)f), sizeof published.disparity[0], WIDTH, HEIGHT, 2, 0};
     messages = (struct plx_frame_messages){f, 5, &plx_frame_names, malloc(plx_frame_messages_scratch(f))};
     return messages.scratch ? 0 : -1;
 }
@@ -67,7 +71,15 @@ static void camera_axes(double pitch, double roll, double ret_axis[3][3])
     }
 }
 
-/* A wall across the way at WALL metres: each column sees its foot. */
+/* The disparity of a wall at WALL metres across the way, in direction (X, DOWN, 1); 0 if it is behind the camera. */
+static double wall_disparity(double axis[3][3], double wall, double x, double down)
+{
+    const double forward = x * axis[0][0] + down * axis[1][0] + axis[2][0];
+    return fmax(0, 16 * FOCAL * BASELINE * forward / wall);
+}
+
+/* A wall across the way at WALL metres, as high as the picture: each column sees its foot. The stixel's nearest disparity is
+ * that of its part up to 2 m above the ground, which is its top if the camera looks down. */
 static void see_wall(double pitch, double roll, double wall)
 {
     double axis[3][3];
@@ -79,10 +91,20 @@ static void see_wall(double pitch, double roll, double wall)
         const double x = (4 * column + 1.5 - CX) / FOCAL;
         const double a = x * axis[0][0] + axis[2][0], b = axis[1][0], c = x * axis[0][2] + axis[2][2], d = axis[1][2];
         const double z = (wall * d + CAMERA_HEIGHT * b) / (a * d - b * c), v = (wall - a * z) / b / z;
-        const uint16_t disparity = (uint16_t)lround(16 * FOCAL * BASELINE / z);
-        published.scan[column] = (struct plx_scan){disparity, disparity, 1, 1};
+        const uint16_t foot = (uint16_t)fmin(lround(CY + v * FOCAL), HEIGHT - 1);
+        uint16_t near = 0;
+        for (int y = 0; y < HEIGHT; y++)
+            for (int i = 0; i < 4 && 4 * column + i < WIDTH; i++) {
+                const double down = (y - CY) / FOCAL, here = wall_disparity(axis, wall, (4 * column + i - CX) / FOCAL, down);
+                const double height =
+                    CAMERA_HEIGHT + 16 * FOCAL * BASELINE / here * (x * axis[0][2] + down * axis[1][2] + axis[2][2]);
+                const uint16_t rounded = (uint16_t)lround(here);
+                published.disparity[y][4 * column + i] = y <= foot && here > 0 ? rounded : PLX_DISPARITY_INVALID;
+                near = y <= foot && height < 2 && rounded > near ? rounded : near;
+            }
+        published.scan[column] = (struct plx_scan){near, near, 1, 1};
         published.stixel[column][0] = (struct plx_stixel){
-            .y0 = 0, .y1 = (uint16_t)lround(CY + v * FOCAL), .disparity = disparity, .near_disparity = disparity};
+            .y0 = 0, .y1 = foot, .disparity = (uint16_t)lround(16 * FOCAL * BASELINE / z), .near_disparity = near};
     }
 }
 

@@ -18,21 +18,27 @@ static bool time_since(const struct plx_frame *frame, int64_t at_ns, int64_t *re
            !__builtin_sub_overflow(plx_boot_now_ns(), boot_ns, ret_ns);
 }
 
-int64_t plx_age_ns(const struct plx_frame *frame)
+/* Time since the left capture time, negative where that is ahead of the clock. False if it is unknown. */
+static bool time_since_capture(const struct plx_frame *frame, int64_t *ret_ns)
 {
     int64_t captured = frame ? (int64_t)plx_fetch64(&frame->capture[PLX_LEFT].capture_ns) : 0;
+    return captured > 0 && time_since(frame, captured, ret_ns);
+}
+
+int64_t plx_age_ns(const struct plx_frame *frame)
+{
     int64_t age;
-    if (captured <= 0 || !time_since(frame, captured, &age))
+    if (!time_since_capture(frame, &age))
         return INT64_MAX; /* unknown: it must not look new */
     return age > 0 ? age : 0;
 }
 
 int plx_is_fresh(const struct plx_frame *frame)
 {
-    int64_t age;
-    if (!frame || !time_since(frame, (int64_t)plx_fetch64(&frame->published_ns), &age))
+    int64_t age, public;
+    if (!time_since_capture(frame, &age) || !time_since(frame, (int64_t)plx_fetch64(&frame->published_ns), &public))
         return 0;
-    return age >= 0 && age < (int64_t)plx_fetch64(&frame->fresh_ns);
+    return public >= 0 && age < (int64_t)plx_fetch64(&frame->fresh_ns);
 }
 
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)

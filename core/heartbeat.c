@@ -54,8 +54,10 @@ struct budget {
     int ms, periods;
 };
 
-/* At most the warn time of the source at usual rates; three periods leave room for one late pair. */
+/* At most the warn time of the source at usual rates; three periods leave room for one late pair. A robot acts by nothing that
+ * is older than the limit, however slow its cameras are. */
 static const struct budget fresh = {250, 3};
+#define FRESH_LIMIT_MS 3000
 
 #define STAGE(word) "stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE
 
@@ -122,7 +124,8 @@ int64_t plx_budget_fatal_ns(int what, int64_t period_ns)
 
 int64_t plx_budget_fresh_ns(int64_t period_ns)
 {
-    return budget_ns(fresh, period_ns);
+    const int64_t ns = budget_ns(fresh, period_ns), limit_ns = FRESH_LIMIT_MS * PLX_NS_PER_MS;
+    return ns < limit_ns ? ns : limit_ns;
 }
 
 uint32_t plx_budget_health(int what)

@@ -79,7 +79,7 @@ int plx_heartbeat_read(const struct plx_heartbeat *heartbeat, int64_t *ret_since
  * plx_watched; another number is judged as the start. */
 int64_t plx_budget_warn_ns(int what, int64_t period_ns);  /* a longer activity is flagged */
 int64_t plx_budget_fatal_ns(int what, int64_t period_ns); /* a longer one ends the engine */
-int64_t plx_budget_fresh_ns(int64_t period_ns);           /* how long a published frame is fresh */
+int64_t plx_budget_fresh_ns(int64_t period_ns);           /* how long after its capture a pair is fresh; at most 3 s */
 uint32_t plx_budget_health(int what);                     /* the flag, an enum plx_health */
 const char *plx_budget_name(int what);                    /* "stage sgm"; static storage */
 const char *plx_budget_thread(int thread);                /* of an enum plx_thread: "the working thread"; static storage */

@@ -44,6 +44,7 @@ static inline struct plx_region_header *region_image_make(size_t *ret_bytes)
     frame->bytes = sizeof *frame + 8192;
     frame->published_ns = plx_now_ns();
     frame->suspended_ns = plx_suspended_ns();
+    frame->capture[PLX_LEFT].capture_ns = frame->published_ns;
     frame->fresh_ns = 24 * 3600 * PLX_NS_PER_S;
     frame->obstacle_count = 2;
     frame->calibration = (struct plx_calibration_info){500, 500, 32, 16, 32, 0.1};

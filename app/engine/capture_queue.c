@@ -40,6 +40,8 @@ static void update_rate(struct plx_capture_queue *queue)
         return;
     queue->rate_hz = source->rate_hz;
     queue->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
+    queue->seen = (struct plx_period){0};
+    plx_period_add(&queue->seen, queue->period_ns);
     queue->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
     queue->pairing.tolerance_ns = queue->tolerance_ns > 0 ? queue->tolerance_ns : queue->pairing.drift_ns;
 }
@@ -102,6 +104,40 @@ static void pair_capture(struct plx_capture_queue *queue, const struct plx_captu
         keep_newest(queue, result.pair);
 }
 
+int64_t plx_capture_queue_fresh_ns(const struct plx_capture_queue *queue)
+{
+    return queue->period_ns > 0 ? plx_budget_fresh_ns(plx_period_ns(&queue->seen)) : 0;
+}
+
+/* The pair is the loop's now. */
+static void take(struct plx_capture_queue *queue)
+{
+    const int64_t capture_ns = queue->pair[PLX_LEFT].capture_ns;
+
+    if (queue->taken_ns != 0)
+        plx_period_add(&queue->seen, capture_ns - queue->taken_ns);
+    queue->taken_ns = capture_ns;
+}
+
+/* Drops a pair that a robot may not act by any more: nobody would be given its frame. True if it was one. */
+static bool drop_old(struct plx_capture_queue *queue)
+{
+    const int64_t fresh_ns = plx_capture_queue_fresh_ns(queue);
+    const int64_t age_ns = plx_now_ns() - queue->pair[PLX_LEFT].capture_ns;
+    const bool was_old = queue->old;
+
+    queue->old = fresh_ns > 0 && age_ns >= fresh_ns;
+    if (!queue->old)
+        return false;
+    if (!was_old)
+        plx_log(LOG_WARNING, "a pair was captured %.2f s ago, and with %.2f s it is too old: dropping such pairs",
+                (double)age_ns / PLX_NS_PER_S, (double)fresh_ns / PLX_NS_PER_S);
+    queue->skipped++;
+    queue->health |= PLX_HEALTH_LATE;
+    plx_capture_queue_release(queue);
+    return true;
+}
+
 int plx_capture_queue_next(struct plx_capture_queue *queue, const volatile sig_atomic_t *stop)
 {
     struct plx_source *source = queue->source;
@@ -123,8 +159,11 @@ int plx_capture_queue_next(struct plx_capture_queue *queue, const volatile sig_a
                 break; /* the loss is reported at once */
         }
     }
-    if (has_pair(queue))
-        return 0; /* if the source has ended, the next call returns END */
+    if (has_pair(queue)) {
+        take(queue);
+        if (!drop_old(queue))
+            return 0; /* if the source has ended, the next call returns END */
+    }
     return result < 0 ? result : PLX_ERR_TIMEOUT;
 }
 

@@ -18,18 +18,21 @@ static uint32_t late_stages(const struct plx_frame_loop *loop, const struct plx_
     return health;
 }
 
-/* Sets how long the frame is fresh, and the time in suspend that dates it. */
-static void set_freshness(struct plx_frame_loop *loop, struct plx_frame *frame, int64_t taken_ns)
+/* Sets how long the frame is fresh, and the time in suspend that dates it. One that is too old already is late. */
+static void set_freshness(struct plx_frame_loop *loop, struct plx_frame *frame)
 {
-    const int64_t now = plx_now_ns(), busy_ns = now - taken_ns;
+    const int64_t now = plx_now_ns(), capture_ns = frame->capture[PLX_LEFT].capture_ns;
+    const int64_t fresh_ns = plx_capture_queue_fresh_ns(&loop->queue);
 
     plx_suspend_clock_update(&loop->suspend, now, plx_suspended_ns());
-    frame->suspended_ns = plx_suspend_clock_at(&loop->suspend, frame->capture[PLX_LEFT].capture_ns);
-    frame->fresh_ns = plx_budget_fresh_ns(busy_ns > loop->queue.period_ns ? busy_ns : loop->queue.period_ns);
+    frame->suspended_ns = plx_suspend_clock_at(&loop->suspend, capture_ns);
+    frame->fresh_ns = fresh_ns > 0 ? fresh_ns : now - capture_ns + plx_budget_fresh_ns(0);
+    if (now - capture_ns >= frame->fresh_ns)
+        loop->queue.health |= PLX_HEALTH_LATE;
 }
 
 /* Fills the parts of the header that the pipeline does not know. */
-static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame, int64_t taken_ns)
+static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame)
 {
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_capture *capture = &loop->queue.pair[eye];
@@ -45,7 +48,7 @@ static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame, in
             .memory = capture->memory,
         };
     }
-    set_freshness(loop, frame, taken_ns);
+    set_freshness(loop, frame);
     frame->source = loop->source_type;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = loop->queue.skipped;
@@ -96,7 +99,7 @@ static int process_pair(struct plx_frame_loop *loop)
         return plx_fail(&loop->queue.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
-    fill_header(loop, frame, taken_ns);
+    fill_header(loop, frame);
     plx_region_set_tracks(loop->region, plx_pipeline_last_track(loop->pipeline));
     plx_ring_commit(loop->region);
     report_frame(loop, frame, taken_ns);

@@ -53,7 +53,9 @@ static void publish(struct plx_shared_region *region, struct plx_clients *client
         usleep(5000);
     }
     for (int i = 0; i < frames; i++) {
-        plx_ring_begin(region)->fresh_ns = PLX_NS_PER_S;
+        struct plx_frame *frame = plx_ring_begin(region);
+        frame->capture[PLX_LEFT].capture_ns = plx_now_ns();
+        frame->fresh_ns = PLX_NS_PER_S;
         plx_ring_commit(region);
         plx_clients_handle(clients);
         usleep(PERIOD_US);

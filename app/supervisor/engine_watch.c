@@ -13,6 +13,12 @@ bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
 {
     struct plx_recovery *recovery = &supervisor->recovery;
     const int was_late = recovery->late ? plx_recovery_activity(recovery)->doing : -1;
+    const bool was_held_up = recovery->held_up;
+
+    if (recovery->late && supervisor->engine.pid != 0)
+        plx_recovery_delayed(recovery, plx_run_delay_ns(&supervisor->run_delay, supervisor->engine.pid));
+    else
+        supervisor->run_delay.count = 0;
 
     for (enum plx_thread thread = 0; thread < PLX_THREAD_COUNT; thread++) {
         int64_t since_ns;
@@ -25,6 +31,12 @@ bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
         plx_fail(&supervisor->degraded_reason, 0, "%s takes longer than its budget", plx_budget_name(activity->doing));
         plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(activity->doing),
                 (double)(supervisor->now_ns - activity->since_ns) / PLX_NS_PER_S);
+    }
+    if (recovery->held_up && !was_held_up) {
+        plx_fail(&supervisor->degraded_reason, 0, "other programs keep the processors busy: %s waits for one",
+                 plx_budget_name(activity->doing));
+        plx_log(LOG_WARNING, "%s has waited %.2f s for a processor: other programs keep them busy; a new engine would wait too",
+                plx_budget_name(activity->doing), (double)recovery->run_delay_ns / PLX_NS_PER_S);
     }
     return hangs;
 }

@@ -51,7 +51,9 @@ void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns)
     recovery->fresh = false;
     recovery->started_ns = now_ns;
     recovery->last_report_ns = now_ns;
-    recovery->late = false;
+    recovery->late = recovery->held_up = false;
+    recovery->busy = (struct plx_period){0};
+    recovery->run_delay_ns = 0;
     recovery->suspect = PLX_THREAD_WORK;
     for (int thread = 0; thread < PLX_THREAD_COUNT; thread++)
         recovery->activity[thread] = (struct plx_activity){PLX_WATCHED_IDLE, now_ns};
@@ -64,7 +66,9 @@ void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t 
     recovery->last_report_ns = now_ns;
     recovery->frame_ns = now_ns;
     recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_PUBLISH, now_ns}; /* until the next heartbeat */
-    recovery->frame_period_ns = larger(period_ns, busy_ns);
+    plx_period_add(&recovery->busy, busy_ns);
+    recovery->frame_period_ns = larger(period_ns, plx_period_ns(&recovery->busy));
+    recovery->run_delay_ns = 0;
     recovery->health = health;
     step(recovery, health ? EVENT_FAULTY : EVENT_GOOD);
     if (now_ns - recovery->started_ns >= PLX_STABLE_NS)
@@ -114,6 +118,11 @@ void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread
         starts ? (struct plx_activity){PLX_WATCHED_START, start_ns} : (struct plx_activity){doing, since_ns};
 }
 
+void plx_recovery_delayed(struct plx_recovery *recovery, int64_t ns)
+{
+    recovery->run_delay_ns += ns;
+}
+
 void plx_recovery_unkillable(struct plx_recovery *recovery)
 {
     recovery->unkillable = true;
@@ -158,7 +167,8 @@ void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool plann
     back_off(recovery, now_ns);
 }
 
-/* How far THREAD is over its fatal budget; negative: within it. The working thread's reports count like heartbeats. */
+/* How far THREAD is over its fatal budget, the time in wait of a processor included; negative: within it. The working thread's
+ * reports count like heartbeats. */
 static int64_t overrun_ns(const struct plx_recovery *recovery, enum plx_thread thread, int64_t now_ns)
 {
     const struct plx_activity *activity = &recovery->activity[thread];
@@ -167,7 +177,8 @@ static int64_t overrun_ns(const struct plx_recovery *recovery, enum plx_thread t
     return now_ns - last_report_ns - plx_budget_fatal_ns(activity->doing, recovery->frame_period_ns);
 }
 
-/* Compares the threads' activities with the health table; true if one is over its fatal budget. */
+/* Compares the threads' activities with the health table; true if one is over its fatal budget, and not only for want of a
+ * processor. */
 static bool judge(struct plx_recovery *recovery, int64_t now_ns)
 {
     int64_t worst_ns = INT64_MIN;
@@ -187,7 +198,8 @@ static bool judge(struct plx_recovery *recovery, int64_t now_ns)
             recovery->suspect = thread;
         }
     }
-    return worst_ns > 0;
+    recovery->held_up = worst_ns > 0 && worst_ns <= recovery->run_delay_ns;
+    return worst_ns > recovery->run_delay_ns;
 }
 
 bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns)
@@ -197,8 +209,7 @@ bool plx_recovery_tick(struct plx_recovery *recovery, int64_t now_ns)
     const int64_t pair_budget_ns =
         plx_budget_fatal_ns(recovery->fresh ? PLX_WATCHED_LEFT : PLX_WATCHED_START, recovery->frame_period_ns);
     const bool hangs = judge(recovery, now_ns);
-    const bool starved = recovery->running && now_ns - last_pair_ns > pair_budget_ns;
-
+    const bool starved = recovery->running && now_ns - last_pair_ns - recovery->run_delay_ns > pair_budget_ns;
     const bool silent = recovery->fresh && now_ns - recovery->frame_ns > frame_budget_ns;
     const bool scheduled = recovery->scheduled_ns != 0 && now_ns - recovery->scheduled_ns <= frame_budget_ns;
 

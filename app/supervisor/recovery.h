@@ -14,6 +14,7 @@
 
 #include "core/clock.h"
 #include "core/heartbeat.h"
+#include "core/period.h"
 
 #define PLX_BACKOFF_MIN_NS (100 * PLX_NS_PER_MS)
 #define PLX_BACKOFF_MAX_NS (5 * PLX_NS_PER_S)
@@ -36,13 +37,16 @@ struct plx_recovery {
     struct plx_activity activity[PLX_THREAD_COUNT];
     enum plx_thread suspect; /* the thread that is furthest over its budget; if none is, the working thread */
     bool late;               /* its activity takes longer than the health table allows */
+    bool held_up;            /* only the time in wait of a processor excuses it: it is not replaced */
     bool unkillable;         /* the engine does not die of SIGKILL */
     int64_t frame_ns;        /* last published frame of any engine; before the first: the service's start */
     int64_t camera_lost_ns;  /* last report of the engine that a camera is lost and looked for */
     int64_t scheduled_ns;    /* when the recording's next pair is due; no pair is expected before */
     int64_t start_ns;        /* no engine: when to start one */
     int64_t backoff_ns;      /* the next pause before a start */
-    int64_t frame_period_ns; /* the larger of the interval between pairs and the processing time of the last pair */
+    struct plx_period busy;  /* processing times of the engine's pairs */
+    int64_t frame_period_ns; /* the larger of the interval between pairs and the median of the processing times */
+    int64_t run_delay_ns;    /* how long the engine, late, has waited for a processor since its last frame */
     uint64_t deaths;
 };
 
@@ -64,6 +68,10 @@ void plx_recovery_start_postponed(struct plx_recovery *recovery, int64_t now_ns)
 
 /* The heartbeat of THREAD (core/heartbeat.h); call it before each tick. */
 void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread, int doing, int64_t since_ns);
+
+/* The engine, which is late, waited NS for a processor since the last tick: other programs keep it from running, and a new
+ * engine would wait as long. */
+void plx_recovery_delayed(struct plx_recovery *recovery, int64_t ns);
 
 /* The engine got SIGKILL and still exists: a driver holds it. Until it has died no other engine is started, and the watchdog is
  * not fed. */

@@ -19,6 +19,7 @@
 #include "app/supervisor/child.h"
 #include "app/supervisor/publisher.h"
 #include "app/supervisor/recovery.h"
+#include "app/supervisor/run_delay.h"
 #include "app/supervisor/service_clock.h"
 #include "app/supervisor/systemd.h"
 #include "config/config.h"
@@ -74,6 +75,7 @@ struct plx_supervisor {
     struct plx_blackbox blackbox;
 
     struct plx_child engine;
+    struct plx_run_delay run_delay;    /* of the engine, while it is late */
     struct plx_heartbeats *heartbeats; /* shared memory: the engine's threads mark what they are doing */
     bool engine_replaced;              /* the engine was asked to end, and the next one starts at once */
     bool engine_failed;                /* the supervisor ends the engine because it hangs or gives no frame */

@@ -181,13 +181,35 @@ static int find_size(struct replay *self, struct plx_error_message *message)
     return 0;
 }
 
-static void find_rate(struct replay *self, double rate_hz)
+static int compare_doubles(const void *a, const void *b)
+{
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* The median interval of a list with times, so that a gap in the recording does not change it. */
+static int find_period(const struct plx_pair_list *list, double *ret_s, struct plx_error_message *message)
+{
+    const int count = list->count - 1;
+    double *interval_s = malloc((size_t)count * sizeof *interval_s);
+    if (!interval_s)
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the times of %d pairs", list->count);
+    for (int i = 0; i < count; i++)
+        interval_s[i] = list->pair[i + 1].time_s - list->pair[i].time_s;
+    qsort(interval_s, (size_t)count, sizeof *interval_s, compare_doubles);
+    *ret_s = interval_s[(count - 1) / 2];
+    free(interval_s);
+    return 0;
+}
+
+static int find_rate(struct replay *self, double rate_hz, struct plx_error_message *message)
 {
     const struct plx_pair_list *list = &self->list;
-    self->period_s = 1.0 / (self->timing == PLX_TIMING_FIXED ? rate_hz : UNTIMED_RATE_HZ);
-    if (self->timing != PLX_TIMING_FIXED && list->timed && list->count > 1)
-        self->period_s = (list->pair[list->count - 1].time_s - list->pair[0].time_s) / (list->count - 1);
+    const bool fixed = self->timing == PLX_TIMING_FIXED;
+    self->period_s = 1.0 / (fixed ? rate_hz : UNTIMED_RATE_HZ);
+    int result = !fixed && list->timed && list->count > 1 ? find_period(list, &self->period_s, message) : 0;
     self->queued.base.rate_hz = self->timing == PLX_TIMING_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    return result;
 }
 
 static int find_calibration(struct replay *self, struct plx_error_message *message)
@@ -250,7 +272,9 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     if (result < 0)
         goto fail;
     self->queued.base.note = self->list.note;
-    find_rate(self, options->rate_hz);
+    result = find_rate(self, options->rate_hz, message);
+    if (result < 0)
+        goto fail;
     result =
         plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
                               PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);

@@ -131,8 +131,8 @@ void plx_mapping_unref(const struct plx_mapping *mapping);
  * time is unknown or FRAME is NULL, so that an undated frame never looks new. */
 int64_t plx_age_ns(const struct plx_frame *frame);
 
-/* 1 if FRAME is fresh: published less than frame->fresh_ns ago, time in suspend included. Else 0, also for a time in the future
- * and for NULL. The time of publication counts, because a replay has capture times of its own. */
+/* 1 if FRAME is fresh: captured less than frame->fresh_ns ago, time in suspend included. Else 0, also for a publication in the
+ * future (the clock of another time namespace) and for NULL. */
 int plx_is_fresh(const struct plx_frame *frame);
 
 /* Strict disparity in pixels at column X, row Y, min_disparity included; NAN where it is invalid, outside the image, and in a

@@ -275,13 +275,13 @@ struct plx_frame {
     uint64_t epoch;       /* one life of the region; increases with every start of the service */
     int64_t published_ns; /* CLOCK_MONOTONIC */
     int64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC when the pair was taken: how long the machine had slept */
-    int64_t fresh_ns;     /* the frame is fresh for this time after published_ns; 0 = never; see plx_is_fresh */
+    int64_t fresh_ns;     /* the frame is fresh for this time after the left capture time; see plx_is_fresh */
     int64_t skew_ns;      /* right capture time minus left */
     uint32_t state;       /* enum plx_state */
     uint32_t health;      /* enum plx_health bits */
     uint32_t source;      /* enum plx_source_type */
     uint32_t reserved;
-    uint64_t pairs_skipped; /* whole pairs dropped since start because a newer one was there */
+    uint64_t pairs_skipped; /* whole pairs dropped since start, because a newer one was there or they were too old */
     struct plx_capture_info capture[PLX_EYES];
     struct plx_calibration_info calibration;
     uint32_t width, height;             /* of the rectified image; of the captured one in a raw frame */

@@ -121,7 +121,9 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     struct ring_crowd waiters = ring_crowd_start(region, crowd);
     for (uint64_t i = 0; i < frames; i++) {
         int64_t before = plx_now_ns();
-        plx_ring_begin(region)->fresh_ns = PLX_NS_PER_S;
+        struct plx_frame *frame = plx_ring_begin(region);
+        frame->capture[PLX_LEFT].capture_ns = plx_now_ns();
+        frame->fresh_ns = PLX_NS_PER_S;
         plx_ring_commit(region);
         cost[i] = plx_now_ns() - before;
         usleep(PERIOD_US);

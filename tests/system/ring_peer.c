@@ -74,6 +74,7 @@ static void fill_frame(struct plx_frame *frame, uint64_t sequence)
 {
     frame->bytes = FRAME_BYTES;
     frame->source = PLX_SOURCE_V4L2;
+    frame->capture[PLX_LEFT].capture_ns = plx_now_ns();
     frame->fresh_ns = fresh_ns;
     frame->obstacle_count = PLX_MAX_OBSTACLES;
     frame->plane[PLX_PLANE_LEFT] = (struct plx_plane){

@@ -7,10 +7,26 @@
 #include "tests/system/control_group.h"
 #include "tests/system/systemd.h"
 
+#include <dirent.h>
+#include <sys/resource.h>
+
 #define FROZEN_MS 3000
 #define WATCHDOG_MS 2000
 
 static struct control_group group;
+
+/* Of all threads of PID. */
+static void set_nice(pid_t pid, int nice)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));)
+        if (atoi(entry->d_name) > 0)
+            assert_int_equal(setpriority(PRIO_PROCESS, (id_t)atoi(entry->d_name), nice), 0);
+    closedir(tasks);
+}
 
 static int thaw_and_clean(void **state)
 {
@@ -88,6 +104,39 @@ static void a_supervisor_that_stood_still_keeps_its_engine(void **state)
     usleep(FROZEN_MS * 1000);
     kill(daemon_.pid, SIGCONT);
     usleep(500000);
+    running_frame(client, START_MS);
+    assert_int_equal(engine_of(&daemon_), engine);
+    assert_int_equal(plx_restarts(client), 0);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+/* The engine yields to everybody (nice 19), and many want the processor: hardly any of it is left for the engine, and a new one
+ * would get no more. The supervisor, which sleeps most of the time, gets its turns. */
+static void an_engine_that_others_keep_from_running_is_not_replaced(void **state)
+{
+    (void)state;
+    enum { BUSY = 12, BUSY_MS = 4000 };
+    pid_t busy[BUSY];
+    if (!clock_is_exact())
+        skip(); /* with more than one processor something is left */
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+    set_nice(engine, 19);
+    for (int i = 0; i < BUSY; i++) {
+        busy[i] = fork();
+        for (volatile unsigned turns = 0; busy[i] == 0; turns++)
+            ;
+    }
+    usleep(BUSY_MS * 1000);
+    expect_reason(client, "other programs keep the processors busy");
+    for (int i = 0; i < BUSY; i++) {
+        kill(busy[i], SIGKILL);
+        waitpid(busy[i], NULL, 0);
+    }
+    set_nice(engine, 0);
     running_frame(client, START_MS);
     assert_int_equal(engine_of(&daemon_), engine);
     assert_int_equal(plx_restarts(client), 0);
@@ -285,6 +334,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_service_that_is_frozen_as_a_whole_keeps_its_engine, make, thaw_and_clean),
         cmocka_unit_test_setup_teardown(an_engine_that_is_frozen_alone_is_replaced, make, clean),
         cmocka_unit_test_setup_teardown(a_supervisor_that_stood_still_keeps_its_engine, make, clean),
+        cmocka_unit_test_setup_teardown(an_engine_that_others_keep_from_running_is_not_replaced, make, clean),
         cmocka_unit_test_setup_teardown(a_gpu_bears_no_blame_for_what_is_not_its_own, make, clean),
         NOTIFIED(a_driver_that_never_returns_is_named_and_its_engine_replaced),
         NOTIFIED(a_driver_that_never_returns_again_starves_the_watchdog),

@@ -29,6 +29,7 @@ static inline void publish(struct plx_shared_region *region)
 {
     struct plx_frame *frame = plx_ring_begin(region);
     frame->bytes = sizeof *frame;
+    frame->capture[PLX_LEFT].capture_ns = plx_now_ns();
     frame->fresh_ns = 60 * PLX_NS_PER_S;
     frame->obstacle_count = 0;
     plx_ring_commit(region);

@@ -14,9 +14,10 @@
 
 struct source {
     struct plx_source base;
-    int come, given; /* pictures, left and right in turn */
-    int waits;       /* calls that would have slept */
-    bool ends;       /* after those */
+    int64_t first_ns; /* capture time of the first pair; the next ones come a PERIOD apart */
+    int come, given;  /* pictures, left and right in turn */
+    int waits;        /* calls that would have slept */
+    bool ends;        /* after those */
     bool lent[MOST];
     uint8_t pixel[MOST];
 };
@@ -32,7 +33,8 @@ static int next(struct plx_source *base, int64_t deadline_ns, struct plx_capture
         source->waits += deadline_ns > plx_now_ns();
         return source->ends ? PLX_ERR_END : PLX_ERR_TIMEOUT;
     }
-    *ret_capture = (struct plx_capture){.capture_ns = (number / 2 + 1) * PERIOD, .sequence = (uint32_t)(number / 2)};
+    *ret_capture =
+        (struct plx_capture){.capture_ns = source->first_ns + number / 2 * PERIOD, .sequence = (uint32_t)(number / 2)};
     ret_capture->raw[number % 2].data = ret_capture->buffer = &source->pixel[number];
     source->lent[number] = true;
     source->given++;
@@ -60,7 +62,8 @@ static const struct plx_source_ops ops = {.name = "test", .next = next, .release
 
 static void begin(struct source *source, struct plx_capture_queue *queue, double rate_hz)
 {
-    *source = (struct source){.base = {.ops = &ops, .width = 1, .height = 1, .rate_hz = rate_hz}};
+    *source = (struct source){.base = {.ops = &ops, .width = 1, .height = 1, .rate_hz = rate_hz},
+                              .first_ns = plx_now_ns() + 3600 * PLX_NS_PER_S}; /* never old */
     plx_capture_queue_init(queue, &source->base, 0);
     plx_capture_queue_start(queue);
 }
@@ -140,12 +143,49 @@ static void test_stop_ends_the_wait(void **state)
     end(&source, &queue);
 }
 
+/* As when the engine was stopped: what lies in the queue is old, and what comes then is not. */
+static void test_old_pairs_are_dropped_and_counted(void **state)
+{
+    (void)state;
+    struct plx_capture_queue queue;
+    struct source source;
+
+    begin(&source, &queue, 100);
+    source.first_ns = plx_now_ns() - 8 * PLX_NS_PER_S;
+    source.come = 2 * 3;
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), PLX_ERR_TIMEOUT);
+    assert_int_equal(lent(&source), 0);
+    assert_int_equal(queue.skipped, 3);
+    assert_true(queue.health & PLX_HEALTH_LATE);
+    source.first_ns = plx_now_ns() + 3600 * PLX_NS_PER_S;
+    source.come += 2;
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+    assert_pair(queue.pair, 3);
+    assert_int_equal(queue.skipped, 3);
+    assert_int_equal(plx_capture_queue_fresh_ns(&queue), 250 * PLX_NS_PER_MS); /* the stall in between is no period */
+    end(&source, &queue);
+
+    begin(&source, &queue, 100); /* within the bound */
+    source.first_ns = plx_now_ns() - 100 * PLX_NS_PER_MS;
+    source.come = 2;
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+    end(&source, &queue);
+
+    begin(&source, &queue, 0); /* its capture times are not those of the clock */
+    source.first_ns = PERIOD;
+    source.come = 2;
+    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
+    assert_int_equal(plx_capture_queue_fresh_ns(&queue), 0);
+    end(&source, &queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_newest_is_taken),
         cmocka_unit_test(test_source_without_rate_is_never_skipped),
         cmocka_unit_test(test_stop_ends_the_wait),
+        cmocka_unit_test(test_old_pairs_are_dropped_and_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,10 @@ static void silence_is_a_hang_after_a_second_or_some_periods(void **state)
     assert_int_equal(recovery.state, PLX_STATE_RECOVERING);
 
     recovery = running_at(10 * S);
-    plx_recovery_frame(&recovery, 10 * S, 0, PERIOD, 2 * S); /* a slow machine is no hang */
+    plx_recovery_frame(&recovery, 10 * S, 0, PERIOD, 2 * S); /* one stall gives the next hang no more time, */
+    assert_true(plx_recovery_tick(&recovery, 11 * S + 1));
+    for (int i = 0; i < 3; i++)
+        plx_recovery_frame(&recovery, 10 * S, 0, PERIOD, 2 * S); /* and a slow machine is no hang */
     assert_false(plx_recovery_tick(&recovery, 10 * S + 5 * 2 * S));
     assert_true(plx_recovery_tick(&recovery, 10 * S + 5 * 2 * S + 1));
 }
@@ -256,6 +259,34 @@ static void any_thread_that_hangs_is_named(void **state)
     }
 }
 
+/* Kept from running by other programs, for 90 of each 100 ms: late, and said to be so, but not replaced before it has had as
+ * much of a processor as an engine that hangs on an idle machine. */
+static void a_busy_machine_is_no_hang(void **state)
+{
+    (void)state;
+    const int64_t fatal = plx_budget_fatal_ns(PLX_STAGE_SGM, PERIOD), warn = plx_budget_warn_ns(PLX_STAGE_SGM, PERIOD);
+    struct plx_recovery recovery = running_at(10 * S);
+    int64_t now = 10 * S;
+    for (bool hangs = false; !hangs; now += 100 * MS) {
+        plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_STAGE_SGM, 10 * S);
+        if (recovery.late)
+            plx_recovery_delayed(&recovery, 90 * MS);
+        hangs = plx_recovery_tick(&recovery, now);
+        assert_int_equal(recovery.late, now - 10 * S > warn);
+        assert_int_equal(recovery.held_up, now - 10 * S > fatal && !hangs);
+    }
+    assert_in_range(now - 10 * S, 9 * (fatal - warn), 11 * fatal);
+
+    recovery = running_at(10 * S); /* and none of it is left for the next frame */
+    plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_STAGE_SGM, 10 * S);
+    plx_recovery_delayed(&recovery, 5 * S);
+    assert_false(plx_recovery_tick(&recovery, 12 * S));
+    plx_recovery_frame(&recovery, 12 * S, 0, PERIOD, MS);
+    plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_STAGE_SGM, 12 * S);
+    assert_true(plx_recovery_tick(&recovery, 12 * S + fatal + 1));
+    assert_false(recovery.held_up);
+}
+
 static void an_engine_that_does_not_die_is_the_end_of_wellness(void **state)
 {
     (void)state;
@@ -326,6 +357,7 @@ static void a_silent_camera_is_flagged_by_its_name(void **state)
     assert_int_equal(plx_budget_fresh_ns(PERIOD), 250 * MS);
     assert_int_equal(plx_budget_fresh_ns(0), 250 * MS);
     assert_int_equal(plx_budget_fresh_ns(S), 3 * S);
+    assert_int_equal(plx_budget_fresh_ns(3600 * S), 3 * S); /* however slow: a robot does not act by what was */
     for (int64_t pace = MS; pace < 5 * S; pace += MS)
         assert_true(plx_budget_fresh_ns(pace) < plx_budget_warn_ns(PLX_WATCHED_LEFT, pace));
     assert_int_equal(plx_budget_health(PLX_WATCHED_LEFT), PLX_HEALTH_CAMERA_LOST_LEFT);
@@ -367,6 +399,7 @@ int main(void)
         cmocka_unit_test(cameras_that_never_came_are_waited_for),
         cmocka_unit_test(away_counts_only_while_somebody_looks),
         cmocka_unit_test(any_thread_that_hangs_is_named),
+        cmocka_unit_test(a_busy_machine_is_no_hang),
         cmocka_unit_test(an_engine_that_does_not_die_is_the_end_of_wellness),
         cmocka_unit_test(failed_when_the_budget_is_spent_and_running_again_with_a_frame),
     };

@@ -127,31 +127,39 @@ static void age_is_never_negative_and_never_fresh_by_mistake(void **state)
     assert_true(plx_age_ns(&frame) == INT64_MAX);
 }
 
-/* As many nanoseconds after its publication as AFTER_NS, on a machine that had been suspended for SUSPENDED_NS then. */
-static struct plx_frame published(int64_t after_ns, int64_t suspended_ns, int64_t fresh_ns)
+/* A frame as it is AFTER_NS after its capture, of a machine that had been suspended for SUSPENDED_NS then. */
+static struct plx_frame captured(int64_t after_ns, int64_t suspended_ns, int64_t fresh_ns)
 {
     const int64_t at_ns = plx_boot_now_ns() - after_ns - suspended_ns;
     return (struct plx_frame){
-        .published_ns = at_ns, .suspended_ns = suspended_ns, .fresh_ns = fresh_ns, .capture[PLX_LEFT].capture_ns = at_ns - 5};
+        .published_ns = at_ns, .suspended_ns = suspended_ns, .fresh_ns = fresh_ns, .capture[PLX_LEFT].capture_ns = at_ns};
 }
 
 static void a_frame_is_fresh_for_so_long_as_it_says(void **state)
 {
     (void)state;
     const int64_t minute = 60 * PLX_NS_PER_S;
-    struct plx_frame frame = published(0, 0, minute);
+    struct plx_frame frame = captured(0, 0, minute);
     assert_true(plx_is_fresh(&frame));
-    frame = published(minute - 10 * PLX_NS_PER_S, 0, minute);
+    frame = captured(minute - 10 * PLX_NS_PER_S, 0, minute);
     assert_true(plx_is_fresh(&frame));
-    frame = published(minute, 0, minute);
+    frame = captured(minute, 0, minute);
     assert_false(plx_is_fresh(&frame));
-    frame = published(0, 0, 0); /* a writer that does not say */
+    frame = captured(0, 0, 0); /* a writer that does not say */
     assert_false(plx_is_fresh(&frame));
-    frame = published(-minute, 0, minute); /* from the future */
+    frame = captured(-minute, 0, minute); /* from the future */
     assert_false(plx_is_fresh(&frame));
-    frame = published(0, 0, minute);
-    frame.capture[PLX_LEFT].capture_ns += 100 * minute; /* a replay as fast as possible is ahead of the clock */
+    frame = captured(minute, 0, minute);
+    frame.published_ns = plx_now_ns(); /* a stall between capture and publication makes nothing younger */
+    assert_false(plx_is_fresh(&frame));
+    frame = captured(-100 * minute, 0, minute - 100 * minute); /* a replay as fast as possible, ahead of the clock */
+    frame.published_ns = plx_now_ns();
     assert_true(plx_is_fresh(&frame));
+    frame.fresh_ns -= minute;
+    assert_false(plx_is_fresh(&frame));
+    frame = captured(0, 0, minute);
+    frame.capture[PLX_LEFT].capture_ns = 0; /* nobody knows when */
+    assert_false(plx_is_fresh(&frame));
     frame = (struct plx_frame){.published_ns = INT64_MAX, .suspended_ns = INT64_MAX, .fresh_ns = INT64_MAX};
     assert_false(plx_is_fresh(&frame));
     frame = (struct plx_frame){.published_ns = INT64_MIN, .suspended_ns = INT64_MIN, .fresh_ns = INT64_MAX};
@@ -166,11 +174,11 @@ static void time_in_suspend_counts(void **state)
 {
     (void)state;
     const int64_t minute = 60 * PLX_NS_PER_S;
-    struct plx_frame frame = published(10 * minute, -10 * minute, minute);
+    struct plx_frame frame = captured(10 * minute, -10 * minute, minute);
     assert_true(plx_now_ns() - frame.published_ns < minute || plx_suspended_ns() > 0);
     assert_false(plx_is_fresh(&frame));
     assert_true(plx_age_ns(&frame) >= 10 * minute && plx_age_ns(&frame) < 11 * minute);
-    frame = published(0, 10 * minute, minute); /* slept before it was made, which makes it no older */
+    frame = captured(0, 10 * minute, minute); /* slept before it was made, which makes it no older */
     assert_true(plx_is_fresh(&frame));
     assert_true(plx_age_ns(&frame) < minute);
     frame.suspended_ns = INT64_MAX;

@@ -13,7 +13,9 @@
 static void frames_are_whole_and_hold_obstacles(void **state)
 {
     (void)state;
-    static const char *const args[] = {"--set", "source.rate_hz=20", "--set", "match.disparities=64", NULL};
+    static const char *const args[] = {"--set", "source.width=320",  "--set", "source.height=240",
+                                       "--set", "source.rate_hz=10", "--set", "match.disparities=64",
+                                       NULL};
     bool found = false;
 
     daemon_start(&daemon_, args);
@@ -28,8 +30,8 @@ static void frames_are_whole_and_hold_obstacles(void **state)
         assert_true(frame.published_ns > frame.capture[PLX_LEFT].capture_ns);
         assert_true(frame.skew_ns == frame.capture[PLX_RIGHT].capture_ns - frame.capture[PLX_LEFT].capture_ns);
         assert_true(frame.capture[PLX_LEFT].exposure_us > 0 && frame.capture[PLX_LEFT].gain >= 1);
-        assert_int_equal(frame.width, 640);
-        assert_int_equal(frame.height, 480);
+        assert_int_equal(frame.width, 320);
+        assert_int_equal(frame.height, 240);
         assert_int_equal(frame.disparities, 64);
         assert_true(frame.stage_us[PLX_STAGE_SGM] > 0);
         assert_int_equal(frame.state, frame.health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING);

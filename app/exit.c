@@ -31,8 +31,9 @@ int plx_exit_code(int error)
         [-PLX_ERR_LOST] = PLX_EXIT_UNAVAILABLE,
         [-PLX_ERR_VERSION] = PLX_EXIT_UNAVAILABLE,
         [-PLX_ERR_OVERWRITTEN] = PLX_EXIT_FAILURE,
+        [-PLX_ERR_BLIND] = PLX_EXIT_UNAVAILABLE,
     };
-    if (error > 0 || error < PLX_ERR_OVERWRITTEN)
+    if (error > 0 || error < PLX_ERR_BLIND)
         return PLX_EXIT_FAILURE;
     return code[-error];
 }

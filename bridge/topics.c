@@ -36,6 +36,10 @@ int plx_topic_fill(enum plx_topic_id topic, const struct plx_frame_messages *mes
     const bool raw = (messages->frame->health & PLX_HEALTH_NOT_CALIBRATED) != 0;
     if (raw && topic < PLX_TOPICS && !plx_topics[topic].raw_name)
         return PLX_ERR_NOT_FOUND;
+    const bool about_obstacles =
+        topic == PLX_TOPIC_OBSTACLES || topic == PLX_TOPIC_MARKERS || topic == PLX_TOPIC_OBSTACLE_POINTS;
+    if (messages->frame->blind && about_obstacles) /* an empty message would say that nothing stands there */
+        return PLX_ERR_NOT_FOUND;
     switch (topic) {
     case PLX_TOPIC_LEFT:
     case PLX_TOPIC_RIGHT:

@@ -157,6 +157,25 @@ int plx_client_reattach(struct plx_client *client, int64_t deadline)
     }
 }
 
+int plx_connect_wait(const char *socket_path, int timeout_ms, struct plx_client **ret_client)
+{
+    const int64_t deadline = timeout_ms < 0 ? INT64_MAX : plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
+    for (;;) {
+        int code = plx_connect(socket_path, ret_client);
+        int64_t left = deadline - plx_now_ns();
+        if (code != PLX_ERR_NOT_FOUND || left <= 0)
+            return code;
+        struct timespec pause = {.tv_nsec = left < RETRY_NS ? left : RETRY_NS};
+        if (nanosleep(&pause, NULL) && errno == EINTR)
+            return PLX_ERR_TIMEOUT;
+    }
+}
+
+const char *plx_socket_path(const char *socket_path)
+{
+    return plx_link_path(socket_path);
+}
+
 int plx_connect(const char *socket_path, struct plx_client **ret_client)
 {
     if (!ret_client)

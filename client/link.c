@@ -40,9 +40,10 @@ static int connect_error(int error)
 
 const char *plx_link_path(const char *socket_path)
 {
-    if (!socket_path)
-        socket_path = getenv("PARALLAX_SOCKET");
-    return socket_path ? socket_path : PLX_DEFAULT_SOCKET;
+    if (socket_path)
+        return socket_path;
+    const char *chosen = getenv("PARALLAX_SOCKET");
+    return chosen && *chosen ? chosen : PLX_DEFAULT_SOCKET;
 }
 
 int plx_link_start(const char *path, int64_t deadline, int *ret_socket)

@@ -41,6 +41,19 @@ int plx_is_fresh(const struct plx_frame *frame)
     return public >= 0 && age < (int64_t)plx_fetch64(&frame->fresh_ns);
 }
 
+int plx_obstacles(const struct plx_view *view, const struct plx_obstacle **ret_obstacles)
+{
+    if (!view || !view->frame || !ret_obstacles)
+        return PLX_ERR_ARG;
+    if (plx_fetch32(&view->frame->blind) != 0)
+        return PLX_ERR_BLIND;
+    int count = 0;
+    while (count < (int)view->obstacle_count && plx_fetch32(&view->frame->obstacle[count].status) != PLX_TRACK_LOST)
+        count++; /* lost tracks are last */
+    *ret_obstacles = view->frame->obstacle;
+    return count;
+}
+
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)
 {
     const struct plx_plane *layout = view ? &view->layout[PLX_PLANE_DISPARITY] : NULL;

@@ -210,13 +210,26 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
 
 /* --- state ------------------------------------------------------------------------------------------------------- */
 
+/* State and health of an attached client's service. The service notices missing frames after a while; what a robot must not act
+ * by any more does not look good in between. */
+static uint64_t status_now(struct plx_client *client)
+{
+    uint64_t status = status_of(client);
+    uint32_t state = (uint32_t)status;
+    struct plx_frame newest;
+    if ((state != PLX_STATE_RUNNING && state != PLX_STATE_DEGRADED) || plx_last_header(client, &newest) ||
+        plx_is_fresh(&newest))
+        return status;
+    return (status >> 32 | PLX_HEALTH_NO_FRAMES) << 32 | PLX_STATE_DEGRADED;
+}
+
 int plx_state(struct plx_client *client)
 {
     if (!client)
         return PLX_ERR_ARG;
     if (!plx_client_attached(client) || !plx_link_alive(client->socket))
         return PLX_STATE_STOPPED;
-    uint32_t state = (uint32_t)status_of(client);
+    uint32_t state = (uint32_t)status_now(client);
     return state <= PLX_STATE_STOPPED ? (int)state : PLX_ERR_FORMAT;
 }
 
@@ -238,7 +251,7 @@ uint32_t plx_health(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client) || !plx_link_alive(client->socket))
         return PLX_HEALTH_NO_FRAMES;
-    return (uint32_t)(status_of(client) >> 32);
+    return (uint32_t)(status_now(client) >> 32);
 }
 
 int plx_reason(struct plx_client *client, char *ret_text, size_t size)

@@ -25,8 +25,9 @@ const char *plx_strerror(int error)
         [-PLX_ERR_LOST] = "the other side went away",
         [-PLX_ERR_VERSION] = "client library and service have different versions",
         [-PLX_ERR_OVERWRITTEN] = "overwritten while it was read",
+        [-PLX_ERR_BLIND] = "the picture cannot show obstacles",
     };
-    if (error > 0 || error < PLX_ERR_OVERWRITTEN)
+    if (error > 0 || error < PLX_ERR_BLIND)
         return "unknown error";
     return text[-error];
 }

@@ -134,11 +134,43 @@ const char *plx_health_words(int bit)
     return bit >= 0 && bit < PLX_HEALTH_FLAGS ? health_flag[bit].words : "unknown fault";
 }
 
+static const struct {
+    const char *name, *words;
+} blind_reason[] = {
+    {"not_calibrated", "not calibrated"},
+    {"obstacles_off", "switched off"},
+    {"no_ground", "no ground was found"},
+    {"no_picture", "a camera sees nothing"},
+};
+
+const char *plx_blind_name(int bit)
+{
+    return bit >= 0 && bit < (int)COUNT(blind_reason) ? blind_reason[bit].name : "unknown";
+}
+
+const char *plx_blind_words(int bit)
+{
+    return bit >= 0 && bit < (int)COUNT(blind_reason) ? blind_reason[bit].words : "unknown reason";
+}
+
+/* The words of all set BITS, separated by ", ". */
+static void sentence(uint32_t bits, const char *(*words)(int bit), char *ret_text, size_t size)
+{
+    size_t used = 0;
+    snprintf(ret_text, size, "%s", "");
+    for (int bit = 0; bit < 32 && used < size; bit++)
+        if (bits >> bit & 1u)
+            used += (size_t)snprintf(ret_text + used, size - used, "%s%s", used > 0 ? ", " : "", words(bit));
+}
+
 void plx_health_sentence(uint32_t health, char *ret_text, size_t size)
 {
-    snprintf(ret_text, size, "%s", health ? "" : "no faults");
-    size_t used = 0;
-    for (int bit = 0; bit < 32 && used < size; bit++)
-        if (health >> bit & 1u)
-            used += (size_t)snprintf(ret_text + used, size - used, "%s%s", used > 0 ? ", " : "", plx_health_words(bit));
+    sentence(health, plx_health_words, ret_text, size);
+    if (!health)
+        snprintf(ret_text, size, "no faults");
+}
+
+void plx_blind_sentence(uint32_t blind, char *ret_text, size_t size)
+{
+    sentence(blind, plx_blind_words, ret_text, size);
 }

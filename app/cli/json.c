@@ -52,7 +52,7 @@ static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
 cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    if (plx_frame_is_raw(frame)) /* not searched: an empty list would mean that the way is free */
+    if (frame->blind) /* an empty list would mean that the way is free */
         return cJSON_CreateNull();
     int count = plx_obstacles_by_distance(frame, sorted);
     cJSON *array = cJSON_CreateArray();
@@ -61,13 +61,23 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
     return array;
 }
 
-cJSON *plx_json_health(uint32_t health)
+static cJSON *names(uint32_t bits, const char *(*name)(int bit))
 {
     cJSON *array = cJSON_CreateArray();
     for (int bit = 0; bit < 32; bit++)
-        if (health >> bit & 1u)
-            cJSON_AddItemToArray(array, cJSON_CreateString(plx_health_name(bit)));
+        if (bits >> bit & 1u)
+            cJSON_AddItemToArray(array, cJSON_CreateString(name(bit)));
     return array;
+}
+
+cJSON *plx_json_health(uint32_t health)
+{
+    return names(health, plx_health_name);
+}
+
+cJSON *plx_json_blind(uint32_t blind)
+{
+    return names(blind, plx_blind_name);
 }
 
 cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT])

@@ -13,6 +13,7 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric);
 
 /* Names of the health flags that are set. */
 cJSON *plx_json_health(uint32_t health);
+cJSON *plx_json_blind(uint32_t blind); /* names of enum plx_blind bits */
 
 /* {"convert": 120, ...}, microseconds. */
 cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT]);

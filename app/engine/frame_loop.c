@@ -67,6 +67,7 @@ static void report_frame(struct plx_frame_loop *loop, const struct plx_frame *fr
         .period_ns = loop->queue.period_ns,
         .busy_ns = plx_now_ns() - taken_ns,
         .obstacles = frame->obstacle_count,
+        .blind = frame->blind,
         .on_gpu = loop->on_gpu,
     };
     plx_report_send(loop->report_fd, &report); /* without room it is dropped: the next report replaces it */

@@ -30,6 +30,7 @@ struct plx_report {
     int64_t busy_ns;   /* from taking the pair to publishing it */
     uint32_t frame_bytes;
     uint32_t obstacles; /* in that frame */
+    uint32_t blind;     /* enum plx_blind bits of that frame */
     bool on_gpu;        /* FRAME: where it was computed */
     bool gpu_lost;      /* FAILED: because of the GPU */
     uint32_t away;      /* WAITING: the source looks for lost cameras; a new engine would not help */

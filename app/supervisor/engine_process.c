@@ -76,6 +76,7 @@ static void handle_frame(struct plx_supervisor *supervisor, const struct plx_rep
     supervisor->frames++;
     supervisor->hints = 0;
     supervisor->obstacles = report->obstacles;
+    supervisor->blind = report->blind;
     supervisor->degraded_reason = (struct plx_error_message){""};
     plx_reload_confirm(supervisor, false);
     plx_supervisor_publish_state(supervisor);

@@ -49,13 +49,13 @@ static void publish_status(struct plx_supervisor *supervisor)
     const int64_t now = supervisor->clock.turn_ns; /* real time */
     const struct plx_recovery *recovery = &supervisor->recovery;
     const char *reason = plx_supervisor_reason(supervisor);
-    char faults[512], sentence[1280], obstacles[32] = "";
+    char faults[512], sentence[1280], obstacles[32] = "obstacles unknown, ";
     const double seconds = (double)(now - supervisor->status_ns) / PLX_NS_PER_S;
 
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    if (!(recovery->health & PLX_HEALTH_NOT_CALIBRATED)) /* raw mode detects no obstacles */
+    if (!supervisor->blind)
         snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->obstacles);
     const char *note = plx_source_note(supervisor->plan.config.source.type);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %s%d clients, %s%s%s%s%s", plx_state_word(recovery->state),

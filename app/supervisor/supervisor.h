@@ -89,6 +89,7 @@ struct plx_supervisor {
     int64_t status_ns;  /* when the last complete STATUS= was sent */
     uint32_t frames;    /* published since then */
     uint32_t obstacles; /* in the newest */
+    uint32_t blind;     /* why that cannot show any, enum plx_blind bits */
     uint32_t hints;     /* sent to the engine since the newest */
 
     bool stopping;

@@ -223,6 +223,21 @@ static int run_on_backend(struct plx_frame_context *context)
     return result;
 }
 
+/* Why FRAME cannot show obstacles, enum plx_blind bits. */
+static uint32_t why_blind(const struct plx_pipeline *pipeline, const struct plx_frame *frame)
+{
+    uint32_t blind = 0;
+    if (pipeline->raw)
+        return PLX_BLIND_NOT_CALIBRATED;
+    if (!pipeline->params.obstacles)
+        blind |= PLX_BLIND_OBSTACLES_OFF;
+    if (pipeline->params.ground && !frame->ground.valid)
+        blind |= PLX_BLIND_NO_GROUND;
+    if (frame->health & (PLX_HEALTH_DARK | PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_FROZEN))
+        blind |= PLX_BLIND_NO_PICTURE;
+    return blind;
+}
+
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame)
 {
@@ -242,6 +257,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         run_on_cpu(&context, PLX_STAGE_TRACKS, update_tracks);
     }
     frame->health |= check_pictures(&context);
+    frame->blind = why_blind(pipeline, frame);
     for (int eye = 0; eye < PLX_EYES; eye++)
         frame->capture[eye].masked = pipeline->results->masked[eye];
     return 0;

@@ -43,6 +43,14 @@ struct plx_view {
  * answer in 2 s), FORMAT (what answers is not Parallax), RANGE (path too long), ARG, NOMEM, IO. */
 int plx_connect(const char *socket_path, struct plx_client **ret_client);
 
+/* The same, but waits up to TIMEOUT_MS (negative: for ever) for a service that starts later. Errors of plx_connect; NOT_FOUND:
+ * no service came; TIMEOUT: a signal handler ran meanwhile. */
+int plx_connect_wait(const char *socket_path, int timeout_ms, struct plx_client **ret_client);
+
+/* The path that plx_connect(SOCKET_PATH, ...) tries: SOCKET_PATH, or for NULL $PARALLAX_SOCKET, else PLX_DEFAULT_SOCKET. Not
+ * the caller's; valid until the environment changes. */
+const char *plx_socket_path(const char *socket_path);
+
 /* Closes, and unmaps what nobody holds by plx_mapping_ref; NULL is fine. Views of the client end with it. */
 void plx_disconnect(struct plx_client *client);
 
@@ -78,11 +86,12 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame);
  * the library attaches again. Errors: ARG, NOMEM (no descriptor left). */
 int plx_fd(struct plx_client *client);
 
-/* The service's state now, enum plx_state; PLX_STATE_STOPPED where the service is gone. Errors: ARG, FORMAT (the shared memory
- * is damaged). */
+/* The service's state now, enum plx_state; PLX_STATE_STOPPED where the service is gone. It is never RUNNING while the newest
+ * frame is not fresh. Errors: ARG, FORMAT (the shared memory is damaged). */
 int plx_state(struct plx_client *client);
 
-/* Health flags now (enum plx_health); PLX_HEALTH_NO_FRAMES when the service is gone. */
+/* Health flags now (enum plx_health); PLX_HEALTH_NO_FRAMES is among them when the service is gone or its newest frame is not
+ * fresh. */
 uint32_t plx_health(struct plx_client *client);
 
 /* Engines of this service that died or hung and were replaced; 0 before the first connection. */
@@ -134,6 +143,11 @@ int64_t plx_age_ns(const struct plx_frame *frame);
 /* 1 if FRAME is fresh: captured less than frame->fresh_ns ago, time in suspend included. Else 0, also for a publication in the
  * future (the clock of another time namespace) and for NULL. */
 int plx_is_fresh(const struct plx_frame *frame);
+
+/* The obstacles in VIEW, largest first: returns their number, and *ret_obstacles points to the first, in shared memory. Tracks
+ * that are LOST in this frame are not among them. BLIND: the frame cannot show obstacles (frame->blind says why), so that
+ * nothing is known of the way ahead. ARG. */
+int plx_obstacles(const struct plx_view *view, const struct plx_obstacle **ret_obstacles);
 
 /* Strict disparity in pixels at column X, row Y, min_disparity included; NAN where it is invalid, outside the image, and in a
  * raw frame. */

@@ -83,6 +83,14 @@ enum plx_health {
     PLX_HEALTH_HOT = 1u << 18              /* the machine is too hot, or its clocks are throttled */
 };
 
+/* Why a frame cannot show obstacles: where a bit is set, an empty list does not mean that nothing stands there. */
+enum plx_blind {
+    PLX_BLIND_NOT_CALIBRATED = 1u << 0, /* raw mode */
+    PLX_BLIND_OBSTACLES_OFF = 1u << 1,  /* the configuration switches their detection off */
+    PLX_BLIND_NO_GROUND = 1u << 2,      /* they are found by their height above the ground, which is not found */
+    PLX_BLIND_NO_PICTURE = 1u << 3      /* a camera's picture is dark, overexposed or frozen */
+};
+
 /* Where the pictures come from. Only PLX_SOURCE_V4L2 shows the world as it is now. */
 enum plx_source_type { PLX_SOURCE_SYNTHETIC = 0, PLX_SOURCE_REPLAY = 1, PLX_SOURCE_V4L2 = 2 };
 
@@ -271,16 +279,16 @@ static inline uint32_t plx_plane_element(enum plx_plane_id id)
 }
 
 struct plx_frame {
-    uint64_t sequence;    /* of this epoch, from 1, without gaps */
-    uint64_t epoch;       /* one life of the region; increases with every start of the service */
-    int64_t published_ns; /* CLOCK_MONOTONIC */
-    int64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC when the pair was taken: how long the machine had slept */
-    int64_t fresh_ns;     /* the frame is fresh for this time after the left capture time; see plx_is_fresh */
-    int64_t skew_ns;      /* right capture time minus left */
-    uint32_t state;       /* enum plx_state */
-    uint32_t health;      /* enum plx_health bits */
-    uint32_t source;      /* enum plx_source_type */
-    uint32_t reserved;
+    uint64_t sequence;      /* of this epoch, from 1, without gaps */
+    uint64_t epoch;         /* one life of the region; increases with every start of the service */
+    int64_t published_ns;   /* CLOCK_MONOTONIC */
+    int64_t suspended_ns;   /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC when the pair was taken: how long the machine had slept */
+    int64_t fresh_ns;       /* the frame is fresh for this time after the left capture time; see plx_is_fresh */
+    int64_t skew_ns;        /* right capture time minus left */
+    uint32_t state;         /* enum plx_state */
+    uint32_t health;        /* enum plx_health bits */
+    uint32_t source;        /* enum plx_source_type */
+    uint32_t blind;         /* enum plx_blind bits; 0: obstacle[] is what stands in view. See plx_obstacles */
     uint64_t pairs_skipped; /* whole pairs dropped since start, because a newer one was there or they were too old */
     struct plx_capture_info capture[PLX_EYES];
     struct plx_calibration_info calibration;

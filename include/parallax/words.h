@@ -14,6 +14,7 @@ extern "C" {
 
 const char *plx_state_word(uint32_t state);     /* enum plx_state: "running" */
 const char *plx_health_name(int bit);           /* of enum plx_health, 0 .. 31: "camera_lost_left" */
+const char *plx_blind_name(int bit);            /* of enum plx_blind, 0 .. 31: "no_ground" */
 const char *plx_source_word(uint32_t source);   /* enum plx_source_type: "v4l2" */
 const char *plx_stage_word(int stage);          /* enum plx_stage: "convert" */
 const char *plx_track_word(uint32_t status);    /* enum plx_track_status: "tracked" */

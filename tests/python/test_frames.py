@@ -95,7 +95,7 @@ class Frames(service.Service):
 
     def test_obstacles_are_those_of_the_array(self):
         def look(frame):
-            return frame.obstacles, frame.obstacle_array.copy(), frame
+            return () if frame.blind else frame.obstacles, frame.obstacle_array.copy(), frame
 
         deadline = time.monotonic() + WAIT_S
         obstacles = ()
@@ -131,17 +131,17 @@ class Frames(service.Service):
         header = self.client.last_header()
         self.assertGreaterEqual(header.sequence, frame.sequence)
         self.assertEqual(header.epoch, frame.epoch)
-        self.assertIsInstance(header.obstacles, tuple)
+        self.assertIsInstance(() if header.blind else header.obstacles, tuple)
 
     def test_copies_are_private_and_equal(self):
         def look(frame):
             copy = frame.copy()
             for plane, image in frame.planes.items():
                 numpy.testing.assert_array_equal(copy.planes[plane], image)
-            return copy, frame.obstacles, frame.depth()
+            return copy, () if frame.blind else frame.obstacles, frame.depth()
 
         copy, obstacles, depth = self.whole(look)
-        self.assertEqual(copy.obstacles, obstacles)
+        self.assertEqual(() if copy.blind else copy.obstacles, obstacles)
         numpy.testing.assert_array_equal(copy.depth(), depth)
         self.assertFalse(copy.left.flags.writeable)
         whole = self.client.read(timeout=WAIT_S)

@@ -10,6 +10,6 @@ with parallax_stereo.Client() as client:
     assert frame.histogram[0].sum() == frame.left.size
     assert frame.disparity is None and frame.disparity_px() is None and frame.disparity_px(dense=True) is None
     assert frame.depth() is None and frame.points() is None
-    assert frame.obstacles == () and frame.motion is None and frame.calibration.baseline_m == 0
+    assert frame.blind == parallax_stereo.Blindness.NOT_CALIBRATED and frame.motion is None and frame.calibration.baseline_m == 0
     assert client.health & parallax_stereo.Health.NOT_CALIBRATED and client.state == parallax_stereo.State.DEGRADED
     assert "name a calibration" in client.reason

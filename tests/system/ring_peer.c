@@ -8,6 +8,7 @@
  *       kill                  kills the writer with SIGKILL, wherever it is, and says the newest sequence
  *       wait                  waits for the writer's end and says the newest sequence
  *       count                 says the number of clients
+ *       blind BITS            frames cannot show obstacles, enum plx_blind (0 until then)
  *       fresh MS              frames are news for so long from now on (a minute until then)
  *   ring_peer reader SOCKET LAST [hold|poll]   reads until frame LAST (0: until SIGTERM); says "reading" after the first frame,
  *                                              "told" when writer or service are gone for the first time, and at the end what
@@ -68,6 +69,7 @@ static bool check_words(const uint64_t *words, size_t count, uint64_t sequence)
     return !wrong;
 }
 
+static uint32_t blind;
 static int64_t fresh_ns = 60 * PLX_NS_PER_S;
 
 static void fill_frame(struct plx_frame *frame, uint64_t sequence)
@@ -76,6 +78,7 @@ static void fill_frame(struct plx_frame *frame, uint64_t sequence)
     frame->source = PLX_SOURCE_V4L2;
     frame->capture[PLX_LEFT].capture_ns = plx_now_ns();
     frame->fresh_ns = fresh_ns;
+    frame->blind = blind;
     frame->obstacle_count = PLX_MAX_OBSTACLES;
     frame->plane[PLX_PLANE_LEFT] = (struct plx_plane){
         .offset = PLANE_OFFSET, .pitch = PLANE_WIDTH, .width = PLANE_WIDTH, .height = PLANE_HEIGHT, .element = 1};
@@ -151,6 +154,8 @@ static uint64_t obey(struct service *service, const char *line)
 {
     uint64_t frames;
     unsigned period_us;
+    if (sscanf(line, "blind %" SCNu64, &frames) == 1)
+        return blind = (uint32_t)frames;
     if (sscanf(line, "fresh %" SCNu64, &frames) == 1)
         return (uint64_t)(fresh_ns = (int64_t)frames * PLX_NS_PER_MS);
     if (sscanf(line, "go %" SCNu64 " %u", &frames, &period_us) == 2) {

@@ -33,6 +33,7 @@ static void raw_pictures_are_published_and_nothing_else(void **state)
     const struct plx_frame frame = frame_of_kind(client, true);
     char reason[PLX_REASON_BYTES];
     struct plx_view view;
+    const struct plx_obstacle *obstacle;
     float point[3];
 
     assert_int_equal(frame.state, PLX_STATE_DEGRADED);
@@ -49,6 +50,7 @@ static void raw_pictures_are_published_and_nothing_else(void **state)
         assert_int_equal(view.layout[id].width > 0, on);
         assert_int_equal(view.plane[id] != NULL, on);
     }
+    assert_int_equal(plx_obstacles(&view, &obstacle), PLX_ERR_BLIND);
     assert_int_equal(pixels_of(&view, 0), WIDTH * HEIGHT);
     assert_int_equal(pixels_of(&view, 1 + PLX_ZONES * PLX_ZONES), WIDTH * HEIGHT);
     assert_true(isnan(plx_disparity_px(&view, 160, 120)));
@@ -87,7 +89,7 @@ static void status_says_not_calibrated(void **state)
     assert_non_null(strstr(command.out, "not calibrated, raw pictures only"));
     assert_non_null(strstr(command.out, "320 x 240, raw"));
     assert_non_null(strstr(command.out, "name a calibration by that key"));
-    assert_null(strstr(command.out, "obstacles     0"));
+    assert_non_null(strstr(command.out, "obstacles     unknown: not calibrated"));
     assert_null(strstr(command.out, "nan"));
     command_free(&command);
 
@@ -109,12 +111,13 @@ static void watch_and_metrics_claim_no_obstacles(void **state)
     struct command command;
 
     command_succeed(&command, "watch", "--seconds", "2.2");
-    assert_non_null(strstr(command.out, "obstacles not searched"));
+    assert_non_null(strstr(command.out, "obstacles unknown: not calibrated"));
     assert_null(strstr(command.out, "0 obstacles"));
     command_free(&command);
     command_succeed(&command, "metrics");
     assert_non_null(strstr(command.out, "parallax_fault{fault=\"not_calibrated\"} 1"));
     assert_null(strstr(command.out, "parallax_obstacles"));
+    assert_non_null(strstr(command.out, "\nparallax_blind 1\n"));
     command_free(&command);
 }
 

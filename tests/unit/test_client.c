@@ -90,6 +90,58 @@ static struct peer start_service(void)
     return service;
 }
 
+static void a_service_that_starts_later_is_waited_for(void **state)
+{
+    (void)state;
+    struct plx_client *client = NULL;
+    assert_int_equal(plx_connect_wait(path, 0, &client), PLX_ERR_NOT_FOUND);
+    const int64_t begin_ns = plx_now_ns();
+    assert_int_equal(plx_connect_wait(path, 120, &client), PLX_ERR_NOT_FOUND);
+    assert_true(plx_now_ns() - begin_ns >= 120 * PLX_NS_PER_MS);
+    assert_int_equal(plx_connect_wait(path, 0, NULL), PLX_ERR_ARG);
+    assert_int_equal(plx_connect_wait("", -1, &client), PLX_ERR_RANGE); /* waiting does not mend that */
+    assert_null(client);
+
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(plx_connect_wait(path, -1, &client) == 0 && plx_state(client) == PLX_STATE_RUNNING ? 0 : 1);
+    usleep(100000);
+    struct peer service = start_service();
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    peer_end(&service);
+
+    assert_string_equal(plx_socket_path(path), path);
+    unsetenv("PARALLAX_SOCKET");
+    assert_string_equal(plx_socket_path(NULL), PLX_DEFAULT_SOCKET);
+    setenv("PARALLAX_SOCKET", path, 1);
+    assert_string_equal(plx_socket_path(NULL), path);
+    unsetenv("PARALLAX_SOCKET");
+}
+
+/* The service has not noticed yet, and says that it runs. */
+static void a_service_without_fresh_frames_does_not_look_well(void **state)
+{
+    (void)state;
+    struct peer service = peer_service(path, 5, SLOTS, 4);
+    struct plx_client *client;
+    peer_ask(&service, "fresh 1\n");
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    usleep(20000);
+    assert_int_equal(plx_connect(path, &client), 0);
+    assert_int_equal(plx_state(client), PLX_STATE_DEGRADED);
+    assert_int_equal(plx_health(client), PLX_HEALTH_NO_FRAMES);
+    peer_ask(&service, "fresh 60000\n");
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    assert_int_equal(plx_state(client), PLX_STATE_RUNNING);
+    assert_int_equal(plx_health(client), 0);
+    plx_disconnect(client);
+    peer_end(&service);
+}
+
 static bool readable(int fd, int timeout_ms)
 {
     return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, timeout_ms) == 1;
@@ -318,6 +370,8 @@ int main(void)
         cmocka_unit_test(missing_service_is_not_found),
         cmocka_unit_test(forbidden_socket_is_permission),
         cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(a_service_that_starts_later_is_waited_for),
+        cmocka_unit_test(a_service_without_fresh_frames_does_not_look_well),
         cmocka_unit_test(views_are_taken_one_at_a_time),
         cmocka_unit_test(copies_are_whole),
         cmocka_unit_test(descriptor_polls_and_stays),

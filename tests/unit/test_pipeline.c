@@ -249,6 +249,10 @@ static void check_header(const struct plx_frame *frame, const struct input *inpu
     assert_true(frame->calibration.fx > 0 && frame->calibration.baseline_m > 0);
     assert_true(frame->obstacle_count <= PLX_MAX_OBSTACLES);
     assert_int_equal(!frame->ground.valid, (frame->health & PLX_HEALTH_GROUND_LOST) != 0);
+    assert_int_equal(!frame->ground.valid, (frame->blind & PLX_BLIND_NO_GROUND) != 0);
+    assert_int_equal((frame->health & (PLX_HEALTH_DARK | PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_FROZEN)) != 0,
+                     (frame->blind & PLX_BLIND_NO_PICTURE) != 0);
+    assert_int_equal(!params->obstacles, (frame->blind & PLX_BLIND_OBSTACLES_OFF) != 0);
 }
 
 /* Planes next to each other are not touched beyond their own rows: what lies between rows stays as it was, 0. */

@@ -85,6 +85,7 @@ static void expect_frame(struct fixture *fixture, const struct plx_raw raw[PLX_E
     assert_int_equal(frame->ground.valid + frame->motion.valid + frame->motion.source, 0);
     assert_int_equal(frame->obstacle_count + frame->region_count + frame->alignment.patches, 0);
     assert_true(frame->health & PLX_HEALTH_NOT_CALIBRATED);
+    assert_int_equal(frame->blind, PLX_BLIND_NOT_CALIBRATED);
     assert_false(frame->health & (PLX_HEALTH_MISALIGNED | PLX_HEALTH_GROUND_LOST));
     for (int eye = 0; eye < PLX_EYES; eye++) {
         struct plx_image grey = test_image_new(raw[eye].eye_width, raw[eye].height, PLX_U8, 0);

@@ -2,9 +2,11 @@
 /* Values that the client library computes from a frame: disparities, points, age. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <parallax/client.h>
+#include <parallax/words.h>
 
 #include "core/clock.h"
 #include "tests/cmocka.h"
@@ -169,6 +171,32 @@ static void a_frame_is_fresh_for_so_long_as_it_says(void **state)
     assert_false(plx_is_fresh(NULL));
 }
 
+static void a_frame_that_cannot_show_obstacles_is_not_an_empty_one(void **state)
+{
+    (void)state;
+    struct plx_frame frame = {
+        .obstacle_count = 3,
+        .obstacle = {{.status = PLX_TRACK_NEW}, {.status = PLX_TRACK_TRACKED}, {.status = PLX_TRACK_LOST}}};
+    struct plx_view view = {.frame = &frame, .obstacle_count = 3};
+    const struct plx_obstacle *obstacle = NULL;
+    assert_int_equal(plx_obstacles(&view, &obstacle), 2);
+    assert_ptr_equal(obstacle, frame.obstacle);
+    view.obstacle_count = 1; /* the checked copy counts */
+    assert_int_equal(plx_obstacles(&view, &obstacle), 1);
+    view.obstacle_count = 0;
+    assert_int_equal(plx_obstacles(&view, &obstacle), 0);
+    obstacle = NULL;
+    for (int bit = 0; bit < 32; bit++) { /* also one of a newer service */
+        frame.blind = 1u << bit;
+        assert_int_equal(plx_obstacles(&view, &obstacle), PLX_ERR_BLIND);
+        assert_int_equal(strcmp(plx_blind_name(bit), "unknown") == 0, frame.blind > PLX_BLIND_NO_PICTURE);
+    }
+    assert_null(obstacle);
+    assert_int_equal(plx_obstacles(NULL, &obstacle), PLX_ERR_ARG);
+    assert_int_equal(plx_obstacles(&view, NULL), PLX_ERR_ARG);
+    assert_int_equal(plx_obstacles(&(struct plx_view){0}, &obstacle), PLX_ERR_ARG);
+}
+
 /* As if the machine had slept since: CLOCK_MONOTONIC says now, CLOCK_BOOTTIME says a while ago. */
 static void time_in_suspend_counts(void **state)
 {
@@ -194,6 +222,7 @@ int main(void)
         cmocka_unit_test(capture_time_in_real_time),
         cmocka_unit_test(age_is_never_negative_and_never_fresh_by_mistake),
         cmocka_unit_test(a_frame_is_fresh_for_so_long_as_it_says),
+        cmocka_unit_test(a_frame_that_cannot_show_obstacles_is_not_an_empty_one),
         cmocka_unit_test(time_in_suspend_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,12 +34,6 @@ bool plx_stopped(void)
     return stopped != 0;
 }
 
-const char *plx_socket_path(const char *socket)
-{
-    const char *path = socket ? socket : getenv("PARALLAX_SOCKET");
-    return path && *path ? path : PLX_DEFAULT_SOCKET;
-}
-
 int plx_connection_run(const char *command, const char *socket, int (*work)(struct plx_connection *connection, void *context),
                        void *context)
 {

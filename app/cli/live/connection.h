@@ -27,9 +27,6 @@ struct plx_connection {
     double free_m;           /* of the last header's frame: plx_free_ahead */
 };
 
-/* The service's socket if the option gave SOCKET (NULL: not given). */
-const char *plx_socket_path(const char *socket);
-
 /* Connects COMMAND to the service, calls WORK with CONTEXT, and closes the connection. Returns WORK's exit code; if there is no
  * connection, prints one line and returns the exit code for it. */
 int plx_connection_run(const char *command, const char *socket, int (*work)(struct plx_connection *connection, void *context),

@@ -161,8 +161,14 @@ static void print_world(struct writer *out, const struct plx_frame *frame)
 {
     const struct plx_obstacle *seen[PLX_MAX_OBSTACLES];
 
-    print_metric(out, "parallax_obstacles", "Obstacles seen in the newest frame; no sample without a fresh frame.",
-                 plx_obstacles_by_distance(frame, seen));
+    print_metric(out, "parallax_blind", "1 if the newest frame cannot show obstacles; no sample without a fresh frame.",
+                 frame->blind != 0);
+    if (!frame->blind)
+        print_metric(out, "parallax_obstacles",
+                     "Obstacles seen in the newest frame; no sample without a fresh frame, or if it is blind.",
+                     plx_obstacles_by_distance(frame, seen));
+    if (plx_frame_is_raw(frame))
+        return;
     print_metric(out, "parallax_ground_found", "1 if the newest frame has a ground plane; no sample without a fresh frame.",
                  frame->ground.valid != 0);
     print_motion(out, &frame->motion);
@@ -216,7 +222,7 @@ static void print_all(struct writer *out, const struct plx_status *status)
         print_source(out, &status->frame);
         print_frame(out, &status->frame);
     }
-    if (status->fresh && !plx_frame_is_raw(&status->frame)) /* else obstacles were not searched */
+    if (status->fresh)
         print_world(out, &status->frame);
 }
 

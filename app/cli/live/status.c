@@ -120,10 +120,11 @@ static void print_world(const struct plx_status *status)
 {
     const struct plx_frame *frame = &status->frame;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT];
+    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT], blind[PLX_BLIND_SENTENCE];
 
+    plx_blind_sentence(frame->blind, blind, sizeof blind);
     if (plx_frame_is_raw(frame)) {
-        puts("obstacles     not searched: not calibrated");
+        printf("obstacles     unknown: %s\n", blind);
         return;
     }
     print_ground(&frame->ground);
@@ -132,6 +133,10 @@ static void print_world(const struct plx_status *status)
     if (plx_has_scan(frame)) {
         plx_free_text(status->free_m, free_ahead, sizeof free_ahead);
         printf("free ahead    %s\n", free_ahead);
+    }
+    if (frame->blind) {
+        printf("obstacles     unknown: %s\n", blind);
+        return;
     }
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("obstacles     %d\n", count);

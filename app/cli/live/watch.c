@@ -47,10 +47,15 @@ static double elapsed_s(const struct watch *watch)
 static void print_world(const struct plx_frame *frame)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    char speed[PLX_MOTION_TEXT];
+    char speed[PLX_MOTION_TEXT], blind[PLX_BLIND_SENTENCE];
 
+    plx_blind_sentence(frame->blind, blind, sizeof blind);
     plx_speed_text(&frame->motion, speed, sizeof speed);
-    printf("  %d obstacles  %s%s", plx_obstacles_by_distance(frame, sorted), speed, *speed ? "  " : "");
+    if (frame->blind)
+        printf("  obstacles unknown: %s", blind);
+    else
+        printf("  %d obstacles", plx_obstacles_by_distance(frame, sorted));
+    printf("  %s%s", speed, *speed ? "  " : "");
 }
 
 static void print_line(const struct watch *watch)
@@ -60,10 +65,7 @@ static void print_line(const struct watch *watch)
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word(watch->status.state));
     if (watch->status.stats.frames && plx_is_fresh(&watch->status.frame)) {
         plx_frame_stats_print_rate_columns(&watch->status.stats);
-        if (plx_frame_is_raw(&watch->status.frame))
-            fputs("  obstacles not searched  ", stdout);
-        else
-            print_world(&watch->status.frame);
+        print_world(&watch->status.frame);
     } else {
         plx_status_print_age(&watch->status);
         fputs("  ", stdout);
@@ -145,7 +147,7 @@ static void print_json(struct watch *watch, bool is_new)
 
 static void report_frame(struct watch *watch, enum form form)
 {
-    if (form == LINES)
+    if (form == LINES && !watch->status.frame.blind) /* else tracks are not gone: nobody can see them */
         print_changes(watch);
     else if (form == JSON)
         print_json(watch, true);

@@ -54,8 +54,10 @@ static void draw_world(const struct plx_status *status)
     char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT];
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    char blind[PLX_BLIND_SENTENCE];
+    plx_blind_sentence(frame->blind, blind, sizeof blind);
     if (plx_frame_is_raw(frame)) {
-        fputs("not calibrated: obstacles not searched" NEXT_LINE, stdout);
+        printf("obstacles unknown: %s" NEXT_LINE, blind);
         return;
     }
     plx_motion_text(&frame->motion, motion, sizeof motion);
@@ -63,6 +65,10 @@ static void draw_world(const struct plx_status *status)
     if (plx_has_scan(frame)) {
         plx_free_text(status->free_m, free_ahead, sizeof free_ahead);
         printf("free ahead  %s" NEXT_LINE, free_ahead);
+    }
+    if (frame->blind) {
+        printf("obstacles unknown: %s" NEXT_LINE, blind);
+        return;
     }
     int count = plx_obstacles_by_distance(frame, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");

@@ -70,6 +70,7 @@ function drawFrame() {
 
 // An old picture must not look like the present.
 function setOld(isOld) {
+  page.isOld = isOld;
   for (const figure of document.querySelectorAll("figure")) figure.classList.toggle("old", isOld);
 }
 
@@ -102,7 +103,7 @@ const link = new Link({
   },
   pixel(answer) {
     const [x, y] = answer.pixel, [px, py, pz] = answer.point_m;
-    element("pixel").textContent = pz === null ? `${x}, ${y}: nothing is known there`
+    element("pixel").textContent = page.isOld ? "the picture is old: nothing is measured in it" : pz === null ? `${x}, ${y}: nothing is known there`
       : `${x}, ${y}: ${pz.toFixed(2)} m ahead, ${Math.abs(px).toFixed(2)} m ${px < 0 ? "left" : "right"}, ` +
         `${Math.abs(py).toFixed(2)} m ${py < 0 ? "above" : "below"} the camera (${answer.disparity_px.toFixed(2)} px)`;
     drawers.picture.view.point = answer.pixel;

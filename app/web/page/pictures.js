@@ -90,7 +90,8 @@ export class Picture {
       context.strokeRect(this.point[0] - 4 * scale, this.point[1] - 4 * scale, 8 * scale, 8 * scale);
     }
     this.caption.textContent = frame.status.obstacles ? `${obstacles.length} obstacles; free ahead ` +
-      (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`) : "as captured: not calibrated";
+      (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`)
+      : `obstacles unknown: ${(frame.status.blind ?? ["old picture"]).join(", ").replaceAll("_", " ")}`;
   }
 }
 

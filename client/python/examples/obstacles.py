@@ -7,7 +7,7 @@ import parallax_stereo
 
 
 def main() -> None:
-    with parallax_stereo.Client(sys.argv[1] if len(sys.argv) > 1 else None) as client:
+    with parallax_stereo.Client(sys.argv[1] if len(sys.argv) > 1 else None, wait=None) as client:
         while True:
             try:
                 with client.next(timeout=1.0) as frame:
@@ -17,10 +17,11 @@ def main() -> None:
             except (TimeoutError, ConnectionError) as error:
                 print(f"blind: {error}; the service is {client.state} ({client.health})", flush=True)
                 continue
-            if not frame.is_calibrated:
-                print("not calibrated: no obstacles are looked for", flush=True)
-            elif frame.fresh:  # still, after the work with it
-                nearest = min(obstacles, key=lambda obstacle: obstacle.nearest_m, default="free")
+            except parallax_stereo.Blind as error:
+                print(f"blind: {error}", flush=True)
+                continue
+            if frame.fresh:  # still, after the work with it
+                nearest = min(obstacles, key=lambda obstacle: obstacle.nearest_m, default="nothing in view")
                 print(f"{frame.sequence} ({frame.source}): {nearest}", flush=True)
 
 

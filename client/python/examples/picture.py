@@ -16,7 +16,9 @@ def main() -> None:
         sys.exit("no disparity: not calibrated, or switched off")
     figure, (picture, distances) = pyplot.subplots(1, 2, figsize=(12, 5))
     picture.imshow(left, cmap="gray")
-    for obstacle in frame.obstacles:
+    if frame.blind:
+        picture.set_title(f"obstacles unknown: {frame.blind}")
+    for obstacle in () if frame.blind else frame.obstacles:
         picture.add_patch(Rectangle((obstacle.x, obstacle.y), obstacle.width, obstacle.height, fill=False, edgecolor="red"))
         picture.text(obstacle.x, obstacle.y - 2, f"{obstacle.size_class} {obstacle.nearest_m:.1f} m", color="red")
     figure.colorbar(distances.imshow(depth, cmap="turbo_r", vmin=0, vmax=20), label="Z in metres")

@@ -2,14 +2,15 @@
 """Parallax for Python: obstacles, motion, and NumPy views of the stereo vision service, through libparallax.
 
     import parallax_stereo
-    with parallax_stereo.Client() as client:
+    with parallax_stereo.Client(wait=None) as client:    # the service may start later
         while True:
             try:
                 with client.next(timeout=1.0) as frame:  # in place, without a copy
                     obstacles, depth = frame.obstacles, frame.depth()
             except parallax_stereo.Overwritten:          # too slow: what was read does not count
                 continue
-            except (TimeoutError, ConnectionError):      # blind: Timeout or Lost
+            except (TimeoutError, ConnectionError, parallax_stereo.Blind) as error:
+                print(f"blind: {error}")                 # no fresh picture, or one that cannot show obstacles
                 continue
             if frame.fresh:                              # still, after the work with it
                 print(frame.sequence, [obstacle.nearest_m for obstacle in obstacles])
@@ -18,16 +19,16 @@ client.read() gives private copies instead, and `async for frame in client` too.
 """
 from .client import Client, config
 from .cuda import CudaPlane
-from .errors import (ArgumentError, Busy, End, Error, FormatError, Lost, NotFound, OutOfMemory, Overwritten, PermissionDenied,
+from .errors import (ArgumentError, Blind, Busy, End, Error, FormatError, Lost, NotFound, OutOfMemory, Overwritten, PermissionDenied,
                      RangeError, SystemFailure, Timeout, Unsupported, VersionMismatch)
-from .flags import Clock, Health, Memory, MotionSource, Plane, SizeClass, Source, Stage, State, TrackStatus
+from .flags import Blindness, Clock, Health, Memory, MotionSource, Plane, SizeClass, Source, Stage, State, TrackStatus
 from .frame import Frame
 from .header import Header
 from .records import Alignment, Calibration, Capture, Ground, Motion, Obstacle, Pose
 
 __version__ = "0.1.0"
 __all__ = [
-    "Alignment", "ArgumentError", "Busy", "Calibration", "Capture", "Client", "Clock", "CudaPlane", "End", "Error", "FormatError",
+    "Alignment", "ArgumentError", "Blind", "Blindness", "Busy", "Calibration", "Capture", "Client", "Clock", "CudaPlane", "End", "Error", "FormatError",
     "Frame", "Ground", "Header", "Health", "Lost", "Memory", "Motion", "MotionSource", "NotFound", "Obstacle", "OutOfMemory",
     "Overwritten", "PermissionDenied", "Plane", "Pose", "RangeError", "SizeClass", "Source", "Stage", "State", "SystemFailure",
     "Timeout", "TrackStatus", "Unsupported", "VersionMismatch", "config",

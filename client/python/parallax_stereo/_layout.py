@@ -38,7 +38,7 @@ SCAN = _struct(("nearest free known stixels", "u2"))
 STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support reserved", "u2"))
 
 _HEAD: tuple[tuple[Any, ...], ...] = (
-    ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source reserved", "u4"),
+    ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),
     ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
     ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
     ("alignment", ALIGNMENT), ("motion", MOTION), ("plane", PLANE, len(Plane)), ("region_count obstacle_count", "u4"))

@@ -7,7 +7,8 @@ import os
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 
 _FUNCTIONS = (
-    ("plx_connect", c_int, c_char_p, POINTER(c_void_p)),
+    ("plx_connect_wait", c_int, c_char_p, c_int, POINTER(c_void_p)),
+    ("plx_socket_path", c_char_p, c_char_p),
     ("plx_disconnect", None, c_void_p),
     ("plx_next", c_int, c_void_p, c_int, c_void_p),
     ("plx_release", c_int, c_void_p, c_void_p),

@@ -38,15 +38,23 @@ def _path(socket_path: SocketPath) -> Optional[bytes]:
 class Client:
     """A connection to the service at SOCKET_PATH (None: $PARALLAX_SOCKET, else the default); for one thread at a time.
 
-    It attaches again by itself when the service was restarted."""
+    Waits up to WAIT seconds (None: for ever) for a service that starts later; raises NotFound, with the path, where none came. It
+    attaches again by itself when the service was restarted."""
 
-    def __init__(self, socket_path: SocketPath = None) -> None:
+    def __init__(self, socket_path: SocketPath = None, wait: Optional[float] = 0.0) -> None:
         self._client = ctypes.c_void_p()
         self._mapping: Optional[Mapping] = None  # of the last view
         self._capacity = _layout.FRAME.itemsize
         self._last: Optional[tuple[int, int]] = None  # epoch and sequence
         self._lost = False
-        check(library.plx_connect(_path(socket_path), ctypes.byref(self._client)))
+        path = _path(socket_path)
+        deadline = math.inf if wait is None else time.monotonic() + wait
+        while True:
+            left = min(max(deadline - time.monotonic(), 0), _SLICE_S)
+            code = library.plx_connect_wait(path, math.ceil(left * 1000), ctypes.byref(self._client))
+            if code not in (NotFound.code, Timeout.code) or time.monotonic() >= deadline:
+                break
+        check(code, os.fsdecode(library.plx_socket_path(path)))
 
     def close(self) -> None:
         """Disconnects. Arrays of frames stay readable."""

@@ -80,13 +80,19 @@ class Overwritten(Error):
     code = -14
 
 
+class Blind(Error):
+    """The frame cannot show obstacles, which is not the same as none; frame.blind says why."""
+    code = -15
+
+
 _CLASSES: dict[int, type[Error]] = {c.code: c for c in Error.__subclasses__()}
 
 
-def check(code: int) -> int:
-    """CODE, unless it is an error, which is raised."""
+def check(code: int, where: str = "") -> int:
+    """CODE, unless it is an error, which is raised; WHERE follows its sentence."""
     if code < 0:
-        error = _CLASSES.get(code, Error)(library.plx_strerror(code).decode())
+        sentence = library.plx_strerror(code).decode()
+        error = _CLASSES.get(code, Error)(f"{sentence}: {where}" if where else sentence)
         error.code = code
         raise error
     return code

@@ -109,6 +109,20 @@ class SizeClass(_Number):
     WIDE = 5
 
 
+class Blindness(enum.IntFlag):
+    """Why a frame cannot show obstacles, enum plx_blind; Blindness(0): it can."""
+    NOT_CALIBRATED = 1 << 0
+    OBSTACLES_OFF = 1 << 1
+    NO_GROUND = 1 << 2
+    NO_PICTURE = 1 << 3
+
+    def __str__(self) -> str:
+        return "|".join((flag.name or "").lower() for flag in Blindness if flag & self) or "it can"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+
 class Health(enum.IntFlag):
     """Faults, enum plx_health; Health(0) is fine."""
     CAMERA_LOST_LEFT = 1 << 0

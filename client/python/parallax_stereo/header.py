@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from . import _layout, records
 from ._library import library
-from .flags import Health, Source, Stage, State, TrackStatus
+from .errors import Blind
+from .flags import Blindness, Health, Source, Stage, State, TrackStatus
 
 Bytes = NDArray[numpy.uint8]
 
@@ -91,6 +92,11 @@ class Header:
         return Health(self._number("health"))
 
     @property
+    def blind(self) -> Blindness:
+        """Why the frame cannot show obstacles; false: it can."""
+        return Blindness(self._number("blind"))
+
+    @property
     def source(self) -> Source:
         return Source(self._number("source"))
 
@@ -154,7 +160,10 @@ class Header:
 
     @property
     def obstacles(self) -> tuple[records.Obstacle, ...]:
-        """The obstacles in view, largest first, without tracks that are LOST. Empty without a calibration too: see is_calibrated."""
+        """The obstacles in view, largest first, without tracks that are LOST. Raises Blind where the frame cannot show any, so that an
+        empty tuple says that nothing stands in view."""
+        if self.blind:
+            raise Blind(f"{library.plx_strerror(Blind.code).decode()}: {self.blind}")
         if self._obstacles is None:
             everything = records.obstacles(self.obstacle_array.copy())
             self._obstacles = tuple(obstacle for obstacle in everything if obstacle.status != TrackStatus.LOST)

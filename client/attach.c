@@ -15,7 +15,8 @@
 #include "client/link.h"
 #include "core/clock.h"
 
-#define RETRY_NS (50 * PLX_NS_PER_MS) /* between two attempts to reattach */
+#define RETRY_NS (50 * PLX_NS_PER_MS)   /* between two attempts to reattach */
+#define HAND_OVER_NS (2 * PLX_NS_PER_S) /* a service that replaces its memory has the next one ready */
 
 /* --- the pollable descriptor -------------------------------------------------------------------------------------- */
 
@@ -86,6 +87,8 @@ int plx_fd(struct plx_client *client)
 
 void plx_client_detach(struct plx_client *client)
 {
+    if (plx_client_hands_over(client))
+        client->handed_over_until = plx_now_ns() + HAND_OVER_NS;
     plx_map_close(&client->map);
     if (client->socket >= 0 && client->poll_fd >= 0) /* explicitly: a forked process may still hold it open */
         epoll_ctl(client->poll_fd, EPOLL_CTL_DEL, client->socket, NULL);
@@ -95,6 +98,15 @@ void plx_client_detach(struct plx_client *client)
     client->may_not_hint = false;
     client->retry_at = plx_now_ns() + RETRY_NS;
     set_poll_timer(client, true);
+}
+
+bool plx_client_hands_over(const struct plx_client *client)
+{
+    if (!plx_client_attached(client))
+        return plx_now_ns() < client->handed_over_until;
+    /* Relaxed: no other data depends on the state. */
+    const uint64_t status = atomic_load_explicit(&client->map.header->status, memory_order_relaxed);
+    return (uint32_t)status == PLX_STATE_STARTING && !plx_link_alive(client->socket);
 }
 
 /* Continues after the last seen frame if the region is the same as before; starts again in a new region. */
@@ -134,6 +146,7 @@ static int attach(struct plx_client *client, int64_t deadline)
         return code;
     }
     resume_after_last(client);
+    client->handed_over_until = 0;
     return 0;
 }
 

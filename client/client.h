@@ -12,26 +12,31 @@
 /* Detached: no socket. Waiting for the answer to HELLO: a socket and no map. Attached: both. */
 struct plx_client {
     char *path;
-    int socket;              /* -1: none */
-    struct plx_map map;      /* header NULL: none */
-    int64_t hello_until;     /* deadline of the answer to HELLO */
-    int64_t retry_at;        /* while detached: the next attempt */
-    uint64_t epoch;          /* of the memory last attached to */
-    uint64_t last;           /* sequence last seen in it */
-    uint64_t hints;          /* sent; the number of the last one */
-    bool may_not_hint;       /* the service refused a hint, and would end the connection at the next one */
-    int64_t crowded_until;   /* until then the client polls more often: its last wake-up was missed */
-    bool seen_any;           /* a frame was seen, in any epoch: missed frames count */
-    bool loss_reported;      /* plx_next has returned LOST for the present loss of service or engine */
-    bool viewing;            /* a view is open */
-    bool reminded;           /* the timer keeps the descriptor readable */
-    int poll_fd, poll_timer; /* -1 until plx_fd; an epoll descriptor, and the timer that makes it readable while detached */
+    int socket;                /* -1: none */
+    struct plx_map map;        /* header NULL: none */
+    int64_t hello_until;       /* deadline of the answer to HELLO */
+    int64_t retry_at;          /* while detached: the next attempt */
+    int64_t handed_over_until; /* until then the service has not gone, but replaces its memory; 0: it does not */
+    uint64_t epoch;            /* of the memory last attached to */
+    uint64_t last;             /* sequence last seen in it */
+    uint64_t hints;            /* sent; the number of the last one */
+    bool may_not_hint;         /* the service refused a hint, and would end the connection at the next one */
+    int64_t crowded_until;     /* until then the client polls more often: its last wake-up was missed */
+    bool seen_any;             /* a frame was seen, in any epoch: missed frames count */
+    bool loss_reported;        /* plx_next has returned LOST for the present loss of service or engine */
+    bool viewing;              /* a view is open */
+    bool reminded;             /* the timer keeps the descriptor readable */
+    int poll_fd, poll_timer;   /* -1 until plx_fd; an epoll descriptor, and the timer that makes it readable while detached */
 };
 
 static inline bool plx_client_attached(const struct plx_client *client)
 {
     return client->map.header;
 }
+
+/* True after the service has ended this memory because it replaces it: frames changed their size. It marks the old one
+ * STARTING. */
+bool plx_client_hands_over(const struct plx_client *client);
 
 /* Closes socket and mapping; the next attempt to attach is due a little later. */
 void plx_client_detach(struct plx_client *client);

@@ -227,6 +227,8 @@ int plx_state(struct plx_client *client)
 {
     if (!client)
         return PLX_ERR_ARG;
+    if (plx_client_hands_over(client))
+        return PLX_STATE_STARTING;
     if (!plx_client_attached(client) || !plx_link_alive(client->socket))
         return PLX_STATE_STOPPED;
     uint32_t state = (uint32_t)status_now(client);

@@ -2,16 +2,34 @@
 #include "app/recorder/asker.h"
 
 #include <errno.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <parallax/error.h>
+
 #define SILENT_NS PLX_NS_PER_S /* for which a connection may say nothing */
+#define ACCEPTED_AT_ONCE 64
+
+static bool watch(const struct plx_asker *asker, int fd)
+{
+    return epoll_ctl(asker->poll_fd, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN}) == 0;
+}
 
 int plx_asker_open(struct plx_asker *asker, const char *path, struct plx_error_message *message)
 {
-    struct plx_asker opened = {.fd = -1};
-    const int result = plx_listener_open(path, NULL, &opened.listener, message);
-    if (result == 0)
+    struct plx_asker opened = {.fd = -1, .poll_fd = epoll_create1(EPOLL_CLOEXEC)};
+    if (opened.poll_fd < 0)
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: no descriptor is left for its connections", path);
+    int result = plx_listener_open(path, NULL, &opened.listener, message);
+    if (result == 0 && !watch(&opened, opened.listener.socket)) {
+        plx_listener_remove(&opened.listener);
+        plx_listener_close(&opened.listener);
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: the system has no room to wait for it", path);
+    }
+    if (result < 0)
+        close(opened.poll_fd);
+    else
         *asker = opened;
     return result;
 }
@@ -24,18 +42,26 @@ static void drop(struct plx_asker *asker)
     asker->asked = false;
 }
 
+static void drop_silent(struct plx_asker_silent *silent)
+{
+    if (silent->fd > 0)
+        close(silent->fd);
+    silent->fd = 0;
+}
+
 void plx_asker_close(struct plx_asker *asker)
 {
     drop(asker);
+    for (int i = 0; i < PLX_ASKER_SILENT; i++)
+        drop_silent(&asker->silent[i]);
+    close(asker->poll_fd);
     plx_listener_remove(&asker->listener);
     plx_listener_close(&asker->listener);
 }
 
 int plx_asker_fd(const struct plx_asker *asker)
 {
-    if (asker->asked)
-        return -1;
-    return asker->fd >= 0 ? asker->fd : asker->listener.socket;
+    return asker->asked ? -1 : asker->poll_fd;
 }
 
 static bool is_valid(const struct plx_recorder_request *request)
@@ -44,27 +70,55 @@ static bool is_valid(const struct plx_recorder_request *request)
            request->milliseconds >= 1 && request->milliseconds <= 1000 * PLX_RECORDER_MAX_SECONDS;
 }
 
-void plx_asker_receive(struct plx_asker *asker)
+/* Takes the request of SILENT if it has come. */
+static void receive_request(struct plx_asker *asker, struct plx_asker_silent *silent)
 {
     struct plx_recorder_request request;
+    const ssize_t bytes = recv(silent->fd, &request, sizeof request, MSG_TRUNC);
 
-    if (asker->asked)
-        return;
-    if (asker->fd < 0) {
-        asker->fd = accept4(asker->listener.socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        asker->begun_ns = plx_now_ns();
-    }
-    if (asker->fd < 0)
-        return;
-    const ssize_t bytes = recv(asker->fd, &request, sizeof request, MSG_TRUNC);
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR) && plx_now_ns() - asker->begun_ns < SILENT_NS)
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR) && plx_now_ns() - silent->begun_ns < SILENT_NS)
         return;
     if (bytes != (ssize_t)sizeof request || !is_valid(&request)) {
-        drop(asker);
+        drop_silent(silent);
         return;
     }
+    epoll_ctl(asker->poll_fd, EPOLL_CTL_DEL, silent->fd, NULL);
+    asker->fd = silent->fd;
+    silent->fd = 0;
     asker->asked = true;
     asker->range_ns = request.milliseconds * PLX_NS_PER_MS;
+}
+
+/* Accepts a connection in a free place, or in that of the oldest one. NULL if there is none. */
+static struct plx_asker_silent *accept_connection(struct plx_asker *asker)
+{
+    struct plx_asker_silent *place = &asker->silent[0];
+    const int fd = accept4(asker->listener.socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd < 0)
+        return NULL;
+    for (int i = 1; i < PLX_ASKER_SILENT && place->fd > 0; i++)
+        if (asker->silent[i].fd == 0 || asker->silent[i].begun_ns < place->begun_ns)
+            place = &asker->silent[i];
+    drop_silent(place);
+    *place = (struct plx_asker_silent){fd, plx_now_ns()};
+    if (!watch(asker, fd))
+        drop_silent(place);
+    return place;
+}
+
+void plx_asker_receive(struct plx_asker *asker)
+{
+    for (int i = 0; i < PLX_ASKER_SILENT && !asker->asked; i++)
+        if (asker->silent[i].fd > 0)
+            receive_request(asker, &asker->silent[i]);
+    for (int i = 0; i < ACCEPTED_AT_ONCE && !asker->asked; i++) {
+        struct plx_asker_silent *silent = accept_connection(asker);
+        if (!silent)
+            return;
+        if (silent->fd > 0) /* who connects to ask has asked by now */
+            receive_request(asker, silent);
+    }
 }
 
 void plx_asker_answer(struct plx_asker *asker, struct plx_recorder_answer *answer)

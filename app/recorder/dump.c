@@ -20,6 +20,8 @@
 
 #define STAMP_BYTES 20 /* of "20261124T000112.345Z" */
 #define ENDING ".mcap"
+#define CUT "-cut"
+#define SNAPSHOT PLX_DUMP_SNAPSHOT
 #define PART ".part"
 
 /* --- the directory -------------------------------------------------------------------------------------------------- */
@@ -32,9 +34,19 @@ static bool is_named(const char *name, const char *ends)
            name[STAMP_BYTES] == '-' && strcmp(name + length - end, ends) == 0;
 }
 
-static int is_file(const struct dirent *entry)
+static bool is_of_snapshot(const char *name)
 {
-    return is_named(entry->d_name, ENDING);
+    return strncmp(name + STAMP_BYTES + 1, SNAPSHOT, strlen(SNAPSHOT)) == 0;
+}
+
+static int is_fault(const struct dirent *entry)
+{
+    return is_named(entry->d_name, ENDING) && !is_of_snapshot(entry->d_name);
+}
+
+static int is_snapshot(const struct dirent *entry)
+{
+    return is_named(entry->d_name, ENDING) && is_of_snapshot(entry->d_name);
 }
 
 static int is_part(const struct dirent *entry)
@@ -112,7 +124,7 @@ int plx_dump_begin(struct plx_dump *dump, const char *reason, int64_t from_ns, i
     snprintf(dump->reasons, sizeof dump->reasons, "%s", reason);
     dump->next = next;
     dump->until_ns = until_ns;
-    dump->pairs = dump->missed = 0;
+    dump->pairs = dump->missed = dump->left_out = 0;
     return 0;
 }
 
@@ -160,15 +172,30 @@ bool plx_dump_step(struct plx_dump *dump, struct plx_error_message *message)
 
 static int note(struct plx_dump *dump, struct plx_error_message *message)
 {
-    char pairs[24], missed[24];
-    const struct plx_mcap_pair pair[] = {{"reason", dump->reasons}, {"pairs", pairs}, {"missed", missed}};
+    char pairs[24], missed[24], left_out[24];
+    const struct plx_mcap_pair pair[] = {
+        {"reason", dump->reasons}, {"pairs", pairs}, {"missed", missed}, {"left_out", left_out}};
     snprintf(pairs, sizeof pairs, "%" PRIu64, dump->pairs);
     snprintf(missed, sizeof missed, "%" PRIu64, dump->missed);
+    snprintf(left_out, sizeof left_out, "%" PRIu64, dump->left_out);
     return plx_mcap_recording_note(dump->recording, "parallax.recorder", pair, sizeof pair / sizeof *pair, message);
+}
+
+/* Counts the pairs in the ring that the file should still get; a file that lacks some has a name that says so. */
+static void count_left_out(struct plx_dump *dump)
+{
+    uint64_t next = dump->next > dump->ring->first ? dump->next : dump->ring->first;
+
+    for (; next < dump->ring->end && pair_of(dump, next)->published_ns <= dump->until_ns; next++)
+        dump->left_out++;
+    const size_t stem = strlen(dump->path) - strlen(ENDING);
+    if (dump->left_out > 0)
+        snprintf(dump->path + stem, sizeof dump->path - stem, CUT ENDING);
 }
 
 int plx_dump_end(struct plx_dump *dump, struct plx_error_message *message)
 {
+    count_left_out(dump);
     int result = note(dump, message);
     if (result < 0) {
         abandon(dump);
@@ -181,6 +208,6 @@ int plx_dump_end(struct plx_dump *dump, struct plx_error_message *message)
     if (result < 0)
         unlink(dump->part);
     else
-        delete_oldest(dump->directory, is_file, dump->keep);
+        delete_oldest(dump->directory, strcmp(dump->reasons, SNAPSHOT) == 0 ? is_snapshot : is_fault, dump->keep);
     return result;
 }

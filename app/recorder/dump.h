@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes pairs of the ring into an MCAP file, one at a time, so that the recorder goes on collecting. The file is named
- * TIME-REASON.mcap, and TIME-REASON.mcap.part until it is complete.
+ * TIME-REASON.mcap, or TIME-REASON-cut.mcap if it had to be ended before all its pairs were written; until its end
+ * TIME-REASON.mcap.part.
  */
 #ifndef PLX_APP_RECORDER_DUMP_H
 #define PLX_APP_RECORDER_DUMP_H
@@ -12,12 +13,13 @@
 #include "app/recorder/ring.h"
 
 #define PLX_DUMP_PATH 4200
+#define PLX_DUMP_SNAPSHOT "snapshot" /* the reason of a file that somebody asked for */
 
 struct plx_mcap_recording;
 
 struct plx_dump {
     const char *directory;
-    int keep; /* files */
+    int keep; /* files of faults, and as many of snapshots: those who ask displace no fault */
     const struct plx_pair_ring *ring;
 
     struct plx_mcap_recording *recording; /* NULL: no file is being written */
@@ -26,6 +28,7 @@ struct plx_dump {
     uint64_t next;     /* number of the next pair to be written */
     int64_t until_ns;  /* the last pair is published before this time, CLOCK_MONOTONIC */
     uint64_t pairs, missed;
+    uint64_t left_out;        /* of an ended file: pairs of the ring that it should have, and lacks */
     uint64_t epoch, sequence; /* of the last pair */
 };
 
@@ -48,7 +51,8 @@ void plx_dump_merge(struct plx_dump *dump, const char *reason, int64_t until_ns)
 /* Writes the next pair. True: one was written; false: there is none yet, or a failure, which closes and removes the file. */
 bool plx_dump_step(struct plx_dump *dump, struct plx_error_message *message);
 
-/* Ends the file, gives it its name, and deletes the oldest ones. IO: the file is removed. */
+/* Ends the file, notes in it how many of its pairs are left out, gives it its name, and deletes the oldest ones. IO: the file
+ * is removed. */
 int plx_dump_end(struct plx_dump *dump, struct plx_error_message *message);
 
 #endif

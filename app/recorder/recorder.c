@@ -25,6 +25,10 @@
 #define STEP_NS (10 * PLX_NS_PER_MS) /* of writing, between two looks at the service */
 #define IDLE_MS 50                   /* the longest sleep: a state that changes without a frame is seen after this time */
 #define PAIRS_AT_ONCE 4
+#define SNAPSHOTS 8 /* that may be asked for within SNAPSHOTS_NS: each writes all that is in memory */
+#define SNAPSHOTS_NS (60 * PLX_NS_PER_S)
+#define DRAIN_NS (5 * PLX_NS_PER_S) /* for the rest of the file at the recorder's end; its unit allows 10 s */
+#define RESIZE_NS PLX_NS_PER_S      /* likewise when pairs change their size, and new ones wait */
 
 struct recorder {
     const struct plx_config *config;
@@ -37,6 +41,8 @@ struct recorder {
     struct plx_dump dump;
     bool answers; /* the open file is for the asker */
     struct plx_asker asker;
+    int64_t snapshot_ns[SNAPSHOTS]; /* when the last ones were asked for, a circle */
+    unsigned snapshots;
     struct plx_watch watch;
     char pending[PLX_REASON_WORDS]; /* reason of a fault whose file is not begun; "" = none */
     int64_t fault_ns;               /* its time */
@@ -87,9 +93,30 @@ static void end_file(struct recorder *recorder)
     }
     plx_log(LOG_NOTICE, "%s: %" PRIu64 " pairs, %" PRIu64 " missed, because of: %s", dump->path, dump->pairs, dump->missed,
             dump->reasons);
+    if (dump->left_out > 0)
+        plx_log(LOG_ERR, "%s lacks %" PRIu64 " pairs: the disk is too slow for the time that was left", dump->path,
+                dump->left_out);
     if (recorder->answers)
         answer(recorder, 0, dump->path);
     recorder->answers = false;
+}
+
+/* True if a snapshot may be written now; else the asker has its answer. */
+static bool take_turn(struct recorder *recorder)
+{
+    char text[96];
+    int64_t *last_ns = &recorder->snapshot_ns[recorder->snapshots % SNAPSHOTS];
+    const int64_t now = plx_now_ns(), wait_ns = *last_ns + SNAPSHOTS_NS - now;
+
+    if (*last_ns != 0 && wait_ns > 0) {
+        snprintf(text, sizeof text, "%d snapshots within %d s are enough; ask again in %d s", SNAPSHOTS,
+                 (int)(SNAPSHOTS_NS / PLX_NS_PER_S), (int)(wait_ns / PLX_NS_PER_S) + 1);
+        answer(recorder, PLX_ERR_BUSY, text);
+        return false;
+    }
+    *last_ns = now;
+    recorder->snapshots++;
+    return true;
 }
 
 /* Begins the file that a fault or, without a fault, the asker waits for. */
@@ -107,9 +134,9 @@ static void begin_file(struct recorder *recorder)
         if (result < 0)
             plx_log(LOG_ERR, "%s: %s", recorder->pending, message.text);
         recorder->pending[0] = '\0';
-    } else if (recorder->asker.asked) {
+    } else if (recorder->asker.asked && take_turn(recorder)) {
         recorder->answers = true;
-        result = plx_dump_begin(&recorder->dump, "snapshot", now - recorder->asker.range_ns, now, &message);
+        result = plx_dump_begin(&recorder->dump, PLX_DUMP_SNAPSHOT, now - recorder->asker.range_ns, now, &message);
         if (result < 0)
             report_failure(recorder, result, &message);
     }
@@ -133,6 +160,21 @@ static bool write_pairs(struct recorder *recorder)
     return false;
 }
 
+/* Writes what is in memory for the file that is open or waits for its beginning, for LIMIT_NS at most, and ends it. False: it
+ * lacks pairs. */
+static bool end_all(struct recorder *recorder, int64_t limit_ns)
+{
+    const int64_t deadline = plx_now_ns() + limit_ns;
+    bool more = true;
+
+    recorder->dump.left_out = 0;
+    while (more && plx_now_ns() < deadline)
+        more = write_pairs(recorder);
+    if (plx_dump_is_open(&recorder->dump))
+        end_file(recorder);
+    return recorder->dump.left_out == 0;
+}
+
 /* --- pairs ---------------------------------------------------------------------------------------------------------- */
 
 /* Pairs of another size begin the memory anew. */
@@ -140,8 +182,7 @@ static int begin_memory(struct recorder *recorder, const struct plx_view *view, 
 {
     struct plx_error_message message;
 
-    if (plx_dump_is_open(&recorder->dump))
-        end_file(recorder);
+    end_all(recorder, RESIZE_NS);
     recorder->pair_bytes = bytes;
     recorder->told_cap = false;
     const int result = plx_pair_ring_layout(&recorder->ring, bytes, &message);
@@ -285,15 +326,18 @@ static int start(struct recorder *recorder, struct plx_error_message *message)
     return result;
 }
 
-static void finish(struct recorder *recorder)
+/* False: a file lacks pairs. */
+static bool finish(struct recorder *recorder)
 {
-    if (plx_dump_is_open(&recorder->dump))
-        end_file(recorder);
+    if (recorder->client)
+        take_pairs(recorder);
+    const bool whole = end_all(recorder, DRAIN_NS);
     if (recorder->overwritten > 0)
         plx_log(LOG_NOTICE, "%" PRIu64 " pairs were overwritten while they were copied", recorder->overwritten);
     plx_disconnect(recorder->client);
     plx_asker_close(&recorder->asker);
     plx_pair_ring_finish(&recorder->ring);
+    return whole;
 }
 
 int plx_recorder_run(const struct plx_config *config)
@@ -317,6 +361,5 @@ int plx_recorder_run(const struct plx_config *config)
         more = write_pairs(&recorder);
         plx_log_flush();
     }
-    finish(&recorder);
-    return PLX_EXIT_OK;
+    return finish(&recorder) ? PLX_EXIT_OK : PLX_EXIT_CANNOT_WRITE;
 }

@@ -86,8 +86,9 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame);
  * the library attaches again. Errors: ARG, NOMEM (no descriptor left). */
 int plx_fd(struct plx_client *client);
 
-/* The service's state now, enum plx_state; PLX_STATE_STOPPED where the service is gone. It is never RUNNING while the newest
- * frame is not fresh. Errors: ARG, FORMAT (the shared memory is damaged). */
+/* The service's state now, enum plx_state; PLX_STATE_STOPPED where the service is gone, STARTING for up to 2 s
+ * where it replaces its memory after a reload. It is never RUNNING while the newest frame is not fresh. Errors: ARG, FORMAT
+ * (the shared memory is damaged). */
 int plx_state(struct plx_client *client);
 
 /* Health flags now (enum plx_health); PLX_HEALTH_NO_FRAMES is among them when the service is gone or its newest frame is not

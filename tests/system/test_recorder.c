@@ -311,6 +311,65 @@ static void the_end_of_the_service_leaves_its_last_seconds(void **state)
     command_free(&command);
 }
 
+/* As when the machine reboots in the middle of a fault: all that is in memory is in the file, the newest pair too. */
+static void an_end_in_the_middle_of_a_file_loses_nothing(void **state)
+{
+    (void)state;
+    char path[512];
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    start_recorder("10", "", 0);
+    seen_count = unseen = 0;
+    const int before = look(client, 4000);
+    const int64_t killed_ns = wall_ns();
+    kill(engine_of(&daemon_), SIGKILL);
+    wait_for_recorder("fault: engine-replaced");
+    assert_int_equal(end_recorder(SIGTERM), 0);
+    assert_int_equal(files(".part", NULL), 0);
+    assert_int_equal(files("-engine-replaced.mcap", path), 1);
+    const struct contents contents = contents_of(path);
+    if (is_quiet(before, 4000)) {
+        assert_in_range(contents.pictures[PLX_LEFT], before - 2, before + 4);
+        assert_in_range(contents.last_ns, killed_ns - 250 * PLX_NS_PER_MS, killed_ns + 2 * PLX_NS_PER_S);
+    }
+    assert_true(file_says(path, "left_out"));
+    plx_disconnect(client);
+}
+
+/* New sizes of frames after a reload: the service is not gone, and no file displaces those of real faults. */
+static void a_reload_is_no_fault(void **state)
+{
+    (void)state;
+    char config[160];
+    const char *const small = SMALL_SOURCE "match:\n  disparities: 64\n",
+                      *const large = "source:\n  width: 96\n  height: 64\n  rate_hz: 20\nmatch:\n  disparities: 64\n";
+    write_config(small);
+    snprintf(config, sizeof config, "%s/parallax.yaml", daemon_.directory);
+    daemon_start(&daemon_, (const char *const[]){"--config", config, NULL});
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    start_recorder("2", "", 0);
+    wait_for_recorder("memory for");
+    write_config(large);
+    kill(daemon_.pid, SIGHUP);
+    wait_until_said("frames changed their size", START_MS);
+    for (const int64_t begin_ms = now_ms(); now_ms() < begin_ms + WRITTEN_MS;) {
+        struct plx_view view;
+        if (plx_next(client, 20, &view) == 0)
+            plx_release(client, &view);
+        assert_int_not_equal(plx_state(client), PLX_STATE_STOPPED);
+    }
+    assert_int_equal(files(".part", NULL) + files(".mcap", NULL), 0);
+    const int64_t begin_ms = now_ms();
+    kill(daemon_.pid, SIGKILL); /* and this one is */
+    while (files("-service-gone.mcap", NULL) == 0) {
+        assert_false(is_late(begin_ms, WRITTEN_MS));
+        usleep(5000);
+    }
+    assert_true(daemon_wait(&daemon_, 5000) > 128);
+    plx_disconnect(client);
+}
+
 static void snapshot(struct command *command, const char *seconds, const char *file)
 {
     command_run(command, (const char *const[]){"snapshot", "--socket", daemon_.socket, "--last", seconds, file, NULL});
@@ -354,6 +413,43 @@ static void a_person_asks(void **state)
     }
     assert_int_equal(files("-snapshot.mcap", NULL), 3); /* recorder.keep */
     assert_true(file_says(path_of("mine.mcap"), "snapshot"));
+    plx_disconnect(client);
+}
+
+static int connect_recorder(void);
+
+/* Any viewer of the page may ask, and must not erase what the recorder is there for. */
+static void those_who_ask_displace_no_fault(void **state)
+{
+    (void)state;
+    enum { SILENT = 60, ENOUGH = 8 };
+    struct command command;
+    char path[512];
+    int silent[SILENT];
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    start_recorder("1", "", 0);
+    look(client, 300);
+    kill(engine_of(&daemon_), SIGKILL);
+    wait_for_file(client, "-engine-replaced.mcap", now_ms(), path);
+    for (int i = 0; i < SILENT; i++)
+        silent[i] = connect_recorder();
+    const int64_t begin_ms = now_ms();
+    for (int i = 0; i < ENOUGH; i++) {
+        snapshot(&command, "1", NULL);
+        if (command.code != 0)
+            fail_msg("%d: %s", i, command.err);
+        command_free(&command);
+    }
+    assert_false(is_late(begin_ms, 6000)); /* the silent ones held nobody up */
+    snapshot(&command, "1", NULL);
+    assert_int_not_equal(command.code, 0);
+    assert_non_null(strstr(command.err, "snapshots within 60 s are enough"));
+    command_free(&command);
+    assert_int_equal(files("-snapshot.mcap", NULL), 3);
+    assert_int_equal(files("-engine-replaced.mcap", NULL), 1);
+    for (int i = 0; i < SILENT; i++)
+        close(silent[i]);
     plx_disconnect(client);
 }
 
@@ -465,7 +561,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_killed_engine_leaves_the_seconds_around_it, begin, end),
         cmocka_unit_test_setup_teardown(the_end_of_the_service_leaves_its_last_seconds, begin, end),
+        cmocka_unit_test_setup_teardown(an_end_in_the_middle_of_a_file_loses_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(a_reload_is_no_fault, make, end),
         cmocka_unit_test_setup_teardown(a_person_asks, begin, end),
+        cmocka_unit_test_setup_teardown(those_who_ask_displace_no_fault, begin, end),
         cmocka_unit_test_setup_teardown(wrong_requests_are_dropped, begin, end),
         cmocka_unit_test_setup_teardown(a_flag_of_choice_is_a_fault, begin_raw, end),
         cmocka_unit_test_setup_teardown(a_full_disk_is_said_and_harms_nobody, begin, end),

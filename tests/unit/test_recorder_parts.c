@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flight recorder's parts: its memory, its copies of pairs, and what it takes for a fault. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
+#include "app/recorder/dump.h"
 #include "app/recorder/pair.h"
 #include "app/recorder/ring.h"
 #include "app/recorder/watch.h"
@@ -159,6 +162,56 @@ static void odd_pictures_are_left_out(void **state)
     assert_int_equal(plx_pair_bytes(&view), 0);
 }
 
+/* --- a file --------------------------------------------------------------------------------------------------------- */
+
+#define DUMPED 5
+
+/* A ring of pairs that were published at 1, 2, 3 ... */
+static void fill_ring(struct plx_pair_ring *ring)
+{
+    const struct plx_view view = make_view(true);
+    struct plx_error_message message;
+    assert_int_equal(plx_pair_ring_init(ring, 1 << 22, &message), 0);
+    assert_int_equal(plx_pair_ring_layout(ring, plx_pair_bytes(&view), &message), 0);
+    for (int i = 0; i < DUMPED; i++) {
+        frame.published_ns = frame.capture[PLX_LEFT].capture_ns = frame.sequence = 1 + (uint64_t)i;
+        plx_pair_copy(&view, plx_pair_ring_begin(ring));
+        plx_pair_ring_commit(ring);
+    }
+}
+
+/* Ended after STEPS pairs of the LAST that it should get: what is missing is said in the file's name and in it. */
+static void check_end(int steps, int last, const char *ending, int left_out)
+{
+    static char folder[] = "/tmp/plx-dump-XXXXXX";
+    static struct plx_dump dump;
+    struct plx_error_message message = {""};
+    struct plx_pair_ring ring;
+    assert_non_null(mkdtemp(strcpy(folder, "/tmp/plx-dump-XXXXXX")));
+    fill_ring(&ring);
+    dump = (struct plx_dump){.directory = folder, .keep = 3, .ring = &ring};
+    assert_int_equal(plx_dump_begin(&dump, "fault", 0, last, &message), 0);
+    for (int i = 0; i < steps; i++)
+        assert_true(plx_dump_step(&dump, &message));
+    assert_int_equal(plx_dump_end(&dump, &message), 0);
+    assert_int_equal(dump.pairs, steps);
+    assert_int_equal(dump.left_out, left_out);
+    assert_string_equal(strstr(dump.path, "-fault"), ending);
+    assert_int_equal(access(dump.path, R_OK), 0);
+    assert_int_equal(unlink(dump.path), 0);
+    assert_int_equal(rmdir(folder), 0); /* and nothing else is left */
+    plx_pair_ring_finish(&ring);
+}
+
+static void a_file_says_what_it_lacks(void **state)
+{
+    (void)state;
+    check_end(DUMPED, DUMPED, "-fault.mcap", 0);
+    check_end(2, DUMPED, "-fault-cut.mcap", DUMPED - 2);
+    check_end(1, 3, "-fault-cut.mcap", 2); /* the later pairs are none of its own */
+    check_end(3, 3, "-fault.mcap", 0);
+}
+
 /* --- faults --------------------------------------------------------------------------------------------------------- */
 
 static void faults_have_names(void **state)
@@ -221,6 +274,7 @@ int main(void)
         cmocka_unit_test(pairs_that_do_not_fit_are_refused),
         cmocka_unit_test(a_copy_is_a_frame_of_two_pictures),
         cmocka_unit_test(odd_pictures_are_left_out),
+        cmocka_unit_test(a_file_says_what_it_lacks),
         cmocka_unit_test(faults_have_names),
         cmocka_unit_test(flags_by_name),
     };

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the service does to a frame while it is read: overwrites it, ends, comes back. Memory that was seen stays mapped, and no longer."""
 import gc
+import pickle
+import queue
 import select
+import threading
 import time
 import unittest
 
 import service
 import numpy
 import parallax_stereo
-from parallax_stereo import Blind, Blindness, Client, Lost, NotFound, Overwritten, Timeout
+from parallax_stereo import ArgumentError, Blind, Blindness, Client, Lost, NotFound, Overwritten, Timeout
 
 SLOTS = 4
 
@@ -178,6 +181,48 @@ class Ring(service.Service):
         frame = self.client.read(timeout=service.START_S)
         self.assertFalse(frame.blind)
         self.assertEqual(len(frame.obstacles), 256)
+
+    def test_close_while_another_thread_reads(self):
+        ended = queue.Queue()
+
+        def read():
+            try:
+                ended.put(self.client.read())
+            except Exception as error:  # pylint: disable=broad-exception-caught
+                ended.put(error)
+
+        for _ in range(20):  # at another moment of the wait each time; a client that is freed under a call ends this process
+            reader = threading.Thread(target=read)
+            reader.start()
+            time.sleep(0.01)
+            self.client.close()
+            self.assertIsInstance(ended.get(timeout=service.START_S), ArgumentError)
+            reader.join()
+            self.client = Client(self.socket)
+
+    def test_reason_of_a_service_that_is_gone(self):
+        self.assertEqual(self.client.reason, "")
+        self.end_peer()
+        self.assertIn(self.socket, self.client.reason)
+
+    def test_pickled_frames_are_whole(self):
+        self.publish(3)
+        with self.client.next(timeout=service.START_S) as frame:
+            in_place = pickle.dumps(frame)
+            copy = frame.copy()
+        self.assertRaises(ValueError, pickle.dumps, frame)  # released
+        for again in (pickle.loads(in_place), pickle.loads(pickle.dumps(copy))):
+            self.assertEqual((again.sequence, again.epoch, again.missed), (copy.sequence, copy.epoch, copy.missed))
+            self.assert_shows(again.left, 3)
+            self.assertEqual(again.obstacles, copy.obstacles)
+            self.assertFalse(again.left.flags.writeable)
+
+    def test_time_by_the_wall_clock(self):
+        self.publish()
+        frame = self.client.read(timeout=service.START_S)
+        self.assertLess(abs(frame.realtime_ns / 1e9 + frame.age - time.time()), 1)
+        frame._head["capture"]["capture_ns"][0, 0] = 0  # nobody knows when
+        self.assertIsNone(frame.realtime_ns)
 
     def test_a_service_is_waited_for(self):
         with self.assertRaises(NotFound) as caught:

@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import math
 import os
+import threading
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -16,7 +17,7 @@ import numpy
 from . import _layout
 from ._library import library
 from ._mapping import Mapping
-from .errors import Lost, NotFound, RangeError, Timeout, check
+from .errors import ArgumentError, Lost, NotFound, RangeError, Timeout, check
 from .flags import Health, State
 from .frame import Frame
 from .header import Header
@@ -36,13 +37,16 @@ def _path(socket_path: SocketPath) -> Optional[bytes]:
 
 
 class Client:
-    """A connection to the service at SOCKET_PATH (None: $PARALLAX_SOCKET, else the default); for one thread at a time.
+    """A connection to the service at SOCKET_PATH (None: $PARALLAX_SOCKET, else the default); for one thread at a time, but any thread may
+    close it: a call that waits in another one then ends with ArgumentError.
 
     Waits up to WAIT seconds (None: for ever) for a service that starts later; raises NotFound, with the path, where none came. It
     attaches again by itself when the service was restarted."""
 
     def __init__(self, socket_path: SocketPath = None, wait: Optional[float] = 0.0) -> None:
         self._client = ctypes.c_void_p()
+        self._lock = threading.Lock()  # held in each call of libparallax, so that no client is closed under one
+        self._closed = False
         self._mapping: Optional[Mapping] = None  # of the last view
         self._capacity = _layout.FRAME.itemsize
         self._last: Optional[tuple[int, int]] = None  # epoch and sequence
@@ -54,11 +58,18 @@ class Client:
             code = library.plx_connect_wait(path, math.ceil(left * 1000), ctypes.byref(self._client))
             if code not in (NotFound.code, Timeout.code) or time.monotonic() >= deadline:
                 break
-        check(code, os.fsdecode(library.plx_socket_path(path)))
+        self._path = os.fsdecode(library.plx_socket_path(path))
+        check(code, self._path)
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> int:
+        with self._lock:
+            return int(function(self._client, *arguments))
 
     def close(self) -> None:
         """Disconnects. Arrays of frames stay readable."""
-        client, self._client, self._mapping = self._client, ctypes.c_void_p(), None
+        self._closed = True  # a thread that waits asks before each slice of its wait
+        with self._lock:
+            client, self._client, self._mapping = self._client, ctypes.c_void_p(), None
         library.plx_disconnect(client)
 
     def __enter__(self) -> Client:
@@ -75,7 +86,7 @@ class Client:
 
     def fileno(self) -> int:
         """Readable when next(0) or read(0) should be called; for select, asyncio and the like."""
-        return check(library.plx_fd(self._client))
+        return check(self._call(library.plx_fd))
 
     # --- frames ---
 
@@ -84,7 +95,7 @@ class Client:
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             left = min(max(deadline - time.monotonic(), 0), _SLICE_S)
-            code = attempt(math.ceil(left * 1000))
+            code = ArgumentError.code if self._closed else attempt(math.ceil(left * 1000))
             was_lost, self._lost = self._lost, code == Lost.code
             if self._lost:
                 self._mapping = None
@@ -109,14 +120,14 @@ class Client:
         view = numpy.zeros(1, _layout.VIEW)
         frame = None
         try:
-            self._wait(timeout, lambda ms: int(library.plx_next(self._client, ms, view.ctypes.data)))
+            self._wait(timeout, lambda ms: self._call(library.plx_next, ms, view.ctypes.data))
             frame = self._frame_of(view[0])
             yield frame
         except BaseException:
-            library.plx_release(self._client, view.ctypes.data)  # refused, without harm, where the view is still empty
+            self._call(library.plx_release, view.ctypes.data)  # refused, without harm, where the view is still empty
             raise
         else:
-            check(library.plx_release(self._client, view.ctypes.data))
+            check(self._call(library.plx_release, view.ctypes.data))
         finally:
             if frame:
                 frame._release()
@@ -124,7 +135,8 @@ class Client:
     def _frame_of(self, view: Any) -> Frame:
         # The address tells, for a mapping that is still held has its addresses for itself.
         if self._mapping is None or int(view["frame"]) not in self._mapping:
-            self._mapping = Mapping(self._client)
+            with self._lock:
+                self._mapping = Mapping(self._client)
         frame = Frame._of_view(view, self._mapping)
         self._last = frame.epoch, frame.sequence
         return frame
@@ -138,7 +150,7 @@ class Client:
             nonlocal memory
             while True:
                 memory = numpy.empty(self._capacity + 7 & ~7, numpy.uint8)
-                code = int(library.plx_copy(self._client, milliseconds, memory.ctypes.data, self._capacity, ctypes.byref(needed)))
+                code = self._call(library.plx_copy, milliseconds, memory.ctypes.data, self._capacity, ctypes.byref(needed))
                 if code != RangeError.code:
                     return code
                 self._capacity = needed.value
@@ -151,7 +163,7 @@ class Client:
     def last_header(self) -> Optional[Header]:
         """The header of the newest frame, however old: to show what was last known, never to act on. None where there is none."""
         memory = numpy.empty(_layout.FRAME.itemsize, numpy.uint8)
-        code = library.plx_last_header(self._client, memory.ctypes.data)
+        code = self._call(library.plx_last_header, memory.ctypes.data)
         if code in (NotFound.code, Lost.code):
             return None
         check(code)
@@ -205,32 +217,35 @@ class Client:
         hint["from_ns"], hint["to_ns"] = from_ns, to_ns
         hint["motion"]["rotation"] = numpy.asarray(rotation, numpy.float64).reshape(9)
         hint["motion"]["translation"] = numpy.asarray(translation, numpy.float64).reshape(3)
-        check(library.plx_motion_hint(self._client, hint.ctypes.data))
+        check(self._call(library.plx_motion_hint, hint.ctypes.data))
 
     @property
     def state(self) -> State:
-        return State(check(library.plx_state(self._client)))
+        return State(check(self._call(library.plx_state)))
 
     @property
     def health(self) -> Health:
-        return Health(library.plx_health(self._client))
+        return Health(self._call(library.plx_health))
 
     @property
     def restarts(self) -> int:
         """Engines of the service that died or hung and were replaced."""
-        return int(library.plx_restarts(self._client))
+        return self._call(library.plx_restarts)
 
     @property
     def reason(self) -> str:
         """Why the service is in its state, or works on the CPU, in words; "" where there is nothing to say."""
         text = ctypes.create_string_buffer(_REASON_BYTES)
-        check(library.plx_reason(self._client, text, len(text)))
+        code = self._call(library.plx_reason, text, len(text))
+        if code == Lost.code:
+            return f"no service answers at {self._path}"
+        check(code)
         return text.value.decode(errors="replace")
 
     @property
     def gpu_schedule(self) -> int:
         """The GPU schedule, as plx_gpu_schedule; 0 on the CPU."""
-        return int(library.plx_gpu_schedule(self._client))
+        return self._call(library.plx_gpu_schedule)
 
 
 def config(socket_path: SocketPath = None) -> str:

@@ -58,6 +58,10 @@ class Frame(Header):
     def _release(self) -> None:
         self._memory = self._planes = self._mapping = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as a private copy."""
+        return _unpickled, (self._open_memory().tobytes(), self._layout, self._obstacle_count, self.missed)
+
     def copy(self) -> Frame:
         """A private copy, to keep after the `with`; it is whole if the `with` then ends without Overwritten."""
         memory = self._open_memory().copy()
@@ -151,3 +155,9 @@ class Frame(Header):
         """The point of each pixel in metres, (height, width, 3): x right, y down, z forward; NaN where it is unknown."""
         plane = self.dense if dense else self.disparity
         return None if plane is None else geometry.points(plane, self.min_disparity, self.calibration)
+
+
+def _unpickled(data: bytes, layout: Layout, obstacle_count: int, missed: int) -> Frame:
+    memory = numpy.frombuffer(bytearray(data), numpy.uint8)
+    memory.flags.writeable = False
+    return Frame(memory, layout, obstacle_count, missed)

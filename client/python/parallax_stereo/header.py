@@ -2,6 +2,7 @@
 """What a frame says besides its planes: numbers, and obstacles."""
 from __future__ import annotations
 
+import ctypes
 from typing import Optional
 
 import numpy
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _layout, records
 from ._library import library
-from .errors import Blind
+from .errors import Blind, NotFound, check
 from .flags import Blindness, Health, Source, Stage, State, TrackStatus
 
 Bytes = NDArray[numpy.uint8]
@@ -115,6 +116,17 @@ class Header:
         """Seconds since the left picture was taken, time in suspend included; infinite where that is unknown."""
         nanoseconds = int(library.plx_age_ns(self._head.ctypes.data))
         return nanoseconds / 1e9 if nanoseconds != _layout.UNKNOWN_AGE_NS else float("inf")
+
+    @property
+    def realtime_ns(self) -> Optional[int]:
+        """When the left picture was taken by the wall clock, nanoseconds since 1970, as ROS and logs have it; None where that is unknown.
+        It follows that clock when it is set: ask once for each frame."""
+        nanoseconds = ctypes.c_int64()
+        code = library.plx_realtime_ns(self._head.ctypes.data, ctypes.byref(nanoseconds))
+        if code == NotFound.code:
+            return None
+        check(code)
+        return nanoseconds.value
 
     @property
     def fresh(self) -> bool:

@@ -2,22 +2,46 @@
 #include "app/web/access.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
+
+#include "app/web/local_user.h"
+
+/* Opens the file PATH, which holds a secret; a negative plx_error. */
+static int open_secret(const char *path, struct plx_error_message *message)
+{
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO is not waited for */
+    int result = 0;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        result = plx_fail(message, plx_error_of_errno(errno), "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: expected a file with a token", path);
+    else if (status.st_mode & (S_IROTH | S_IWOTH))
+        result =
+            plx_fail(message, PLX_ERR_PERMISSION, "%s: every user of this machine may read the token; chmod o= %s", path, path);
+    if (result == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
 
 int plx_web_token_read(const char *path, char ret_token[PLX_WEB_TOKEN], struct plx_error_message *message)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
     char token[PLX_WEB_TOKEN + 1] = "";
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return plx_fail(message, plx_error_of_errno(errno), "%s: %s", path, strerror(errno));
-    const bool is_read = fgets(token, sizeof token, file) && !ferror(file);
-    fclose(file);
+    const int fd = open_secret(path, message);
+    if (fd < 0)
+        return fd;
+    const bool is_read = read(fd, token, sizeof token - 1) > 0;
+    close(fd);
     token[strcspn(token, "\r\n")] = '\0';
     const size_t length = strlen(token);
     if (!is_read || length < PLX_WEB_MIN_TOKEN || length >= PLX_WEB_TOKEN)
@@ -42,11 +66,20 @@ static bool lists(const char *list, const char *word, size_t length)
     return false;
 }
 
-/* Length of HOST without its port: of "[::1]:8765" the bracket. */
+/* Length of HOST without its port: of "[::1]:8765" the bracket; 0 if HOST is neither a name nor an address (RFC 9110, 7.2). */
 static size_t name_length(const char *host)
 {
-    const char *bracket = host[0] == '[' ? strchr(host, ']') : NULL;
-    return bracket ? (size_t)(bracket - host) + 1 : strcspn(host, ":");
+    static const char digits[] = "0123456789", hex[] = "0123456789abcdefABCDEF:.";
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+    size_t length = strspn(host, letters);
+    if (host[0] == '[') {
+        length = 1 + strspn(host + 1, hex);
+        if (host[length++] != ']')
+            return 0;
+    }
+    const char *port = host + length;
+    const bool has_port = port[0] == ':' && strspn(port + 1, digits) == strlen(port + 1);
+    return port[0] == '\0' || has_port ? length : 0;
 }
 
 static bool is_own_host(const struct plx_web_access *access, const char *host, const char *local)
@@ -88,7 +121,7 @@ static bool has_token(const struct plx_web_access *access, const struct plx_http
         return true;
     if (plx_http_cookie(request->cookie, PLX_WEB_COOKIE, given, sizeof given) && equals(access->token, given))
         return true;
-    return strncmp(request->authorization, bearer, sizeof bearer - 1) == 0 &&
+    return strncasecmp(request->authorization, bearer, sizeof bearer - 1) == 0 && /* RFC 9110, 11.1 */
            equals(access->token, request->authorization + sizeof bearer - 1);
 }
 
@@ -106,4 +139,19 @@ int plx_web_check(const struct plx_web_access *access, const struct plx_http_req
         return plx_fail(message, 401, "a token is needed: open http://%.128s/?token=TOKEN, with what web.token_file holds",
                         request->host);
     return 0;
+}
+
+int plx_web_check_user(const struct plx_web_access *access, int fd, struct plx_error_message *message)
+{
+    uid_t user;
+    if (access->token[0] != '\0') /* it was asked for */
+        return 0;
+    if (!plx_local_user(fd, &user))
+        return plx_fail(message, 403, "nobody knows which user asks; set web.token_file, and open the page with that token");
+    if (plx_local_user_may_open(access->socket, access->group, user))
+        return 0;
+    return plx_fail(message, 403,
+                    "user %u may not open %s, and so may not see its pictures: add that user to the socket's group, or set "
+                    "web.token_file",
+                    (unsigned)user, access->socket);
 }

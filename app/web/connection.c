@@ -306,7 +306,8 @@ static int on_event(sd_event_source *source, int fd, uint32_t events, void *cont
 
 /* --- life ------------------------------------------------------------------------------------------------------------- */
 
-static void write_local(int fd, char *ret_text, size_t size)
+/* The address that GET, getsockname or getpeername, has for FD. */
+static void write_address(int fd, int (*get)(int fd, struct sockaddr *address, socklen_t *length), char *ret_text, size_t size)
 {
     union {
         struct sockaddr any;
@@ -315,7 +316,7 @@ static void write_local(int fd, char *ret_text, size_t size)
     } address = {.any = {.sa_family = AF_UNSPEC}};
     socklen_t length = sizeof address;
     char text[INET6_ADDRSTRLEN] = "";
-    getsockname(fd, &address.any, &length);
+    get(fd, &address.any, &length);
     if (address.any.sa_family == AF_INET)
         inet_ntop(AF_INET, &address.v4.sin_addr, text, sizeof text);
     else if (address.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&address.v6.sin6_addr))
@@ -339,7 +340,8 @@ int plx_web_connection_create(sd_event *event, int fd, const struct plx_web_hand
     connection->begun_ns = connection->heard_ns = connection->sent_ns = plx_now_ns();
     connection->in_capacity = PLX_HTTP_MAX_BYTES;
     connection->in = malloc(connection->in_capacity);
-    write_local(fd, connection->local, sizeof connection->local);
+    write_address(fd, getsockname, connection->local, sizeof connection->local);
+    write_address(fd, getpeername, connection->remote, sizeof connection->remote);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a frame's last bytes do not wait */
     if (!connection->in || sd_event_add_io(event, &connection->source, fd, EPOLLIN, on_event, connection) < 0) {
         plx_web_connection_destroy(connection);
@@ -347,6 +349,11 @@ int plx_web_connection_create(sd_event *event, int fd, const struct plx_web_hand
     }
     *ret_connection = connection;
     return 0;
+}
+
+void plx_web_abort(struct plx_web_connection *connection)
+{
+    end(connection);
 }
 
 void plx_web_connection_destroy(struct plx_web_connection *connection)

@@ -49,7 +49,8 @@ struct plx_web_connection {
     const struct plx_web_handler *handler;
     enum plx_web_phase phase;
     int64_t begun_ns, heard_ns, sent_ns; /* CLOCK_MONOTONIC: accepted; last bytes in and out */
-    char local[64];                      /* our address, as in a URL */
+    char local[64], remote[64];          /* our address and the other side's, as in a URL */
+    bool admitted;                       /* the handler's: who asks may look */
     uint8_t *in;                         /* what is not read yet */
     size_t in_bytes, in_capacity;
     struct plx_ws_reader *reader; /* of a WebSocket */
@@ -84,6 +85,9 @@ int plx_web_send_text(struct plx_web_connection *connection, const char *text);
 
 /* The same with ITEM on one line, which it deletes. What cannot be sent is lost. */
 void plx_web_send_json(struct plx_web_connection *connection, cJSON *item);
+
+/* Ends the connection at once; its owner destroys it. */
+void plx_web_abort(struct plx_web_connection *connection);
 
 /* Ends a WebSocket for REASON (enum plx_ws_close). */
 void plx_web_close(struct plx_web_connection *connection, int reason);

@@ -13,7 +13,8 @@
 #include "bridge/schema.h"
 #include "config/schema.h"
 
-#define HEAD 13 /* bytes before the message: opcode 1, subscription, time */
+#define MOST_ASKED 32 /* requests for parameters of one client, without an answer */
+#define HEAD 13       /* bytes before the message: opcode 1, subscription, time */
 
 static cJSON *operation(const char *word)
 {
@@ -146,26 +147,56 @@ static bool is_asked(const cJSON *names, const char *key)
     return !names || cJSON_GetArraySize(names) == 0; /* no names: all of them */
 }
 
-/* The configuration in force of the service; nothing without one. */
-static void tell_parameters(struct plx_web_connection *connection, const struct plx_web_feed *feed, const cJSON *names,
-                            const cJSON *id)
+static void tell_parameters(struct plx_web_connection *connection, const struct plx_config *config, const cJSON *request)
 {
-    static struct plx_config config; /* large */
+    const cJSON *names = cJSON_GetObjectItemCaseSensitive(request, "parameterNames");
+    const cJSON *id = cJSON_GetObjectItemCaseSensitive(request, "id");
     cJSON *item = operation("parameterValues"), *parameters = cJSON_AddArrayToObject(item, "parameters");
     if (cJSON_IsString(id))
         cJSON_AddItemToObject(item, "id", cJSON_Duplicate(id, false));
-    const bool is_known = feed->status.up && plx_service_config(feed->socket, &config);
-    for (int i = 0; is_known && i < plx_key_count; i++)
+    for (int i = 0; config && i < plx_key_count; i++)
         if (is_asked(names, plx_keys[i].name)) {
             cJSON *each = cJSON_CreateObject();
             cJSON_AddStringToObject(each, "name", plx_keys[i].name);
-            cJSON_AddItemToObject(each, "value", value_json(&plx_keys[i], &config));
+            cJSON_AddItemToObject(each, "value", value_json(&plx_keys[i], config));
             cJSON_AddItemToArray(parameters, each);
         }
     plx_web_send_json(connection, item);
 }
 
-static void refuse_parameters(struct plx_web_connection *connection, const struct plx_web_feed *feed, const cJSON *item)
+void plx_foxglove_tell_parameters(struct plx_foxglove *foxglove, struct plx_web_connection *connection,
+                                  const struct plx_config *config)
+{
+    const cJSON *request;
+    cJSON_ArrayForEach (request, foxglove->asked)
+        tell_parameters(connection, config, request);
+    plx_foxglove_close(foxglove);
+}
+
+void plx_foxglove_close(struct plx_foxglove *foxglove)
+{
+    cJSON_Delete(foxglove->asked);
+    foxglove->asked = NULL;
+}
+
+/* The request ITEM for the parameters NAMES (NULL: all) waits for its answer; NAMES is taken. */
+static void ask_parameters(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item,
+                           cJSON *names)
+{
+    if (cJSON_GetArraySize(foxglove->asked) >= MOST_ASKED) {
+        cJSON_Delete(names);
+        complain(connection, "too many requests for parameters wait for their answer");
+        return;
+    }
+    cJSON *request = cJSON_CreateObject();
+    cJSON_AddItemToObject(request, "parameterNames", names ? names : cJSON_CreateArray());
+    cJSON_AddItemToObject(request, "id", cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(item, "id"), false));
+    if (!foxglove->asked)
+        foxglove->asked = cJSON_CreateArray();
+    cJSON_AddItemToArray(foxglove->asked, request);
+}
+
+static void refuse_parameters(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item)
 {
     const cJSON *each;
     cJSON *names = cJSON_CreateArray();
@@ -176,12 +207,12 @@ static void refuse_parameters(struct plx_web_connection *connection, const struc
     }
     complain(connection, "parameters are read only: change the service's configuration file and reload it");
     if (cJSON_GetArraySize(names) > 0) /* the client shows what it has set until it hears the values */
-        tell_parameters(connection, feed, names, cJSON_GetObjectItemCaseSensitive(item, "id"));
-    cJSON_Delete(names);
+        ask_parameters(foxglove, connection, item, names);
+    else
+        cJSON_Delete(names);
 }
 
-bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
-                          const char *message)
+bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const char *message)
 {
     cJSON *item = cJSON_Parse(message);
     const cJSON *op = cJSON_GetObjectItemCaseSensitive(item, "op");
@@ -192,10 +223,10 @@ bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connecti
     else if (strcmp(word, "unsubscribe") == 0)
         unsubscribe(foxglove, item);
     else if (strcmp(word, "getParameters") == 0)
-        tell_parameters(connection, feed, cJSON_GetObjectItemCaseSensitive(item, "parameterNames"),
-                        cJSON_GetObjectItemCaseSensitive(item, "id"));
+        ask_parameters(foxglove, connection, item,
+                       cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(item, "parameterNames"), true));
     else if (strcmp(word, "setParameters") == 0)
-        refuse_parameters(connection, feed, item);
+        refuse_parameters(foxglove, connection, item);
     else if (is_object)
         complain(connection, "this operation is not one of the capabilities in serverInfo");
     cJSON_Delete(item);

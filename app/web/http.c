@@ -81,6 +81,32 @@ static bool is_plain_path(const char *path)
     return true;
 }
 
+/* What the fields before have said: which kept ones were there, and parts of the upgrade (RFC 6455, 4.2.1). */
+struct seen {
+    unsigned kept;         /* bit i: field i of parse_field */
+    struct span authority; /* of a target in absolute form, which counts instead of Host; length 0: none */
+    bool upgrade, connection, version;
+};
+
+/* Takes "http://AUTHORITY" off TARGET in absolute form, as a request to a proxy has it (RFC 9112, 3.2.2). */
+static struct span without_authority(struct span target, struct seen *seen)
+{
+    static const char *const scheme[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof scheme / sizeof *scheme; i++) {
+        const size_t length = strlen(scheme[i]);
+        if (target.length <= length || strncasecmp(target.text, scheme[i], length) != 0)
+            continue;
+        seen->authority = (struct span){target.text + length, 0};
+        while (length + seen->authority.length < target.length && !strchr("/?", seen->authority.text[seen->authority.length]))
+            seen->authority.length++;
+        const size_t taken = length + seen->authority.length;
+        if (seen->authority.length == 0)
+            return target; /* no path either: it is refused */
+        return taken == target.length ? (struct span){"/", 1} : (struct span){target.text + taken, target.length - taken};
+    }
+    return target;
+}
+
 static int parse_target(struct span target, struct plx_http_request *request)
 {
     const char *mark = memchr(target.text, '?', target.length);
@@ -95,7 +121,7 @@ static int parse_target(struct span target, struct plx_http_request *request)
 }
 
 /* "GET /path HTTP/1.1" */
-static int parse_request_line(struct span line, struct plx_http_request *request)
+static int parse_request_line(struct span line, struct plx_http_request *request, struct seen *seen)
 {
     const char *const end = line.text + line.length;
     const char *target = memchr(line.text, ' ', line.length);
@@ -112,14 +138,8 @@ static int parse_request_line(struct span line, struct plx_http_request *request
     request->head = method.length == 4 && memcmp(method.text, "HEAD", 4) == 0;
     if (!request->head && !(method.length == 3 && memcmp(method.text, "GET", 3) == 0))
         return method.length > 0 ? -405 : -400;
-    return parse_target((struct span){target + 1, (size_t)(version - target - 1)}, request);
+    return parse_target(without_authority((struct span){target + 1, (size_t)(version - target - 1)}, seen), request);
 }
-
-/* What the fields before have said: which kept ones were there, and parts of the upgrade (RFC 6455, 4.2.1). */
-struct seen {
-    unsigned kept; /* bit i: field i of parse_field */
-    bool upgrade, connection, version;
-};
 
 /* True if WORD is in the comma-separated LIST. */
 static bool lists(struct span list, const char *word)
@@ -200,6 +220,8 @@ static int check(struct plx_http_request *request, const struct seen *seen)
 {
     if (request->host[0] == '\0')
         return -400;
+    if (seen->authority.length > 0 && !keep(seen->authority, request->host, sizeof request->host))
+        return -431;
     if (!seen->upgrade) {
         request->key[0] = '\0';
         return 1;
@@ -222,7 +244,7 @@ int plx_http_parse(const char *bytes, size_t count, struct plx_http_request *ret
     for (const char *line = bytes; line <= whole && result == 0;) {
         const char *end = memmem(line, (size_t)(whole + 2 - line), "\r\n", 2);
         const struct span span = {line, (size_t)(end - line)};
-        result = line == bytes ? parse_request_line(span, &request) : parse_line(span, &request, &seen);
+        result = line == bytes ? parse_request_line(span, &request, &seen) : parse_line(span, &request, &seen);
         line = end + 2;
     }
     if (result == 0)

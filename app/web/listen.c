@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,8 +26,9 @@ static bool split(const char *text, char *ret_address, size_t size, const char *
         length -= 2;
     } else if (memchr(text, ':', length))
         return false; /* an IPv6 address without brackets */
-    if (length >= size || port[0] == '\0' || strspn(port, "0123456789") != strlen(port))
-        return false;
+    const size_t digits = strspn(port, "0123456789");
+    if (length >= size || digits == 0 || digits > 5 || port[digits] != '\0' || atoi(port) > UINT16_MAX)
+        return false; /* getaddrinfo takes 99999 for 34463 */
     snprintf(ret_address, size, "%.*s", (int)length, text);
     if (length == 0)
         snprintf(ret_address, size, "127.0.0.1");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/web/server.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +18,20 @@
 #include "app/web/foxglove.h"
 #include "app/web/keeper.h"
 #include "app/web/listen.h"
+#include "app/web/parameters.h"
 #include "app/web/routes.h"
 #include "app/web/viewer.h"
 #include "core/clock.h"
 
-#define REQUEST_NS (5 * PLX_NS_PER_S) /* a request is whole by then */
+#define REQUEST_NS (2 * PLX_NS_PER_S) /* a request is whole by then */
 #define STUCK_NS (10 * PLX_NS_PER_S)  /* who takes no byte for so long is gone */
 #define PING_NS (10 * PLX_NS_PER_S)   /* a WebSocket that says nothing is asked, */
 #define SILENT_NS (30 * PLX_NS_PER_S) /* and closed */
 #define LINGER_NS (2 * PLX_NS_PER_S)  /* for the other side to close */
 #define PACKETS 4                     /* different wishes that share a packet of each frame */
 #define MAX_KEPT_S 3600.0
+#define STRANGERS 32        /* connections that are not admitted: half of all */
+#define STRANGERS_OF_ONE 12 /* of one address; a browser opens 6 at once */
 
 #define PAGE_PROTOCOL "parallax.v1"
 
@@ -46,6 +50,7 @@ struct plx_web_server {
     struct plx_web_audience audience;
     struct plx_web_feed feed;
     struct plx_web_keeper keeper;
+    struct plx_web_parameters parameters;
     struct plx_web_connection *keeper_asker; /* who waits for the keeper's answer; NULL: nobody any more */
     struct plx_web_encoder *encoder;
     struct {
@@ -58,6 +63,7 @@ struct plx_web_server {
     struct plx_web_connection *connection[PLX_WEB_MAX_CONNECTIONS];
     int connections;
     bool was_full;
+    bool is_paused; /* accepts nothing until the next second, for want of descriptors */
 };
 
 /* --- frames ----------------------------------------------------------------------------------------------------------- */
@@ -149,6 +155,15 @@ static bool is_alive(struct plx_web_connection *connection, int64_t now_ns)
     return false;
 }
 
+static void destroy(struct plx_web_connection *connection)
+{
+    struct peer *peer = connection->peer;
+    if (peer)
+        plx_foxglove_close(&peer->foxglove);
+    free(peer);
+    plx_web_connection_destroy(connection);
+}
+
 static void sweep(struct plx_web_server *server)
 {
     const int64_t now_ns = plx_now_ns();
@@ -161,8 +176,7 @@ static void sweep(struct plx_web_server *server)
         }
         if (server->keeper_asker == connection)
             server->keeper_asker = NULL;
-        free(connection->peer);
-        plx_web_connection_destroy(connection);
+        destroy(connection);
     }
     server->connections = kept;
 }
@@ -172,6 +186,7 @@ static void tell_second(void *context)
 {
     struct plx_web_server *server = context;
     sweep(server);
+    sd_event_source_set_enabled(server->listener, SD_EVENT_ON);
     char *text = NULL;
     for (int i = 0; i < server->connections; i++) {
         struct plx_web_connection *connection = server->connection[i];
@@ -220,7 +235,10 @@ static void on_request(void *context, struct plx_web_connection *connection, con
 {
     struct plx_web_server *server = context;
     struct plx_error_message message = {""};
-    const int status = plx_web_check(&server->access, request, connection->local, &message);
+    int status = plx_web_check(&server->access, request, connection->local, &message);
+    if (status == 0)
+        status = plx_web_check_user(&server->access, connection->fd, &message);
+    connection->admitted = status == 0;
     if (status != 0) {
         plx_clean_text(message.text);
         plx_web_answer_text(connection, status, message.text);
@@ -273,16 +291,73 @@ static void on_message(void *context, struct plx_web_connection *connection, con
     const char *text = (const char *)message->data;
     bool is_json = message->opcode == PLX_WS_TEXT;
     if (is_json && peer->is_foxglove)
-        is_json = plx_foxglove_message(&peer->foxglove, connection, &server->feed, text);
+        is_json = plx_foxglove_message(&peer->foxglove, connection, text);
     else if (is_json) {
         is_json = plx_web_viewer_message(&peer->viewer, connection, &server->feed, text);
         keep(server, connection, text);
     }
+    if (peer->is_foxglove && peer->foxglove.asked)
+        plx_web_parameters_ask(&server->parameters);
     if (!is_json)
         plx_web_close(connection, PLX_WS_PROTOCOL_ERROR);
 }
 
+static void on_parameters(void *context, const struct plx_config *config)
+{
+    struct plx_web_server *server = context;
+    for (int i = 0; i < server->connections; i++) {
+        struct peer *peer = server->connection[i]->peer;
+        if (server->connection[i]->phase == PLX_WEB_SOCKET && peer->is_foxglove)
+            plx_foxglove_tell_parameters(&peer->foxglove, server->connection[i], config);
+    }
+}
+
 /* --- listening -------------------------------------------------------------------------------------------------------- */
+
+/* Closes the oldest connection that is not admitted; of the peer of LIKE only, unless it is NULL. */
+static void close_oldest_stranger(struct plx_web_server *server, const struct plx_web_connection *like)
+{
+    struct plx_web_connection *oldest = NULL;
+    for (int i = 0; i < server->connections; i++) {
+        struct plx_web_connection *each = server->connection[i];
+        const bool counts =
+            !each->admitted && each->phase != PLX_WEB_CLOSED && (!like || strcmp(each->remote, like->remote) == 0);
+        if (counts && (!oldest || each->begun_ns < oldest->begun_ns))
+            oldest = each;
+    }
+    if (oldest)
+        plx_web_abort(oldest);
+}
+
+/* Connections that are not admitted, yet or at all; of the peer of LIKE only, unless it is NULL. */
+static int strangers(const struct plx_web_server *server, const struct plx_web_connection *like)
+{
+    int count = 0;
+    for (int i = 0; i < server->connections; i++) {
+        const struct plx_web_connection *each = server->connection[i];
+        count += !each->admitted && each->phase != PLX_WEB_CLOSED && (!like || strcmp(each->remote, like->remote) == 0);
+    }
+    return count;
+}
+
+/* Who has not shown a right to look takes nobody's place: neither one address, nor all of them together. */
+static void limit_strangers(struct plx_web_server *server)
+{
+    const struct plx_web_connection *newest = server->connection[server->connections - 1];
+    if (strangers(server, newest) > STRANGERS_OF_ONE)
+        close_oldest_stranger(server, newest);
+    if (strangers(server, NULL) > STRANGERS)
+        close_oldest_stranger(server, NULL);
+}
+
+/* No descriptor is left: the next second tries again, instead of a loop that takes a processor. */
+static void pause_listening(struct plx_web_server *server)
+{
+    if (!server->is_paused)
+        plx_log(LOG_WARNING, "no connection can be accepted: %s; raise LimitNOFILE", strerror(errno));
+    server->is_paused = true;
+    sd_event_source_set_enabled(server->listener, SD_EVENT_OFF);
+}
 
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *context)
 {
@@ -290,8 +365,11 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
     (void)source;
     (void)events;
     const int accepted = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+        pause_listening(server);
     if (accepted < 0)
         return 0;
+    server->is_paused = false;
     if (server->connections == PLX_WEB_MAX_CONNECTIONS)
         sweep(server);
     const bool is_full = server->connections == PLX_WEB_MAX_CONNECTIONS;
@@ -301,8 +379,10 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
     if (is_full)
         close(accepted);
     else if (plx_web_connection_create(server->event, accepted, &server->handler, &server->connection[server->connections]) ==
-             0)
+             0) {
         server->connections++;
+        limit_strangers(server);
+    }
     return 0;
 }
 
@@ -319,18 +399,23 @@ int plx_web_server_create(sd_event *event, const struct plx_config *config, stru
     server->config = config;
     server->access.names = config->web.names;
     server->access.origins = config->web.origins;
+    server->access.socket = config->publish.socket;
+    server->access.group = config->publish.group;
     server->handler = (struct plx_web_handler){on_request, on_message, server};
     server->audience = (struct plx_web_audience){wants_frame, send_frame, tell_second, server};
     server->keeper = (struct plx_web_keeper){
         .socket = config->recorder.socket, .event = event, .answered = on_kept, .context = server, .fd = -1};
+    server->parameters = (struct plx_web_parameters){
+        .socket = config->publish.socket, .answered = on_parameters, .context = server, .done_fd = -1};
     server->fd = -1;
     if (config->web.token_file[0] != '\0')
         result = plx_web_token_read(config->web.token_file, server->access.token, message);
     if (result == 0)
         result = plx_web_listen(config->web.listen, server->access.token[0] != '\0', &server->fd, message);
-    if (result == 0 && (sd_event_add_io(event, &server->listener, server->fd, EPOLLIN, on_connection, server) < 0 ||
-                        plx_web_encoder_create(&server->encoder) < 0 ||
-                        plx_web_feed_open(&server->feed, config->publish.socket, event, &server->audience) < 0))
+    if (result == 0 &&
+        (sd_event_add_io(event, &server->listener, server->fd, EPOLLIN, on_connection, server) < 0 ||
+         plx_web_encoder_create(&server->encoder) < 0 || plx_web_parameters_open(&server->parameters, event) < 0 ||
+         plx_web_feed_open(&server->feed, config->publish.socket, event, &server->audience) < 0))
         result = plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (result < 0)
         plx_web_server_destroy(server);
@@ -344,10 +429,10 @@ void plx_web_server_destroy(struct plx_web_server *server)
     if (!server)
         return;
     for (int i = 0; i < server->connections; i++) {
-        free(server->connection[i]->peer);
-        plx_web_connection_destroy(server->connection[i]);
+        destroy(server->connection[i]);
     }
     plx_web_keeper_close(&server->keeper);
+    plx_web_parameters_close(&server->parameters);
     plx_web_feed_close(&server->feed);
     plx_foxglove_frame_close(&server->foxglove);
     plx_web_encoder_destroy(server->encoder);

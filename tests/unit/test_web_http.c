@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
@@ -101,6 +102,25 @@ static void what_is_wrong_is_refused(void **state)
     }
 }
 
+/* As a request to a proxy has it: its authority counts, not Host. */
+static void a_target_may_be_absolute(void **state)
+{
+    (void)state;
+    struct plx_http_request request;
+    assert_int_equal(parse("GET http://robot.lan:8765/a?x=1 HTTP/1.1\r\nHost: evil.example\r\n\r\n", &request), 1);
+    assert_string_equal(request.host, "robot.lan:8765");
+    assert_string_equal(request.path, "/a");
+    assert_string_equal(request.query, "x=1");
+    assert_int_equal(parse("GET HTTP://robot.lan HTTP/1.1\r\n" HOST "\r\n", &request), 1);
+    assert_string_equal(request.host, "robot.lan");
+    assert_string_equal(request.path, "/");
+    assert_int_equal(parse("GET https://robot.lan?token=t HTTP/1.1\r\n" HOST "\r\n", &request), -400); /* no path */
+    assert_int_equal(parse("GET http:// HTTP/1.1\r\n" HOST "\r\n", &request), -400);
+    assert_int_equal(parse("GET http:///x HTTP/1.1\r\n" HOST "\r\n", &request), -400);
+    assert_int_equal(parse("GET ftp://robot.lan/ HTTP/1.1\r\n" HOST "\r\n", &request), -400);
+    assert_int_equal(parse("GET http://robot.lan/../x HTTP/1.1\r\n" HOST "\r\n", &request), -400);
+}
+
 static void sizes_are_limited(void **state)
 {
     (void)state;
@@ -141,6 +161,12 @@ static void other_sites_and_names_are_refused(void **state)
     assert_int_equal(check(&access, "EYE", "", ""), 0);
     assert_int_equal(check(&access, own, "", ""), 0);
     assert_int_equal(check(&access, strcat(own, ".local"), "", ""), 0);
+    static const char *const no_host[] = {
+        "localhost:1@evil.com", "[::1]evil.com", "[::1",   "[::1]:", "localhost:x", "localhost:1:2",
+        "local host",           "localhost/",    "[evil]", ":8765",  "[]:1 "};
+    for (size_t i = 0; i < sizeof no_host / sizeof *no_host; i++)
+        if (strcmp(no_host[i], "[::1]:") != 0) /* an empty port is one (RFC 3986, 3.2.3) */
+            assert_int_equal(check(&access, no_host[i], "", ""), 421);
     assert_int_equal(check(&access, "evil.example:8765", "", ""), 421); /* DNS rebinding */
     assert_int_equal(check(&access, "192.168.1.8:8765", "", ""), 421);
     assert_int_equal(check(&access, "localhost:8765", "http://evil.example", ""), 403);
@@ -160,8 +186,12 @@ static void a_token_is_needed_where_there_is_one(void **state)
     struct plx_http_request request = {.host = "localhost", .cookie = "x=y; " PLX_WEB_COOKIE "=0123456789abcdef"};
     struct plx_error_message message;
     assert_int_equal(plx_web_check(&access, &request, "127.0.0.1", &message), 0);
-    request = (struct plx_http_request){.host = "localhost", .authorization = "Bearer 0123456789abcdef"};
-    assert_int_equal(plx_web_check(&access, &request, "127.0.0.1", &message), 0);
+    static const char *const bearer[] = {"Bearer 0123456789abcdef", "bearer 0123456789abcdef", "BEARER 0123456789abcdef"};
+    for (size_t i = 0; i < sizeof bearer / sizeof *bearer; i++) {
+        request = (struct plx_http_request){.host = "localhost"};
+        snprintf(request.authorization, sizeof request.authorization, "%s", bearer[i]);
+        assert_int_equal(plx_web_check(&access, &request, "127.0.0.1", &message), 0);
+    }
 }
 
 static const char *write_text(const char *name, const char *text)
@@ -171,6 +201,7 @@ static const char *write_text(const char *name, const char *text)
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
+    assert_int_equal(chmod(path, 0600), 0);
     return path;
 }
 
@@ -184,6 +215,18 @@ static void a_token_file_holds_a_token(void **state)
     assert_int_equal(plx_web_token_read(write_text("token", "spaces are not a token\n"), token, &message), PLX_ERR_FORMAT);
     assert_int_equal(plx_web_token_read(write_text("token", "0123456789abcdef\nmore\n"), token, &message), 0);
     assert_string_equal(token, "0123456789abcdef");
+    static const mode_t others[] = {0604, 0602, 0666};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(chmod(files_path("token"), others[i]), 0);
+        assert_int_equal(plx_web_token_read(files_path("token"), token, &message), PLX_ERR_PERMISSION);
+        assert_non_null(strstr(message.text, "chmod o="));
+    }
+    assert_int_equal(chmod(files_path("token"), 0640), 0); /* the group of the service may */
+    assert_int_equal(plx_web_token_read(files_path("token"), token, &message), 0);
+    assert_int_equal(mkfifo(files_path("fifo"), 0600), 0); /* nobody will write to it */
+    assert_int_equal(plx_web_token_read(files_path("fifo"), token, &message), PLX_ERR_FORMAT);
+    assert_int_equal(plx_web_token_read("/dev/zero", token, &message), PLX_ERR_FORMAT);
+    unlink(files_path("fifo"));
 }
 
 static void only_plain_files_can_be_read(void **state)
@@ -218,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_request_is_whole_at_its_last_byte_only),
         cmocka_unit_test(an_upgrade_has_all_its_parts),
         cmocka_unit_test(what_is_wrong_is_refused),
+        cmocka_unit_test(a_target_may_be_absolute),
         cmocka_unit_test(sizes_are_limited),
         cmocka_unit_test(other_sites_and_names_are_refused),
         cmocka_unit_test(a_token_is_needed_where_there_is_one),

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The socket and the HTTP server of parallax-web beside a real service: frames, slow and hostile clients, files, Foxglove."""
+import grp
 import http.client
 import json
 import os
 import pathlib
+import pwd
+import resource
+import signal
 import socket
 import struct
 import subprocess
@@ -161,7 +165,9 @@ class Http(Web):
         self.assertIn("web.token_file", refused("web.listen=0.0.0.0:0"))
         self.assertIn("ADDRESS:PORT", refused("web.listen=somewhere"))
         path = pathlib.Path(self.directory, "token")
+        self.assertIn("ADDRESS:PORT", refused("web.listen=127.0.0.1:99999"))
         path.write_text("short\n")
+        path.chmod(0o640)
         self.assertIn("16", refused("web.listen=0.0.0.0:0", f"web.token_file={path}"))
         path.write_text("a-token-of-some-length\n")
         self.start_web(f"web.token_file={path}")
@@ -176,6 +182,84 @@ class Http(Web):
         with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "401"):
             self.connect("parallax.v1")
         self.connect("parallax.v1", cookie=cookie.split(";")[0])
+
+    def get_as(self, user, group, path):
+        """The status and the text that this user of the machine gets."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.setgroups([])
+            os.setgid(group)
+            os.setuid(user)
+            status, text, _ = self.get(path)
+            os.write(writing, f"{status} {text.decode()}".encode())
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as answer:
+            said = answer.read()
+        os.waitpid(child, 0)
+        return said
+
+    def test_users_who_may_not_open_the_socket_may_not_look(self):
+        if os.geteuid() != 0:
+            self.skipTest("it needs root, to be another user")
+        nobody = pwd.getpwnam("nobody")
+        daemon = self.start_daemon()
+        self.until(lambda: os.path.exists(self.socket))
+        self.start_web()
+        for path in ("/", "/status.json", "/files.json", "/blackbox/live.box"):
+            self.assertRegex(self.get_as(nobody.pw_uid, nobody.pw_gid, path), "^403 user [0-9]+ may not open .*web.token_file")
+        self.assertEqual(self.get("/")[0], 200)
+        kill(daemon)
+        os.unlink(self.socket)
+        self.assertRegex(self.get_as(nobody.pw_uid, nobody.pw_gid, "/files.json"), "^403 ")  # nor what the service has left
+        self.assertEqual(self.get("/")[0], 200)
+        self.start_daemon(f"publish.group={grp.getgrgid(nobody.pw_gid).gr_name}")
+        self.until(lambda: os.path.exists(self.socket))
+        self.until(lambda: self.get_as(nobody.pw_uid, nobody.pw_gid, "/status.json").startswith("200 "))
+
+    def test_strangers_take_nobodys_place(self):
+        path = pathlib.Path(self.directory, "token")
+        path.write_text("a-token-of-some-length\n")
+        path.chmod(0o600)
+        self.start_daemon()
+        self.start_web(f"web.token_file={path}")
+        token = {"Authorization": "Bearer a-token-of-some-length"}
+        client = self.connect("parallax.v1", header=token)
+        client.send(json.dumps({"show": ["scan"], "compact": False}))
+        self.frame(client)
+        silent = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(64)]
+        for _ in range(10):
+            self.assertEqual(self.get("/status.json", token)[0], 200)
+        gone = 0
+        for each in silent:
+            each.setblocking(False)
+            try:
+                gone += each.recv(1) == b""
+            except ConnectionResetError:
+                gone += 1
+            except BlockingIOError:
+                pass
+            each.close()
+        self.assertGreater(gone, 64 - 14)
+        self.frame(client)
+
+    def test_without_descriptors_it_waits(self):
+        self.start_daemon()
+        web = self.start_web()
+        resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (24, 24))
+        many = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(11)]
+        more = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(5)]
+
+        def used_s():
+            fields = pathlib.Path(f"/proc/{web.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        before = used_s()
+        time.sleep(2)
+        self.assertLess(used_s() - before, 0.4)  # of 2 s; a loop takes all that it gets
+        for each in (*many, *more):
+            each.close()
+        self.until(lambda: self.get("/")[0] == 200)
 
     def test_hostile_clients_are_cut_off_and_others_go_on(self):
         self.start_daemon()
@@ -288,6 +372,27 @@ class Foxglove(Web):
         self.assertEqual(values["publish.socket"], self.socket)
         changed = ask(op="setParameters", parameters=[{"name": "exposure.target", "value": 0.5}], id="3")
         self.assertEqual(changed, {"exposure.target": 0.375})
+
+    def test_a_service_that_hangs_holds_up_no_other_viewer(self):
+        daemon = self.start_daemon()
+        self.start_web()
+        client, _ = self.greet("foxglove.sdk.v1")
+        viewer = self.viewer("scan")
+        self.frame(viewer)
+        daemon.send_signal(signal.SIGSTOP)  # the supervisor, which answers questions; the engine goes on
+        for number in range(10):
+            client.send(json.dumps({"op": "getParameters", "parameterNames": [], "id": str(number)}))
+        sequences = [self.frame(viewer)[0]["status"]["sequence"] for _ in range(10)]
+        self.assertEqual(sequences, sorted(set(sequences)))
+        answers, times = [], []
+        while len(answers) < 10:
+            message = json.loads(client.recv())
+            if message["op"] == "parameterValues":
+                answers.append((message["id"], message["parameters"]))
+                times.append(time.monotonic())
+        self.assertEqual(answers, [(str(number), []) for number in range(10)])  # not known, and that is said
+        self.assertLess(times[-1] - times[0], 9)  # one wait of 2 s for all: ten of them take 18 s from the first to the last
+        daemon.send_signal(signal.SIGCONT)
 
     def test_raw_frames_have_topics_of_their_own(self):
         self.start_daemon("calibration=none")

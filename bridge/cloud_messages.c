@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Points of the picture as sensor_msgs/PointCloud2: x, y, z in metres and the grey value, float32. */
+#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -18,7 +19,7 @@ static void add(struct cloud *cloud, uint32_t x, uint32_t y, uint16_t disparity,
 {
     const struct plx_calibration_info *c = &cloud->frame->calibration;
     const double z = plx_message_depth_of(cloud->frame, disparity);
-    if (!(z > 0))
+    if (!isfinite(z))
         return;
     *cloud->next++ = (float)((x - c->cx) / c->fx * z);
     *cloud->next++ = (float)((y - c->cy) / c->fy * z);

@@ -12,23 +12,28 @@ enum plx_diagnostic_level { PLX_DIAGNOSTIC_OK, PLX_DIAGNOSTIC_WARN, PLX_DIAGNOST
 struct plx_diagnostics {
     uint32_t state, health, restarts; /* enum plx_state, enum plx_health; engines that were replaced */
     double frames_per_s;
-    double age_s;     /* of the newest frame when it came, NAN: unknown */
+    double age_ms;   /* of the newest frame when it came, NAN: unknown */
+    uint32_t source; /* enum plx_source_type of the newest frame, */
+    uint32_t blind;  /* and enum plx_blind bits; both without meaning if there was none: */
+    bool any;
     uint64_t dropped; /* messages for slow readers */
     char reason[256];
 
     struct ros_diagnostic_status status;
-    struct ros_key_value value[6];
-    char flags[512], text[4][32];
+    struct ros_key_value value[8];
+    char flags[512], blind_text[64], text[4][32];
 };
 
-/* The level for a state, enum plx_state. */
-enum plx_diagnostic_level plx_diagnostic_level(uint32_t state);
+/* The level for a state, enum plx_state, and a source, enum plx_source_type: pictures that do not show the world are never OK.
+ */
+enum plx_diagnostic_level plx_diagnostic_level(uint32_t state, uint32_t source);
 
-/* Writes the names of the flags of HEALTH into TEXT, with a space between two. */
-void plx_diagnostic_flags(uint32_t health, char *text, size_t size);
+/* Writes what NAME gives for the bits of FLAGS into TEXT, with a space between two. */
+void plx_diagnostic_flags(uint32_t flags, const char *(*name)(int bit), char *text, size_t size);
 
 /* Fills *ret_array, which points into DIAGNOSTICS, with the status "parallax: service". Level: OK while running, WARN while the
- * service is degraded, starts or recovers, ERROR if it has failed, STALE where there is none. */
+ * service is degraded, starts or recovers, or its pictures are simulated or recorded, ERROR if it has failed, STALE where there
+ * is none. Keys are those of `parallax status --json`. */
 void plx_message_diagnostics(struct plx_diagnostics *diagnostics, int64_t realtime_ns, struct ros_diagnostic_array *ret_array);
 
 #endif

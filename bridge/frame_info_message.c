@@ -16,7 +16,7 @@
 struct info {
     struct ros_diagnostic_status status;
     struct ros_key_value value[VALUES];
-    char text[VALUES][VALUE_BYTES], flags[512];
+    char text[VALUES][VALUE_BYTES], flags[512], blind[64];
     uint32_t count;
 };
 
@@ -49,9 +49,11 @@ void plx_message_frame_info(const struct plx_frame_messages *messages, struct ro
     const struct plx_frame *frame = messages->frame;
     struct info *info = messages->scratch;
     info->count = 0;
-    plx_diagnostic_flags(frame->health, info->flags, sizeof info->flags);
+    plx_diagnostic_flags(frame->health, plx_health_name, info->flags, sizeof info->flags);
+    plx_diagnostic_flags(frame->blind, plx_blind_name, info->blind, sizeof info->blind);
     add(info, "state", "%s", plx_state_word(frame->state));
     info->value[info->count++] = (struct ros_key_value){"health_flags", info->flags};
+    info->value[info->count++] = (struct ros_key_value){"blind", info->blind};
     add(info, "source", "%s", plx_source_word(frame->source));
     add(info, "sequence", "%" PRIu64, frame->sequence);
     add(info, "epoch", "%" PRIu64, frame->epoch);
@@ -61,7 +63,7 @@ void plx_message_frame_info(const struct plx_frame_messages *messages, struct ro
     for (int eye = 0; eye < PLX_EYES; eye++)
         add_eye(info, &frame->capture[eye], keys[eye]);
     info->status = (struct ros_diagnostic_status){
-        .level = (uint8_t)plx_diagnostic_level(frame->state),
+        .level = (uint8_t)plx_diagnostic_level(frame->state, frame->source),
         .name = "parallax: frame",
         .message = info->flags[0] ? info->flags : plx_state_word(frame->state),
         .hardware_id = "parallax",

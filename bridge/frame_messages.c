@@ -40,7 +40,9 @@ double plx_message_depth_of(const struct plx_frame *frame, uint16_t disparity)
 {
     const struct plx_calibration_info *c = &frame->calibration;
     const double pixels = (double)disparity / PLX_DISPARITY_ONE + frame->min_disparity - (c->cx - c->cx_right);
-    return disparity != PLX_DISPARITY_INVALID && pixels > 0 ? c->fx * c->baseline_m / pixels : (double)NAN;
+    if (disparity == PLX_DISPARITY_INVALID)
+        return (double)NAN;
+    return pixels > 0 ? c->fx * c->baseline_m / pixels : (double)INFINITY;
 }
 
 /* The plane's rows one behind the other: in the frame itself, or copied. */

@@ -55,7 +55,7 @@ int plx_message_camera_info(const struct plx_frame_messages *messages, enum plx_
  * has none. */
 int plx_message_disparity(const struct plx_frame_messages *messages, struct ros_disparity_image *ret_disparity);
 
-/* Z of each pixel, 32FC1 metres; NAN where it is unknown (REP-118). NOT_FOUND: the frame has no disparity. */
+/* Z of each pixel, 32FC1 metres; NAN where it is unknown, +Inf at infinity (REP-118). NOT_FOUND: the frame has no disparity. */
 int plx_message_depth(const struct plx_frame_messages *messages, struct ros_image *ret_image);
 
 /* Points whose depth is known: of every second column of every second row; or all those of the obstacles in the list.

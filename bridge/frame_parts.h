@@ -10,7 +10,7 @@
 
 const void *plx_message_row(const struct plx_frame *frame, enum plx_plane_id id, uint32_t y);
 
-/* Z of a value of the disparity plane, metres; NAN where that is unknown. */
+/* Z of a value of the disparity plane, metres; NAN where that is unknown, INFINITY at infinity and beyond. */
 double plx_message_depth_of(const struct plx_frame *frame, uint16_t disparity);
 
 /* From axes of the camera (x right, y down, z forward) to those of parallax_link (x forward, y left, z up). */

@@ -157,13 +157,17 @@ static void diagnose(struct plx_ros_node *node)
 {
     struct plx_diagnostics *d = &node->diagnostics;
     struct ros_diagnostic_array array;
+    struct plx_frame newest;
     const int64_t now_ns = plx_now_ns();
     const int state = node->client ? plx_state(node->client) : PLX_STATE_STOPPED;
     d->state = state < 0 ? PLX_STATE_FAILED : (uint32_t)state;
     d->health = node->client ? plx_health(node->client) : PLX_HEALTH_NO_FRAMES;
     d->restarts = node->client ? plx_restarts(node->client) : 0;
     d->frames_per_s = node->frames_since * (double)PLX_NS_PER_S / (double)(now_ns - node->diagnosed_ns);
-    d->age_s = node->frames_since > 0 && node->age_ns < INT64_MAX ? (double)node->age_ns / (double)PLX_NS_PER_S : (double)NAN;
+    d->age_ms = node->frames_since > 0 && node->age_ns < INT64_MAX ? (double)node->age_ns / (double)PLX_NS_PER_MS : (double)NAN;
+    d->any = node->client && plx_last_header(node->client, &newest) == 0;
+    d->source = d->any ? newest.source : 0;
+    d->blind = d->any ? newest.blind : 0;
     d->dropped = plx_ros_dropped(node->publisher);
     d->reason[0] = '\0';
     if (node->client)

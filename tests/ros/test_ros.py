@@ -262,15 +262,19 @@ class Delivery(Ros):
         def level():
             return reader.messages["/diagnostics"][-1].status[0].level if reader.messages["/diagnostics"] else None
 
+        def is_well():  # but for pictures that are simulated
+            status = reader.messages["/diagnostics"][-1].status[0]
+            return (status.level, status.message) == (1, "simulated pictures")
+
         self.assertTrue(reader.wait(lambda: level() == 3, WAIT_S))
         daemon = self.start_daemon()
-        self.assertTrue(reader.wait(lambda: level() == 0 and reader.messages["/parallax/scan"], WAIT_S))
+        self.assertTrue(reader.wait(lambda: is_well() and reader.messages["/parallax/scan"], WAIT_S))
         daemon.send_signal(signal.SIGKILL)
         daemon.wait()
         self.assertTrue(reader.wait(lambda: level() == 3, WAIT_S))
         reader.messages["/parallax/scan"].clear()
         self.start_daemon()
-        self.assertTrue(reader.wait(lambda: level() == 0 and reader.messages["/parallax/scan"], WAIT_S))
+        self.assertTrue(reader.wait(lambda: is_well() and reader.messages["/parallax/scan"], WAIT_S))
         self.assertIsNone(ros.poll())
 
 

@@ -9,6 +9,7 @@
 #define LEAST_HEIGHT_M 0.05
 #define LEAST_RISE_M 0.1     /* above min_height; a lower region is roughness of the ground */
 #define STANDS_WITHIN_M 0.15 /* above min_height: an obstacle that ends there stands on the ground */
+#define MOST_LOCKING 8.0     /* 1/16 px: half a pixel */
 #define LEAST_TEXTURE 16     /* mean square of left(x + 1) - left(x - 1) that refinement needs */
 #define LEAST_STRIPS 4       /* in widths of a strip: narrower regions have no separate sides */
 #define FATTENING_PX 2.5     /* matching widens an obstacle by this much at each side */
@@ -25,9 +26,9 @@ static double depth_at(const struct geometry *geometry, double disparity)
     return geometry->calibration->fx * geometry->calibration->baseline_m * PLX_DISPARITY_ONE / (disparity - geometry->infinity);
 }
 
-static float pixels(const struct geometry *geometry, uint32_t disparity)
+static float pixels(const struct geometry *geometry, double disparity)
 {
-    return (float)(disparity / (double)PLX_DISPARITY_ONE + geometry->min_disparity);
+    return (float)(disparity / PLX_DISPARITY_ONE + geometry->min_disparity);
 }
 
 /* Height above ground of the point at pixel (u, v) and depth z. */
@@ -49,11 +50,24 @@ static double refined(const struct plx_region *r, const struct plx_refined *part
                                                                                                               : otherwise;
 }
 
+static double interior_mean(const struct plx_region *r)
+{
+    return (double)r->interior_sum_d / r->interior_area;
+}
+
 /* Disparity of the interior: refined if there is enough texture, else the mean of matching. */
 static double interior_disparity(const struct plx_region *r)
 {
-    const double mean = (double)r->interior_sum_d / r->interior_area;
+    const double mean = interior_mean(r);
     return r->interior.weight >= LEAST_TEXTURE * (int64_t)r->interior_area ? refined(r, &r->interior, mean) : mean;
+}
+
+/* A percentile of the region's disparities, without what matching has drawn the whole surface towards a whole pixel (pixel
+ * locking: M. Shimizu, M. Okutomi: Precise sub-pixel estimation on area-based matching, 2001). A surface that recedes is drawn
+ * both ways, and its mean tells nothing. */
+static double unlocked(const struct plx_region *r, double interior, uint32_t percentile)
+{
+    return percentile + fmax(-MOST_LOCKING, fmin(interior - interior_mean(r), MOST_LOCKING));
 }
 
 /* Disparity at one side of the region; that of the interior if the region is too narrow. */
@@ -92,7 +106,11 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     const double left = side_disparity(r, &r->left, interior), right = side_disparity(r, &r->right, interior);
     if (fmin(interior, fmin(left, right)) <= geometry->infinity)
         return false;
-    const double z = depth_at(geometry, interior), near = depth_at(geometry, r->p95), far = depth_at(geometry, r->p05);
+    const double near_disparity = unlocked(r, interior, r->p95), far_disparity = unlocked(r, interior, r->p05);
+    if (far_disparity <= geometry->infinity)
+        return false;
+    const double z = depth_at(geometry, interior), near = depth_at(geometry, near_disparity),
+                 far = depth_at(geometry, far_disparity);
     const int columns = r->inner_x1 - r->inner_x0 + 1;
     const double fattening = fmin(FATTENING_PX, columns / 4.0); /* of a narrow region half is left */
     const double u0 = r->inner_x0 - 0.5 + fattening - c->cx, u1 = r->inner_x1 + 0.5 - fattening - c->cx;
@@ -116,7 +134,7 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
         .centroid_x = (float)((double)r->sum_x / r->area),
         .centroid_y = (float)((double)r->sum_y / r->area),
         .disparity_median = pixels(geometry, r->median),
-        .disparity_near = pixels(geometry, r->p95),
+        .disparity_near = pixels(geometry, near_disparity),
         .nearest_m = (float)near,
         .position_m = {(float)((u - c->cx) / c->fx * z), (float)((v - c->cy) / c->fy * z), (float)z},
         .extent_m = {(float)width, (float)height, (float)(far - near)},

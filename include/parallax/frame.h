@@ -216,16 +216,16 @@ struct plx_obstacle {
     int32_t x, y, width, height;  /* box in the rectified left image, pixels */
     float centroid_x, centroid_y; /* pixels */
     float disparity_median;       /* pixels, min_disparity included */
-    float disparity_near;         /* 95th percentile, pixels: the robust nearest part */
-    float nearest_m;              /* distance z of that percentile */
-    float position_m[3];          /* centroid of the interior, the part near the median disparity, at its refined disparity */
-    float extent_m[3];            /* width, height, depth */
-    float height_m;               /* top of the obstacle above ground; 0 when there is no ground */
-    float valid_ratio;            /* area of the region over pixels of the box */
-    float velocity_mps[3];        /* camera axes, relative to the camera */
-    float velocity_variance[3];   /* (m/s)^2 */
-    float confidence;             /* 0..1 */
-    float world_velocity_mps[3];  /* camera axes, relative to the ground: all 0 while motion is not known */
+    float disparity_near;  /* 95th percentile, pixels, shifted by what refining moved the interior: the robust nearest part */
+    float nearest_m;       /* distance z of that percentile */
+    float position_m[3];   /* centroid of the interior, the part near the median disparity, at its refined disparity */
+    float extent_m[3];     /* width, height, depth */
+    float height_m;        /* top of the obstacle above ground; 0 when there is no ground */
+    float valid_ratio;     /* area of the region over pixels of the box */
+    float velocity_mps[3]; /* camera axes, relative to the camera */
+    float velocity_variance[3];       /* (m/s)^2 */
+    float confidence;                 /* 0..1 */
+    float world_velocity_mps[3];      /* camera axes, relative to the ground: all 0 while motion is not known */
     float world_velocity_variance[3]; /* (m/s)^2; 0: world_velocity_mps is not known */
     float moving_sigmas;              /* its way over the ground in the last seconds, in standard deviations */
     uint32_t moving;                  /* 1: it moves, with significance; 0: it stands, or nothing is known */
@@ -234,7 +234,7 @@ struct plx_obstacle {
 };
 
 /* What stands in one column of the image, and how far its ground is free. Disparities are 1/16 px above the disparity of
- * infinity: Z = 16 fx baseline / disparity. */
+ * infinity: Z = 16 fx baseline / disparity. Like the disparity planes, they are drawn towards whole pixels, by up to 1/4 px. */
 struct plx_scan {
     uint16_t nearest; /* disparity of the nearest thing that reaches below 1.9 m above the ground; 0: none, Z is infinite */
     uint16_t free;    /* disparity up to which ground is seen, without a long gap, and nothing stands on it;

@@ -233,12 +233,47 @@ static void turned(void **state)
     check_all(20, 5);
 }
 
+/* Matching draws disparities towards whole pixels (pixel locking). A box across the way, at disparities between them: where it
+ * begins, by its record, is where it is. */
+static void the_nearest_part_is_refined(void **state)
+{
+    (void)state;
+    double sum = 0, worst = 0;
+    int count = 0;
+    for (double disparity = 5.1; disparity < 9; disparity += 0.25, count++) {
+        plx_scene_demo(WIDTH, HEIGHT, 1, &view.scene);
+        const struct plx_calibration_info *c = &view.scene.calibration;
+        const double z = c->fx * c->baseline_m / disparity;
+        view.scene.drive = (struct plx_scene_drive){0};
+        view.scene.pitch_rad = 0;
+        view.scene.object_count = 1;
+        view.scene.object[0] = (struct plx_scene_object){.z = z, .width = 2, .height = 1.5, .depth = 0.5};
+        runner_create_for_scene(&view.scene, &view.stages, &view.runner);
+        for (uint32_t i = 0; i < FRAMES; i++) {
+            runner_draw(&view.runner, &view.scene, 0, i);
+            assert_int_equal(runner_run(&view.runner, PLX_NS_PER_S + i * 100 * PLX_NS_PER_MS), 0);
+        }
+        const struct plx_obstacle *box = view.runner.frame->obstacle;
+        assert_true(view.runner.frame->obstacle_count >= 1);
+        const double off = c->fx * c->baseline_m / (double)box->nearest_m - disparity;
+        print_message("    disparity %.2f: %.2f m, nearest %.2f (%+.3f px), position %.2f\n", disparity, z, (double)box->nearest_m, off,
+                      (double)box->position_m[2]);
+        sum += off;
+        worst = fmax(worst, fabs(off));
+        runner_destroy(&view.runner);
+        view.stages->ops->destroy(view.stages);
+    }
+    print_message("    mean %+.3f px, worst %.3f px\n", sum / count, worst);
+    assert_true(worst < 0.15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(level),
         cmocka_unit_test(looking_down),
         cmocka_unit_test(turned),
+        cmocka_unit_test(the_nearest_part_is_refined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ double plx_track_overlap(const struct plx_track *track, const struct plx_calibra
 /* Sides of TRACK that were hidden since it began. */
 int plx_track_unknown_sides(const struct plx_track *track);
 
-/* Fills velocities, moving, size and class of RET; not the id, age and status. */
+/* Fills velocities, moving, size and class of RET; not the id, age_frames and status. */
 void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret);
 
 #endif

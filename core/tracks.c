@@ -155,7 +155,7 @@ static void publish(const struct plx_tracks *tracks, const struct plx_track *tra
 {
     const int min_hits = tracks->params.min_hits;
     ret->track = track->id;
-    ret->age = track->age;
+    ret->age_frames = track->age;
     ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
     plx_track_publish(track, &tracks->camera, ret);
 }

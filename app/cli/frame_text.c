@@ -10,7 +10,8 @@
 #include "core/motion/pose.h"
 #include "core/text.h"
 
-#define STILL_MPS 0.15 /* slower obstacles are printed as still */
+#define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
+#define STILL_MPS 0.15  /* slower obstacles are printed as still */
 
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
 {
@@ -32,7 +33,12 @@ double plx_free_ahead(const struct plx_view *view)
     uint16_t nearest = 0;
     for (uint32_t i = columns / 3; i < columns - columns / 3; i++)
         nearest = scan[i].known && scan[i].free > nearest ? scan[i].free : nearest;
-    return nearest == 0 ? NAN : nearest == PLX_SCAN_NOTHING_FREE ? 0 : PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest;
+    if (nearest == 0 || nearest == PLX_SCAN_NOTHING_FREE)
+        return nearest == 0 ? (double)NAN : 0;
+    /* Along the ground: of a point on it, whose part along the normal is the camera's height. */
+    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest, down = (double)view->frame->ground.normal[2];
+    const double level = sqrt(fmax(1 - down * down, 0));
+    return level > LEAST_LEVEL ? (z - down * (double)view->frame->ground.camera_height_m) / level : z;
 }
 
 void plx_free_text(double free_m, char *ret_text, size_t size)

@@ -29,7 +29,7 @@ static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
     cJSON *item = cJSON_CreateObject();
     cJSON_AddNumberToObject(item, "track", obstacle->track);
     cJSON_AddStringToObject(item, "status", plx_track_word(obstacle->status));
-    cJSON_AddNumberToObject(item, "age", obstacle->age);
+    cJSON_AddNumberToObject(item, "age_frames", obstacle->age_frames);
     cJSON_AddItemToObject(item, "box_px", numbers(box, 4));
     cJSON_AddNumberToObject(item, "area_px", obstacle->area_px);
     cJSON_AddItemToObject(item, "disparity_px", plx_json_number((double)obstacle->disparity_median, 4));

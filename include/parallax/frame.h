@@ -208,10 +208,10 @@ enum plx_size_class {
 };
 
 struct plx_obstacle {
-    uint32_t label;  /* value in the label plane; 0 for a track that is LOST in this frame */
-    uint32_t track;  /* stays with the obstacle while it is in view; never 0, never reused in an epoch */
-    uint32_t status; /* enum plx_track_status */
-    uint32_t age;    /* frames since the track began */
+    uint32_t label;      /* value in the label plane; 0 for a track that is LOST in this frame */
+    uint32_t track;      /* stays with the obstacle while it is in view; never 0, never reused in an epoch */
+    uint32_t status;     /* enum plx_track_status */
+    uint32_t age_frames; /* since the track began */
     uint32_t area_px;
     int32_t x, y, width, height;  /* box in the rectified left image, pixels */
     float centroid_x, centroid_y; /* pixels */

@@ -120,9 +120,9 @@ static void nothing_lives_through_a_silent_source(void **state)
         for (uint32_t i = 0; i < frame.obstacle_count; i++) {
             const struct plx_obstacle *obstacle = &frame.obstacle[i];
             assert_true(obstacle->position_m[2] > 0);
-            old += pair < GOOD && obstacle->age > 10;
-            if (pair >= GOOD && (obstacle->track <= before || obstacle->age > pair - GOOD + 1))
-                fail_msg("track %u, %u frames old, in pair %u: it is from before the silence", obstacle->track, obstacle->age,
+            old += pair < GOOD && obstacle->age_frames > 10;
+            if (pair >= GOOD && (obstacle->track <= before || obstacle->age_frames > pair - GOOD + 1))
+                fail_msg("track %u, %u frames old, in pair %u: it is from before the silence", obstacle->track, obstacle->age_frames,
                          pair);
         }
         if (numbers_of(&frame, &lowest, &highest) && pair < GOOD)

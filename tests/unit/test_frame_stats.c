@@ -230,6 +230,10 @@ static void free_ground_ahead(void **state)
     view.plane[PLX_PLANE_SCAN] = scan;
     view.layout[PLX_PLANE_SCAN].width = 9;
     assert_true(plx_free_ahead(&view) == 8.0); /* the sides and what is not known do not count */
+    /* A camera 1 m high that looks down by 30 degrees: 8 m along its view, on the ground, are that far along the ground. */
+    header.ground = (struct plx_ground_info){.valid = 1, .camera_height_m = 1, .normal = {0, (float)cos(0.5235988), 0.5F}};
+    assert_true(fabs(plx_free_ahead(&view) - (8 - 0.5) / cos(0.5235988)) < 1e-5);
+    header.ground = (struct plx_ground_info){.valid = 0};
     scan[5].free = PLX_SCAN_NOTHING_FREE;
     assert_true(plx_free_ahead(&view) == 0.0);
     for (int i = 3; i < 6; i++)

@@ -28,7 +28,7 @@ static void every_field_of_a_panel(void **state)
     assert_near((double)o.height_m, 1 + 50.0 / 400 * 3); /* row 190 is that much above the camera */
     assert_near((double)o.valid_ratio, 1);
     assert_near((double)o.confidence, 1);
-    assert_true(o.track == 0 && o.status == 0 && o.age == 0); /* of the tracks, as are the velocities */
+    assert_true(o.track == 0 && o.status == 0 && o.age_frames == 0); /* of the tracks, as are the velocities */
     for (int i = 0; i < 3; i++)
         assert_true(o.velocity_mps[i] == 0 && o.velocity_variance[i] == 0);
 }
@@ -111,8 +111,10 @@ static void face_is_refined(void **state)
         assert_int_equal(measure(&region, &no_ground, &o), 1);
         assert_near((double)o.position_m[2], 960 / cases[i].disparity);
         assert_near((double)o.extent_m[0], 99.0 / 500 * 960 / cases[i].disparity);
-        assert_near((double)o.disparity_median, 20); /* not refined */
-        assert_near((double)o.nearest_m, 3);
+        assert_near((double)o.disparity_median, 20);                /* not refined */
+        assert_near((double)o.nearest_m, 960 / cases[i].disparity); /* a face: its nearest part moves with it */
+        assert_near((double)o.disparity_near, cases[i].disparity / 16);
+        assert_near((double)o.extent_m[2], 0);
     }
 }
 

@@ -26,7 +26,7 @@ static void *read_until_last(void *memory)
             continue;
         uint64_t wrong = 0;
         for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
-            wrong |= plx_fetch32(&view.frame->obstacle[i].age) ^ (uint32_t)view.sequence;
+            wrong |= plx_fetch32(&view.frame->obstacle[i].age_frames) ^ (uint32_t)view.sequence;
         torn += plx_map_whole(&map, view.sequence) && wrong;
         last = view.sequence;
     }
@@ -44,7 +44,7 @@ static void threads_agree(void **state)
     for (uint32_t n = 1; n <= THREAD_FRAMES; n++) {
         struct plx_frame *frame = plx_ring_begin(region);
         for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
-            __atomic_store_n(&frame->obstacle[i].age, n, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->obstacle[i].age_frames, n, __ATOMIC_RELAXED);
         plx_ring_commit(region);
         if (n % 64 == 0)
             sched_yield();
@@ -70,7 +70,7 @@ static void *read_plainly(void *memory)
         struct plx_view view;
         if (plx_map_look(&map, last, &view) < 1)
             continue;
-        wrong |= view.frame->obstacle[0].age ^ view.sequence;
+        wrong |= view.frame->obstacle[0].age_frames ^ view.sequence;
         last = view.sequence;
     }
     return (void *)(uintptr_t)(wrong ? 2 : 0);
@@ -85,7 +85,7 @@ static void newest_publishes_what_was_written_before(void **state)
     void *failed;
     assert_int_equal(pthread_create(&thread, NULL, read_plainly, memory), 0);
     for (uint32_t n = 1; n <= PLAIN_FRAMES; n++) {
-        plx_ring_begin(region)->obstacle[0].age = n;
+        plx_ring_begin(region)->obstacle[0].age_frames = n;
         plx_ring_commit(region);
         usleep(100);
     }

@@ -63,7 +63,7 @@ static void new_then_tracked_then_lost(void **state)
         update(0.1);
         assert_int_equal(count, 1);
         assert_int_equal(list[0].track, 1);
-        assert_int_equal(list[0].age, i + 1);
+        assert_int_equal(list[0].age_frames, i + 1);
         assert_int_equal(list[0].status, i + 1 < params.min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
     }
     for (int i = 0; i < params.max_missed; i++) {
@@ -192,7 +192,7 @@ static void a_crowd_of_256(void **state)
             assert_int_not_equal(list[k].track, 0);
             for (int other = 0; other < k; other++)
                 assert_int_not_equal(list[k].track, list[other].track);
-            if (list[k].age == 1) { /* an id begins once */
+            if (list[k].age_frames == 1) { /* an id begins once */
                 assert_false(used[list[k].track]);
                 used[list[k].track] = true;
             }
@@ -261,7 +261,7 @@ static void a_gap_ends_all_tracks(void **state)
     assert_int_equal(count, 1);
     assert_int_equal(list[0].track, 2);
     assert_int_equal(list[0].status, PLX_TRACK_NEW);
-    assert_int_equal(list[0].age, 1);
+    assert_int_equal(list[0].age_frames, 1);
 }
 
 /* One that comes at 5 m/s from 1.5 m would be behind the camera before its time is over. */

@@ -108,13 +108,13 @@ static void standing_things_keep_their_ids_at_12_mps(void **state)
         look(posts, POSTS, i, 12, 0, true);
         assert_int_equal(count, POSTS);
         for (int k = 0; k < POSTS && i >= 2; k++) { /* in the first frame nothing is known of the camera */
-            assert_int_equal(list[k].track, list[k].age == (uint32_t)i + 1 ? k + 1 : POSTS + k + 1);
+            assert_int_equal(list[k].track, list[k].age_frames == (uint32_t)i + 1 ? k + 1 : POSTS + k + 1);
             assert_int_equal(list[k].moving, 0);
             worst = i < 8 ? 0 : fmax(worst, world_speed(&list[k]));
         }
     }
     for (int k = 0; k < POSTS; k++) {
-        assert_in_range(list[k].age, 29, 30);
+        assert_in_range(list[k].age_frames, 29, 30);
         assert_float_equal(list[k].velocity_mps[2], -12, 0.6);
     }
     print_message("world velocity of standing things: worst %.2f m/s\n", worst);
@@ -180,7 +180,7 @@ static void one_that_stands_begins_to_walk_and_stops(void **state)
         const double walked = i < 30 ? 0 : i < 50 ? (i - 30) * period : 20 * period;
         const struct thing thing = {-1 + 1.5 * walked, 8, 0, 0, 0.6, 1.7};
         look(&thing, 1, i, 0, 0, true);
-        assert_int_equal(list[0].track, list[0].age == (uint32_t)i + 1 ? 1 : 2);
+        assert_int_equal(list[0].track, list[0].age_frames == (uint32_t)i + 1 ? 1 : 2);
         assert_true(i >= 30 || !list[0].moving);
         if (list[0].moving && moving_from < 0)
             moving_from = i;
@@ -218,7 +218,7 @@ static void joining_and_parting_is_no_motion(void **state)
         assert_int_equal(list[0].moving, 0);
         assert_true(world_speed(&list[0]) < 0.5);
     }
-    assert_in_range(list[0].age, 38, 40);
+    assert_in_range(list[0].age_frames, 38, 40);
 }
 
 static void crossing_things_keep_their_ids(void **state)

@@ -75,6 +75,40 @@ def joined_or_missing(records, objects, farthest_m=1e9):
     return wrong
 
 
+class OtherPrograms:
+    """How busy programs other than this test and what it has started keep the processors."""
+
+    def __init__(self):
+        self.begin = self.ticks()
+
+    @staticmethod
+    def ticks():
+        """Since the start of the machine: of all programs but ours, and what there was to have."""
+        values = [int(each) for each in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        everything, idle = sum(values), values[3] + values[4]
+        parents, used = {}, {}
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = path.read_text().rsplit(")", 1)[1].split()
+            except (OSError, IndexError):  # it has ended
+                continue
+            pid = int(path.parent.name)
+            parents[pid] = int(fields[1])
+            used[pid] = sum(int(each) for each in fields[11:15])
+
+        def is_ours(pid):
+            while pid not in (0, 1, os.getpid()):
+                pid = parents.get(pid, 0)
+            return pid == os.getpid()
+        ours = sum(ticks for pid, ticks in used.items() if is_ours(pid))
+        return everything - idle - ours, everything
+
+    def share(self):
+        """Of the processors' time since this object was made."""
+        others, everything = (now - then for now, then in zip(self.ticks(), self.begin))
+        return max(others, 0) / max(everything, 1)
+
+
 class Collector(threading.Thread):
     """Copies of the newest frames, by their sequence: what a page is compared with."""
 

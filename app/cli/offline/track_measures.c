@@ -123,9 +123,9 @@ static void compare_identities(struct plx_track_measures *measures, const struct
 static void count_obstacle(struct plx_track_measures *measures, const struct plx_obstacle *o)
 {
     measures->seen++;
-    measures->tracks += o->age == 1;
-    measures->one_frame += o->age == 1;
-    measures->one_frame -= o->age == 2; /* a new track ends at its first miss: this one was seen in frame one */
+    measures->tracks += o->age_frames == 1;
+    measures->one_frame += o->age_frames == 1;
+    measures->one_frame -= o->age_frames == 2; /* a new track ends at its first miss: this one was seen in frame one */
     if (o->status != PLX_TRACK_TRACKED || o->world_velocity_variance[0] <= 0 || measures->speeds == MAX_SPEEDS)
         return;
     measures->moving += o->moving != 0;

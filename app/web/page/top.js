@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view from above: free ground, what stands, obstacles with their velocities and ways. x is right, z is ahead, metres.
+// The view from above: free ground, what stands, obstacles with their velocities and ways. x is right, z is ahead along the ground,
+// metres: a camera may look down or be turned about its view axis.
 import { colour, obstacleText } from "./pictures.js";
 
 const NOTHING_FREE = 0xffff;
@@ -14,6 +15,29 @@ function applied(pose, point) {
 function inverse(pose, point) {
   const r = pose.rotation, d = point.map((each, i) => each - pose.translation_m[i]);
   return [0, 1, 2].map(i => r[i] * d[0] + r[3 + i] * d[1] + r[6 + i] * d[2]);
+}
+
+// Right and ahead along the ground, as axes of the camera: [right, ahead]. Without ground the camera's own.
+function groundAxes(ground) {
+  if (!ground || Math.abs(ground.pitch_rad) > 1.3) return [[1, 0, 0], [0, 0, 1]];
+  const { pitch_rad: pitch, roll_rad: roll } = ground;
+  const down = [Math.cos(pitch) * Math.sin(roll), Math.cos(pitch) * Math.cos(roll), Math.sin(pitch)];
+  const ahead = [-down[0] * down[2], -down[1] * down[2], 1 - down[2] * down[2]].map(each => each / Math.cos(pitch));
+  const right = [down[1] * ahead[2] - down[2] * ahead[1], down[2] * ahead[0] - down[0] * ahead[2], down[0] * ahead[1] - down[1] * ahead[0]];
+  return [right, ahead];
+}
+
+// Where the point, or vector, in axes of the camera lies, or points, seen from above: [x, z].
+export function fromAbove(ground, point) {
+  return groundAxes(ground).map(axis => axis[0] * point[0] + axis[1] * point[1] + axis[2] * point[2]);
+}
+
+// The point on the ground that column x of the picture shows at depth z, in axes of the camera.
+function onGround(ground, calibration, x, z) {
+  const across = (x - calibration.cx) / calibration.fx * z;
+  if (!ground) return [across, 0, z];
+  const { pitch_rad: pitch, roll_rad: roll, camera_height_m: height } = ground;
+  return [across, (height - Math.cos(pitch) * Math.sin(roll) * across - Math.sin(pitch) * z) / (Math.cos(pitch) * Math.cos(roll)), z];
 }
 
 export class Top {
@@ -65,10 +89,10 @@ export class Top {
   }
 
   drawScan(context, place, frame) {
-    const c = frame.status.calibration, { data } = frame.scan, focal = 16 * c.fx * c.baseline_m;
+    const c = frame.status.calibration, { ground } = frame.status, { data } = frame.scan, focal = 16 * c.fx * c.baseline_m;
     const at = (column, disparity) => {
       const z = Math.min(focal / disparity, 2 * this.rangeM);
-      return place((column * COLUMN_WIDTH + COLUMN_WIDTH / 2 - c.cx) / c.fx * z, z);
+      return place(...fromAbove(ground, onGround(ground, c, column * COLUMN_WIDTH + COLUMN_WIDTH / 2, z)));
     };
     const columns = data.length / 4;
     context.fillStyle = "rgb(40 180 90 / 30%)";
@@ -93,9 +117,9 @@ export class Top {
   drawObstacles(context, place, scale, status, style) {
     const pose = status.motion?.valid ? status.motion.pose : null, now = performance.now() / 1000;
     for (const obstacle of status.obstacles ?? []) {
-      const [x, , z] = obstacle.position_m, [width, , depth] = obstacle.extent_m;
+      const [x, z] = fromAbove(status.ground, obstacle.position_m), [width, , depth] = obstacle.extent_m;
       const [left, top] = place(x - width / 2, z + Math.max(depth, 0.1) / 2);
-      this.drawTail(context, place, obstacle, pose, now, style);
+      this.drawTail(context, place, obstacle, pose, status.ground, now, style);
       context.strokeStyle = context.fillStyle = `rgb(${colour(1.2 / Math.max(obstacle.nearest_m, 0.3)).join(" ")})`;
       context.lineWidth = 2 * devicePixelRatio;
       context.strokeRect(left, top, width * scale, Math.max(depth, 0.1) * scale);
@@ -103,7 +127,8 @@ export class Top {
       if (velocity) {
         context.beginPath();
         context.moveTo(...place(x, z));
-        context.lineTo(...place(x + velocity[0], z + velocity[2]));
+        const [vx, vz] = fromAbove(status.ground, velocity);
+        context.lineTo(...place(x + vx, z + vz));
         context.stroke();
       }
       context.fillText(obstacleText(obstacle), left + 4, top - 4);
@@ -111,7 +136,7 @@ export class Top {
     for (const [track, tail] of this.tails) if (now - tail.at(-1).time > TAIL_S) this.tails.delete(track);
   }
 
-  drawTail(context, place, obstacle, pose, now, style) {
+  drawTail(context, place, obstacle, pose, ground, now, style) {
     const tail = this.tails.get(obstacle.track) ?? [];
     tail.push({ time: now, point: pose ? applied(pose, obstacle.position_m) : obstacle.position_m });
     while (now - tail[0].time > TAIL_S) tail.shift();
@@ -120,8 +145,7 @@ export class Top {
     context.lineWidth = devicePixelRatio;
     context.beginPath();
     for (const { point } of tail) {
-      const [x, , z] = pose ? inverse(pose, point) : point;
-      context.lineTo(...place(x, z));
+      context.lineTo(...place(...fromAbove(ground, pose ? inverse(pose, point) : point)));
     }
     context.stroke();
   }

@@ -29,7 +29,7 @@ POSE = _struct(("rotation", "f8", 9), ("translation", "f8", 3))
 MOTION = _struct(("valid source corners tracked inliers breaks", "u4"), ("interval_ns", "i8"), ("motion", POSE),
                  ("covariance", "f8", 36), ("pose", POSE))
 MOTION_HINT = _struct(("from_ns to_ns", "i8"), ("motion", POSE))
-OBSTACLE = _struct(("label track status age area_px", "u4"), ("x y width height", "i4"),
+OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width height", "i4"),
                    ("centroid_x centroid_y disparity_median disparity_near nearest_m", "f4"), ("position_m extent_m", "f4", 3),
                    ("height_m valid_ratio", "f4"), ("velocity_mps velocity_variance", "f4", 3), ("confidence", "f4"),
                    ("world_velocity_mps world_velocity_variance", "f4", 3), ("moving_sigmas", "f4"), ("moving", "u4"),

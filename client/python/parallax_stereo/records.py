@@ -87,7 +87,7 @@ class Obstacle:
     label: int
     track: int
     status: TrackStatus
-    age: int
+    age_frames: int
     area_px: int
     x: int
     y: int

@@ -70,8 +70,8 @@ struct plx_region {
 
 /* Describes COUNT regions as obstacles in RET_OBSTACLE, which has room for COUNT, in the same order, and returns how many there
  * are: regions at infinity, too small in metres, or hardly above PARAMS->min_height_m are left out. GROUND may be invalid
- * (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but track, status, age_frames, velocity and velocity_variance,
- * which are 0 until plx_tracks_update. */
+ * (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but track, status, age_frames, velocity and
+ * velocity_variance, which are 0 until plx_tracks_update. */
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
                           int min_disparity, int image_height, const struct plx_ground_info *ground,
                           const struct plx_obstacle_params *params, struct plx_obstacle *ret_obstacle);

@@ -24,11 +24,11 @@ void plx_tracks_destroy(struct plx_tracks *tracks);
 uint32_t plx_tracks_last(const struct plx_tracks *tracks);
 void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last);
 
-/* Matches the obstacles of one frame with the tracks, fills track, status, age_frames, velocities, size and class of each, and appends
- * LOST tracks up to CAPACITY; *count is in and out. Allocates nothing. A LOST track moves with its last velocity. It ends after
- * max_missed frames or half a second, whichever is first, and before it reaches the camera. All tracks end at a gap of more
- * than two seconds between frames. MOTION: the camera's since the frame before; while it is not valid, world velocities are
- * unknown. */
+/* Matches the obstacles of one frame with the tracks, fills track, status, age_frames, velocities, size and class of each, and
+ * appends LOST tracks up to CAPACITY; *count is in and out. Allocates nothing. A LOST track moves with its last velocity. It
+ * ends after max_missed frames or half a second, whichever is first, and before it reaches the camera. All tracks end at a gap
+ * of more than two seconds between frames. MOTION: the camera's since the frame before; while it is not valid, world velocities
+ * are unknown. */
 void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
                        const struct plx_motion_info *motion, struct plx_obstacle *obstacle, int *count, int capacity);
 

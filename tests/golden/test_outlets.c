@@ -256,8 +256,8 @@ static void the_nearest_part_is_refined(void **state)
         const struct plx_obstacle *box = view.runner.frame->obstacle;
         assert_true(view.runner.frame->obstacle_count >= 1);
         const double off = c->fx * c->baseline_m / (double)box->nearest_m - disparity;
-        print_message("    disparity %.2f: %.2f m, nearest %.2f (%+.3f px), position %.2f\n", disparity, z, (double)box->nearest_m, off,
-                      (double)box->position_m[2]);
+        print_message("    disparity %.2f: %.2f m, nearest %.2f (%+.3f px), position %.2f\n", disparity, z,
+                      (double)box->nearest_m, off, (double)box->position_m[2]);
         sum += off;
         worst = fmax(worst, fabs(off));
         runner_destroy(&view.runner);

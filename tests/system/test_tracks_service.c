@@ -122,8 +122,8 @@ static void nothing_lives_through_a_silent_source(void **state)
             assert_true(obstacle->position_m[2] > 0);
             old += pair < GOOD && obstacle->age_frames > 10;
             if (pair >= GOOD && (obstacle->track <= before || obstacle->age_frames > pair - GOOD + 1))
-                fail_msg("track %u, %u frames old, in pair %u: it is from before the silence", obstacle->track, obstacle->age_frames,
-                         pair);
+                fail_msg("track %u, %u frames old, in pair %u: it is from before the silence", obstacle->track,
+                         obstacle->age_frames, pair);
         }
         if (numbers_of(&frame, &lowest, &highest) && pair < GOOD)
             before = highest > before ? highest : before;

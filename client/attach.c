@@ -104,9 +104,8 @@ bool plx_client_hands_over(const struct plx_client *client)
 {
     if (!plx_client_attached(client))
         return plx_now_ns() < client->handed_over_until;
-    /* Relaxed: no other data depends on the state. */
-    const uint64_t status = atomic_load_explicit(&client->map.header->status, memory_order_relaxed);
-    return (uint32_t)status == PLX_STATE_STARTING && !plx_link_alive(client->socket);
+    /* Relaxed: no other data depends on it. */
+    return atomic_load_explicit(&client->map.header->replaced, memory_order_relaxed) != 0;
 }
 
 /* Continues after the last seen frame if the region is the same as before; starts again in a new region. */

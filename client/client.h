@@ -34,8 +34,7 @@ static inline bool plx_client_attached(const struct plx_client *client)
     return client->map.header;
 }
 
-/* True after the service has ended this memory because it replaces it: frames changed their size. It marks the old one
- * STARTING. */
+/* True after the service has replaced its memory by another one, because frames changed their size. */
 bool plx_client_hands_over(const struct plx_client *client);
 
 /* Closes socket and mapping; the next attempt to attach is due a little later. */

@@ -233,6 +233,13 @@ void plx_region_set_state(struct plx_shared_region *region, enum plx_state state
         wake_readers(region->header);
 }
 
+void plx_region_hand_over(struct plx_shared_region *region)
+{
+    /* Relaxed: the state, stored after it with release, brings it to those who see the end. */
+    atomic_store_explicit(&region->header->replaced, 1, memory_order_relaxed);
+    plx_region_set_state(region, PLX_STATE_STOPPED, 0);
+}
+
 void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts)
 {
     /* Relaxed: readers use only the count. */

@@ -55,6 +55,9 @@ bool plx_ring_copy(const struct plx_shared_region *region, uint64_t sequence, ui
 /* State and health flags that clients read between frames; wakes waiting readers when the state changes. */
 void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health);
 
+/* Ends the region for its readers: the service goes on in another one, which is there when they attach again. */
+void plx_region_hand_over(struct plx_shared_region *region);
+
 /* How often an engine died or hung, for clients to read; wakes nobody. */
 void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts);
 

@@ -103,7 +103,7 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     publisher->state = PLX_STATE_STARTING; /* the state of a new region: all of it is published again */
     publisher->health = 0;
     publisher->reason = (struct plx_error_message){""};
-    plx_region_set_state(old, PLX_STATE_STARTING, 0); /* wakes readers, who find their region closed and the next one there */
+    plx_region_hand_over(old);
     plx_clients_set_region(publisher->clients, publisher->region);
     plx_region_destroy(old);
     return true;

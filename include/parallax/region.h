@@ -56,7 +56,8 @@ struct plx_region_header {
     PLX_ATOMIC(uint32_t) restarts;     /* engines of this service that died or hung and were replaced */
     PLX_ATOMIC(uint32_t) gpu_schedule; /* as plx_gpu_schedule */
     PLX_ATOMIC(uint32_t) tracks;       /* the highest track number given out in this epoch, by any engine */
-    uint32_t reserved[8];
+    PLX_ATOMIC(uint32_t) replaced;     /* 1: the service goes on in another region, because frames changed their size */
+    uint32_t reserved[7];
 
     /* As plx_reason: a text that ends with 0. It is of one piece where reason_sum is that of its words as they lie:
      * sum = (sum ^ word) * 0x100000001B3 from 0 on, modulo 2^64; else look again. */

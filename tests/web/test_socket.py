@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The socket and the HTTP server of parallax-web beside a real service: frames, slow and hostile clients, files, Foxglove."""
+import contextlib
 import grp
 import http.client
 import json
@@ -108,8 +109,9 @@ class Http(Web):
         for name, value in (headers or {}).items():
             connection.putheader(name, value)
         connection.endheaders()
-        answer = connection.getresponse()
-        return answer.status, answer.read(), dict(answer.getheaders())
+        with contextlib.closing(connection):
+            answer = connection.getresponse()
+            return answer.status, answer.read(), dict(answer.getheaders())
 
     def raw(self, text, seconds=WAIT_S):
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as client:

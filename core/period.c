@@ -10,7 +10,7 @@ void plx_period_add(struct plx_period *period, int64_t interval_ns)
 int64_t plx_period_ns(const struct plx_period *period)
 {
     const unsigned count = period->seen < PLX_PERIOD_INTERVALS ? period->seen : PLX_PERIOD_INTERVALS;
-    int64_t sorted[PLX_PERIOD_INTERVALS];
+    int64_t sorted[PLX_PERIOD_INTERVALS] = {0};
 
     for (unsigned i = 0; i < count; i++) {
         unsigned at = i;

@@ -30,8 +30,8 @@
 #define LINGER_NS (2 * PLX_NS_PER_S)  /* for the other side to close */
 #define PACKETS 4                     /* different wishes that share a packet of each frame */
 #define MAX_KEPT_S 3600.0
-#define STRANGERS 32        /* connections that are not admitted: half of all */
-#define STRANGERS_OF_ONE 12 /* of one address; a browser opens 6 at once */
+#define UNAUTHORIZED 32        /* connections that have not passed the checks: half of all */
+#define UNAUTHORIZED_OF_ONE 12 /* of one address; a browser opens 6 at once */
 
 #define PAGE_PROTOCOL "parallax.v1"
 
@@ -238,7 +238,7 @@ static void on_request(void *context, struct plx_web_connection *connection, con
     int status = plx_web_check(&server->access, request, connection->local, &message);
     if (status == 0)
         status = plx_web_check_user(&server->access, connection->fd, &message);
-    connection->admitted = status == 0;
+    connection->authorized = status == 0;
     if (status != 0) {
         plx_clean_text(message.text);
         plx_web_answer_text(connection, status, message.text);
@@ -314,40 +314,28 @@ static void on_parameters(void *context, const struct plx_config *config)
 
 /* --- listening -------------------------------------------------------------------------------------------------------- */
 
-/* Closes the oldest connection that is not admitted; of the peer of LIKE only, unless it is NULL. */
-static void close_oldest_stranger(struct plx_web_server *server, const struct plx_web_connection *like)
+/* True if CONNECTION counts against the limits; of the address of LIKE only, unless LIKE is NULL. */
+static bool is_unauthorized(const struct plx_web_connection *connection, const struct plx_web_connection *like)
+{
+    return !connection->authorized && connection->phase != PLX_WEB_CLOSED &&
+           (!like || strcmp(connection->remote, like->remote) == 0);
+}
+
+/* If more than MOST connections are unauthorized, closes the oldest of them; of the address of LIKE only, unless LIKE is NULL.
+ */
+static void limit_unauthorized(struct plx_web_server *server, const struct plx_web_connection *like, int most)
 {
     struct plx_web_connection *oldest = NULL;
-    for (int i = 0; i < server->connections; i++) {
-        struct plx_web_connection *each = server->connection[i];
-        const bool counts =
-            !each->admitted && each->phase != PLX_WEB_CLOSED && (!like || strcmp(each->remote, like->remote) == 0);
-        if (counts && (!oldest || each->begun_ns < oldest->begun_ns))
-            oldest = each;
-    }
-    if (oldest)
-        plx_web_abort(oldest);
-}
-
-/* Connections that are not admitted, yet or at all; of the peer of LIKE only, unless it is NULL. */
-static int strangers(const struct plx_web_server *server, const struct plx_web_connection *like)
-{
     int count = 0;
     for (int i = 0; i < server->connections; i++) {
-        const struct plx_web_connection *each = server->connection[i];
-        count += !each->admitted && each->phase != PLX_WEB_CLOSED && (!like || strcmp(each->remote, like->remote) == 0);
+        struct plx_web_connection *each = server->connection[i];
+        if (!is_unauthorized(each, like))
+            continue;
+        count++;
+        oldest = !oldest || each->begun_ns < oldest->begun_ns ? each : oldest;
     }
-    return count;
-}
-
-/* Who has not shown a right to look takes nobody's place: neither one address, nor all of them together. */
-static void limit_strangers(struct plx_web_server *server)
-{
-    const struct plx_web_connection *newest = server->connection[server->connections - 1];
-    if (strangers(server, newest) > STRANGERS_OF_ONE)
-        close_oldest_stranger(server, newest);
-    if (strangers(server, NULL) > STRANGERS)
-        close_oldest_stranger(server, NULL);
+    if (count > most)
+        plx_web_abort(oldest);
 }
 
 /* No descriptor is left: the next second tries again, instead of a loop that takes a processor. */
@@ -381,7 +369,8 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
     else if (plx_web_connection_create(server->event, accepted, &server->handler, &server->connection[server->connections]) ==
              0) {
         server->connections++;
-        limit_strangers(server);
+        limit_unauthorized(server, server->connection[server->connections - 1], UNAUTHORIZED_OF_ONE);
+        limit_unauthorized(server, NULL, UNAUTHORIZED);
     }
     return 0;
 }

@@ -220,7 +220,7 @@ class Http(Web):
         self.until(lambda: os.path.exists(self.socket))
         self.until(lambda: self.get_as(nobody.pw_uid, nobody.pw_gid, "/status.json").startswith("200 "))
 
-    def test_strangers_take_nobodys_place(self):
+    def test_unauthorized_connections_take_nobodys_place(self):
         path = pathlib.Path(self.directory, "token")
         path.write_text("a-token-of-some-length\n")
         path.chmod(0o600)

@@ -109,21 +109,32 @@ class SizeClass(_Number):
     WIDE = 5
 
 
-class Blindness(enum.IntFlag):
+class _Flags(enum.IntFlag):
+    """Flags whose text is their names in small letters."""
+
+    def _nothing(self) -> str:
+        """The text where no flag is set."""
+        return "none"
+
+    def __str__(self) -> str:
+        return "|".join((flag.name or "").lower() for flag in type(self) if flag & self) or self._nothing()
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+
+class Blindness(_Flags):
     """Why a frame cannot show obstacles, enum plx_blind; Blindness(0): it can."""
     NOT_CALIBRATED = 1 << 0
     OBSTACLES_OFF = 1 << 1
     NO_GROUND = 1 << 2
     NO_PICTURE = 1 << 3
 
-    def __str__(self) -> str:
-        return "|".join((flag.name or "").lower() for flag in Blindness if flag & self) or "it can"
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+    def _nothing(self) -> str:
+        return "it can"
 
 
-class Health(enum.IntFlag):
+class Health(_Flags):
     """Faults, enum plx_health; Health(0) is fine."""
     CAMERA_LOST_LEFT = 1 << 0
     CAMERA_LOST_RIGHT = 1 << 1
@@ -145,8 +156,5 @@ class Health(enum.IntFlag):
     MEMORY_PRESSURE = 1 << 17
     HOT = 1 << 18
 
-    def __str__(self) -> str:
-        return "|".join((flag.name or "").lower() for flag in Health if flag & self) or "fine"
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+    def _nothing(self) -> str:
+        return "fine"

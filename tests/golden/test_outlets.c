@@ -9,77 +9,31 @@
 #include <parallax/client.h>
 
 #include "bridge/frame_messages.h"
-#include "core/clock.h"
 #include "tests/cmocka.h"
-#include "tests/runner.h"
+#include "tests/places.h"
 
-#define WIDTH 640
-#define HEIGHT 480
-#define FRAMES 3 /* so that the ground is held */
-#define DEGREE (3.14159265358979 / 180)
 #define ERROR 0.025 /* of the distance, and */
 #define ERROR_M 0.03
 
-/* A pole and a box, whose faces stand across the way. */
-static const struct plx_scene_object things[] = {
-    {.x = -0.7, .z = 4.0, .width = 0.2, .height = 1.6, .depth = 0.2},
-    {.x = 0.5, .z = 2.6, .width = 0.9, .height = 0.7, .depth = 0.6},
-};
-#define THINGS 2
-
 static struct view {
-    struct plx_scene scene;
-    struct plx_stages *stages;
-    struct runner runner;
-    struct plx_pose ground_from_camera;
+    struct places places;
     struct plx_frame_messages messages;
 } view;
 
 static void open_view(double pitch_degrees, double roll_degrees)
 {
-    plx_scene_demo(WIDTH, HEIGHT, 1, &view.scene);
-    view.scene.drive = (struct plx_scene_drive){0};
-    view.scene.camera_height_m = 0.9;
-    view.scene.pitch_rad = pitch_degrees * DEGREE;
-    view.scene.roll_rad = roll_degrees * DEGREE;
-    view.scene.object_count = THINGS;
-    memcpy(view.scene.object, things, sizeof things);
-    runner_create_for_scene(&view.scene, &view.stages, &view.runner);
-    for (uint32_t i = 0; i < FRAMES; i++) {
-        runner_draw(&view.runner, &view.scene, 0, i);
-        assert_int_equal(runner_run(&view.runner, PLX_NS_PER_S + i * 100 * PLX_NS_PER_MS), 0);
-    }
-    assert_true(view.runner.frame->ground.valid);
-    plx_scene_camera(&view.scene, 0, &view.ground_from_camera);
-    view.messages = (struct plx_frame_messages){view.runner.frame, PLX_NS_PER_S, &plx_frame_names,
-                                                malloc(plx_frame_messages_scratch(view.runner.frame))};
+    assert_int_equal(places_open(pitch_degrees, roll_degrees, &view.places), 0);
+    const struct plx_frame *frame = view.places.runner.frame;
+    assert_true(frame->ground.valid);
+    view.messages =
+        (struct plx_frame_messages){frame, PLX_NS_PER_S, &plx_frame_names, malloc(plx_frame_messages_scratch(frame))};
     assert_non_null(view.messages.scratch);
 }
 
 static void close_view(void)
 {
     free(view.messages.scratch);
-    runner_destroy(&view.runner);
-    view.stages->ops->destroy(view.stages);
-}
-
-/* POINT, in axes of the camera, in those of the ground: x right, y down, z forward. */
-static void on_ground(const double point[3], double ret[3])
-{
-    const struct plx_pose *pose = &view.ground_from_camera;
-    for (int i = 0; i < 3; i++)
-        ret[i] = pose->rotation[3 * i] * point[0] + pose->rotation[3 * i + 1] * point[1] +
-                 pose->rotation[3 * i + 2] * point[2] + pose->translation[i];
-}
-
-static void in_camera(const double point[3], double ret[3])
-{
-    const struct plx_pose *pose = &view.ground_from_camera;
-    for (int i = 0; i < 3; i++) {
-        ret[i] = 0;
-        for (int k = 0; k < 3; k++)
-            ret[i] += pose->rotation[3 * k + i] * (point[k] - pose->translation[k]);
-    }
+    places_close(&view.places);
 }
 
 static void expect(const char *outlet, int thing, const char *what, double got, double truth, double distance)
@@ -101,8 +55,8 @@ static void check_scan(void)
 {
     struct ros_laser_scan scan;
     assert_int_equal(plx_message_scan(&view.messages, &scan), 0);
-    for (int n = 0; n < THINGS; n++) {
-        const struct plx_scene_object *thing = &things[n];
+    for (int n = 0; n < PLACES_THINGS; n++) {
+        const struct plx_scene_object *thing = &places_thing[n];
         double forward[1000];
         int count = 0;
         for (uint32_t i = 0; i < scan.ranges.count && count < 1000; i++) {
@@ -127,32 +81,31 @@ static bool on_face(const struct plx_scene_object *thing, const double at[3])
 
 static void check_cloud(const char *outlet, const struct ros_point_cloud2 *cloud)
 {
-    for (int n = 0; n < THINGS; n++) {
-        static double forward[WIDTH * HEIGHT];
+    for (int n = 0; n < PLACES_THINGS; n++) {
+        static double forward[PLACES_WIDTH * PLACES_HEIGHT];
         int count = 0;
         for (uint32_t i = 0; i < cloud->width * cloud->height; i++) {
             float point[3];
             double at[3];
             memcpy(point, cloud->data.data + (size_t)i * cloud->point_step, sizeof point);
-            on_ground((const double[3]){(double)point[0], (double)point[1], (double)point[2]}, at);
-            if (on_face(&things[n], at))
+            places_on_ground(&view.places, (const double[3]){(double)point[0], (double)point[1], (double)point[2]}, at);
+            if (on_face(&places_thing[n], at))
                 forward[count++] = at[2];
         }
         assert_true(count >= 30);
         qsort(forward, (size_t)count, sizeof *forward, compare);
-        expect(outlet, n, "median", forward[count / 2], things[n].z, things[n].z);
+        expect(outlet, n, "median", forward[count / 2], places_thing[n].z, places_thing[n].z);
     }
 }
 
 /* Of the obstacles, the one whose centre lies nearest to the middle of THING's face, which must be in its box. */
 static void check_boxes(const char *outlet, const struct ros_pose *poses[], const struct ros_vector3 *sizes[], uint32_t count)
 {
-    for (int n = 0; n < THINGS; n++) {
-        const struct plx_scene_object *thing = &things[n];
-        const double face[3] = {thing->x, -thing->height / 2, thing->z};
-        double middle[3], best = INFINITY;
+    for (int n = 0; n < PLACES_THINGS; n++) {
+        const struct plx_scene_object *thing = &places_thing[n];
+        double middle[3], nearest, best = INFINITY;
         uint32_t at = 0;
-        in_camera(face, middle);
+        places_face(&view.places, n, middle, &nearest);
         for (uint32_t i = 0; i < count; i++) {
             const struct ros_point *p = &poses[i]->position;
             const double away = hypot(hypot(p->x - middle[0], p->y - middle[1]), p->z - middle[2]);
@@ -166,12 +119,6 @@ static void check_boxes(const char *outlet, const struct ros_pose *poses[], cons
         const struct ros_vector3 *size = sizes[at];
         expect(outlet, n, "x", p->x, middle[0], thing->z);
         assert_true(fabs(p->y - middle[1]) < size->y / 2 && fabs(p->z - middle[2]) < size->z / 2 + ERROR * thing->z + ERROR_M);
-        /* The nearest corner of the face, along the view: where the box begins. */
-        double nearest = INFINITY, corner[3];
-        for (int k = 0; k < 4; k++) {
-            in_camera((const double[3]){thing->x + (k % 2 - 0.5) * thing->width, k / 2 ? -thing->height : 0, thing->z}, corner);
-            nearest = fmin(nearest, corner[2]);
-        }
         expect(outlet, n, "nearest z", p->z - size->z / 2, nearest, thing->z);
     }
 }
@@ -241,27 +188,30 @@ static void the_nearest_part_is_refined(void **state)
     double sum = 0, worst = 0;
     int count = 0;
     for (double disparity = 5.1; disparity < 9; disparity += 0.25, count++) {
-        plx_scene_demo(WIDTH, HEIGHT, 1, &view.scene);
-        const struct plx_calibration_info *c = &view.scene.calibration;
+        struct plx_scene scene;
+        struct plx_stages *stages;
+        struct runner runner;
+        plx_scene_demo(PLACES_WIDTH, PLACES_HEIGHT, 1, &scene);
+        const struct plx_calibration_info *c = &scene.calibration;
         const double z = c->fx * c->baseline_m / disparity;
-        view.scene.drive = (struct plx_scene_drive){0};
-        view.scene.pitch_rad = 0;
-        view.scene.object_count = 1;
-        view.scene.object[0] = (struct plx_scene_object){.z = z, .width = 2, .height = 1.5, .depth = 0.5};
-        runner_create_for_scene(&view.scene, &view.stages, &view.runner);
-        for (uint32_t i = 0; i < FRAMES; i++) {
-            runner_draw(&view.runner, &view.scene, 0, i);
-            assert_int_equal(runner_run(&view.runner, PLX_NS_PER_S + i * 100 * PLX_NS_PER_MS), 0);
+        scene.drive = (struct plx_scene_drive){0};
+        scene.pitch_rad = 0;
+        scene.object_count = 1;
+        scene.object[0] = (struct plx_scene_object){.z = z, .width = 2, .height = 1.5, .depth = 0.5};
+        runner_create_for_scene(&scene, &stages, &runner);
+        for (uint32_t i = 0; i < PLACES_FRAMES; i++) {
+            runner_draw(&runner, &scene, 0, i);
+            assert_int_equal(runner_run(&runner, PLX_NS_PER_S + i * 100 * PLX_NS_PER_MS), 0);
         }
-        const struct plx_obstacle *box = view.runner.frame->obstacle;
-        assert_true(view.runner.frame->obstacle_count >= 1);
+        const struct plx_obstacle *box = runner.frame->obstacle;
+        assert_true(runner.frame->obstacle_count >= 1);
         const double off = c->fx * c->baseline_m / (double)box->nearest_m - disparity;
         print_message("    disparity %.2f: %.2f m, nearest %.2f (%+.3f px), position %.2f\n", disparity, z,
                       (double)box->nearest_m, off, (double)box->position_m[2]);
         sum += off;
         worst = fmax(worst, fabs(off));
-        runner_destroy(&view.runner);
-        view.stages->ops->destroy(view.stages);
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
     }
     print_message("    mean %+.3f px, worst %.3f px\n", sum / count, worst);
     assert_true(worst < 0.15);

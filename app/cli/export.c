@@ -16,8 +16,10 @@
 
 uint16_t plx_kitti_value(uint16_t disparity, int min_disparity)
 {
-    long value = ((long)disparity + (long)min_disparity * PLX_DISPARITY_ONE) * (256 / PLX_DISPARITY_ONE);
-    return disparity == PLX_DISPARITY_INVALID || value < 1 || value > UINT16_MAX ? 0 : (uint16_t)value;
+    const long value = ((long)disparity + (long)min_disparity * PLX_DISPARITY_ONE) * (256 / PLX_DISPARITY_ONE);
+    if (disparity == PLX_DISPARITY_INVALID || value < 0 || value > UINT16_MAX)
+        return 0;
+    return value == 0 ? 1 : (uint16_t)value;
 }
 
 static const uint16_t *disparity_row(const struct plx_view *view, uint32_t y)

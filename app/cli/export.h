@@ -16,8 +16,8 @@
 /* The type of the next three functions. */
 typedef int plx_export(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
-/* 16-bit PNG, pixels x 256, 0 = invalid. Disparities that this format cannot hold (0 and below, 256 px and above) become
- * invalid. */
+/* 16-bit PNG, pixels x 256, 0 = invalid. A disparity of 0 px (a point at infinity) is valid and becomes 1, the nearest value
+ * that this format has; those that it cannot hold (below 0 px, 256 px and above) become invalid. */
 int plx_export_kitti(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
 /* The value of one disparity there. */

@@ -66,6 +66,7 @@ static void report_frame(struct plx_frame_loop *loop, const struct plx_frame *fr
         .sequence = frame->sequence,
         .period_ns = loop->queue.period_ns,
         .busy_ns = plx_now_ns() - taken_ns,
+        .fresh_until_ns = frame->capture[PLX_LEFT].capture_ns + frame->fresh_ns,
         .obstacles = frame->obstacle_count,
         .blind = frame->blind,
         .on_gpu = loop->on_gpu,

@@ -26,8 +26,9 @@ struct plx_report {
     uint32_t kind; /* enum plx_report_kind */
     uint32_t health;
     uint64_t sequence;
-    int64_t period_ns; /* nominal time between pairs; 0 = as fast as possible */
-    int64_t busy_ns;   /* from taking the pair to publishing it */
+    int64_t period_ns;      /* nominal time between pairs; 0 = as fast as possible */
+    int64_t busy_ns;        /* from taking the pair to publishing it */
+    int64_t fresh_until_ns; /* CLOCK_MONOTONIC; from then on that frame is old */
     uint32_t frame_bytes;
     uint32_t obstacles; /* in that frame */
     uint32_t blind;     /* enum plx_blind bits of that frame */

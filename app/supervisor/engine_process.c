@@ -77,6 +77,7 @@ static void handle_frame(struct plx_supervisor *supervisor, const struct plx_rep
     supervisor->hints = 0;
     supervisor->obstacles = report->obstacles;
     supervisor->blind = report->blind;
+    supervisor->fresh_until_ns = report->fresh_until_ns;
     supervisor->degraded_reason = (struct plx_error_message){""};
     plx_reload_confirm(supervisor, false);
     plx_supervisor_publish_state(supervisor);

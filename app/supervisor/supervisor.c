@@ -55,7 +55,7 @@ static void publish_status(struct plx_supervisor *supervisor)
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    if (!supervisor->blind)
+    if (now < supervisor->fresh_until_ns && !supervisor->blind)
         snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->obstacles);
     const char *note = plx_source_note(supervisor->plan.config.source.type);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %s%d clients, %s%s%s%s%s", plx_state_word(recovery->state),

@@ -86,11 +86,12 @@ struct plx_supervisor {
     struct plx_error_message degraded_reason; /* why frames are late or missing, until the next one; "" = they come */
     struct plx_error_message fallback_reason; /* why the CPU replaces the GPU; "" = it does not */
 
-    int64_t status_ns;  /* when the last complete STATUS= was sent */
-    uint32_t frames;    /* published since then */
-    uint32_t obstacles; /* in the newest */
-    uint32_t blind;     /* why that cannot show any, enum plx_blind bits */
-    uint32_t hints;     /* sent to the engine since the newest */
+    int64_t status_ns;      /* when the last complete STATUS= was sent */
+    uint32_t frames;        /* published since then */
+    uint32_t obstacles;     /* in the newest */
+    uint32_t blind;         /* why that cannot show any, enum plx_blind bits */
+    int64_t fresh_until_ns; /* of the newest, CLOCK_MONOTONIC */
+    uint32_t hints;         /* sent to the engine since the newest */
 
     bool stopping;
     bool children_stopped; /* stopping: the children were told to end */

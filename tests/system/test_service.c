@@ -3,10 +3,7 @@
 #define WIDTH 128 /* as many candidates of disparity are tried */
 #define HEIGHT 96
 #include "tests/system/service.h"
-
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include "tests/system/systemd.h"
 
 /* --- tests ------------------------------------------------------------------------------------------------------- */
 
@@ -186,19 +183,19 @@ static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
     kill(daemon_.pid, SIGHUP);
     wait_until_said("configuration reloaded\n", RECOVER_MS);
     const double light = exposure_of(next_frame(client, START_MS));
-    int64_t deadline = now_ms() + START_MS;
+    int64_t begin_ms = now_ms();
     while (exposure_of(next_frame(client, START_MS)) > 0.5 * light)
-        assert_true(now_ms() < deadline);
+        assert_false(is_late(begin_ms, START_MS));
     assert_int_equal(engine_of(&daemon_), engine);
 
     write_config(SMALL_SOURCE "match:\n  disparities: 128\n"); /* a new engine, the same memory */
     kill(daemon_.pid, SIGHUP);
     wait_until_said("the engine restarts with it\n", START_MS);
-    deadline = now_ms() + START_MS;
+    begin_ms = now_ms();
     struct plx_frame after;
     do {
         after = next_frame(client, START_MS);
-    } while (after.disparities != 128 && now_ms() < deadline);
+    } while (after.disparities != 128 && !is_late(begin_ms, START_MS));
     assert_int_equal(after.disparities, 128);
     assert_true(after.epoch == before.epoch);
     assert_true(engine_of(&daemon_) != engine);
@@ -206,70 +203,34 @@ static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
     write_config(SMALL_SOURCE "match:\n  disparities: 64\npublish:\n  right: true\n"); /* larger frames: a new epoch */
     kill(daemon_.pid, SIGHUP);
     wait_until_said("clients reattach", START_MS);
+    begin_ms = now_ms();
     do {
         after = next_frame(client, START_MS);
-    } while (after.epoch == before.epoch && now_ms() < deadline);
+    } while (after.epoch == before.epoch && !is_late(begin_ms, START_MS));
     assert_int_equal(after.plane[PLX_PLANE_RIGHT].width, WIDTH);
     assert_true(after.epoch > before.epoch);
     plx_disconnect(client);
     stop_daemon();
 }
 
-/* Waits for a datagram that begins with WORDS; its text, in static storage. */
-static const char *expect_datagram(int fd, const char *words, int timeout_ms)
-{
-    const int64_t deadline = now_ms() + timeout_ms;
-    struct pollfd readable = {.fd = fd, .events = POLLIN};
-    static char text[1024];
-
-    while (now_ms() < deadline) {
-        if (poll(&readable, 1, 50) <= 0)
-            continue;
-        ssize_t bytes = recv(fd, text, sizeof text - 1, 0);
-        assert_true(bytes > 0);
-        text[bytes] = '\0';
-        if (strncmp(text, words, strlen(words)) == 0)
-            return text;
-    }
-    fail_msg("systemd would not have been told \"%s\" within %d ms", words, timeout_ms);
-    return "";
-}
-
-static void drain(int fd)
-{
-    char text[1024];
-    while (recv(fd, text, sizeof text, MSG_DONTWAIT) > 0)
-        ;
-}
-
 static void systemd_is_told_the_truth(void **state)
 {
     (void)state;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", daemon_.directory);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
-
-    setenv("NOTIFY_SOCKET", address.sun_path, 1);
-    setenv("WATCHDOG_USEC", "400000", 1);
+    systemd_listen(daemon_.directory, 400);
     daemon_start(&daemon_, small_args);
-    unsetenv("NOTIFY_SOCKET");
-    unsetenv("WATCHDOG_USEC");
-    expect_datagram(fd, "READY=1", START_MS);
+    systemd_expect("READY=1", "", START_MS);
     struct plx_client *client = connect_client();
     next_frame(client, RECOVER_MS); /* ready means published */
     for (int i = 0; i < 5; i++)
-        expect_datagram(fd, "WATCHDOG=1", 400);
-    assert_non_null(strstr(expect_datagram(fd, "STATUS=", 3000), ", simulated pictures"));
+        systemd_expect("WATCHDOG=1", "", 400);
+    systemd_expect("STATUS=running", " obstacles, 1 clients, no faults, simulated pictures", START_MS);
     kill(daemon_.pid, SIGHUP);
-    expect_datagram(fd, "RELOADING=1", RECOVER_MS);
-    expect_datagram(fd, "READY=1", START_MS);
+    systemd_expect("RELOADING=1", "", RECOVER_MS);
+    systemd_expect("READY=1", "", START_MS);
     kill(daemon_.pid, SIGTERM);
-    expect_datagram(fd, "STOPPING=1", RECOVER_MS);
+    systemd_expect("STOPPING=1", "", RECOVER_MS);
     assert_int_equal(end_within(2000), 0);
-    drain(fd);
-    close(fd);
+    systemd_leave();
     plx_disconnect(client);
 }
 

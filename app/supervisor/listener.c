@@ -97,8 +97,8 @@ static bool is_served(const struct plx_listener *listener, pid_t *ret_pid)
     return served && peer.pid != getpid();
 }
 
-/* Removes a stale socket before bind. The caller holds the lock. */
-static int remove_stale(const struct plx_listener *listener, struct plx_error_message *message)
+/* What is at the path may be replaced: nothing, or a stale socket. The caller holds the lock. */
+static int check_stale(const struct plx_listener *listener, struct plx_error_message *message)
 {
     const char *path = listener->address.sun_path;
     struct stat status;
@@ -107,9 +107,16 @@ static int remove_stale(const struct plx_listener *listener, struct plx_error_me
         return 0;
     if (!S_ISSOCK(status.st_mode))
         return plx_fail(message, PLX_ERR_IO, "%s: exists and is not a socket; remove it, or choose another path", path);
-    if (is_served(listener, &pid))
-        return fail_busy(path, pid, message);
-    return unlink(path) && errno != ENOENT ? fail_errno(message, "remove the stale socket", path) : 0;
+    return is_served(listener, &pid) ? fail_busy(path, pid, message) : 0;
+}
+
+/* An address beside the listener's, as long as that. */
+static struct sockaddr_un address_beside(const struct plx_listener *listener)
+{
+    struct sockaddr_un beside = listener->address;
+    char *last = beside.sun_path + strlen(beside.sun_path) - 1;
+    *last = *last == '~' ? '-' : '~';
+    return beside;
 }
 
 /* Sets socket, device and inode of LISTENER. */
@@ -117,22 +124,24 @@ static int start_listening(struct plx_listener *listener, struct plx_error_messa
 {
     const char *path = listener->address.sun_path;
     struct stat status = {0};
-    int code = remove_stale(listener, message);
+    int code = check_stale(listener, message);
     if (code)
         return code;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return fail_errno(message, "create a socket", path);
-    /* Mode 0600 at first: nobody connects before group and mode are set. */
-    if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)&listener->address, sizeof listener->address)) {
+    /* It gets its name when it listens and has its group and mode: no client is refused, or let in, before. */
+    const struct sockaddr_un beside = address_beside(listener);
+    unlink(beside.sun_path);
+    if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)&beside, sizeof beside))
         code = fail_errno(message, "bind the socket", path);
-    } else if (listener->group != (gid_t)-1 && chown(path, (uid_t)-1, listener->group)) {
+    else if (listener->group != (gid_t)-1 && chown(beside.sun_path, (uid_t)-1, listener->group))
         code = fail_errno(message, "give the socket to its group", path);
-        unlink(path);
-    } else if (chmod(path, 0660) || listen(fd, SOMAXCONN) || lstat(path, &status)) {
+    else if (chmod(beside.sun_path, 0660) || listen(fd, SOMAXCONN) || lstat(beside.sun_path, &status) ||
+             rename(beside.sun_path, path))
         code = fail_errno(message, "listen on the socket", path);
-        unlink(path);
-    }
+    if (code)
+        unlink(beside.sun_path);
     if (code) {
         close(fd);
         return code;

@@ -147,6 +147,7 @@ static void delay(const char *name)
         return __real_##name arguments;                                                                                        \
     }
 
+STEP(int, listen, (int fd, int backlog), (fd, backlog))
 STEP(uint32_t, plx_system_health_read, (struct plx_system_health * machine), (machine))
 
 /* PLX_FAKE_ROOT: below it lie /proc and /sys as the sensors are to read them. */

@@ -3,6 +3,7 @@
  * soon, attached ones notice nothing, and no daemon takes another's socket. */
 #include "tests/system/fault.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -36,6 +37,26 @@ static void expect_service(struct plx_client *old, int timeout_ms)
     plx_disconnect(client);
     assert_true(running_frame(old, START_MS).epoch == before.epoch);
     assert_int_equal(plx_restarts(old), 0);
+}
+
+/* One that connects while the service starts finds nothing there, or the service: never a socket that refuses it. */
+static void a_socket_listens_from_its_first_moment(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    daemon_.fault = "slow listen 500";
+    daemon_start(&daemon_, small_args);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon_.socket);
+    const int64_t begin_ms = now_ms();
+    for (int connected = -1; connected < 0;) {
+        const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        connected = connect(fd, (const struct sockaddr *)&address, sizeof address);
+        assert_true(connected == 0 || errno == ENOENT);
+        assert_false(is_late(begin_ms, START_MS));
+        close(fd);
+        usleep(1000);
+    }
+    stop_daemon();
 }
 
 static struct plx_client *start(void)
@@ -185,9 +206,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
     const struct CMUnitTest tests[] = {
-        TEST(a_socket_that_is_removed_is_there_again),    TEST(its_directory_is_removed_and_made_again),
-        TEST(a_socket_that_is_replaced_is_made_anew),     TEST(a_socket_that_refuses_everybody_is_made_anew),
-        TEST(without_its_lock_it_still_lets_no_other_in), TEST(who_lost_both_files_to_another_gives_way),
+        TEST(a_socket_listens_from_its_first_moment),       TEST(a_socket_that_is_removed_is_there_again),
+        TEST(its_directory_is_removed_and_made_again),      TEST(a_socket_that_is_replaced_is_made_anew),
+        TEST(a_socket_that_refuses_everybody_is_made_anew), TEST(without_its_lock_it_still_lets_no_other_in),
+        TEST(who_lost_both_files_to_another_gives_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

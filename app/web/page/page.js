@@ -62,6 +62,8 @@ function drawFrame() {
   if (frame.histogram) showHistogram(frame.histogram);
   showObstacles(frame.status.obstacles);
   setOld(false);
+  if (page.unmeasured) measure(page.unmeasured);
+  page.unmeasured = null;
   page.frames++;
   page.ageMs = link.ageMs(frame.stampMs);
   page.ages.push(page.ageMs - frame.delayMs); // since its publication
@@ -107,6 +109,7 @@ const link = new Link({
       : `${x}, ${y}: ${pz.toFixed(2)} m ahead, ${Math.abs(px).toFixed(2)} m ${px < 0 ? "left" : "right"}, ` +
         `${Math.abs(py).toFixed(2)} m ${py < 0 ? "above" : "below"} the camera (${answer.disparity_px.toFixed(2)} px)`;
     drawers.picture.view.point = answer.pixel;
+    page.unmeasured = page.isOld ? answer.pixel : null; // until the next frame
   },
   kept(kept) {
     element("kept").textContent = kept.error ?? `${kept.pairs} pairs are in ${kept.name}`;

@@ -30,9 +30,13 @@ int plx_backend_open(enum plx_backend_kind kind, enum plx_gpu_memory memory, con
     plx_heartbeat_busy(before);
     if (result == 0)
         return 0;
+    const bool is_absent = result == PLX_ERR_NOT_FOUND;
     if (kind == PLX_BACKEND_GPU)
-        return plx_fail(message, result, "backend is gpu, but %s; set backend to cpu or auto", reason.text);
-    if (note)
+        return plx_fail(message, is_absent ? PLX_ERR_UNSUPPORTED : result, "backend is gpu, but %s; set backend to cpu or auto",
+                        reason.text);
+    if (note && is_absent)
+        plx_fail(note, result, "no NVIDIA GPU here: computing on the CPU"); /* no fault: CUDA's words are for the report */
+    else if (note)
         plx_fail(note, result, "backend is auto, and the CPU works: %s", reason.text);
     return open_cpu(limits, ret_stages, message);
 }

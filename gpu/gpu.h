@@ -21,9 +21,9 @@ enum plx_gpu_memory {
 };
 
 /* Creates the backend on the current CUDA device, with its streams and all of its scratch memory. A CUDA call that fails gives
- * LOST or NOMEM at once or at the end of the frame, and stages->message names it. Errors: UNSUPPORTED (built without CUDA, no
- * driver, no device, a device of another architecture or without MEMORY), NOMEM, RANGE; MESSAGE says which. Destroy with
- * (*ret)->ops->destroy. */
+ * LOST or NOMEM at once or at the end of the frame, and stages->message names it. Errors: NOT_FOUND (no driver or no device),
+ * UNSUPPORTED (built without CUDA, too old a driver, a device of another architecture or without MEMORY), NOMEM, RANGE; MESSAGE
+ * says which. Destroy with (*ret)->ops->destroy. */
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                           struct plx_error_message *message);
 

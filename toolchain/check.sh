@@ -71,14 +71,14 @@ fuzz_target() { # NAME
 
 # The Python package: its types, and the wheel that pip makes of it. 77: skipped.
 step_python() {
-    local bin=$PWD/build/python/bin work wheel
+    local bin=$PWD/build/python/bin work
     [[ -x $bin/mypy ]] || { echo "skipped: no build/python (./dev setup --all makes it)"; return 77; }
     (cd client/python && "$bin/mypy" --cache-dir ../../build/mypy parallax_stereo examples) || return 1
-    work=build/check-python wheel=build/check-python/parallax_stereo-$(sed -n 's/^project(parallax VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-py3-none-any.whl
-    rm -rf "$work" && cp -rL client/python "$work" && # setuptools writes beside its sources
-        "$bin/pip" wheel --quiet --no-deps --no-build-isolation --wheel-dir "$work" "$work" || return 1
-    for file in parallax_stereo/{__init__.py,py.typed} LICENSE; do
-        "$bin/python" -m zipfile -l "$wheel" | grep -F "$file" || { echo "$wheel has no $file"; return 1; }
+    work=build/check-python
+    rm -rf "$work" && mkdir "$work" && cp -rL client core include "$work" && # setuptools writes beside its sources
+        "$bin/pip" wheel --quiet --no-deps --no-build-isolation --wheel-dir "$work" "$work/client/python" || return 1
+    for file in parallax_stereo/{__init__.py,py.typed,libparallax.so.0} LICENSE; do
+        "$bin/python" -m zipfile -l "$work"/parallax_stereo-*.whl | grep -F "$file" || { echo "the wheel has no $file"; return 1; }
     done
 }
 

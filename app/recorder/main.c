@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parallax-recorder: reads the command line, then records. Page: docs/flight-recorder.md. */
-#include <unistd.h>
-
 #include <parallax/error.h>
 
 #include "app/exit.h"
 #include "app/log.h"
 #include "app/options.h"
 #include "app/recorder/recorder.h"
+#include "app/service_config.h"
 
 int main(int argc, char **argv)
 {
     static struct plx_option_list assignments; /* large */
     static struct plx_config config;           /* likewise */
-    struct plx_config_source from = {.path = NULL};
+    const char *path = NULL;
     const struct plx_option options[] = {
-        PLX_OPTION("config", "FILE", from.path,
-                   "reads this configuration (default: " PLX_DEFAULT_CONFIG " if it exists, else every key at its default)"),
+        PLX_OPTION("config", "FILE", path, PLX_SERVICE_CONFIG_HELP),
         PLX_OPTION("set", "KEY=VALUE", assignments, "sets one key after the file was read; may be repeated"),
         {0},
     };
@@ -29,11 +27,7 @@ int main(int argc, char **argv)
 
     plx_log_open("parallax-recorder");
     plx_parse_command_line(&line, argc, argv, NULL);
-    if (!from.path && access(PLX_DEFAULT_CONFIG, F_OK) == 0)
-        from.path = PLX_DEFAULT_CONFIG;
-    from.assignment = assignments.item;
-    from.assignments = assignments.count;
-    const int result = plx_config_read(&from, &config, &message);
+    const int result = plx_service_config_read(path, &assignments, &config, &message);
     if (result < 0) {
         plx_log(LOG_ERR, "%s", message.text);
         return result == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(result);

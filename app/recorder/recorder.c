@@ -249,9 +249,9 @@ static void connect_service(struct recorder *recorder)
     recorder->retry_ns = now + RETRY_NS;
     const int result = plx_connect(path, &recorder->client);
     if (result == 0)
-        plx_log(LOG_INFO, "%s: connected", path);
+        plx_log(LOG_INFO, "%s: reading the service", path);
     else if (result != recorder->connect_error)
-        plx_log(LOG_NOTICE, "%s: %s; it is tried again", path, plx_strerror(result));
+        plx_log(LOG_NOTICE, "%s: no service is there (%s); waiting for it", path, plx_strerror(result));
     recorder->connect_error = result;
 }
 

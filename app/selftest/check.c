@@ -43,7 +43,7 @@ bool check_backend(enum plx_backend_kind kind, const struct plx_limits *limits, 
     const int result =
         kind == PLX_BACKEND_GPU ? plx_gpu_create(limits, ret_stages, &message) : plx_cpu_create(limits, ret_stages);
 
-    if (result == PLX_ERR_UNSUPPORTED && kind == PLX_BACKEND_GPU)
+    if ((result == PLX_ERR_NOT_FOUND || result == PLX_ERR_UNSUPPORTED) && kind == PLX_BACKEND_GPU)
         check_skip(outcome, "no GPU: %s", message.text);
     else if (result < 0)
         check_fail(outcome, "no backend: %s. %s", plx_strerror(result), message.text);

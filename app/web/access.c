@@ -13,6 +13,8 @@
 
 #include "app/web/local_user.h"
 
+#define LOCAL_ORIGIN "file://"
+
 /* Opens the file PATH, which holds a secret; a negative plx_error. */
 static int open_secret(const char *path, struct plx_error_message *message)
 {
@@ -94,9 +96,18 @@ static bool is_own_host(const struct plx_web_access *access, const char *host, c
            lists(access->names, host, length);
 }
 
-static bool is_own_origin(const struct plx_web_access *access, const char *origin, const char *host)
+/* True if an Electron application asks for Foxglove's WebSocket, which only shows. A browser sends the same Origin for a page
+ * on this machine's disk, and never for a site. */
+static bool is_local_viewer(const struct plx_http_request *request)
 {
-    if (origin[0] == '\0') /* not a browser */
+    return strcmp(request->origin, LOCAL_ORIGIN) == 0 && request->key[0] != '\0' &&
+           !plx_http_lists(request->protocols, PLX_WEB_PAGE_PROTOCOL);
+}
+
+static bool is_own_origin(const struct plx_web_access *access, const struct plx_http_request *request)
+{
+    const char *origin = request->origin, *host = request->host;
+    if (origin[0] == '\0' || is_local_viewer(request)) /* not a browser, or a viewer of this machine */
         return true;
     const char *rest = strncmp(origin, "http://", 7) == 0 ? origin + 7 : strncmp(origin, "https://", 8) == 0 ? origin + 8 : "";
     return strcasecmp(rest, host) == 0 || lists(access->origins, origin, strlen(origin));
@@ -119,7 +130,8 @@ static bool has_token(const struct plx_web_access *access, const struct plx_http
         return true;
     if (plx_http_query(request->query, "token", given, sizeof given) && equals(access->token, given))
         return true;
-    if (plx_http_cookie(request->cookie, PLX_WEB_COOKIE, given, sizeof given) && equals(access->token, given))
+    if (strcmp(request->origin, LOCAL_ORIGIN) != 0 && /* whose page must know the token itself */
+        plx_http_cookie(request->cookie, PLX_WEB_COOKIE, given, sizeof given) && equals(access->token, given))
         return true;
     return strncasecmp(request->authorization, bearer, sizeof bearer - 1) == 0 && /* RFC 9110, 11.1 */
            equals(access->token, request->authorization + sizeof bearer - 1);
@@ -132,7 +144,7 @@ int plx_web_check(const struct plx_web_access *access, const struct plx_http_req
         return plx_fail(message, 421,
                         "Host \"%.128s\" is refused: it is no name of this machine. Add it to web.names, or use the address %s",
                         request->host, local);
-    if (!is_own_origin(access, request->origin, request->host))
+    if (!is_own_origin(access, request))
         return plx_fail(message, 403, "Origin \"%.128s\" is refused: another site asks. Add it to web.origins if you trust it",
                         request->origin);
     if (!has_token(access, request))

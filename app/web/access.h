@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who may look. A browser that visits another site must not read the robot's pictures for it: Host is checked against DNS
- * rebinding, Origin against sockets of other sites (RFC 6455, 10.2). Beyond this machine a token is needed as well. Within it,
- * and without a token, those users may look who may open the service's socket.
+ * rebinding, Origin against sockets of other sites (RFC 6455, 10.2); file:// may open Foxglove's socket alone. Beyond this
+ * machine a token is needed as well. Within it, and without a token, those users may look who may open the service's socket.
  */
 #ifndef PLX_APP_WEB_ACCESS_H
 #define PLX_APP_WEB_ACCESS_H

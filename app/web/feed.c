@@ -108,6 +108,17 @@ static void read_state(struct plx_web_feed *feed)
     status->free_m = status->fresh ? status->free_m : (double)NAN;
 }
 
+/* Says once whether the service is there, and whenever it comes or goes. */
+static void log_change(struct plx_web_feed *feed, bool was_up)
+{
+    if (feed->status.up && (!was_up || !feed->told))
+        plx_log(LOG_INFO, "%s: reading the service", feed->socket);
+    else if (!feed->status.up && (was_up || !feed->told))
+        plx_log(LOG_WARNING, "%s: %s; waiting for it", feed->socket,
+                feed->told ? "the service is gone" : "no service is there yet");
+    feed->told = true;
+}
+
 static int on_second(sd_event_source *source, uint64_t now_us, void *context)
 {
     struct plx_web_feed *feed = context;
@@ -120,9 +131,7 @@ static int on_second(sd_event_source *source, uint64_t now_us, void *context)
     read_state(feed);
     feed->status.stats = feed->stats;
     plx_frame_stats_restart(&feed->stats);
-    if (feed->status.up != was_up)
-        plx_log(feed->status.up ? LOG_INFO : LOG_WARNING,
-                feed->status.up ? "%s: reading the service" : "%s: the service is gone; waiting for it", feed->socket);
+    log_change(feed, was_up);
     feed->audience->second(feed->audience->context);
     sd_event_source_set_time_relative(source, SECOND_US);
     sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

@@ -27,6 +27,7 @@ struct plx_web_feed {
     size_t capacity;
     struct plx_frame_stats stats; /* of this second, so far */
     struct plx_status status;     /* of now; its stats are those of the last whole second */
+    bool told;                    /* the log has said whether the service is there */
 };
 
 /* Begins to look for the service. AUDIENCE outlives the feed. NOMEM. */

@@ -11,6 +11,7 @@
 
 #define PLX_HTTP_MAX_BYTES 8192 /* of a request */
 #define PLX_HTTP_TEXT 512
+#define PLX_WEB_PAGE_PROTOCOL "parallax.v1" /* the WebSocket of the page, which can ask for recordings */
 
 /* Texts end with a 0, and are empty where the request has none. */
 struct plx_http_request {

@@ -10,6 +10,7 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "app/options.h"
+#include "app/service_config.h"
 #include "app/version.h"
 #include "app/web/server.h"
 
@@ -47,28 +48,26 @@ int main(int argc, char **argv)
 {
     static struct plx_config config;
     struct plx_error_message message = {""};
-    struct plx_config_source source = {.path = NULL};
     struct plx_option_list assignments = {.count = 0};
-    const char *listen = NULL;
+    const char *path = NULL, *listen = NULL;
     const struct plx_option options[] = {
-        PLX_OPTION("config", "FILE", source.path, "the service's configuration (default: built-in values)"),
+        PLX_OPTION("config", "FILE", path, PLX_SERVICE_CONFIG_HELP),
         PLX_OPTION("listen", "ADDRESS:PORT", listen,
                    "where to listen, instead of web.listen; beyond this machine only with a token"),
         PLX_OPTION("set", "KEY=VALUE", assignments, "sets a key, after the file; may be repeated"),
         {0},
     };
-    const struct plx_command_line line = {.program = "parallax-web",
-                                          .about = "Shows what the service at publish.socket sees to any browser: pictures, "
-                                                   "depth, obstacles, points, health. Foxglove "
-                                                   "connects to the same address. By default only this machine may look; the "
-                                                   "section web of the configuration says who "
-                                                   "else. Nothing here changes the service.",
-                                          .option = options};
+    const struct plx_command_line line = {
+        .program = "parallax-web",
+        .about = "Shows what the service at publish.socket, or at $PARALLAX_SOCKET, sees to any browser: pictures, "
+                 "depth, obstacles, points, health. Foxglove "
+                 "connects to the same address. By default only this machine may look; the "
+                 "section web of the configuration says who "
+                 "else. Nothing here changes the service.",
+        .option = options};
     plx_parse_command_line(&line, argc, argv, NULL);
-    source.assignment = assignments.item;
-    source.assignments = assignments.count;
     plx_log_open("parallax-web");
-    int result = plx_config_read(&source, &config, &message);
+    int result = plx_service_config_read(path, &assignments, &config, &message);
     if (result == 0 && listen &&
         snprintf(config.web.listen, sizeof config.web.listen, "%s", listen) >= (int)sizeof config.web.listen)
         result = plx_fail(&message, PLX_ERR_ARG, "--listen: the address is too long");

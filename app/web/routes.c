@@ -70,11 +70,12 @@ static void answer_file(struct plx_web_connection *connection, bool head, const 
     plx_web_answer_file(connection, head, headers, "application/octet-stream", fd, bytes);
 }
 
-/* Takes the token out of the address: the request had the right one. */
+/* Takes the token out of the address: the request had the right one. Both are relative to that address, which a proxy may have
+ * put a path before: Location, and the cookie's path by its default (RFC 6265, 5.1.4). */
 static void remember_token(struct plx_web_connection *connection, const char *token)
 {
     char headers[256 + PLX_WEB_TOKEN];
-    snprintf(headers, sizeof headers, "Location: /\r\nSet-Cookie: " PLX_WEB_COOKIE "=%s; HttpOnly; SameSite=Strict; Path=/\r\n",
+    snprintf(headers, sizeof headers, "Location: ./\r\nSet-Cookie: " PLX_WEB_COOKIE "=%s; HttpOnly; SameSite=Strict\r\n",
              token);
     plx_web_answer(connection, false, 303, headers, "text/plain", NULL);
 }

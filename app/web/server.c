@@ -33,8 +33,6 @@
 #define UNAUTHORIZED 32        /* connections that have not passed the checks: half of all */
 #define UNAUTHORIZED_OF_ONE 12 /* of one address; a browser opens 6 at once */
 
-#define PAGE_PROTOCOL "parallax.v1"
-
 /* Who is behind a WebSocket. */
 struct peer {
     bool is_foxglove;
@@ -210,13 +208,13 @@ static void tell_second(void *context)
 static void upgrade(struct plx_web_server *server, struct plx_web_connection *connection,
                     const struct plx_http_request *request)
 {
-    static const char *const protocols[] = {PAGE_PROTOCOL, PLX_FOXGLOVE_PROTOCOLS};
+    static const char *const protocols[] = {PLX_WEB_PAGE_PROTOCOL, PLX_FOXGLOVE_PROTOCOLS};
     const char *protocol = NULL;
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols && !protocol; i++)
         if (plx_http_lists(request->protocols, protocols[i]))
             protocol = protocols[i];
     if (!protocol) {
-        plx_web_answer_text(connection, 400, "expected a subprotocol: " PAGE_PROTOCOL " or foxglove.websocket.v1");
+        plx_web_answer_text(connection, 400, "expected a subprotocol: " PLX_WEB_PAGE_PROTOCOL " or foxglove.websocket.v1");
         return;
     }
     struct peer *peer = calloc(1, sizeof *peer);

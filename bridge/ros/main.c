@@ -10,6 +10,7 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "app/options.h"
+#include "app/service_config.h"
 #include "app/version.h"
 #include "bridge/ros/node.h"
 
@@ -21,31 +22,34 @@ static void on_signal(int number)
     stopped = 1;
 }
 
-/* Says once whenever the service comes or goes. */
-static void log_change(const struct plx_ros_node *node, const char *socket, int result, bool *was_there)
+enum presence { UNKNOWN, ABSENT, PRESENT };
+
+/* Says once whether the service is there, and whenever it comes or goes. */
+static void log_change(const struct plx_ros_node *node, const char *socket, int result, enum presence *before)
 {
-    const bool is_there = plx_ros_node_is_connected(node);
-    if (is_there != *was_there)
-        plx_log(is_there ? LOG_INFO : LOG_WARNING,
-                is_there ? "%s: reading the service" : "%s: the service is gone (%s); waiting for it", socket,
-                plx_strerror(result));
-    *was_there = is_there;
+    const enum presence now = plx_ros_node_is_connected(node) ? PRESENT : ABSENT;
+    if (now == PRESENT && *before != PRESENT)
+        plx_log(LOG_INFO, "%s: reading the service", socket);
+    else if (now == ABSENT && *before != ABSENT)
+        plx_log(LOG_WARNING, "%s: %s (%s); waiting for it", socket,
+                *before == UNKNOWN ? "no service is there yet" : "the service is gone", plx_strerror(result));
+    *before = now;
 }
 
 static int run(const char *socket, const struct plx_ros_names *names, struct plx_error_message *message)
 {
     struct plx_ros_publisher *publisher = NULL;
     struct plx_ros_node *node = NULL;
-    bool was_there = false;
+    enum presence before = UNKNOWN;
     int result = plx_ros_publisher_create(names, &publisher, message);
     if (result == 0 && plx_ros_node_create(socket, names, publisher, &node) < 0)
         result = plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     if (result == 0) {
-        plx_log(LOG_INFO, "%s: topics of the service at %s", plx_version, socket);
+        plx_log(LOG_INFO, "%s: the topics are there", plx_version);
         sd_notify(0, "READY=1");
     }
     while (result == 0 && !stopped) {
-        log_change(node, socket, plx_ros_node_step(node), &was_there);
+        log_change(node, socket, plx_ros_node_step(node), &before);
         sd_notify(0, "WATCHDOG=1");
         plx_log_flush();
     }
@@ -64,27 +68,25 @@ int main(int argc, char **argv)
     static struct plx_config config;
     static struct plx_ros_names names;
     struct plx_error_message message = {""};
-    struct plx_config_source config_source = {.path = NULL};
+    const char *path = NULL;
     struct plx_option_list assignments = {.count = 0};
     const struct plx_option options[] = {
-        PLX_OPTION("config", "FILE", config_source.path, "the service's configuration (default: built-in values)"),
+        PLX_OPTION("config", "FILE", path, PLX_SERVICE_CONFIG_HELP),
         PLX_OPTION("set", "KEY=VALUE", assignments, "sets a key, after the file; may be repeated"),
         {0},
     };
     const struct plx_command_line line = {
         .program = "parallax-ros",
-        .about =
-            "Publishes what the service at publish.socket sees as topics of ROS 2, by DDS; no ROS needs to be installed. The "
-            "section ros of the configuration names the topics; ROS_DOMAIN_ID and the other variables of ROS 2 and "
-            "CYCLONEDDS_URI choose the network. Messages that nobody reads are not made.",
+        .about = "Publishes what the service at publish.socket, or at $PARALLAX_SOCKET, sees as topics of ROS 2, by DDS; no "
+                 "ROS needs to be installed. The "
+                 "section ros of the configuration names the topics; ROS_DOMAIN_ID and the other variables of ROS 2 and "
+                 "CYCLONEDDS_URI choose the network. Messages that nobody reads are not made.",
         .option = options};
     plx_parse_command_line(&line, argc, argv, NULL);
-    config_source.assignment = assignments.item;
-    config_source.assignments = assignments.count;
     plx_log_open("parallax-ros");
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    int result = plx_config_read(&config_source, &config, &message);
+    int result = plx_service_config_read(path, &assignments, &config, &message);
     if (result == 0)
         result = plx_ros_names(&config, &names, &message);
     if (result < 0) {

@@ -121,6 +121,15 @@ static const struct plx_stages_ops gpu_ops = {
         },
 };
 
+/* True if ERROR of cudaGetDeviceCount means that there is nothing to compute on, and not a fault of what is there. Without any
+ * driver CUDA says that the driver is too old. */
+static bool is_absent(cudaError_t error)
+{
+    int driver = 0;
+    return error == cudaErrorNoDevice ||
+           (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0);
+}
+
 /* A device, and machine code for it in this program. */
 static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
 {
@@ -129,8 +138,8 @@ static int find_device(struct plx_gpu *gpu, enum plx_gpu_memory memory)
 
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess)
-        return plx_fail(&gpu->base.message, PLX_ERR_UNSUPPORTED, "there is no GPU that CUDA can use: %s",
-                        cudaGetErrorString(error));
+        return plx_fail(&gpu->base.message, is_absent(error) ? PLX_ERR_NOT_FOUND : PLX_ERR_UNSUPPORTED,
+                        "there is no GPU that CUDA can use: %s", cudaGetErrorString(error));
     int result = PLX_CUDA(gpu, cudaGetDevice(&index));
     if (result == 0)
         result = PLX_CUDA(gpu, cudaGetDeviceProperties(&device, index));

@@ -245,6 +245,8 @@ int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_m
 int __wrap_plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                                  struct plx_error_message *message)
 {
+    if (strcmp(fault.kind, "absent") == 0)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "there is no GPU that CUDA can use: no CUDA-capable device is detected");
     if (strcmp(fault.kind, "lose") != 0 && strcmp(fault.kind, "stall") != 0)
         return __real_plx_gpu_create_memory(limits, memory, ret_stages, message);
     if (fault.number == 0)

@@ -95,6 +95,34 @@ static void why_the_cpu_works_is_published(void **state)
     plx_disconnect(client);
 }
 
+/* The words of CUDA, which sound like a fault, are neither in the log nor in the reason. */
+static void a_machine_without_gpu_has_no_fault(void **state)
+{
+    (void)state;
+    static const char *const auto_args[] = {SMALL, "--set", "backend=auto", NULL};
+    daemon_.fault = "absent gpu 0";
+    daemon_start(&daemon_, auto_args);
+    struct plx_client *client = connect_client();
+    const struct plx_frame frame = running_frame(client, START_MS);
+    assert_int_equal(frame.health & PLX_HEALTH_GPU_FALLBACK, 0);
+    assert_int_equal(frame.state, PLX_STATE_RUNNING);
+    expect_reason(client, "no NVIDIA GPU here: computing on the CPU");
+    assert_non_null(strstr(daemon_said(&daemon_), "no NVIDIA GPU here: computing on the CPU"));
+    assert_null(strstr(daemon_said(&daemon_), "CUDA"));
+    stop_daemon();
+    plx_disconnect(client);
+}
+
+/* Asked for, it is a fault, and the exit code is that of a wrong configuration. */
+static void a_gpu_that_is_asked_for_and_absent_is_an_error(void **state)
+{
+    (void)state;
+    daemon_.fault = "absent gpu 0";
+    daemon_start(&daemon_, gpu_args);
+    assert_int_equal(daemon_wait(&daemon_, START_MS), 78);
+    assert_non_null(strstr(daemon_said(&daemon_), "backend is gpu, but there is no GPU that CUDA can use: no CUDA-capable"));
+}
+
 static void a_gpu_that_works_again_is_used_again(void **state)
 {
     (void)state;
@@ -128,6 +156,8 @@ int main(void)
         TEST(the_cpu_works_when_the_gpu_is_lost_again_and_again),
         TEST(a_gpu_that_hangs_costs_engines_and_then_the_cpu_works),
         TEST(why_the_cpu_works_is_published),
+        TEST(a_machine_without_gpu_has_no_fault),
+        TEST(a_gpu_that_is_asked_for_and_absent_is_an_error),
         TEST(a_gpu_that_works_again_is_used_again),
         TEST(a_gpu_that_is_not_there_at_the_start_is_said_and_not_worked_around),
     };

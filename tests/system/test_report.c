@@ -96,6 +96,7 @@ static void works_without_a_service(void **state)
     assert_holds(directory, "configuration.yaml", "no service there");
     assert_holds(directory, "metrics.txt", "parallax_up 0");
     assert_holds(directory, "kernel.txt", "Linux");
+    assert_holds(directory, "gpu-backend.txt", "GPU");       /* with one or without */
     assert_holds(directory, "contents.txt", "exit code 69"); /* the status, and it is said */
     assert_holds(directory, "system.txt", "NAME=");
 
@@ -105,7 +106,7 @@ static void works_without_a_service(void **state)
     cJSON *report = cJSON_Parse(command.out);
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(report, "files");
     assert_string_equal(cJSON_GetObjectItemCaseSensitive(report, "directory")->valuestring, directory);
-    assert_int_equal(cJSON_GetArraySize(files), 18);
+    assert_int_equal(cJSON_GetArraySize(files), 19);
     for (const cJSON *file = files->child; file; file = file->next) { /* as contents.txt says it */
         char line[256];
         snprintf(line, sizeof line, "%-23s %-46s %s\n", cJSON_GetObjectItemCaseSensitive(file, "file")->valuestring,

@@ -172,6 +172,7 @@ static void other_sites_and_names_are_refused(void **state)
     assert_int_equal(check(&access, "localhost:8765", "http://evil.example", ""), 403);
     assert_int_equal(check(&access, "localhost:8765", "http://localhost:80", ""), 403); /* another program's page */
     assert_int_equal(check(&access, "localhost:8765", "null", ""), 403);
+    assert_int_equal(check(&access, "localhost:8765", "file://", ""), 403); /* without a WebSocket of Foxglove */
     assert_int_equal(check(&access, "localhost:8765", "https://app.foxglove.dev", ""), 0);
 }
 

@@ -15,7 +15,7 @@ import unittest
 
 import numpy
 
-from web import OtherPrograms, WAIT_S, SCREENSHOTS, Web, joined_or_missing, kill, true_objects
+from web import OtherPrograms, Prefix, WAIT_S, SCREENSHOTS, Web, joined_or_missing, kill, true_objects
 
 try:
     from selenium import webdriver
@@ -358,6 +358,23 @@ class Page(Web):
         self.browser.get(f"http://127.0.0.1:{self.port}/?token=a-token-of-some-length")
         self.wait_frames(2)
         self.assertEqual(self.browser.current_url, f"http://127.0.0.1:{self.port}/")
+
+    def test_behind_a_proxy_with_a_prefix_it_works_the_same(self):
+        token = pathlib.Path(self.directory, "token")
+        token.write_text("a-token-of-some-length\n")
+        token.chmod(0o600)
+        self.start_daemon()
+        self.start_web(f"web.token_file={token}")
+        proxy = Prefix(self.port)
+        self.addCleanup(proxy.server_close)
+        self.addCleanup(proxy.shutdown)
+        page = f"http://127.0.0.1:{proxy.server_address[1]}/robot/"
+        self.browser.get_log("browser")
+        self.browser.get(f"{page}?token=a-token-of-some-length")
+        self.wait_frames(3)
+        self.assertEqual(self.browser.current_url, page)
+        self.until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#files a[href^='blackbox/']"))
+        self.assertEqual(self.console(), [])
 
     def test_recordings_can_be_kept_and_fetched(self):
         self.open()

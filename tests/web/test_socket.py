@@ -158,6 +158,13 @@ class Http(Web):
         with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "400"):
             self.connect("other.v1")
 
+    def test_nothing_that_is_served_names_an_absolute_path(self):
+        """Behind a proxy the page has a prefix, of which it knows nothing."""
+        self.start_web()
+        for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "panel.js"):
+            text = self.get(f"/{name}")[1].decode()
+            self.assertNotRegex(text, r"""(href|src|action)="/|url\(/|from ["']/|import\(["']/|fetch\(["'`]/|location\.(host|origin)\b""", name)
+
     def test_beyond_this_machine_a_token_is_needed(self):
         def refused(*settings):
             words = [word for each in [*self.settings, *settings] for word in ("--set", each)]
@@ -176,9 +183,10 @@ class Http(Web):
         self.assertEqual(self.get("/")[0], 401)
         self.assertEqual(self.get("/page.js?token=a-token-of-some-lengtX")[0], 401)
         status, _, headers = self.get("/?token=a-token-of-some-length")
-        self.assertEqual((status, headers["Location"]), (303, "/"))  # not left in the address bar
+        self.assertEqual((status, headers["Location"]), (303, "./"))  # not left in the address bar; below the prefix of a proxy, too
         cookie = headers["Set-Cookie"]
         self.assertIn("HttpOnly; SameSite=Strict", cookie)
+        self.assertNotIn("Path", cookie)  # that of the address
         self.assertEqual(self.get("/", {"Cookie": cookie.split(";")[0]})[0], 200)
         self.assertEqual(self.get("/status.json", {"Authorization": "Bearer a-token-of-some-length"})[0], 200)
         with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "401"):
@@ -351,6 +359,30 @@ class Foxglove(Web):
             self.assertTrue(any(numpy.array_equal(image.data.reshape(240, 320), frame.left)
                                 for frame in self.until(lambda: list(collector.frames.values()))))
             client.send(json.dumps({"op": "unsubscribe", "subscriptionIds": list(wanted)}))
+
+    def test_applications_of_this_machine_may_connect(self):
+        """Electron's, such as Foxglove's desktop application, send Origin: file://. So do pages that a browser opens from disk, and so no more
+        than Foxglove's protocol is open to them."""
+        self.start_web()
+        client = self.connect("foxglove.sdk.v1", origin="file://")
+        self.assertEqual(json.loads(client.recv())["op"], "serverInfo")
+        for protocols in (("parallax.v1",), ("foxglove.sdk.v1", "parallax.v1")):
+            with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "403"):
+                self.connect(*protocols, origin="file://")
+        for origin in ("null", "file:///tmp/page.html", "http://evil.example"):
+            with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "403"):
+                self.connect("foxglove.sdk.v1", origin=origin)
+
+    def test_applications_of_this_machine_need_the_token(self):
+        path = pathlib.Path(self.directory, "token")
+        path.write_text("a-token-of-some-length\n")
+        path.chmod(0o600)
+        self.start_web(f"web.token_file={path}")
+        with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "401"):
+            self.connect("foxglove.sdk.v1", origin="file://")
+        with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "401"):  # a browser's cookie is no word of the page's
+            self.connect("foxglove.sdk.v1", origin="file://", cookie="parallax_token=a-token-of-some-length")
+        self.connect("foxglove.sdk.v1", origin="file://", header={"Authorization": "Bearer a-token-of-some-length"})
 
     def test_two_clients_choose_their_own_numbers(self):
         self.start_daemon()

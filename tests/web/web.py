@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixture of the tests of parallax-web: it, a real parallaxd on the synthetic scene, and clients of its socket."""
+import contextlib
 import ctypes
 import json
 import os
@@ -7,6 +8,8 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
+import socketserver
 import struct
 import subprocess
 import sys
@@ -126,6 +129,34 @@ class Collector(threading.Thread):
                 self.frames[frame.sequence] = frame
                 for old in [sequence for sequence in self.frames if sequence < frame.sequence - 200]:
                     del self.frames[old]
+
+
+class Prefix(socketserver.ThreadingTCPServer):
+    """A reverse proxy that serves PORT of this machine below /robot/, and nothing else."""
+    daemon_threads = True
+
+    def __init__(self, port):
+        super().__init__(("127.0.0.1", 0), PrefixHandler)
+        self.port = port
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class PrefixHandler(socketserver.StreamRequestHandler):
+    def handle(self):
+        method, _, rest = self.rfile.readline().partition(b" ")
+        if not rest.startswith(b"/robot/"):
+            self.wfile.write(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            return
+        with socket.create_connection(("127.0.0.1", self.server.port)) as service, contextlib.suppress(OSError):  # either side may go
+            service.sendall(method + b" " + rest.removeprefix(b"/robot"))
+            threading.Thread(target=self.pass_requests, args=(service,), daemon=True).start()
+            while chunk := service.recv(65536):
+                self.wfile.write(chunk)
+
+    def pass_requests(self, service):
+        with contextlib.suppress(OSError, ValueError):  # the same; closed here
+            while chunk := self.rfile.read1(65536):
+                service.sendall(chunk)
 
 
 class Web(unittest.TestCase):

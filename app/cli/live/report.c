@@ -20,6 +20,8 @@
 #include "app/exit.h"
 #include "app/version.h"
 #include "config/config.h"
+#include "core/stages.h"
+#include "gpu/gpu.h"
 
 #define ITEM_S 20 /* time limit of an item */
 #define FRAME_MS 1000
@@ -91,6 +93,24 @@ static int pack_blackbox(int argc, char **argv)
     return PLX_EXIT_NO_INPUT;
 }
 
+/* CUDA's words, which the log of a service on the CPU leaves out. */
+static int print_gpu(int argc, char **argv)
+{
+    const struct plx_limits small = {.width = 64, .height = 64, .disparities = 64, .threads = 1};
+    struct plx_error_message message = {""};
+    struct plx_stages *stages;
+
+    (void)argc, (void)argv;
+    const int result = plx_gpu_create(&small, &stages, &message);
+    if (result < 0) {
+        puts(message.text);
+        return plx_exit_code(result);
+    }
+    puts(plx_gpu_device(stages));
+    stages->ops->destroy(stages);
+    return PLX_EXIT_OK;
+}
+
 /* --- the table ------------------------------------------------------------------------------------------------------ */
 
 #define ARGUMENTS 10
@@ -119,6 +139,7 @@ static const struct item {
     {"system.txt", "distribution", NULL, {"cat", "/etc/os-release"}},
     {"cpu.txt", "processor", NULL, {"lscpu"}},
     {"memory.txt", "memory", NULL, {"cat", "/proc/meminfo"}},
+    {"gpu-backend.txt", "GPU backend: the GPU, or why none computes", print_gpu, {"gpu"}},
     {"gpu.txt", "GPU", NULL, {"nvidia-smi", "--query"}},
     {"tegra.txt", "Jetson release", NULL, {"cat", "/etc/nv_tegra_release"}},
     {"devices.txt", "video nodes and who may open them", NULL, {"sh", "-c", "ls -lR /dev/v4l /dev/video*"}},

@@ -60,8 +60,9 @@ export class Link {
   }
 
   connect() {
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    this.socket = new WebSocket(`${scheme}://${location.host}/socket`, "parallax.v1");
+    const address = new URL("socket", location.href); // beside the page: a proxy may have put a path before it
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.socket = new WebSocket(address, "parallax.v1");
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => {
       this.bestRoundMs = Infinity;

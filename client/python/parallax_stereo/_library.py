@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libparallax.so.0, with the types of its functions."""
+"""libparallax, with the types of its functions: that of $PARALLAX_LIBRARY, else the one that pip put into this package, else the system's."""
 from __future__ import annotations
 
 import ctypes
 import os
+import pathlib
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 
 _FUNCTIONS = (
@@ -32,15 +33,16 @@ _FUNCTIONS = (
 
 
 def _load() -> ctypes.CDLL:
-    name = os.environ.get("PARALLAX_LIBRARY", "libparallax.so.0")
+    packaged = pathlib.Path(__file__).with_name("libparallax.so.0")
+    name = os.environ.get("PARALLAX_LIBRARY") or (str(packaged) if packaged.exists() else "libparallax.so.0")
     try:
         library = ctypes.CDLL(name)
         for function, result, *arguments in _FUNCTIONS:
             getattr(library, function).restype = result
             getattr(library, function).argtypes = arguments
     except (OSError, AttributeError) as error:
-        raise ImportError(f"{error}; parallax_stereo needs libparallax: install the package libparallax0, "
-                          "or name the library in PARALLAX_LIBRARY") from error
+        raise ImportError(f"{error}; parallax_stereo needs libparallax: install the package libparallax0, or install parallax_stereo "
+                          "by pip, which compiles the library, or name the library in PARALLAX_LIBRARY") from error
     return library
 
 

@@ -220,10 +220,14 @@ static int build_document(struct builder *build)
 
 static int parse_source(struct plx_yaml *yaml, struct plx_error_message *message)
 {
-    static const char file_storage[] = "%YAML:";
+    static const char byte_order_mark[] = "\xEF\xBB\xBF", directive[] = "%YAML";
     struct builder build = {.yaml = yaml, .message = message};
-    if (strncmp(yaml->source, file_storage, sizeof file_storage - 1) == 0)
-        yaml->source[0] = '#';
+    if (strncmp(yaml->source, byte_order_mark, sizeof byte_order_mark - 1) == 0) {
+        yaml->source_size -= sizeof byte_order_mark - 1;
+        memmove(yaml->source, yaml->source + sizeof byte_order_mark - 1, yaml->source_size + 1);
+    }
+    if (strncmp(yaml->source, directive, sizeof directive - 1) == 0)
+        yaml->source[0] = '#'; /* neither OpenCV's %YAML:1.0 nor a version changes how we read */
     if (!yaml_parser_initialize(&build.parser))
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
     yaml_parser_set_encoding(&build.parser, YAML_UTF8_ENCODING);

@@ -194,14 +194,15 @@ static void opencv_with_only_the_rectification(void **state)
         assert_near(calibration.rotation, turn, 9, 1e-15);
         assert_near(calibration.translation, (const double[]){-0.12 * 0.99995000041666526, 0, 0.12 * 0.0099998333341666645}, 3,
                     1e-15);
-        write_text(&file, "%YAML:1.0\n"
-                          "Camera.fx: 500.0\nCamera.bf: 60.0\nLEFT.width: 640\nLEFT.height: 480\n"
-                          "LEFT.D: {rows: 1, cols: 5, data: [-0.25, 0.08, 1.5e-03, -4e-04, 0.01]}\n"
-                          "LEFT.K: {rows: 3, cols: 3, data: [510, 0, 330, 0, 511, 235, 0, 0, 1]}\n"
-                          "RIGHT.width: 640\nRIGHT.height: 480\n"
-                          "RIGHT.D: {rows: 1, cols: 5, data: [-0.24, 0.07, 1e-03, 2e-04, -0.02]}\n"
-                          "RIGHT.K: {rows: 3, cols: 3, data: [512, 0, 322, 0, 513, 238, 0, 0, 1]}\n" RECTIFICATION(
-                              "LEFT.R", "RIGHT.R", "LEFT.P", "RIGHT.P"));
+        write_text(&file,
+                   "%YAML:1.0\n"
+                   "Camera.fx: 500.0\nCamera.bf: 60.0\nLEFT.width: 640\nLEFT.height: 480\n"
+                   "LEFT.D: {rows: 1, cols: 5, data: [-0.25, 0.08, 1.5e-03, -4e-04, 0.01]}\n"
+                   "LEFT.K: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data:[510, 0, 330, 0, 511, 235, 0, 0, 1]\n"
+                   "RIGHT.width: 640\nRIGHT.height: 480\n"
+                   "RIGHT.D: {rows: 1, cols: 5, data: [-0.24, 0.07, 1e-03, 2e-04, -0.02]}\n"
+                   "RIGHT.K: {rows: 3, cols: 3, data: [512, 0, 322, 0, 513, 238, 0, 0, 1]}\n" RECTIFICATION(
+                       "LEFT.R", "RIGHT.R", "LEFT.P", "RIGHT.P"));
     }
 }
 

@@ -65,6 +65,15 @@ static int read_yaml(const char *path, struct plx_yaml **ret_yaml, struct plx_er
     return result < 0 ? result : plx_yaml_read(path, ret_yaml, message);
 }
 
+/* Fails if YAML is of a kind of the table above. */
+static int refuse_known(const struct plx_yaml *yaml, struct plx_error_message *message)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (plx_yaml_get(plx_yaml_root(yaml), refused[i].key))
+            return plx_yaml_fail(yaml, NULL, message, PLX_ERR_UNSUPPORTED, "%s", refused[i].text);
+    return 0;
+}
+
 static int refuse(const struct plx_yaml *yaml, struct plx_error_message *message)
 {
     const struct plx_yaml_node *root = plx_yaml_root(yaml);
@@ -76,9 +85,9 @@ static int refuse(const struct plx_yaml *yaml, struct plx_error_message *message
             yaml, NULL, message, PLX_ERR_FORMAT,
             "holds the pose of OpenCV's cameras, but not the cameras (M1, D1, M2, D2); expected the other file "
             "before it, separated by a comma: intrinsics.yml,extrinsics.yml");
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (plx_yaml_get(root, refused[i].key))
-            return plx_yaml_fail(yaml, NULL, message, PLX_ERR_UNSUPPORTED, "%s", refused[i].text);
+    const int result = refuse_known(yaml, message);
+    if (result < 0)
+        return result;
     return plx_yaml_fail(yaml, root, message, PLX_ERR_FORMAT,
                          "not a calibration; expected an OpenCV stereo calibration (M1, D1, M2, D2, R, T), a Kalibr "
                          "camchain (cam0, cam1), ORB-SLAM settings, or two ROS camera_info files");
@@ -105,6 +114,18 @@ static int read_one(const char *path, double scale, struct plx_stereo_calibratio
     return result;
 }
 
+/* Cameras and pose of OpenCV in any order, or the left and the right camera of ROS. */
+static int read_pair(struct plx_reader reader[2], struct plx_stereo_calibration *calibration)
+{
+    const struct plx_yaml_node *first = plx_yaml_root(reader[0].yaml), *second = plx_yaml_root(reader[1].yaml);
+    if (plx_is_opencv(first))
+        return plx_read_opencv(&reader[0], &reader[1], calibration);
+    if (plx_is_opencv_pose(first) && plx_is_opencv(second))
+        return plx_read_opencv(&reader[1], &reader[0], calibration);
+    const int result = plx_is_ros(first) ? 0 : refuse_known(reader[0].yaml, reader[0].message);
+    return result < 0 ? result : plx_read_ros(reader, calibration);
+}
+
 /* PATHS: two paths, separated by the comma at COMMA. */
 static int read_two(const char *paths, const char *comma, double scale, struct plx_stereo_calibration *calibration,
                     struct plx_error_message *message)
@@ -116,12 +137,7 @@ static int read_two(const char *paths, const char *comma, double scale, struct p
         result = read_yaml(comma + 1, &second, message);
     if (result == 0) {
         struct plx_reader reader[] = {{first, message, scale, 0}, {second, message, scale, 0}};
-        if (plx_is_opencv(plx_yaml_root(first)))
-            result = plx_read_opencv(&reader[0], &reader[1], calibration);
-        else if (plx_is_opencv_pose(plx_yaml_root(first)) && plx_is_opencv(plx_yaml_root(second)))
-            result = plx_read_opencv(&reader[1], &reader[0], calibration);
-        else
-            result = plx_read_ros(reader, calibration);
+        result = read_pair(reader, calibration);
     }
     plx_yaml_destroy(second);
     plx_yaml_destroy(first);

@@ -167,7 +167,9 @@ static void foreign_files_are_named(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text(&file, cases[i].text);
+        write_text(&second, cases[i].text);
         assert_refused(file.path, &file, PLX_ERR_UNSUPPORTED, cases[i].said);
+        assert_refused(both, &file, PLX_ERR_UNSUPPORTED, cases[i].said);
     }
 }
 

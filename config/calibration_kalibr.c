@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Kalibr camchain: cam0 is the left camera, cam1 the right one, T_cn_cnm1 takes points from the left to the right. */
+/* A Kalibr camchain: cam0 is the left camera, cam1 the right one. T_cn_cnm1 takes points from the left camera to the right one;
+ * where it is missing, both cameras have T_cam_imu (from the IMU) or T_imu_cam (to the IMU, OpenVINS). */
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 
 #include "config/calibration_reader.h"
 #include "config/text.h"
+#include "core/motion/pose.h"
 
 bool plx_is_kalibr(const struct plx_yaml_node *root)
 {
@@ -19,7 +21,9 @@ static void read_pinhole(struct plx_reader *reader, const struct plx_yaml_node *
     char quoted[PLX_QUOTED_TEXT];
     double value[4] = {0};
     if (model && strcmp(model->text, "pinhole") != 0)
-        plx_reader_fail(reader, model, PLX_ERR_UNSUPPORTED, "camera model \"%s\"; expected pinhole",
+        plx_reader_fail(reader, model, PLX_ERR_UNSUPPORTED,
+                        "camera model \"%s\"; expected pinhole; run Kalibr again with --models pinhole-equi (wide lenses) or "
+                        "pinhole-radtan for both cameras",
                         plx_quote(model->text, quoted));
     const struct plx_yaml_node *intrinsics = plx_need(reader, map, "intrinsics");
     plx_read_list(reader, intrinsics, 4, 4, value);
@@ -46,39 +50,63 @@ static void read_camera(struct plx_reader *reader, const struct plx_yaml_node *m
 }
 
 /* The 4x4 matrix as a list of four rows. */
-static void read_pose(struct plx_reader *reader, const struct plx_yaml_node *node, struct plx_stereo_calibration *calibration)
+static void read_transform(struct plx_reader *reader, const struct plx_yaml_node *node, struct plx_pose *ret_pose)
 {
     double row[4][4] = {{0}};
     int i = 0;
-    if (node && (node->kind != PLX_YAML_LIST || node->count != 4))
-        plx_reader_fail(reader, node, PLX_ERR_FORMAT, "T_cn_cnm1 is no 4 x 4 matrix; expected four rows");
+    if (reader->error == 0 && (node->kind != PLX_YAML_LIST || node->count != 4))
+        plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s is no 4 x 4 matrix; expected four rows", node->key->text);
     if (reader->error < 0)
         return;
     for (const struct plx_yaml_node *child = node->child; child; child = child->next)
         plx_read_list(reader, child, 4, 4, row[i++]);
     if (row[3][0] != 0 || row[3][1] != 0 || row[3][2] != 0 || row[3][3] != 1)
-        plx_reader_fail(reader, node, PLX_ERR_RANGE, "the last row of T_cn_cnm1 is not 0 0 0 1");
+        plx_reader_fail(reader, node, PLX_ERR_RANGE, "the last row of %s is not 0 0 0 1", node->key->text);
     for (i = 0; i < 3; i++) {
-        memcpy(&calibration->rotation[3 * i], row[i], 3 * sizeof row[i][0]);
-        calibration->translation[i] = row[i][3];
+        memcpy(&ret_pose->rotation[3 * i], row[i], 3 * sizeof row[i][0]);
+        ret_pose->translation[i] = row[i][3];
     }
-    if (!(calibration->translation[0] < 0))
-        plx_reader_fail(reader, node, PLX_ERR_RANGE,
-                        "cam1 is at x = %g of cam0; expected cam1 to the right, that is the first number of the last "
-                        "column below 0; are left and right swapped?",
-                        -calibration->translation[0]);
-    plx_check_rotation(reader, node, calibration->rotation);
+    plx_check_rotation(reader, node, ret_pose->rotation);
+}
+
+/* right_from_left. Returns the node of the right camera that it comes from. */
+static const struct plx_yaml_node *read_pose(struct plx_reader *reader, const struct plx_yaml_node *left,
+                                             const struct plx_yaml_node *right, struct plx_pose *ret_pose)
+{
+    static const char *const by_imu[] = {"T_cam_imu", "T_imu_cam"};
+    for (int i = 0; i < 2 && !plx_yaml_get(right, "T_cn_cnm1"); i++) {
+        const struct plx_yaml_node *node = plx_yaml_get(right, by_imu[i]);
+        struct plx_pose pose[PLX_EYES] = {PLX_POSE_IDENTITY, PLX_POSE_IDENTITY}, inverse;
+        if (!node)
+            continue;
+        read_transform(reader, plx_need(reader, left, by_imu[i]), &pose[PLX_LEFT]);
+        read_transform(reader, node, &pose[PLX_RIGHT]);
+        plx_pose_invert(&pose[i == 0 ? PLX_LEFT : PLX_RIGHT], &inverse);
+        if (i == 0)
+            plx_pose_compose(&pose[PLX_RIGHT], &inverse, ret_pose);
+        else
+            plx_pose_compose(&inverse, &pose[PLX_LEFT], ret_pose);
+        return node;
+    }
+    const struct plx_yaml_node *node = plx_need(reader, right, "T_cn_cnm1");
+    read_transform(reader, node, ret_pose);
+    return node;
 }
 
 int plx_read_kalibr(struct plx_reader *reader, struct plx_stereo_calibration *calibration)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     const struct plx_yaml_node *left = plx_need(reader, root, "cam0"), *right = plx_need(reader, root, "cam1");
-    const double *t = calibration->translation;
+    struct plx_pose pose = PLX_POSE_IDENTITY;
+    const double *t = pose.translation;
     read_camera(reader, left, &calibration->camera[PLX_LEFT]);
     read_camera(reader, right, &calibration->camera[PLX_RIGHT]);
-    const struct plx_yaml_node *pose = plx_need(reader, right, "T_cn_cnm1");
-    read_pose(reader, pose, calibration);
-    plx_check_baseline(reader, pose, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    const struct plx_yaml_node *node = read_pose(reader, left, right, &pose);
+    if (!(t[0] < 0))
+        plx_reader_fail(reader, node, PLX_ERR_RANGE,
+                        "cam1 is at x = %g of cam0; expected cam1 to the right, above 0; are left and right swapped?", -t[0]);
+    plx_check_baseline(reader, node, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    memcpy(calibration->rotation, pose.rotation, sizeof pose.rotation);
+    memcpy(calibration->translation, pose.translation, sizeof pose.translation);
     return reader->error;
 }

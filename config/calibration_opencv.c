@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenCV FileStorage YAML, as OpenCV's stereo_calib.cpp and the many programs derived from it write it. */
+/* OpenCV FileStorage YAML, as OpenCV's stereo_calib.cpp and the many programs derived from it write it: one file, or one for
+ * the cameras and one for their pose. ORB-SLAM2 has the same matrices under names of its own. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,23 +9,27 @@
 
 #include "config/calibration_reader.h"
 
-#define NAMES 4
+#define NAMES 5
 
-/* The names that programs give each value, the usual one first; % is the eye's digit. */
-static const char *const matrix_names[NAMES] = {"M%", "K%", "cameraMatrix%", "camera_matrix_%"};
-static const char *const distortion_names[NAMES] = {"D%", "distCoeffs%", "dist_coeffs_%", "distortion_coefficients_%"};
+/* The names that programs give each value, the usual one first; % is the eye's digit, @ is LEFT or RIGHT. */
+static const char *const matrix_names[NAMES] = {"M%", "K%", "cameraMatrix%", "camera_matrix_%", "@.K"};
+static const char *const distortion_names[NAMES] = {"D%", "distCoeffs%", "dist_coeffs_%", "distortion_coefficients_%", "@.D"};
 static const char *const model_names[NAMES] = {"distortion_model%", "distortion_model"};
-static const char *const rectification_names[NAMES] = {"R%"};
-static const char *const projection_names[NAMES] = {"P%"};
-static const char *const width_names[NAMES] = {"image_width", "width", "imageWidth"};
-static const char *const height_names[NAMES] = {"image_height", "height", "imageHeight"};
+static const char *const rectification_names[NAMES] = {"R%", "@.R"};
+static const char *const projection_names[NAMES] = {"P%", "@.P"};
+static const char *const width_names[NAMES] = {"image_width", "width", "imageWidth", "@.width"};
+static const char *const height_names[NAMES] = {"image_height", "height", "imageHeight", "@.height"};
 static const char *const size_names[NAMES] = {"image_size", "imageSize", "size"};
 
 static const struct plx_yaml_node *find(const struct plx_yaml_node *root, const char *const names[NAMES], enum plx_eye eye)
 {
     for (int i = 0; i < NAMES && names[i]; i++) {
         char name[32];
-        snprintf(name, sizeof name, "%s", names[i]);
+        snprintf(name, sizeof name, "%s%s",
+                 names[i][0] != '@' ? ""
+                 : eye == PLX_LEFT  ? "LEFT"
+                                    : "RIGHT",
+                 names[i] + (names[i][0] == '@'));
         char *digit = strchr(name, '%');
         if (digit)
             *digit = eye == PLX_LEFT ? '1' : '2';
@@ -38,6 +43,11 @@ static const struct plx_yaml_node *find(const struct plx_yaml_node *root, const 
 bool plx_is_opencv(const struct plx_yaml_node *root)
 {
     return find(root, matrix_names, PLX_LEFT) || find(root, matrix_names, PLX_RIGHT);
+}
+
+bool plx_is_opencv_pose(const struct plx_yaml_node *root)
+{
+    return (plx_yaml_get(root, "R") && plx_yaml_get(root, "T")) || (plx_yaml_get(root, "R1") && plx_yaml_get(root, "P1"));
 }
 
 static const struct plx_yaml_node *need(struct plx_reader *reader, const char *const names[NAMES], enum plx_eye eye)
@@ -113,18 +123,35 @@ static void check_baseline(struct plx_reader *reader, const struct plx_yaml_node
         plx_check_baseline(reader, find(plx_yaml_root(reader->yaml), projection_names, PLX_RIGHT), baseline);
 }
 
-int plx_read_opencv(struct plx_reader *reader, struct plx_stereo_calibration *calibration)
+/* R and T. A file with only the rectification has the pose in it. */
+static void read_pose(struct plx_reader *reader, struct plx_stereo_calibration *calibration)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
+    const struct plx_yaml_node *rotation = plx_yaml_get(root, "R"), *translation = plx_yaml_get(root, "T");
+    const bool only_rectified = !rotation && !translation && find(root, projection_names, PLX_LEFT);
+    if (!only_rectified) {
+        if (!rotation && !translation)
+            plx_reader_fail(reader, root, PLX_ERR_FORMAT,
+                            "no key \"R\" here; expected R and T, or R1, R2, P1 and P2; if another file has them, name it "
+                            "behind a comma: intrinsics.yml,extrinsics.yml");
+        plx_read_rotation(reader, plx_need(reader, root, "R"), calibration->rotation);
+        translation = plx_need(reader, root, "T");
+        plx_read_vector(reader, translation, 3, 3, calibration->translation);
+    }
+    read_rectification(reader, calibration);
+    if (only_rectified && reader->error == 0)
+        plx_calibration_recover_pose(calibration);
+    check_baseline(reader, translation, calibration);
+}
+
+int plx_read_opencv(struct plx_reader *cameras, struct plx_reader *pose, struct plx_stereo_calibration *calibration)
+{
     for (int eye = 0; eye < PLX_EYES; eye++) {
         struct plx_camera *camera = &calibration->camera[eye];
-        read_camera(reader, eye, camera);
-        read_size(reader, size_names, width_names, height_names, &camera->width, &camera->height);
+        read_camera(cameras, eye, camera);
+        read_size(cameras, size_names, width_names, height_names, &camera->width, &camera->height);
     }
-    plx_read_rotation(reader, plx_need(reader, root, "R"), calibration->rotation);
-    const struct plx_yaml_node *pose = plx_need(reader, root, "T");
-    plx_read_vector(reader, pose, 3, 3, calibration->translation);
-    read_rectification(reader, calibration);
-    check_baseline(reader, pose, calibration);
-    return reader->error;
+    if (cameras->error == 0)
+        read_pose(pose, calibration);
+    return cameras->error < 0 ? cameras->error : pose->error;
 }

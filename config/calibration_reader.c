@@ -45,7 +45,7 @@ static const char *span(int least, int most, char ret_text[32])
     return ret_text;
 }
 
-static double read_number(struct plx_reader *reader, const struct plx_yaml_node *node)
+double plx_read_real(struct plx_reader *reader, const struct plx_yaml_node *node)
 {
     char quoted[PLX_QUOTED_TEXT];
     double value = 0;
@@ -70,13 +70,13 @@ int plx_read_list(struct plx_reader *reader, const struct plx_yaml_node *node, i
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s has %d numbers; expected %s", name_of(node), node->count,
                         span(least, most, wanted));
     for (const struct plx_yaml_node *child = node->child; child && reader->error == 0; child = child->next)
-        ret_value[count++] = read_number(reader, child);
+        ret_value[count++] = plx_read_real(reader, child);
     return count;
 }
 
 static int read_whole(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most)
 {
-    const double value = read_number(reader, node);
+    const double value = plx_read_real(reader, node);
     if (reader->error < 0)
         return 0;
     if (!(value >= least && value <= most) || value != floor(value)) {

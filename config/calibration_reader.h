@@ -24,6 +24,9 @@ void plx_reader_fail(struct plx_reader *reader, const struct plx_yaml_node *node
 /* The child of MAP under KEY. FORMAT if there is none. */
 const struct plx_yaml_node *plx_need(struct plx_reader *reader, const struct plx_yaml_node *map, const char *key);
 
+/* A finite number. */
+double plx_read_real(struct plx_reader *reader, const struct plx_yaml_node *node);
+
 typedef int plx_read_numbers(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most,
                              double *ret_value);
 /* A plain list of LEAST to MOST finite numbers; returns how many. */
@@ -55,14 +58,19 @@ void plx_check_baseline(struct plx_reader *reader, const struct plx_yaml_node *n
 void plx_read_distortion(struct plx_reader *reader, const struct plx_yaml_node *name, const struct plx_yaml_node *node,
                          plx_read_numbers *read, struct plx_camera *camera);
 
-/* The three kinds of files. Each reader fills sizes (0 where the file says none), camera models, extrinsics and, if the file
+/* The kinds of files. Each reader fills sizes (0 where the file says none), camera models, extrinsics and, if the file
  * has it, the rectification, in the file's own unit of length, and leaves the rest of *calibration as it was. After an error
  * *calibration is undefined. Returns the reader's error. */
-bool plx_is_opencv(const struct plx_yaml_node *root);
-int plx_read_opencv(struct plx_reader *reader, struct plx_stereo_calibration *calibration);
+bool plx_is_opencv(const struct plx_yaml_node *root); /* has the cameras */
+bool plx_is_opencv_pose(const struct plx_yaml_node *root);
+/* CAMERAS and POSE are one reader, or those of two files. */
+int plx_read_opencv(struct plx_reader *cameras, struct plx_reader *pose, struct plx_stereo_calibration *calibration);
 
 bool plx_is_kalibr(const struct plx_yaml_node *root);
 int plx_read_kalibr(struct plx_reader *reader, struct plx_stereo_calibration *calibration);
+
+bool plx_is_orbslam(const struct plx_yaml_node *root); /* 3; the files of 2 are read as OpenCV's */
+int plx_read_orbslam(struct plx_reader *reader, struct plx_stereo_calibration *calibration);
 
 bool plx_is_ros(const struct plx_yaml_node *root);
 int plx_read_ros(struct plx_reader reader[PLX_EYES], struct plx_stereo_calibration *calibration);

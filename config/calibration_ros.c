@@ -20,7 +20,7 @@ static void read_camera(struct plx_reader *reader, struct plx_camera *camera)
     camera->width = plx_read_side(reader, plx_need(reader, root, "image_width"));
     camera->height = plx_read_side(reader, plx_need(reader, root, "image_height"));
     plx_read_camera_matrix(reader, plx_need(reader, root, "camera_matrix"), camera);
-    const struct plx_yaml_node *model = plx_need(reader, root, "distortion_model");
+    const struct plx_yaml_node *model = plx_yaml_get(root, "distortion_model"); /* else by the number of coefficients */
     plx_read_distortion(reader, model, plx_need(reader, root, "distortion_coefficients"), plx_read_vector, camera);
 }
 

@@ -218,12 +218,43 @@ static int build_document(struct builder *build)
     }
 }
 
+/* Many a file for OpenCV has `data:[`, which OpenCV reads, but YAML does not: puts a blank behind the colon. */
+static int space_lists(struct plx_yaml *yaml)
+{
+    static const char tight[] = "data:[";
+    const size_t before = sizeof tight - 2; /* the bracket */
+    const char *from = yaml->source, *const last = yaml->source + yaml->source_size;
+    size_t count = 0;
+    for (const char *at = from; (at = memmem(at, (size_t)(last - at), tight, before + 1)); at += before)
+        count++;
+    char *spaced = malloc(yaml->source_size + count + 1), *end = spaced;
+    if (!spaced)
+        return PLX_ERR_NOMEM;
+    for (const char *at = from; (at = memmem(at, (size_t)(last - at), tight, before + 1)); from = at) {
+        at += before;
+        end = mempcpy(end, from, (size_t)(at - from));
+        *end++ = ' ';
+    }
+    memcpy(end, from, (size_t)(last - from) + 1);
+    free(yaml->source);
+    yaml->source = spaced;
+    yaml->source_size += count;
+    return 0;
+}
+
 static int parse_source(struct plx_yaml *yaml, struct plx_error_message *message)
 {
-    static const char file_storage[] = "%YAML:";
+    static const char byte_order_mark[] = "\xEF\xBB\xBF", directive[] = "%YAML";
     struct builder build = {.yaml = yaml, .message = message};
-    if (strncmp(yaml->source, file_storage, sizeof file_storage - 1) == 0)
-        yaml->source[0] = '#';
+    if (strncmp(yaml->source, byte_order_mark, sizeof byte_order_mark - 1) == 0) {
+        yaml->source_size -= sizeof byte_order_mark - 1;
+        memmove(yaml->source, yaml->source + sizeof byte_order_mark - 1, yaml->source_size + 1);
+    }
+    if (strncmp(yaml->source, directive, sizeof directive - 1) == 0) {
+        yaml->source[0] = '#'; /* neither OpenCV's %YAML:1.0 nor a version changes how we read */
+        if (space_lists(yaml) < 0)
+            return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
+    }
     if (!yaml_parser_initialize(&build.parser))
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", yaml->path);
     yaml_parser_set_encoding(&build.parser, YAML_UTF8_ENCODING);

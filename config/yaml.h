@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A YAML file as a tree that keeps the position of every node. A small, strict part of YAML: one document, no anchors, no
- * aliases, no duplicate keys, bounded size and depth. OpenCV's `%YAML:1.0` first line is taken as a comment.
+ * aliases, no duplicate keys, bounded size and depth. A first line `%YAML:1.0` (OpenCV) or
+ * `%YAML 1.2` is taken as a comment, a byte order mark before it is skipped, and behind it `data:[` is read as OpenCV does.
  */
 #ifndef PLX_CONFIG_YAML_H
 #define PLX_CONFIG_YAML_H

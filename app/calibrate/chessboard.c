@@ -135,13 +135,22 @@ int plx_chessboard_find(const struct plx_image *grey, const struct plx_board *bo
     return result;
 }
 
-/* Sum of squares of how differently the corners moved. */
-static double spread(int count, const double (*left)[2], const double (*corner)[2], bool reversed)
+/* Index of the corner that comes to place K when the board turns by QUARTERS of a circle; odd ones for square boards only. */
+static int turned(const struct plx_board *board, int k, int quarters)
 {
+    if (quarters >= 2)
+        k = plx_board_corners(board) - 1 - k;
+    return quarters % 2 == 0 ? k : k % board->columns * board->columns + board->columns - 1 - k / board->columns;
+}
+
+/* Sum of squares of how differently the corners moved, in the order of that turn. */
+static double spread(const struct plx_board *board, const double (*left)[2], const double (*corner)[2], int quarters)
+{
+    const int count = plx_board_corners(board);
     double sum[2] = {0}, squares = 0;
     for (int k = 0; k < count; k++)
         for (int i = 0; i < 2; i++) {
-            const double move = corner[reversed ? count - 1 - k : k][i] - left[k][i];
+            const double move = corner[turned(board, k, quarters)][i] - left[k][i];
             sum[i] += move;
             squares += move * move;
         }
@@ -150,13 +159,18 @@ static double spread(int count, const double (*left)[2], const double (*corner)[
 
 void plx_chessboard_turn(const struct plx_board *board, const double (*left)[2], double (*corner)[2])
 {
-    const int count = plx_board_corners(board);
-    if (spread(count, left, (const double(*)[2])corner, false) <= spread(count, left, (const double(*)[2])corner, true))
-        return;
-    for (int k = 0; k < count / 2; k++)
-        for (int i = 0; i < 2; i++) {
-            const double swap = corner[k][i];
-            corner[k][i] = corner[count - 1 - k][i];
-            corner[count - 1 - k][i] = swap;
+    const size_t count = (size_t)plx_board_corners(board);
+    const int step = board->columns == board->rows ? 1 : 2;
+    double found[PLX_BOARD_MAX_SIDE * PLX_BOARD_MAX_SIDE][2], least = INFINITY;
+    int best = 0;
+    for (int quarters = 0; quarters < 4; quarters += step) {
+        const double here = spread(board, left, (const double(*)[2])corner, quarters);
+        if (here < least) {
+            least = here;
+            best = quarters;
         }
+    }
+    memcpy(found, corner, count * sizeof *found);
+    for (size_t k = 0; k < count; k++)
+        memcpy(corner[k], found[turned(board, (int)k, best)], sizeof *found);
 }

@@ -129,9 +129,10 @@ static int open_calibration(struct plx_setup *setup, const struct plx_config *co
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         const struct plx_camera *camera = &setup->calibration.camera[eye];
         if (camera->width != source->width || camera->height != source->height)
-            result =
-                plx_fail(message, PLX_ERR_RANGE, "the calibration is for pictures of %d x %d pixels, the source gives %d x %d",
-                         camera->width, camera->height, source->width, source->height);
+            result = plx_fail(message, PLX_ERR_RANGE,
+                              "the calibration is for pictures of %d x %d pixels, the source gives %d x %d; let the source "
+                              "give that size, or calibrate with pictures of the source's size",
+                              camera->width, camera->height, source->width, source->height);
     }
     return result;
 }

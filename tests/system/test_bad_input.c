@@ -128,7 +128,7 @@ static const struct bad {
     {"calibration of another size",
      {"--set", "calibration=@/good.yaml", "--set", "source.width=320", "--set", "source.height=240"},
      PLX_EXIT_CONFIG,
-     "640 x 480"},
+     "640 x 480 pixels, the source gives 320 x 240; let the source give that size"},
     {"obstacles out of the searched range",
      {"--set", "match.min_disparity=250", "--set", "obstacles.range_min_m=50", "--set", "obstacles.range_max_m=60"},
      PLX_EXIT_CONFIG,

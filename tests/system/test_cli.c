@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "drivers/files/picture.h"
+#include "tests/unit/calibration_texts.h"
 
 /* --- the running service ---------------------------------------------------------------------------------------- */
 
@@ -154,6 +155,9 @@ static const struct bad {
      PLX_EXIT_NO_INPUT,
      "@/none.yaml"},
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--calibration", "@/file"}, PLX_EXIT_CONFIG, "@/file"},
+    {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--calibration", "@/large.yaml"},
+     PLX_EXIT_CONFIG,
+     "pictures of 640x480 pixels, but these have 96x64; give pictures of that size, or calibrate with pictures of this one"},
     {{"run", "@/good.png", "@/good.png", "--max-disparity", "64", "--output", "@/nowhere/o.png"},
      PLX_EXIT_CANNOT_WRITE,
      "@/nowhere/o.png"},
@@ -195,6 +199,7 @@ static void bad_input_ends_with_its_code_and_one_line(void **state)
     write_picture("narrow.png", 95, 64, 0);
     write_picture("truncated.png", 96, 64, 300);
     write_text(daemon_.directory, "file", "nothing of use\n");
+    write_text(daemon_.directory, "large.yaml", KALIBR_TEXT);
     assert_int_equal(mkdir(path_of("empty"), 0755), 0);
     static const char *const folders[] = {"two",       "two/image_0", "two/image_1", "two/left",
                                           "two/right", "scene",       "scene/left",  "scene/right"};

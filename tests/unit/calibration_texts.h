@@ -71,6 +71,36 @@
     "  resolution: [640, 480]\n"                                                                                               \
     "  rostopic: /cam1/image_raw\n"
 
+/* T_c1_c2 is the inverse of the pose of the right camera. */
+#define ORBSLAM3_TEXT                                                                                                          \
+    "%YAML:1.0\n"                                                                                                              \
+    "File.version: \"1.0\"\n"                                                                                                  \
+    "Camera.type: \"PinHole\"\n"                                                                                               \
+    "Camera1.fx: 510.0\n"                                                                                                      \
+    "Camera1.fy: 511.0\n"                                                                                                      \
+    "Camera1.cx: 330.0\n"                                                                                                      \
+    "Camera1.cy: 235.0\n"                                                                                                      \
+    "Camera1.k1: -0.25\n"                                                                                                      \
+    "Camera1.k2: 0.08\n"                                                                                                       \
+    "Camera1.p1: 1.5e-03\n"                                                                                                    \
+    "Camera1.p2: -4e-04\n"                                                                                                     \
+    "Camera2.fx: 512.0\n"                                                                                                      \
+    "Camera2.fy: 513.0\n"                                                                                                      \
+    "Camera2.cx: 322.0\n"                                                                                                      \
+    "Camera2.cy: 238.0\n"                                                                                                      \
+    "Camera2.k1: -0.24\n"                                                                                                      \
+    "Camera2.k2: 0.07\n"                                                                                                       \
+    "Camera2.p1: 1e-03\n"                                                                                                      \
+    "Camera2.p2: 2e-04\n"                                                                                                      \
+    "Camera.width: 640\n"                                                                                                      \
+    "Camera.height: 480\n"                                                                                                     \
+    "Stereo.T_c1_c2: !!opencv-matrix\n"                                                                                        \
+    "   rows: 4\n"                                                                                                             \
+    "   cols: 4\n"                                                                                                             \
+    "   dt: f\n"                                                                                                               \
+    "   data: [ " C2 ", 0., -" S2 ", 0.120015998133,\n"                                                                        \
+    "       0., 1., 0., -0.001, " S2 ", 0., " C2 ", 0.000400239989867, 0., 0., 0., 1. ]\n"
+
 /* SIGN: of the rotation about y; TX: -fx * baseline; the pose of the right camera is then a turn of 0.02. */
 #define ROS_TEXT(NAME, FX, SIGN_A, SIGN_B, TX)                                                                                 \
     "image_width: 640\n"                                                                                                       \

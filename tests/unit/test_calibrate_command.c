@@ -28,18 +28,18 @@ static struct plx_pose right_from_left = {.translation = {-BASELINE, 0.001, -0.0
 
 static const char *path_of(const char *name)
 {
-    static char path[4][128];
+    static char path[4][160];
     static unsigned turn;
     char *here = path[turn++ % 4];
     snprintf(here, sizeof path[0], "%s/%s", directory, name);
     return here;
 }
 
-static bool is_seen(const struct plx_pose *pose, const struct plx_camera *camera)
+static bool is_seen(const struct plx_board *seen, const struct plx_pose *pose, const struct plx_camera *camera)
 {
-    for (int k = 0; k < plx_board_corners(&board); k++) {
+    for (int k = 0; k < plx_board_corners(seen); k++) {
         double point[3], in[3], u, v;
-        plx_board_point(&board, k, point);
+        plx_board_point(seen, k, point);
         plx_pose_apply(pose, point, in);
         plx_camera_project(camera, in[0] / in[2], in[1] / in[2], &u, &v);
         if (!(u > 15 && v > 15 && u < WIDTH - 16 && v < HEIGHT - 16))
@@ -48,44 +48,89 @@ static bool is_seen(const struct plx_pose *pose, const struct plx_camera *camera
     return true;
 }
 
-static void random_pair(uint64_t *seed, struct plx_pose ret[PLX_EYES])
+/* TILT: the most that the board turns about its sides, radians. */
+static void random_pair(const struct plx_board *seen, double tilt, uint64_t *seed, struct plx_pose ret[PLX_EYES])
 {
     do {
-        const double turn[3] = {board_uniform(seed, -0.7, 0.7), board_uniform(seed, -0.7, 0.7), board_uniform(seed, -0.4, 0.4)};
-        const double middle[3] = {-0.03 * 4, -0.03 * 2.5, 0}, depth = board_uniform(seed, 0.35, 0.7);
+        const double turn[3] = {board_uniform(seed, -tilt, tilt), board_uniform(seed, -tilt, tilt),
+                                board_uniform(seed, -0.4, 0.4)};
+        const double middle[3] = {-0.015 * (seen->columns - 1), -0.015 * (seen->rows - 1), 0};
+        const double depth = board_uniform(seed, 0.35, 0.7);
         plx_mat3_from_vector(turn, ret[PLX_LEFT].rotation);
         plx_mat3_apply(ret[PLX_LEFT].rotation, middle, ret[PLX_LEFT].translation);
         ret[PLX_LEFT].translation[0] += board_uniform(seed, -0.4, 0.5) * depth;
         ret[PLX_LEFT].translation[1] += board_uniform(seed, -0.35, 0.35) * depth;
         ret[PLX_LEFT].translation[2] += depth;
         plx_pose_compose(&right_from_left, &ret[PLX_LEFT], &ret[PLX_RIGHT]);
-    } while (!is_seen(&ret[PLX_LEFT], &cameras[PLX_LEFT]) || !is_seen(&ret[PLX_RIGHT], &cameras[PLX_RIGHT]));
+    } while (!is_seen(seen, &ret[PLX_LEFT], &cameras[PLX_LEFT]) || !is_seen(seen, &ret[PLX_RIGHT], &cameras[PLX_RIGHT]));
+}
+
+/* A recording, and the mistake in it. */
+struct recording {
+    const char *name;
+    struct plx_board board;
+    int pairs;
+    double tilt;
+    bool right_upside_down, right_late, still; /* LATE: by a pair */
+};
+
+static uint8_t pixels[HEIGHT][WIDTH];
+static const struct plx_image image = {pixels, WIDTH, HEIGHT, WIDTH, PLX_U8};
+
+static void turn_picture(void)
+{
+    uint8_t *first = pixels[0], *last = pixels[HEIGHT - 1] + WIDTH - 1;
+    for (; first < last; first++, last--) {
+        const uint8_t swap = *first;
+        *first = *last;
+        *last = swap;
+    }
+}
+
+static void draw_recording(const struct recording *recording)
+{
+    struct plx_error_message message;
+    struct plx_pose pose[PLX_EYES] = {PLX_POSE_IDENTITY, PLX_POSE_IDENTITY}, late;
+    uint64_t seed = 3;
+    char folder[32];
+    assert_true(recording->name[0] == '\0' || mkdir(path_of(recording->name), 0700) == 0);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(folder, sizeof folder, "%s/%s", recording->name, eye == PLX_LEFT ? "left" : "right");
+        assert_int_equal(mkdir(path_of(folder), 0700), 0);
+    }
+    for (int p = 0; p < recording->pairs; p++) {
+        late = pose[PLX_RIGHT];
+        if (p == 0 || !recording->still)
+            random_pair(&recording->board, recording->tilt, &seed, pose);
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s/%s/%02d.pgm", recording->name, eye == PLX_LEFT ? "left" : "right", p);
+            board_render(&recording->board, eye == PLX_RIGHT && recording->right_late && p > 0 ? &late : &pose[eye],
+                         &cameras[eye], 2, &seed, &image);
+            if (eye == PLX_RIGHT && recording->right_upside_down)
+                turn_picture();
+            assert_int_equal(plx_pgm_write(path_of(name), &image, &message), 0);
+        }
+    }
 }
 
 /* The last pair shows no board. */
 static int draw(void **state)
 {
     (void)state;
-    static uint8_t pixels[HEIGHT][WIDTH];
-    const struct plx_image image = {pixels, WIDTH, HEIGHT, WIDTH, PLX_U8};
     const double turn[3] = {0.01, -0.02, 0.005};
+    const struct recording recording = {.name = "", .board = board, .pairs = PAIRS, .tilt = 0.7};
     struct plx_error_message message;
-    uint64_t seed = 3;
-    if (!mkdtemp(directory) || mkdir(path_of("left"), 0700) < 0 || mkdir(path_of("right"), 0700) < 0)
+    char name[32];
+    if (!mkdtemp(directory))
         return -1;
     plx_mat3_from_vector(turn, right_from_left.rotation);
-    for (int p = 0; p <= PAIRS; p++) {
-        struct plx_pose pose[PLX_EYES];
-        random_pair(&seed, pose);
-        for (int eye = 0; eye < PLX_EYES; eye++) {
-            char name[32];
-            snprintf(name, sizeof name, "%s/%02d.pgm", eye == PLX_LEFT ? "left" : "right", p);
-            board_render(&board, &pose[eye], &cameras[eye], 2, &seed, &image);
-            if (p == PAIRS)
-                memset(pixels, 90, sizeof pixels);
-            if (plx_pgm_write(path_of(name), &image, &message) < 0)
-                return -1;
-        }
+    draw_recording(&recording);
+    memset(pixels, 90, sizeof pixels);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(name, sizeof name, "%s/%02d.pgm", eye == PLX_LEFT ? "left" : "right", PAIRS);
+        if (plx_pgm_write(path_of(name), &image, &message) < 0)
+            return -1;
     }
     return 0;
 }
@@ -98,22 +143,22 @@ static int remove_all(void **state)
     return system(line);
 }
 
-static void it_finds_the_camera(void **state)
+static void assert_finds_the_camera(const char *folder, const char *size, const char *found)
 {
-    (void)state;
+    const char *output = path_of("stereo.yaml");
     struct command command;
     struct plx_stereo_calibration got;
     struct plx_error_message message;
     const struct plx_calibration_options options = {.scale = 1, .width = WIDTH, .height = HEIGHT};
-    command_run(&command, (const char *const[]){"calibrate", directory, "--board", "9x6", "--square", "0.03", "--output",
-                                                path_of("stereo.yaml"), NULL});
+    command_run(&command,
+                (const char *const[]){"calibrate", folder, "--board", size, "--square", "0.03", "--output", output, NULL});
     if (command.code != 0)
         fail_msg("%s", command.err);
-    assert_non_null(strstr(command.out, "14 of 15 pairs show the whole board"));
+    assert_non_null(strstr(command.out, found));
     assert_non_null(strstr(command.out, "baseline     100."));
     command_free(&command);
 
-    if (plx_calibration_read(path_of("stereo.yaml"), &options, &got, &message) < 0)
+    if (plx_calibration_read(output, &options, &got, &message) < 0)
         fail_msg("%s", message.text);
     double turn[3], expected[3];
     const double *t = got.translation, baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
@@ -130,6 +175,59 @@ static void it_finds_the_camera(void **state)
     }
     for (int i = 0; i < 3; i++)
         assert_true(fabs(turn[i] - expected[i]) < 0.1 / 57.3);
+}
+
+static void it_finds_the_camera(void **state)
+{
+    (void)state;
+    assert_finds_the_camera(directory, "9x6", "14 of 15 pairs show the whole board");
+}
+
+/* Such a board looks the same in four turns, and each eye may begin at another corner. */
+static void it_finds_the_camera_by_a_square_board(void **state)
+{
+    (void)state;
+    const struct recording recording = {.name = "square", .board = {7, 7, 0.03}, .pairs = PAIRS, .tilt = 0.7};
+    draw_recording(&recording);
+    assert_finds_the_camera(path_of("square"), "7x7", "pairs show the whole board");
+}
+
+/* A recording that gives no camera is refused with its cause, and the calibration of before stays. */
+static void a_bad_recording_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct recording recording;
+        const char *said;
+    } cases[] = {
+        {{.name = "frontal", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0}, "was the board hardly tilted?"},
+        {{.name = "upside", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0.7, .right_upside_down = true},
+         "one camera stands upside down"},
+        {{.name = "late", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0.7, .right_late = true},
+         "are both pictures of a pair taken at the same time"},
+        {{.name = "still", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0.7, .still = true},
+         "all 6 pairs show the board at one place"},
+    };
+    char output[128];
+    snprintf(output, sizeof output, "%s/before.yaml", directory);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[16] = "";
+        struct command command;
+        FILE *file = fopen(output, "we");
+        assert_non_null(file);
+        assert_true(fputs("before", file) >= 0 && fclose(file) == 0);
+        draw_recording(&cases[i].recording);
+        command_run(&command, (const char *const[]){"calibrate", path_of(cases[i].recording.name), "--board", "9x6", "--square",
+                                                    "0.03", "--output", output, NULL});
+        if (command.code != PLX_EXIT_DATA || !strstr(command.err, cases[i].said))
+            fail_msg("%s: exit %d: %s%s", cases[i].recording.name, command.code, command.out, command.err);
+        command_free(&command);
+        file = fopen(output, "re");
+        assert_non_null(file);
+        assert_non_null(fgets(text, sizeof text, file));
+        fclose(file);
+        assert_string_equal(text, "before");
+    }
 }
 
 static void what_is_wrong_is_said(void **state)
@@ -164,6 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_finds_the_camera),
+        cmocka_unit_test(it_finds_the_camera_by_a_square_board),
+        cmocka_unit_test(a_bad_recording_is_refused),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, draw, remove_all);

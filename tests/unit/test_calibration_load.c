@@ -139,6 +139,180 @@ static void ros(void **state)
     assert_int_equal(calibration.camera[PLX_LEFT].model, PLX_DISTORTION_RATIONAL);
 }
 
+/* ROS itself does not ask for it. */
+static void ros_without_distortion_model(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    write_text(&file, edited(ROS_LEFT_TEXT, "distortion_model: plumb_bob\n", ""));
+    write_text(&second, ROS_RIGHT_TEXT);
+    assert_read(both, &metres, &calibration);
+    assert_int_equal(calibration.camera[PLX_LEFT].model, PLX_DISTORTION_PLUMB_BOB);
+    assert_near(calibration.camera[PLX_LEFT].k, (const double[8]){-0.25, 0.08, 1.5e-3, -4e-4}, 8, 0);
+}
+
+/* OpenCV's samples write the cameras into one file and their pose into another; any order, and any first line. */
+static void opencv_in_two_files(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    static char cameras[4096];
+    const char *pose = strstr(OPENCV_TEXT, "R: ");
+    memcpy(cameras, OPENCV_TEXT, (size_t)(pose - OPENCV_TEXT));
+    write_text(&file, edited(cameras, "%YAML:1.0", "%YAML 1.2"));
+    write_text(&second, pose);
+    assert_read(both, &metres, &calibration);
+    assert_rig(&calibration);
+    assert_refused(file.path, &file, PLX_ERR_FORMAT, ":3:1: no key \"R\" here; expected R and T, or R1, R2, P1 and P2; if");
+    assert_refused(second.path, &second, PLX_ERR_FORMAT, ": holds the pose of OpenCV's cameras, but not the cameras");
+    write_text(&file, pose);
+    write_text(&second, cameras);
+    assert_read(both, &metres, &calibration);
+    assert_rig(&calibration);
+}
+
+#define RECTIFICATION(R1, R2, P1, P2)                                                                                          \
+    R1 ": {rows: 3, cols: 3, data: [" C1 ", 0, " S1 ", 0, 1, 0, -" S1 ", 0, " C1 "]}\n" R2 ": {rows: 3, cols: 3, data: [" C1   \
+       ", 0, -" S1 ", 0, 1, 0, " S1 ", 0, " C1 "]}\n" P1                                                                       \
+       ": {rows: 3, cols: 4, data: [500, 0, 325, 0, 0, 500, 240, 0, 0, 0, 1, 0]}\n" P2                                         \
+       ": {rows: 3, cols: 4, data: [500, 0, 325, -60, 0, 500, 240, 0, 0, 0, 1, 0]}\n"
+
+/* Without R and T, the pose is that of the rectification. ORB-SLAM2 writes the same under its own names. */
+static void opencv_with_only_the_rectification(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    static char text[4096];
+    const char *pose = strstr(OPENCV_TEXT, "R: ");
+    snprintf(text, sizeof text, "%.*s%s", (int)(pose - OPENCV_TEXT), OPENCV_TEXT, RECTIFICATION("R1", "R2", "P1", "P2"));
+    write_text(&file, text);
+    for (int slam = 0; slam < 2; slam++) {
+        assert_read(file.path, &metres, &calibration);
+        assert_true(calibration.rectified);
+        assert_int_equal(calibration.camera[PLX_RIGHT].width, 640);
+        assert_near(&calibration.camera[PLX_RIGHT].fx, (const double[]){512}, 1, 0);
+        assert_near(calibration.rotation, turn, 9, 1e-15);
+        assert_near(calibration.translation, (const double[]){-0.12 * 0.99995000041666526, 0, 0.12 * 0.0099998333341666645}, 3,
+                    1e-15);
+        write_text(&file,
+                   "%YAML:1.0\n"
+                   "Camera.fx: 500.0\nCamera.bf: 60.0\nLEFT.width: 640\nLEFT.height: 480\n"
+                   "LEFT.D: {rows: 1, cols: 5, data: [-0.25, 0.08, 1.5e-03, -4e-04, 0.01]}\n"
+                   "LEFT.K: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n   data:[510, 0, 330, 0, 511, 235, 0, 0, 1]\n"
+                   "RIGHT.width: 640\nRIGHT.height: 480\n"
+                   "RIGHT.D: {rows: 1, cols: 5, data: [-0.24, 0.07, 1e-03, 2e-04, -0.02]}\n"
+                   "RIGHT.K: {rows: 3, cols: 3, data: [512, 0, 322, 0, 513, 238, 0, 0, 1]}\n" RECTIFICATION(
+                       "LEFT.R", "RIGHT.R", "LEFT.P", "RIGHT.P"));
+    }
+}
+
+/* The poses of both cameras against the IMU: here both are turned and moved, the right one by T_cn_cnm1 more. */
+static void kalibr_with_an_imu(void **state)
+{
+    (void)state;
+    static const char t_cn_cnm1[] = "  T_cn_cnm1:\n"
+                                    "  - [" C2 ", 0.0, " S2 ", -0.12]\n"
+                                    "  - [0.0, 1.0, 0.0, 0.001]\n"
+                                    "  - [-" S2 ", 0.0, " C2 ", 0.002]\n";
+    /* T_cam_imu: the left camera looks along the IMU's x; the right one is T_cn_cnm1 times that. */
+    static const char left[] = "cam0:\n  T_cam_imu:\n  - [0, -1, 0, 0.03]\n  - [0, 0, -1, 0.02]\n  - [1, 0, 0, 0.01]\n"
+                               "  - [0, 0, 0, 1]\n";
+    static const char right[] = "  T_cam_imu:\n"
+                                "  - [" S2 ", -" C2 ", 0, -0.089806013] # 0.03 C2 + 0.01 S2 - 0.12\n"
+                                "  - [0, 0, -1, 0.021]\n"
+                                "  - [" C2 ", " S2 ", 0, 0.011398040]\n";
+    struct plx_stereo_calibration calibration;
+    write_text(&file, edited(edited(KALIBR_TEXT, "cam0:\n", left), t_cn_cnm1, right));
+    assert_read(file.path, &metres, &calibration);
+    assert_near(calibration.rotation, turn, 9, 1e-15);
+    assert_near(calibration.translation, (const double[]){-0.12, 0.001, 0.002}, 3, 1e-8);
+
+    /* T_imu_cam of OpenVINS: both from the cameras */
+    write_text(&file, edited(edited(KALIBR_TEXT, "cam0:\n",
+                                    "cam0:\n  T_imu_cam:\n  - [0, 0, 1, -0.01]\n  - [-1, 0, 0, 0.03]\n  - [0, -1, 0, 0.02]\n"
+                                    "  - [0, 0, 0, 1]\n"),
+                             t_cn_cnm1,
+                             "  T_imu_cam:\n"
+                             "  - [0, 0, 1, -0.01]\n"
+                             "  - [-1, 0, 0, -0.09]\n"
+                             "  - [0, -1, 0, 0.02]\n"));
+    assert_read(file.path, &metres, &calibration);
+    assert_near(calibration.rotation, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, 9, 1e-15);
+    assert_near(calibration.translation, (const double[]){-0.12, 0, 0}, 3, 1e-15);
+}
+
+/* Its pose is the inverse of T_cn_cnm1: R' and -R' t. */
+static void orbslam3(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    write_text(&file, ORBSLAM3_TEXT);
+    assert_read(file.path, &metres, &calibration);
+    assert_int_equal(calibration.camera[PLX_RIGHT].height, 480);
+    assert_int_equal(calibration.camera[PLX_LEFT].model, PLX_DISTORTION_PLUMB_BOB);
+    assert_near(&calibration.camera[PLX_LEFT].fx, (const double[]){510, 511, 330, 235}, 4, 0);
+    assert_near(calibration.camera[PLX_RIGHT].k, (const double[8]){-0.24, 0.07, 1e-3, 2e-4}, 8, 0);
+    assert_near(calibration.rotation, turn, 9, 1e-15);
+    assert_near(calibration.translation, (const double[]){-0.12, 0.001, 0.002}, 3, 1e-9);
+    write_text(&file,
+               edited(edited(edited(edited(edited(ORBSLAM3_TEXT, "PinHole", "KannalaBrandt8"), "1.p1", "1.k3"), "1.p2", "1.k4"),
+                             "2.p1", "2.k3"),
+                      "2.p2", "2.k4"));
+    assert_read(file.path, &metres, &calibration);
+    assert_int_equal(calibration.camera[PLX_RIGHT].model, PLX_DISTORTION_EQUIDISTANT);
+    assert_near(calibration.camera[PLX_LEFT].k, (const double[8]){-0.25, 0.08, 1.5e-3, -4e-4}, 8, 0);
+}
+
+/* A file whose whole name is there wins; between two files, the comma with a file on both sides. */
+static void commas_in_names(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    struct scratch one, left, right;
+    char pair[300];
+    assert_int_equal(scratch_begin(&one, "front,rear.yaml"), 0);
+    assert_int_equal(scratch_begin(&left, "front,left.yaml"), 0);
+    assert_int_equal(scratch_begin(&right, "front,right.yaml"), 0);
+    write_text(&one, OPENCV_TEXT);
+    assert_read(one.path, &metres, &calibration);
+    assert_rig(&calibration);
+    write_text(&left, ROS_LEFT_TEXT);
+    write_text(&right, ROS_RIGHT_TEXT);
+    snprintf(pair, sizeof pair, "%s,%s", left.path, right.path);
+    assert_read(pair, &metres, &calibration);
+    scratch_end(&right);
+    scratch_end(&left);
+    scratch_end(&one);
+}
+
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    write_text(&file, edited(OPENCV_TEXT, "%YAML", "\xEF\xBB\xBF%YAML"));
+    assert_read(file.path, &metres, &calibration);
+    assert_rig(&calibration);
+}
+
+/* The two files of OpenCV's sample, as OpenCV 5 writes them. */
+static void opencv_s_own_two_files(void **state)
+{
+    (void)state;
+    static const char folder[] = PLX_TEST_DATA "/../cases/calibration", name[] = "intrinsics.yml";
+    const struct plx_calibration_options options = {.scale = 1, .width = 320, .height = 240};
+    struct plx_stereo_calibration calibration;
+    char pair[2 * sizeof folder + 64];
+    snprintf(pair, sizeof pair, "%s/%s", folder, name);
+    if (access(pair, R_OK) != 0) {
+        print_message("skipped: no data at %s\n", pair);
+        skip();
+    }
+    snprintf(pair, sizeof pair, "%s/%s,%s/extrinsics.yml", folder, name, folder);
+    assert_read(pair, &options, &calibration);
+    assert_near(calibration.translation, (const double[]){-0.12, 0.0005, 0.0002}, 3, 1e-12);
+    assert_near(&calibration.camera[PLX_LEFT].fx, (const double[]){300}, 1, 0);
+}
+
 static void size_and_scale_from_outside(void **state)
 {
     (void)state;
@@ -240,6 +414,14 @@ int main(void)
         cmocka_unit_test(opencv_names_and_sizes),
         cmocka_unit_test(kalibr),
         cmocka_unit_test(ros),
+        cmocka_unit_test(ros_without_distortion_model),
+        cmocka_unit_test(opencv_in_two_files),
+        cmocka_unit_test(opencv_with_only_the_rectification),
+        cmocka_unit_test(kalibr_with_an_imu),
+        cmocka_unit_test(orbslam3),
+        cmocka_unit_test(commas_in_names),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
+        cmocka_unit_test(opencv_s_own_two_files),
         cmocka_unit_test(size_and_scale_from_outside),
         cmocka_unit_test(saving_loses_nothing),
         cmocka_unit_test(opencv_s_own_file),

@@ -60,13 +60,15 @@ static const struct mistake opencv_mistakes[] = {
 
 static const struct mistake kalibr_mistakes[] = {
     {"cam0:", "cam2:", PLX_ERR_FORMAT, ":1:1: no key \"cam0\" here"},
-    {"pinhole", "omni", PLX_ERR_UNSUPPORTED, ":3:17: camera model \"omni\"; expected pinhole"},
+    {"pinhole", "omni", PLX_ERR_UNSUPPORTED, ":3:17: camera model \"omni\"; expected pinhole; run Kalibr again with --models"},
     {"radtan", "fov", PLX_ERR_UNSUPPORTED, ":5:21: distortion model \"fov\"; expected"},
     {"511.0, 330.0", "330.0", PLX_ERR_FORMAT, ":6:15: intrinsics has 3 numbers; expected 4"},
     {"[510.0", "[-510.0", PLX_ERR_RANGE, ":6:15: the focal length fx in intrinsics is -510"},
     {"[640, 480]", "[640]", PLX_ERR_FORMAT, ":7:15: resolution is no size; expected [width, height]"},
     {"[640, 480]", "[640, 9000]", PLX_ERR_RANGE, ":7:21: this is 9000; expected a whole number from 1 to 8192"},
-    {"T_cn_cnm1", "T_cam_imu", PLX_ERR_FORMAT, ":10:3: no key \"T_cn_cnm1\" here"},
+    {"T_cn_cnm1", "T_x", PLX_ERR_FORMAT, ":10:3: no key \"T_cn_cnm1\" here"},
+    {"T_cn_cnm1", "T_cam_imu", PLX_ERR_FORMAT, ":2:3: no key \"T_cam_imu\" here"},
+    {"T_cn_cnm1", "T_imu_cam", PLX_ERR_FORMAT, ":2:3: no key \"T_imu_cam\" here"},
     {"  - [0.0, 0.0, 0.0, 1.0]\n", "", PLX_ERR_FORMAT, ":11:3: T_cn_cnm1 is no 4 x 4 matrix"},
     {"[0.0, 0.0, 0.0, 1.0]", "[0.0, 0.0, 0.0]", PLX_ERR_FORMAT, ":14:5: this has 3 numbers; expected 4"},
     {"[0.0, 0.0, 0.0, 1.0]", "[0.0, 0.0, 1.0, 1.0]", PLX_ERR_RANGE, ":11:3: the last row of T_cn_cnm1"},
@@ -86,6 +88,20 @@ static const struct mistake ros_mistakes[] = {
     {"cols: 4", "cols: 3", PLX_ERR_FORMAT, ":18:3: projection_matrix is a 3 x 3 matrix; expected 3 x 4"},
 };
 
+static const struct mistake orbslam3_mistakes[] = {
+    {"PinHole", "Rectified", PLX_ERR_UNSUPPORTED, ":3:14: an ORB-SLAM3 file for rectified pictures"},
+    {"PinHole", "Fisheye", PLX_ERR_UNSUPPORTED, ":3:14: camera type \"Fisheye\"; expected PinHole or KannalaBrandt8"},
+    {"PinHole", "KannalaBrandt8", PLX_ERR_FORMAT, ":2:1: no key \"Camera1.k3\" here"},
+    {"Camera2.fy", "Camera2.f", PLX_ERR_FORMAT, ":2:1: no key \"Camera2.fy\" here"},
+    {"Camera1.fx: 510.0", "Camera1.fx: -510", PLX_ERR_RANGE, ":4:13: the focal length fx in Camera1.fx is -510"},
+    {"Camera1.k2: 0.08", "Camera1.k2: x", PLX_ERR_FORMAT, ":9:13: \"x\"; expected a finite number"},
+    {"Camera.width: 640\n", "", PLX_ERR_FORMAT, ":2:1: no key \"Camera.width\" here"},
+    {"rows: 4", "rows: 3", PLX_ERR_FORMAT, ":22:17: Stereo.T_c1_c2 is a 3 x 4 matrix; expected 4 x 4"},
+    {"0., 1., 0.,", "0., 2., 0.,", PLX_ERR_RANGE, ":22:17: Stereo.T_c1_c2 is no rotation"},
+    {"0.1200", "-0.1200", PLX_ERR_RANGE, ":22:17: Camera2 is at x = -0.12"},
+    {"0.1200", "120.0", PLX_ERR_RANGE, ":22:17: the baseline is 120"},
+};
+
 /* Each of COUNT mistakes in TEXT, the first file of PATH, gives an error with its place. */
 static void assert_all_refused(const char *text, const struct mistake *mistake, size_t count, const char *path)
 {
@@ -100,6 +116,7 @@ static void each_mistake_has_its_place(void **state)
     (void)state;
     assert_all_refused(OPENCV_TEXT, opencv_mistakes, sizeof opencv_mistakes / sizeof *opencv_mistakes, file.path);
     assert_all_refused(KALIBR_TEXT, kalibr_mistakes, sizeof kalibr_mistakes / sizeof *kalibr_mistakes, file.path);
+    assert_all_refused(ORBSLAM3_TEXT, orbslam3_mistakes, sizeof orbslam3_mistakes / sizeof *orbslam3_mistakes, file.path);
     write_text(&second, ROS_RIGHT_TEXT);
     assert_all_refused(ROS_LEFT_TEXT, ros_mistakes, sizeof ros_mistakes / sizeof *ros_mistakes, both);
     write_text(&file, ROS_LEFT_TEXT);
@@ -131,11 +148,37 @@ static void other_files_are_no_calibrations(void **state)
     assert_refused(both, &file, PLX_ERR_NOT_FOUND, ": cannot be opened");
 }
 
+/* Kinds of files that hold a calibration, but not one that is read: the error names the kind and the way. */
+static void foreign_files_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        {"<?xml version=\"1.0\"?>\n<opencv_storage>\n<M1 type_id=\"opencv-matrix\">\n", ": is XML, as OpenCV's FileStorage"},
+        {"[LEFT_CAM_2K]\nfx=1066.7\nfy=1066.9\n", ": is a calibration of a ZED camera"},
+        {"\xEF\xBB\xBF\r\n[STEREO]\r\nBaseline=120.0\r\n", ": is a calibration of a ZED camera"},
+        {"%YAML:1.0\nimu: 1\ncam0_calib: \"left.yaml\"\n", ": is a configuration of VINS-Fusion; expected a Kalibr camchain"},
+        {"%YAML:1.0\nmodel_type: PINHOLE\nprojection_parameters:\n   fx: 500\n", ": is one camera of VINS-Fusion"},
+        {"%YAML:1.0\nrelative_config_imucam: \"kalibr_imucam_chain.yaml\"\n", ": is OpenVINS' estimator configuration"},
+        {"%YAML:1.0\nCamera.fx: 718.8\nCamera.bf: 386.1\n", ": is an ORB-SLAM file for rectified pictures"},
+        {"%YAML:1.0\nCamera.fx: 718.8\n", ": is an ORB-SLAM file of one camera"},
+        {"%YAML:1.0\ncamera_matrix: 1\ndistortion_coefficients: 2\n", ": is the calibration of one camera by OpenCV"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text(&file, cases[i].text);
+        write_text(&second, cases[i].text);
+        assert_refused(file.path, &file, PLX_ERR_UNSUPPORTED, cases[i].said);
+        assert_refused(both, &file, PLX_ERR_UNSUPPORTED, cases[i].said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mistake_has_its_place),
         cmocka_unit_test(other_files_are_no_calibrations),
+        cmocka_unit_test(foreign_files_are_named),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

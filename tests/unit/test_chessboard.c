@@ -136,22 +136,28 @@ static void small_and_odd_pictures(void **state)
     }
 }
 
-/* The other eye sees the board moved; its corners may come from the other end. */
+/* The other eye sees the board moved; its corners may come from the other end, those of a square board from any corner. */
 static void the_other_eye_gets_the_same_order(void **state)
 {
     (void)state;
-    const struct plx_board board = {4, 3, 0.03};
-    double left[12][2], right[12][2];
-    for (int turned = 0; turned < 2; turned++) {
-        for (int k = 0; k < 12; k++) {
-            left[k][0] = 100 + 20 * (k % 4);
-            left[k][1] = 100 + 21 * (k / 4);
-            right[turned ? 11 - k : k][0] = left[k][0] - 30 + 0.1 * k;
-            right[turned ? 11 - k : k][1] = left[k][1] + 2;
+    static const struct plx_board boards[] = {{4, 3, 0.03}, {4, 4, 0.03}};
+    for (int b = 0; b < 2; b++)
+        for (int quarters = 0; quarters < 4; quarters += 2 - b) {
+            const int columns = 4, rows = boards[b].rows, count = columns * rows;
+            double left[16][2], right[16][2];
+            for (int k = 0; k < count; k++) {
+                int to = k;
+                for (int i = 0; i < quarters; i += 2 - b) /* by a quarter, or by a half */
+                    to = b ? to % columns * columns + columns - 1 - to / columns : count - 1 - to;
+                left[k][0] = 100 + 20 * (k % columns);
+                left[k][1] = 100 + 21 * (k / columns);
+                right[to][0] = left[k][0] - 30 + 0.1 * k;
+                right[to][1] = left[k][1] + 2;
+            }
+            plx_chessboard_turn(&boards[b], (const double(*)[2])left, right);
+            for (int k = 0; k < count; k++)
+                assert_true(fabs(right[k][0] - left[k][0] + 30 - 0.1 * k) < 1e-9 && right[k][1] == left[k][1] + 2);
         }
-        plx_chessboard_turn(&board, (const double(*)[2])left, right);
-        assert_true(right[0][0] == 70 && right[11][1] == left[11][1] + 2);
-    }
 }
 
 int main(void)

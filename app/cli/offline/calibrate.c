@@ -9,6 +9,7 @@
 
 #include "app/calibrate/chessboard.h"
 #include "app/calibrate/rig.h"
+#include "app/calibrate/rig_check.h"
 #include "app/cli/commands.h"
 #include "app/cli/offline/pairs.h"
 #include "app/cli/progress.h"
@@ -19,6 +20,7 @@
 
 #define NAME "parallax calibrate"
 #define UNCERTAIN 0.005 /* of the baseline's length: then more pairs are needed */
+#define MOST_ROWS_PX 1.0
 
 struct options {
     const char *board, *model, *output;
@@ -108,6 +110,7 @@ static int look(struct boards *boards, const struct plx_pairs *pairs, int k, str
         boards->pair[boards->count].corner[eye] = (const double(*)[2])(corner + eye * corners);
     }
     if (result == 0) {
+        plx_chessboard_turn(&boards->board, boards->pair[0].corner[PLX_LEFT], corner);
         plx_chessboard_turn(&boards->board, (const double(*)[2])corner, corner + corners);
         boards->number[boards->count++] = k;
     }
@@ -192,25 +195,46 @@ static void report(const struct boards *boards, const struct plx_rig_fit *fit, d
              "the view");
 }
 
+/* Nothing is written unless this is 0: the calibration, once every check has passed. Prints the numbers of the fit. */
+static int fit_and_check(const struct boards *boards, struct plx_stereo_calibration *ret_calibration,
+                         struct plx_error_message *message)
+{
+    struct plx_stereo_calibration calibration, rectified;
+    struct plx_rig_fit fit;
+    double(*pair_rms)[PLX_EYES] = malloc((size_t)boards->count * sizeof *pair_rms);
+    int result = pair_rms ? plx_rig_check_moves(&boards->board, boards->pair, boards->count, boards->size.width, message)
+                          : plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    if (result == 0)
+        result = plx_rig_fit(&boards->board, boards->pair, boards->count, &boards->size, &fit, pair_rms, message);
+    if (result == 0)
+        result = plx_rig_check_fit(&boards->board, boards->pair, boards->count, &boards->size, &fit, message);
+    if (result == 0) {
+        fill_calibration(&fit.rig, &calibration);
+        rectified = calibration;
+        result = plx_calibration_rectify(&rectified, 0, message);
+    }
+    if (result == 0) {
+        const double rows = row_error(boards, &rectified);
+        report(boards, &fit, pair_rms, rows);
+        if (rows <= MOST_ROWS_PX)
+            *ret_calibration = calibration;
+        else
+            result =
+                plx_fail(message, PLX_ERR_FORMAT, "rows are %.2f px rms apart after rectification; expected at most %g px; %s",
+                         rows, MOST_ROWS_PX, "record more pairs, with the board in all parts of both pictures");
+    }
+    free(pair_rms);
+    return result;
+}
+
 /* Returns an exit code. */
 static int solve(const struct boards *boards, const char *output)
 {
     struct plx_error_message message = {""};
-    struct plx_stereo_calibration calibration, rectified;
-    struct plx_rig_fit fit;
-    double(*pair_rms)[PLX_EYES] = malloc((size_t)boards->count * sizeof *pair_rms);
-    int result = pair_rms ? plx_rig_fit(&boards->board, boards->pair, boards->count, &boards->size, &fit, pair_rms, &message)
-                          : plx_fail(&message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
-    if (result == 0) {
-        fill_calibration(&fit.rig, &calibration);
-        rectified = calibration;
-        result = plx_calibration_rectify(&rectified, 0, &message);
-    }
-    if (result == 0)
-        report(boards, &fit, pair_rms, row_error(boards, &rectified));
+    struct plx_stereo_calibration calibration;
+    int result = fit_and_check(boards, &calibration, &message);
     if (result == 0)
         result = plx_calibration_save(output, &calibration, &message);
-    free(pair_rms);
     if (result < 0)
         return fail(result, &message);
     printf("written to %s; name it by the key calibration, then reload the service\n", output);

@@ -123,10 +123,11 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
     run->calibrated = result == 0;
     for (int eye = 0; run->calibrated && eye < PLX_EYES; eye++)
         if (calibration.camera[eye].width != width || calibration.camera[eye].height != height)
-            return plx_fail(message, PLX_ERR_RANGE,
-                            "the calibration is for pictures of %dx%d pixels, but these have %dx%d; calibrate again or set "
-                            "calibration_scale",
-                            calibration.camera[eye].width, calibration.camera[eye].height, width, height);
+            return plx_fail(
+                message, PLX_ERR_RANGE,
+                "the calibration is for pictures of %dx%d pixels, but these have %dx%d; give pictures of that size, "
+                "or calibrate with pictures of this one",
+                calibration.camera[eye].width, calibration.camera[eye].height, width, height);
     plx_local_pipeline_destroy(run->pipeline);
     run->pipeline = NULL;
     run->width = width;

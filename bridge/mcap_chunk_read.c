@@ -6,6 +6,8 @@
 
 #include "bridge/mcap_reader.h"
 
+#define WRONG_SIZE "the chunk cannot be decompressed to the size that it states"
+
 static bool is_word(const struct plx_mcap_cursor *text, const char *word)
 {
     return plx_mcap_left(text) == strlen(word) && memcmp(text->at, word, strlen(word)) == 0;
@@ -20,9 +22,41 @@ static int unsupported(const struct plx_mcap_reader *reader, uint64_t at, const 
     memcpy(word, compression->at, letters < most ? letters : most);
     plx_clean_text(word);
     return plx_fail(message, PLX_ERR_UNSUPPORTED,
-                    "%s: chunk at byte %llu is compressed with %s; Parallax reads zstd and none. Convert it with: "
+                    "%s: chunk at byte %llu is compressed with %s; Parallax reads zstd, lz4 and none. Convert it with: "
                     "mcap compress --compression zstd",
                     reader->path, (unsigned long long)at, word);
+}
+
+static int decompress_zstd(struct plx_mcap_reader *reader, uint64_t at, const struct plx_mcap_cursor *records, void *ret_plain,
+                           size_t bytes, struct plx_error_message *message)
+{
+    if (!reader->zstd && !(reader->zstd = ZSTD_createDCtx()))
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for zstd", reader->path);
+    if (ZSTD_decompressDCtx(reader->zstd, ret_plain, bytes, records->at, plx_mcap_left(records)) != bytes)
+        return mcap_damaged(reader, at, WRONG_SIZE, message);
+    return 0;
+}
+
+static int decompress_lz4(struct plx_mcap_reader *reader, uint64_t at, const struct plx_mcap_cursor *records,
+                          uint8_t *ret_plain, size_t bytes, struct plx_error_message *message)
+{
+    const uint8_t *from = records->at;
+    size_t left = plx_mcap_left(records), room = bytes, more = 1;
+
+    if (!reader->lz4 && LZ4F_isError(LZ4F_createDecompressionContext(&reader->lz4, LZ4F_VERSION)))
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for lz4", reader->path);
+    LZ4F_resetDecompressionContext(reader->lz4);
+    while (more > 0 && left > 0) { /* a frame has blocks, and each call may stop between two */
+        size_t taken = left, made = room;
+        more = LZ4F_decompress(reader->lz4, ret_plain, &made, from, &taken, NULL);
+        if (LZ4F_isError(more) || (taken == 0 && made == 0))
+            break;
+        from += taken;
+        left -= taken;
+        ret_plain += made;
+        room -= made;
+    }
+    return more == 0 && left == 0 && room == 0 ? 0 : mcap_damaged(reader, at, WRONG_SIZE, message);
 }
 
 /* Fills PLAIN, which has room for BYTES, with exactly as many. */
@@ -30,21 +64,18 @@ static int decompress(struct plx_mcap_reader *reader, uint64_t at, const struct 
                       const struct plx_mcap_cursor *records, struct plx_mcap_buffer *plain, size_t bytes,
                       struct plx_error_message *message)
 {
-    const size_t stored = plx_mcap_left(records);
+    int result = 0;
 
-    if (is_word(compression, "zstd")) {
-        if (!reader->zstd && !(reader->zstd = ZSTD_createDCtx()))
-            return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for zstd", reader->path);
-        if (ZSTD_decompressDCtx(reader->zstd, plain->data, bytes, records->at, stored) != bytes)
-            return mcap_damaged(reader, at, "the chunk cannot be decompressed to the size that it states", message);
-    } else {
-        if (stored != bytes)
-            return mcap_damaged(reader, at, "the chunk is uncompressed, and its two sizes differ", message);
-        if (bytes > 0)
-            memcpy(plain->data, records->at, bytes);
-    }
-    plain->used = bytes;
-    return 0;
+    if (is_word(compression, "zstd"))
+        result = decompress_zstd(reader, at, records, plain->data, bytes, message);
+    else if (is_word(compression, "lz4"))
+        result = decompress_lz4(reader, at, records, plain->data, bytes, message);
+    else if (plx_mcap_left(records) != bytes)
+        result = mcap_damaged(reader, at, "the chunk is uncompressed, and its two sizes differ", message);
+    else if (bytes > 0)
+        memcpy(plain->data, records->at, bytes);
+    plain->used = result == 0 ? bytes : 0;
+    return result;
 }
 
 int mcap_load_chunk(struct plx_mcap_reader *reader, uint64_t at, struct mcap_chunk *ret_chunk,
@@ -60,7 +91,7 @@ int mcap_load_chunk(struct plx_mcap_reader *reader, uint64_t at, struct mcap_chu
     plain->used = 0;
     if (content.failed)
         return mcap_damaged(reader, at, "the chunk is shorter than its fields", message);
-    if (!is_word(&compression, "zstd") && !is_word(&compression, ""))
+    if (!is_word(&compression, "zstd") && !is_word(&compression, "lz4") && !is_word(&compression, ""))
         return unsupported(reader, at, &compression, message);
     if (start_ns > end_ns)
         return mcap_damaged(reader, at, "the chunk ends before it starts", message);

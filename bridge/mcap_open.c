@@ -137,6 +137,7 @@ void plx_mcap_reader_destroy(struct plx_mcap_reader *reader)
     mcap_end_log_order(reader);
     mcap_free_definitions(reader);
     ZSTD_freeDCtx(reader->zstd);
+    LZ4F_freeDecompressionContext(reader->lz4);
     free(reader->chunk.plain.data);
     free(reader->raw.data);
     free(reader->profile);

@@ -4,6 +4,7 @@
 #ifndef PLX_BRIDGE_MCAP_READER_H
 #define PLX_BRIDGE_MCAP_READER_H
 
+#include <lz4frame.h>
 #include <zstd.h>
 
 #include "bridge/mcap_buffer.h"
@@ -40,7 +41,8 @@ struct plx_mcap_reader {
     struct mcap_chunk chunk;
     struct plx_mcap_cursor record; /* of CHUNK's records, those still to be read */
 
-    ZSTD_DCtx *zstd;
+    ZSTD_DCtx *zstd; /* NULL until there is such a chunk */
+    LZ4F_dctx *lz4;
     struct plx_mcap_buffer raw; /* the content of the last record that was read */
     struct plx_mcap_schema *schema[MCAP_IDS];
     struct plx_mcap_channel *channel[MCAP_IDS];

@@ -60,8 +60,9 @@ int plx_baseline_check(double metres, struct plx_error_message *message)
 {
     if (metres >= PLX_MIN_BASELINE_M && metres <= PLX_MAX_BASELINE_M)
         return 0;
-    return plx_fail(message, PLX_ERR_RANGE, "the baseline is %g m; expected %g to %g m", metres, PLX_MIN_BASELINE_M,
-                    PLX_MAX_BASELINE_M);
+    const bool is_in_mm = metres / 1000 >= PLX_MIN_BASELINE_M && metres / 1000 <= PLX_MAX_BASELINE_M;
+    return plx_fail(message, PLX_ERR_RANGE, "the baseline is %g m; expected %g to %g m%s", metres, PLX_MIN_BASELINE_M,
+                    PLX_MAX_BASELINE_M, is_in_mm ? "; is it in millimetres?" : "");
 }
 
 /* Checks the pose of the right camera against the left one. */
@@ -109,6 +110,16 @@ static int check_projection(const double p[12], const char *name, struct plx_err
         return plx_fail(message, PLX_ERR_RANGE, "%s camera: rectified principal point %g, %g is far outside the image", name,
                         p[2], p[6]);
     return 0;
+}
+
+int plx_projection_check_shift(const double p[12], enum plx_eye eye, struct plx_error_message *message)
+{
+    if (!(p[0] > 0))
+        return plx_fail(message, PLX_ERR_RANGE, "the focal length is %g; expected more than 0", p[0]);
+    if (eye == PLX_LEFT ? p[3] != 0 : !(p[3] < 0))
+        return plx_fail(message, PLX_ERR_RANGE, "the fourth number is %g; expected %s; are left and right swapped?", p[3],
+                        eye == PLX_LEFT ? "0 for the left camera" : "-fx * baseline, below 0, for the right camera");
+    return eye == PLX_LEFT ? 0 : plx_baseline_check(-p[3] / p[0], message);
 }
 
 static int check_rectification(const struct plx_stereo_calibration *calibration, struct plx_error_message *message)

@@ -60,6 +60,10 @@ bool plx_calibration_equals(const struct plx_stereo_calibration *a, const struct
 /* RANGE unless METRES lies between them. */
 int plx_baseline_check(double metres, struct plx_error_message *message);
 
+/* RANGE unless a projection as of ROS camera_info, fx 0 cx tx ..., has a focal length and tx of EYE: 0 of the left one,
+ * -fx * baseline of the right one. The message does not name the projection. */
+int plx_projection_check_shift(const double p[12], enum plx_eye eye, struct plx_error_message *message);
+
 #define PLX_MAX_FOCAL_LENGTH 1e6    /* pixels */
 #define PLX_ROTATION_TOLERANCE 1e-3 /* of products of rows; files print as few as four digits */
 

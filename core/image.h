@@ -93,6 +93,11 @@ size_t plx_raw_row_bytes(enum plx_format format, int width);
  * at least 2x2). ARG, RANGE, or FORMAT for a short buffer. */
 int plx_raw_check(const struct plx_raw *raw, struct plx_error_message *message);
 
+/* Row Y of GREY, U8 or U16 and of the eye's size, from RAW, which has passed the check. 8-bit grey is the top 8 bits of the
+ * samples; 16-bit grey is the samples moved up to full scale. Colour becomes luma, a mosaic is interpolated first:
+ * docs/stages.md. */
+void plx_raw_grey_row(const struct plx_raw *raw, const struct plx_image *grey, int y);
+
 /* One entry of a rectification map: source position in 1/32 px, the numbers of OpenCV's CV_16SC2 + CV_16UC1 maps. */
 struct plx_remap_entry {
     int16_t x, y;   /* whole pixel of the upper left neighbour, may lie outside */

@@ -63,10 +63,10 @@ struct plx_source_ops {
     /* Sets both eyes between the same two frames, clamped to the range. UNSUPPORTED without controls. Never blocks. */
     int (*control)(struct plx_source *self, uint32_t exposure_us, float gain);
     void (*range)(struct plx_source *self, struct plx_control_range *ret_range);
-    /* The calibration of the source itself (synthetic: always; replay: calib.txt in its directory). NOT_FOUND. NULL: it has
-     * none.
-     */
-    int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration);
+    /* The calibration of the source itself (synthetic: always; replay: what lies beside the pictures), judged only when it is
+     * asked for. NOT_FOUND: there is none. Others, with a sentence: it cannot be used. NULL: no source of this kind has one. */
+    int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration,
+                       struct plx_error_message *message);
 };
 
 #endif

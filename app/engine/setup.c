@@ -45,7 +45,6 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
         .timing = timing[config->source.replay_rate],
         .rate_hz = config->source.rate_hz,
         .loop = config->source.loop,
-        .calibrated = setup->calibrated,
     };
     return plx_replay_create(setup->memory, &options, &setup->source, message);
 }
@@ -112,7 +111,7 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
         return plx_calibration_read(config->calibration, &options, &setup->calibration, message);
     if (!source->ops->calibration)
         return 0;
-    int result = source->ops->calibration(setup->source, &setup->calibration);
+    int result = source->ops->calibration(setup->source, &setup->calibration, message);
     if (result == PLX_ERR_NOT_FOUND)
         return 0;
     return result < 0 ? result : plx_calibration_check(&setup->calibration, message);

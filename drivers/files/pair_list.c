@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <parallax/error.h>
 
@@ -17,50 +18,68 @@
 #define MAX_PAIRS 1000000
 #define MAX_TIME_S 4e9 /* times may count from any epoch */
 
-/* Pictures of one eye. */
+#define NANOSECONDS_FROM 16 /* digits: numbers that long are times */
+
+/* A picture of one eye. */
+struct name {
+    char *text, *key; /* KEY: the part that its counterpart has too */
+};
+
+/* All of one eye. */
 struct names {
-    char **name;
+    struct name *item;
     size_t count, room;
 };
 
 static void free_names(struct names *names)
 {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->name[i]);
-    free(names->name);
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->item[i].text);
+        free(names->item[i].key);
+    }
+    free(names->item);
 }
 
 static int add_name(struct names *names, const char *name)
 {
     if (names->count == names->room) {
         size_t room = names->room ? 2 * names->room : 64;
-        char **larger = realloc(names->name, room * sizeof names->name[0]);
+        struct name *larger = realloc(names->item, room * sizeof names->item[0]);
         if (!larger)
             return PLX_ERR_NOMEM;
-        names->name = larger;
+        names->item = larger;
         names->room = room;
     }
-    char *copy = strdup(name);
-    if (!copy)
+    struct name *item = &names->item[names->count++];
+    *item = (struct name){strdup(name), strdup(name)};
+    if (!item->text || !item->key)
         return PLX_ERR_NOMEM;
-    names->name[names->count++] = copy;
+    plx_layout_eye_of(name, item->key);
     return 0;
-}
-
-/* The part of NAME that its counterpart has too: all but a leading "left" or "right". */
-static const char *key_of(const char *name)
-{
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        if (strncmp(name, plx_layout_eye[eye], strlen(plx_layout_eye[eye])) == 0)
-            return name + strlen(plx_layout_eye[eye]);
-    return name;
 }
 
 static int compare_names(const void *a, const void *b)
 {
-    const char *first = *(const char *const *)a, *second = *(const char *const *)b;
-    int order = strverscmp(key_of(first), key_of(second)); /* 2.png before 10.png */
-    return order ? order : strcmp(first, second);
+    const struct name *first = a, *second = b;
+    int order = strverscmp(first->key, second->key); /* 2.png before 10.png */
+    return order ? order : strcmp(first->text, second->text);
+}
+
+/* The number that a name is, without its ending; -1: it is none. */
+static long long number_of(const char *name, size_t *ret_digits)
+{
+    *ret_digits = strspn(name, "0123456789");
+    return *ret_digits > 0 && *ret_digits < 19 + 1 && name[*ret_digits] == '.' ? strtoll(name, NULL, 10) : -1;
+}
+
+/* Whether all names are times in nanoseconds, as in EuRoC's recordings. */
+static bool are_times(const struct names *names)
+{
+    size_t digits;
+    for (size_t i = 0; i < names->count; i++)
+        if (number_of(names->item[i].key, &digits) < 0 || digits < NANOSECONDS_FROM)
+            return false;
+    return names->count > 0;
 }
 
 static int list_eye(const char *directory, const struct plx_layout *layout, int eye, struct names *names,
@@ -78,8 +97,7 @@ static int list_eye(const char *directory, const struct plx_layout *layout, int 
     const bool flat = !*layout->folder[eye];
     errno = 0;
     for (const struct dirent *entry; (entry = readdir(folder)); errno = 0) {
-        if (!plx_layout_is_picture(entry->d_name) ||
-            (flat && strncmp(entry->d_name, plx_layout_eye[eye], strlen(plx_layout_eye[eye])) != 0))
+        if (!plx_layout_is_picture(entry->d_name) || (flat && plx_layout_eye_of(entry->d_name, NULL) != (enum plx_eye)eye))
             continue;
         if (names->count == MAX_PAIRS)
             result = plx_fail(message, PLX_ERR_RANGE, "%s: more than %d pictures", path, MAX_PAIRS);
@@ -91,7 +109,7 @@ static int list_eye(const char *directory, const struct plx_layout *layout, int 
     if (errno != 0)
         result = plx_file_fail(path, message);
     else if (names->count > 0)
-        qsort(names->name, names->count, sizeof names->name[0], compare_names);
+        qsort(names->item, names->count, sizeof names->item[0], compare_names);
 
 out:
     if (folder)
@@ -110,35 +128,57 @@ static void leave_out_last(struct plx_pair_list *list, const char *path, const c
     plx_fail(&list->note, 0, "%s: %s: the last pair is left out, because the recording was cut off there", path, what);
 }
 
-/* Pairs the sorted names of both eyes. A picture without a counterpart is an error unless it is the last. */
+static int add_pair(const char *directory, const struct plx_layout *layout, const struct name *left, const struct name *right,
+                    struct plx_pair_list *list, struct plx_error_message *message)
+{
+    struct plx_pair_list_pair *pair = &list->pair[list->count++];
+    size_t digits;
+    pair->number = number_of(left->key, &digits);
+    pair->path[PLX_LEFT] = plx_layout_path(directory, layout->folder[PLX_LEFT], left->text);
+    pair->path[PLX_RIGHT] = plx_layout_path(directory, layout->folder[PLX_RIGHT], right->text);
+    if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    return 0;
+}
+
+/* Pairs the sorted names of both eyes. A picture without a counterpart is an error unless it is the last, or the names are
+ * times: cameras lose pictures. */
 static int join_names(const char *directory, const struct plx_layout *layout, const struct names names[PLX_EYES],
                       struct plx_pair_list *list, struct plx_error_message *message)
 {
-    size_t most = names[PLX_LEFT].count > names[PLX_RIGHT].count ? names[PLX_LEFT].count : names[PLX_RIGHT].count;
-    list->pair = calloc(most, sizeof list->pair[0]);
+    const struct names *left = &names[PLX_LEFT], *right = &names[PLX_RIGHT];
+    const bool by_time = are_times(left) && are_times(right);
+    int lost = 0, result = 0;
+    list->pair = calloc(left->count + right->count, sizeof list->pair[0]);
     if (!list->pair)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
-    for (size_t i = 0; i < most; i++) {
-        const char *left = i < names[PLX_LEFT].count ? names[PLX_LEFT].name[i] : NULL;
-        const char *right = i < names[PLX_RIGHT].count ? names[PLX_RIGHT].name[i] : NULL;
-        int order = !left ? 1 : !right ? -1 : strverscmp(key_of(left), key_of(right));
-        int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
-        if (order != 0 && i + 1 == most && i > 0) {
+    for (size_t l = 0, r = 0; (l < left->count || r < right->count) && result == 0;) {
+        const struct name *one = l < left->count ? &left->item[l] : NULL, *other = r < right->count ? &right->item[r] : NULL;
+        const int order = !one ? 1 : !other ? -1 : strverscmp(one->key, other->key);
+        const int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
+        const bool is_last = l + r + 1 == left->count + right->count && list->count > 0;
+        l += order <= 0;
+        r += order >= 0;
+        if (order == 0)
+            result = add_pair(directory, layout, one, other, list, message);
+        else if (by_time)
+            lost++;
+        else if (is_last)
             plx_fail(&list->note, 0, "%s: the last picture, %s, is left out: the recording was cut off before its counterpart",
-                     directory, alone == PLX_LEFT ? left : right);
-            break;
-        }
-        if (order != 0)
+                     directory, (alone == PLX_LEFT ? one : other)->text);
+        else
             return plx_fail(message, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
-                            layout->folder[alone], *layout->folder[alone] ? "/" : "", alone == PLX_LEFT ? left : right,
+                            layout->folder[alone], *layout->folder[alone] ? "/" : "", (alone == PLX_LEFT ? one : other)->text,
                             plx_layout_eye[!alone]);
-        struct plx_pair_list_pair *pair = &list->pair[list->count++];
-        pair->path[PLX_LEFT] = plx_layout_path(directory, layout->folder[PLX_LEFT], left);
-        pair->path[PLX_RIGHT] = plx_layout_path(directory, layout->folder[PLX_RIGHT], right);
-        if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
-            return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     }
-    return 0;
+    if (lost > 0)
+        plx_fail(&list->note, 0, "%s: %d pictures have no counterpart of the same time and are left out", directory, lost);
+    if (result == 0 && list->count == 0)
+        result = plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no picture has a counterpart of the other eye", directory);
+    for (int k = 0; k < list->count && by_time; k++)
+        list->pair[k].time_s = (double)list->pair[k].number / 1e9;
+    list->timed = by_time;
+    return result;
 }
 
 /* Both pictures of the last pair must be whole. The others are checked when they are read. */
@@ -160,41 +200,95 @@ static int check_last(struct plx_pair_list *list, struct plx_error_message *mess
     return 0;
 }
 
-/* Line i of times.txt is the time of pair i in seconds; more lines than pairs are fine. */
-static int read_times(const char *directory, struct plx_pair_list *list, struct plx_error_message *message)
+/* The seconds in LINE, or the time of day in KITTI's raw recordings. */
+static bool read_time(const char *line, double *ret_s)
 {
-    char line[256], *path = plx_layout_path(directory, "times.txt", "");
-    FILE *file = NULL;
-    int result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
-    if (result == PLX_ERR_NOT_FOUND) { /* the recording has no times */
-        result = 0;
-        goto out;
+    struct tm day = {0};
+    double seconds;
+    char *rest;
+    int used = 0;
+    if (sscanf(line, "%4d-%2d-%2d %2d:%2d:%lf %n", &day.tm_year, &day.tm_mon, &day.tm_mday, &day.tm_hour, &day.tm_min, &seconds,
+               &used) == 6 &&
+        line[used] == '\0') {
+        day.tm_year -= 1900;
+        day.tm_mon--;
+        *ret_s = (double)timegm(&day) + seconds;
+        return true;
     }
-    if (result < 0)
-        goto out;
-    list->timed = true;
-    for (int i = 0; i < list->count && result == 0; i++) {
-        char *rest = line;
-        const bool there = fgets(line, sizeof line, file), whole = there && strchr(line, '\n');
-        double time_s = there ? strtod(line, &rest) : 0.0;
-        if (!whole && feof(file) && i > 0 && i + 1 == list->count)
-            leave_out_last(list, path, there ? "the last line has no end" : "the last pair has no line");
-        else if ((!whole && i + 1 < list->count) || rest == line || rest[strspn(rest, " \t\r\n")] != '\0' ||
-                 !(fabs(time_s) <= MAX_TIME_S))
-            result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, i + 1,
-                              list->count);
-        else if (i > 0 && time_s <= list->pair[i - 1].time_s)
-            result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: the time %.9g s is not later than that of the line before", path,
-                              i + 1, time_s);
-        else
-            list->pair[i].time_s = time_s;
-    }
+    *ret_s = strtod(line, &rest);
+    return rest != line && rest[strspn(rest, " \t\r\n")] == '\0' && fabs(*ret_s) <= MAX_TIME_S;
+}
 
-out:
-    if (file)
-        fclose(file);
-    free(path);
-    return result;
+static long count_lines(FILE *file)
+{
+    long lines = 0;
+    int last = '\n', c;
+    while ((c = getc(file)) != EOF) {
+        lines += c == '\n';
+        last = c;
+    }
+    rewind(file);
+    return lines + (last != '\n');
+}
+
+/* Whether the pairs are a part of a longer recording, whose lines go by their numbers, from 0. */
+static bool go_by_number(const struct plx_pair_list *list, long lines)
+{
+    bool yes = lines > list->count;
+    for (int i = 0; i < list->count && yes; i++)
+        yes = list->pair[i].number >= 0 && list->pair[i].number < lines &&
+              (i == 0 || list->pair[i].number > list->pair[i - 1].number);
+    return yes;
+}
+
+static int read_lines(FILE *file, const char *path, struct plx_pair_list *list, struct plx_error_message *message)
+{
+    const bool by_number = go_by_number(list, count_lines(file));
+    double before_s = -INFINITY;
+    char line[256];
+    for (int number = 0, i = 0; i < list->count; number++) {
+        double time_s = 0;
+        const bool there = fgets(line, sizeof line, file), whole = there && strchr(line, '\n');
+        const bool is_good = there && read_time(number == 0 ? plx_without_bom(line) : line, &time_s);
+        if (!whole && feof(file) && i > 0 && i + 1 == list->count) {
+            leave_out_last(list, path, there ? "the last line has no end" : "the last pair has no line");
+            return 0;
+        }
+        if (!is_good || (!whole && i + 1 < list->count))
+            return plx_fail(message, PLX_ERR_FORMAT, "%s:%d: expected a time in seconds for each of %d pairs", path, number + 1,
+                            list->count);
+        if (!(time_s > before_s))
+            return plx_fail(message, PLX_ERR_FORMAT, "%s:%d: the time %.9g s is not later than that of the line before", path,
+                            number + 1, time_s);
+        before_s = time_s;
+        if (!by_number || list->pair[i].number == number)
+            list->pair[i++].time_s = time_s;
+    }
+    return 0;
+}
+
+/* Line i of times.txt is the time of pair i; more lines than pairs are fine. Without it, the names may be times. */
+static int read_times(const char *directory, const struct plx_layout *layout, struct plx_pair_list *list,
+                      struct plx_error_message *message)
+{
+    static const char *const names[] = {"times.txt", "../timestamps.txt"}; /* the second in KITTI's raw recordings */
+    int result = PLX_ERR_NOT_FOUND;
+    for (int i = 0; i < 2 && result == PLX_ERR_NOT_FOUND; i++) {
+        char *path = plx_layout_path(directory, i == 0 ? "" : layout->folder[PLX_LEFT], names[i]);
+        FILE *file = NULL;
+        if (i > 0 && !strchr(layout->folder[PLX_LEFT], '/')) {
+            free(path);
+            break;
+        }
+        result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
+        if (result == 0) {
+            list->timed = true;
+            result = read_lines(file, path, list, message);
+            fclose(file);
+        }
+        free(path);
+    }
+    return result == PLX_ERR_NOT_FOUND ? 0 : result; /* the recording has no times, or in its names */
 }
 
 int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, struct plx_error_message *message)
@@ -209,15 +303,15 @@ int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, st
         goto out;
     if (names[PLX_LEFT].count + names[PLX_RIGHT].count == 0) {
         result = plx_fail(message, PLX_ERR_NOT_FOUND,
-                          "%s: no stereo pairs; expected image_0/ and image_1/, image_2/ and image_3/, left/ and right/, or "
-                          "left* and right* files, PNG, JPEG or PGM",
+                          "%s: no stereo pairs; expected folders image_0/ and image_1/, left/ and right/ or others of "
+                          "docs/sources.md, or left* and right*, *_left and *_right or im0 and im1 files, PNG, JPEG or PGM",
                           directory);
         goto out;
     }
     list.first_projection = layout->first_projection;
     result = join_names(directory, layout, names, &list, message);
     if (result == 0)
-        result = read_times(directory, &list, message);
+        result = read_times(directory, layout, &list, message);
     if (result == 0)
         result = check_last(&list, message);
 

@@ -11,13 +11,14 @@
 
 struct plx_pair_list_pair {
     char *path[PLX_EYES];
-    double time_s; /* of times.txt; 0 without one */
+    double time_s;    /* of times.txt, or of the name; 0 without one */
+    long long number; /* that the name of the left picture is; -1 for other names */
 };
 
 struct plx_pair_list {
     struct plx_pair_list_pair *pair;
     int count;                     /* at least 1 */
-    bool timed;                    /* the directory has a times.txt */
+    bool timed;                    /* the pairs have times */
     struct plx_error_message note; /* what is left out at the end of a recording that was cut off; "" = nothing */
     int first_projection;          /* the matrix of the left eye in calib.txt: 0, or 2 for KITTI's colour cameras */
 };

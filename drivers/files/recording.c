@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/files/recording.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +11,55 @@
 
 #include <parallax/error.h>
 
-#include "core/calibration.h"
-#include "drivers/files/file.h"
-
-/* --- the layout --------------------------------------------------------------------------------------------------- */
-
 #define ONE_LAYOUT "name a directory with only one of them, such as one with links to these folders"
 
 const char *const plx_layout_eye[PLX_EYES] = {"left", "right"};
 
 static const struct plx_layout layouts[] = {
-    {{"image_0", "image_1"}, 0},
-    {{"image_2", "image_3"}, 2},
-    {{"left", "right"}, 0},
-    {{"", ""}, 0},
+    {{"image_0", "image_1"}, 0, false},
+    {{"image_2", "image_3"}, 2, false},
+    {{"image_00/data", "image_01/data"}, 0, false}, /* KITTI's raw recordings, which have all four cameras */
+    {{"image_02/data", "image_03/data"}, 2, true},
+    {{"cam0/data", "cam1/data"}, 0, false}, /* EuRoC, inside of mav0 or above it */
+    {{"mav0/cam0/data", "mav0/cam1/data"}, 0, false},
+    {{"left", "right"}, 0, false},
+    {{"", ""}, 0, false},
 };
 
 bool plx_layout_is_picture(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot && dot != name &&
+    return name[0] != '.' && dot && /* not what a Macintosh leaves beside a file */
            (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".pgm") == 0 || strcasecmp(dot, ".jpg") == 0 ||
             strcasecmp(dot, ".jpeg") == 0);
+}
+
+/* NAME without BYTES from AT on. */
+static void cut_out(const char *name, size_t at, size_t bytes, char *ret_key)
+{
+    memcpy(ret_key, name, at);
+    strcpy(ret_key + at, name + at + bytes);
+}
+
+enum plx_eye plx_layout_eye_of(const char *name, char *ret_key)
+{
+    static const char *const middlebury[PLX_EYES] = {"im0", "im1"};
+    const size_t length = strlen(name), stem = length - strlen(strrchr(name, '.') ? strrchr(name, '.') : "");
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const size_t word = strlen(plx_layout_eye[eye]);
+        const bool first = strncmp(name, plx_layout_eye[eye], word) == 0;
+        const bool last =
+            stem > word && strncmp(name + stem - word, plx_layout_eye[eye], word) == 0 && strchr("_-.", name[stem - word - 1]);
+        const bool im = stem == 3 && strncmp(name, middlebury[eye], 3) == 0;
+        if (!first && !last && !im)
+            continue;
+        if (ret_key)
+            cut_out(name, first || im ? 0 : stem - word, im ? 3 : word, ret_key);
+        return (enum plx_eye)eye;
+    }
+    if (ret_key)
+        strcpy(ret_key, name);
+    return PLX_EYES;
 }
 
 char *plx_layout_path(const char *directory, const char *folder, const char *name)
@@ -61,8 +86,7 @@ static bool is_flat(const char *directory)
         return false;
     for (const struct dirent *entry; (entry = readdir(folder));)
         for (int eye = 0; eye < PLX_EYES; eye++)
-            seen[eye] |= plx_layout_is_picture(entry->d_name) &&
-                         strncmp(entry->d_name, plx_layout_eye[eye], strlen(plx_layout_eye[eye])) == 0;
+            seen[eye] |= plx_layout_is_picture(entry->d_name) && plx_layout_eye_of(entry->d_name, NULL) == (enum plx_eye)eye;
     closedir(folder);
     return seen[PLX_LEFT] && seen[PLX_RIGHT];
 }
@@ -75,6 +99,8 @@ int plx_layout_find(const char *directory, const struct plx_layout **ret_layout,
         if (left != right)
             return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: has %s/ but no %s/, expected both", directory,
                             layout->folder[left ? PLX_LEFT : PLX_RIGHT], layout->folder[left ? PLX_RIGHT : PLX_LEFT]);
+        if (left && found && layout->in_colour && layout == found + 1)
+            continue;
         if (left && found)
             return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s/ with %s/ and %s/ with %s/; " ONE_LAYOUT, directory,
                             found->folder[PLX_LEFT], found->folder[PLX_RIGHT], layout->folder[PLX_LEFT],
@@ -95,107 +121,4 @@ const char *plx_layout_left_folder(const char *directory)
         if (is_folder(directory, layout->folder[PLX_LEFT]))
             return layout->folder[PLX_LEFT];
     return NULL;
-}
-
-/* --- calib.txt: projections of rectified cameras ------------------------------------------------------------------ */
-
-#define MATRICES 4
-#define NUMBERS 12
-#define SAME_PX 0.01 /* largest difference of values that rectified cameras share */
-
-struct projections {
-    double p[MATRICES][NUMBERS]; /* row-major 3x4 */
-    bool found[MATRICES];
-    bool raw;    /* the line PLX_KITTI_RAW was found */
-    int unnamed; /* matrices without a name so far */
-};
-
-/* Returns the number of the matrix in LINE, and where its values begin; -1 for any other line. */
-static int find_matrix(struct projections *projections, const char *line, const char **ret_numbers)
-{
-    *ret_numbers = line;
-    if (line[0] == 'P' && isdigit((unsigned char)line[1])) {
-        *ret_numbers = line + 2 + (line[2] == ':');
-        return line[1] - '0' < MATRICES ? line[1] - '0' : -1;
-    }
-    if (isdigit((unsigned char)line[0]) || line[0] == '-' || line[0] == '+' || line[0] == '.')
-        return projections->unnamed < MATRICES ? projections->unnamed++ : -1;
-    return -1;
-}
-
-static int read_line(struct projections *projections, const char *line, const char *path, int number,
-                     struct plx_error_message *message)
-{
-    const char *text;
-    line += strspn(line, " \t");
-    if (strncmp(line, PLX_KITTI_RAW, strlen(PLX_KITTI_RAW)) == 0)
-        projections->raw = true;
-    int matrix = find_matrix(projections, line, &text);
-    if (matrix < 0)
-        return 0;
-    for (int i = 0; i < NUMBERS; i++) {
-        char *rest;
-        double value = strtod(text, &rest);
-        if (rest == text || !isfinite(value))
-            return plx_fail(message, PLX_ERR_FORMAT, "%s:%d: expected %d numbers, a 3x4 projection matrix; number %d is bad",
-                            path, number, NUMBERS, i + 1);
-        projections->p[matrix][i] = value;
-        text = rest;
-    }
-    if (text[strspn(text, " \t\r\n")] != '\0')
-        return plx_fail(message, PLX_ERR_FORMAT, "%s:%d: more than the %d numbers of a 3x4 projection matrix", path, number,
-                        NUMBERS);
-    projections->found[matrix] = true;
-    return 0;
-}
-
-static int read_file(const char *path, struct projections *projections, struct plx_error_message *message)
-{
-    FILE *file;
-    char line[2048];
-    int result = plx_file_open(path, &file, message);
-    if (result < 0)
-        return result;
-    for (int number = 1; result == 0 && fgets(line, sizeof line, file); number++) {
-        if (!strchr(line, '\n') && !feof(file))
-            result = plx_fail(message, PLX_ERR_FORMAT, "%s:%d: the line is too long for a calibration", path, number);
-        else
-            result = read_line(projections, line, path, number, message);
-    }
-    if (result == 0 && ferror(file))
-        result = plx_fail(message, PLX_ERR_IO, "%s: cannot be read to its end", path);
-    fclose(file);
-    return result;
-}
-
-int plx_kitti_calibration(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_error_message *message)
-{
-    struct projections projections = {0};
-    int result = read_file(path, &projections, message);
-    if (result < 0)
-        return result;
-    if (projections.raw)
-        return plx_fail(message, PLX_ERR_UNSUPPORTED,
-                        "%s: the pictures are not rectified (\"%s\"); name a calibration for them", path, PLX_KITTI_RAW);
-    if (!projections.found[first + 1]) /* a file of one camera pair only */
-        first = 0;
-    if (!projections.found[first] || !projections.found[first + 1])
-        return plx_fail(message, PLX_ERR_NOT_FOUND,
-                        "%s: no projection matrices P0 and P1, expected 12 numbers each as in KITTI", path);
-
-    const double *left = projections.p[first], *right = projections.p[first + 1];
-    const double fx = left[0], fy = left[5], baseline = (left[3] - right[3]) / fx;
-    if (!(fx > 0.0) || !(fy > 0.0))
-        return plx_fail(message, PLX_ERR_RANGE, "%s: the focal lengths %g and %g px are not both above 0", path, fx, fy);
-    if (fabs(fx - right[0]) > SAME_PX || fabs(fy - right[5]) > SAME_PX || fabs(left[6] - right[6]) > SAME_PX)
-        return plx_fail(message, PLX_ERR_RANGE, "%s: the cameras are not rectified: focal lengths or row centres differ", path);
-    if (!(baseline > 0.0) || !isfinite(baseline))
-        return plx_fail(message, PLX_ERR_RANGE, "%s: a baseline of %g m, expected the right camera to the right of the left",
-                        path, baseline);
-    if (plx_baseline_check(baseline, NULL) < 0)
-        return plx_fail(message, PLX_ERR_RANGE,
-                        "%s: the baseline is %g m; expected %g to %g m: correct the fourth numbers of P0, P1", path, baseline,
-                        PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M);
-    *ret_info = (struct plx_calibration_info){fx, fy, left[2], left[6], right[2], baseline};
-    return 0;
 }

@@ -10,10 +10,12 @@
 #include <parallax/error.h>
 
 #include "core/clock.h"
+#include "drivers/files/calib_txt.h"
 #include "drivers/files/pair_list.h"
 #include "drivers/files/picture.h"
 #include "drivers/files/recording.h"
 #include "drivers/mcap/bag.h"
+#include "drivers/mcap/bag_files.h"
 #include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64
@@ -28,8 +30,6 @@ struct replay {
     double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
     size_t pitch;
-    bool calibrated;
-    struct plx_calibration_info calibration;
     char path[];
 };
 
@@ -130,16 +130,15 @@ static void range(struct plx_source *source, struct plx_control_range *ret_range
     memset(ret_range, 0, sizeof *ret_range);
 }
 
-static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
+static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration,
+                       struct plx_error_message *message)
 {
     const struct replay *self = replay_of(source);
-    if (!self->calibrated)
-        return PLX_ERR_NOT_FOUND;
     if (self->bag)
-        *ret_calibration = plx_bag_info(self->bag)->calibration;
-    else
-        plx_calibration_pinhole(source->width, source->height, &self->calibration, ret_calibration);
-    return 0;
+        return plx_bag_calibration(self->bag, ret_calibration, message);
+    const int result =
+        plx_calib_txt_find(self->path, self->list.first_projection, source->width, source->height, ret_calibration, message);
+    return result == PLX_ERR_UNSUPPORTED ? PLX_ERR_NOT_FOUND : result; /* raw pictures, and none for them */
 }
 
 static const struct plx_source_ops replay_ops = {
@@ -199,6 +198,11 @@ static int find_period(const struct plx_pair_list *list, double *ret_s, struct p
     qsort(interval_s, (size_t)count, sizeof *interval_s, compare_doubles);
     *ret_s = interval_s[(count - 1) / 2];
     free(interval_s);
+    if (*ret_s < 1.0 / PLX_SOURCE_MAX_RATE_HZ)
+        return plx_fail(message, PLX_ERR_RANGE,
+                        "the pairs are %g s apart by their times; expected at least %g s: are the times in seconds? Or set "
+                        "source.replay_rate: fixed",
+                        *ret_s, 1.0 / PLX_SOURCE_MAX_RATE_HZ);
     return 0;
 }
 
@@ -212,25 +216,10 @@ static int find_rate(struct replay *self, double rate_hz, struct plx_error_messa
     return result;
 }
 
-static int find_calibration(struct replay *self, struct plx_error_message *message)
-{
-    char *path;
-    if (asprintf(&path, "%s/calib.txt", self->path) < 0)
-        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
-    int result = plx_kitti_calibration(path, self->list.first_projection, &self->calibration, message);
-    free(path);
-    self->calibrated = result == 0;
-    if (result == PLX_ERR_NOT_FOUND || result == PLX_ERR_UNSUPPORTED) /* it may come from elsewhere; else pictures stay raw */
-        return 0;
-    return result;
-}
-
 static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
 {
     int result = plx_pair_list_open(options->path, &self->list, message);
-    if (result == 0)
-        result = find_size(self, message);
-    return result == 0 && !options->calibrated ? find_calibration(self, message) : result;
+    return result == 0 ? find_size(self, message) : result;
 }
 
 static int open_bag(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
@@ -240,14 +229,13 @@ static int open_bag(struct replay *self, const struct plx_replay_options *option
     if (result < 0)
         return result;
     const struct plx_bag_info *info = plx_bag_info(self->bag);
-    self->calibrated = info->calibrated;
     self->list = (struct plx_pair_list){.timed = true, .note = info->note};
     self->list.pair = calloc((size_t)info->count, sizeof *self->list.pair);
     if (!self->list.pair)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
     self->list.count = info->count;
     for (int k = 0; k < info->count; k++)
-        self->list.pair[k].time_s = (double)plx_bag_stamp_ns(self->bag, k) / PLX_NS_PER_S;
+        self->list.pair[k].time_s = (double)plx_bag_time_ns(self->bag, k) / PLX_NS_PER_S;
     set_size(self, info->width, info->height, info->type);
     return 0;
 }
@@ -268,7 +256,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->timing = options->timing;
     self->loop = options->loop;
 
-    int result = plx_bag_is_one(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    int result = plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
     if (result < 0)
         goto fail;
     self->queued.base.note = self->list.note;

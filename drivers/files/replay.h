@@ -15,7 +15,6 @@ struct plx_replay_options {
     enum plx_replay_timing timing;
     double rate_hz; /* for FIXED */
     bool loop;
-    bool calibrated; /* a calibration is known: calib.txt is not read */
 };
 
 /* Buffers come from STAGES' alloc; STAGES must outlive the source. Destroy it with its ops->destroy. NOMEM, RANGE, NOT_FOUND,

@@ -5,17 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zstd.h>
+
 #include <parallax/error.h>
 
+#include "bridge/mcap_buffer.h"
 #include "core/clock.h"
+#include "drivers/mcap/bag_files.h"
+#include "drivers/mcap/camera_info.h"
 #include "drivers/mcap/message.h"
 
 #define TOPIC_BYTES 256
 #define SEEN_TOPICS 8
+#define SHORTEST_PERIOD_NS (PLX_NS_PER_S / 1000) /* of what replay can play */
+#define UNTIMED_PERIOD_NS (PLX_NS_PER_S / 10)
+#define CLOCKS_APART_NS (3600 * PLX_NS_PER_S) /* more than any recorder is late */
 
-/* A picture in the file: its stamp, and how many of its topic come before it. */
+/* A picture in the bag: its times, and how many of its topic come before it. */
 struct picture {
-    int64_t stamp_ns;
+    int64_t time_ns; /* one of the other two, see choose_times */
+    int64_t stamp_ns, log_ns;
     int number;
 };
 
@@ -26,18 +35,21 @@ struct eye {
     int width, height; /* of the first picture */
     enum plx_type type;
     bool has_info;
-    struct ros_camera_info info; /* the first one; its distortion is in COEFFICIENT */
+    struct ros_camera_info info; /* the first one that is not empty, else the first; its distortion is in COEFFICIENT */
     char model[32];
     double coefficient[16];
 };
 
 struct plx_bag {
     char *path;
+    struct plx_bag_files files;
     struct eye eye[PLX_EYES];
     int (*pair)[PLX_EYES]; /* [info.count] indices of pictures */
     struct plx_bag_info info;
-    struct plx_mcap_reader *reader; /* behind the first position[eye] pictures of each eye */
-    int position[PLX_EYES];
+    struct plx_mcap_reader *reader; /* of file FILE, behind the first position[eye] pictures of each eye */
+    int file, position[PLX_EYES];
+    ZSTD_DCtx *zstd; /* for messages that are compressed one by one; NULL until there is one */
+    struct plx_mcap_buffer plain;
     char seen[SEEN_TOPICS][TOPIC_BYTES]; /* topics with pictures, for an error */
     int seen_count;
 };
@@ -70,7 +82,9 @@ static int add_picture(struct plx_bag *bag, struct eye *eye, const struct plx_mc
         eye->height = (int)image.height;
         eye->type = type;
     }
-    eye->picture[eye->count] = (struct picture){image.header.stamp.sec * PLX_NS_PER_S + image.header.stamp.nanosec, eye->count};
+    eye->picture[eye->count] = (struct picture){.stamp_ns = image.header.stamp.sec * PLX_NS_PER_S + image.header.stamp.nanosec,
+                                                .log_ns = (int64_t)got->header.log_ns,
+                                                .number = eye->count};
     eye->count++;
     return 0;
 }
@@ -86,6 +100,26 @@ static void add_info(struct eye *eye, const struct plx_mcap_message *got)
     eye->has_info = true;
 }
 
+/* Unpacks a message that rosbag2 compressed by itself (compression_mode message), in place of its content. */
+static int unpack(struct plx_bag *bag, struct plx_mcap_message *got, struct plx_error_message *message)
+{
+    static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd}; /* no header of CDR */
+    if (got->bytes < sizeof magic || memcmp(got->data, magic, sizeof magic) != 0)
+        return 0;
+    const unsigned long long bytes = ZSTD_getFrameContentSize(got->data, got->bytes);
+    if (bytes > PLX_MCAP_MAX_BYTES) /* also: it does not say */
+        return plx_fail(message, PLX_ERR_RANGE, "%s: a message of %s is compressed and states no size up to %u bytes",
+                        bag->path, got->channel->topic, PLX_MCAP_MAX_BYTES);
+    bag->plain.used = 0;
+    if ((!bag->zstd && !(bag->zstd = ZSTD_createDCtx())) || plx_mcap_reserve(&bag->plain, bytes + 1) < 0)
+        return out_of_memory(bag, message);
+    if (ZSTD_decompressDCtx(bag->zstd, bag->plain.data, bytes, got->data, got->bytes) != bytes)
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: a message of %s cannot be unpacked", bag->path, got->channel->topic);
+    got->data = bag->plain.data;
+    got->bytes = bytes;
+    return 0;
+}
+
 static void note_topic(struct plx_bag *bag, const struct plx_mcap_message *got)
 {
     const char *topic = got->channel->topic;
@@ -96,26 +130,40 @@ static void note_topic(struct plx_bag *bag, const struct plx_mcap_message *got)
         snprintf(bag->seen[bag->seen_count++], TOPIC_BYTES, "%s", topic);
 }
 
-static int add_message(struct plx_bag *bag, const struct plx_mcap_message *got, struct plx_error_message *message)
+static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct plx_error_message *message)
 {
     note_topic(bag, got);
     for (int i = 0; i < PLX_EYES; i++) {
         struct eye *eye = &bag->eye[i];
-        if (strcmp(got->channel->topic, eye->topic) == 0)
-            return add_picture(bag, eye, got, message);
-        if (strcmp(got->channel->topic, eye->info_topic) == 0 && !eye->has_info)
+        const bool is_picture = strcmp(got->channel->topic, eye->topic) == 0;
+        const bool is_info =
+            strcmp(got->channel->topic, eye->info_topic) == 0 && !(eye->has_info && !plx_info_is_empty(&eye->info));
+        const int result = is_picture || is_info ? unpack(bag, got, message) : 0;
+        if (is_picture)
+            return result < 0 ? result : add_picture(bag, eye, got, message);
+        if (is_info && result == 0)
             add_info(eye, got);
+        message->text[0] = is_info ? '\0' : message->text[0]; /* it is judged when it is asked for */
     }
     return 0;
 }
 
-/* Reads the file from its begin to its end. A damaged part is left out, and noted. */
-static int scan(struct plx_bag *bag, struct plx_error_message *message)
+/* Notes are read as one sentence. */
+static void add_note(struct plx_bag *bag, const char *note)
+{
+    char *text = bag->info.note.text;
+    const size_t used = strlen(text);
+    if (!strstr(text, note))
+        snprintf(text + used, sizeof bag->info.note.text - used, "%s%s", used > 0 ? "; " : "", note);
+}
+
+/* Reads a file from its begin to its end. A damaged part is left out, and noted. */
+static int scan_file(struct plx_bag *bag, const char *path, struct plx_error_message *message)
 {
     struct plx_mcap_reader *reader;
     struct plx_mcap_message got;
     struct plx_error_message damage;
-    int result = plx_mcap_reader_create(bag->path, PLX_MCAP_FILE_ORDER, &reader, message);
+    int result = plx_mcap_reader_create(path, PLX_MCAP_FILE_ORDER, &reader, message);
     if (result < 0)
         return result;
     while ((result = plx_mcap_next(reader, &got, &damage)) != PLX_ERR_END) {
@@ -131,18 +179,20 @@ static int scan(struct plx_bag *bag, struct plx_error_message *message)
             break; /* of the picture, not of the file */
     }
     if (result == PLX_ERR_END && plx_mcap_is_cut(reader) && bag->info.note.text[0] == '\0')
-        plx_fail(&bag->info.note, 0, "%s: was cut off; its whole chunks are used", bag->path);
+        plx_fail(&bag->info.note, 0, "%s: was cut off; its whole chunks are used", path);
     plx_mcap_reader_destroy(reader);
     return result == PLX_ERR_END ? 0 : result;
 }
 
-static int by_stamp(const void *a, const void *b)
+static int scan(struct plx_bag *bag, struct plx_error_message *message)
 {
-    const struct picture *one = a, *other = b;
-    if (one->stamp_ns != other->stamp_ns)
-        return one->stamp_ns < other->stamp_ns ? -1 : 1;
-    return one->number - other->number;
+    int result = 0;
+    for (int i = 0; i < bag->files.count && result == 0; i++)
+        result = scan_file(bag, bag->files.path[i], message);
+    return result;
 }
+
+/* --- their times -------------------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -150,59 +200,123 @@ static int by_value(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Largest difference of the stamps of a pair: a quarter of the median time between two left pictures. */
-static int find_tolerance(const struct plx_bag *bag, int64_t *ret_ns, struct plx_error_message *message)
+/* The median step of one of an eye's times, in their order, and their span. 0 and 0 for less than two pictures. */
+static int find_step(const struct plx_bag *bag, const struct eye *eye, bool by_log, int64_t *ret_step_ns, int64_t *ret_span_ns,
+                     struct plx_error_message *message)
 {
-    const struct eye *left = &bag->eye[PLX_LEFT];
-    const int gaps = left->count - 1;
-    *ret_ns = 0;
-    if (gaps < 1)
+    const int steps = eye->count - 1;
+    *ret_step_ns = *ret_span_ns = 0;
+    if (steps < 1)
         return 0;
-    int64_t *gap = malloc((size_t)gaps * sizeof *gap);
-    if (!gap)
+    int64_t *time = malloc((size_t)eye->count * sizeof *time);
+    if (!time)
         return out_of_memory(bag, message);
-    for (int i = 0; i < gaps; i++)
-        gap[i] = left->picture[i + 1].stamp_ns - left->picture[i].stamp_ns;
-    qsort(gap, (size_t)gaps, sizeof *gap, by_value);
-    *ret_ns = gap[gaps / 2] / 4;
-    free(gap);
+    for (int i = 0; i < eye->count; i++)
+        time[i] = by_log ? eye->picture[i].log_ns : eye->picture[i].stamp_ns;
+    qsort(time, (size_t)eye->count, sizeof *time, by_value);
+    *ret_span_ns = time[steps] - time[0];
+    for (int i = 0; i < steps; i++)
+        time[i] = time[i + 1] - time[i];
+    qsort(time, (size_t)steps, sizeof *time, by_value);
+    *ret_step_ns = time[steps / 2];
+    free(time);
     return 0;
+}
+
+/* The stamps, if they advance as time does; else when the pictures were recorded; else their order. */
+static int choose_times(struct plx_bag *bag, struct plx_error_message *message)
+{
+    struct plx_error_message note = {""};
+    bool stamps_advance = true, logs_advance = true, apart = false;
+    int64_t step_ns = 0;
+    for (int i = 0; i < PLX_EYES; i++) {
+        const struct eye *eye = &bag->eye[i];
+        int64_t stamp_step_ns, stamp_span_ns, log_step_ns, log_span_ns;
+        int result = find_step(bag, eye, false, &stamp_step_ns, &stamp_span_ns, message);
+        if (result == 0)
+            result = find_step(bag, eye, true, &log_step_ns, &log_span_ns, message);
+        if (result < 0)
+            return result;
+        stamps_advance = stamps_advance && (eye->count < 2 || stamp_step_ns >= SHORTEST_PERIOD_NS);
+        logs_advance = logs_advance && (eye->count < 2 || log_step_ns >= SHORTEST_PERIOD_NS);
+        apart = apart || llabs(stamp_span_ns - log_span_ns) > CLOCKS_APART_NS;
+        step_ns = stamp_step_ns;
+    }
+    const bool use_stamps = stamps_advance && !(apart && logs_advance), use_logs = !use_stamps && logs_advance;
+    for (int i = 0; i < PLX_EYES; i++)
+        for (int k = 0; k < bag->eye[i].count; k++) {
+            struct picture *picture = &bag->eye[i].picture[k];
+            picture->time_ns = use_stamps ? picture->stamp_ns : use_logs ? picture->log_ns : k * UNTIMED_PERIOD_NS;
+        }
+    if (!use_stamps)
+        plx_fail(&note, 0, "%s: the stamps of its pictures do not advance as time does (%g ms from one to the next): %s",
+                 bag->path, (double)step_ns / (double)PLX_NS_PER_MS,
+                 use_logs ? "the times of recording are used"
+                          : "nor do the times of recording; 10 pairs a second in their order, or source.replay_rate: fixed");
+    add_note(bag, note.text);
+    return 0;
+}
+
+/* --- the pairs ---------------------------------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct picture *one = a, *other = b;
+    if (one->time_ns != other->time_ns)
+        return one->time_ns < other->time_ns ? -1 : 1;
+    return one->number - other->number;
 }
 
 static int64_t distance(const struct picture *a, const struct picture *b)
 {
-    return llabs(a->stamp_ns - b->stamp_ns);
+    return llabs(a->time_ns - b->time_ns);
 }
 
-/* Joins pictures of both eyes, in the order of their stamps. */
+/* Whether the next pair may be LEFT: it is later than the last one. */
+static bool is_later(const struct plx_bag *bag, const struct picture *left)
+{
+    return bag->info.count == 0 || left->time_ns > plx_bag_time_ns(bag, bag->info.count - 1);
+}
+
+/* Joins pictures of both eyes whose times differ by up to a quarter of the period, in the order of their times. */
 static int join(struct plx_bag *bag, struct plx_error_message *message)
 {
     const struct eye *left = &bag->eye[PLX_LEFT], *right = &bag->eye[PLX_RIGHT];
-    int64_t tolerance_ns;
+    int64_t tolerance_ns = 0;
     for (int i = 0; i < PLX_EYES; i++)
-        qsort(bag->eye[i].picture, (size_t)bag->eye[i].count, sizeof *bag->eye[i].picture, by_stamp);
-    int result = find_tolerance(bag, &tolerance_ns, message);
-    if (result < 0)
-        return result;
+        qsort(bag->eye[i].picture, (size_t)bag->eye[i].count, sizeof *bag->eye[i].picture, by_time);
     bag->pair = malloc((size_t)left->count * sizeof *bag->pair);
-    if (!bag->pair)
+    int64_t *step = malloc((size_t)left->count * sizeof *step);
+    if (!bag->pair || !step) {
+        free(step);
         return out_of_memory(bag, message);
+    }
+    for (int i = 0; i + 1 < left->count; i++)
+        step[i] = left->picture[i + 1].time_ns - left->picture[i].time_ns;
+    qsort(step, (size_t)left->count - 1, sizeof *step, by_value);
+    if (left->count > 1)
+        tolerance_ns = step[(left->count - 1) / 2] / 4;
+    free(step);
     for (int l = 0, r = 0; l < left->count && r < right->count;) {
         const struct picture *one = &left->picture[l], *other = &right->picture[r];
         const bool later_is_nearer = r + 1 < right->count && distance(one, other + 1) < distance(one, other);
-        if (!later_is_nearer && distance(one, other) <= tolerance_ns) {
+        if (!is_later(bag, one)) {
+            l++;
+        } else if (!later_is_nearer && distance(one, other) <= tolerance_ns) {
             bag->pair[bag->info.count][PLX_LEFT] = l++;
             bag->pair[bag->info.count++][PLX_RIGHT] = r++;
-        } else if (later_is_nearer || other->stamp_ns < one->stamp_ns) {
+        } else if (later_is_nearer || other->time_ns < one->time_ns) {
             r++;
         } else {
             l++;
         }
     }
     const int alone = left->count + right->count - 2 * bag->info.count;
-    if (alone > 0 && bag->info.note.text[0] == '\0')
-        plx_fail(&bag->info.note, 0, "%s: %d pictures have no partner within %.1f ms and are left out", bag->path, alone,
+    struct plx_error_message note = {""};
+    if (alone > 0)
+        plx_fail(&note, 0, "%s: %d pictures have no partner within %.1f ms and are left out", bag->path, alone,
                  (double)tolerance_ns / (double)PLX_NS_PER_MS);
+    add_note(bag, note.text);
     return 0;
 }
 
@@ -214,6 +328,8 @@ static int no_pictures(const struct plx_bag *bag, const struct eye *eye, struct 
     size_t used = 0;
     for (int i = 0; i < bag->seen_count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", bag->seen[i]);
+    if (!*list && bag->info.note.text[0] != '\0') /* nothing of the file could be used, and this is why */
+        return plx_fail(message, PLX_ERR_FORMAT, "%s; there is no picture in them", bag->info.note.text);
     return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no pictures of %s; %s%s (source.left_topic, source.right_topic)",
                     bag->path, eye->topic, *list ? "there are " : "the file has no sensor_msgs/msg/Image", list);
 }
@@ -237,35 +353,33 @@ static int find_info(struct plx_bag *bag, struct plx_error_message *message)
     return 0;
 }
 
-/* Rectified pictures have a topic like image_rect, as image_proc names them. */
-static int find_calibration(struct plx_bag *bag, struct plx_error_message *message)
+/* image_proc names rectified pictures image_rect or image_rect_color: "rect" is a word of the topic's last part. */
+static bool is_rectified(const char *topic)
 {
-    const char *name = strrchr(bag->eye[PLX_LEFT].topic, '/');
-    const struct ros_camera_info info[PLX_EYES] = {bag->eye[PLX_LEFT].info, bag->eye[PLX_RIGHT].info};
+    const char *slash = strrchr(topic, '/'), *name = slash ? slash + 1 : topic;
+    for (const char *word = name; word; word = strchr(word, '_'), word = word ? word + 1 : NULL) {
+        const size_t length = strcspn(word, "_");
+        if ((length == 4 && strncmp(word, "rect", 4) == 0) || (length == 9 && strncmp(word, "rectified", 9) == 0))
+            return true;
+    }
+    return false;
+}
+
+int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration *ret_calibration,
+                        struct plx_error_message *message)
+{
+    const struct eye *left = &bag->eye[PLX_LEFT], *right = &bag->eye[PLX_RIGHT];
+    const struct ros_camera_info info[PLX_EYES] = {left->info, right->info};
     struct plx_error_message why;
-    if (!bag->eye[PLX_LEFT].has_info || !bag->eye[PLX_RIGHT].has_info)
-        return 0;
-    if ((int)info[PLX_LEFT].width != bag->info.width || (int)info[PLX_LEFT].height != bag->info.height)
-        return plx_fail(message, PLX_ERR_RANGE, "%s: %s is for %u x %u pixels, the pictures have %d x %d; name a calibration",
-                        bag->path, bag->eye[PLX_LEFT].info_topic, info[PLX_LEFT].width, info[PLX_LEFT].height, bag->info.width,
-                        bag->info.height);
-    const bool rectified = name && strstr(name, "rect");
-    int result = plx_info_calibration(info, rectified, &bag->info.calibration, &why);
-    bag->info.calibrated = result == 0;
-    return result < 0 ? plx_fail(message, result, "%s: %s", bag->path, why.text) : 0;
+    if (!left->has_info || !right->has_info)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no sensor_msgs/msg/CameraInfo on %s", bag->path,
+                        left->has_info ? right->info_topic : left->info_topic);
+    const int result =
+        plx_info_calibration(info, bag->info.width, bag->info.height, is_rectified(left->topic), ret_calibration, &why);
+    return result < 0 ? plx_fail(message, result, "%s: %s; or name a calibration", bag->path, why.text) : 0;
 }
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
-
-bool plx_bag_is_one(const char *path)
-{
-    uint8_t start[PLX_MCAP_MAGIC_BYTES];
-    FILE *file = fopen(path, "rb");
-    const bool yes = file && fread(start, sizeof start, 1, file) == 1 && memcmp(start, PLX_MCAP_MAGIC, sizeof start) == 0;
-    if (file)
-        fclose(file);
-    return yes;
-}
 
 /* camera_info lies beside the pictures, as image_transport looks for it. */
 static void name_topics(struct eye *eye, const char *topic)
@@ -308,13 +422,16 @@ int plx_bag_open(const struct plx_bag_options *options, struct plx_bag **ret_bag
         bag->path = strdup(options->path);
     int result = bag && bag->path ? 0 : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", options->path);
     if (result == 0)
+        result = plx_bag_files_find(options->path, &bag->files, message);
+    if (result == 0)
         result = find_pictures(bag, options, message);
-    if (result == 0 && bag->eye[PLX_LEFT].count > 0 && bag->eye[PLX_RIGHT].count > 0)
-        result = join(bag, message);
+    if (result == 0 && bag->eye[PLX_LEFT].count > 0 && bag->eye[PLX_RIGHT].count > 0) {
+        result = choose_times(bag, message);
+        if (result == 0)
+            result = join(bag, message);
+    }
     if (result == 0)
         result = find_info(bag, message);
-    if (result == 0)
-        result = find_calibration(bag, message);
     if (result < 0)
         plx_bag_close(bag);
     else
@@ -328,6 +445,9 @@ void plx_bag_close(struct plx_bag *bag)
         return;
     forget(bag);
     plx_mcap_reader_destroy(bag->reader);
+    ZSTD_freeDCtx(bag->zstd);
+    free(bag->plain.data);
+    plx_bag_files_free(&bag->files);
     free(bag->pair);
     free(bag->path);
     free(bag);
@@ -338,19 +458,45 @@ const struct plx_bag_info *plx_bag_info(const struct plx_bag *bag)
     return &bag->info;
 }
 
-int64_t plx_bag_stamp_ns(const struct plx_bag *bag, int k)
+int64_t plx_bag_time_ns(const struct plx_bag *bag, int k)
 {
-    return bag->eye[PLX_LEFT].picture[bag->pair[k][PLX_LEFT]].stamp_ns;
+    return bag->eye[PLX_LEFT].picture[bag->pair[k][PLX_LEFT]].time_ns;
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static int rewind_reader(struct plx_bag *bag, struct plx_error_message *message)
+static int open_file(struct plx_bag *bag, int file, struct plx_error_message *message)
 {
     plx_mcap_reader_destroy(bag->reader);
     bag->reader = NULL;
+    bag->file = file;
+    return plx_mcap_reader_create(bag->files.path[file], PLX_MCAP_FILE_ORDER, &bag->reader, message);
+}
+
+static int rewind_reader(struct plx_bag *bag, struct plx_error_message *message)
+{
     memset(bag->position, 0, sizeof bag->position);
-    return plx_mcap_reader_create(bag->path, PLX_MCAP_FILE_ORDER, &bag->reader, message);
+    return open_file(bag, 0, message);
+}
+
+/* The next message of all files. FORMAT also behind the last: there are fewer than when they were opened. */
+static int next_message(struct plx_bag *bag, struct plx_mcap_message *ret_message, struct plx_error_message *message)
+{
+    for (;;) {
+        struct plx_error_message damage;
+        int result = plx_mcap_next(bag->reader, ret_message, &damage);
+        if (result == PLX_ERR_END && bag->file + 1 < bag->files.count)
+            result = open_file(bag, bag->file + 1, message);
+        else if (result == PLX_ERR_END || result == PLX_ERR_NOMEM || result == PLX_ERR_IO)
+            return plx_fail(message, result == PLX_ERR_END ? PLX_ERR_FORMAT : result, "%s: changed while it was read",
+                            bag->files.path[bag->file]);
+        else if (result == 0)
+            return 0;
+        else
+            result = 0; /* a damaged part, as before */
+        if (result < 0)
+            return result;
+    }
 }
 
 static int decode(const struct plx_bag *bag, const struct plx_mcap_message *got, const struct plx_image *image,
@@ -390,13 +536,12 @@ int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EY
         result = rewind_reader(bag, message);
     while (result == 0 && missing > 0) {
         struct plx_mcap_message got;
-        struct plx_error_message damage;
-        const int next = plx_mcap_next(bag->reader, &got, &damage);
-        if (next == PLX_ERR_END || next == PLX_ERR_NOMEM || next == PLX_ERR_IO)
-            result = plx_fail(message, next == PLX_ERR_END ? PLX_ERR_FORMAT : next, "%s: changed while it was read", bag->path);
-        const int eye = next == 0 ? eye_of(bag, &got) : PLX_EYES;
+        result = next_message(bag, &got, message);
+        const int eye = result == 0 ? eye_of(bag, &got) : PLX_EYES;
         if (eye < PLX_EYES && bag->position[eye]++ == wanted[eye]) {
-            result = decode(bag, &got, &image[eye], message);
+            result = unpack(bag, &got, message);
+            if (result == 0)
+                result = decode(bag, &got, &image[eye], message);
             missing--;
         }
     }

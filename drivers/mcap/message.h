@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of ROS 2 as pictures and calibrations. */
+/* Messages of ROS 2 as pictures. */
 #ifndef PLX_DRIVERS_MCAP_MESSAGE_H
 #define PLX_DRIVERS_MCAP_MESSAGE_H
 
 #include "bridge/mcap_read.h"
 #include "bridge/ros_types.h"
-#include "core/calibration.h"
+#include "core/image.h"
+#include "core/text.h"
 
 /* True if MESSAGE is of TYPE, as CDR. */
 bool plx_message_is(const struct plx_mcap_message *message, const struct plx_cdr_type *type);
 
 /* Decodes a message of sensor_msgs/Image; *ret_image points into it. FORMAT, RANGE (its size is wrong), UNSUPPORTED (another
- * encoding than mono8, 8UC1, mono16, 16UC1, rgb8, bgr8, rgba8, bgra8); the sentence begins with PATH and the topic. */
+ * encoding than those of docs/sources.md, another type or order of bytes); the sentence begins with PATH and the topic. */
 int plx_image_decode(const struct plx_mcap_message *message, const char *path, struct ros_image *ret_image,
                      enum plx_type *ret_type, struct plx_error_message *error);
 
 /* Copies a decoded picture, whose size is IMAGE's, into IMAGE; U16 only from 16 bits. */
 void plx_image_copy(const struct ros_image *from, const struct plx_image *image);
-
-/* A calibration of both eyes: K, D, R and P of raw pictures; of RECTIFIED ones only P. FORMAT, RANGE, UNSUPPORTED: the numbers
- * are none of a stereo camera. */
-int plx_info_calibration(const struct ros_camera_info info[PLX_EYES], bool rectified,
-                         struct plx_stereo_calibration *ret_calibration, struct plx_error_message *error);
 
 #endif

@@ -157,8 +157,10 @@ static int control(struct plx_source *source, uint32_t exposure_us, float gain)
     return 0;
 }
 
-static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration)
+static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration,
+                       struct plx_error_message *message)
 {
+    (void)message;
     const struct plx_scene *scene = &synthetic_of(source)->options.scene;
     plx_calibration_pinhole(scene->width, scene->height, &scene->calibration, ret_calibration);
     return 0;

@@ -3,6 +3,7 @@
  * is copied whole, as 8 and as 16 bits, and a calibration has passed its check. */
 #include <stdlib.h>
 
+#include "drivers/mcap/camera_info.h"
 #include "drivers/mcap/message.h"
 
 #define MOST (1 << 22) /* bytes of a picture */
@@ -45,7 +46,7 @@ static void calibration(const uint8_t *data, size_t size)
     }
     for (int rectified = 0; rectified < 2; rectified++) {
         struct plx_stereo_calibration result;
-        if (plx_info_calibration(info, rectified, &result, &error) == 0 && plx_calibration_check(&result, &error) < 0)
+        if (plx_info_calibration(info, 640, 480, rectified, &result, &error) == 0 && plx_calibration_check(&result, &error) < 0)
             abort();
     }
 }

@@ -33,8 +33,9 @@ int main(int argc, char **argv)
     }
     const struct plx_bag_info *info = plx_bag_info(bag);
     struct plx_calibration_info numbers = {0};
-    if (info->calibrated)
-        plx_calibration_info(&info->calibration, &numbers);
+    struct plx_stereo_calibration calibration;
+    if (plx_bag_calibration(bag, &calibration, &message) == 0)
+        plx_calibration_info(&calibration, &numbers);
     printf("%d %d %d %g %g\n", info->width, info->height, (int)info->type, numbers.fx, numbers.baseline_m);
     const size_t pitch = (size_t)info->width * info->type;
     struct plx_image both[PLX_EYES];
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n", message.text);
             return 1;
         }
-        printf("%" PRId64, plx_bag_stamp_ns(bag, k));
+        printf("%" PRId64, plx_bag_time_ns(bag, k));
         print_pixels(&both[PLX_LEFT]);
         print_pixels(&both[PLX_RIGHT]);
         putchar('\n');

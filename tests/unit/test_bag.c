@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pairs of an MCAP file: encodings, stamps that differ, pictures without a partner, other topics, calibration, damage. */
+/* Pairs of MCAP files: encodings, times, pictures without a partner, other topics, calibration, folders, damage. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <zstd.h>
+
 #include <parallax/error.h>
 
 #include "bridge/mcap_write.h"
 #include "bridge/ros_types.h"
+#include "core/clock.h"
 #include "drivers/mcap/bag.h"
+#include "drivers/mcap/bag_files.h"
 #include "tests/cmocka.h"
 
 #define WIDTH 3
@@ -42,6 +46,9 @@ static void begin(const char *left, const char *right)
     }
 }
 
+static int64_t log_ns;     /* of the next messages */
+static bool is_compressed; /* each by itself, as rosbag2 does by compression_mode: message */
+
 static void put(int channel, const struct plx_cdr_type *type, const void *content)
 {
     uint8_t data[4096];
@@ -49,7 +56,7 @@ static void put(int channel, const struct plx_cdr_type *type, const void *conten
     struct plx_error_message message;
     static uint32_t sequence;
     assert_int_equal(plx_cdr_encode(type, content, data, sizeof data, &part.iov_len), 0);
-    const struct plx_mcap_header header = {.channel = bag.channel[channel], .sequence = sequence++};
+    const struct plx_mcap_header header = {.channel = bag.channel[channel], .sequence = sequence++, .log_ns = (uint64_t)log_ns};
     assert_int_equal(plx_mcap_write(bag.writer, &header, &part, 1, &message), 0);
 }
 
@@ -63,15 +70,20 @@ static struct ros_image image(const char *encoding, uint32_t bytes, const uint8_
                               .data = {.data = data, .count = WIDTH * HEIGHT * bytes}};
 }
 
-/* A grey picture whose pixels are VALUE, at STAMP_MS. */
-static void put_grey(int eye, int64_t stamp_ms, uint8_t value)
+/* A grey picture whose pixels are VALUE, at STAMP_NS. */
+static void put_grey_at(int eye, int64_t stamp_ns, uint8_t value)
 {
     uint8_t data[WIDTH * HEIGHT];
     memset(data, value, sizeof data);
     struct ros_image grey = image("mono8", 1, data);
-    grey.header.stamp.sec = (int32_t)(stamp_ms / 1000);
-    grey.header.stamp.nanosec = (uint32_t)(stamp_ms % 1000 * MS);
+    grey.header.stamp.sec = (int32_t)(stamp_ns / PLX_NS_PER_S);
+    grey.header.stamp.nanosec = (uint32_t)(stamp_ns % PLX_NS_PER_S);
     put(eye, &ros_image_type, &grey);
+}
+
+static void put_grey(int eye, int64_t stamp_ms, uint8_t value)
+{
+    put_grey_at(eye, stamp_ms * MS, value);
 }
 
 static void finish(void)
@@ -132,15 +144,17 @@ static void pairs_by_stamp_in_any_order(void **state)
     const struct plx_bag_info *info = plx_bag_info(pairs);
     const int order[] = {0, 1, 2, 3, 0, 3, 2}; /* forward, and back */
     const uint8_t value[] = {1, 3, 4, 5};
-    assert_true(info->count == 4 && info->width == WIDTH && info->height == HEIGHT && info->type == PLX_U8 &&
-                !info->calibrated);
+    struct plx_stereo_calibration none;
+    struct plx_error_message message;
+    assert_true(info->count == 4 && info->width == WIDTH && info->height == HEIGHT && info->type == PLX_U8);
+    assert_int_equal(plx_bag_calibration(pairs, &none, &message), PLX_ERR_NOT_FOUND);
     assert_non_null(strstr(info->note.text, "2 pictures have no partner within 25.0 ms"));
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         read_pair(pairs, order[i], left, right);
         assert_int_equal(left[0], value[order[i]]);
         assert_int_equal(right[WIDTH * HEIGHT - 1], 100 + value[order[i]]);
     }
-    assert_int_equal(plx_bag_stamp_ns(pairs, 1), INT64_C(1200) * MS);
+    assert_int_equal(plx_bag_time_ns(pairs, 1), INT64_C(1200) * MS);
     plx_bag_close(pairs);
 }
 
@@ -149,6 +163,7 @@ static void encodings_become_grey(void **state)
     (void)state;
     static const uint8_t rgb[WIDTH * HEIGHT * 4] = {200, 100, 50, 255, 100, 50, 200, 9};
     static const uint8_t wide[WIDTH * HEIGHT * 2] = {0x12, 0x34, 0xff, 0x01};
+    static const uint8_t mosaic[WIDTH * HEIGHT] = {90, 60, 90, 60, 30, 60}; /* 90 60 90 above 60 30 60 */
     static const struct {
         const char *encoding;
         uint32_t bytes;
@@ -163,6 +178,12 @@ static void encodings_become_grey(void **state)
         {"bgra8", 4, rgb, 0, (77 * 50 + 150 * 100 + 29 * 200 + 128) >> 8},
         {"mono16", 2, wide, 0, 0x34},
         {"16UC1", 2, wide, 1, 0x12},
+        {"8UC3", 3, rgb, 0, (77 * 50 + 150 * 100 + 29 * 200 + 128) >> 8},
+        {"8UC4", 4, rgb, 0, (77 * 50 + 150 * 100 + 29 * 200 + 128) >> 8},
+        {"bayer_rggb8", 1, mosaic, 0, (77 * 90 + 150 * 60 + 29 * 30 + 128) >> 8},
+        {"bayer_bggr8", 1, mosaic, 0, (29 * 90 + 150 * 60 + 77 * 30 + 128) >> 8},
+        {"bayer_grbg8", 1, mosaic, 0, (150 * 90 + 77 * 60 + 29 * 60 + 128) >> 8},
+        {"bayer_gbrg8", 1, mosaic, 0, (150 * 90 + 29 * 60 + 77 * 60 + 128) >> 8},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t left[WIDTH * HEIGHT], right[WIDTH * HEIGHT];
@@ -177,6 +198,42 @@ static void encodings_become_grey(void **state)
         if (left[0] != cases[i].first)
             fail_msg("%s: %d, expected %d", cases[i].encoding, left[0], cases[i].first);
         assert_int_equal(right[0], 7);
+        plx_bag_close(pairs);
+    }
+}
+
+static void chroma_is_left_out(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const struct {
+        const char *encoding;
+        uint32_t step, count;
+        uint8_t grey[4]; /* 2 x 2 */
+    } cases[] = {
+        {"yuv422", 4, 8, {2, 4, 6, 8}},
+        {"yuv422_yuy2", 4, 8, {1, 3, 5, 7}},
+        {"nv12", 2, 6, {1, 2, 3, 4}},
+        {"nv21", 2, 6, {1, 2, 3, 4}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t left[4], right[4];
+        const struct plx_image both[PLX_EYES] = {{left, 2, 2, 2, PLX_U8}, {right, 2, 2, 2, PLX_U8}};
+        const struct ros_image one = {.header = {.frame_id = "cam"},
+                                      .height = 2,
+                                      .width = 2,
+                                      .encoding = cases[i].encoding,
+                                      .step = cases[i].step,
+                                      .data = {.data = bytes, .count = cases[i].count}};
+        struct plx_error_message message;
+        begin("/l/image_raw", "/r/image_raw");
+        put(PLX_LEFT, &ros_image_type, &one);
+        put(PLX_RIGHT, &ros_image_type, &one);
+        finish();
+        struct plx_bag *pairs = opened("/l/image_raw", "/r/image_raw");
+        assert_int_equal(plx_bag_read(pairs, 0, both, &message), 0);
+        assert_memory_equal(left, cases[i].grey, 4);
+        assert_memory_equal(right, cases[i].grey, 4);
         plx_bag_close(pairs);
     }
 }
@@ -201,50 +258,283 @@ static void both_eyes_of_16_bits_stay_so(void **state)
     plx_bag_close(pairs);
 }
 
-static void put_info(int eye, double shift, double k1)
+/* As a driver publishes it that was calibrated; SHIFT: the fourth number of P. */
+static struct ros_camera_info good_info(double shift)
 {
-    const double distortion[5] = {k1, 0, 0, 0, 0};
-    const struct ros_camera_info info = {.header = {.frame_id = "cam"},
-                                         .height = HEIGHT,
-                                         .width = WIDTH,
-                                         .distortion_model = "plumb_bob",
-                                         .d = {.data = distortion, .count = 5},
-                                         .k = {10, 0, 1, 0, 11, 0.5, 0, 0, 1},
-                                         .r = {1, 0, 0, 0, 1, 0, 0, 0, 1},
-                                         .p = {12, 0, 1.5, shift, 0, 12, 0.75, 0, 0, 0, 1, 0}};
-    put(2 + eye, &ros_camera_info_type, &info);
+    static const double distortion[5] = {0.1, 0, 0, 0, 0};
+    return (struct ros_camera_info){.header = {.frame_id = "cam"},
+                                    .height = HEIGHT,
+                                    .width = WIDTH,
+                                    .distortion_model = "plumb_bob",
+                                    .d = {.data = distortion, .count = 5},
+                                    .k = {10, 0, 1, 0, 11, 0.5, 0, 0, 1},
+                                    .r = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                    .p = {12, 0, 1.5, shift, 0, 12, 0.75, 0, 0, 0, 1, 0}};
 }
+
+/* One pair on TOPICS, with both camera_info of LEFT and RIGHT. */
+static struct plx_bag *with_info(const char *const topic[PLX_EYES], const struct ros_camera_info *left,
+                                 const struct ros_camera_info *right)
+{
+    begin(topic[PLX_LEFT], topic[PLX_RIGHT]);
+    put(2, &ros_camera_info_type, left);
+    put(3, &ros_camera_info_type, right);
+    put_grey(PLX_LEFT, 0, 1);
+    put_grey(PLX_RIGHT, 0, 1);
+    finish();
+    return opened(topic[PLX_LEFT], topic[PLX_RIGHT]);
+}
+
+static const char *const rectified[] = {"/cam/left/image_rect_color", "/cam/right/image_rect_color"};
+static const char *const raw[] = {"/cam/left/image_correct", "/cam/right/image_correct"}; /* "rect" is no word of it */
 
 static void calibration_beside_the_pictures(void **state)
 {
     (void)state;
-    static const char *const name[][2] = {{"/cam/left/image_rect", "/cam/right/image_rect"},
-                                          {"/cam/left/image", "/cam/right/image"}};
-    for (int raw = 0; raw < 2; raw++) {
-        begin(name[raw][PLX_LEFT], name[raw][PLX_RIGHT]);
-        put_info(PLX_LEFT, 0, 0.1);
-        put_info(PLX_RIGHT, -12 * 0.2, 0.1);
+    const struct ros_camera_info left = good_info(0), right = good_info(-12 * 0.2);
+    for (int is_raw = 0; is_raw < 2; is_raw++) {
+        is_compressed = is_raw; /* here as there */
+        struct plx_bag *pairs = with_info(is_raw ? raw : rectified, &left, &right);
+        struct plx_stereo_calibration calibration;
+        struct plx_calibration_info numbers;
+        struct plx_error_message message;
+        assert_int_equal(plx_bag_calibration(pairs, &calibration, &message), 0);
+        plx_calibration_info(&calibration, &numbers);
+        assert_true(numbers.fx == 12 && numbers.cx == 1.5 && numbers.cy == 0.75);
+        assert_true(numbers.baseline_m > 0.19999 && numbers.baseline_m < 0.20001);
+        assert_int_equal(plx_calibration_is_identity(&calibration, PLX_LEFT), !is_raw);
+        assert_true(is_raw ? calibration.camera[0].k[0] == 0.1 : calibration.camera[0].fx == 12);
+        uint8_t left_grey[WIDTH * HEIGHT], right_grey[WIDTH * HEIGHT];
+        read_pair(pairs, 0, left_grey, right_grey);
+        assert_true(left_grey[0] == 1 && right_grey[0] == 1);
+        plx_bag_close(pairs);
+    }
+    is_compressed = false;
+}
+
+/* Binning, regions, empty messages before good ones: as the definition of the message says. */
+static void calibration_of_a_part_of_the_picture(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    struct plx_error_message message;
+    for (int eye_with_zeros = 0; eye_with_zeros < 2; eye_with_zeros++) {
+        struct ros_camera_info info[PLX_EYES] = {good_info(0), good_info(-24 * 0.2)}, empty = {.distortion_model = ""};
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            info[eye].width = 2 * WIDTH + 10;
+            info[eye].height = 2 * HEIGHT + 20;
+            info[eye].binning_x = info[eye].binning_y = 2;
+            info[eye].roi =
+                (struct ros_region_of_interest){.x_offset = 4, .y_offset = 6, .width = 2 * WIDTH, .height = 2 * HEIGHT};
+            info[eye].k[0] = info[eye].k[4] = info[eye].p[0] = info[eye].p[5] = 24;
+            info[eye].k[2] = info[eye].p[2] = 7;
+            info[eye].k[5] = info[eye].p[6] = 8;
+        }
+        begin(raw[PLX_LEFT], raw[PLX_RIGHT]);
+        put(2 + eye_with_zeros, &ros_camera_info_type, &empty);
+        put(2, &ros_camera_info_type, &info[PLX_LEFT]);
+        put(3, &ros_camera_info_type, &info[PLX_RIGHT]);
         put_grey(PLX_LEFT, 0, 1);
         put_grey(PLX_RIGHT, 0, 1);
         finish();
-        struct plx_bag *pairs = opened(name[raw][PLX_LEFT], name[raw][PLX_RIGHT]);
-        const struct plx_bag_info *info = plx_bag_info(pairs);
-        struct plx_calibration_info numbers;
-        assert_true(info->calibrated);
-        plx_calibration_info(&info->calibration, &numbers);
-        assert_true(numbers.fx == 12 && numbers.cx == 1.5 && numbers.cy == 0.75);
-        assert_true(numbers.baseline_m > 0.19999 && numbers.baseline_m < 0.20001);
-        assert_int_equal(plx_calibration_is_identity(&info->calibration, PLX_LEFT), !raw);
-        assert_true(raw ? info->calibration.camera[0].k[0] == 0.1 : info->calibration.camera[0].fx == 12);
+        struct plx_bag *pairs = opened(raw[PLX_LEFT], raw[PLX_RIGHT]);
+        if (plx_bag_calibration(pairs, &calibration, &message) < 0)
+            fail_msg("%s", message.text);
+        const struct plx_camera *camera = &calibration.camera[PLX_LEFT];
+        assert_true(camera->width == WIDTH && camera->fx == 12 && camera->fy == 12 && camera->cx == 1.5 && camera->cy == 1);
+        assert_true(calibration.projection[PLX_RIGHT][2] == 1.5 && calibration.projection[PLX_RIGHT][3] == -12 * 0.2);
         plx_bag_close(pairs);
     }
-    begin("/cam/left/image_rect", "/cam/right/image_rect");
-    put_info(PLX_LEFT, 0, 0);
-    put_info(PLX_RIGHT, 12 * 0.2, 0); /* swapped */
-    put_grey(PLX_LEFT, 0, 1);
-    put_grey(PLX_RIGHT, 0, 1);
-    finish();
-    refused("/cam/left/image_rect", "/cam/right/image_rect", PLX_ERR_RANGE, "-fx * baseline");
+}
+
+static const double prism[12] = {0.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5};
+
+static void damage_nothing(struct ros_camera_info *info)
+{
+    (void)info;
+}
+static void damage_zeros(struct ros_camera_info *info)
+{
+    memset(info->k, 0, sizeof info->k);
+}
+static void damage_shift(struct ros_camera_info *info)
+{
+    info->p[3] = -info->p[3];
+}
+static void damage_unit(struct ros_camera_info *info)
+{
+    info->p[3] *= 1000;
+}
+static void damage_size(struct ros_camera_info *info)
+{
+    info->width = 640;
+}
+static void damage_rows(struct ros_camera_info *info)
+{
+    info->p[6] = 1.5;
+}
+static void damage_focus(struct ros_camera_info *info)
+{
+    info->p[0] = info->p[5] = 13;
+}
+static void damage_model(struct ros_camera_info *info)
+{
+    info->distortion_model = "omni";
+}
+static void damage_prism(struct ros_camera_info *info)
+{
+    info->d.data = prism, info->d.count = 12;
+}
+
+/* It is judged when somebody asks for it: the pictures are there in any case. */
+static void a_calibration_that_is_none_is_said_when_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*damage)(struct ros_camera_info *info); /* of the right camera */
+        int of_rectified, of_raw;                     /* results */
+        const char *said;
+    } cases[] = {
+        {damage_nothing, 0, 0, ""},
+        {damage_zeros, PLX_ERR_RANGE, PLX_ERR_RANGE, "right camera_info: K and P begin with 0 and 12"},
+        {damage_shift, PLX_ERR_RANGE, PLX_ERR_RANGE, "the fourth number is 2.4; expected -fx * baseline, below 0"},
+        {damage_unit, PLX_ERR_RANGE, PLX_ERR_RANGE, "the baseline is 200 m; expected 0.01 to 2 m; is it in millimetres?"},
+        {damage_size, PLX_ERR_RANGE, PLX_ERR_RANGE, "right camera_info: is for pictures of 640 x 2 pixels"},
+        {damage_rows, PLX_ERR_RANGE, PLX_ERR_RANGE, "do not share focal length and rows"},
+        {damage_focus, PLX_ERR_RANGE, PLX_ERR_RANGE, "do not share focal length and rows"},
+        {damage_model, 0, PLX_ERR_UNSUPPORTED, "distortion model \"omni\""},
+        {damage_prism, 0, PLX_ERR_UNSUPPORTED, "coefficient 12 of the distortion is not 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int is_raw = 0; is_raw < 2; is_raw++) {
+            const struct ros_camera_info left = good_info(0);
+            struct ros_camera_info right = good_info(-12 * 0.2);
+            struct plx_stereo_calibration calibration;
+            struct plx_error_message message = {""};
+            const int expected = is_raw ? cases[i].of_raw : cases[i].of_rectified;
+            cases[i].damage(&right);
+            struct plx_bag *pairs = with_info(is_raw ? raw : rectified, &left, &right);
+            const int result = plx_bag_calibration(pairs, &calibration, &message);
+            if (result != expected || (expected < 0 && !strstr(message.text, cases[i].said)))
+                fail_msg("case %zu, raw %d: %d, %s", i, is_raw, result, message.text);
+            plx_bag_close(pairs);
+        }
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+/* Stamps and times of recording of 5 pairs; what the pairs' times then are, and what is said. */
+static void times_that_do_not_advance(void **state)
+{
+    (void)state;
+    enum { PAIRS = 5 };
+    static const struct {
+        int64_t stamp_ns, stamp_step_ns, first_stamp_ns, log_ns,
+            log_step_ns; /* FIRST: of the first pair alone, -1: as the others */
+        int64_t first_ns, step_ns;
+        const char *said; /* NULL: nothing */
+    } cases[] = {
+        {1000, 100 * MS, -1, 5000, 90 * MS, 1000, 100 * MS, NULL},
+        {0, 0, -1, 5000, 90 * MS, 5000, 90 * MS, "the times of recording are used"},
+        {77, 1, -1, 5000, 90 * MS, 5000, 90 * MS, "the times of recording are used"},
+        {5 * PLX_NS_PER_S, 100 * MS, 0, 4000, 100 * MS, 0, 0, NULL}, /* first picture early: a gap of 5 s */
+        {7200 * PLX_NS_PER_S, 100 * MS, 0, 4000, 100 * MS, 4000, 100 * MS, "the times of recording are used"},
+        {0, 0, -1, 0, 0, 0, 100 * MS, "nor do the times of recording; 10 pairs a second"},
+        {1000, 100 * MS, -1, 0, 0, 1000, 100 * MS, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin("/cam/left/image_rect", "/cam/right/image_rect");
+        for (int k = 0; k < PAIRS; k++)
+            for (int eye = 0; eye < PLX_EYES; eye++) {
+                const bool first = k == 0 && cases[i].first_stamp_ns >= 0;
+                log_ns = cases[i].log_ns + k * cases[i].log_step_ns + eye * 1000;
+                put_grey_at(eye, first ? cases[i].first_stamp_ns : cases[i].stamp_ns + k * cases[i].stamp_step_ns, (uint8_t)k);
+            }
+        finish();
+        struct plx_bag *pairs = opened("/cam/left/image_rect", "/cam/right/image_rect");
+        const char *note = plx_bag_info(pairs)->note.text;
+        assert_int_equal(plx_bag_info(pairs)->count, PAIRS);
+        if (cases[i].said ? !strstr(note, cases[i].said) : *note != '\0')
+            fail_msg("case %zu: %s", i, note);
+        for (int k = 1; k < PAIRS; k++) {
+            uint8_t left[WIDTH * HEIGHT], right[WIDTH * HEIGHT];
+            assert_true(plx_bag_time_ns(pairs, k) > plx_bag_time_ns(pairs, k - 1));
+            if (cases[i].step_ns > 0)
+                assert_int_equal(plx_bag_time_ns(pairs, k), cases[i].first_ns + k * cases[i].step_ns);
+            read_pair(pairs, k, left, right);
+            assert_true(left[0] == k && right[0] == k);
+        }
+        plx_bag_close(pairs);
+    }
+    log_ns = 0;
+}
+
+/* --- what it lies in ---------------------------------------------------------------------------------------------- */
+
+static void write_start(const char *name, const char *bytes, size_t count)
+{
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+}
+
+static void other_recordings_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *start;
+        size_t bytes;
+        const char *said;
+    } cases[] = {
+        {"SQLite format 3", 16, "in SQLite; convert it: mcap convert"},
+        {"#ROSBAG V2.0\n", 13, "of ROS 1; convert it: mcap convert"},
+        {"\x28\xb5\x2f\xfd....", 8, "unpack it: zstd -d"},
+        {"\x04\x22\x4d\x18....", 8, "unpack it: lz4 -d"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_start(path, cases[i].start, cases[i].bytes);
+        assert_true(plx_bag_files_exist(path));
+        refused("", "", PLX_ERR_UNSUPPORTED, cases[i].said);
+    }
+    write_start(path, "\x89PNG", 4);
+    assert_false(plx_bag_files_exist(path));
+}
+
+/* rosbag2 cuts long recordings into files; ours are put into a folder in the wrong order. */
+static void a_folder_of_files_is_one_recording(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/plx-bags-XXXXXX", name[64];
+    assert_non_null(mkdtemp(folder));
+    for (int part = 11; part >= 9; part--) {
+        begin("/parallax/left/image_rect", "/parallax/right/image_rect");
+        for (int k = 0; k < 2; k++)
+            for (int eye = 0; eye < PLX_EYES; eye++)
+                put_grey(eye, part * 200 + k * 100, (uint8_t)(part * 2 + k));
+        finish();
+        snprintf(name, sizeof name, "%s/bag_%d.mcap", folder, part);
+        assert_int_equal(rename(path, name), 0);
+        close(open(path, O_CREAT | O_WRONLY, 0600));
+    }
+    assert_true(plx_bag_files_exist(folder));
+    const struct plx_bag_options options = {folder, {"", ""}};
+    struct plx_error_message message;
+    struct plx_bag *pairs;
+    assert_int_equal(plx_bag_open(&options, &pairs, &message), 0);
+    assert_int_equal(plx_bag_info(pairs)->count, 6);
+    static const int order[] = {0, 1, 2, 3, 4, 5, 1, 5};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        uint8_t left[WIDTH * HEIGHT], right[WIDTH * HEIGHT];
+        read_pair(pairs, order[i], left, right);
+        assert_true(left[0] == 18 + order[i] && right[0] == left[0]);
+    }
+    plx_bag_close(pairs);
+    for (int part = 9; part < 12; part++) {
+        snprintf(name, sizeof name, "%s/bag_%d.mcap", folder, part);
+        unlink(name);
+    }
+    rmdir(folder);
 }
 
 static void what_is_wrong_is_said(void **state)
@@ -264,7 +554,8 @@ static void what_is_wrong_is_said(void **state)
         const char *encoding, *said;
         uint32_t width, step;
         int error;
-    } cases[] = {{"yuv422", "has the encoding \"yuv422\"", WIDTH, WIDTH, PLX_ERR_UNSUPPORTED},
+    } cases[] = {{"32FC1", "has the encoding \"32FC1\"", WIDTH, WIDTH, PLX_ERR_UNSUPPORTED},
+                 {"yuv422", "expected 2 rows of at least 8", WIDTH, WIDTH, PLX_ERR_RANGE},
                  {"mono8", "pictures of 0 x 2 pixels", 0, WIDTH, PLX_ERR_RANGE},
                  {"mono8", "pictures of 4000000000 x 2 pixels", 4000000000, WIDTH, PLX_ERR_RANGE},
                  {"rgb8", "expected 2 rows of at least 9", WIDTH, WIDTH, PLX_ERR_RANGE},
@@ -280,7 +571,7 @@ static void what_is_wrong_is_said(void **state)
         refused("/cam/left/image_rect", "/cam/right/image_rect", cases[i].error, cases[i].said);
     }
     assert_int_equal(truncate(path, 0), 0);
-    assert_false(plx_bag_is_one(path));
+    assert_false(plx_bag_files_exist(path));
 }
 
 /* A file that was cut off anywhere gives pairs, or a sentence. */
@@ -322,9 +613,18 @@ static void cut_off_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_by_stamp_in_any_order),  cmocka_unit_test(encodings_become_grey),
-        cmocka_unit_test(both_eyes_of_16_bits_stay_so), cmocka_unit_test(calibration_beside_the_pictures),
-        cmocka_unit_test(what_is_wrong_is_said),        cmocka_unit_test(cut_off_anywhere),
+        cmocka_unit_test(pairs_by_stamp_in_any_order),
+        cmocka_unit_test(encodings_become_grey),
+        cmocka_unit_test(chroma_is_left_out),
+        cmocka_unit_test(both_eyes_of_16_bits_stay_so),
+        cmocka_unit_test(calibration_beside_the_pictures),
+        cmocka_unit_test(calibration_of_a_part_of_the_picture),
+        cmocka_unit_test(a_calibration_that_is_none_is_said_when_asked_for),
+        cmocka_unit_test(times_that_do_not_advance),
+        cmocka_unit_test(other_recordings_are_named),
+        cmocka_unit_test(a_folder_of_files_is_one_recording),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(cut_off_anywhere),
     };
     close(mkstemp(path));
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MCAP files written and read again: channels, sizes around a chunk's, chunks by time, orders. */
+#include <lz4frame.h>
+
+#include "bridge/mcap_buffer.h"
 #include "tests/unit/mcap_files.h"
 
 #define CHUNK 4096
@@ -191,12 +194,64 @@ static void test_the_callers_mistakes(void **state)
     plx_mcap_reader_destroy(NULL);
 }
 
+/* Other writers' chunks: compressed by lz4, whole and damaged. */
+static void test_a_chunk_of_lz4(void **state)
+{
+    (void)state;
+    struct plx_mcap_buffer records = {0}, chunk = {0};
+    uint8_t packed[4096];
+    assert_int_equal(plx_mcap_reserve(&records, 1024), 0);
+    plx_mcap_put_prefix(&records, PLX_MCAP_CHANNEL, 2 + 2 + (4 + 2) + (4 + 3) + 4);
+    plx_mcap_put_number(&records, 1, 2); /* id */
+    plx_mcap_put_number(&records, 0, 2); /* no schema */
+    plx_mcap_put_part(&records, "/a", 2);
+    plx_mcap_put_part(&records, "cdr", 3);
+    plx_mcap_put_number(&records, 0, 4); /* no metadata */
+    plx_mcap_put_prefix(&records, PLX_MCAP_MESSAGE, 2 + 4 + 8 + 8 + 300);
+    plx_mcap_put_number(&records, 1, 2);
+    plx_mcap_put_number(&records, 7, 4);
+    plx_mcap_put_number(&records, 11, 8);
+    plx_mcap_put_number(&records, 12, 8);
+    for (int i = 0; i < 300; i++)
+        plx_mcap_put_number(&records, (uint64_t)i / 3, 1);
+    const size_t bytes = LZ4F_compressFrame(packed, sizeof packed, records.data, records.used, NULL);
+    assert_false(LZ4F_isError(bytes));
+    for (int cut = 0; cut < 3; cut++) { /* whole; the frame cut off; a size that is not the frame's */
+        const size_t stored = cut == 1 ? bytes - 5 : bytes;
+        chunk.used = 0;
+        assert_int_equal(plx_mcap_reserve(&chunk, 4096), 0);
+        plx_mcap_put(&chunk, PLX_MCAP_MAGIC, PLX_MCAP_MAGIC_BYTES);
+        plx_mcap_put_prefix(&chunk, PLX_MCAP_HEADER, 8);
+        plx_mcap_put_number(&chunk, 0, 8); /* no profile, no library */
+        plx_mcap_put_prefix(&chunk, PLX_MCAP_CHUNK, 8 + 8 + 8 + 4 + (4 + 3) + 8 + stored);
+        plx_mcap_put_number(&chunk, 11, 8);
+        plx_mcap_put_number(&chunk, 11, 8);
+        plx_mcap_put_number(&chunk, records.used + (cut == 2), 8);
+        plx_mcap_put_number(&chunk, 0, 4); /* no CRC */
+        plx_mcap_put_part(&chunk, "lz4", 3);
+        plx_mcap_put_number(&chunk, stored, 8);
+        plx_mcap_put(&chunk, packed, stored);
+        FILE *file = fopen(files_path("lz4"), "wb");
+        assert_int_equal(fwrite(chunk.data, 1, chunk.used, file), chunk.used);
+        fclose(file);
+        struct plx_mcap_reader *reader;
+        struct plx_mcap_message got;
+        assert_int_equal(plx_mcap_reader_create(files_path("lz4"), PLX_MCAP_FILE_ORDER, &reader, &message), 0);
+        assert_int_equal(plx_mcap_next(reader, &got, &message), cut == 0 ? 0 : PLX_ERR_FORMAT);
+        assert_true(cut != 0 || (got.bytes == 300 && got.data[299] == 99 && got.header.log_ns == 11));
+        plx_mcap_reader_destroy(reader);
+    }
+    free(records.data);
+    free(chunk.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_channels_in_pieces),          cmocka_unit_test(test_sizes_around_a_chunk),
-        cmocka_unit_test(test_a_chunk_spans_a_second_at_most),   cmocka_unit_test(test_log_order_merges_chunks),
-        cmocka_unit_test(test_more_messages_than_a_chunk_lists), cmocka_unit_test(test_the_callers_mistakes),
+        cmocka_unit_test(test_a_chunk_of_lz4),          cmocka_unit_test(test_many_channels_in_pieces),
+        cmocka_unit_test(test_sizes_around_a_chunk),    cmocka_unit_test(test_a_chunk_spans_a_second_at_most),
+        cmocka_unit_test(test_log_order_merges_chunks), cmocka_unit_test(test_more_messages_than_a_chunk_lists),
+        cmocka_unit_test(test_the_callers_mistakes),
     };
     return cmocka_run_group_tests(tests, files_begin, files_end);
 }

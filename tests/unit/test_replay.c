@@ -23,9 +23,17 @@ static void remove_sequence(const char *left, const char *right, int count)
 static void test_layouts(void **state)
 {
     (void)state;
-    static const char *const folder[][2] = {{"left", "right"}, {"image_2", "image_3"}, {"image_0", "image_1"}};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const parent[] = {"image_00", "image_01", "mav0", "mav0/cam0", "mav0/cam1"};
+    static const char *const folder[][2] = {{"left", "right"},
+                                            {"image_2", "image_3"},
+                                            {"image_0", "image_1"},
+                                            {"image_00/data", "image_01/data"},
+                                            {"mav0/cam0/data", "mav0/cam1/data"}};
+    for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
         const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+        for (size_t k = 0; k < sizeof parent / sizeof *parent; k++) /* a layout whose folders are empty is none */
+            if (strncmp(parent[k], folder[i][0], 4) == 0 && strchr(folder[i][0], '/'))
+                files_folder(parent[k]);
         put_sequence(folder[i][0], folder[i][1], 1 + (int)i);
         struct plx_source *source = opened(&options);
         assert_true(source->width == WIDTH && source->height == HEIGHT && source->rate_hz == 0.0);
@@ -34,6 +42,102 @@ static void test_layouts(void **state)
         expect_end(source);
         remove_sequence(folder[i][0], folder[i][1], 1 + (int)i);
     }
+}
+
+static void remove_flat(void)
+{
+    static const char *const name[] = {"im0.png",       "im1.png",       "a_2_left.png",
+                                       "a_2_right.png", "a_10_left.png", "a_10_right.png"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        unlink(files_path(name[i]));
+}
+
+/* The eye is the last word of a name, or it is Middlebury's. Files that a Macintosh leaves beside others are no pictures. */
+static void test_names_that_end_with_the_eye(void **state)
+{
+    (void)state;
+    const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+    put_picture("a_10_left.png", 1, PLX_LEFT, WIDTH, HEIGHT);
+    put_picture("a_10_right.png", 1, PLX_RIGHT, WIDTH, HEIGHT);
+    put_picture("a_2_left.png", 0, PLX_LEFT, WIDTH, HEIGHT);
+    put_picture("a_2_right.png", 0, PLX_RIGHT, WIDTH, HEIGHT);
+    files_text("._a_2_left.png", "no picture");
+    struct plx_source *source = opened(&options);
+    expect_pair(source, 0, 0);
+    expect_pair(source, 1, 1);
+    expect_end(source);
+    remove_flat();
+    put_picture("im0.png", 3, PLX_LEFT, WIDTH, HEIGHT);
+    put_picture("im1.png", 3, PLX_RIGHT, WIDTH, HEIGHT);
+    source = opened(&options);
+    expect_pair(source, 0, 3);
+    expect_end(source);
+    remove_flat();
+}
+
+/* Names of 16 digits and more are times in nanoseconds; cameras lose pictures. */
+static void test_times_in_names(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"1403636579763555584", "1403636579813555456", "1403636579863555584"};
+    const struct plx_replay_options options = at(PLX_TIMING_RECORDED);
+    files_folder("mav0");
+    files_folder("mav0/cam0");
+    files_folder("mav0/cam1");
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        char path[96];
+        snprintf(path, sizeof path, "mav0/cam%d/data", eye);
+        files_folder(path);
+        for (int k = 0; k < 3; k++) {
+            snprintf(path, sizeof path, "mav0/cam%d/data/%s.png", eye, name[k]);
+            if (eye == PLX_LEFT || k != 1)
+                put_picture(path, k, eye, WIDTH, HEIGHT);
+        }
+    }
+    struct plx_source *source = opened(&options);
+    assert_non_null(strstr(source->note.text, "1 pictures have no counterpart of the same time"));
+    const int64_t first_ns = expect_pair(source, 0, 0), second_ns = expect_pair(source, 1, 2);
+    assert_true(llabs(second_ns - first_ns - 100 * PLX_NS_PER_MS) < PLX_NS_PER_MS);
+    expect_end(source);
+}
+
+/* KITTI's raw recordings: a line with date and time for each picture. */
+static void test_times_of_day(void **state)
+{
+    (void)state;
+    const struct plx_replay_options options = at(PLX_TIMING_RECORDED);
+    files_folder("image_00");
+    files_folder("image_01");
+    put_sequence("image_00/data", "image_01/data", 2);
+    files_text("image_00/timestamps.txt", "2011-09-26 23:59:59.950000000\n2011-09-27 00:00:00.050000000\n");
+    struct plx_source *source = opened(&options);
+    const int64_t first_ns = expect_pair(source, 0, 0), second_ns = expect_pair(source, 1, 1);
+    assert_true(llabs(second_ns - first_ns - 100 * PLX_NS_PER_MS) < PLX_NS_PER_MS);
+    expect_end(source);
+}
+
+/* Pictures 2 and 3 of a longer recording, whose times.txt came along. */
+static void test_times_by_number(void **state)
+{
+    (void)state;
+    const struct plx_replay_options options = at(PLX_TIMING_RECORDED);
+    put_sequence("left", "right", 4);
+    for (int k = 0; k < 2; k++)
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s/%06d.png", eye == PLX_LEFT ? "left" : "right", k);
+            assert_int_equal(unlink(files_path(name)), 0);
+        }
+    files_text("times.txt", "\xEF\xBB\xBF"
+                            "0\n0.1\n0.2\n0.25\n0.9\n");
+    struct plx_source *source = opened(&options);
+    const int64_t first_ns = expect_pair(source, 0, 2), second_ns = expect_pair(source, 1, 3);
+    assert_true(llabs(second_ns - first_ns - 50 * PLX_NS_PER_MS) < PLX_NS_PER_MS);
+    expect_end(source);
+    files_text("times.txt", "0\n0.000000001\n0.000000002\n0.000000003\n");
+    struct plx_source *none;
+    assert_int_equal(plx_replay_create(stages, &options, &none, &message), PLX_ERR_RANGE);
+    assert_non_null(strstr(message.text, "are the times in seconds?"));
 }
 
 /* As cameras and other programs write them; one that is cut off is an error. */
@@ -212,7 +316,7 @@ static void test_real_sequence(void **state)
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
     assert_true(source->width == 1226 && source->height == 370);
-    assert_int_equal(source->ops->calibration(source, &calibration), 0);
+    assert_int_equal(source->ops->calibration(source, &calibration, &message), 0);
     plx_calibration_info(&calibration, &info);
     assert_true(fabs(info.baseline_m - 0.53715) < 1e-4);
     struct plx_capture capture;
@@ -229,6 +333,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_layouts, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_names_that_end_with_the_eye, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_times_in_names, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_times_of_day, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_times_by_number, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_jpeg, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_flat_files_in_natural_order, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_sixteen_bits, files_begin, files_end),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calib.txt beside recorded pairs, in KITTI's forms. */
+/* Calibrations beside recorded pairs, in the forms of KITTI and Middlebury. */
 #include <math.h>
 
-#include "drivers/files/recording.h"
+#include "drivers/files/calib_txt.h"
 #include "tests/unit/replay_files.h"
 
 #define ROW_LEFT "700 0 320 0 0 701 240 0 0 0 1 0\n"
@@ -22,11 +22,14 @@ static void test_calibration(void **state)
         {"P0: " ROW_LEFT "P1: " ROW_RIGHT "P2: 7e2 0 320 140 0 701 240 0 0 0 1 0\nP3: 7e2 0 321 -140 0 701 240 0 0 0 1 0\n", 2,
          0.4},
         {ROW_LEFT ROW_RIGHT, 2, 0.5},
+        {"\xEF\xBB\xBFP0: " ROW_LEFT "P1: " ROW_RIGHT, 0, 0.5},
+        {"calib_time: 09-Jan-2012\nS_00: 1 2\nP_rect_00: " ROW_LEFT "R_rect_01: 1 0\nP_rect_01: " ROW_RIGHT, 0, 0.5},
+        {"cam0=[700 0 320; 0 701 240; 0 0 1]\ncam1=[700 0 321; 0 701 240; 0 0 1]\ndoffs=1\nbaseline=500\nwidth=640\n", 0, 0.5},
     };
     struct plx_calibration_info info;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         files_text("calib.txt", good[i].text);
-        int result = plx_kitti_calibration(files_path("calib.txt"), good[i].first, &info, &message);
+        int result = plx_calib_txt_read(files_path("calib.txt"), good[i].first, &info, &message);
         if (result < 0)
             fail_msg("%s", message.text);
         assert_true(info.fx == 700.0 && info.fy == 701.0 && info.cx == 320.0 && info.cy == 240.0 && info.cx_right == 321.0);
@@ -37,10 +40,12 @@ static void test_calibration(void **state)
         int error;
         const char *words;
     } bad[] = {
-        {"", PLX_ERR_NOT_FOUND, "no projection matrices"},
-        {"cam0=[1 2 3]\n", PLX_ERR_NOT_FOUND, "no projection matrices"},
-        {ROW_LEFT, PLX_ERR_NOT_FOUND, "no projection matrices"},
-        {ROW_LEFT "700 0 320\n", PLX_ERR_FORMAT, "calib.txt:2: expected 12 numbers, a 3x4 projection matrix; number 4 is bad"},
+        {"", PLX_ERR_FORMAT, "no calibration in it"},
+        {"fx = 700\n", PLX_ERR_FORMAT, "expected lines P0: and P1: as in KITTI"},
+        {"cam0=[1 2 3]\n", PLX_ERR_FORMAT, "calib.txt:1: expected 9 numbers, a matrix; number 4 is bad"},
+        {"cam0=[700 0 320; 0 701 240; 0 0 1]\nbaseline=500\n", PLX_ERR_FORMAT, "expected cam0=, cam1= and baseline="},
+        {ROW_LEFT, PLX_ERR_FORMAT, "has P0, but no P1"},
+        {ROW_LEFT "700 0 320\n", PLX_ERR_FORMAT, "calib.txt:2: expected 12 numbers, a matrix; number 4 is bad"},
         {"P0: 700 0 nan 0 0 701 240 0 0 0 1 0\n", PLX_ERR_FORMAT, "calib.txt:1: expected 12 numbers"},
         {"P0: 1 2 3 4 5 6 7 8 9 10 11 12 13\n", PLX_ERR_FORMAT, "calib.txt:1: more than the 12 numbers"},
         {ROW_LEFT ROW_LEFT, PLX_ERR_RANGE, "a baseline of 0 m"},
@@ -50,21 +55,27 @@ static void test_calibration(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         files_text("calib.txt", bad[i].text);
-        assert_int_equal(plx_kitti_calibration(files_path("calib.txt"), 0, &info, &message), bad[i].error);
+        assert_int_equal(plx_calib_txt_read(files_path("calib.txt"), 0, &info, &message), bad[i].error);
         if (!strstr(message.text, "calib.txt") || !strstr(message.text, bad[i].words))
             fail_msg("expected '%s' in '%s'", bad[i].words, message.text);
     }
 
-    put_sequence("left", "right", 1);
-    refused(PLX_ERR_RANGE, "calib.txt", "not rectified"); /* the last of those */
+    put_sequence("left", "right", 1); /* beside the last of those */
     const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+    static const struct {
+        const char *text;
+        int result;
+    } beside[] = {{NULL, PLX_ERR_NOT_FOUND},
+                  {PLX_KITTI_RAW "\n", PLX_ERR_NOT_FOUND},
+                  {ROW_LEFT, PLX_ERR_FORMAT},
+                  {ROW_LEFT ROW_RIGHT, 0}};
     struct plx_stereo_calibration calibration;
-    for (int given = 0; given < 2; given++) {
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
         unlink(files_path("calib.txt"));
-        if (given)
-            files_text("calib.txt", good[0].text);
-        struct plx_source *source = opened(&options);
-        assert_int_equal(source->ops->calibration(source, &calibration), given ? 0 : PLX_ERR_NOT_FOUND);
+        if (beside[i].text)
+            files_text("calib.txt", beside[i].text);
+        struct plx_source *source = opened(&options); /* it is judged when it is asked for */
+        assert_int_equal(source->ops->calibration(source, &calibration, &message), beside[i].result);
         source->ops->destroy(source);
     }
     plx_calibration_info(&calibration, &info);

@@ -20,7 +20,7 @@ static void two_layouts_are_one_too_many(void **state)
 static void test_bad_directories(void **state)
 {
     (void)state;
-    refused(PLX_ERR_NOT_FOUND, files_directory, "no stereo pairs; expected image_0/");
+    refused(PLX_ERR_NOT_FOUND, files_directory, "no stereo pairs; expected folders image_0/");
     files_folder("left");
     refused(PLX_ERR_NOT_FOUND, files_directory, "has left/ but no right/");
     files_folder("right");

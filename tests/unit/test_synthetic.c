@@ -227,7 +227,7 @@ static void test_calibration(void **state)
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
     assert_int_equal(plx_synthetic_create(stages, &options, &source, &message), 0);
-    assert_int_equal(source->ops->calibration(source, &calibration), 0);
+    assert_int_equal(source->ops->calibration(source, &calibration, NULL), 0);
     assert_int_equal(plx_calibration_check(&calibration, &message), 0);
     plx_calibration_info(&calibration, &info);
     assert_true(fabs(info.fx - 0.8 * WIDTH) < 1e-9 && fabs(info.baseline_m - 0.12) < 1e-9);

@@ -95,7 +95,7 @@ static void write_calibration(struct scene *scene, const char *path)
 {
     struct plx_stereo_calibration calibration;
     struct plx_error_message message = {""};
-    assert_int_equal(scene->source->ops->calibration(scene->source, &calibration), 0);
+    assert_int_equal(scene->source->ops->calibration(scene->source, &calibration, &message), 0);
     published_why(plx_calibration_save(path, &calibration, &message), &message);
 }
 

@@ -80,7 +80,7 @@ static int find_pairs(const char *path, const struct options *options, struct pl
         if (result < 0)
             return result;
     }
-    if (!plx_bag_is_one(path))
+    if (!plx_bag_files_exist(path))
         return plx_pairs_find(path, ret_pairs, message);
     const struct plx_bag_options bag = {path, {config.source.topic[PLX_LEFT], config.source.topic[PLX_RIGHT]}};
     return plx_pairs_bag(&bag, ret_pairs, message);

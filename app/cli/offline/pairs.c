@@ -66,30 +66,30 @@ static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_erro
     return 0;
 }
 
-/* A scene is a directory with left.* and right.*, as in Middlebury's data. Returns their ending; NULL if DIRECTORY is no scene.
- */
-static const char *scene_ending(const char *directory)
+/* A scene is a directory with left.* and right.*, or im0.* and im1.* as in Middlebury's data. Sets the names of its pictures,
+ * static storage; false if DIRECTORY is no scene. */
+static bool find_scene(const char *directory, const char *ret_name[PLX_EYES])
 {
-    static const char *const ending[] = {"png", "pgm", "jpg", "jpeg"};
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
-        char left[16], right[16];
-        snprintf(left, sizeof left, "left.%s", ending[i]);
-        snprintf(right, sizeof right, "right.%s", ending[i]);
-        if (exists(directory, left) && exists(directory, right))
-            return ending[i];
-    }
-    return NULL;
+    static const char *const names[][PLX_EYES] = {
+        {"left.png", "right.png"},   {"left.pgm", "right.pgm"}, {"left.jpg", "right.jpg"},
+        {"left.jpeg", "right.jpeg"}, {"im0.png", "im1.png"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (exists(directory, names[i][PLX_LEFT]) && exists(directory, names[i][PLX_RIGHT])) {
+            ret_name[PLX_LEFT] = names[i][PLX_LEFT];
+            ret_name[PLX_RIGHT] = names[i][PLX_RIGHT];
+            return true;
+        }
+    return false;
 }
 
-static int add_scene(struct plx_pairs *pairs, const char *directory, const char *ending, struct plx_error_message *message)
+static int add_scene(struct plx_pairs *pairs, const char *directory, const char *const name[PLX_EYES],
+                     struct plx_error_message *message)
 {
-    char left[16], right[16];
-    snprintf(left, sizeof left, "left.%s", ending);
-    snprintf(right, sizeof right, "right.%s", ending);
     return append(pairs,
                   (struct plx_pair){.name = strdup(base_name(directory)),
-                                    .left = join(directory, left),
-                                    .right = join(directory, right),
+                                    .left = join(directory, name[PLX_LEFT]),
+                                    .right = join(directory, name[PLX_RIGHT]),
                                     .folder = strdup(directory)},
                   message);
 }
@@ -109,9 +109,9 @@ static int add_scenes(struct plx_pairs *pairs, const char *directory, struct plx
     int result = 0;
     for (int i = 0; i < count; i++) {
         char *scene = join(directory, names[i]->d_name);
-        const char *ending = scene ? scene_ending(scene) : NULL;
-        if (result == 0 && ending)
-            result = add_scene(pairs, scene, ending, message);
+        const char *name[PLX_EYES];
+        if (result == 0 && scene && find_scene(scene, name))
+            result = add_scene(pairs, scene, name, message);
         free(scene);
         free(names[i]);
     }
@@ -144,15 +144,16 @@ static int add_sequence(struct plx_pairs *pairs, const char *directory, struct p
 /* DIRECTORY must hold only one layout of pairs. */
 static int find_pairs(const char *directory, struct plx_pairs *pairs, struct plx_error_message *message)
 {
-    const char *ending = scene_ending(directory), *folder = plx_layout_left_folder(directory);
+    const char *name[PLX_EYES], *folder = plx_layout_left_folder(directory);
+    const bool is_scene = find_scene(directory, name);
     int result = add_scenes(pairs, directory, message);
     if (result < 0)
         return result;
-    if ((ending != NULL) + (folder != NULL) + (pairs->count > 0) > 1)
+    if (is_scene + (folder != NULL) + (pairs->count > 0) > 1)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: holds both %s and %s; expected only one of them", directory,
-                        ending ? "left.* with right.*" : pairs->item[0].folder, !folder ? pairs->item[0].folder : folder);
-    if (ending)
-        return add_scene(pairs, directory, ending, message);
+                        is_scene ? "left.* with right.*" : pairs->item[0].folder, !folder ? pairs->item[0].folder : folder);
+    if (is_scene)
+        return add_scene(pairs, directory, name, message);
     return pairs->count > 0 ? 0 : add_sequence(pairs, directory, message);
 }
 
@@ -202,7 +203,7 @@ int plx_pairs_bag(const struct plx_bag_options *options, struct plx_pairs *ret_p
         const struct plx_pair pair = {.name = strdup(name),
                                       .left = name_in_bag(options->path, "", k),
                                       .right = name_in_bag(options->path, ":right", k),
-                                      .time_s = (double)(plx_bag_stamp_ns(pairs.bag, k) - plx_bag_stamp_ns(pairs.bag, 0)) /
+                                      .time_s = (double)(plx_bag_time_ns(pairs.bag, k) - plx_bag_time_ns(pairs.bag, 0)) /
                                                 (double)PLX_NS_PER_S};
         result = append(&pairs, pair, message);
     }

@@ -8,6 +8,7 @@
 #include "core/image.h"
 #include "core/text.h"
 #include "drivers/mcap/bag.h"
+#include "drivers/mcap/bag_files.h"
 
 /* Paths are owned. */
 struct plx_pair {

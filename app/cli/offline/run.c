@@ -133,14 +133,11 @@ static int find_pairs(struct plx_run *run, const char *const word[PLX_MAX_WORDS]
     run->single = word[1] != NULL;
     if (run->single)
         return plx_pairs_single(word[0], word[1], &run->pairs, message);
-    if (plx_bag_is_one(word[0])) {
+    if (plx_bag_files_exist(word[0])) {
         const struct plx_bag_options bag = {word[0], {run->config.source.topic[PLX_LEFT], run->config.source.topic[PLX_RIGHT]}};
         return plx_pairs_bag(&bag, &run->pairs, message);
     }
-    if (asprintf(&run->directory_calibration, "%s/calib.txt", word[0]) < 0) {
-        run->directory_calibration = NULL;
-        return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
-    }
+    run->directory = word[0];
     return plx_pairs_find(word[0], &run->pairs, message);
 }
 
@@ -234,7 +231,6 @@ int plx_command_run(int argc, char **argv)
     const int exit_code = execute(run, word);
     plx_pairs_destroy(&run->pairs);
     plx_local_pipeline_destroy(run->pipeline);
-    free(run->directory_calibration);
     free(run);
     return exit_code;
 }

@@ -31,7 +31,7 @@ struct plx_run {
     struct plx_pairs pairs;
     const struct plx_pair *pair;         /* the one being worked on */
     bool single;                         /* two files were named */
-    char *directory_calibration;         /* the directory's own calib.txt, whether or not it exists; NULL for two files */
+    const char *directory;               /* NULL for two files */
     bool calibrated;                     /* with a calibration, so that metres are right */
     struct plx_local_pipeline *pipeline; /* of the last pair; NULL before the first */
     int width, height;                   /* of its images */

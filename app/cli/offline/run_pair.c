@@ -8,8 +8,8 @@
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
 #include "core/clock.h"
+#include "drivers/files/calib_txt.h"
 #include "drivers/files/picture.h"
-#include "drivers/files/recording.h"
 
 int plx_run_fail(int error, bool configuring, const struct plx_error_message *message)
 {
@@ -92,7 +92,6 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
     const struct plx_config *config = &run->config;
     const struct plx_calibration_options options = {
         .alpha = config->rectify_alpha, .scale = config->calibration_scale, .width = width, .height = height};
-    struct plx_calibration_info info;
     if (strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "calibration is none, but only rectified pairs can be matched; "
@@ -101,16 +100,10 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
         return plx_calibration_read(config->calibration, &options, ret_calibration, message);
     if (run->single)
         return PLX_ERR_NOT_FOUND;
-    if (run->pairs.bag) {
-        *ret_calibration = plx_bag_info(run->pairs.bag)->calibration;
-        return plx_bag_info(run->pairs.bag)->calibrated ? 0 : PLX_ERR_NOT_FOUND;
-    }
-    char *own = run->pair->folder ? plx_pair_file(run->pair, "calib.txt") : NULL;
-    int result = plx_kitti_calibration(own ? own : run->directory_calibration, run->pairs.first_projection, &info, message);
-    free(own);
-    if (result == 0)
-        plx_calibration_pinhole(width, height, &info, ret_calibration);
-    return result;
+    if (run->pairs.bag)
+        return plx_bag_calibration(run->pairs.bag, ret_calibration, message);
+    return plx_calib_txt_find(run->pair->folder ? run->pair->folder : run->directory, run->pairs.first_projection, width,
+                              height, ret_calibration, message);
 }
 
 int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params,

@@ -154,6 +154,21 @@ class Topics(Ros):
         transform = late.messages["/tf_static"][0].transforms[0]
         self.assertEqual((transform.header.frame_id, transform.child_frame_id), ("parallax_link", "parallax_left_optical_frame"))
 
+    def test_readers_of_older_releases_under_localhost_only(self):
+        """They name loopback and nothing else, so where it has multicast they take any port, and hear of others by multicast alone."""
+        self.start_daemon()
+        self.start_ros()
+        readers = []
+        for general in ('<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>',
+                        "<NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress>"):
+            uri = f"<CycloneDDS><Domain><General>{general}</General></Domain></CycloneDDS>"
+            reader = subprocess.Popen([sys.executable, dds.__file__, BINARIES / "cdr_probe", str(DOMAIN), "/parallax/scan",
+                                       FRAME_TOPICS["scan"], str(WAIT_S)], env={**os.environ, "CYCLONEDDS_URI": uri})
+            self.addCleanup(self.end, reader)
+            readers.append((general, reader))
+        for general, reader in readers:
+            self.assertEqual(reader.wait(2 * WAIT_S), 0, general)
+
     def test_best_effort_readers_match(self):
         self.start_daemon()
         self.start_ros()

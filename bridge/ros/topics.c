@@ -83,6 +83,18 @@ static int rename_topic(const char *assignment, size_t length, const char *prefi
                     (int)old_length, assignment);
 }
 
+/* Two topics under one name would mix their messages, or types that DDS refuses with a number. */
+static int check_names(const struct plx_ros_names *names, struct plx_error_message *message)
+{
+    for (int i = 0; i < PLX_ROS_TOPICS; i++)
+        for (int k = 0; k < i; k++)
+            if (names->topic[i][0] && strcmp(names->topic[i], names->topic[k]) == 0)
+                return plx_fail(message, PLX_ERR_ARG, "ros.rename: %s and %s are both called \"%s\"; expected a name for each",
+                                k < PLX_TOPICS ? plx_topics[k].name : names->topic[k],
+                                i < PLX_TOPICS ? plx_topics[i].name : names->topic[i], names->topic[i]);
+    return 0;
+}
+
 static int name_frames(const char *prefix, struct plx_ros_names *names, struct plx_error_message *message)
 {
     static const char *const suffix[PLX_FRAME_ODOM] = {
@@ -114,5 +126,7 @@ int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_nam
     }
     if (result == 0)
         result = select_topics(config->ros.topics, ret_names, message);
+    if (result == 0)
+        result = check_names(ret_names, message);
     return result == 0 ? name_frames(config->ros.frame_prefix, ret_names, message) : result;
 }

@@ -198,7 +198,10 @@ class Topics(Ros):
 
     def test_wrong_names_end_it_with_a_sentence(self):
         for setting, said in (("ros.topics=left,deep", 'ros.topics: there is no "deep"'), ("ros.namespace=a b", "ros.namespace"),
-                              ("ros.rename=scan", "ros.rename"), ("ros.rename=laser=/scan", 'there is no topic "laser"')):
+                              ("ros.rename=scan", "ros.rename"), ("ros.rename=laser=/scan", 'there is no topic "laser"'),
+                              ("ros.rename=scan=obstacles", 'ros.rename: scan and obstacles are both called "/parallax/obstacles"'),
+                              ("ros.rename=scan=/a,odom=/a", 'ros.rename: scan and odom are both called "/a"'),
+                              ("ros.rename=scan=/tf", 'ros.rename: scan and /tf are both called "/tf"')):
             result = subprocess.run([BINARIES / "parallax-ros", "--set", setting], capture_output=True, text=True)
             self.assertEqual(result.returncode, 78, result.stderr)
             self.assertIn(said, result.stderr)

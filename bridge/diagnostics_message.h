@@ -31,6 +31,11 @@ enum plx_diagnostic_level plx_diagnostic_level(uint32_t state, uint32_t source);
 /* Writes what NAME gives for the bits of FLAGS into TEXT, with a space between two. */
 void plx_diagnostic_flags(uint32_t flags, const char *(*name)(int bit), char *text, size_t size);
 
+struct plx_client;
+
+/* Fills what the service at CLIENT says, NULL: there is none; not rates, ages and drops. Needs libparallax. */
+void plx_diagnostics_read(struct plx_client *client, struct plx_diagnostics *ret_diagnostics);
+
 /* Fills *ret_array, which points into DIAGNOSTICS, with the status "parallax: service". Level: OK while running, WARN while the
  * service is degraded, starts or recovers, or its pictures are simulated or recorded, ERROR if it has failed, STALE where there
  * is none. Keys are those of `parallax status --json`. */

@@ -73,8 +73,8 @@ void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros
 /* Likewise, a box and its track's number and distance for each, which viewers drop after half a second. */
 void plx_message_markers(const struct plx_frame_messages *messages, struct ros_marker_array *ret_markers);
 
-/* Pose in the axes of parallax_link at the start (frame "odom"), its covariance unknown, which ROS writes as 0, and the
- * velocity with its covariance. NOT_FOUND: the motion is not known. */
+/* Pose in the axes of parallax_link at the start (frame "odom"), with variances of 1e6 because a frame does not hold what the
+ * drift has summed up to, and the velocity with its covariance. NOT_FOUND: the motion is not known. */
 int plx_message_odometry(const struct plx_frame_messages *messages, struct ros_odometry *ret_odometry);
 
 /* What the pictures do not say, as one status of diagnostic_msgs, "parallax: frame": state, flags, sequence, and of each eye

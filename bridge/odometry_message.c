@@ -8,6 +8,8 @@
 #include "core/clock.h"
 #include "core/motion/pose.h"
 
+#define UNKNOWN_VARIANCE 1e6 /* m², rad²: filters read zeros as a perfect pose */
+
 /* The motion POSE of the camera as one of parallax_link. */
 static struct plx_pose link_motion(const struct plx_pose *pose)
 {
@@ -47,5 +49,7 @@ int plx_message_odometry(const struct plx_frame_messages *messages, struct ros_o
     plx_pose_move_covariance(&plx_link_from_camera, motion->covariance, ret_odometry->twist.covariance);
     for (int i = 0; i < 36; i++)
         ret_odometry->twist.covariance[i] *= rate * rate;
+    for (int i = 0; i < 6; i++)
+        ret_odometry->pose.covariance[7 * i] = UNKNOWN_VARIANCE;
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bridge/topics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -20,7 +21,16 @@ const struct plx_topic plx_topics[PLX_TOPICS] = {
     [PLX_TOPIC_MARKERS] = {"markers", "obstacles_markers", NULL, &ros_marker_array_type},
     [PLX_TOPIC_ODOMETRY] = {"odom", "odom", NULL, &ros_odometry_type},
     [PLX_TOPIC_FRAME_INFO] = {"frame_info", "frame_info", "frame_info", &ros_diagnostic_array_type},
+    [PLX_TOPIC_TF] = {"tf", "/tf", NULL, &ros_tf_message_type},
+    [PLX_TOPIC_TF_STATIC] = {"tf", "/tf_static", "/tf_static", &ros_tf_message_type},
+    [PLX_TOPIC_DIAGNOSTICS] = {"diagnostics", "/diagnostics", "/diagnostics", &ros_diagnostic_array_type},
 };
+
+void plx_topic_name(enum plx_topic_id topic, bool raw, char ret_name[PLX_TOPIC_NAME])
+{
+    const char *name = raw ? plx_topics[topic].raw_name : plx_topics[topic].name;
+    snprintf(ret_name, PLX_TOPIC_NAME, "%s%s", !name || *name == '/' ? "" : "/parallax/", name ? name : "");
+}
 
 uint32_t plx_topics_named(const char *word, size_t length)
 {
@@ -70,6 +80,14 @@ int plx_topic_fill(enum plx_topic_id topic, const struct plx_frame_messages *mes
     case PLX_TOPIC_FRAME_INFO:
         plx_message_frame_info(messages, &ret_message->frame_info);
         return 0;
+    case PLX_TOPIC_TF:
+        plx_message_scan_transform(messages, &ret_message->transforms);
+        return 0;
+    case PLX_TOPIC_TF_STATIC:
+        plx_message_optical_transform(messages, &ret_message->transforms);
+        return 0;
+    case PLX_TOPIC_DIAGNOSTICS:
+        return PLX_ERR_NOT_FOUND;
     case PLX_TOPICS:
         break;
     }

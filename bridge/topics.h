@@ -20,8 +20,13 @@ enum plx_topic_id {
     PLX_TOPIC_MARKERS,
     PLX_TOPIC_ODOMETRY,
     PLX_TOPIC_FRAME_INFO,
+    PLX_TOPIC_TF, /* these have names of their own, outside of the namespace */
+    PLX_TOPIC_TF_STATIC,
+    PLX_TOPIC_DIAGNOSTICS,
     PLX_TOPICS
 };
+
+#define PLX_NAMESPACE_TOPICS PLX_TOPIC_TF /* topics before these */
 
 /* A message of any topic. */
 union plx_topic_message {
@@ -34,11 +39,12 @@ union plx_topic_message {
     struct ros_marker_array markers;
     struct ros_odometry odometry;
     struct ros_diagnostic_array frame_info;
+    struct ros_tf_message transforms;
 };
 
 struct plx_topic {
     const char *word;     /* what a person calls it; a picture and its camera info share it */
-    const char *name;     /* below the namespace: "left/image_rect" */
+    const char *name;     /* below the namespace: "left/image_rect"; or absolute: "/tf" */
     const char *raw_name; /* in a raw frame; NULL: it has none */
     const struct plx_cdr_type *type;
 };
@@ -46,12 +52,19 @@ struct plx_topic {
 extern const struct plx_topic plx_topics[PLX_TOPICS];
 
 /* All words, for people. */
-#define PLX_TOPIC_WORDS "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info"
+#define PLX_NAMESPACE_TOPIC_WORDS "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info"
+#define PLX_TOPIC_WORDS PLX_NAMESPACE_TOPIC_WORDS ",tf,diagnostics"
+
+#define PLX_TOPIC_NAME 64
+
+/* The name of TOPIC in a recording and on the live page, below "/parallax": "" if a RAW frame has none. */
+void plx_topic_name(enum plx_topic_id topic, bool raw, char ret_name[PLX_TOPIC_NAME]);
 
 /* The topics whose word the LENGTH characters at WORD are: bit 1 << enum plx_topic_id; 0: there is none. */
 uint32_t plx_topics_named(const char *word, size_t length);
 
-/* Fills *ret_message, valid as the functions of bridge/frame_messages.h say. NOT_FOUND: this frame has nothing for TOPIC. */
+/* Fills *ret_message, valid as the functions of bridge/frame_messages.h say. NOT_FOUND: this frame has nothing for TOPIC, as
+ * for PLX_TOPIC_DIAGNOSTICS, which is about the service (bridge/diagnostics_message.h). */
 int plx_topic_fill(enum plx_topic_id topic, const struct plx_frame_messages *messages, union plx_topic_message *ret_message);
 
 #endif

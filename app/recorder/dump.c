@@ -161,7 +161,7 @@ bool plx_dump_step(struct plx_dump *dump, struct plx_error_message *message)
     if (dump->next >= dump->ring->end || pair_of(dump, dump->next)->published_ns > dump->until_ns)
         return false;
     const struct plx_frame *pair = pair_of(dump, dump->next);
-    if (plx_mcap_recording_add(dump->recording, pair, message) < 0) {
+    if (plx_mcap_recording_add(dump->recording, pair, NULL, message) < 0) {
         abandon(dump);
         return false;
     }

@@ -30,7 +30,7 @@ struct plx_mcap_recording {
     size_t capacity; /* bytes at ENCODED */
 };
 
-#define DEFAULT_TOPICS "left,right,obstacles,odom,frame_info"
+#define DEFAULT_TOPICS "left,right,obstacles,odom,frame_info,tf,diagnostics"
 
 int plx_mcap_topics(const char *names, uint32_t *ret_topics, struct plx_error_message *message)
 {
@@ -48,19 +48,33 @@ int plx_mcap_topics(const char *names, uint32_t *ret_topics, struct plx_error_me
     return 0;
 }
 
+/* As rosbag2 writes it (numbers of rmw): reliable, the last one stays for those who come late. */
+static const struct plx_mcap_pair latched = {"offered_qos_profiles", "- history: 1\n"
+                                                                     "  depth: 1\n"
+                                                                     "  reliability: 1\n"
+                                                                     "  durability: 1\n"
+                                                                     "  deadline:\n    sec: 9223372036\n    nsec: 854775807\n"
+                                                                     "  lifespan:\n    sec: 9223372036\n    nsec: 854775807\n"
+                                                                     "  liveliness: 1\n"
+                                                                     "  liveliness_lease_duration:\n"
+                                                                     "    sec: 9223372036\n    nsec: 854775807\n"
+                                                                     "  avoid_ros_namespace_conventions: false\n"};
+
 static int add_channel(struct plx_mcap_recording *recording, enum plx_topic_id topic, bool raw,
                        struct plx_error_message *message)
 {
     const struct plx_cdr_type *type = plx_topics[topic].type;
-    char text[PLX_SCHEMA_BYTES], name[64];
+    char text[PLX_SCHEMA_BYTES], name[PLX_TOPIC_NAME];
     uint16_t schema;
     const int length = plx_schema_text(type, text, sizeof text);
     if (length < 0)
         return length;
-    snprintf(name, sizeof name, "/parallax/%s", raw ? plx_topics[topic].raw_name : plx_topics[topic].name);
+    const bool is_latched = topic == PLX_TOPIC_TF_STATIC;
+    plx_topic_name(topic, raw, name);
     int result = plx_mcap_add_schema(recording->writer, type->name, "ros2msg", text, (size_t)length, &schema, message);
     if (result == 0)
-        result = plx_mcap_add_channel(recording->writer, schema, name, "cdr", NULL, 0, &recording->channel[topic], message);
+        result = plx_mcap_add_channel(recording->writer, schema, name, "cdr", &latched, is_latched, &recording->channel[topic],
+                                      message);
     return result;
 }
 
@@ -130,25 +144,23 @@ static int too_large(const struct plx_mcap_recording *recording, struct plx_erro
     return plx_fail(message, PLX_ERR_RANGE, "%s: the service's pictures have become larger", recording->path);
 }
 
-static int add_message(struct plx_mcap_recording *recording, enum plx_topic_id topic, const struct plx_frame_messages *messages,
+static int add_message(struct plx_mcap_recording *recording, enum plx_topic_id topic, int64_t realtime_ns, const void *content,
                        struct plx_error_message *message)
 {
-    union plx_topic_message content;
     struct iovec data = {.iov_base = recording->encoded};
-    if (plx_topic_fill(topic, messages, &content) < 0) /* this frame has none */
-        return 0;
-    if (plx_cdr_encode(plx_topics[topic].type, &content, recording->encoded, recording->capacity, &data.iov_len) < 0)
+    if (plx_cdr_encode(plx_topics[topic].type, content, recording->encoded, recording->capacity, &data.iov_len) < 0)
         return too_large(recording, message);
     const struct plx_mcap_header header = {.channel = recording->channel[topic],
                                            .sequence = ++recording->sequence[topic],
-                                           .log_ns = (uint64_t)messages->realtime_ns,
-                                           .publish_ns = (uint64_t)messages->realtime_ns};
+                                           .log_ns = (uint64_t)realtime_ns,
+                                           .publish_ns = (uint64_t)realtime_ns};
     return plx_mcap_write(recording->writer, &header, &data, 1, message);
 }
 
 int plx_mcap_recording_add(struct plx_mcap_recording *recording, const struct plx_frame *frame,
-                           struct plx_error_message *message)
+                           struct plx_diagnostics *diagnostics, struct plx_error_message *message)
 {
+    union plx_topic_message content;
     struct plx_frame_messages messages = {.frame = frame, .names = &plx_frame_names, .scratch = recording->scratch};
     int result = 0;
     if (plx_realtime_ns(frame, &messages.realtime_ns) < 0)
@@ -156,8 +168,12 @@ int plx_mcap_recording_add(struct plx_mcap_recording *recording, const struct pl
     if (largest_message(frame) > recording->capacity)
         return too_large(recording, message);
     for (int i = 0; i < PLX_TOPICS && result == 0; i++)
-        if (recording->channel[i] > 0)
-            result = add_message(recording, (enum plx_topic_id)i, &messages, message);
+        if (recording->channel[i] > 0 && plx_topic_fill((enum plx_topic_id)i, &messages, &content) == 0)
+            result = add_message(recording, (enum plx_topic_id)i, messages.realtime_ns, &content, message);
+    if (result == 0 && diagnostics && recording->channel[PLX_TOPIC_DIAGNOSTICS] > 0) {
+        plx_message_diagnostics(diagnostics, messages.realtime_ns, &content.frame_info);
+        result = add_message(recording, PLX_TOPIC_DIAGNOSTICS, messages.realtime_ns, &content, message);
+    }
     return result;
 }
 

@@ -5,13 +5,14 @@
 
 #include <parallax/frame.h>
 
+#include "bridge/diagnostics_message.h"
 #include "bridge/mcap_write.h"
 #include "core/text.h"
 
 struct plx_mcap_recording;
 
 /* What a recording holds: bit 1 << enum plx_topic_id. NAMES are words of plx_topics, separated by commas; NULL: the pair,
- * obstacles and odometry. ARG: there is no such name; the message lists them. */
+ * obstacles, odometry, transforms and diagnostics. ARG: there is no such name; the message lists them. */
 int plx_mcap_topics(const char *names, uint32_t *ret_topics, struct plx_error_message *message);
 
 /* How a recording is written. Compressing costs more time than a fault leaves. */
@@ -21,9 +22,10 @@ enum plx_mcap_packing { PLX_MCAP_COMPRESSED, PLX_MCAP_PLAIN_PICTURES };
 int plx_mcap_recording_create(const char *path, uint32_t topics, enum plx_mcap_packing packing, const struct plx_frame *frame,
                               struct plx_mcap_recording **ret_recording, struct plx_error_message *message);
 
-/* Adds the messages of FRAME, a whole copy. IO (the disk is full), NOMEM, RANGE (the frame is larger than the first one). */
+/* Adds the messages of FRAME, a whole copy, and DIAGNOSTICS, unless that is NULL. IO (the disk is full), NOMEM, RANGE (the
+ * frame is larger than the first one). */
 int plx_mcap_recording_add(struct plx_mcap_recording *recording, const struct plx_frame *frame,
-                           struct plx_error_message *message);
+                           struct plx_diagnostics *diagnostics, struct plx_error_message *message);
 
 /* Adds a metadata record. IO, NOMEM, ARG. */
 int plx_mcap_recording_note(struct plx_mcap_recording *recording, const char *name, const struct plx_mcap_pair *pair,

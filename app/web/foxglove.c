@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/web/foxglove.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <parallax/error.h>
 
 #include "app/cli/frame_text.h"
 #include "app/cli/live/service_config.h"
 #include "app/version.h"
+#include "bridge/diagnostics_message.h"
 #include "bridge/schema.h"
 #include "config/schema.h"
+#include "core/clock.h"
 
 #define MOST_ASKED 32 /* requests for parameters of one client, without an answer */
 #define HEAD 13       /* bytes before the message: opcode 1, subscription, time */
@@ -25,18 +28,18 @@ static cJSON *operation(const char *word)
 
 /* --- channels --------------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(int topic, int raw)
+static bool has_topic(int topic, int raw)
 {
-    return raw ? plx_topics[topic].raw_name : plx_topics[topic].name;
+    return !raw || plx_topics[topic].raw_name;
 }
 
 static cJSON *channel_json(int topic, int raw)
 {
     const struct plx_cdr_type *type = plx_topics[topic].type;
-    char name[128], schema[PLX_SCHEMA_BYTES];
+    char name[PLX_TOPIC_NAME], schema[PLX_SCHEMA_BYTES];
     if (plx_schema_text(type, schema, sizeof schema) < 0)
         return NULL;
-    snprintf(name, sizeof name, "/parallax/%s", name_of(topic, raw));
+    plx_topic_name((enum plx_topic_id)topic, raw, name);
     cJSON *item = cJSON_CreateObject();
     cJSON_AddNumberToObject(item, "id", topic + 1);
     cJSON_AddStringToObject(item, "topic", name);
@@ -51,7 +54,7 @@ static void unadvertise(struct plx_foxglove *foxglove, struct plx_web_connection
 {
     cJSON *item = operation("unadvertise"), *ids = cJSON_AddArrayToObject(item, "channelIds");
     for (int topic = 0; topic < PLX_TOPICS; topic++) {
-        if (name_of(topic, foxglove->advertised))
+        if (has_topic(topic, foxglove->advertised))
             cJSON_AddItemToArray(ids, cJSON_CreateNumber(topic + 1));
         foxglove->subscribed[topic] = false;
     }
@@ -69,7 +72,7 @@ static void advertise(struct plx_foxglove *foxglove, struct plx_web_connection *
     foxglove->advertised = raw;
     cJSON *item = operation("advertise"), *channels = cJSON_AddArrayToObject(item, "channels");
     for (int topic = 0; topic < PLX_TOPICS; topic++)
-        if (name_of(topic, raw))
+        if (has_topic(topic, raw))
             cJSON_AddItemToArray(channels, channel_json(topic, raw));
     plx_web_send_json(connection, item);
 }
@@ -106,7 +109,7 @@ static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *
                     *channel = cJSON_GetObjectItemCaseSensitive(each, "channelId");
         const int topic = cJSON_IsNumber(channel) ? channel->valueint - 1 : -1;
         if (!cJSON_IsNumber(id) || id->valuedouble < 0 || id->valuedouble > UINT32_MAX || topic < 0 || topic >= PLX_TOPICS ||
-            !name_of(topic, foxglove->advertised)) {
+            !has_topic(topic, foxglove->advertised)) {
             complain(connection, "subscribe: there is no such channel");
             continue;
         }
@@ -238,7 +241,7 @@ bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connecti
 bool plx_foxglove_wants(const struct plx_foxglove *foxglove, const struct plx_web_connection *connection)
 {
     if (!plx_web_is_behind(connection))
-        for (int topic = 0; topic < PLX_TOPICS; topic++)
+        for (int topic = 0; topic < PLX_TOPIC_DIAGNOSTICS; topic++) /* those come every second */
             if (foxglove->subscribed[topic])
                 return true;
     return false;
@@ -274,7 +277,23 @@ static bool begin(struct plx_foxglove_frame *messages, const struct plx_frame *f
     return plx_realtime_ns(frame, &messages->realtime_ns) == 0;
 }
 
-/* The message of TOPIC, encoded behind its head. NULL: the frame has none. */
+/* CONTENT of TYPE, encoded behind its head. NULL: out of memory. */
+static struct plx_web_buffer *packed(const struct plx_cdr_type *type, const void *content, int64_t realtime_ns)
+{
+    size_t bytes = plx_cdr_size(type, content);
+    struct plx_web_buffer *buffer = plx_web_buffer_create(HEAD + bytes);
+    if (!buffer)
+        return NULL;
+    const uint64_t time_ns = (uint64_t)realtime_ns;
+    buffer->data[0] = 1; /* message data */
+    memcpy(buffer->data + 5, &time_ns, sizeof time_ns);
+    if (plx_cdr_encode(type, content, buffer->data + HEAD, bytes, &bytes) == 0)
+        return buffer;
+    plx_web_buffer_unref(buffer);
+    return NULL;
+}
+
+/* The message of TOPIC. NULL: the frame has none. */
 static struct plx_web_buffer *encoded(struct plx_foxglove_frame *messages, const struct plx_frame *frame, int topic)
 {
     const struct plx_frame_messages source = {
@@ -283,21 +302,9 @@ static struct plx_web_buffer *encoded(struct plx_foxglove_frame *messages, const
     if (messages->message[topic] || messages->missing[topic])
         return messages->message[topic];
     messages->missing[topic] = true;
-    if (plx_topic_fill((enum plx_topic_id)topic, &source, &content) < 0)
-        return NULL;
-    size_t bytes = plx_cdr_size(plx_topics[topic].type, &content);
-    struct plx_web_buffer *buffer = plx_web_buffer_create(HEAD + bytes);
-    if (!buffer)
-        return NULL;
-    const uint64_t time_ns = (uint64_t)messages->realtime_ns;
-    buffer->data[0] = 1; /* message data */
-    memcpy(buffer->data + 5, &time_ns, sizeof time_ns);
-    if (plx_cdr_encode(plx_topics[topic].type, &content, buffer->data + HEAD, bytes, &bytes) < 0) {
-        plx_web_buffer_unref(buffer);
-        return NULL;
-    }
-    messages->message[topic] = buffer;
-    return buffer;
+    if (plx_topic_fill((enum plx_topic_id)topic, &source, &content) == 0)
+        messages->message[topic] = packed(plx_topics[topic].type, &content, messages->realtime_ns);
+    return messages->message[topic];
 }
 
 /* BUFFER with the number of the subscription in it: the same memory where nobody else sends it yet. */
@@ -329,4 +336,25 @@ void plx_foxglove_send(struct plx_foxglove *foxglove, struct plx_web_connection 
         if (mine)
             plx_web_send(connection, PLX_WS_BINARY, mine);
     }
+}
+
+void plx_foxglove_tell_second(const struct plx_foxglove *foxglove, struct plx_web_connection *connection,
+                              const struct plx_web_feed *feed)
+{
+    struct plx_diagnostics d = {.frames_per_s = plx_frame_stats_rate_hz(&feed->status.stats)};
+    struct ros_diagnostic_array array;
+    struct timespec now;
+    if (!foxglove->subscribed[PLX_TOPIC_DIAGNOSTICS] || plx_web_is_behind(connection))
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t now_ns = (int64_t)now.tv_sec * PLX_NS_PER_S + now.tv_nsec;
+    plx_diagnostics_read(feed->client, &d);
+    d.age_ms = d.any ? (double)feed->status.age_ns / (double)PLX_NS_PER_MS : (double)NAN;
+    d.frames_per_s = isnan(d.frames_per_s) ? 0 : d.frames_per_s;
+    plx_message_diagnostics(&d, now_ns, &array);
+    struct plx_web_buffer *buffer = packed(&ros_diagnostic_array_type, &array, now_ns);
+    if (!buffer)
+        return;
+    memcpy(buffer->data + 1, &foxglove->subscription[PLX_TOPIC_DIAGNOSTICS], sizeof(uint32_t));
+    plx_web_send(connection, PLX_WS_BINARY, buffer);
 }

@@ -53,4 +53,8 @@ bool plx_foxglove_wants(const struct plx_foxglove *foxglove, const struct plx_we
 void plx_foxglove_send(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
                        struct plx_foxglove_frame *frame);
 
+/* Sends the diagnostics, if the client subscribed to them: every second, with a service or without. */
+void plx_foxglove_tell_second(const struct plx_foxglove *foxglove, struct plx_web_connection *connection,
+                              const struct plx_web_feed *feed);
+
 #endif

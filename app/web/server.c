@@ -189,6 +189,8 @@ static void tell_second(void *context)
     for (int i = 0; i < server->connections; i++) {
         struct plx_web_connection *connection = server->connection[i];
         const struct peer *peer = connection->peer;
+        if (connection->phase == PLX_WEB_SOCKET && peer->is_foxglove)
+            plx_foxglove_tell_second(&peer->foxglove, connection, &server->feed);
         if (connection->phase != PLX_WEB_SOCKET || peer->is_foxglove || plx_web_is_behind(connection))
             continue;
         if (!text) {

@@ -73,6 +73,20 @@ static void add_peers(struct text *text, const char *peers)
     }
 }
 
+/* On loopback, discovery goes by multicast too: nodes that older releases configure, and Cyclone DDS 11, take any port there
+ * and hear no peer list. Linux does not mark loopback as multicast-capable, although it is. */
+static void add_interface(struct text *text, enum range range)
+{
+    const bool is_old = DDS_VERSION_MAJOR == 0 && DDS_VERSION_MINOR < 9;
+    if (range == RANGE_LOCALHOST && is_old)
+        add(text, "<NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress>"
+                  "<AssumeMulticastCapable>lo</AssumeMulticastCapable>");
+    else if (range == RANGE_LOCALHOST)
+        add(text, "<Interfaces><NetworkInterface address=\"127.0.0.1\" multicast=\"true\"/></Interfaces>");
+    if (range == RANGE_LOCALHOST || range == RANGE_OFF)
+        add(text, "<AllowMulticast>%s</AllowMulticast>", range == RANGE_LOCALHOST ? "spdp" : "false");
+}
+
 /* Several nodes on one machine find each other without multicast by their participant numbers. */
 static void add_discovery(struct text *text, enum range range, const char *peers)
 {
@@ -99,12 +113,7 @@ int plx_ros_environment(struct plx_ros_environment *ret_environment, struct plx_
         return error;
     /* One datagram carries as much as UDP takes, and a picture that nobody has acknowledged yet does not stop the next one. */
     add(&text, "<CycloneDDS><Domain><General><MaxMessageSize>65500B</MaxMessageSize>");
-    if (range == RANGE_LOCALHOST && DDS_VERSION_MAJOR == 0 && DDS_VERSION_MINOR < 9)
-        add(&text, "<NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress>");
-    else if (range == RANGE_LOCALHOST)
-        add(&text, "<Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>");
-    if (range == RANGE_LOCALHOST || range == RANGE_OFF)
-        add(&text, "<AllowMulticast>false</AllowMulticast>");
+    add_interface(&text, range);
     add(&text, "</General>");
     add_discovery(&text, range, variable("ROS_STATIC_PEERS"));
     add(&text, "<Internal><Watermarks><WhcHigh>64MB</WhcHigh></Watermarks></Internal></Domain></CycloneDDS>");

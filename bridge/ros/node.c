@@ -37,7 +37,7 @@ static void publish_static_transform(const struct plx_ros_node *node)
     struct ros_tf_message transforms;
     const struct plx_frame_messages messages = {.realtime_ns = plx_ros_now_ns(), .names = node->frames, .scratch = &one};
     plx_message_optical_transform(&messages, &transforms);
-    plx_ros_publish(node->publisher, PLX_ROS_TF_STATIC, &transforms);
+    plx_ros_publish(node->publisher, PLX_TOPIC_TF_STATIC, &transforms);
 }
 
 int plx_ros_node_create(const char *socket, const struct plx_ros_names *names, struct plx_ros_publisher *publisher,
@@ -103,7 +103,7 @@ static int grow(void **memory, size_t *bytes, size_t needed)
 
 static bool is_frame_read(const struct plx_ros_node *node)
 {
-    for (int i = 0; i <= PLX_ROS_TF; i++)
+    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++)
         if (plx_ros_is_read(node->publisher, i))
             return true;
     return false;
@@ -142,14 +142,9 @@ static int publish_frame(struct plx_ros_node *node)
     if (result < 0 || (node->frame->health & PLX_HEALTH_NOT_CALIBRATED))
         return result;
     messages.scratch = node->scratch;
-    for (int i = 0; i < PLX_TOPICS; i++)
+    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
         if (plx_ros_is_read(node->publisher, i) && plx_topic_fill((enum plx_topic_id)i, &messages, &message) == 0)
             plx_ros_publish(node->publisher, i, &message);
-    if (plx_ros_is_read(node->publisher, PLX_ROS_TF)) {
-        struct ros_tf_message transforms;
-        plx_message_scan_transform(&messages, &transforms);
-        plx_ros_publish(node->publisher, PLX_ROS_TF, &transforms);
-    }
     return 0;
 }
 
@@ -157,23 +152,13 @@ static void diagnose(struct plx_ros_node *node)
 {
     struct plx_diagnostics *d = &node->diagnostics;
     struct ros_diagnostic_array array;
-    struct plx_frame newest;
     const int64_t now_ns = plx_now_ns();
-    const int state = node->client ? plx_state(node->client) : PLX_STATE_STOPPED;
-    d->state = state < 0 ? PLX_STATE_FAILED : (uint32_t)state;
-    d->health = node->client ? plx_health(node->client) : PLX_HEALTH_NO_FRAMES;
-    d->restarts = node->client ? plx_restarts(node->client) : 0;
+    plx_diagnostics_read(node->client, d);
     d->frames_per_s = node->frames_since * (double)PLX_NS_PER_S / (double)(now_ns - node->diagnosed_ns);
     d->age_ms = node->frames_since > 0 && node->age_ns < INT64_MAX ? (double)node->age_ns / (double)PLX_NS_PER_MS : (double)NAN;
-    d->any = node->client && plx_last_header(node->client, &newest) == 0;
-    d->source = d->any ? newest.source : 0;
-    d->blind = d->any ? newest.blind : 0;
     d->dropped = plx_ros_dropped(node->publisher);
-    d->reason[0] = '\0';
-    if (node->client)
-        plx_reason(node->client, d->reason, sizeof d->reason);
     plx_message_diagnostics(d, plx_ros_now_ns(), &array);
-    plx_ros_publish(node->publisher, PLX_ROS_DIAGNOSTICS, &array);
+    plx_ros_publish(node->publisher, PLX_TOPIC_DIAGNOSTICS, &array);
     node->diagnosed_ns = now_ns;
     node->frames_since = 0;
 }

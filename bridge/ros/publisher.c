@@ -50,7 +50,7 @@ static const struct {
 
 struct plx_ros_publisher {
     dds_entity_t domain, participant;
-    dds_entity_t writer[PLX_ROS_TOPICS]; /* 0: not offered */
+    dds_entity_t writer[PLX_TOPICS]; /* 0: not offered */
     uint64_t sent, dropped;
 };
 
@@ -73,8 +73,8 @@ static int fail(struct plx_error_message *message, const char *what, dds_return_
 static dds_qos_t *qos_of(int topic)
 {
     char user_data[128];
-    const int length = snprintf(user_data, sizeof user_data, "typehash=%s;", plx_ros_topic_type(topic)->hash);
-    const bool latched = topic == PLX_ROS_TF_STATIC;
+    const int length = snprintf(user_data, sizeof user_data, "typehash=%s;", plx_topics[topic].type->hash);
+    const bool latched = topic == PLX_TOPIC_TF_STATIC;
     dds_qos_t *qos = dds_create_qos();
     dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_MSECS(10));
     dds_qset_durability(qos, latched ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
@@ -89,8 +89,7 @@ static int create_writer(struct plx_ros_publisher *publisher, int topic, const c
     char dds_name[PLX_ROS_NAME + 4];
     snprintf(dds_name, sizeof dds_name, "rt%s", name);
     dds_qos_t *qos = qos_of(topic);
-    dds_entity_t result =
-        dds_create_topic(publisher->participant, descriptor_of(plx_ros_topic_type(topic)), dds_name, NULL, NULL);
+    dds_entity_t result = dds_create_topic(publisher->participant, descriptor_of(plx_topics[topic].type), dds_name, NULL, NULL);
     if (result > 0)
         result = dds_create_writer(publisher->participant, result, qos, NULL);
     dds_delete_qos(qos);
@@ -118,7 +117,7 @@ int plx_ros_publisher_create(const struct plx_ros_names *names, struct plx_ros_p
     publisher->participant = dds_create_participant(environment.domain, NULL, NULL);
     if (publisher->participant < 0)
         result = fail(message, "joining the domain", publisher->participant);
-    for (int i = 0; i < PLX_ROS_TOPICS && result == 0; i++)
+    for (int i = 0; i < PLX_TOPICS && result == 0; i++)
         if (names->topic[i][0])
             result = create_writer(publisher, i, names->topic[i], message);
     if (result < 0)

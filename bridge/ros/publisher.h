@@ -16,7 +16,7 @@ void plx_ros_publisher_destroy(struct plx_ros_publisher *publisher);
 /* True if somebody reads TOPIC, and so it is worth to be filled. */
 bool plx_ros_is_read(const struct plx_ros_publisher *publisher, int topic);
 
-/* Sends MESSAGE, a structure of plx_ros_topic_type(TOPIC), which may be used again afterwards. Waits up to 10 ms for a reader
+/* Sends MESSAGE, a structure of plx_topics[TOPIC].type, which may be used again afterwards. Waits up to 10 ms for a reader
  * that keeps back what it received; after that its message is dropped and counted. */
 void plx_ros_publish(struct plx_ros_publisher *publisher, int topic, const void *message);
 

@@ -7,13 +7,6 @@
 
 #include <parallax/error.h>
 
-const struct plx_cdr_type *plx_ros_topic_type(int topic)
-{
-    if (topic < PLX_TOPICS)
-        return plx_topics[topic].type;
-    return topic == PLX_ROS_DIAGNOSTICS ? &ros_diagnostic_array_type : &ros_tf_message_type;
-}
-
 /* True if the LENGTH characters at NAME are a name of ROS: letters, digits, _ and, between these, /. */
 static bool is_name(const char *name, size_t length)
 {
@@ -48,14 +41,14 @@ static int select_topics(const char *list, struct plx_ros_names *names, struct p
     uint32_t named = 0;
     for (const char *word = list; *word;) {
         const size_t length = strcspn(word, ",");
-        const uint32_t topics = plx_topics_named(word, length);
+        const uint32_t topics = plx_topics_named(word, length) & ((1u << PLX_NAMESPACE_TOPICS) - 1);
         if (topics == 0)
             return plx_fail(message, PLX_ERR_ARG, "ros.topics: there is no \"%.*s\"; expected some of %s", (int)length, word,
-                            PLX_TOPIC_WORDS);
+                            PLX_NAMESPACE_TOPIC_WORDS);
         named |= topics;
         word += length + (word[length] == ',');
     }
-    for (int i = 0; i < PLX_TOPICS && named > 0; i++)
+    for (int i = 0; i < PLX_NAMESPACE_TOPICS && named > 0; i++)
         if (!(named >> i & 1))
             names->topic[i][0] = '\0';
     return 0;
@@ -76,11 +69,22 @@ static int rename_topic(const char *assignment, size_t length, const char *prefi
     if (!is_name(new_name, new_length) || new_length >= sizeof name)
         return wrong_name(message, "ros.rename", new_name, new_length);
     snprintf(name, sizeof name, "%.*s", (int)new_length, new_name);
-    for (int i = 0; i < PLX_TOPICS; i++)
+    for (int i = 0; i < PLX_NAMESPACE_TOPICS; i++)
         if (strlen(plx_topics[i].name) == old_length && strncmp(plx_topics[i].name, assignment, old_length) == 0)
             return write_name(names->topic[i], "ros.rename", absolute ? "" : prefix, name, message);
     return plx_fail(message, PLX_ERR_ARG, "ros.rename: there is no topic \"%.*s\"; expected one such as left/image_rect",
                     (int)old_length, assignment);
+}
+
+/* Two topics under one name would mix their messages, or types that DDS refuses with a number. */
+static int check_names(const struct plx_ros_names *names, struct plx_error_message *message)
+{
+    for (int i = 0; i < PLX_TOPICS; i++)
+        for (int k = 0; k < i; k++)
+            if (names->topic[i][0] && strcmp(names->topic[i], names->topic[k]) == 0)
+                return plx_fail(message, PLX_ERR_ARG, "ros.rename: %s and %s are both called \"%s\"; expected a name for each",
+                                plx_topics[k].name, plx_topics[i].name, names->topic[i]);
+    return 0;
 }
 
 static int name_frames(const char *prefix, struct plx_ros_names *names, struct plx_error_message *message)
@@ -103,9 +107,10 @@ int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_nam
 {
     const char *prefix = config->ros.name_space + (config->ros.name_space[0] == '/');
     int result = *prefix && !is_name(prefix, strlen(prefix)) ? wrong_name(message, "ros.namespace", prefix, strlen(prefix)) : 0;
-    *ret_names = (struct plx_ros_names){
-        .topic = {[PLX_ROS_TF] = "/tf", [PLX_ROS_TF_STATIC] = "/tf_static", [PLX_ROS_DIAGNOSTICS] = "/diagnostics"}};
-    for (int i = 0; i < PLX_TOPICS && result == 0; i++)
+    *ret_names = (struct plx_ros_names){.topic = {""}};
+    for (int i = PLX_NAMESPACE_TOPICS; i < PLX_TOPICS; i++)
+        snprintf(ret_names->topic[i], PLX_ROS_NAME, "%s", plx_topics[i].name);
+    for (int i = 0; i < PLX_NAMESPACE_TOPICS && result == 0; i++)
         result = write_name(ret_names->topic[i], "ros.namespace", prefix, plx_topics[i].name, message);
     for (const char *text = config->ros.rename; *text && result == 0;) {
         const size_t length = strcspn(text, ",");
@@ -114,5 +119,7 @@ int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_nam
     }
     if (result == 0)
         result = select_topics(config->ros.topics, ret_names, message);
+    if (result == 0)
+        result = check_names(ret_names, message);
     return result == 0 ? name_frames(config->ros.frame_prefix, ret_names, message) : result;
 }

@@ -82,7 +82,7 @@ static void record(const char *path, const char *topics, struct plx_frame *const
     must(plx_mcap_recording_create(path, selected, PLX_MCAP_COMPRESSED, frame[0], &recording, &message), message.text);
     const double begun = processor_s();
     for (int i = 0; i < FRAMES; i++)
-        must(plx_mcap_recording_add(recording, frame[i % SCENES], &message), message.text);
+        must(plx_mcap_recording_add(recording, frame[i % SCENES], NULL, &message), message.text);
     must(plx_mcap_recording_finish(recording, &message), message.text);
     const double frame_s = (processor_s() - begun) / FRAMES;
     must(stat(path, &file), path);

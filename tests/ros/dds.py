@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of ROS 2 topics by the Python package cyclonedds, whose types are made of those that rosbags knows."""
+"""Readers of ROS 2 topics by the Python package cyclonedds, whose types are made of those that rosbags knows.
+
+dds.py PROBE DOMAIN TOPIC TYPE SECONDS ends with 0 when a message of TOPIC came: a process with a $CYCLONEDDS_URI of its own."""
 import subprocess
+import sys
 import time
 
 from cyclonedds.core import Policy, Qos
@@ -93,3 +96,9 @@ def header_of(message):
 def stamp_of(message):
     stamp = header_of(message).stamp
     return stamp.sec, stamp.nanosec
+
+
+if __name__ == "__main__":
+    _, probe, domain, topic, kind, seconds = sys.argv
+    listener = Listener(int(domain), Types(typestore(probe)), {topic: (kind, RELIABLE)})
+    sys.exit(0 if listener.wait_for(1, float(seconds)) else 1)

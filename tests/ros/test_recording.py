@@ -20,7 +20,7 @@ except ImportError as missing:
     sys.exit(77)
 
 BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
-TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info"
+TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info,tf,diagnostics"
 PAIRS = 10
 WAIT_S = float(os.environ.get("PLX_TEST_PATIENCE_S", 120))  # until it is clear that what is expected never happens
 
@@ -89,8 +89,8 @@ class Recording(unittest.TestCase):
             decoded.sort(key=lambda each: each[:2])
             others.sort(key=lambda each: each[:2])
             self.assertEqual([each[:2] for each in decoded], [each[:2] for each in others])
-            self.assertEqual(len({topic for topic, *_ in decoded}), 14)
-            self.assertGreaterEqual(len(decoded), 13 * PAIRS)
+            self.assertEqual(len({topic for topic, *_ in decoded}), 17)
+            self.assertGreaterEqual(len(decoded), 15 * PAIRS)
             for (topic, _, data, content), (_, _, other_data, other) in zip(decoded, others):
                 self.assertEqual(data, bytes(other_data))
                 self.assertTrue(same(content, other), topic)

@@ -154,6 +154,21 @@ class Topics(Ros):
         transform = late.messages["/tf_static"][0].transforms[0]
         self.assertEqual((transform.header.frame_id, transform.child_frame_id), ("parallax_link", "parallax_left_optical_frame"))
 
+    def test_readers_of_older_releases_under_localhost_only(self):
+        """They name loopback and nothing else, so where it has multicast they take any port, and hear of others by multicast alone."""
+        self.start_daemon()
+        self.start_ros()
+        readers = []
+        for general in ('<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>',
+                        "<NetworkInterfaceAddress>127.0.0.1</NetworkInterfaceAddress>"):
+            uri = f"<CycloneDDS><Domain><General>{general}</General></Domain></CycloneDDS>"
+            reader = subprocess.Popen([sys.executable, dds.__file__, BINARIES / "cdr_probe", str(DOMAIN), "/parallax/scan",
+                                       FRAME_TOPICS["scan"], str(WAIT_S)], env={**os.environ, "CYCLONEDDS_URI": uri})
+            self.addCleanup(self.end, reader)
+            readers.append((general, reader))
+        for general, reader in readers:
+            self.assertEqual(reader.wait(2 * WAIT_S), 0, general)
+
     def test_best_effort_readers_match(self):
         self.start_daemon()
         self.start_ros()
@@ -183,7 +198,10 @@ class Topics(Ros):
 
     def test_wrong_names_end_it_with_a_sentence(self):
         for setting, said in (("ros.topics=left,deep", 'ros.topics: there is no "deep"'), ("ros.namespace=a b", "ros.namespace"),
-                              ("ros.rename=scan", "ros.rename"), ("ros.rename=laser=/scan", 'there is no topic "laser"')):
+                              ("ros.rename=scan", "ros.rename"), ("ros.rename=laser=/scan", 'there is no topic "laser"'),
+                              ("ros.rename=scan=obstacles", 'ros.rename: scan and obstacles are both called "/parallax/obstacles"'),
+                              ("ros.rename=scan=/a,odom=/a", 'ros.rename: scan and odom are both called "/a"'),
+                              ("ros.rename=scan=/tf", 'ros.rename: scan and /tf are both called "/tf"')):
             result = subprocess.run([BINARIES / "parallax-ros", "--set", setting], capture_output=True, text=True)
             self.assertEqual(result.returncode, 78, result.stderr)
             self.assertIn(said, result.stderr)

@@ -17,6 +17,7 @@
 
 struct contents {
     int images, depths, infos, disparities, clouds, scans, markers, obstacles, odometry, frame_infos; /* messages */
+    int transforms, static_transforms, diagnostics;
     uint64_t first_ns, last_ns;
     bool cut;
 };
@@ -71,6 +72,7 @@ static void check_message(const struct plx_mcap_message *message, struct content
         struct ros_detection_3d_array obstacles;
         struct ros_odometry odometry;
         struct ros_diagnostic_array frame_info;
+        struct ros_tf_message transforms;
     } content;
     const struct plx_cdr_type *type = NULL;
 
@@ -103,6 +105,17 @@ static void check_message(const struct plx_mcap_message *message, struct content
         contents->markers++;
     } else if (type == &ros_detection_3d_array_type) {
         contents->obstacles++;
+    } else if (type == &ros_tf_message_type) {
+        const bool is_static = strcmp(message->channel->topic, "/tf_static") == 0;
+        const struct ros_transform_stamped *transform = content.transforms.transforms.data;
+        assert_true(is_static || strcmp(message->channel->topic, "/tf") == 0);
+        assert_string_equal(transform->header.frame_id, "parallax_link");
+        assert_string_equal(transform->child_frame_id, is_static ? "parallax_left_optical_frame" : "parallax_scan");
+        contents->transforms += !is_static;
+        contents->static_transforms += is_static;
+    } else if (strcmp(message->channel->topic, "/diagnostics") == 0) {
+        assert_string_equal(content.frame_info.status.data->name, "parallax: service");
+        contents->diagnostics++;
     } else if (type == &ros_diagnostic_array_type) {
         check_frame_info(content.frame_info.status.data);
         contents->frame_infos++;
@@ -145,6 +158,8 @@ static void all_topics_of_every_frame(void **state)
     const struct contents all = contents_of("all.mcap");
     assert_true(all.images == 16 && all.infos == 16 && all.obstacles == 8 && all.disparities == 0 && all.frame_infos == 8 &&
                 !all.cut);
+    assert_true(all.transforms == 8 && all.static_transforms == 8);
+    assert_true(all.diagnostics >= 1 && all.diagnostics < 8);                /* one a second */
     assert_true(all.odometry >= 7);                                          /* the first frame of a service has no motion */
     assert_true(all.last_ns - all.first_ns > 7 * UINT64_C(1000000000) / 16); /* at most 15 Hz */
 

@@ -69,13 +69,21 @@ static void camera_info_of_both_eyes(void **state)
     (void)state;
     const double left_p[12] = {500, 0, 2, 0, 0, 400, 1, 0, 0, 0, 1, 0},
                  right_p[12] = {500, 0, 0.5, -100, 0, 400, 1, 0, 0, 0, 1, 0};
-    struct ros_camera_info info;
+    struct ros_camera_info info, right;
     assert_int_equal(plx_message_camera_info(&messages, PLX_LEFT, &info), 0);
     assert_memory_equal(info.p, left_p, sizeof left_p);
     assert_true(info.k[0] == 500 && info.k[2] == 2 && info.k[4] == 400 && info.k[5] == 1 && info.k[8] == 1 &&
                 info.d.count == 5);
-    assert_int_equal(plx_message_camera_info(&messages, PLX_RIGHT, &info), 0);
-    assert_memory_equal(info.p, right_p, sizeof right_p);
+    assert_int_equal(plx_message_camera_info(&messages, PLX_RIGHT, &right), 0);
+    assert_memory_equal(right.p, right_p, sizeof right_p);
+    /* image_geometry and stereo_image_proc: one frame, one stamp, one size, the same focal lengths and rows; P[3] is -fx b. */
+    assert_string_equal(right.header.frame_id, info.header.frame_id);
+    assert_memory_equal(&right.header.stamp, &info.header.stamp, sizeof info.header.stamp);
+    assert_true(right.width == info.width && right.height == info.height && right.p[3] == -info.p[0] * 0.2);
+    for (int i = 0; i < 12; i++) /* all but cx and the shift */
+        assert_true(i == 2 || i == 3 || right.p[i] == info.p[i]);
+    for (int i = 0; i < 9; i++)
+        assert_true(right.k[i] == right.p[i / 3 * 4 + i % 3] && info.k[i] == info.p[i / 3 * 4 + i % 3]);
     published.frame.health = PLX_HEALTH_NOT_CALIBRATED;
     assert_int_equal(plx_message_camera_info(&messages, PLX_LEFT, &info), PLX_ERR_NOT_FOUND);
 }
@@ -248,6 +256,8 @@ static void motion_in_axes_of_the_robot(void **state)
     assert_near(twist->angular.x, 0);
     assert_near(twist->angular.y, 0);
     assert_near(twist->angular.z, -M_PI);
+    for (int i = 0; i < 36; i++) /* unknown, and not perfect */
+        assert_true(odometry.pose.covariance[i] == (i % 7 == 0 ? 1e6 : 0));
     /* Rates are twice the motion. z is forward; left is -x: its covariance with forward is that of z and x, turned. */
     assert_near(odometry.twist.covariance[0], 4 * 15);
     assert_near(odometry.twist.covariance[1], -4 * 13);

@@ -344,7 +344,7 @@ class Foxglove(Web):
         collector = self.collect()
         for protocol in ("foxglove.sdk.v1", "foxglove.websocket.v1"):
             client, channels = self.greet(protocol)
-            self.assertEqual(len(channels), 14)
+            self.assertEqual(len(channels), 17)
             store = self.typestore(channels.values())
             wanted = {100 + channel["id"]: channel for channel in channels.values()}
             client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": channel["id"]}
@@ -358,6 +358,9 @@ class Foxglove(Web):
             image = messages["/parallax/left/image_rect"]
             self.assertTrue(any(numpy.array_equal(image.data.reshape(240, 320), frame.left)
                                 for frame in self.until(lambda: list(collector.frames.values()))))
+            turned = {each.child_frame_id: each.header.frame_id for name in ("/tf", "/tf_static") for each in messages[name].transforms}
+            self.assertEqual(turned, {"parallax_scan": "parallax_link", "parallax_left_optical_frame": "parallax_link"})
+            self.assertEqual(messages["/diagnostics"].status[0].name, "parallax: service")
             client.send(json.dumps({"op": "unsubscribe", "subscriptionIds": list(wanted)}))
 
     def test_applications_of_this_machine_may_connect(self):
@@ -442,7 +445,8 @@ class Foxglove(Web):
             while "channels" not in (message := client.recv()):
                 pass
             channels = {channel["topic"]: channel for channel in json.loads(message)["channels"]}
-        self.assertEqual(set(channels), {"/parallax/left/image_raw", "/parallax/right/image_raw", "/parallax/frame_info"})
+        self.assertEqual(set(channels), {"/parallax/left/image_raw", "/parallax/right/image_raw", "/parallax/frame_info",
+                                         "/tf_static", "/diagnostics"})
 
     def test_what_is_wrong_is_said(self):
         self.start_web()

@@ -35,7 +35,10 @@ struct recording {
     double seconds;                  /* 0: no limit */
     FILE *times;
     uint64_t pairs, missed;
-    int64_t first_ns;               /* capture time of the first pair */
+    int64_t first_ns; /* capture time of the first pair */
+    struct plx_diagnostics diagnostics;
+    int64_t diagnosed_ns;           /* publication time of the frame that they were recorded with */
+    uint64_t diagnosed_pairs;       /* then */
     uint64_t epoch, last_sequence;  /* of the last pair */
     struct plx_image eye[PLX_EYES]; /* of the last copy */
 };
@@ -138,10 +141,28 @@ static int write_to_directory(struct recording *recording, const struct plx_fram
     return 0;
 }
 
-static int write_pair(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
+/* What is said about the service, once a second, as parallax-ros says it. NULL: not now. */
+static struct plx_diagnostics *diagnose(struct plx_connection *connection, struct recording *recording)
 {
-    const int result = recording->mcap ? plx_mcap_recording_add(recording->mcap, frame, message)
-                                       : write_to_directory(recording, frame, message);
+    const struct plx_frame *frame = connection->frame;
+    struct plx_diagnostics *d = &recording->diagnostics;
+    const int64_t since_ns = frame->published_ns - recording->diagnosed_ns;
+    if (recording->pairs > 0 && since_ns < PLX_NS_PER_S)
+        return NULL;
+    plx_diagnostics_read(connection->client, d);
+    d->frames_per_s = (double)(recording->pairs - recording->diagnosed_pairs) * PLX_NS_PER_S / (double)since_ns;
+    d->age_ms = (double)plx_age_ns(frame) / PLX_NS_PER_MS;
+    recording->diagnosed_ns = frame->published_ns;
+    recording->diagnosed_pairs = recording->pairs;
+    return d;
+}
+
+static int write_pair(struct plx_connection *connection, struct recording *recording, struct plx_error_message *message)
+{
+    const struct plx_frame *frame = connection->frame;
+    const int result = recording->mcap
+                           ? plx_mcap_recording_add(recording->mcap, frame, diagnose(connection, recording), message)
+                           : write_to_directory(recording, frame, message);
     if (result < 0)
         return result;
     recording->pairs++;
@@ -211,7 +232,7 @@ static int record(struct plx_connection *connection, void *context)
     const int64_t end_ns = recording->seconds > 0 ? plx_now_ns() + (int64_t)(recording->seconds * PLX_NS_PER_S) : INT64_MAX;
     plx_progress_begin(&progress);
     while (result == 0 && exit_code == PLX_EXIT_OK) {
-        result = write_pair(recording, connection->frame, &message);
+        result = write_pair(connection, recording, &message);
         plx_progress_step(&progress, recording->pairs, (uint64_t)recording->limit);
         if (plx_stopped() || recording->pairs == (uint64_t)recording->limit || plx_now_ns() >= end_ns)
             break;
@@ -244,7 +265,7 @@ int plx_command_record(int argc, char **argv)
         PLX_OPTION("pairs", "N", recording.limit, "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
         PLX_OPTION("seconds", "S", recording.seconds, "ends after S seconds", .min = 0.1, .max = 100000),
         PLX_OPTION("topics", "LIST", topics,
-                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: left,right,obstacles,odom,frame_info)"),
+                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: left,right,obstacles,odom,frame_info,tf,diagnostics)"),
         PLX_OPTION("raw", NULL, recording.raw, "records pictures as captured, from a service without a calibration"),
         {0},
     };

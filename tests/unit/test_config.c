@@ -300,9 +300,10 @@ static void a_preset_comes_before_its_numbers(void **state)
     assert_int_equal(config.pipeline.match.paths, 4);
     assert_int_equal(config.pipeline.match.p1_straight, 8);
     assert_int_equal(config.pipeline.match.census, classic.census);
-    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_DEFAULT);
+    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_CLASSIC);
 
     plx_config_default(&config);
+    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_DEFAULT);
     assert_set(&config, "match.paths=4");
     assert_set(&config, "match=classic");
     assert_set(&config, "match.p1_straight=8");

@@ -107,6 +107,14 @@ bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *
     return true;
 }
 
+const char *plx_config_fixed_difference(const struct plx_config *a, const struct plx_config *b)
+{
+    for (int i = 0; i < plx_key_count; i++)
+        if (plx_keys[i].fixed && !is_same(&plx_keys[i], a, b))
+            return plx_keys[i].name;
+    return NULL;
+}
+
 void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset preset)
 {
     const struct plx_match old = *match;

@@ -32,6 +32,7 @@ struct plx_key {
     const char *help; /* one sentence part, no full stop at its end */
     enum plx_key_type type;
     bool reloadable;        /* the running engine can use a new value */
+    bool fixed;             /* a running service cannot change it */
     size_t offset, size;    /* in struct plx_config, bytes */
     struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;

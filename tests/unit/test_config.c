@@ -329,6 +329,9 @@ static void reload_names_what_needs_a_restart(void **state)
         assert_int_equal(plx_config_reloadable(&a, &b, &name), key->reloadable);
         if (!key->reloadable)
             assert_string_equal(name, key->name);
+        const char *fixed = plx_config_fixed_difference(&a, &b);
+        assert_string_equal(fixed ? fixed : "", key->fixed ? key->name : "");
+        assert_false(key->fixed && key->reloadable);
     }
     b = a;
     b.source.path[1] = 'x'; /* behind the end of the text */

@@ -116,6 +116,11 @@ struct plx_config_source {
 int plx_config_read(const struct plx_config_source *config_source, struct plx_config *ret_config,
                     struct plx_error_message *message);
 
+/* plx_fail with `file:line:column: ` of the value of KEY before the sentence; the file alone where the file does not have the
+ * key, nothing where there is no file. One thread at a time. */
+int plx_config_fail(const struct plx_config_source *config_source, const char *key, struct plx_error_message *message,
+                    int error, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
 /* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
 
@@ -124,6 +129,9 @@ bool plx_config_equals(const struct plx_config *a, const struct plx_config *b);
 
 /* True if going from A to B needs no restart of the engine; otherwise *ret_key names the first key that does. */
 bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *b, const char **ret_key);
+
+/* The first key whose values differ and which only a restart of the service changes; NULL if there is none. */
+const char *plx_config_fixed_difference(const struct plx_config *a, const struct plx_config *b);
 
 /* The value of the key calibration that asks for raw pictures, whatever the source knows. */
 #define PLX_CALIBRATION_NONE "none"

@@ -107,6 +107,14 @@ bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *
     return true;
 }
 
+const char *plx_config_fixed_difference(const struct plx_config *a, const struct plx_config *b)
+{
+    for (int i = 0; i < plx_key_count; i++)
+        if (plx_keys[i].fixed && !is_same(&plx_keys[i], a, b))
+            return plx_keys[i].name;
+    return NULL;
+}
+
 void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset preset)
 {
     const struct plx_match old = *match;
@@ -116,16 +124,24 @@ void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset prese
     match->paths = old.paths;
 }
 
-enum plx_match_preset plx_match_preset_of(const struct plx_match *match)
+/* The keys of the section match, without the size of the search, in which MATCH differs from PRESET. */
+static int differences(const struct plx_match *match, enum plx_match_preset preset)
 {
     static const char section[] = "match.";
-    struct plx_config classic = {.pipeline.match = *match}, given = classic;
-    plx_match_preset_apply(&classic.pipeline.match, PLX_MATCH_PRESET_CLASSIC);
-    for (int i = 0; i < plx_key_count; i++) {
-        const struct plx_key *key = &plx_keys[i];
-        if (strncmp(key->name, section, sizeof section - 1) == 0 &&
-            memcmp((char *)&classic + key->offset, (char *)&given + key->offset, key->size) != 0)
-            return PLX_MATCH_PRESET_DEFAULT;
-    }
-    return PLX_MATCH_PRESET_CLASSIC;
+    const struct plx_config given = {.pipeline.match = *match};
+    struct plx_config other = given;
+    int count = 0;
+
+    plx_match_preset_apply(&other.pipeline.match, preset);
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++)
+        if (strncmp(key->name, section, sizeof section - 1) == 0)
+            count += !is_same(key, &given, &other);
+    return count;
+}
+
+enum plx_match_preset plx_match_preset_of(const struct plx_match *match)
+{
+    const bool is_nearer_to_classic =
+        differences(match, PLX_MATCH_PRESET_CLASSIC) < differences(match, PLX_MATCH_PRESET_DEFAULT);
+    return is_nearer_to_classic ? PLX_MATCH_PRESET_CLASSIC : PLX_MATCH_PRESET_DEFAULT;
 }

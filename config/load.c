@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files and `key=value` of a command line into the configuration: each key found in the table, each error with its place.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -207,4 +208,26 @@ int plx_config_read(const struct plx_config_source *config_source, struct plx_co
     if (result == 0)
         *ret_config = config;
     return result;
+}
+
+int plx_config_fail(const struct plx_config_source *config_source, const char *key, struct plx_error_message *message,
+                    int error, const char *format, ...)
+{
+    struct plx_error_message unread;
+    struct load load = {.message = &unread};
+    struct plx_yaml *yaml = NULL;
+    char text[sizeof message->text];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!config_source->path || plx_yaml_read(config_source->path, &yaml, &unread) < 0)
+        return plx_fail(message, error, "%s", text);
+    load.yaml = yaml;
+    if (plx_yaml_root(yaml))
+        find_all(&load, plx_yaml_root(yaml)); /* up to its first error, in a file that was replaced a moment ago */
+    plx_yaml_fail(yaml, load.node[plx_key_find(key) - plx_keys], message, error, "%s", text);
+    plx_yaml_destroy(yaml);
+    return error;
 }

@@ -18,6 +18,7 @@
 #define WHOLE PLX_WHOLE
 #define REAL PLX_REAL
 #define LIVE .reloadable = true
+#define FIXED .fixed = true
 
 _Static_assert(sizeof(enum plx_source_type) == sizeof(int), "words are stored as int");
 
@@ -193,7 +194,7 @@ const struct plx_key plx_keys[] = {
     {"motion.source", "how the motion of the left camera is measured: visual odometry (motion.md); none = not at all",
      WORD(pipeline.motion, motion_words)},
     {"motion.hint_user", "user whose programs may give odometry to the search (plx_motion_hint); empty = nobody",
-     FIELD(motion.hint_user)},
+     FIELD(motion.hint_user), FIXED},
 
     {"tracks.min_hits", "matches after which a new track counts as tracked", FIELD(pipeline.track.min_hits),
      .other_name = "tracks.confirm"},
@@ -214,13 +215,13 @@ const struct plx_key plx_keys[] = {
     {"exposure.zone_weights", "weights of the 8 x 8 zones, row by row; all 0 = equal weights", FIELD(exposure.zone_weight),
      WHOLE(0, 255), LIVE},
 
-    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket)},
-    {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group)},
+    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket), FIXED},
+    {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group), FIXED},
     {"publish.slots", "slots of the ring: frames in shared memory", FIELD(publish.slots),
-     WHOLE(PLX_REGION_MIN_SLOTS, PLX_REGION_MAX_SLOTS)},
-    {"publish.max_clients", "largest number of clients at a time", FIELD(publish.max_clients), WHOLE(1, 1024)},
+     WHOLE(PLX_REGION_MIN_SLOTS, PLX_REGION_MAX_SLOTS), FIXED},
+    {"publish.max_clients", "largest number of clients at a time", FIELD(publish.max_clients), WHOLE(1, 1024), FIXED},
     {"publish.right", "publish the rectified right picture too, for recording", FIELD(pipeline.right)},
-    {"blackbox.directory", "directory of the black box and its copies; empty = no black box", FIELD(blackbox.directory)},
+    {"blackbox.directory", "directory of the black box and its copies; empty = no black box", FIELD(blackbox.directory), FIXED},
 
     {"recorder.directory", "flight recorder: directory of its files", FIELD(recorder.directory), LIVE},
     {"recorder.socket", "flight recorder: path of the socket of `parallax snapshot --last`", FIELD(recorder.socket), LIVE},

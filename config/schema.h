@@ -32,6 +32,7 @@ struct plx_key {
     const char *help; /* one sentence part, no full stop at its end */
     enum plx_key_type type;
     bool reloadable;        /* the running engine can use a new value */
+    bool fixed;             /* a running service cannot change it */
     size_t offset, size;    /* in struct plx_config, bytes */
     struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;
@@ -60,7 +61,7 @@ enum plx_match_preset { PLX_MATCH_PRESET_DEFAULT, PLX_MATCH_PRESET_CLASSIC };
 
 /* Sets the numbers of the preset; the size of the search (disparities, min_disparity, paths) stays. */
 void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset preset);
-/* The preset that MATCH equals but for the size of the search; default where it equals none. */
+/* The preset from which MATCH differs in the fewest keys, without the size of the search; default where both are as near. */
 enum plx_match_preset plx_match_preset_of(const struct plx_match *match);
 
 #define PLX_VALUE_TEXT 8704 /* bytes: holds any value as text (a path of 4095 quotes, escaped), and any description */

@@ -9,7 +9,7 @@ _parallax()
         names=$("$1" --help | sed -n 's/^  \([a-z]\+\)  .*/\1/p')
     fi
     if [[ $word == -* ]]; then
-        names=$("$1" "${command[@]}" --help 2>/dev/null | grep -o -- '^ .* --[a-z-]*=\?' | grep -o -- '--.*')
+        names=$("$1" "${command[@]}" --help 2>/dev/null | sed -n 's/^  \(-h, \|    \)\(--[a-z-]*=\?\).*/\2/p')
         compopt -o nospace
     elif [[ -z $names ]]; then
         compopt -o default # files

@@ -5,7 +5,7 @@ local program=$words[1] word=$words[CURRENT]
 local -a command names
 [[ ${program:t} == parallax && $CURRENT -gt 2 ]] && command=($words[2])
 if [[ $word == -* ]]; then
-    names=(${(f)"$($program $command --help 2>/dev/null | grep -o -- '^ .* --[a-z-]*=\?' | grep -o -- '--.*')"})
+    names=(${(f)"$($program $command --help 2>/dev/null | sed -n 's/^  \(-h, \|    \)\(--[a-z-]*=\?\).*/\2/p')"})
     compadd -S '' -- $names
 elif [[ ${program:t} == parallax && $CURRENT -eq 2 ]]; then
     names=(${(f)"$($program --help 2>/dev/null | sed -n 's/^  \([a-z]\+\)  .*/\1/p')"})

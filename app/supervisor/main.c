@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parallaxd: reads the command line, then supervises. Man page: parallaxd(8). */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
@@ -26,7 +27,7 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
         PLX_OPTION("set", "KEY=VALUE", *assignments, "sets one key after the file was read; may be repeated"),
         PLX_OPTION("wait", NULL, command.wait,
                    "waits at the start for cameras, devices, permissions and memory instead of ending without them"),
-        PLX_OPTION("check-config", "FILE", command.check, "checks FILE and exits"),
+        PLX_OPTION("check-config", "FILE", command.check, "checks FILE and the calibration that it names, and exits"),
         PLX_OPTION("dump-config", NULL, command.dump, "prints every key with its value, default, range and meaning, and exits"),
         {0},
     };
@@ -53,12 +54,31 @@ static int config_exit_code(int error)
     return error == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(error);
 }
 
+/* Reads the calibration that CONFIG names, as a start does. SOURCE.width and height stand for the source's pictures, which
+ * count only where the calibration does not say its size. */
+static int check_calibration(const struct plx_config *config, struct plx_error_message *message)
+{
+    static struct plx_stereo_calibration calibration;
+    const struct plx_calibration_options options = {
+        .alpha = config->rectify_alpha,
+        .scale = config->calibration_scale,
+        .width = config->source.width,
+        .height = config->source.height,
+    };
+
+    if (config->calibration[0] == '\0' || strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
+        return 0;
+    return plx_calibration_read(config->calibration, &options, &calibration, message);
+}
+
 static int act(const struct command *command)
 {
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
     int result = plx_config_read(&command->config_source, &config, &message);
+    if (result == 0 && command->check)
+        result = check_calibration(&config, &message);
     if (result < 0) {
         plx_log(LOG_ERR, "%s", message.text);
         return config_exit_code(result);

@@ -48,7 +48,7 @@ void plx_reload_confirm(struct plx_supervisor *supervisor, bool away)
         return;
     const bool resized = plx_publisher_promote(&supervisor->publisher);
     plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
-    plx_reload_accept(supervisor, resized ? "; clients reattach because frames changed their size" : "");
+    plx_reload_accept(supervisor, resized ? "; frames have another size, in a new shared memory" : "");
 }
 
 bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *reason)

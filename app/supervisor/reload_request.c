@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <parallax/error.h>
+
 #include "app/log.h"
 
 /* The candidate differs only in keys that a running engine can change. */
@@ -51,6 +53,16 @@ static bool needs_engine(const struct plx_supervisor *supervisor)
            !plx_calibration_equals(&plan->calibration, &candidate->calibration);
 }
 
+/* Only a restart of the service changes KEY: clients keep socket and rights, and the black box keeps its file. */
+static void refuse_key(struct plx_supervisor *supervisor, const char *key)
+{
+    struct plx_error_message message;
+
+    plx_config_fail(supervisor->config_source, key, &message, PLX_ERR_UNSUPPORTED,
+                    "%s cannot change while the service runs; restart the service instead", key);
+    plx_reload_refuse(supervisor, message.text);
+}
+
 static void begin(struct plx_supervisor *supervisor)
 {
     const struct plx_config *config = &supervisor->plan.config, *candidate = &supervisor->candidate.config;
@@ -65,14 +77,8 @@ static void begin(struct plx_supervisor *supervisor)
         supervisor->plan.frame_bytes = 0;
         supervisor->recovery.start_ns = supervisor->now_ns;
         plx_reload_accept(supervisor, "; it is tried now");
-    } else if (memcmp(&candidate->publish, &config->publish, sizeof config->publish) != 0) {
-        plx_reload_refuse(supervisor, "publish.* cannot change while clients are connected; restart the service instead");
-    } else if (strcmp(candidate->motion.hint_user, config->motion.hint_user) != 0) {
-        plx_reload_refuse(supervisor,
-                          "motion.hint_user cannot change while clients are connected; restart the service instead");
-    } else if (strcmp(candidate->blackbox.directory, config->blackbox.directory) != 0) {
-        plx_reload_refuse(supervisor,
-                          "blackbox.directory cannot change while the black box is written; restart the service instead");
+    } else if ((key = plx_config_fixed_difference(config, candidate)) != NULL) {
+        refuse_key(supervisor, key);
     } else if (plx_config_reloadable(config, candidate, &key) && !reads_calibration(candidate)) {
         apply(supervisor);
     } else {

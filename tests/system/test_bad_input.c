@@ -78,6 +78,7 @@ static int make_bad_things(void **state)
     (void)state;
     daemon_make(&daemon_);
     write_text(daemon_.directory, "unknown.yaml", "match:\n  pahts: 4\n");
+    write_text(daemon_.directory, "empty.yaml", "");
     write_text(daemon_.directory, "range.yaml", "publish:\n  slots: 3\n");
     write_text(daemon_.directory, "syntax.yaml", "match: [\n");
     write_calibration("zero.yaml", "500.", "0.");
@@ -114,6 +115,14 @@ static const struct bad {
     {"number out of range", {"--config", "@/range.yaml"}, PLX_EXIT_CONFIG, "range.yaml:2:"},
     {"broken YAML", {"--config", "@/syntax.yaml"}, PLX_EXIT_CONFIG, "syntax.yaml:"},
     {"check of a wrong file", {"--check-config", "@/unknown.yaml"}, PLX_EXIT_CONFIG, "match.paths"},
+    {"check with a missing calibration",
+     {"--check-config", "@/empty.yaml", "--set", "calibration=@/none.yaml"},
+     PLX_EXIT_NO_INPUT,
+     "none.yaml"},
+    {"check with a wrong calibration",
+     {"--check-config", "@/empty.yaml", "--set", "calibration=@/zero.yaml"},
+     PLX_EXIT_CONFIG,
+     "baseline"},
     {"unknown key on the command line", {"--set", "match.pahts=4"}, PLX_EXIT_CONFIG, "match.paths"},
     {"D larger than the width",
      {"--set", "source.width=100", "--set", "match.disparities=128"},

@@ -279,28 +279,89 @@ static char *read_document(const char *path)
     return text;
 }
 
-/* Each command explains itself, and the documents know every option that it has. */
+/* Options of every command, which the manual has once. */
+static bool is_common(const char *option)
+{
+    return strcmp(option, "--socket") == 0 || strcmp(option, "--help") == 0 || strcmp(option, "--usage") == 0 ||
+           strcmp(option, "--version") == 0;
+}
+
+/* The next option that TEXT names from *AT on; false if there is none. */
+static bool next_option(const char **at, char ret_option[64])
+{
+    const char *found = strstr(*at, "--");
+    while (found && !(found[2] >= 'a' && found[2] <= 'z'))
+        found = strstr(found + 1, "--");
+    if (!found)
+        return false;
+    sscanf(found, "%63[a-z-]", ret_option);
+    *at = found + strlen(ret_option);
+    return true;
+}
+
+static bool names_option(const char *text, const char *option)
+{
+    char each[64];
+    while (next_option(&text, each))
+        if (strcmp(each, option) == 0)
+            return true;
+    return false;
+}
+
+/* The manual's text from BEGIN to the next line of the synopsis or section, to be freed; all places with BEGIN together. */
+static char *manual_part(const char *manual, const char *begin)
+{
+    char *part = calloc(1, strlen(manual) + 1);
+    for (const char *at = manual; (at = strstr(at, begin)); at++) {
+        const char *end = at + strlen(begin) - 1; /* the end of the line */
+        const char *heading = strstr(end, "\n.S"), *next_line = strstr(end, "\n.br");
+        strncat(part, at, (size_t)((next_line && next_line < heading ? next_line : heading) - at));
+    }
+    return part;
+}
+
+/* OPTION of the command NAME, in its lines of the synopsis and in its section of the manual. */
+static void expect_in_manual(const char *synopsis, const char *section, const char *name, const char *option)
+{
+    if (is_common(option))
+        return;
+    if (!names_option(section, option) && strcmp(name, "selftest") != 0) /* which has a page of its own */
+        fail_msg("%s is not in the section %s of docs/man/parallax.1", option, name);
+    if (!strstr(synopsis, "options") && !names_option(synopsis, option))
+        fail_msg("%s of %s is not in the synopsis of docs/man/parallax.1", option, name);
+}
+
+/* Each command explains itself, and the documents know every option that it has; the manual's synopsis has no other. */
 static void help_and_documents_agree(void **state)
 {
     (void)state;
-    static const char *const name[] = {"run",     "status",   "watch",  "snapshot", "record",   "config", "metrics",
-                                       "cameras", "blackbox", "report", "tune",     "selftest", "pipe"};
+    static const char *const name[] = {"run",     "status",   "watch",  "snapshot", "record", "config",   "metrics",
+                                       "cameras", "blackbox", "report", "tune",     "pipe",   "selftest", "calibrate"};
     char *page = read_document(PLX_SOURCE_DIR "/docs/command.md"),
          *manual = read_document(PLX_SOURCE_DIR "/docs/man/parallax.1");
     struct command all, one;
     command_succeed(&all, "--help");
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        char begin[2][64], option[64];
+        snprintf(begin[0], sizeof begin[0], ".B parallax %s\n", name[i]);
+        snprintf(begin[1], sizeof begin[1], ".SS %s\n", name[i]);
+        char *synopsis = manual_part(manual, begin[0]), *section = manual_part(manual, begin[1]);
         assert_non_null(strstr(all.out, name[i]));
         command_succeed(&one, name[i], "--help");
         assert_non_null(strstr(one.out, "Usage: parallax "));
         int options = 0;
         for (const char *line = strstr(one.out, "\n      --"); line; line = strstr(line + 1, "\n      --"), options++) {
-            char option[64];
             assert_int_equal(sscanf(line, " %63[a-z-]", option), 1);
-            if (!strstr(page, option) || !strstr(manual, option))
-                fail_msg("%s of parallax %s is not in docs/command.md and docs/man/parallax.1", option, name[i]);
+            expect_in_manual(synopsis, section, name[i], option);
+            if (!names_option(page, option) && !is_common(option))
+                fail_msg("%s of parallax %s is not in docs/command.md", option, name[i]);
         }
         assert_true(options >= 1);
+        for (const char *at = synopsis; next_option(&at, option);)
+            if (!names_option(one.out, option))
+                fail_msg("docs/man/parallax.1 gives %s to %s, which does not know it", option, name[i]);
+        free(synopsis);
+        free(section);
         command_free(&one);
     }
     command_free(&all);
@@ -312,18 +373,20 @@ static void help_and_documents_agree(void **state)
 static void completion_offers_commands_and_options(void **state)
 {
     (void)state;
-    char line[2][256] = {"", ""};
+    char line[3][256] = {"", "", ""};
     FILE *pipe =
         popen("bash -c 'PATH=" PLX_BINARY_DIR "/bin:$PATH; . " PLX_SOURCE_DIR "/app/cli/completion.bash; compopt() { :; };"
               "COMP_WORDS=(parallax s); COMP_CWORD=1; _parallax parallax; echo ${COMPREPLY[*]};"
-              "COMP_WORDS=(parallax run --ma); COMP_CWORD=2; _parallax parallax; echo ${COMPREPLY[*]}'",
+              "COMP_WORDS=(parallax run --ma); COMP_CWORD=2; _parallax parallax; echo ${COMPREPLY[*]};"
+              "COMP_WORDS=(parallax run --g); COMP_CWORD=2; _parallax parallax; echo ${COMPREPLY[*]}'",
               "r");
     assert_non_null(pipe);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         assert_non_null(fgets(line[i], sizeof line[i], pipe));
     assert_int_equal(pclose(pipe), 0);
     assert_string_equal(line[0], "status snapshot selftest\n");
     assert_string_equal(line[1], "--mask= --max-disparity=\n");
+    assert_string_equal(line[2], "--gt= --gt-scale=\n"); /* none that a line of the help only mentions */
 }
 
 /* Zsh's own functions, which need a terminal, print their arguments here. */

@@ -83,7 +83,7 @@ static void the_user_who_may_give_odometry_stays(void **state)
     const struct plx_frame before = running_frame(client, START_MS);
 
     reload(SMALL_SOURCE MATCH("64") "motion:\n  hint_user: root\n");
-    expect_kept(client, engine_of(&daemon_), before.epoch, "motion.hint_user cannot change");
+    expect_kept(client, engine_of(&daemon_), before.epoch, "parallax.yaml:9:14: motion.hint_user cannot change");
     stop_daemon();
     plx_disconnect(client);
 }

@@ -300,9 +300,10 @@ static void a_preset_comes_before_its_numbers(void **state)
     assert_int_equal(config.pipeline.match.paths, 4);
     assert_int_equal(config.pipeline.match.p1_straight, 8);
     assert_int_equal(config.pipeline.match.census, classic.census);
-    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_DEFAULT);
+    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_CLASSIC);
 
     plx_config_default(&config);
+    assert_int_equal(plx_match_preset_of(&config.pipeline.match), PLX_MATCH_PRESET_DEFAULT);
     assert_set(&config, "match.paths=4");
     assert_set(&config, "match=classic");
     assert_set(&config, "match.p1_straight=8");
@@ -328,6 +329,9 @@ static void reload_names_what_needs_a_restart(void **state)
         assert_int_equal(plx_config_reloadable(&a, &b, &name), key->reloadable);
         if (!key->reloadable)
             assert_string_equal(name, key->name);
+        const char *fixed = plx_config_fixed_difference(&a, &b);
+        assert_string_equal(fixed ? fixed : "", key->fixed ? key->name : "");
+        assert_false(key->fixed && key->reloadable);
     }
     b = a;
     b.source.path[1] = 'x'; /* behind the end of the text */

@@ -257,6 +257,33 @@ static void assignments(void **state)
     }
 }
 
+/* Of a refusal that only the caller can judge. */
+static void a_refused_key_has_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *place;
+    } file[] = {
+        {"threads: 2\npublish:\n  slots: 12\n", ":3:10: publish.slots cannot"},
+        {"publish.slots: 12\n", ":1:16: publish.slots cannot"},
+        {"threads: 2\n", ": publish.slots cannot"}, /* its default was refused */
+        {"publish: {slots: [\n", NULL},             /* replaced a moment ago by one that is no YAML */
+    };
+    const struct plx_config_source source = {.path = scratch.path};
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        struct plx_error_message message = {""};
+        assert_int_equal(scratch_write(&scratch, file[i].text, strlen(file[i].text)), 0);
+        assert_int_equal(plx_config_fail(&source, "publish.slots", &message, PLX_ERR_UNSUPPORTED, "%s cannot", "publish.slots"),
+                         PLX_ERR_UNSUPPORTED);
+        const char *sentence = message.text;
+        if (file[i].place) {
+            assert_memory_equal(sentence, scratch.path, strlen(scratch.path));
+            sentence += strlen(scratch.path);
+        }
+        assert_string_equal(sentence, file[i].place ? file[i].place : "publish.slots cannot");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +292,7 @@ int main(void)
         cmocka_unit_test(size_and_depth_are_bounded),
         cmocka_unit_test(files_that_cannot_be_read),
         cmocka_unit_test(assignments),
+        cmocka_unit_test(a_refused_key_has_its_place),
     };
     return cmocka_run_group_tests_name("config errors", tests, setup, teardown);
 }

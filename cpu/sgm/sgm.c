@@ -34,7 +34,7 @@ struct worker {
 /* How far a sweep has come in one row. Rows have cache lines of their own, for neighbours belong to different threads. */
 struct progress {
     alignas(ALIGNMENT) atomic_int done; /* completed pixels; a futex word */
-    atomic_bool watched;                /* a thread may sleep until DONE changes */
+    atomic_int sleepers;                /* threads that may sleep until DONE changes */
 };
 
 /* One visit of one sweep to one row. */
@@ -147,33 +147,30 @@ static void wait_for(struct progress *row, int pixels)
     for (int i = 0; i < PATIENCE; i++)
         if (atomic_load_explicit(&row->done, memory_order_acquire) >= pixels)
             return;
-    for (;;) {
-        atomic_store_explicit(&row->watched, true, memory_order_seq_cst); /* see publish; the load is an acquire, too */
-        const int done = atomic_load_explicit(&row->done, memory_order_seq_cst);
-        if (done >= pixels)
-            return;
+    /* A count that only the sleepers change: one that has just looked at DONE stays counted until it has what it waits for. */
+    atomic_fetch_add_explicit(&row->sleepers, 1, memory_order_seq_cst); /* see publish; the load is an acquire, too */
+    for (int done; (done = atomic_load_explicit(&row->done, memory_order_seq_cst)) < pixels;)
         syscall(SYS_futex, &row->done, FUTEX_WAIT_PRIVATE, done, NULL, NULL, 0);
-    }
+    /* relaxed: one wake-up too many does no harm */
+    atomic_fetch_sub_explicit(&row->sleepers, 1, memory_order_relaxed);
 }
 
 /* Announces that PIXELS of WIDTH are complete. Release: see wait_for. */
 static void publish(struct progress *row, int pixels, int width)
 {
-    bool watched;
+    int sleepers;
     if (pixels < width) {
         /* relaxed: a thread that just falls asleep may stay unseen until the next block; no block pays for a full barrier */
         atomic_store_explicit(&row->done, pixels, memory_order_release);
-        watched = atomic_load_explicit(&row->watched, memory_order_relaxed);
+        sleepers = atomic_load_explicit(&row->sleepers, memory_order_relaxed);
     } else {
-        /* sequentially consistent, like the sleeper's store and load: this thread sees the sleeper, or the sleeper the end */
+        /* sequentially consistent, like the sleeper's count and load: this thread sees the sleeper, or the sleeper the end */
         atomic_store_explicit(&row->done, pixels, memory_order_seq_cst);
-        watched = atomic_load_explicit(&row->watched, memory_order_seq_cst);
+        sleepers = atomic_load_explicit(&row->sleepers, memory_order_seq_cst);
     }
-    if (!watched)
-        return;
-    /* relaxed: a sleeper that sets it again before the wake-up below compares DONE in the kernel, or is woken */
-    atomic_store_explicit(&row->watched, false, memory_order_relaxed);
-    syscall(SYS_futex, &row->done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    /* One that does not sleep yet compares DONE in the kernel. If it has seen this value, it stays counted for the next one. */
+    if (sleepers > 0)
+        syscall(SYS_futex, &row->done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 static void prepare_cost(const struct job *job, struct plx_sgm_row *row, int y)
@@ -286,7 +283,7 @@ static void start_sweep(struct job *job, int sweep)
     /* relaxed: the pool orders them before and after the work */
     for (int i = 0; i < job->height; i++) {
         atomic_store_explicit(&job->scratch->progress[sweep][i].done, 0, memory_order_relaxed);
-        atomic_store_explicit(&job->scratch->progress[sweep][i].watched, false, memory_order_relaxed);
+        atomic_store_explicit(&job->scratch->progress[sweep][i].sleepers, 0, memory_order_relaxed);
     }
 }
 

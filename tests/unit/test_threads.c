@@ -131,6 +131,48 @@ static void more_threads_than_processors(void **state)
     allow_cpus(&cpus);
 }
 
+/* --- a thread that loses its processor just before it sleeps -------------------------------------------------------- */
+
+#define HANG_S 300
+
+atomic_int late_loads; /* of tests/unit/late_loads.h, which the sgm.c of this program is compiled with */
+
+static const struct plx_kernels *real_kernels;
+
+/* So slow that the threads which follow fall asleep at each block. */
+static void cost_slowly(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost)
+{
+    usleep(200);
+    real_kernels->cost(row, x, count, ret_cost);
+}
+
+static void a_late_sleeper_is_woken(void **state)
+{
+    (void)state;
+    const struct plx_limits limits = {WIDTH, HEIGHT, 64, THREADS};
+    uint64_t seed = test_seed();
+    struct plx_stages *stages;
+
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    real_kernels = plx_cpu(stages)->kernels;
+    struct plx_kernels kernels = *real_kernels;
+    kernels.cost = cost_slowly;
+    plx_cpu(stages)->kernels = &kernels;
+    alarm(HANG_S); /* ends the test where a thread sleeps for ever */
+    atomic_store(&late_loads, 100);
+    for (int i = 0; i < FRAMES; i++) {
+        struct pair pair;
+        make_pair(&seed, &pair);
+        assert_int_equal(matching_run(stages, pair.grey, &pair.match, pair.got), 0);
+        finish_pair(&pair);
+    }
+    atomic_store(&late_loads, 0);
+    alarm(0);
+    stages->ops->destroy(stages);
+}
+
+/* --- a thread that loses its processor at work ----------------------------------------------------------------------- */
+
 /* The thread that calls the cost kernel first is held there, as if it had lost its processor. */
 static struct {
     const struct plx_kernels *real;
@@ -217,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_calls_each_task_once),
         cmocka_unit_test(more_threads_than_processors),
+        cmocka_unit_test(a_late_sleeper_is_woken),
         cmocka_unit_test(waiting_thread_takes_other_rows_then_sleeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

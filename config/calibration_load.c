@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads any kind of calibration file, scales it to metres, completes and checks it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +81,10 @@ static int refuse(const struct plx_yaml *yaml, struct plx_error_message *message
     if (plx_is_ros(root))
         return plx_yaml_fail(yaml, NULL, message, PLX_ERR_FORMAT,
                              "is one ROS camera_info; expected two, separated by a comma: left.yaml,right.yaml");
+    if (plx_is_euroc(root))
+        return plx_yaml_fail(yaml, NULL, message, PLX_ERR_FORMAT,
+                             "is one camera of EuRoC; expected two files, separated by a comma: "
+                             "cam0/sensor.yaml,cam1/sensor.yaml");
     if (plx_is_opencv_pose(root))
         return plx_yaml_fail(
             yaml, NULL, message, PLX_ERR_FORMAT,
@@ -114,7 +119,7 @@ static int read_one(const char *path, double scale, struct plx_stereo_calibratio
     return result;
 }
 
-/* Cameras and pose of OpenCV in any order, or the left and the right camera of ROS. */
+/* Cameras and pose of OpenCV in any order, or the left and the right camera of ROS or EuRoC. */
 static int read_pair(struct plx_reader reader[2], struct plx_stereo_calibration *calibration)
 {
     const struct plx_yaml_node *first = plx_yaml_root(reader[0].yaml), *second = plx_yaml_root(reader[1].yaml);
@@ -122,6 +127,8 @@ static int read_pair(struct plx_reader reader[2], struct plx_stereo_calibration 
         return plx_read_opencv(&reader[0], &reader[1], calibration);
     if (plx_is_opencv_pose(first) && plx_is_opencv(second))
         return plx_read_opencv(&reader[1], &reader[0], calibration);
+    if (plx_is_euroc(first))
+        return plx_read_euroc(reader, calibration);
     const int result = plx_is_ros(first) ? 0 : refuse_known(reader[0].yaml, reader[0].message);
     return result < 0 ? result : plx_read_ros(reader, calibration);
 }
@@ -218,5 +225,21 @@ int plx_calibration_read(const char *path, const struct plx_calibration_options 
         result = complete(path, options, &calibration, message);
     if (result == 0)
         *ret_calibration = calibration;
+    return result;
+}
+
+int plx_calibration_read_beside(const char *directory, const struct plx_calibration_options *options,
+                                struct plx_stereo_calibration *ret_calibration, struct plx_error_message *message)
+{
+    static const char *const names[][PLX_EYES] = {{"cam0/sensor.yaml", "cam1/sensor.yaml"},
+                                                  {"mav0/cam0/sensor.yaml", "mav0/cam1/sensor.yaml"}};
+    int result = plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no calibration beside the pictures", directory);
+    for (size_t i = 0; i < sizeof names / sizeof *names && result == PLX_ERR_NOT_FOUND; i++) {
+        char *paths;
+        if (asprintf(&paths, "%s/%s,%s/%s", directory, names[i][PLX_LEFT], directory, names[i][PLX_RIGHT]) < 0)
+            return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
+        result = plx_calibration_read(paths, options, ret_calibration, message);
+        free(paths);
+    }
     return result;
 }

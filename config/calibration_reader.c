@@ -214,7 +214,7 @@ static const struct model {
     {"none", PLX_DISTORTION_NONE, 0, 14},          {"plumb_bob", PLX_DISTORTION_PLUMB_BOB, 4, 5},
     {"radtan", PLX_DISTORTION_PLUMB_BOB, 4, 5},    {"rational_polynomial", PLX_DISTORTION_RATIONAL, 8, 14},
     {"rational", PLX_DISTORTION_RATIONAL, 8, 14},  {"equidistant", PLX_DISTORTION_EQUIDISTANT, 4, 4},
-    {"fisheye", PLX_DISTORTION_EQUIDISTANT, 4, 4},
+    {"fisheye", PLX_DISTORTION_EQUIDISTANT, 4, 4}, {"radial-tangential", PLX_DISTORTION_PLUMB_BOB, 4, 5},
 };
 
 static const struct model *find_model(const struct plx_yaml_node *node, int count)

@@ -69,6 +69,9 @@ int plx_read_opencv(struct plx_reader *cameras, struct plx_reader *pose, struct 
 bool plx_is_kalibr(const struct plx_yaml_node *root);
 int plx_read_kalibr(struct plx_reader *reader, struct plx_stereo_calibration *calibration);
 
+bool plx_is_euroc(const struct plx_yaml_node *root);
+int plx_read_euroc(struct plx_reader reader[PLX_EYES], struct plx_stereo_calibration *calibration);
+
 bool plx_is_orbslam(const struct plx_yaml_node *root); /* 3; the files of 2 are read as OpenCV's */
 int plx_read_orbslam(struct plx_reader *reader, struct plx_stereo_calibration *calibration);
 

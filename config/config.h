@@ -143,11 +143,16 @@ struct plx_calibration_options {
     int width, height; /* of the source's raw pictures, for files that do not say their size; 0, 0 = unknown */
 };
 
-/* Reads a calibration: OpenCV FileStorage YAML, a Kalibr camchain, or two ROS camera_info files "left.yaml,right.yaml" (the
- * kind is recognised from the content), then computes the rectification if the file has none. Every number is checked.
+/* Reads a calibration: OpenCV FileStorage YAML, a Kalibr camchain, two ROS camera_info or EuRoC files "left.yaml,right.yaml"
+ * (the kind is recognised from the content), then computes the rectification if the file has none. Every number is checked.
  * FORMAT, RANGE, UNSUPPORTED with file:line:column in MESSAGE; NOT_FOUND, PERMISSION, IO. */
 int plx_calibration_read(const char *path, const struct plx_calibration_options *options,
                          struct plx_stereo_calibration *ret_calibration, struct plx_error_message *message);
+
+/* Reads what lies beside the pictures of a recording in DIRECTORY: EuRoC's cam0/sensor.yaml and cam1/sensor.yaml, also inside
+ * of mav0. NOT_FOUND: there is nothing. The same errors else. */
+int plx_calibration_read_beside(const char *directory, const struct plx_calibration_options *options,
+                                struct plx_stereo_calibration *ret_calibration, struct plx_error_message *message);
 
 /* Writes CALIBRATION as OpenCV FileStorage YAML, which plx_calibration_read reads back bit by bit. IO, PERMISSION, NOT_FOUND;
  * UNSUPPORTED: cameras of two sizes. */

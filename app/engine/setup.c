@@ -112,6 +112,8 @@ static int read_calibration(struct plx_setup *setup, const struct plx_config *co
     if (!source->ops->calibration)
         return 0;
     int result = source->ops->calibration(setup->source, &setup->calibration, message);
+    if (result == PLX_ERR_NOT_FOUND && config->source.type == PLX_SOURCE_REPLAY)
+        result = plx_calibration_read_beside(config->source.path, &options, &setup->calibration, message);
     if (result == PLX_ERR_NOT_FOUND)
         return 0;
     return result < 0 ? result : plx_calibration_check(&setup->calibration, message);

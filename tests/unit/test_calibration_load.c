@@ -2,6 +2,8 @@
 /* Calibration files: the same pair of cameras in three forms, and back to a file without loss. */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "tests/unit/calibration_files.h"
@@ -285,6 +287,48 @@ static void commas_in_names(void **state)
     scratch_end(&one);
 }
 
+/* The body's y is the cameras' x; the right one is 0.11 m to the right. */
+#define EUROC_TEXT(x)                                                                                                          \
+    "# General sensor definitions.\nsensor_type: camera\nT_BS:\n  cols: 4\n  rows: 4\n"                                        \
+    "  data: [0.0, -1.0, 0.0, 0.3,\n         1.0, 0.0, 0.0, " x                                                                \
+    ",\n         0.0, 0.0, 1.0, 0.2,\n         0.0, 0.0, 0.0, 1.0]\n"                                                          \
+    "rate_hz: 20\nresolution: [752, 480]\ncamera_model: pinhole\nintrinsics: [458.6, 457.3, 367.2, 248.4]\n"                   \
+    "distortion_model: radial-tangential\ndistortion_coefficients: [-0.28, 0.07, 0.0002, 0.00001]\n"
+
+static void euroc(void **state)
+{
+    (void)state;
+    struct plx_stereo_calibration calibration;
+    struct plx_error_message message;
+    char folder[] = "/tmp/plx-euroc-XXXXXX", path[PLX_EYES][64];
+    assert_non_null(mkdtemp(folder));
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(path[eye], sizeof path[eye], "%s/cam%d", folder, eye);
+        assert_int_equal(mkdir(path[eye], 0700), 0);
+    }
+    assert_int_equal(plx_calibration_read_beside(folder, &metres, &calibration, &message), PLX_ERR_NOT_FOUND);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        snprintf(path[eye], sizeof path[eye], "%s/cam%d/sensor.yaml", folder, eye);
+        FILE *sensor = fopen(path[eye], "w");
+        fputs(eye == PLX_LEFT ? EUROC_TEXT("0.05") : EUROC_TEXT("0.16"), sensor);
+        fclose(sensor);
+    }
+    if (plx_calibration_read_beside(folder, &metres, &calibration, &message) < 0)
+        fail_msg("%s", message.text);
+    assert_near(calibration.translation, (const double[]){-0.11, 0, 0}, 3, 1e-12);
+    assert_near(calibration.rotation, (const double[]){1, 0, 0, 0, 1, 0, 0, 0, 1}, 9, 1e-12);
+    assert_near(calibration.camera[PLX_RIGHT].k, (const double[]){-0.28, 0.07, 0.0002, 0.00001}, 4, 0);
+    assert_true(calibration.camera[PLX_LEFT].width == 752 && calibration.camera[PLX_LEFT].fy == 457.3);
+    assert_true(plx_calibration_read(path[PLX_LEFT], &metres, &calibration, &message) == PLX_ERR_FORMAT &&
+                strstr(message.text, "is one camera of EuRoC; expected two files"));
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        unlink(path[eye]);
+        *strrchr(path[eye], '/') = '\0';
+        rmdir(path[eye]);
+    }
+    rmdir(folder);
+}
+
 static void a_byte_order_mark_is_skipped(void **state)
 {
     (void)state;
@@ -420,6 +464,7 @@ int main(void)
         cmocka_unit_test(kalibr_with_an_imu),
         cmocka_unit_test(orbslam3),
         cmocka_unit_test(commas_in_names),
+        cmocka_unit_test(euroc),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(opencv_s_own_two_files),
         cmocka_unit_test(size_and_scale_from_outside),

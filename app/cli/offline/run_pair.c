@@ -102,8 +102,9 @@ static int find_calibration(const struct plx_run *run, int width, int height, st
         return PLX_ERR_NOT_FOUND;
     if (run->pairs.bag)
         return plx_bag_calibration(run->pairs.bag, ret_calibration, message);
-    return plx_calib_txt_find(run->pair->folder ? run->pair->folder : run->directory, run->pairs.first_projection, width,
-                              height, ret_calibration, message);
+    const char *directory = run->pair->folder ? run->pair->folder : run->directory;
+    const int result = plx_calib_txt_find(directory, run->pairs.first_projection, width, height, ret_calibration, message);
+    return result == PLX_ERR_NOT_FOUND ? plx_calibration_read_beside(directory, &options, ret_calibration, message) : result;
 }
 
 int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx_pipeline_params *params,

@@ -13,6 +13,8 @@
 
 #include <parallax/error.h>
 
+#include "core/text.h"
+
 int plx_exit_code(int error)
 {
     static const int code[] = {
@@ -46,6 +48,7 @@ int plx_exit_error(const char *program, int exit_code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    plx_clean_text(text); /* the name of a file may hold a newline */
     fprintf(stderr, "%s: %s\n", program, text);
     return exit_code;
 }

@@ -14,6 +14,7 @@ int(plx_fail)(struct plx_error_message *message, int error, const char *format, 
         va_start(args, format);
         vsnprintf(message->text, sizeof message->text, format, args);
         va_end(args);
+        plx_clean_text(message->text); /* the name of a file may hold a newline */
     }
     return error;
 }

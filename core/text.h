@@ -16,7 +16,7 @@ struct plx_error_message {
     char text[512]; /* one line, no newline at its end; "" while nothing failed */
 };
 
-/* Writes the sentence, cut to fit, and returns ERROR, so that a failing function can say
+/* Writes the sentence, cut to fit and cleaned (plx_clean_text), and returns ERROR, so that a failing function can say
  * `return plx_fail(message, PLX_ERR_RANGE, "...", ...)`. MESSAGE may be NULL. */
 int plx_fail(struct plx_error_message *message, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -54,7 +54,7 @@ static int list(const char *directory, struct entry *entry)
     return count;
 }
 
-cJSON *plx_web_files_json(const char *directory)
+static cJSON *list_json(const char *directory)
 {
     struct entry *entry = malloc(MAX_FILES * sizeof *entry);
     const int count = entry ? list(directory, entry) : 0;
@@ -68,6 +68,14 @@ cJSON *plx_web_files_json(const char *directory)
     }
     free(entry);
     return array;
+}
+
+cJSON *plx_web_files_json(const char *blackbox, const char *recordings)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "blackbox", list_json(blackbox));
+    cJSON_AddItemToObject(item, "recordings", list_json(recordings));
+    return item;
 }
 
 int plx_web_file_open(const char *directory, const char *name, int *ret_fd, size_t *ret_bytes)

@@ -7,9 +7,9 @@
 
 #include <cjson/cJSON.h>
 
-/* [{"name", "bytes", "time": seconds since 1970}, ...] of the files in DIRECTORY, the newest first; empty where it cannot be
- * read. The caller's. */
-cJSON *plx_web_files_json(const char *directory);
+/* {"blackbox": [{"name", "bytes", "time": seconds since 1970}, ...], "recordings": likewise} of the files in the two
+ * directories, the newest first; empty where one cannot be read. The caller's. */
+cJSON *plx_web_files_json(const char *blackbox, const char *recordings);
 
 /* Opens file NAME of DIRECTORY for reading. NOT_FOUND (also for a name that is no plain one, and for what is no file),
  * PERMISSION, IO. */

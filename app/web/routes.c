@@ -48,14 +48,6 @@ static void answer_metrics(const struct plx_web_site *site, struct plx_web_conne
     free(text);
 }
 
-static void answer_files(const struct plx_web_site *site, struct plx_web_connection *connection, bool head)
-{
-    cJSON *item = cJSON_CreateObject();
-    cJSON_AddItemToObject(item, "blackbox", plx_web_files_json(site->config->blackbox.directory));
-    cJSON_AddItemToObject(item, "recordings", plx_web_files_json(site->config->recorder.directory));
-    answer_json(connection, head, item);
-}
-
 static void answer_file(struct plx_web_connection *connection, bool head, const char *directory, const char *name)
 {
     char headers[PLX_HTTP_TEXT + 64];
@@ -103,7 +95,8 @@ void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *c
     else if (strcmp(request->path, "/metrics") == 0)
         answer_metrics(site, connection, request->head);
     else if (strcmp(request->path, "/files.json") == 0)
-        answer_files(site, connection, request->head);
+        answer_json(connection, request->head,
+                    plx_web_files_json(site->config->blackbox.directory, site->config->recorder.directory));
     else if ((name = behind(request->path, "/blackbox/")))
         answer_file(connection, request->head, site->config->blackbox.directory, name);
     else if ((name = behind(request->path, "/recordings/")))

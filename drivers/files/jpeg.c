@@ -7,6 +7,7 @@
 
 #include <parallax/error.h>
 
+#include "drivers/files/exif.h"
 #include "drivers/files/file.h"
 
 #define MAX_FILE (256 << 20) /* bytes: more than a picture of PLX_MAX_SIDE needs */
@@ -53,6 +54,23 @@ static int load(const char *path, struct jpeg_file *file, struct plx_error_messa
     return result;
 }
 
+/* Refuses what would be read as another picture than the one that a viewer shows, and what has no luma. */
+static int check_kind(const struct jpeg_file *file, int colours, const char *path, struct plx_error_message *message)
+{
+    if (colours == TJCS_CMYK || colours == TJCS_YCCK)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: a JPEG in print colours (CMYK), expected grey or colour; "
+                        "convert it, for example with `convert FILE -colorspace sRGB NEW`",
+                        path);
+    const int orientation = plx_exif_orientation(file->data, file->bytes);
+    if (orientation != 1)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: EXIF orientation %d (the picture is stored turned or mirrored), expected 1; turn the pixels with "
+                        "`exiftran -ai FILE`, or, if they are as in the calibration, drop the tag with `jpegtran -copy none`",
+                        path, orientation);
+    return 0;
+}
+
 /* Reads the file into memory and checks its header. Call finish also after an error. */
 static int open_file(const char *path, struct jpeg_file *file, struct plx_error_message *message)
 {
@@ -68,7 +86,7 @@ static int open_file(const char *path, struct jpeg_file *file, struct plx_error_
     if (file->width < 1 || file->width > PLX_MAX_SIDE || file->height < 1 || file->height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "%s: %dx%d pixels, expected 1..%d per side", path, file->width, file->height,
                         PLX_MAX_SIDE);
-    return 0;
+    return check_kind(file, colours, path, message);
 }
 
 int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message)

@@ -16,7 +16,7 @@ struct plx_picture_info {
     enum plx_type type; /* PLX_U8, or PLX_U16 for files with more than 8 bits */
 };
 
-/* Reads the header only. NOT_FOUND, PERMISSION, IO, FORMAT, RANGE (a side above PLX_MAX_SIDE). */
+/* Reads the header only. NOT_FOUND, PERMISSION, IO, FORMAT, UNSUPPORTED, RANGE (a side above PLX_MAX_SIDE). */
 int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 
 /* Reads PATH as TYPE: U8, colour becoming luma (77 R + 150 G + 29 B + 128) >> 8 and 16 bits their upper 8; or U16 exactly as
@@ -32,7 +32,8 @@ int plx_png_write(const char *path, const struct plx_image *image, struct plx_er
 int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message);
 
 /* Reading one format, for plx_picture_* and tests. Info reads the header; read gives U16 for more than 8 bits a sample, else
- * U8. PNG and JPEG give the luma of colours; transparency is ignored. A file that was cut off is an error. */
+ * U8. PNG and JPEG give the luma of colours; transparency is ignored. A file that was cut off is an error. UNSUPPORTED: a JPEG
+ * of print colours (CMYK), or one that its EXIF block wants turned. */
 int plx_pgm_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 int plx_pgm_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 int plx_png_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);

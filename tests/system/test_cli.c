@@ -123,6 +123,7 @@ static const struct bad {
     {{"pipe", "middle"}, PLX_EXIT_USAGE, "expected left, right, disparity or depth"},
     {{"watch", "--json", "--changes"}, PLX_EXIT_USAGE, "exclude each other"},
     {{"status", "--socket", "@/file"}, PLX_EXIT_UNAVAILABLE, "@/file"},
+    {{"report", "--output", "@/no\nwhere/x"}, PLX_EXIT_CANNOT_WRITE, "@/no?where/x: cannot create"}, /* one line */
     {{NULL}, PLX_EXIT_USAGE, "a command is missing"},
     {{"statsu"}, PLX_EXIT_USAGE, "did you mean status?"},
     {{"frobnicate"}, PLX_EXIT_USAGE, "expected status, watch"},

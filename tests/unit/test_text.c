@@ -64,12 +64,21 @@ static void what_is_no_utf8_is_replaced_byte_by_byte(void **state)
     }
 }
 
+static void an_error_message_is_one_line_whatever_a_file_is_called(void **state)
+{
+    (void)state;
+    struct plx_error_message message;
+    assert_int_equal(plx_fail(&message, -3, "%s: not a PNG", "left\n\x1B[2J\xFF.png"), -3);
+    assert_string_equal(message.text, "left??[2J?.png: not a PNG");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_harmless_stays),
         cmocka_unit_test(what_would_begin_a_line_or_steer_a_terminal_is_replaced),
         cmocka_unit_test(what_is_no_utf8_is_replaced_byte_by_byte),
+        cmocka_unit_test(an_error_message_is_one_line_whatever_a_file_is_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

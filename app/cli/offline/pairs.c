@@ -62,6 +62,7 @@ static int append(struct plx_pairs *pairs, struct plx_pair pair, struct plx_erro
         free_pair(&pair);
         return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     }
+    plx_clean_text(pair.name); /* listings have a line for each pair */
     pairs->item[pairs->count++] = pair;
     return 0;
 }

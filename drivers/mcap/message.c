@@ -114,8 +114,9 @@ static void copy_words(const struct ros_image *from, const uint8_t *row, const s
 {
     uint8_t *grey = plx_row(image, y);
     uint16_t *grey16 = plx_row(image, y);
+    const bool is_big = from->is_bigendian != 0; /* any byte in the message */
     for (uint32_t x = 0; x < from->width; x++) {
-        const uint8_t *word = row + 2 * (size_t)x, high = word[!from->is_bigendian], low = word[from->is_bigendian];
+        const uint8_t *word = row + 2 * (size_t)x, high = word[!is_big], low = word[is_big];
         if (image->type == PLX_U16)
             grey16[x] = (uint16_t)(high << 8 | low);
         else

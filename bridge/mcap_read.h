@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the messages of an MCAP file, also of other writers: uncompressed chunks, zstd, lz4, messages outside chunks. No number in
- * the file is trusted. A file that was cut off anywhere, even empty, gives the messages of all its whole chunks.
+ * Reads the messages of an MCAP file, also of other writers: uncompressed chunks, zstd, lz4, messages outside chunks. No number
+ * in the file is trusted. A file that was cut off anywhere, even empty, gives the messages of all its whole chunks.
  *
  * All functions of a reader belong to one thread.
  */

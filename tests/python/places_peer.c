@@ -4,9 +4,9 @@
  *
  *   places_peer SOCKET PITCH ROLL
  *
- * It prints one line with four numbers for each thing: x, y, z of the middle of its face in axes of the camera, and the distance
- * along the view of its nearest corner, all in metres. Then it publishes the frame ten times a second until its standard input
- * ends.
+ * It prints one line with four numbers for each thing: x, y, z of the middle of its face in axes of the camera, and the
+ * distance along the view of its nearest corner, all in metres. Then it publishes the frame ten times a second until its
+ * standard input ends.
  */
 #include <poll.h>
 #include <stdio.h>

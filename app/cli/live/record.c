@@ -19,9 +19,9 @@
 #include "app/recording/record_mcap.h"
 #include "bridge/topics.h"
 #include "core/clock.h"
+#include "drivers/files/calib_txt.h"
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"
-#include "drivers/files/calib_txt.h"
 
 static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
 static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};

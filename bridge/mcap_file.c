@@ -2,6 +2,7 @@
 /* The writer's descriptor: writes whole pieces, or leaves the file as it was before them. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -68,9 +69,13 @@ int mcap_append(struct plx_mcap_writer *writer, struct iovec *piece, int pieces,
         writer->data_crc = crc;
         return 0;
     }
+    struct stat status;
+    const bool is_gone = fstat(writer->fd, &status) == 0 && status.st_nlink == 0;
     writer->broken = ftruncate(writer->fd, (off_t)writer->end) < 0 || lseek(writer->fd, (off_t)writer->end, SEEK_SET) < 0;
-    writer->error = plx_fail(&writer->message, plx_error_of_errno(number),
-                             "%s: cannot be written: %s. It is readable up to byte %llu. Free space and begin a new file",
-                             writer->name, strerror(number), (unsigned long long)writer->end);
+    writer->error =
+        plx_fail(&writer->message, plx_error_of_errno(number),
+                 is_gone ? "%s: cannot be written: %s. It was removed meanwhile: nothing of its %llu bytes is left"
+                         : "%s: cannot be written: %s. It is readable up to byte %llu. Free space and begin a new file",
+                 writer->name, strerror(number), (unsigned long long)writer->end);
     return plx_fail(message, writer->error, "%s", writer->message.text);
 }

@@ -257,6 +257,23 @@ static void test_full_disk_with_room_for_the_summary(void **state)
     plx_mcap_reader_destroy(reader);
 }
 
+/* Who removes the recording to have space must not be told that it can be read. */
+static void test_full_disk_of_a_removed_file(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    struct mcap_file file = mcap_begin("gone.mcap", 1000, 0);
+
+    getrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(remove(files_path("gone.mcap")), 0);
+    const struct rlimit limit = {(rlim_t)lseek(file.fd, 0, SEEK_CUR) + 100, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(mcap_put(&file, file.channel, 0, 0, 20000), PLX_ERR_IO);
+    assert_non_null(strstr(message.text, "It was removed meanwhile: nothing of its"));
+    mcap_close(&file, PLX_ERR_IO);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
+
 static void test_no_space_and_a_closed_pipe(void **state)
 {
     (void)state;
@@ -291,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_no_mcap_file),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_full_disk_with_room_for_the_summary),
+        cmocka_unit_test(test_full_disk_of_a_removed_file),
         cmocka_unit_test(test_no_space_and_a_closed_pipe),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -19,6 +19,7 @@
 #define SEEN_TOPICS 8
 #define SHORTEST_PERIOD_NS (PLX_NS_PER_S / 1000) /* of what replay can play */
 #define UNTIMED_PERIOD_NS (PLX_NS_PER_S / 10)
+#define LATEST_NS (UINT64_C(1) << 62)         /* the year 2116: differences of times fit */
 #define CLOCKS_APART_NS (3600 * PLX_NS_PER_S) /* more than any recorder is late */
 
 /* A picture in the bag: its times, and how many of its topic come before it. */
@@ -83,7 +84,7 @@ static int add_picture(struct plx_bag *bag, struct eye *eye, const struct plx_mc
         eye->type = type;
     }
     eye->picture[eye->count] = (struct picture){.stamp_ns = image.header.stamp.sec * PLX_NS_PER_S + image.header.stamp.nanosec,
-                                                .log_ns = (int64_t)got->header.log_ns,
+                                                .log_ns = got->header.log_ns < LATEST_NS ? (int64_t)got->header.log_ns : 0,
                                                 .number = eye->count};
     eye->count++;
     return 0;
@@ -200,9 +201,16 @@ static int by_value(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* The median step of one of an eye's times, in their order, and their span. 0 and 0 for less than two pictures. */
-static int find_step(const struct plx_bag *bag, const struct eye *eye, bool by_log, int64_t *ret_step_ns, int64_t *ret_span_ns,
-                     struct plx_error_message *message)
+enum clock { BY_STAMP, BY_LOG, BY_TIME };
+
+static int64_t time_by(const struct picture *picture, enum clock clock)
+{
+    return clock == BY_STAMP ? picture->stamp_ns : clock == BY_LOG ? picture->log_ns : picture->time_ns;
+}
+
+/* The median step of an eye's times, in their order, and their span. 0 and 0 for less than two pictures. */
+static int find_step(const struct plx_bag *bag, const struct eye *eye, enum clock clock, int64_t *ret_step_ns,
+                     int64_t *ret_span_ns, struct plx_error_message *message)
 {
     const int steps = eye->count - 1;
     *ret_step_ns = *ret_span_ns = 0;
@@ -212,7 +220,7 @@ static int find_step(const struct plx_bag *bag, const struct eye *eye, bool by_l
     if (!time)
         return out_of_memory(bag, message);
     for (int i = 0; i < eye->count; i++)
-        time[i] = by_log ? eye->picture[i].log_ns : eye->picture[i].stamp_ns;
+        time[i] = time_by(&eye->picture[i], clock);
     qsort(time, (size_t)eye->count, sizeof *time, by_value);
     *ret_span_ns = time[steps] - time[0];
     for (int i = 0; i < steps; i++)
@@ -232,9 +240,9 @@ static int choose_times(struct plx_bag *bag, struct plx_error_message *message)
     for (int i = 0; i < PLX_EYES; i++) {
         const struct eye *eye = &bag->eye[i];
         int64_t stamp_step_ns, stamp_span_ns, log_step_ns, log_span_ns;
-        int result = find_step(bag, eye, false, &stamp_step_ns, &stamp_span_ns, message);
+        int result = find_step(bag, eye, BY_STAMP, &stamp_step_ns, &stamp_span_ns, message);
         if (result == 0)
-            result = find_step(bag, eye, true, &log_step_ns, &log_span_ns, message);
+            result = find_step(bag, eye, BY_LOG, &log_step_ns, &log_span_ns, message);
         if (result < 0)
             return result;
         stamps_advance = stamps_advance && (eye->count < 2 || stamp_step_ns >= SHORTEST_PERIOD_NS);
@@ -282,21 +290,16 @@ static bool is_later(const struct plx_bag *bag, const struct picture *left)
 static int join(struct plx_bag *bag, struct plx_error_message *message)
 {
     const struct eye *left = &bag->eye[PLX_LEFT], *right = &bag->eye[PLX_RIGHT];
-    int64_t tolerance_ns = 0;
+    int64_t step_ns, span_ns;
     for (int i = 0; i < PLX_EYES; i++)
         qsort(bag->eye[i].picture, (size_t)bag->eye[i].count, sizeof *bag->eye[i].picture, by_time);
+    const int result = find_step(bag, left, BY_TIME, &step_ns, &span_ns, message);
+    if (result < 0)
+        return result;
+    const int64_t tolerance_ns = step_ns / 4;
     bag->pair = malloc((size_t)left->count * sizeof *bag->pair);
-    int64_t *step = malloc((size_t)left->count * sizeof *step);
-    if (!bag->pair || !step) {
-        free(step);
+    if (!bag->pair)
         return out_of_memory(bag, message);
-    }
-    for (int i = 0; i + 1 < left->count; i++)
-        step[i] = left->picture[i + 1].time_ns - left->picture[i].time_ns;
-    qsort(step, (size_t)left->count - 1, sizeof *step, by_value);
-    if (left->count > 1)
-        tolerance_ns = step[(left->count - 1) / 2] / 4;
-    free(step);
     for (int l = 0, r = 0; l < left->count && r < right->count;) {
         const struct picture *one = &left->picture[l], *other = &right->picture[r];
         const bool later_is_nearer = r + 1 < right->count && distance(one, other + 1) < distance(one, other);

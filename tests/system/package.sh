@@ -94,7 +94,9 @@ test ! -e /etc/parallax/parallax.yaml || fail "the package brings a configuratio
 grep -q 'not started, for there is no /etc/parallax/parallax.yaml' /plx/log || fail "the package does not say that it starts nothing"
 grep -qx 'ConditionPathExists=/etc/parallax/parallax.yaml' /usr/lib/systemd/system/parallaxd.service || fail "the unit starts without a configuration"
 cp /usr/share/doc/parallax/examples/parallax.yaml /etc/parallax/
-parallaxd --check-config /etc/parallax/parallax.yaml >/dev/null || fail "the example of a configuration is wrong"
+parallaxd --check-config /etc/parallax/parallax.yaml --set calibration=none >/dev/null || fail "the example of a configuration is wrong"
+! parallaxd --check-config /etc/parallax/parallax.yaml >/plx/log 2>&1 && grep -q '/etc/parallax/stereo.yaml: cannot be opened' /plx/log ||
+    fail "a calibration that is not there passes"
 # What the programs, manual pages and headers point to is there.
 for page in configuration.md service.md exit-codes.md; do test -f /usr/share/doc/parallax/$page || fail "no $page"; done
 for page in client.md shared-memory.md examples/minimal.c; do test -f /usr/share/doc/libparallax-dev/$page || fail "no $page"; done

@@ -352,7 +352,7 @@ static void a_reload_is_no_fault(void **state)
     wait_for_recorder("memory for");
     write_config(large);
     kill(daemon_.pid, SIGHUP);
-    wait_until_said("frames changed their size", START_MS);
+    wait_until_said("frames have another size", START_MS);
     for (const int64_t begin_ms = now_ms(); now_ms() < begin_ms + WRITTEN_MS;) {
         struct plx_view view;
         if (plx_next(client, 20, &view) == 0)

@@ -202,7 +202,7 @@ static void reload_takes_good_files_and_keeps_the_old_for_bad_ones(void **state)
 
     write_config(SMALL_SOURCE "match:\n  disparities: 64\npublish:\n  right: true\n"); /* larger frames: a new epoch */
     kill(daemon_.pid, SIGHUP);
-    wait_until_said("clients reattach", START_MS);
+    wait_until_said("in a new shared memory", START_MS);
     begin_ms = now_ms();
     do {
         after = next_frame(client, START_MS);

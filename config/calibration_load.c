@@ -20,11 +20,11 @@ static const struct {
     {"P2", "is KITTI's calib.txt, which replay finds in its directory by itself; leave the key calibration empty, or name "
            "another kind of file"},
     {"cam0_calib", "is a configuration of VINS-Fusion; expected a Kalibr camchain, which can hold the same numbers: "
-                   "\"VINS-Fusion\" in docs/calibration.md says how"},
+                   "\"VINS-Fusion\" in calibration.md says how"},
     {"body_T_cam0", "is a configuration of VINS-Fusion; expected a Kalibr camchain, which can hold the same numbers: "
-                    "\"VINS-Fusion\" in docs/calibration.md says how"},
+                    "\"VINS-Fusion\" in calibration.md says how"},
     {"projection_parameters", "is one camera of VINS-Fusion, without the pose of the other; expected a Kalibr camchain, which "
-                              "can hold the same numbers: \"VINS-Fusion\" in docs/calibration.md says how"},
+                              "can hold the same numbers: \"VINS-Fusion\" in calibration.md says how"},
     {"relative_config_imucam", "is OpenVINS' estimator configuration; name the file that its key relative_config_imucam names"},
     {"Camera.bf", "is an ORB-SLAM file for rectified pictures, without the cameras (LEFT.K, RIGHT.K, or Camera1.fx, "
                   "Camera2.fx); name the file that the pictures were rectified with"},
@@ -37,11 +37,11 @@ static const struct {
 static const struct {
     const char *begin, *text;
 } other_forms[] = {
-    {"<?xml", "is XML, as OpenCV's FileStorage writes it; expected YAML: \"OpenCV XML\" in docs/calibration.md has the command "
+    {"<?xml", "is XML, as OpenCV's FileStorage writes it; expected YAML: \"OpenCV XML\" in calibration.md has the command "
               "that converts it"},
-    {"[LEFT_CAM_", "is a calibration of a ZED camera; expected an OpenCV file: \"ZED\" in docs/calibration.md has the program "
+    {"[LEFT_CAM_", "is a calibration of a ZED camera; expected an OpenCV file: \"ZED\" in calibration.md has the program "
                    "that converts it"},
-    {"[STEREO]", "is a calibration of a ZED camera; expected an OpenCV file: \"ZED\" in docs/calibration.md has the program "
+    {"[STEREO]", "is a calibration of a ZED camera; expected an OpenCV file: \"ZED\" in calibration.md has the program "
                  "that converts it"},
 };
 

@@ -304,7 +304,7 @@ int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, st
     if (names[PLX_LEFT].count + names[PLX_RIGHT].count == 0) {
         result = plx_fail(message, PLX_ERR_NOT_FOUND,
                           "%s: no stereo pairs; expected folders image_0/ and image_1/, left/ and right/ or others of "
-                          "docs/sources.md, or left* and right*, *_left and *_right or im0 and im1 files, PNG, JPEG or PGM",
+                          "sources.md, or left* and right*, *_left and *_right or im0 and im1 files, PNG, JPEG or PGM",
                           directory);
         goto out;
     }

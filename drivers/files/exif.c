@@ -57,8 +57,9 @@ int plx_exif_orientation(const uint8_t *data, size_t bytes)
         if (marker == SCAN || marker == END || length < 2 || length - 2 > bytes - content)
             break;
         if (marker == APP1 && length - 2 >= sizeof EXIF && memcmp(data + content, EXIF, sizeof EXIF) == 0) {
-            const uint8_t *start = data + content + sizeof EXIF;
-            return orientation_in_tiff(&(struct block){start, length - 2 - sizeof EXIF, *start == 'I'});
+            const size_t start = content + sizeof EXIF;
+            return orientation_in_tiff(
+                &(struct block){data + start, length - 2 - sizeof EXIF, number_at(&file, start, 1) == 'I'});
         }
         at = content + length - 2;
     }

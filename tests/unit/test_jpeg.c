@@ -112,6 +112,18 @@ static void a_damaged_block_is_no_reason_to_read_beyond_it(void **state)
         }
 }
 
+/* The file ends where the block should begin: AddressSanitizer sees a byte too far. */
+static void a_block_without_content_is_none(void **state)
+{
+    (void)state;
+    static const uint8_t start[] = {0xFF, 0xD8, 0xFF, 0xE1, 0, 8, 'E', 'x', 'i', 'f', 0, 0};
+    uint8_t *exact = malloc(sizeof start);
+    assert_non_null(exact);
+    memcpy(exact, start, sizeof start);
+    assert_int_equal(plx_exif_orientation(exact, sizeof start), 1);
+    free(exact);
+}
+
 static void print_colours_are_refused_by_their_name(void **state)
 {
     (void)state;
@@ -127,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_picture_that_lies_on_its_side_is_refused, files_begin, files_end),
         cmocka_unit_test(a_damaged_block_is_no_reason_to_read_beyond_it),
+        cmocka_unit_test(a_block_without_content_is_none),
         cmocka_unit_test_setup_teardown(print_colours_are_refused_by_their_name, files_begin, files_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

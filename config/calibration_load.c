@@ -52,7 +52,8 @@ static int refuse_other_forms(const char *path, struct plx_error_message *messag
     int result = plx_file_read(path, PLX_YAML_MAX_BYTES, &text, &size, message);
     if (result < 0)
         return result;
-    const char *first = text + strspn(text, "\xEF\xBB\xBF \t\r\n");
+    const char *first = plx_without_bom(text);
+    first += strspn(first, " \t\r\n");
     for (size_t i = 0; i < sizeof other_forms / sizeof *other_forms && result == 0; i++)
         if (strncmp(first, other_forms[i].begin, strlen(other_forms[i].begin)) == 0)
             result = plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: %s", path, other_forms[i].text);

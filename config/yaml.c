@@ -244,12 +244,11 @@ static int space_lists(struct plx_yaml *yaml)
 
 static int parse_source(struct plx_yaml *yaml, struct plx_error_message *message)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF", directive[] = "%YAML";
+    static const char directive[] = "%YAML";
+    const size_t mark = (size_t)(plx_without_bom(yaml->source) - yaml->source);
     struct builder build = {.yaml = yaml, .message = message};
-    if (strncmp(yaml->source, byte_order_mark, sizeof byte_order_mark - 1) == 0) {
-        yaml->source_size -= sizeof byte_order_mark - 1;
-        memmove(yaml->source, yaml->source + sizeof byte_order_mark - 1, yaml->source_size + 1);
-    }
+    yaml->source_size -= mark;
+    memmove(yaml->source, yaml->source + mark, yaml->source_size + 1);
     if (strncmp(yaml->source, directive, sizeof directive - 1) == 0) {
         yaml->source[0] = '#'; /* neither OpenCV's %YAML:1.0 nor a version changes how we read */
         if (space_lists(yaml) < 0)

@@ -92,3 +92,9 @@ int plx_edit_distance(const char *a, const char *b, size_t b_length)
     }
     return last[b_length];
 }
+
+const char *plx_without_bom(const char *text)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    return strncmp(text, mark, sizeof mark - 1) == 0 ? text + sizeof mark - 1 : text;
+}

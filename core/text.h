@@ -44,4 +44,7 @@ bool plx_is_control(uint32_t point);
 #define PLX_EDIT_DISTANCE_LETTERS 64 /* of A that are compared, and the largest B_LENGTH */
 int plx_edit_distance(const char *a, const char *b, size_t b_length);
 
+/* TEXT without the UTF-8 byte order mark at its start, which editors put there. */
+const char *plx_without_bom(const char *text);
+
 #endif

@@ -10,12 +10,6 @@
 
 #include <parallax/error.h>
 
-const char *plx_without_bom(const char *line)
-{
-    static const char mark[] = "\xEF\xBB\xBF";
-    return strncmp(line, mark, sizeof mark - 1) == 0 ? line + sizeof mark - 1 : line;
-}
-
 int plx_file_fail(const char *path, struct plx_error_message *message)
 {
     const int number = errno;

@@ -17,9 +17,6 @@ int plx_file_create(const char *path, FILE **ret_file, struct plx_error_message 
  * error. */
 int plx_file_commit(const char *path, FILE *file, int result, struct plx_error_message *message);
 
-/* The first line of a text without a UTF-8 byte order mark, which editors put there. */
-const char *plx_without_bom(const char *line);
-
 /* "PATH: what the system says", and the plx_error for errno. */
 int plx_file_fail(const char *path, struct plx_error_message *message);
 

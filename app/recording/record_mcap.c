@@ -30,12 +30,10 @@ struct plx_mcap_recording {
     size_t capacity; /* bytes at ENCODED */
 };
 
-#define DEFAULT_TOPICS "left,right,obstacles,odom,frame_info,tf,diagnostics"
-
 int plx_mcap_topics(const char *names, uint32_t *ret_topics, struct plx_error_message *message)
 {
     uint32_t selected = 0;
-    for (const char *name = names ? names : DEFAULT_TOPICS; name;) {
+    for (const char *name = names ? names : PLX_MCAP_DEFAULT_TOPICS; name;) {
         const size_t length = strcspn(name, ",");
         const uint32_t topics = plx_topics_named(name, length);
         if (topics == 0)

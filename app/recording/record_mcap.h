@@ -11,8 +11,10 @@
 
 struct plx_mcap_recording;
 
-/* What a recording holds: bit 1 << enum plx_topic_id. NAMES are words of plx_topics, separated by commas; NULL: the pair,
- * obstacles, odometry, transforms and diagnostics. ARG: there is no such name; the message lists them. */
+#define PLX_MCAP_DEFAULT_TOPICS "left,right,obstacles,odom,frame_info,tf,diagnostics"
+
+/* What a recording holds: bit 1 << enum plx_topic_id. NAMES are words of plx_topics, separated by commas; NULL: the default.
+ * ARG: there is no such name; the message lists them. */
 int plx_mcap_topics(const char *names, uint32_t *ret_topics, struct plx_error_message *message);
 
 /* How a recording is written. Compressing costs more time than a fault leaves. */

@@ -69,7 +69,7 @@ static int compare_names(const void *a, const void *b)
 static long long number_of(const char *name, size_t *ret_digits)
 {
     *ret_digits = strspn(name, "0123456789");
-    return *ret_digits > 0 && *ret_digits < 19 + 1 && name[*ret_digits] == '.' ? strtoll(name, NULL, 10) : -1;
+    return *ret_digits > 0 && *ret_digits <= 19 && name[*ret_digits] == '.' ? strtoll(name, NULL, 10) : -1;
 }
 
 /* Whether all names are times in nanoseconds, as in EuRoC's recordings. */
@@ -267,28 +267,28 @@ static int read_lines(FILE *file, const char *path, struct plx_pair_list *list, 
     return 0;
 }
 
-/* Line i of times.txt is the time of pair i; more lines than pairs are fine. Without it, the names may be times. */
+/* Line i of times.txt is the time of pair i; more lines than pairs are fine. NOT_FOUND. */
+static int read_file(const char *directory, const char *name, struct plx_pair_list *list, struct plx_error_message *message)
+{
+    char *path = plx_layout_path(directory, "", name);
+    FILE *file;
+    int result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    if (result == 0) {
+        list->timed = true;
+        result = read_lines(file, path, list, message);
+        fclose(file);
+    }
+    free(path);
+    return result;
+}
+
 static int read_times(const char *directory, const struct plx_layout *layout, struct plx_pair_list *list,
                       struct plx_error_message *message)
 {
-    static const char *const names[] = {"times.txt", "../timestamps.txt"}; /* the second in KITTI's raw recordings */
-    int result = PLX_ERR_NOT_FOUND;
-    for (int i = 0; i < 2 && result == PLX_ERR_NOT_FOUND; i++) {
-        char *path = plx_layout_path(directory, i == 0 ? "" : layout->folder[PLX_LEFT], names[i]);
-        FILE *file = NULL;
-        if (i > 0 && !strchr(layout->folder[PLX_LEFT], '/')) {
-            free(path);
-            break;
-        }
-        result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
-        if (result == 0) {
-            list->timed = true;
-            result = read_lines(file, path, list, message);
-            fclose(file);
-        }
-        free(path);
-    }
-    return result == PLX_ERR_NOT_FOUND ? 0 : result; /* the recording has no times, or in its names */
+    int result = read_file(directory, "times.txt", list, message);
+    if (result == PLX_ERR_NOT_FOUND && layout->times)
+        result = read_file(directory, layout->times, list, message);
+    return result == PLX_ERR_NOT_FOUND ? 0 : result; /* the recording has no times, or has them in its names */
 }
 
 int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, struct plx_error_message *message)

@@ -144,7 +144,8 @@ static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct
             return result < 0 ? result : add_picture(bag, eye, got, message);
         if (is_info && result == 0)
             add_info(eye, got);
-        message->text[0] = is_info ? '\0' : message->text[0]; /* it is judged when it is asked for */
+        if (is_info) /* it is judged when it is asked for */
+            message->text[0] = '\0';
     }
     return 0;
 }

@@ -20,8 +20,8 @@ if not PYTHON:
 READ = """
 import sys
 import numpy, parallax_stereo
-from parallax_stereo import _library
-print(_library.library._name)
+from parallax_stereo._library import library
+print(library._name)
 with parallax_stereo.Client(sys.argv[1], wait=None) as client:
     frame = client.read(timeout=60)
 words = frame.left.reshape(-1).view(numpy.uint64)

@@ -265,7 +265,7 @@ int plx_command_record(int argc, char **argv)
         PLX_OPTION("pairs", "N", recording.limit, "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
         PLX_OPTION("seconds", "S", recording.seconds, "ends after S seconds", .min = 0.1, .max = 100000),
         PLX_OPTION("topics", "LIST", topics,
-                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: left,right,obstacles,odom,frame_info,tf,diagnostics)"),
+                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: " PLX_MCAP_DEFAULT_TOPICS ")"),
         PLX_OPTION("raw", NULL, recording.raw, "records pictures as captured, from a service without a calibration"),
         {0},
     };

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types the commands of README.md and docs/*.md as printed, page after page and in order, into the installed programs.
 
-Commands are the lines of ```sh blocks, the lines of blocks without a language that begin with a program, and the code in the
-tables whose header is in COMMAND_TABLES; of a synopsis, without what is optional. A command that is neither run nor in LEFT_OUT
-fails the test, and so does an entry of LEFT_OUT, STAND_INS or ENDLESS that no page needs. Arguments: source and build directory,
-and pages to try alone.
+Commands are the lines of ```sh blocks, the lines of blocks without a language that begin with a program, the blocks of
+```python, and the code in the tables whose header is in COMMAND_TABLES; of a synopsis, without what is optional. A command that
+is neither run nor in LEFT_OUT fails the test, and so does an entry of LEFT_OUT, STAND_INS or ENDLESS that no page needs. Code in
+running text, and the whole of a synopsis, has only options that the program's help has. Arguments: source and build directory, and
+pages to try alone.
 """
 import ctypes
 import fnmatch
+import functools
 import glob
 import json
 import os
@@ -92,6 +94,7 @@ ENDLESS = [
     (r"parallax (pipe left)$", "line", r"FRAME"),
     (r"parallax (watch)\b", "line", r"\d"),
     (r"cc .* && (\./a\.out)$", "line", "the service at"),
+    (r"python3 (-c) '\nimport parallax_stereo", "line", r"\d \["),
 ]
 
 # Programs that stay until the page ends, and what their log says when they are ready. parallaxd is ready when it has a frame.
@@ -153,13 +156,16 @@ def table_commands(line):
 def commands_of(path):
     """Yields line number and command, in the order of the page."""
     language = header = None
-    begun = ""
+    begun = block = ""
     with open(path, encoding="utf-8") as page:
         for number, line in enumerate((line.rstrip("\n") for line in page), 1):
             fence = re.match(r" *```(\w*)$", line)
             if fence:
                 if begun:
                     fail(f"{path}:{number}: the command does not end: {begun}")
+                if language == "python":
+                    yield number, "python3 -c " + shlex.quote("\n" + block)
+                block = ""
                 language = fence[1] if language is None else None
                 if language in ("bash", "console", "shell"):
                     fail(f"{path}:{number}: a block of {language}; expected ```sh for commands")
@@ -169,6 +175,8 @@ def commands_of(path):
                     yield number, re.sub(r"\s+# .*$", "", begun)
                 if is_whole(begun) or not begun.split("#")[0].strip():
                     begun = ""
+            elif language == "python":
+                block += line + "\n"
             elif language is None and re.match("    " + PROGRAM, line):
                 fail(f"{path}:{number}: a command in an indented block; expected a block of ```sh")
             elif language is None and line.startswith("|"):
@@ -177,6 +185,22 @@ def commands_of(path):
                     yield from ((number, command) for command in table_commands(line))
             else:
                 header = None
+
+
+@functools.cache
+def help_of(*command):
+    return subprocess.run([*command, "--help"], check=True, capture_output=True, text=True).stdout
+
+
+def check_options(source, page):
+    """Every option in the page's code outside blocks is one of the program before it, or of its command."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```$", lambda block: "\n" * block[0].count("\n"), read(f"{source}/{page}"))
+    for code in re.finditer(r"`((?:parallax|parallaxd|parallax-web|parallax-recorder) [^`]+)`", text):
+        words = code[1].split()
+        command = words[:2] if words[0] == "parallax" and words[1][0] != "-" else words[:1]
+        for option in re.findall(r"--[a-z][a-z-]*", code[1]):
+            if not re.search(re.escape(option) + r"(?![a-z-])", help_of(*command)):
+                fail(f"{page}:{text.count(chr(10), 0, code.start()) + 1}: {' '.join(command)} does not know {option}")
 
 
 def wait_until(is_ready, process, what, log):
@@ -237,7 +261,7 @@ class Reader:
             wait_until(lambda: re.search(pattern, read(log)), process, what, log)
         else:
             wait_until(lambda: has_content(f"{self.directory}/{pattern}"), process, what, log)
-        is_ours = not re.search("[|&]", command)  # Ctrl-C kills jq, or the example
+        is_ours = not re.search("[|&]|^python3", command)  # Ctrl-C kills jq, or the example
         self.end(process, what, log, (0,) if is_ours else (0, -signal.SIGINT, 128 + signal.SIGINT))
 
     def type(self, command, what):
@@ -296,7 +320,7 @@ def type_page(source, page, given, root, environment):
     return count
 
 
-def install(build, root):
+def install(source, build, root):
     """The programs below ROOT/usr, and wrappers in front of them; returns the environment of a reader."""
     for component in ("parallax", "libparallax0", "libparallax-dev", "parallax-web"):
         subprocess.run(["cmake", "--install", build, "--prefix", f"{root}/usr", "--component", component],
@@ -309,9 +333,12 @@ def install(build, root):
             wrapper.write(f'#!/bin/sh\nexec {root}/usr/bin/{name} {options.replace("{root}", root)} "$@"\n')
             os.chmod(wrapper.fileno(), 0o755)
     library = os.path.dirname(glob.glob(f"{root}/usr/**/libparallax.so", recursive=True)[0])
-    return {"PATH": f"{root}/bin:{root}/usr/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": library,
-            "PKG_CONFIG_PATH": f"{library}/pkgconfig", "PARALLAX_SOCKET": f"{root}/run/parallax.sock", "TMPDIR": f"{root}/tmp",
-            "HOME": f"{root}/home", "XDG_RUNTIME_DIR": f"{root}/run", "LC_ALL": "C.UTF-8"}
+    return {
+        "PATH": f"{root}/bin:{root}/usr/bin:/usr/bin:{os.environ['PATH']}",  # /usr/bin: the Python that has python3-numpy
+        "LD_LIBRARY_PATH": library, "PKG_CONFIG_PATH": f"{library}/pkgconfig", "PYTHONPATH": f"{source}/client/python",
+        "PYTHONUNBUFFERED": "1", "PARALLAX_SOCKET": f"{root}/run/parallax.sock", "TMPDIR": f"{root}/tmp", "HOME": f"{root}/home",
+        "XDG_RUNTIME_DIR": f"{root}/run", "LC_ALL": "C.UTF-8",
+    }
 
 
 def write(path, text):
@@ -367,10 +394,12 @@ def pages_of(source):
 
 def main(source, build, *pages):
     with tempfile.TemporaryDirectory(prefix="plx-", ignore_cleanup_errors=True) as root:
-        environment = install(build, root)
+        environment = install(os.path.abspath(source), build, root)
         os.environ.update(environment)  # the test itself asks the installed command
         make_files(source, f"{root}/given", root, environment)
         names = pages or pages_of(source)
+        for page in names:
+            check_options(source, page)
         count = sum(type_page(source, page, f"{root}/given", root, environment) for page in names)
     idle = {*LEFT_OUT, *(entry[1] for entry in STAND_INS), *(entry[0] for entry in ENDLESS)} - used
     if idle and not pages:

@@ -370,6 +370,58 @@ static void help_and_documents_agree(void **state)
     free(manual);
 }
 
+/* The list of options in the help of the program NAME. */
+static void read_options(const char *name, char *ret_list, size_t size)
+{
+    char help[8192], line[512];
+    snprintf(line, sizeof line, PLX_BINARY_DIR "/bin/%s --help", name);
+    FILE *program = popen(line, "r");
+    assert_non_null(program);
+    help[fread(help, 1, sizeof help - 1, program)] = '\0';
+    if (pclose(program) != 0)
+        fail_msg("%s failed", line);
+    const char *list = strstr(help, "\n      --");
+    assert_non_null(list);
+    snprintf(ret_list, size, "%s", list);
+}
+
+/* The options of HELP are those of PART of the manual of NAME, but for the common ones. */
+static void expect_same_options(const char *help, const char *part, const char *name)
+{
+    char option[64];
+    int options = 0;
+    for (const char *at = help; next_option(&at, option); options++)
+        if (!is_common(option) && !names_option(part, option))
+            fail_msg("docs/man/%s.8 does not have %s everywhere", name, option);
+    assert_true(options >= 3);
+    for (const char *at = part; next_option(&at, option);)
+        if (!names_option(help, option))
+            fail_msg("docs/man/%s.8 gives %s, which %s does not know", name, option, name);
+}
+
+static void manuals_of_programs_have_their_options(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"parallaxd", "parallax-recorder", "parallax-ros", "parallax-web", "parallax-selftest"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        char path[512], help[8192];
+        snprintf(path, sizeof path, PLX_BINARY_DIR "/bin/%s", name[i]);
+        if (access(path, X_OK) != 0) {
+            print_message("skipped: %s is not built here\n", name[i]);
+            continue;
+        }
+        snprintf(path, sizeof path, PLX_SOURCE_DIR "/docs/man/%s.8", name[i]);
+        char *manual = read_document(path);
+        char *synopsis = manual_part(manual, ".SH SYNOPSIS\n"), *section = manual_part(manual, ".SH OPTIONS\n");
+        read_options(name[i], help, sizeof help);
+        expect_same_options(help, synopsis, name[i]);
+        expect_same_options(help, section, name[i]);
+        free(section);
+        free(synopsis);
+        free(manual);
+    }
+}
+
 /* The names come from --help. */
 static void completion_offers_commands_and_options(void **state)
 {
@@ -426,6 +478,7 @@ int main(void)
         cmocka_unit_test(no_permission_for_the_socket),
         cmocka_unit_test(a_service_that_hangs_is_said),
         cmocka_unit_test(help_and_documents_agree),
+        cmocka_unit_test(manuals_of_programs_have_their_options),
         cmocka_unit_test(completion_offers_commands_and_options),
         cmocka_unit_test(zsh_completes_the_same),
     };
